@@ -1,0 +1,30 @@
+"""attnlab: what the lessons import.
+
+    from attnlab import begin, check, figures
+
+`begin("01-soft-lookup")` opens a lesson, `check(function)` checks an exercise, `figures` draws.
+Everything is loaded when it is first used, so that a pure-Python lesson starts at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attnlab import figures
+    from attnlab.checks.notebook import check
+    from attnlab.lesson import begin
+
+__version__ = "0.1.0"
+__all__ = ["begin", "check", "figures"]
+
+_HOMES = {"begin": "attnlab.lesson", "check": "attnlab.checks.notebook"}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "figures":
+        return import_module("attnlab.figures")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"attnlab has no {name!r}; it has {', '.join(__all__)}")

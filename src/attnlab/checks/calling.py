@@ -1,0 +1,150 @@
+"""Calling a learner's function with one case, and writing down all that happened.
+
+This module and `observe` are the only parts of a check that stand next to a learner's code. They
+know inputs, and nothing of what the right answer is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnlab.checks.deadline import Deadline, Overrun
+from attnlab.checks.observe import Value, observe, rebuild, type_name
+
+PRINT_LIMIT = 64 * 1024  # characters a function may print in one call
+PRINT_SHOWN = 400  # of which a card shows the first
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The inputs of one case."""
+
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception that came out of a learner's function.
+
+    Attributes:
+        names: the exception's class and its bases, nearest first.
+        line: the line of the learner's code that raised, '' if it cannot be told.
+    """
+
+    names: tuple[str, ...]
+    message: str
+    line: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.names[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one call did: it returned, raised, or ran out of time or of room to print."""
+
+    returned: Value | None = None
+    raised: Raised | None = None
+    after: Call | None = None
+    printed: str = ""
+    stopped: str = ""  # 'time', 'output' or 'interrupt'
+
+
+class _TooMuchOutput(BaseException):
+    """Raised inside a learner's print; not an Exception, so that `except Exception` lets it by."""
+
+
+class _Printed(io.TextIOBase):
+    """Keeps the first of what is printed and stops a flood."""
+
+    def __init__(self) -> None:
+        self.kept, self.length = "", 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.length += len(text)
+        if len(self.kept) < PRINT_SHOWN:
+            self.kept += text[: PRINT_SHOWN - len(self.kept)]
+        if self.length > PRINT_LIMIT:
+            raise _TooMuchOutput
+        return len(text)
+
+
+def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Outcome:
+    """Call a function with fresh copies of a case's inputs and observe the rest.
+
+    Args:
+        function: the learner's.
+        call: the inputs.
+        deadline: shared by all calls of one check.
+    Returns:
+        The outcome. Nothing that the function raises comes out of here.
+    """
+    args = [rebuild(value) for value in call.args]
+    kwargs = {name: rebuild(value) for name, value in call.kwargs.items()}
+    printed = _Printed()
+    returned: Value | None = None
+    raised: Raised | None = None
+    stopped = ""
+    try:
+        with _quiet(printed), deadline:
+            returned = observe(function(*args, **kwargs))
+    except Overrun:
+        deadline.release()
+        stopped = "time"
+    except _TooMuchOutput:
+        stopped = "output"
+    except KeyboardInterrupt:  # the learner's own wish to stop
+        stopped = "interrupt"
+    except BaseException as error:  # a learner's code may raise anything, SystemExit included
+        raised = _note(error)
+    if printed.length > PRINT_LIMIT:
+        stopped, returned = "output", None
+    after = Call(tuple(map(observe, args)), {name: observe(arg) for name, arg in kwargs.items()})
+    return Outcome(returned, raised, after, printed.kept, stopped)
+
+
+@contextlib.contextmanager
+def _quiet(printed: _Printed) -> Iterator[None]:
+    """Send what is printed or warned of to `printed`: nbgrader scores a check with stderr as 0."""
+    with (
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _note(error: BaseException) -> Raised:
+    kind = type(error)
+    names = tuple(type_name(base) for base in kind.__mro__ if base is not object)
+    try:
+        message = str(error)
+    except Exception as broken:
+        message = f"(its message could not be read: {type(broken).__name__})"
+    return Raised(names, message[:500], _line_of(error))
+
+
+def _line_of(error: BaseException) -> str:
+    """The last line of the learner's own code in a traceback: theirs, not a library's."""
+    here = os.path.dirname(__file__)
+    libraries = (here, sys.prefix + os.sep, os.path.dirname(os.__file__))
+    own = ""
+    # A recursion without end has thousands of frames, all alike: the first hundred are enough.
+    for frame in traceback.extract_tb(error.__traceback__, limit=100):
+        if not frame.filename.startswith(libraries) and frame.line:
+            own = frame.line.strip()
+    return own[:200]

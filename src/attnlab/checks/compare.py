@@ -1,0 +1,276 @@
+"""Is this the right answer? Type and shape first, then finite, then every single number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnlab.checks.calling import PRINT_LIMIT, Call, Outcome
+from attnlab.checks.declare import Slot
+from attnlab.checks.observe import Array, Items, Scalar, Value, describe
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first thing that is wrong with an answer, in words a learner can act on.
+
+    Attributes:
+        slug: 'values', or the name of a mistake that no formula is needed for: 'wrong-type',
+            'wrong-shape', 'wrong-dtype', 'non-finite', 'raised', 'not-raised', 'stopped',
+            'unwritten'.
+        text: what differed.
+    """
+
+    slug: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What should happen in one case, or what a mistake would make happen.
+
+    Attributes:
+        values: an array for each slot.
+        raises: instead of values, the name of an exception.
+    """
+
+    values: tuple[np.ndarray, ...] = ()
+    raises: str = ""
+
+
+def compare(
+    outcome: Outcome,
+    expected: Answer,
+    slots: tuple[Slot, ...],
+    tolerance: float,
+    exact_zeros: bool = False,
+) -> Difference | None:
+    """What is wrong with an outcome, or None where nothing is.
+
+    Args:
+        outcome: what the learner's function did.
+        expected: what it should have done.
+        slots: names, kinds and axes of what it returns.
+        tolerance: largest |difference| of two numbers that is still right.
+        exact_zeros: where the right number is 0, the tolerance is 0.
+    """
+    if outcome.stopped or outcome.raised:
+        return _abnormal(outcome, expected)
+    assert outcome.returned is not None
+    if expected.raises:
+        text = f"no {expected.raises} was raised: it returned {describe(outcome.returned)}"
+        return Difference("not-raised", text)
+    parts = split(outcome.returned, slots)
+    if isinstance(parts, Difference):
+        return parts
+    for part, right, slot in zip(parts, expected.values, slots, strict=True):
+        difference = _compare_slot(part, right, slot, tolerance, exact_zeros)
+        if difference:
+            return difference
+    return None
+
+
+def changed_input(call: Call, after: Call | None, names: tuple[str, ...]) -> Difference | None:
+    """Which input, if any, is no longer what it was before the call."""
+    if after is None or after == call:
+        return None
+    before_all = (*call.args, *call.kwargs.values())
+    after_all = (*after.args, *after.kwargs.values())
+    for position, (before, now) in enumerate(zip(before_all, after_all, strict=True)):
+        if before != now:
+            name = [*names[: len(call.args)], *call.kwargs][position]
+            text = f"your function changed its input {name}, which the caller still needs"
+            return Difference("mutated-input", text)
+    return None
+
+
+def split(returned: Value, slots: tuple[Slot, ...]) -> tuple[Value, ...] | Difference:
+    """Take a returned value apart into one part for each slot."""
+    if len(slots) == 1:
+        return (returned,)
+    names = ", ".join(slot.name for slot in slots)
+    if not isinstance(returned, Items):
+        text = f"it should return ({names}) and returned {describe(returned)}"
+        return Difference("wrong-type", text)
+    if len(returned.items) != len(slots):
+        text = (
+            f"it should return ({names}), {len(slots)} things, and returned {len(returned.items)}"
+        )
+        return Difference("wrong-type", text)
+    return returned.items
+
+
+def to_array(value: Value, slot: Slot) -> np.ndarray | Difference:
+    """A slot's value as a NumPy array, or what keeps it from being one.
+
+    Accepts exact types alone: list and float or int for 'list', numpy.ndarray for 'ndarray',
+    torch.Tensor for 'tensor', a Python or NumPy number for 'float' and 'int'.
+    """
+    match slot.kind:
+        case "list":
+            return _list_to_array(value, slot)
+        case "ndarray" | "tensor":
+            if isinstance(value, Array) and value.kind == slot.kind:
+                return np.frombuffer(value.data, value.dtype).reshape(value.shape)
+        case "float" | "int":
+            if isinstance(value, Array) and value.shape == ():
+                return np.frombuffer(value.data, value.dtype).reshape(())
+            if isinstance(value, Scalar) and _is_number(value, whole=slot.kind == "int"):
+                return np.asarray(value.value)
+    return Difference(
+        "wrong-type", f"{slot.name} should be {wanted(slot)} and is {describe(value)}"
+    )
+
+
+def wanted(slot: Slot) -> str:
+    """What a slot should be, in words."""
+    if slot.kind == "list":
+        depth = len(slot.axes.split())
+        return ["a float", "a list of floats", "a list of lists of floats"][depth]
+    return {
+        "ndarray": "a NumPy array",
+        "tensor": "a torch.Tensor",
+        "float": "a float",
+        "int": "an int",
+    }[slot.kind]
+
+
+def _is_number(value: Scalar, whole: bool) -> bool:
+    name = value.kind.removeprefix("numpy.")
+    return name.startswith("int") or (not whole and name.startswith("float"))
+
+
+def _list_to_array(value: Value, slot: Slot) -> np.ndarray | Difference:
+    depth = len(slot.axes.split())
+    problem = _list_problem(value, depth, slot, "")
+    if problem:
+        return problem
+    return np.array(_plain(value), dtype=float)
+
+
+def _plain(value: Value) -> object:
+    if isinstance(value, Items):
+        return [_plain(item) for item in value.items]
+    assert isinstance(value, Scalar)
+    try:
+        return float(value.value)  # type: ignore[arg-type]
+    except OverflowError:  # an int too large for a float
+        return float("inf")
+
+
+def _list_problem(value: Value, depth: int, slot: Slot, where: str) -> Difference | None:
+    place = slot.name + where
+    if depth == 0:
+        if isinstance(value, Scalar) and value.kind in ("float", "int"):
+            return None
+        return Difference("wrong-type", f"{place} should be a float and is {describe(value)}")
+    if not isinstance(value, Items) or value.kind != "list":
+        inner = Slot(slot.name, "list", " ".join(slot.axes.split()[-depth:]))
+        return Difference(
+            "wrong-type", f"{place} should be {wanted(inner)} and is {describe(value)}"
+        )
+    for index, item in enumerate(value.items):
+        problem = _list_problem(item, depth - 1, slot, f"{where}[{index}]")
+        if problem:
+            return problem
+    if depth == 2:
+        return _ragged(value, place)
+    return None
+
+
+def _ragged(rows: Items, place: str) -> Difference | None:
+    widths = [len(row.items) for row in rows.items if isinstance(row, Items)]
+    for index, width in enumerate(widths):
+        if width != widths[0]:
+            text = (
+                f"{place} is ragged: {place}[0] has {widths[0]} entries, {place}[{index}] {width}"
+            )
+            return Difference("wrong-shape", text)
+    return None
+
+
+def _compare_slot(
+    part: Value, right: np.ndarray, slot: Slot, tolerance: float, exact_zeros: bool
+) -> Difference | None:
+    got = to_array(part, slot)
+    if isinstance(got, Difference):
+        return got
+    if got.shape != right.shape:
+        axes = f" ({', '.join(slot.axes.split())})" if slot.axes else ""
+        text = f"{slot.name} should have shape {right.shape}{axes} and has {got.shape}"
+        return Difference("wrong-shape", text)
+    if slot.kind in ("ndarray", "tensor", "float") and not _dtype_fits(got, right):
+        text = f"{slot.name} should have dtype {right.dtype} and has {got.dtype}"
+        return Difference("wrong-dtype", text)
+    limits = np.where((right == 0) & exact_zeros, 0.0, tolerance)
+    return _compare_numbers(got, right, slot.name, limits)
+
+
+def _dtype_fits(got: np.ndarray, right: np.ndarray) -> bool:
+    """Floats may be wider than asked: NumPy's √d_k is a float64 and widens a float32 array."""
+    if right.dtype == bool or right.dtype.kind in "iu":
+        return got.dtype.kind == right.dtype.kind or got.dtype == right.dtype
+    if got.ndim == 0 and got.dtype.kind == "i":
+        return True  # a plain 0 or 1 where a single float is asked
+    return got.dtype.kind == "f" and got.dtype.itemsize >= right.dtype.itemsize
+
+
+def _compare_numbers(
+    got: np.ndarray, right: np.ndarray, name: str, limits: np.ndarray
+) -> Difference | None:
+    if got.size == 0:
+        return None
+    left, correct = got.astype(float), right.astype(float)
+    bad = ~np.isfinite(left) & np.isfinite(correct)
+    if bad.any():
+        index = _first(bad)
+        text = f"{name}{_at(index)} is {_number(left[index])}, should be {_number(correct[index])}"
+        return Difference("non-finite", text)
+    with np.errstate(invalid="ignore"):
+        error = np.where(left == correct, 0.0, np.abs(left - correct))
+    right_enough = error <= limits  # NaN is not
+    if right_enough.all():
+        return None
+    index = _first(~right_enough)
+    worst = float(np.max(error))
+    text = (
+        f"{name}{_at(index)} is {_number(left[index])}, should be {_number(correct[index])}; "
+        f"{int((~right_enough).sum())} of {error.size} numbers differ, by up to {worst:.3g}"
+    )
+    return Difference("values", text)
+
+
+def _first(mask: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(mask)[0])
+
+
+def _at(index: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, index))}]" if index else ""
+
+
+def _number(number: float) -> str:
+    return f"{float(number):.6g}"
+
+
+_STOPPED = {
+    "time": "it was still running when the time was up, so it was stopped: does a loop never end?",
+    "output": f"it printed more than {PRINT_LIMIT:,} characters, so it was stopped",
+    "interrupt": "it was interrupted before it returned",
+}
+
+
+def _abnormal(outcome: Outcome, expected: Answer) -> Difference | None:
+    if outcome.stopped:
+        return Difference("stopped", _STOPPED[outcome.stopped])
+    raised = outcome.raised
+    assert raised is not None
+    if expected.raises and expected.raises in raised.names:
+        return None
+    if "NotImplementedError" in raised.names:
+        return Difference("unwritten", "it raises NotImplementedError: it is not written yet")
+    where = f", at the line `{raised.line}`" if raised.line else ""
+    said = f": {raised.message}" if raised.message else ""
+    instead = f", where {expected.raises} is asked" if expected.raises else ""
+    slug = "endless-recursion" if "RecursionError" in raised.names else "raised"
+    return Difference(slug, f"it raised {raised.name}{said}{where}{instead}")

@@ -1,0 +1,92 @@
+"""A time limit on a learner's code, in the notebook's own process.
+
+A POSIX timer interrupts the main thread, and goes on doing so every few milliseconds until the code
+gives way: `while True: try: … except: pass` swallows the first interrupt, not the hundredth. Where
+there is no such timer (Windows, another thread) a watchdog thread raises the same exception.
+A loop inside one C call, say `sum(itertools.count())`, answers to neither; only another process
+could stop it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import signal
+import threading
+import time
+from types import FrameType, TracebackType
+
+AGAIN = 0.002  # seconds between interrupts, once the time is up
+
+
+class Overrun(BaseException):
+    """Time is up. Not an Exception, so that a learner's `except Exception` lets it by."""
+
+
+class Deadline:
+    """A budget of seconds that all uses of one `with` object share.
+
+    Time spent outside the `with` blocks is not counted.
+
+    Args:
+        seconds: the whole budget.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds
+        self._started = 0.0
+        self._guarding = False
+        self._done = threading.Event()
+        self._use_timer = False
+        self._old_handler: object = signal.SIG_DFL
+
+    def __enter__(self) -> None:
+        if self.left <= 0:
+            raise Overrun
+        self._started = time.monotonic()
+        self._guarding = True
+        self._use_timer = (
+            hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        )
+        if self._use_timer:
+            self._old_handler = signal.signal(signal.SIGALRM, self._interrupt)
+            signal.setitimer(signal.ITIMER_REAL, self.left, AGAIN)
+        else:
+            self._done.clear()
+            threading.Thread(
+                target=self._watch, args=(threading.get_ident(), self.left), daemon=True
+            ).start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        self.release()
+        self.left -= time.monotonic() - self._started
+        if self.left <= 0:
+            raise Overrun  # however the code ended, it was too late
+
+    def release(self) -> None:
+        """Stop interrupting. Safe to call twice, and while an interrupt is on its way."""
+        while self._guarding:
+            with contextlib.suppress(Overrun):
+                self._guarding = False
+        if self._use_timer:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._old_handler)  # type: ignore[arg-type]
+        else:
+            self._done.set()
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self._guarding:
+            raise Overrun
+
+    def _watch(self, thread: int, seconds: float) -> None:
+        raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+        if self._done.wait(seconds):
+            return
+        while self._guarding:
+            raise_in(ctypes.c_ulong(thread), ctypes.py_object(Overrun))
+            self._done.wait(AGAIN)

@@ -1,0 +1,149 @@
+"""What an exercise is: declared once, run by the notebook's check and by the grader.
+
+Data flows one way: declare → generate → run → compare → diagnose → show. A declaration keeps its
+*inputs* (cases), its *call* (how the function is named and called) and its *comparison* (slots,
+oracle, mistakes) apart, so that the learner's function and the oracle need never share a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+TOLERANCE = 1e-6  # absolute, in float64; relative is 0
+FLOAT32_TOLERANCE = 1e-4  # for the one float32 case: float32 keeps about 7 digits
+SEEDS = (20, 26)  # a notebook's own; the grader brings fresh ones
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One thing that a function returns.
+
+    Args:
+        name: as in the signature, 'weights'.
+        kind: 'list' (of floats, nested as deep as it has axes), 'ndarray', 'tensor', 'float' or
+            'int'.
+        axes: the names of its axes, 'N M'; a leading '…' stands for any number of them.
+    """
+
+    name: str
+    kind: str
+    axes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One call: its inputs, and the group of cases it belongs to.
+
+    Args:
+        group: name of a Group of the exercise.
+        args: what the function is called with, as ordinary Python, NumPy or PyTorch objects.
+        kwargs: the same, by name.
+        raises: the name of the exception that is the right answer here, '' for none.
+        note: what is special about it, read after 'when', as in 'all scores are -inf'.
+        tolerance: largest |difference| that is still right.
+        exact_zeros: where the right answer is 0, nothing but 0 will do.
+    """
+
+    group: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    raises: str = ""
+    note: str = ""
+    tolerance: float = TOLERANCE
+    exact_zeros: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Cases that stand for one claim, and the points that the claim earns.
+
+    Args:
+        name: what cases refer to.
+        claim: a line on the card, said of the learner's function: 'equals PyTorch on …'.
+        worth: points.
+        core: if this fails, nothing else earns points.
+    """
+
+    name: str
+    claim: str
+    worth: float
+    core: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """Something that must be true of every answer, said on a line of its own and worth no points.
+
+    Args:
+        claim: 'each row of weights sums to 1'.
+        holds: takes the case's args, then one array for each slot; True where the claim is true.
+    """
+
+    claim: str
+    holds: Callable[..., bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A wrong way of doing it, computed, so that an answer that equals it can be named.
+
+    Args:
+        slug: the mistake's name, 'no-scale'.
+        answer: same arguments as the exercise's function; what this mistake would return. It may
+            raise, as the mistake would.
+        reason: why an answer that equals this is wrong, one or two sentences.
+        remedy: one thing to try.
+    """
+
+    slug: str
+    answer: Callable[..., Any]
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """One graded exercise.
+
+    Args:
+        name: the function's name, and its solution cell's grade_id.
+        lesson: slug, '03-numpy'.
+        stage: what the learner's code may import: 'pure', 'numpy' or 'torch'.
+        signature: as the curriculum gives it.
+        read: heading of the section to read again, as it stands in the lesson.
+        returns: one Slot, or several for a tuple.
+        groups: their worth adds up to the exercise's points.
+        cases: a seeded generator in, cases out; every size in a case is different.
+        oracle: same arguments as the function; the right answer, by a thin call to PyTorch.
+        mistakes: the bank that diagnoses are drawn from.
+        properties: extra lines on the card.
+    """
+
+    name: str
+    lesson: str
+    stage: str
+    signature: str
+    read: str
+    returns: tuple[Slot, ...]
+    groups: tuple[Group, ...]
+    cases: Callable[[np.random.Generator], Iterable[Case]]
+    oracle: Callable[..., Any]
+    mistakes: tuple[Mistake, ...]
+    properties: tuple[Property, ...] = ()
+
+    @property
+    def points(self) -> float:
+        return sum(group.worth for group in self.groups)
+
+
+UNCHANGED = "unchanged"  # the group that watches inputs; every case belongs to it too
+
+
+def unchanged(worth: float) -> Group:
+    """The group that every exercise has: it leaves its inputs as they were."""
+    return Group(UNCHANGED, "leaves its inputs unchanged", worth)

@@ -1,0 +1,56 @@
+"""What a check finds: plain data, for a card to show and a grader to record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from attnlab.checks.observe import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One claim on a card: True if it holds, False if not, None if it could not be tried."""
+
+    claim: str
+    holds: bool | None
+    earned: float = 0.0
+    worth: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The likely cause of a wrong answer, and what to do about it."""
+
+    slug: str
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check found.
+
+    Attributes:
+        status: 'PASS', 'FAIL', 'ERROR' (it raised), 'TIMEOUT' or 'MISSING' (not written yet).
+        score: points earned, of max_score.
+        message: what differed, first thing first; '' on a pass.
+        where: the call that showed it, in short.
+        inputs: the inputs of that call, by parameter name.
+        diagnosis: its likely cause, if one is certain.
+        read: heading of the section to read again.
+        printed: the first of what the function printed.
+    """
+
+    name: str
+    lesson: str
+    status: str
+    score: float
+    max_score: float
+    lines: tuple[Line, ...] = ()
+    message: str = ""
+    where: str = ""
+    inputs: Mapping[str, Value] = field(default_factory=dict)
+    diagnosis: Diagnosis | None = None
+    read: str = ""
+    printed: str = ""

@@ -1,0 +1,116 @@
+"""`check(function)`: the one line under every exercise."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from attnlab import lesson as lessons
+from attnlab.checks.calling import Call, Outcome, perform
+from attnlab.checks.card import Card
+from attnlab.checks.deadline import Deadline
+from attnlab.checks.findings import Verdict
+from attnlab.checks.observe import describe, observe
+
+if TYPE_CHECKING:
+    from attnlab.checks.declare import Exercise
+
+SECONDS = 8.0  # for all calls of one check together
+
+
+def check(function: object, *, name: str = "", lesson: str = "") -> Card:
+    """Check a function against PyTorch and say what it gets right and wrong.
+
+    Args:
+        function: the one you wrote. Its name says which exercise it answers.
+        name: the exercise, if the function is called something else.
+        lesson: slug, '01-soft-lookup'; needed only where no lesson has been begun.
+    Returns:
+        A number, your points, shown as a card. Never raises, whatever `function` does.
+    """
+    name = name or _name_of(function)
+    slug = lesson or lessons.current()
+    missing = lessons.missing_for_checks()
+    if missing:
+        return Card(Verdict(name, slug, "UNKNOWN", 0.0, 0.0, message=missing))
+    try:
+        exercise = _find(name, slug, function)
+    except LookupError as unknown:
+        return Card(Verdict(name, slug, "UNKNOWN", 0.0, 0.0, message=str(unknown.args[0])))
+    if not callable(function):
+        message = f"`check` was given {describe(observe(function))}. Give it your function."
+        return Card(Verdict(name, slug, "MISSING", 0.0, exercise.points, message=message))
+    return Card(_judge_here(exercise, function))
+
+
+def _judge_here(exercise: Exercise, function: Callable[..., Any]) -> Verdict:
+    """Judge a function in this process, and own up to it if the check itself breaks."""
+    from attnlab.checks.verdict import judge
+
+    deadline = Deadline(SECONDS)
+
+    def call_here(call: Call) -> Outcome:
+        return perform(function, call, deadline)
+
+    try:
+        return judge(exercise, call_here)
+    except Exception as error:  # whatever it is, it is not the learner's
+        message = (
+            f"The check itself broke ({type(error).__name__}: {error}). This is our mistake, not "
+            "yours: your code may well be right. Please report it with your function."
+        )
+        return Verdict(
+            exercise.name, exercise.lesson, "UNKNOWN", 0.0, exercise.points, message=message
+        )
+
+
+def _name_of(function: object) -> str:
+    name = getattr(function, "__name__", "")
+    return name if isinstance(name, str) and name else type(function).__name__
+
+
+def _find(name: str, slug: str, function: object) -> Exercise:
+    """The exercise that is meant.
+
+    Raises:
+        LookupError: there is none, with a sentence that says which there are.
+    """
+    from attnlab.exercises import exercises_of, lessons_with
+
+    if slug:
+        known = exercises_of(slug)
+        if name in known:
+            return known[name]
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f" Did you mean `{close[0]}`?" if close else ""
+        names = ", ".join(f"`{known_name}`" for known_name in known)
+        raise LookupError(
+            f"Lesson {slug} has no exercise `{name}`.{hint} Its exercises are {names}. "
+            f"Give your function one of these names, or say `check(function, name=…)`."
+        )
+    homes = lessons_with(name)
+    if len(homes) == 1:
+        return exercises_of(homes[0])[name]
+    fitting = [home for home in homes if _accepts(function, exercises_of(home)[name])]
+    if len(fitting) == 1:
+        return exercises_of(fitting[0])[name]
+    if homes:
+        raise LookupError(
+            f"`{name}` is an exercise of {' and of '.join(homes)}. "
+            f'Say which: `check({name}, lesson="{homes[0]}")`.'
+        )
+    everything = ", ".join(f"`{known}`" for home in lessons.slugs() for known in exercises_of(home))
+    raise LookupError(f"There is no exercise `{name}`. The exercises are {everything}.")
+
+
+def _accepts(function: object, exercise: Exercise) -> bool:
+    """Whether a function's parameters are those of an exercise."""
+    from attnlab.checks.verdict import parameter_names
+
+    try:
+        parameters = tuple(inspect.signature(function).parameters)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return parameters == parameter_names(exercise)

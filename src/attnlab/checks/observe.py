@@ -1,0 +1,204 @@
+"""Values as plain data: what a learner's function took and gave, with nothing left to trust.
+
+A check never touches a learner's objects. It looks at what `observe` wrote down about them: exact
+type, shape, dtype and bytes. `rebuild` is the way back, and makes a fresh object each time. Both
+are standard library alone, so that they also run where NumPy and PyTorch are absent.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+DEPTH_LIMIT = 6
+ITEM_LIMIT = 1_000_000
+PLAIN_DTYPES = frozenset(
+    f"{kind}{bits}" for kind in ("float", "int", "uint", "complex") for bits in (8, 16, 32, 64, 128)
+) | {"bool"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A Python float, int, bool, str or None, or a NumPy number.
+
+    `kind` is the exact type: 'float', 'int', 'bool', 'str', 'NoneType', or 'numpy.float64' and
+    the like.
+    """
+
+    kind: str
+    value: float | int | bool | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list or tuple; `kind` says which."""
+
+    kind: str
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A numpy.ndarray ('ndarray') or torch.Tensor ('tensor') as C-ordered bytes.
+
+    `dtype` is NumPy's name for it, without the library's prefix: 'float64', 'bool'.
+    """
+
+    kind: str
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Anything else, known by the name of its type and, for a subclass, by what it derives from."""
+
+    kind: str
+    derives_from: str = ""
+
+
+Value = Scalar | Items | Array | Other
+
+
+def observe(thing: Any) -> Value:
+    """Write down what a thing is. Runs none of its methods unless its type is exactly known.
+
+    Args:
+        thing: anything at all.
+    Returns:
+        A Value. Lists nested deeper than 6 or longer than a million items become Other.
+    """
+    return _observe(thing, DEPTH_LIMIT, [ITEM_LIMIT])
+
+
+def _observe(thing: Any, depth: int, budget: list[int]) -> Value:
+    kind = type(thing)
+    if kind in (float, int, bool, str) or thing is None:
+        return Scalar(kind.__name__, thing)
+    if kind in (list, tuple):
+        budget[0] -= len(thing)
+        if depth == 0:
+            return Other(f"{kind.__name__} nested more than {DEPTH_LIMIT} deep")
+        if budget[0] < 0:
+            return Other(f"{kind.__name__} with more than {ITEM_LIMIT:,} items")
+        return Items(kind.__name__, tuple(_observe(item, depth - 1, budget) for item in thing))
+    library = _library_of(kind)
+    if library == "numpy":
+        return _observe_numpy(thing)
+    if library == "torch":
+        return _observe_torch(thing)
+    return Other(type_name(kind), _plain_base(kind))
+
+
+def rebuild(value: Value) -> Any:
+    """Make a fresh, independent object that `observe` would write down as this value.
+
+    Raises:
+        TypeError: the value is an Other, which stands for something that cannot be remade.
+    """
+    match value:
+        case Scalar(kind, content) if kind.startswith("numpy."):
+            import numpy
+
+            return numpy.dtype(kind.removeprefix("numpy.")).type(content)
+        case Scalar(_, content):
+            return content
+        case Items("tuple", items):
+            return tuple(rebuild(item) for item in items)
+        case Items(_, items):
+            return [rebuild(item) for item in items]
+        case Array(kind, dtype, shape, data):
+            import numpy
+
+            array = numpy.frombuffer(data, dtype=dtype).reshape(shape).copy()
+            if kind == "ndarray":
+                return array
+            import torch
+
+            return torch.from_numpy(array)
+        case _:
+            raise TypeError(f"cannot rebuild {value}")
+
+
+def describe(value: Value) -> str:
+    """Say in a few words what a value is: 'a list of 3 lists', 'a float64 array of shape …'."""
+    match value:
+        case Scalar("NoneType"):
+            return "None"
+        case Scalar(kind, content):
+            text = repr(content)
+            shown = text if len(text) <= 40 else text[:37] + "…"
+            return f"{_article(kind)} {kind} ({shown})"
+        case Items(kind, items) if not items:
+            return f"an empty {kind}"
+        case Items(kind, items):
+            inner = {_kind_of(item) for item in items}
+            of = f"{inner.pop()}s" if len(inner) == 1 else "items of different types"
+            return f"a {kind} of {len(items)} {of}"
+        case Array(kind, dtype, shape, _):
+            noun = {"ndarray": "array", "tensor": "tensor"}[kind]
+            return f"{_article(dtype)} {dtype} {noun} of shape {shape}"
+        case Other(kind, base):
+            return f"{_article(kind)} {kind}" + (f", a subclass of {base}" if base else "")
+
+
+def type_name(kind: type) -> str:
+    """A type's name as a learner would write it, read without running the type's own code."""
+    name = type.__dict__["__name__"].__get__(kind)
+    module = type.__dict__["__dict__"].__get__(kind).get("__module__")
+    if type(module) is not str or module in ("builtins", "__main__"):
+        return name
+    return f"{module.partition('.')[0]}.{name}"
+
+
+def _kind_of(value: Value) -> str:
+    return "None" if value == Scalar("NoneType", None) else value.kind
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[:1].lower() in "aeiou" else "a"
+
+
+def _plain_base(kind: type) -> str:
+    """The built-in container, array or tensor that a type derives from, if any."""
+    for base in type.__dict__["__mro__"].__get__(kind)[1:]:
+        if base in (list, tuple, float, int, str, dict):
+            return base.__name__
+        if _library_of(base):
+            return type_name(base)
+    return ""
+
+
+def _library_of(kind: type) -> str:
+    """'numpy' or 'torch' where the type is exactly one of that library's plain ones, else ''."""
+    modules: Mapping[str, Any] = sys.modules
+    numpy, torch = modules.get("numpy"), modules.get("torch")
+    if numpy is not None and (kind is numpy.ndarray or kind in numpy.sctypeDict.values()):
+        return "numpy"
+    if torch is not None and kind is torch.Tensor:
+        return "torch"
+    return ""
+
+
+def _observe_numpy(thing: Any) -> Value:
+    import numpy
+
+    name = thing.dtype.name
+    if isinstance(thing, numpy.ndarray):
+        if name not in PLAIN_DTYPES:
+            return Other(f"numpy array of dtype {name}")
+        return Array("ndarray", name, thing.shape, numpy.ascontiguousarray(thing).tobytes())
+    if name not in PLAIN_DTYPES:
+        return Other(f"numpy.{name}")
+    return Scalar(f"numpy.{name}", thing.item())
+
+
+def _observe_torch(thing: Any) -> Value:
+    dtype = str(thing.dtype).removeprefix("torch.")
+    if dtype not in PLAIN_DTYPES or thing.layout.__repr__() != "torch.strided":
+        return Other(f"torch tensor of dtype {dtype}")
+    array = thing.detach().cpu().resolve_conj().resolve_neg().contiguous().numpy()
+    return Array("tensor", dtype, tuple(thing.shape), array.tobytes())

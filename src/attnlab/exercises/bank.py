@@ -1,0 +1,197 @@
+"""Mistakes that several lessons share: how weights go wrong, with the reason and what to try.
+
+Each is computed from `softmax` and `attend`, so that an answer can be compared with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from attnlab.checks.declare import Mistake
+from attnlab.exercises.attention import softmax
+
+Weigh = Callable[[np.ndarray], np.ndarray]
+
+
+def exponentials(scores: Any) -> np.ndarray:
+    """e to each score, with nothing done against overflow."""
+    return np.exp(np.asarray(scores, dtype=float))
+
+
+def over_sum(numbers: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Each number divided by the sum along an axis."""
+    return numbers / numbers.sum(axis=axis, keepdims=True)
+
+
+def one_hot(scores: Any, axis: int = -1) -> np.ndarray:
+    """1 at the largest score, 0 elsewhere."""
+    scores = np.asarray(scores, dtype=float)
+    best = np.argmax(scores, axis=axis, keepdims=True)
+    weights = np.zeros_like(scores)
+    np.put_along_axis(weights, best, 1.0, axis=axis)
+    return weights
+
+
+def python_softmax(scores: list[float]) -> list[float]:
+    """Softmax as `math.exp` alone gives it: OverflowError above 709, 0/0 far below 0."""
+    import math
+
+    raised = [math.exp(score) for score in scores]
+    return [number / sum(raised) for number in raised]
+
+
+# Ways to turn scores into weights along an axis that are not softmax, by slug.
+NOT_SOFTMAX: dict[str, tuple[Callable[..., np.ndarray], str, str]] = {
+    "not-normalised": (
+        lambda scores, axis=-1: exponentials(scores),
+        "These are e to the power of each score. They were never divided by their sum, so they "
+        "are not shares of anything.",
+        "Divide each exponential by the sum of them all, and check that the result adds up to 1.",
+    ),
+    "no-exponential": (
+        lambda scores, axis=-1: over_sum(np.asarray(scores, dtype=float), axis),
+        "These are the scores divided by their sum. A negative score makes a negative weight, and "
+        "scores that sum to 0 divide by it.",
+        "Raise e to each score first: exponentials are positive whatever the score.",
+    ),
+    "divided-by-max": (
+        lambda scores, axis=-1: (
+            exponentials(scores) / exponentials(scores).max(axis=axis, keepdims=True)
+        ),
+        "The largest weight is 1 and the others are measured against it, so they add up to more "
+        "than 1.",
+        "Divide by the sum of the exponentials. The maximum is for subtracting from the scores.",
+    ),
+    "negated-scores": (
+        lambda scores, axis=-1: softmax(-np.asarray(scores, dtype=float), axis),
+        "The sign is turned round: the best match gets the least weight.",
+        "Look for a minus sign, such as `exp(max - score)` where `exp(score - max)` was meant.",
+    ),
+    "base-two": (
+        lambda scores, axis=-1: over_sum(2.0 ** np.asarray(scores, dtype=float), axis),
+        "These weights are powers of 2, not of e.",
+        "Use `exp`.",
+    ),
+    "log-softmax": (
+        lambda scores, axis=-1: np.log(softmax(np.asarray(scores, dtype=float), axis)),
+        "These are logarithms of the weights: all negative, adding up to nothing in particular.",
+        "Leave out the last logarithm, or take `exp` of the result.",
+    ),
+    "hard-argmax": (
+        one_hot,
+        "All the weight is on the best match. That is the hard lookup again, with no gradient.",
+        "Every key gets a share: keep all the exponentials, divided by their sum.",
+    ),
+    "uniform-weights": (
+        lambda scores, axis=-1: np.full(
+            np.shape(scores), 1.0 / np.shape(scores)[axis], dtype=float
+        ),
+        "Every key gets the same weight, so the scores make no difference to the answer.",
+        "Check that what goes into `exp` is each key's own score.",
+    ),
+}
+
+
+def mistakes_in_softmax(answer: Callable[[Weigh], Callable[..., Any]]) -> tuple[Mistake, ...]:
+    """The bank of wrong softmaxes, each put into an exercise.
+
+    Args:
+        answer: makes the exercise's function out of a way to weigh scores.
+    """
+    return tuple(
+        Mistake(slug, answer(weigh), reason, remedy)
+        for slug, (weigh, reason, remedy) in NOT_SOFTMAX.items()
+    )
+
+
+UNSTABLE_REASON = (
+    "e to a large power overflows (beyond 709 in float64), and e to a very negative one is 0, so "
+    "that the sum divides by 0."
+)
+UNSTABLE_REMEDY = (
+    "Subtract the largest score from all of them before `exp`. The weights stay the same, as the "
+    "factor cancels, and the largest exponent becomes 0."
+)
+
+
+def scaled(factor: float | Callable[..., float]) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Scores of queries (…, N, d_k) against keys (…, M, d_k), times a factor.
+
+    Args:
+        factor: a number, or a function of the arrays' shapes.
+    """
+
+    def score(queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        times = factor(queries, keys) if callable(factor) else factor
+        return queries @ keys.swapaxes(-1, -2) * times
+
+    return score
+
+
+# Ways to scale scores that are not 1/√d_k, by slug.
+NOT_THE_SCALE: tuple[tuple[str, Callable[..., float], str, str], ...] = (
+    (
+        "no-scale",
+        lambda q, k: 1.0,
+        "The scores are not scaled. Their spread grows like √d_k, and softmax turns that into "
+        "weights that are almost all on one key.",
+        "Divide the scores by √d_k before softmax.",
+    ),
+    (
+        "scale-by-d",
+        lambda q, k: 1.0 / q.shape[-1],
+        "The scores are divided by d_k, which flattens them too much.",
+        "Divide by the square root of d_k.",
+    ),
+    (
+        "scale-multiplied",
+        lambda q, k: q.shape[-1] ** 0.5,
+        "The scores are multiplied by √d_k, so that they spread even more.",
+        "Divide by √d_k.",
+    ),
+    (
+        "scale-by-sqrt-n",
+        lambda q, k: q.shape[-2] ** -0.5,
+        "The scores are divided by √N, the number of queries. A score is a sum of d_k products, "
+        "however many queries there are.",
+        "Take d_k from the width of a query: `Q.shape[-1]`, or `len(Q[0])`.",
+    ),
+    (
+        "scale-by-sqrt-n",
+        lambda q, k: k.shape[-2] ** -0.5,
+        "The scores are divided by √M, the number of keys. A score is a sum of d_k products, "
+        "however many keys there are.",
+        "Take d_k from the width of a key: `K.shape[-1]`, or `len(K[0])`.",
+    ),
+)
+
+
+def mistakes_in_scale(
+    answer: Callable[[Callable[..., np.ndarray]], Callable[..., Any]],
+) -> tuple[Mistake, ...]:
+    """The bank of wrong scales, each put into an exercise.
+
+    Args:
+        answer: makes the exercise's function out of a way to score queries against keys.
+    """
+    return tuple(
+        Mistake(slug, answer(scaled(factor)), reason, remedy)
+        for slug, factor, reason, remedy in NOT_THE_SCALE
+    )
+
+
+def root_scale(queries: np.ndarray, keys: np.ndarray) -> float:
+    """1/√d_k."""
+    return float(queries.shape[-1]) ** -0.5
+
+
+scaled_right = scaled(root_scale)
+
+OVER_QUERIES = (
+    "Softmax ran over the queries: each column adds up to 1 where each row should. A query has to "
+    "share its attention among the keys.",
+    "Take softmax along the last axis of the (N, M) scores, one row at a time.",
+)

@@ -1,0 +1,613 @@
+"""Lesson 03's exercises: the block in NumPy, its counts, and attention as one big matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnlab.checks.declare import (
+    FLOAT32_TOLERANCE,
+    Case,
+    Exercise,
+    Group,
+    Mistake,
+    Property,
+    Slot,
+    unchanged,
+)
+from attnlab.exercises.attention import attend, softmax, tensor, weights
+from attnlab.exercises.bank import (
+    OVER_QUERIES,
+    UNSTABLE_REASON,
+    UNSTABLE_REMEDY,
+    Weigh,
+    exponentials,
+    mistakes_in_scale,
+    mistakes_in_softmax,
+    over_sum,
+    scaled_right,
+)
+
+LESSON = "03-numpy"
+Arrays = Any  # arrays from a case
+
+UNSTABLE = (
+    UNSTABLE_REASON + " NumPy does not stop: it gives inf and then NaN.",
+    UNSTABLE_REMEDY,
+)
+
+
+# softmax -------------------------------------------------------------------------------------
+
+
+def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
+    yield Case("values", (rng.normal(size=(5, 7)),))
+    yield Case("values", (rng.normal(0, 3, (2, 5, 4)),))
+    yield Case("values", (rng.normal(size=6),), note="scores have one axis")
+    yield Case("axis", (rng.normal(size=(5, 7)), 0), note="axis is 0")
+    yield Case("axis", (rng.normal(size=(2, 5, 4)),), {"axis": 1}, note="axis is 1")
+    yield Case("axis", (rng.normal(size=(2, 5, 4)), -3), note="axis is -3")
+    far = rng.normal(size=(3, 5)) + np.array([[1e4], [-1e4], [0.0]])
+    yield Case("large", (far,), note="rows are near 10,000, -10,000 and 0")
+    blocked = rng.normal(size=(3, 4))
+    blocked[0, 1] = blocked[2, 0] = blocked[2, 3] = -np.inf
+    yield Case("large", (blocked,), note="some scores are -inf", exact_zeros=True)
+
+
+SOFTMAX = Exercise(
+    name="softmax",
+    lesson=LESSON,
+    stage="numpy",
+    signature="(scores, axis=-1) -> ndarray",
+    read="Softmax that does not overflow",
+    returns=(Slot("weights", "ndarray", "…"),),
+    groups=(
+        Group("values", "equals torch.softmax over the last axis", 0.5, core=True),
+        Group("axis", "takes any axis", 0.125),
+        Group("large", "is stable at ±10,000 and exactly 0 at -inf", 0.25),
+        unchanged(0.125),
+    ),
+    cases=_softmax_cases,
+    oracle=softmax,
+    mistakes=(
+        *mistakes_in_softmax(lambda weigh: weigh),
+        Mistake(
+            "softmax-over-queries",
+            lambda scores, axis=-1: softmax(scores, 0 if scores.ndim < 3 else -2),
+            *OVER_QUERIES,
+        ),
+        Mistake(
+            "first-axis",
+            lambda scores, axis=-1: softmax(scores, 0),
+            "Softmax ran over the first axis.",
+            "Pass `axis` on to `max` and `sum`; its default is the last one.",
+        ),
+        Mistake(
+            "softmax-over-everything",
+            lambda scores, axis=-1: softmax(scores.ravel()).reshape(scores.shape),
+            "All entries together add up to 1: the sum ran over the whole array.",
+            "Give `sum` (and `max`) the axis, and `keepdims=True`.",
+        ),
+        Mistake(
+            "axis-ignored",
+            lambda scores, axis=-1: softmax(scores),
+            "Softmax ran over the last axis, whatever `axis` says.",
+            "Pass `axis` on to `max` and `sum`.",
+        ),
+        Mistake(
+            "one-maximum-for-all-rows",
+            lambda scores, axis=-1: over_sum(np.exp(scores - scores.max()), axis),
+            "The maximum of the whole array is subtracted, so that a row far below it turns into "
+            "zeros that are then divided by their sum, 0.",
+            "Subtract the maximum along `axis`, with `keepdims=True`.",
+        ),
+        Mistake(
+            "unstable-softmax",
+            lambda scores, axis=-1: over_sum(exponentials(scores), axis),
+            *UNSTABLE,
+        ),
+    ),
+    properties=(Property("weights are never negative", lambda args, w: bool((w >= 0).all())),),
+)
+
+
+# project -------------------------------------------------------------------------------------
+
+
+def _project_cases(rng: np.random.Generator) -> Iterator[Case]:
+    yield Case("plain", (rng.normal(size=(5, 6)), rng.normal(size=(6, 4))))
+    yield Case("plain", (rng.normal(size=(3, 2)), rng.normal(size=(2, 7)), None))
+    X, W, b = rng.normal(size=(5, 6)), rng.normal(size=(6, 4)), rng.normal(size=4)
+    yield Case("bias", (X, W, b))
+    yield Case(
+        "bias", (rng.normal(size=(3, 2)), rng.normal(size=(2, 7))), {"b": rng.normal(size=7)}
+    )
+    batch = rng.normal(size=(2, 5, 6))
+    yield Case("batch", (batch, W, b), note="X has a batch axis")
+    yield Case("batch", (rng.normal(size=(2, 3, 5, 6)), W), note="X has two leading axes")
+    note = "X is (5, 6) and W is (5, 4)"
+    yield Case("refuses", (X, rng.normal(size=(5, 4))), raises="ValueError", note=note)
+
+
+def _project(X: Arrays, W: Arrays, b: Arrays = None) -> np.ndarray:
+    bias = None if b is None else tensor(b)
+    return torch.nn.functional.linear(tensor(X), tensor(W).T, bias).numpy()
+
+
+PROJECT = Exercise(
+    name="project",
+    lesson=LESSON,
+    stage="numpy",
+    signature="(X, W, b=None) -> ndarray",
+    read="One einsum per arrow",
+    returns=(Slot("projected", "ndarray", "… N k"),),
+    groups=(
+        Group("plain", "equals F.linear without a bias", 0.375, core=True),
+        Group("bias", "adds the bias to every token", 0.25),
+        Group("batch", "takes any leading axes", 0.125),
+        Group("refuses", "raises ValueError when X and W do not fit", 0.125),
+        unchanged(0.125),
+    ),
+    cases=_project_cases,
+    oracle=_project,
+    mistakes=(
+        Mistake(
+            "bias-ignored",
+            lambda X, W, b=None: _project(X, W),
+            "The bias is not added.",
+            "Add `b` when it is not None. Broadcasting gives it to every token.",
+        ),
+        Mistake(
+            "bias-subtracted",
+            lambda X, W, b=None: _project(X, W, None if b is None else -b),
+            "The bias is subtracted.",
+            "Q = X W + b.",
+        ),
+        Mistake(
+            "bias-multiplied",
+            lambda X, W, b=None: _project(X, W) * (1 if b is None else b),
+            "The product is multiplied by the bias.",
+            "Q = X W + b.",
+        ),
+        Mistake(
+            "bias-on-first-token-only",
+            lambda X, W, b=None: np.concatenate(
+                [_project(X[..., :1, :], W, b), _project(X[..., 1:, :], W)], axis=-2
+            ),
+            "The bias reaches the first token alone.",
+            "Q = 1 b + X W: every row gets the same b.",
+        ),
+        Mistake(
+            "bias-summed",
+            lambda X, W, b=None: _project(X, W) + (0 if b is None else b.sum()),
+            "The sum of the bias is added to every entry.",
+            "Add entry k of b to column k.",
+        ),
+        Mistake(
+            "weights-reshaped",
+            lambda X, W, b=None: _project(X, W.T.reshape(W.shape), b),
+            "W was transposed and then reshaped to fit: the shape is right, the entries moved.",
+            "Contract X's last axis with W's first: `...nd,dk->...nk`.",
+        ),
+        Mistake(
+            "weights-reversed",
+            lambda X, W, b=None: _project(X, W[::-1], b),
+            "W's rows are in reverse order.",
+            "Contract X's last axis with W's first: `...nd,dk->...nk`.",
+        ),
+        Mistake(
+            "columns-summed",
+            lambda X, W, b=None: X.sum(-1, keepdims=True) * W.sum(0) + (0 if b is None else b),
+            "X and W are each summed before they meet: an index that stands in both of einsum's "
+            "inputs has to be the same letter.",
+            "Use one letter for the width of X and the rows of W: `...nd,dk->...nk`.",
+        ),
+    ),
+)
+
+
+# scaled_dot_product_attention ----------------------------------------------------------------
+
+
+def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
+    def qkv(
+        *leading: int, n: int = 5, m: int = 7, d_k: int = 4, d_v: int = 3, std: float = 1.0
+    ) -> tuple[np.ndarray, ...]:
+        shapes = (*leading, n, d_k), (*leading, m, d_k), (*leading, m, d_v)
+        q, k, v = (rng.normal(size=shape) for shape in shapes)
+        return q * std, k, v
+
+    def some(*shape: int) -> np.ndarray:
+        """A mask that leaves each query some keys and blocks others."""
+        mask = rng.random(shape) < 0.6
+        mask[..., 0], mask[..., 1] = True, False
+        return mask
+
+    yield Case("values", qkv())
+    yield Case("values", qkv(2), note="there is a batch axis")
+    yield Case("values", qkv(2, 3, n=4, m=6, d_k=5, d_v=8), note="there are batch and head axes")
+    yield Case("values", qkv(n=1, m=2, d_k=3, d_v=4), note="there is one query")
+    yield Case("mask", (*qkv(), some(5, 7)), note="the mask is (N, M)", exact_zeros=True)
+    yield Case("mask", (*qkv(2), some(2, 5, 7)), note="the mask is (B, N, M)", exact_zeros=True)
+    args, kwargs = qkv(2, 3), {"mask": some(2, 1, 1, 7)}
+    yield Case("mask", args, kwargs, note="the mask broadcasts", exact_zeros=True)
+    empty_row = some(5, 7)
+    empty_row[2] = False
+    note = "one query may attend to no key"
+    yield Case("blocked", (*qkv(), empty_row), note=note, exact_zeros=True)
+    yield Case("large", qkv(std=1e4), note="scores are in the thousands")
+    single = tuple(part.astype(np.float32) for part in qkv(2))
+    yield Case("float32", single, note="inputs are float32", tolerance=FLOAT32_TOLERANCE)
+
+
+def _attend(
+    weigh: Weigh = softmax,
+    score: Callable[..., np.ndarray] = scaled_right,
+    mix: Callable[..., np.ndarray] = lambda A, K, V: A @ V,
+    hide: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda S, mask: np.where(
+        mask, S, -np.inf
+    ),
+    after: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda A, mask: np.where(mask, A, 0.0),
+) -> Callable[..., Any]:
+    """Attention with one of its parts exchanged: scores, hidden scores, weights, their mix."""
+
+    def block(Q: Arrays, K: Arrays, V: Arrays, mask: Arrays = None) -> Any:
+        S = score(Q, K)
+        A = weigh(S) if mask is None else after(weigh(hide(S, mask)), mask)
+        return mix(A, K, V), A
+
+    return block
+
+
+def _keep(numbers: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return numbers
+
+
+def _attention(Q: Arrays, K: Arrays, V: Arrays, mask: Arrays = None) -> Any:
+    return attend(Q, K, V, mask), weights(Q, K, mask)
+
+
+def _swapped(*args: Arrays, **kwargs: Arrays) -> Any:
+    out, A = _attention(*args, **kwargs)
+    return A, out
+
+
+def _rows_are_shares(args: Arrays, out: np.ndarray, A: np.ndarray) -> bool:
+    sums = A.sum(-1)
+    return bool(((abs(sums - 1) < 1e-4) | (sums == 0)).all())
+
+
+ATTENTION = Exercise(
+    name="scaled_dot_product_attention",
+    lesson=LESSON,
+    stage="numpy",
+    signature="(Q, K, V, mask=None) -> (out, weights)",
+    read="The block in five lines",
+    returns=(Slot("out", "ndarray", "… N d_v"), Slot("weights", "ndarray", "… N M")),
+    groups=(
+        Group("values", "equals F.scaled_dot_product_attention", 1.5, core=True),
+        Group("mask", "gives exactly 0 where the mask is False, and shares the rest", 1.25),
+        Group("blocked", "gives 0, not NaN, to a query that may attend to nothing", 0.5),
+        Group("large", "stays right when scores are in the thousands", 0.25),
+        Group("float32", "takes float32 (compared at 1e-4)", 0.25),
+        unchanged(0.25),
+    ),
+    cases=_attention_cases,
+    oracle=_attention,
+    mistakes=(
+        *mistakes_in_softmax(lambda weigh: _attend(weigh=weigh)),
+        *mistakes_in_scale(lambda score: _attend(score=score)),
+        Mistake("softmax-over-queries", _attend(weigh=lambda S: softmax(S, -2)), *OVER_QUERIES),
+        Mistake(
+            "keys-as-values",
+            _attend(mix=lambda A, K, V: A @ K),
+            "The output is an average of the keys. Keys decide the weights; values are averaged.",
+            "out = weights V.",
+        ),
+        Mistake(
+            "values-unweighted",
+            _attend(
+                mix=lambda A, K, V: np.broadcast_to(
+                    V.sum(-2, keepdims=True), (*A.shape[:-1], V.shape[-1])
+                )
+            ),
+            "Each output is the sum of all values: the weights were not used.",
+            "out = weights V.",
+        ),
+        Mistake(
+            "no-softmax",
+            _attend(weigh=lambda S: S),
+            "The weights are the scaled scores: softmax is missing.",
+            "Pass the scores through `softmax`.",
+        ),
+        Mistake(
+            "swapped-results",
+            _swapped,
+            "Both results are right and stand in the wrong order.",
+            "Return `out, weights`.",
+        ),
+        Mistake(
+            "mask-missing",
+            lambda Q, K, V, mask=None: _attention(Q, K, V),
+            "The mask makes no difference to the answer.",
+            "Set the scores where the mask is False to -inf, before softmax.",
+        ),
+        Mistake(
+            "mask-inverted",
+            lambda Q, K, V, mask=None: _attention(Q, K, V, None if mask is None else ~mask),
+            "The mask is read the other way round. In this function True means attend.",
+            "Put -inf where the mask is False: `np.where(mask, scores, -np.inf)`.",
+        ),
+        Mistake(
+            "mask-after-softmax",
+            _attend(hide=_keep),
+            "Weights are set to 0 after softmax has shared them out, so the rest of the row no "
+            "longer adds up to 1.",
+            "Mask the scores with -inf before softmax, or divide each row by its sum again.",
+        ),
+        Mistake(
+            "mask-with-zero",
+            _attend(hide=lambda S, mask: np.where(mask, S, 0.0), after=_keep),
+            "Blocked scores are set to 0, and e to the 0 is 1: a blocked key still gets weight.",
+            "Set blocked scores to -inf, as e to the -inf is 0.",
+        ),
+        Mistake(
+            "mask-added",
+            _attend(hide=lambda S, mask: S + mask, after=_keep),
+            "The mask is added to the scores as 0s and 1s: an allowed key gains 1, a blocked one "
+            "loses nothing.",
+            "A boolean mask says where to put -inf: `np.where(mask, scores, -np.inf)`.",
+        ),
+        Mistake(
+            "mask-with-large-number",
+            _attend(hide=lambda S, mask: np.where(mask, S, -1e9), after=_keep),
+            "A row that is all -1e9 is as good as a row of zeros: softmax shares it out evenly.",
+            "Use -inf and then set the weights of a row with no key left to 0, or multiply the "
+            "weights by the mask at the end.",
+        ),
+        Mistake(
+            "empty-row-is-nan",
+            _attend(weigh=lambda S: over_sum(np.exp(S - S.max(-1, keepdims=True))), after=_keep),
+            "Where all scores are -inf, -inf minus their maximum is NaN, and so is the row.",
+            "Replace the weights of such a row with 0: `np.where(mask, weights, 0.0)` will do.",
+        ),
+        Mistake("unstable-softmax", _attend(weigh=lambda S: over_sum(exponentials(S))), *UNSTABLE),
+    ),
+    properties=(
+        Property("weights are never negative", lambda args, out, A: bool((A >= 0).all())),
+        Property("each row of weights adds up to 1, or is all 0", _rows_are_shares),
+    ),
+)
+
+
+# count_attention -----------------------------------------------------------------------------
+
+
+def _count_cases(rng: np.random.Generator) -> Iterator[Case]:
+    def sizes() -> tuple[int, ...]:
+        return tuple(int(size) for size in rng.permutation(np.arange(2, 40))[:4])
+
+    yield Case("plain", sizes())
+    yield Case("plain", sizes())
+    yield Case("bias", (*sizes(), True), note="bias is True")
+    yield Case("bias", sizes(), {"bias": True}, note="bias is True")
+
+
+def _parameters(d: int, d_k: int, d_v: int, bias: bool) -> int:
+    layers = [torch.nn.Linear(d, width, bias, device="meta") for width in (d_k, d_k, d_v)]
+    return sum(parameter.numel() for layer in layers for parameter in layer.parameters())
+
+
+def _count_oracle(n: int, d: int, d_k: int, d_v: int, bias: bool = False) -> Any:
+    queries = torch.empty(n, d_k, device="meta")
+    return _parameters(d, d_k, d_v, bias), (queries @ queries.T).numel()
+
+
+def _count(
+    parameters: Callable[..., int] = lambda n, d, k, v, bias: _parameters(d, k, v, bias),
+    pairs: Callable[..., int] = lambda n, d, k, v: n * n,
+) -> Callable[..., Any]:
+    """count_attention with one of its two counts exchanged."""
+
+    def count(n: int, d: int, d_k: int, d_v: int, bias: bool = False) -> Any:
+        return parameters(n, d, d_k, d_v, bias), pairs(n, d, d_k, d_v)
+
+    return count
+
+
+COUNT = Exercise(
+    name="count_attention",
+    lesson=LESSON,
+    stage="numpy",
+    signature="(n, d, d_k, d_v, bias=False) -> (parameters, weights)",
+    read="What depends on N, and what on d",
+    returns=(Slot("parameters", "int"), Slot("weights", "int")),
+    groups=(
+        Group("plain", "counts what three nn.Linear and the weights hold", 0.625, core=True),
+        Group("bias", "counts the biases when there are any", 0.25),
+        unchanged(0.125),
+    ),
+    cases=_count_cases,
+    oracle=_count_oracle,
+    mistakes=(
+        Mistake(
+            "one-matrix",
+            _count(lambda n, d, k, v, bias: d * k + (k if bias else 0)),
+            "This is the size of W_q alone. There are three matrices.",
+            "Add up W_q, W_k and W_v.",
+        ),
+        Mistake(
+            "values-not-counted",
+            _count(lambda n, d, k, v, bias: 2 * (d * k + (k if bias else 0))),
+            "W_v is missing.",
+            "Add d · d_v for W_v.",
+        ),
+        Mistake(
+            "same-width-for-all",
+            _count(lambda n, d, k, v, bias: 3 * (d * k + (k if bias else 0))),
+            "W_v is counted as if it were d_k wide. Its width is d_v.",
+            "Add d · d_k twice and d · d_v once.",
+        ),
+        Mistake(
+            "square-matrices",
+            _count(lambda n, d, k, v, bias: 3 * (d * d + (d if bias else 0))),
+            "The matrices are counted as d × d. They map a width of d to d_k or d_v.",
+            "Add d · d_k twice and d · d_v once.",
+        ),
+        Mistake(
+            "activations-counted",
+            _count(lambda n, d, k, v, bias: n * (2 * k + v)),
+            "These are the entries of Q, K and V. Parameters are the entries of W_q, W_k, W_v: "
+            "they are the same for a sentence of any length.",
+            "Count matrices whose sizes do not depend on n.",
+        ),
+        Mistake(
+            "bias-ignored",
+            _count(lambda n, d, k, v, bias: _parameters(d, k, v, False)),
+            "The biases are not counted.",
+            "Each matrix has one bias for each column: d_k + d_k + d_v.",
+        ),
+        Mistake(
+            "bias-per-input",
+            _count(lambda n, d, k, v, bias: d * (2 * k + v) + (3 * d if bias else 0)),
+            "The biases are counted as d wide. A bias is added to the output.",
+            "Each matrix has one bias for each column: d_k + d_k + d_v.",
+        ),
+        Mistake(
+            "bias-per-token",
+            _count(lambda n, d, k, v, bias: (2 * k + v) * (d + (n if bias else 0))),
+            "The biases are counted once for each token. All tokens share one.",
+            "Each matrix has one bias for each column, whatever n is.",
+        ),
+        Mistake(
+            "weights-per-width",
+            _count(pairs=lambda n, d, k, v: n * k),
+            "This is the size of Q. A weight belongs to a pair of a query and a key.",
+            "There are n queries and n keys.",
+        ),
+        Mistake(
+            "weights-linear",
+            _count(pairs=lambda n, d, k, v: n),
+            "There is one row of weights for each token, and each row has a weight for each key.",
+            "There are n queries and n keys.",
+        ),
+        Mistake(
+            "weights-per-feature",
+            _count(pairs=lambda n, d, k, v: n * n * k),
+            "The number of weights does not depend on the width: a dot product makes one number "
+            "out of d_k products.",
+            "There are n queries and n keys.",
+        ),
+        Mistake(
+            "weights-causal",
+            _count(pairs=lambda n, d, k, v: n * (n + 1) // 2),
+            "These are the weights on and below the diagonal. Nothing is masked here.",
+            "There are n queries and n keys.",
+        ),
+    ),
+)
+
+
+# routing_matrix ------------------------------------------------------------------------------
+
+
+def _routing_cases(rng: np.random.Generator) -> Iterator[Case]:
+    for n, m, d, d_v in ((5, 7, 6, 3), (2, 4, 3, 5)):
+        yield Case("values", (softmax(rng.normal(size=(n, m))), rng.normal(size=(d, d_v))))
+    A = softmax(rng.normal(size=(3, 3)))
+    yield Case("values", (A, rng.normal(size=(4, 2))), note="attention is self-attention")
+    A = np.eye(4)[[2, 0, 3]]
+    yield Case("zeros", (A, rng.normal(size=(2, 5))), note="weights are 0 or 1", exact_zeros=True)
+
+
+def _routing(weights: Arrays, W_v: Arrays) -> np.ndarray:
+    return torch.kron(tensor(weights), tensor(W_v).T.contiguous()).numpy()
+
+
+ROUTING = Exercise(
+    name="routing_matrix",
+    lesson=LESSON,
+    stage="numpy",
+    signature="(weights, W_v) -> (N·d_v, M·d)",
+    read="One big matrix, rebuilt for every input",
+    returns=(Slot("routing", "ndarray", "N·d_v M·d"),),
+    groups=(
+        Group("values", "has the blocks a_nm W_vᵀ, as torch.kron", 1.5, core=True),
+        Group("zeros", "has a block of 0 where a weight is 0", 0.25),
+        unchanged(0.25),
+    ),
+    cases=_routing_cases,
+    oracle=_routing,
+    mistakes=(
+        Mistake(
+            "block-not-transposed",
+            lambda A, W_v: np.kron(A, W_v),
+            "Each block is a_nm W_v, d × d_v. A block multiplies a column of d numbers from the "
+            "left, so it has to be d_v × d.",
+            "Use W_v.T in the blocks.",
+        ),
+        Mistake(
+            "factors-swapped",
+            lambda A, W_v: np.kron(W_v.T, A),
+            "The two factors have changed places: this is W_vᵀ with a copy of the weights in each "
+            "entry, which is right for X.T.ravel(), feature by feature.",
+            "X.ravel() goes token by token, so the outer blocks are the weights.",
+        ),
+        Mistake(
+            "routing-transposed",
+            lambda A, W_v: _routing(A, W_v).T,
+            "The whole matrix is transposed.",
+            "Rows belong to outputs (N · d_v of them), columns to inputs (M · d).",
+        ),
+        Mistake(
+            "weights-transposed",
+            lambda A, W_v: _routing(A.T, W_v),
+            "The weights are transposed: block (n, m) has the weight from m to n.",
+            "Block (n, m) is a_nm W_vᵀ.",
+        ),
+        Mistake(
+            "values-unweighted",
+            lambda A, W_v: _routing(np.ones_like(A), W_v),
+            "Every block is W_vᵀ: the weights were not used.",
+            "Multiply block (n, m) by a_nm.",
+        ),
+        Mistake(
+            "uniform-weights",
+            lambda A, W_v: _routing(np.full_like(A, 1 / A.shape[1]), W_v),
+            "Every block has the same weight, 1/M.",
+            "Multiply block (n, m) by a_nm.",
+        ),
+        Mistake(
+            "diagonal-blocks-only",
+            lambda A, W_v: _routing(A * np.eye(*A.shape), W_v),
+            "Only the blocks on the diagonal are filled: each token hears itself alone.",
+            "Fill block (n, m) for every pair.",
+        ),
+        Mistake(
+            "weights-without-values",
+            lambda A, W_v: np.kron(A, np.ones_like(W_v.T)),
+            "Each block holds the weight alone: W_v was not used.",
+            "Block (n, m) is a_nm W_vᵀ.",
+        ),
+        Mistake(
+            "block-reshaped",
+            lambda A, W_v: _routing(A, W_v.T.reshape(W_v.shape)),
+            "W_v was reshaped to (d_v, d), which keeps the shape right and moves the entries.",
+            "Use the transpose, `W_v.T`.",
+        ),
+        Mistake(
+            "axes-not-interleaved",
+            lambda A, W_v: np.einsum("nm,dv->nmvd", A, W_v).reshape(
+                A.shape[0] * W_v.shape[1], A.shape[1] * W_v.shape[0]
+            ),
+            "The axes were joined in the order n, m, v, d. A row of the result belongs to one "
+            "output (n, v) and a column to one input (m, d).",
+            "Bring the axes into the order n, v, m, d before you reshape.",
+        ),
+    ),
+)
+
+EXERCISES = (SOFTMAX, PROJECT, ATTENTION, COUNT, ROUTING)

@@ -1,0 +1,316 @@
+"""Lesson 01's exercises: a lookup with 0/1 weights, softmax, and the lookup made soft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from attnlab.checks.declare import Case, Exercise, Group, Mistake, Property, Slot, unchanged
+from attnlab.exercises.attention import softmax, tensor
+from attnlab.exercises.bank import (
+    UNSTABLE_REASON,
+    UNSTABLE_REMEDY,
+    Weigh,
+    mistakes_in_softmax,
+    python_softmax,
+)
+
+LESSON = "01-soft-lookup"
+SPINES = ["tides", "moss", "glass", "bread", "owls", "maps", "salt", "sleep", "rust", "bees"]
+MINUS_INFINITY = float("-inf")
+
+
+def random_list(rng: np.random.Generator, *shape: int, std: float = 1.0) -> Any:
+    """Standard normal numbers as nested lists, rounded so that a card can show them whole."""
+    return np.round(rng.normal(0, std, shape), 2).tolist()
+
+
+# hard_lookup ---------------------------------------------------------------------------------
+
+
+def _hard_cases(rng: np.random.Generator) -> Iterator[Case]:
+    words = [str(word) for word in rng.permutation(SPINES)[:7]]
+    yield Case("match", (words[4], words, random_list(rng, 7, 3)), note="keys are words")
+    vectors = random_list(rng, 5, 4)
+    yield Case("match", (list(vectors[1]), vectors, random_list(rng, 5, 3)), note="keys are lists")
+    yield Case("match", (words[0], words[:2], random_list(rng, 2, 5)), note="there are two keys")
+    twice = [*words[:4], words[1]]
+    yield Case("several", (words[1], twice, random_list(rng, 5, 3)), note="two keys match")
+    yield Case("missing", ("zinc", words, random_list(rng, 7, 3)), raises="KeyError")
+    yield Case("missing", (9, [], []), raises="KeyError", note="there are no keys")
+
+
+def _indicator(query: Any, keys: list[Any]) -> np.ndarray:
+    return np.array([float(key == query) for key in keys])
+
+
+def _hard_oracle(query: Any, keys: list[Any], values: list[list[float]]) -> np.ndarray:
+    return (tensor(_indicator(query, keys)) @ tensor(values)).numpy()
+
+
+HARD_LOOKUP = Exercise(
+    name="hard_lookup",
+    lesson=LESSON,
+    stage="pure",
+    signature="(query, keys, values) -> list[float]",
+    read="A dictionary, written as a sum",
+    returns=(Slot("output", "list", "d_v"),),
+    groups=(
+        Group("match", "gives the value of the key that equals the query", 0.5, core=True),
+        Group("several", "adds the values of all keys that match", 0.125),
+        Group("missing", "raises KeyError when no key matches", 0.25),
+        unchanged(0.125),
+    ),
+    cases=_hard_cases,
+    oracle=_hard_oracle,
+    mistakes=(
+        Mistake(
+            "first-match-only",
+            lambda query, keys, values: values[keys.index(query)],
+            "It stops at the first key that matches. The sum goes over every key.",
+            "Let the loop run to the end and add up what each key contributes.",
+        ),
+        Mistake(
+            "last-match-only",
+            lambda query, keys, values: values[len(keys) - 1 - keys[::-1].index(query)],
+            "A later match replaces an earlier one, as it would in a Python dict.",
+            "Add to the output instead of assigning it.",
+        ),
+        Mistake(
+            "averaged-matches",
+            lambda query, keys, values: (
+                _hard_oracle(query, keys, values) / _indicator(query, keys).sum()
+            ),
+            "The matches are averaged. This lookup's weights are 0 and 1 and are not normalised.",
+            "Leave out the division: soft_lookup is where weights become shares.",
+        ),
+        Mistake(
+            "keys-as-values",
+            lambda query, keys, values: keys[keys.index(query)],
+            "It returns the key that matched. A key only says where; the answer is its value.",
+            "Use the key to find the position, then take `values` at that position.",
+        ),
+        Mistake(
+            "values-unweighted",
+            lambda query, keys, values: np.sum(values, axis=0),
+            "It adds up all the values. Those whose key does not match should count 0 times.",
+            "Multiply each value by 1 if its key equals the query and by 0 if not.",
+        ),
+        Mistake(
+            "uniform-weights",
+            lambda query, keys, values: np.mean(values, axis=0),
+            "Every value counts the same, whatever the query.",
+            "Multiply each value by 1 if its key equals the query and by 0 if not.",
+        ),
+        Mistake(
+            "weights-as-output",
+            lambda query, keys, values: _indicator(query, keys),
+            "These are the 0/1 weights, one for each key. The lookup's answer is made of values.",
+            "Multiply each weight with its value and add up, one sum for each entry of a value.",
+        ),
+        Mistake(
+            "match-inverted",
+            lambda query, keys, values: (1 - _indicator(query, keys)) @ np.array(values),
+            "It adds up the values whose key does not match.",
+            "Turn the test round: `==`, not `!=`.",
+        ),
+    ),
+)
+
+
+# softmax -------------------------------------------------------------------------------------
+
+
+def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
+    yield Case("values", (random_list(rng, 7),))
+    yield Case("values", (random_list(rng, 5, std=3.0),))
+    yield Case("values", ([0, 1, 3],), note="scores are ints")
+    yield Case("values", (random_list(rng, 1),), note="there is one score")
+    for shift in (1e4, -1e4):
+        scores = [shift + score for score in random_list(rng, 6)]
+        yield Case("large", (scores,), note=f"scores are near {shift:,.0f}")
+    yield Case("large", ([1e4, -1e4, 0.0, 9999.0],), note="scores reach from -10,000 to 10,000")
+    blocked = [MINUS_INFINITY, *random_list(rng, 4), MINUS_INFINITY]
+    yield Case("blocked", (blocked,), note="some scores are -inf", exact_zeros=True)
+    yield Case("refuses", ([],), raises="ValueError", note="there are no scores")
+    yield Case("refuses", ([MINUS_INFINITY] * 3,), raises="ValueError", note="all scores are -inf")
+
+
+SOFTMAX = Exercise(
+    name="softmax",
+    lesson=LESSON,
+    stage="pure",
+    signature="(scores: list[float]) -> list[float]",
+    read="Softmax: scores become shares",
+    returns=(Slot("weights", "list", "M"),),
+    groups=(
+        Group("values", "equals torch.softmax", 1.0, core=True),
+        Group("large", "is stable at ±10,000", 0.25),
+        Group("blocked", "gives exactly 0 to a score of -inf", 0.25),
+        Group("refuses", "raises ValueError for no scores, or when all are -inf", 0.25),
+        unchanged(0.25),
+    ),
+    cases=_softmax_cases,
+    oracle=lambda scores: softmax(np.asarray(scores, dtype=float)),
+    mistakes=(
+        *mistakes_in_softmax(lambda weigh: weigh),
+        Mistake("unstable-softmax", python_softmax, UNSTABLE_REASON, UNSTABLE_REMEDY),
+    ),
+    properties=(
+        Property("weights are never negative", lambda args, w: bool((w >= 0).all())),
+        Property("weights add up to 1", lambda args, w: bool(abs(w.sum() - 1) <= 1e-6)),
+    ),
+)
+
+
+# soft_lookup ---------------------------------------------------------------------------------
+
+
+def _soft_cases(rng: np.random.Generator) -> Iterator[Case]:
+    def desk(m: int = 7, d_k: int = 4, d_v: int = 3) -> tuple[Any, Any, Any]:
+        return random_list(rng, d_k), random_list(rng, m, d_k), random_list(rng, m, d_v)
+
+    yield Case("values", desk())
+    yield Case("values", desk(5, 2, 6))
+    yield Case("values", desk(1, 3, 2), note="there is one key")
+    yield Case("temperature", (*desk(), 0.5), note="temperature is 0.5")
+    yield Case("temperature", (*desk(6, 3, 2),), {"temperature": 3.0}, note="temperature is 3")
+    yield Case("large", (*desk(), 1e-4), note="temperature is 0.0001")
+    query, keys, values = desk()
+    for temperature in (0, -1.0):
+        yield Case("refuses", (query, keys, values, temperature), raises="ValueError")
+    ragged_keys = [*keys[:-1], keys[-1][:-1]]
+    yield Case("refuses", (query, ragged_keys, values), raises="ValueError", note="keys are ragged")
+    ragged_values = [*values[:-1], values[-1] + [0.5]]
+    note = "values are ragged"
+    yield Case("refuses", (query, keys, ragged_values), raises="ValueError", note=note)
+    note = "there is a value too few"
+    yield Case("refuses", (query, keys, values[:-1]), raises="ValueError", note=note)
+    note = "the query is wider than the keys"
+    yield Case("refuses", ([*query, 1.0], keys, values), raises="ValueError", note=note)
+
+
+def _soft(
+    weigh: Weigh = softmax,
+    score: Callable[..., np.ndarray] = lambda query, keys: keys @ query,
+    mix: Callable[..., np.ndarray] = lambda weights, keys, values: weights @ values,
+    heat: Callable[[float], float] = lambda temperature: temperature,
+) -> Callable[..., Any]:
+    """soft_lookup with one of its parts exchanged."""
+
+    def lookup(query: Any, keys: Any, values: Any, temperature: float = 1.0) -> Any:
+        q, k, v = np.array(query), np.array(keys), np.array(values)
+        weights = np.asarray(weigh(score(q, k) / heat(temperature)))
+        return mix(weights, k, v), weights
+
+    return lookup
+
+
+def _soft_oracle(query: Any, keys: Any, values: Any, temperature: float = 1.0) -> Any:
+    weights = (tensor(keys) @ tensor(query) / temperature).softmax(-1)
+    return (weights @ tensor(values)).numpy(), weights.numpy()
+
+
+def _swapped(*args: Any, **kwargs: Any) -> Any:
+    output, weights = _soft_oracle(*args, **kwargs)
+    return weights, output
+
+
+SOFT_LOOKUP = Exercise(
+    name="soft_lookup",
+    lesson=LESSON,
+    stage="pure",
+    signature="(query, keys, values, temperature=1.0) -> (output, weights)",
+    read="The soft lookup",
+    returns=(Slot("output", "list", "d_v"), Slot("weights", "list", "M")),
+    groups=(
+        Group("values", "equals PyTorch's softmax(q·k) average of values", 1.5, core=True),
+        Group("temperature", "divides the scores by the temperature", 0.5),
+        Group("large", "stays right when scores are in the thousands", 0.25),
+        Group("refuses", "raises ValueError for temperature ≤ 0 and for ragged inputs", 0.5),
+        unchanged(0.25),
+    ),
+    cases=_soft_cases,
+    oracle=_soft_oracle,
+    mistakes=(
+        *mistakes_in_softmax(lambda weigh: _soft(weigh=weigh)),
+        Mistake(
+            "temperature-ignored",
+            _soft(heat=lambda temperature: 1.0),
+            "The answer is the one for temperature 1, whatever temperature is asked for.",
+            "Divide every score by `temperature` before softmax.",
+        ),
+        Mistake(
+            "temperature-multiplied",
+            _soft(heat=lambda temperature: 1.0 / temperature),
+            "The scores are multiplied by the temperature, so that hot and cold trade places.",
+            "Divide: a small temperature has to make differences between scores larger.",
+        ),
+        Mistake(
+            "temperature-after-softmax",
+            lambda query, keys, values, temperature=1.0: tuple(
+                part / temperature for part in _soft_oracle(query, keys, values)
+            ),
+            "The weights, not the scores, are divided by the temperature; they no longer add up "
+            "to 1.",
+            "Divide the scores, then take softmax.",
+        ),
+        Mistake(
+            "scaled-by-sqrt-d",
+            _soft(score=lambda query, keys: keys @ query / np.sqrt(len(query))),
+            "The scores are divided by √d_k as well. That factor comes in lesson 02; here the "
+            "temperature is the only scale.",
+            "Divide by `temperature` alone.",
+        ),
+        Mistake(
+            "distance-not-dot-product",
+            _soft(score=lambda query, keys: -np.linalg.norm(keys - query, axis=-1)),
+            "Similarity is measured by (negative) distance. This lesson's measure is the dot "
+            "product.",
+            "Score a key by the sum of the products of its entries with the query's.",
+        ),
+        Mistake(
+            "keys-as-values",
+            _soft(mix=lambda weights, keys, values: weights @ keys),
+            "The output is an average of the keys. Keys decide the weights; values are what is "
+            "averaged.",
+            "Use `values` in the last sum.",
+        ),
+        Mistake(
+            "values-unweighted",
+            _soft(mix=lambda weights, keys, values: values.sum(axis=0)),
+            "The output is the sum of all values; the weights were not used.",
+            "Multiply each value by its weight before adding.",
+        ),
+        Mistake(
+            "mean-of-weighted-values",
+            _soft(mix=lambda weights, keys, values: weights @ values / len(values)),
+            "The weighted sum is divided by the number of keys. The weights add up to 1 already, "
+            "so the sum is the average.",
+            "Leave out the division.",
+        ),
+        Mistake(
+            "swapped-results",
+            _swapped,
+            "Both results are right and stand in the wrong order.",
+            "Return `output, weights`.",
+        ),
+        Mistake(
+            "unstable-softmax",
+            lambda query, keys, values, temperature=1.0: (
+                [],
+                python_softmax((np.array(keys) @ np.array(query) / temperature).tolist()),
+            ),
+            UNSTABLE_REASON,
+            UNSTABLE_REMEDY,
+        ),
+    ),
+    properties=(
+        Property("weights are never negative", lambda args, z, w: bool((w >= 0).all())),
+        Property("weights add up to 1", lambda args, z, w: bool(abs(w.sum() - 1) <= 1e-6)),
+    ),
+)
+
+EXERCISES = (HARD_LOOKUP, SOFTMAX, SOFT_LOOKUP)

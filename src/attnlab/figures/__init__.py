@@ -1,0 +1,16 @@
+"""Figures of the lessons, one module a lesson; `picture` holds what they share.
+
+Each figure is a function that takes numbers and returns a Picture: an image with its alternative
+text. Numbers come from the lesson's own code, so that a picture shows what was computed.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_LESSONS = ("soft_lookup", "pure_python", "numpy_arrays")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LESSONS:
+        return import_module(f"attnlab.figures.{name}")
+    raise AttributeError(f"attnlab.figures has no {name!r}; it has {', '.join(_LESSONS)}")

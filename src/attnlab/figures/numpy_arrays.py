@@ -1,0 +1,259 @@
+"""Lesson 03's figures: one contraction, masked weights, shuffled tokens, growth, big matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from attnlab.figures.picture import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    Picture,
+    draw_heatmap,
+    new_figure,
+    rows_in_words,
+)
+
+SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
+Numbers = Any  # nested lists or an array
+
+
+def contraction(
+    Q: Numbers, K: Numbers, S: Numbers, tokens: Sequence[str], n: int, m: int
+) -> Picture:
+    """Where one entry of 'nk,mk->nm' comes from: a row of Q, a row of K, one cell of S.
+
+    Args:
+        Q: (N, d_k).
+        K: (N, d_k).
+        S: (N, N), the scores before they are scaled.
+        tokens: N labels.
+        n: the query whose row is framed.
+        m: the key whose row is framed.
+    """
+    queries, keys, scores = (np.asarray(part, dtype=float) for part in (Q, K, S))
+    limit = max(float(abs(part).max()) for part in (queries, keys, scores))
+    widths = [f"k={k}" for k in range(queries.shape[1])]
+    figure, axes = new_figure(columns=3, width=9.5, height=2.9)
+    panels = (
+        ("Q, axes n k", queries, widths, (-0.5, n - 0.5), len(widths), BLUE),
+        ("K, axes m k", keys, widths, (-0.5, m - 0.5), len(widths), GREEN),
+        ("S, axes n m", scores, tokens, (m - 0.5, n - 0.5), 1, ORANGE),
+    )
+    for place, (title, numbers, columns, corner, width, colour) in zip(
+        axes[0], panels, strict=True
+    ):
+        image = draw_heatmap(place, numbers, tokens, columns, title, (-limit, limit), SIGNED)
+        frame = Rectangle(corner, width, 1, fill=False, linewidth=4, edgecolor=colour)
+        frame.set_clip_on(False)
+        place.add_patch(frame)
+    axes[0, 0].set_ylabel("n")
+    axes[0, 1].set_ylabel("m")
+    axes[0, 2].set(ylabel="n", xlabel="m")
+    figure.colorbar(image, ax=axes, label="entry")
+    products = " + ".join(
+        f"{q:g}·{k:g}" if k >= 0 else f"{q:g}·({k:g})"
+        for q, k in zip(queries[n], keys[m], strict=True)
+    )
+    return Picture(
+        figure,
+        f"Three heatmaps: Q, K and the scores S. Framed: the row of {tokens[n]} in Q, the row of "
+        f"{tokens[m]} in K, and the one entry of S that they make, "
+        f"{products} = {scores[n, m]:g}.",
+    )
+
+
+def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequence[str]) -> Picture:
+    """Weights without and with a mask, blocked cells hatched.
+
+    Args:
+        free: (N, N) weights with no mask.
+        masked: (N, N) weights with it.
+        mask: (N, N) bool, True = attend.
+        tokens: N labels.
+    """
+    blocked = ~np.asarray(mask, dtype=bool)
+    before, after = np.asarray(free, dtype=float), np.asarray(masked, dtype=float)
+    figure, axes = new_figure(columns=2, width=9.5, height=3.4)
+    image = draw_heatmap(axes[0, 0], before, tokens, tokens, "no mask")
+    draw_heatmap(axes[0, 1], after, tokens, tokens, "with the mask, blocked cells hatched")
+    for n, m in np.argwhere(blocked):
+        axes[0, 1].add_patch(
+            Rectangle((m - 0.5, n - 0.5), 1, 1, fill=False, hatch="//", edgecolor=GREY, linewidth=0)
+        )
+    for place in axes[0]:
+        place.set(xlabel="keys", ylabel="queries")
+    figure.colorbar(image, ax=axes, label="weight")
+    empty = [tokens[n] for n in np.flatnonzero(blocked.all(axis=1))]
+    left = f" Nothing is left for {', '.join(empty)}: that row is all 0." if empty else ""
+    total = float(abs(after[blocked]).sum())
+    return Picture(
+        figure,
+        "Two heatmaps of weights, without and with a mask. Without: "
+        f"{rows_in_words(before, tokens, tokens)} With it, {int(blocked.sum())} of {blocked.size} "
+        f"cells are blocked, and their weights add up to {total:g}.{left}",
+    )
+
+
+def two_orders(
+    first: Numbers, tokens: Sequence[str], second: Numbers, shuffled: Sequence[str]
+) -> Picture:
+    """The weights of one sentence in two orders, one cell framed in both.
+
+    Args:
+        first: (N, N) weights of the tokens in their order.
+        tokens: N labels.
+        second: (N, N) weights of the same tokens, shuffled.
+        shuffled: the labels in the second order.
+    """
+    panels = ((first, tokens, "as written"), (second, shuffled, "shuffled"))
+    # The largest weight off the diagonal is the one to look for in both.
+    off = np.asarray(first, dtype=float) * (1 - np.eye(len(tokens)))
+    query, key = (tokens[int(i)] for i in np.unravel_index(off.argmax(), off.shape))
+    figure, axes = new_figure(columns=2, width=9.5, height=3.4)
+    found = []
+    for place, (weights, labels, title) in zip(axes[0], panels, strict=True):
+        image = draw_heatmap(place, weights, labels, labels, title)
+        place.set(xlabel="keys", ylabel="queries")
+        n, m = list(labels).index(query), list(labels).index(key)
+        place.add_patch(
+            Rectangle((m - 0.5, n - 0.5), 1, 1, fill=False, linewidth=3, edgecolor=ORANGE)
+        )
+        found.append(f"row {n}, column {m}: {np.asarray(weights)[n, m]:.2f}")
+    figure.colorbar(image, ax=axes, label="weight")
+    return Picture(
+        figure,
+        f"Two heatmaps of weights, of '{' '.join(tokens)}' and of '{' '.join(shuffled)}'. The cell "
+        f"of query {query} and key {key} is framed in both, in {found[0]} and in {found[1]}.",
+    )
+
+
+def growth(
+    lengths: Sequence[int],
+    by_length: Mapping[str, Sequence[int]],
+    sizes: Sequence[int],
+    by_size: Mapping[str, Sequence[int]],
+) -> Picture:
+    """Counts against the number of tokens, and against the width, both axes logarithmic.
+
+    Args:
+        lengths: values of N.
+        by_length: for each label, a count for each of them.
+        sizes: values of d.
+        by_size: for each label, a count for each of them.
+    """
+    figure, axes = new_figure(columns=2, width=9.5, height=3.4, sharey=True)
+    styles = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", ":"))
+    words = []
+    panels = ((lengths, by_length, "tokens, N"), (sizes, by_size, "width, d"))
+    for place, (across, counts, label) in zip(axes[0], panels, strict=True):
+        for (name, numbers), (colour, marker, line) in zip(counts.items(), styles, strict=False):
+            place.loglog(across, numbers, color=colour, marker=marker, linestyle=line, label=name)
+            words.append(
+                f"{name} {numbers[0]:,} at {label[-1]} = {across[0]} and {numbers[-1]:,} at "
+                f"{label[-1]} = {across[-1]}"
+            )
+        place.set_xticks(across, [str(size) for size in across])
+        place.minorticks_off()
+        place.set(xlabel=label, title=f"as {label.split(', ')[1]} grows")
+        place.grid(alpha=0.3)
+    axes[0, 0].set_ylabel("how many")
+    axes[0, 0].legend(frameon=False)
+    return Picture(figure, f"Two log-log plots of counts: {'; '.join(words)}.")
+
+
+def _draw_blocks(
+    place: Axes, matrix: np.ndarray, blocks: tuple[int, int], title: str, limit: float
+) -> Any:
+    """One large matrix without numbers, a line between its blocks."""
+    image = place.imshow(
+        matrix, cmap=SIGNED, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest"
+    )
+    height, width = (size // count for size, count in zip(matrix.shape, blocks, strict=True))
+    place.set_title(title)
+    place.set_xticks([m * width - 0.5 for m in range(blocks[1] + 1)], [])
+    place.set_yticks([n * height - 0.5 for n in range(blocks[0] + 1)], [])
+    place.tick_params(length=0)
+    place.grid(color=GREY, linewidth=0.8)
+    return image
+
+
+def _label_blocks(
+    place: Axes, matrix: np.ndarray, rows: Sequence[str], columns: Sequence[str]
+) -> None:
+    """Names of the block rows and block columns, in the middle of each."""
+    height, width = matrix.shape[0] / len(rows), matrix.shape[1] / len(columns)
+    place.set_yticks([(n + 0.5) * height - 0.5 for n in range(len(rows))], rows, minor=True)
+    place.set_xticks([(m + 0.5) * width - 0.5 for m in range(len(columns))], columns, minor=True)
+    place.tick_params(which="minor", length=0, labelsize=9)
+
+
+def factors(mix: Numbers, values: Numbers, whole: Numbers, tokens: Sequence[str]) -> Picture:
+    """The big matrix as a product of two sparse ones.
+
+    Args:
+        mix: (N·d_v, N·d_v), each weight times a unit matrix.
+        values: (N·d_v, N·d), W_v transposed for each token.
+        whole: (N·d_v, N·d), their product.
+        tokens: N labels.
+    """
+    panels = {
+        "1. mix: a_nm times 1": np.asarray(mix, dtype=float),
+        "2. values: W_vᵀ on the diagonal": np.asarray(values, dtype=float),
+        "both: a_nm W_vᵀ": np.asarray(whole, dtype=float),
+    }
+    count = len(tokens)
+    limit = max(float(abs(matrix).max()) for matrix in panels.values())
+    figure, axes = new_figure(columns=3, width=12, height=3.4, width_ratios=[1, 1.5, 1.5])
+    for place, (title, matrix) in zip(axes[0], panels.items(), strict=True):
+        image = _draw_blocks(place, matrix, (count, count), title, limit)
+        _label_blocks(place, matrix, tokens, tokens)
+    axes[0, 0].set_ylabel("output token n")
+    figure.colorbar(image, ax=axes, label="entry (white is 0)")
+    words = "; ".join(
+        f"{title} is {matrix.shape[0]} × {matrix.shape[1]}, "
+        f"{np.count_nonzero(matrix) / matrix.size:.0%} of its entries not 0"
+        for title, matrix in panels.items()
+    )
+    return Picture(figure, f"Three large matrices with lines between the tokens' blocks. {words}.")
+
+
+def rebuilt_or_fixed(
+    sentences: Sequence[Sequence[str]], attention: Sequence[Numbers], fixed: Numbers
+) -> Picture:
+    """Attention's big matrix for two sentences, above a fully connected layer's.
+
+    Args:
+        sentences: two lists of N tokens.
+        attention: for each, its (N·d_v, N·d) routing matrix.
+        fixed: (N·d_v, N·d), the layer's one matrix.
+    """
+    rebuilt = [np.asarray(matrix, dtype=float) for matrix in attention]
+    layer = np.asarray(fixed, dtype=float)
+    limit = max(float(abs(matrix).max()) for matrix in (*rebuilt, layer))
+    figure, axes = new_figure(columns=2, rows=2, width=10.5, height=6.2)
+    for column, (tokens, matrix) in enumerate(zip(sentences, rebuilt, strict=True)):
+        blocks = (len(tokens), len(tokens))
+        for row, (title, shown) in enumerate((("attention", matrix), ("fixed layer", layer))):
+            place = axes[row, column]
+            image = _draw_blocks(place, shown, blocks, f"{title}: {' '.join(tokens)}", limit)
+            _label_blocks(place, shown, tokens, tokens)
+    for place in axes[:, 0]:
+        place.set_ylabel("output token n")
+    for place in axes[1]:
+        place.set_xlabel("input token m")
+    figure.colorbar(image, ax=axes, label="entry (white is 0)")
+    return Picture(
+        figure,
+        f"Four {layer.shape[0]} × {layer.shape[1]} matrices with lines between the tokens' blocks. "
+        f"Top, attention: from '{' '.join(sentences[0])}' to '{' '.join(sentences[1])}' entries "
+        f"change by up to {abs(rebuilt[0] - rebuilt[1]).max():.2f}, and each block is the same "
+        "pattern, weaker or stronger. Bottom, a fully connected layer: one matrix for both "
+        "sentences, with no pattern in its blocks.",
+    )

@@ -1,0 +1,214 @@
+"""Figures of lesson 01: a query among keys, a query that moves, and the temperature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from attnlab.exercises.attention import softmax
+from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, new_figure
+
+# A book keeps its colour and its line in every figure of the lesson.
+COLOURS = (BLUE, GREEN, ORANGE, PURPLE)
+LINES = ("-.", "-", "--", ":")
+QUERY = "black"
+NO_SLOPE: dict[str, Any] = {"marker": "x", "ls": "", "color": "black", "ms": 8, "mew": 1.5}
+SALT = 0  # the entry of a page that is plotted where one is enough
+Numbers = Sequence[float]
+Table = Sequence[Sequence[float]]
+Answer = Callable[[np.ndarray], float]  # a query (2,) to the salt in its answer
+
+
+def shelf(query: Numbers, keys: Table, weights: Numbers, books: Sequence[str]) -> Picture:
+    """Keys and query as arrows on the plane, and beside them each book's weight.
+
+    Args:
+        query: (2,).
+        keys: (M, 2).
+        weights: (M,), add up to 1.
+        books: M titles.
+    """
+    figure, axes = new_figure(columns=2, width=8.5, height=3.7)
+    plane, bars = axes[0]
+    reach = 1.45 * float(np.abs(keys).max())
+    for key, book, colour in zip(keys, books, COLOURS, strict=True):
+        _arrow(plane, key, book, colour)
+    _arrow(plane, query, "the question", QUERY, width=3.0)
+    plane.set(
+        aspect="equal",
+        xlim=(-1.25 * reach, 1.25 * reach),
+        ylim=(-reach, reach),
+        xlabel="fresh water",
+        ylabel="salt water",
+        title="what each spine promises",
+    )
+    plane.axhline(0, color=GREY, lw=0.5)
+    plane.axvline(0, color=GREY, lw=0.5)
+    bars.barh(books, weights, color=COLOURS)
+    for row, weight in enumerate(weights):
+        bars.text(weight + 0.02, row, f"{weight:.4f}", va="center")
+    bars.invert_yaxis()
+    bars.set(xlim=(0, 1), xlabel="weight", title="what share each page gets")
+    angles = ", ".join(
+        f"{book} {_angle(query, key):.0f} degrees away with weight {weight:.4f}"
+        for book, key, weight in zip(books, keys, weights, strict=True)
+    )
+    return Picture(
+        figure,
+        f"Two panels. Left: the question and {len(books)} keys as arrows from the origin, fresh "
+        f"water to the right and salt water upwards. Right: a bar for each book's weight. "
+        f"Seen from the question: {angles}.",
+    )
+
+
+def sliding_query(
+    query: Numbers,
+    keys: Table,
+    values: Table,
+    books: Sequence[str],
+    degrees: tuple[int, int] = (-60, 150),
+) -> Picture:
+    """Salt in the answer, and its slope, for three kinds of lookup as the query turns.
+
+    Args:
+        query: (2,), marked in every panel; its length is kept while it turns.
+        keys: (M, 2).
+        values: (M, d_v); entry 0 is the salt.
+        books: M titles.
+        degrees: the first and the last direction of the query.
+    """
+    length = float(np.linalg.norm(query))
+    spines, salt = np.array(keys, dtype=float), np.array(values, dtype=float)[:, SALT]
+    lookups: dict[str, Answer] = {
+        "exact match": lambda q: float((spines == q).all(axis=1) @ salt),
+        "closest key": lambda q: float(salt[np.argmax(spines @ q)]),
+        "soft": lambda q: float(softmax(spines @ q) @ salt),
+    }
+    # Off the round numbers, so that no sample falls on a key or on the border between two.
+    angles = np.arange(degrees[0] + 0.1, degrees[1], 0.5)
+    figure, axes = new_figure(columns=3, rows=2, width=9.5, height=5.0, sharex=True, sharey="row")
+    steepest = 0.0
+    for column, (name, lookup) in enumerate(lookups.items()):
+        answers = np.array([lookup(_turned(angle, length)) for angle in angles])
+        slopes = np.array([_slope(lookup, angle, length) for angle in angles])
+        steepest = max(steepest, float(np.abs(slopes).max()))
+        steps = np.flatnonzero(np.abs(np.diff(answers)) > 5)
+        above, below = axes[:, column]
+        above.plot(
+            np.insert(angles, steps + 1, np.nan), np.insert(answers, steps + 1, np.nan), color=BLUE
+        )
+        below.plot(angles, slopes, color=ORANGE)
+        below.plot(angles[steps], 0 * steps, **NO_SLOPE)
+        above.set_title(name)
+        below.set(xlabel="direction of the query (°)", xticks=range(-60, 151, 30))
+        for axis in (above, below):
+            axis.axvline(_direction(query), color=GREY, lw=1, ls=":")
+    matches = [
+        (_direction(key), page, book)
+        for key, page, book in zip(keys, salt, books, strict=True)
+        if degrees[0] <= _direction(key) <= degrees[1]
+    ]
+    for angle, page, book in matches:
+        axes[0, 0].plot(angle, page, "o", color=BLUE)
+        axes[0, 0].annotate(book, (angle, page), (0, 7), textcoords="offset points", ha="center")
+        axes[1, 0].plot(angle, 0, **NO_SLOPE)
+    axes[1, 0].annotate("×: no slope", (0.03, 0.9), xycoords="axes fraction")
+    axes[0, 0].set(ylabel="salt in the answer (g/l)", ylim=(-2, 1.2 * salt.max()))
+    axes[1, 0].set(ylabel="slope (g/l per degree)", ylim=(-0.15, 1.2 * steepest))
+    here = lookups["soft"](np.array(query, dtype=float))
+    slope_here = _slope(lookups["soft"], _direction(query), length)
+    return Picture(
+        figure,
+        f"Three columns: exact match, closest key, soft. Above, salt in the answer while the query "
+        f"turns from {degrees[0]} to {degrees[1]} degrees; below, its slope. Exact match is 0 but "
+        f"for {len(matches)} single points, the closest key a staircase; the slope of both is 0 "
+        f"wherever there is one. The soft answer is a smooth curve. Its slope is up to "
+        f"{steepest:.2f} g/l per degree, and {slope_here:.2f} at our question, where the answer "
+        f"is {here:.1f} g/l.",
+    )
+
+
+def temperature(
+    temperatures: Numbers, weights: Table, outputs: Table, values: Table, books: Sequence[str]
+) -> Picture:
+    """Weights and salt in the answer over temperature, with the two limits.
+
+    Args:
+        temperatures: (T,), rising.
+        weights: (T, M), a row for each temperature.
+        outputs: (T, d_v).
+        values: (M, d_v); entry 0 is the salt.
+        books: M titles.
+    """
+    shares, salt = np.array(weights), np.array(outputs)[:, SALT]
+    pages = np.array(values)[:, SALT]
+    coldest, hottest = temperatures[0], temperatures[-1]
+    best = int(np.argmax(shares[0]))
+    figure, axes = new_figure(columns=2, width=9.0, height=3.7)
+    left, right = axes[0]
+    for share, book, colour, line in zip(shares.T, books, COLOURS, LINES, strict=True):
+        left.plot(temperatures, share, color=colour, ls=line, lw=2, label=book)
+    left.legend(frameon=False)
+    left.set(ylabel="weight", ylim=(-0.02, 1.02), title="a share for each page")
+    right.plot(temperatures, salt, color="black", lw=2)
+    limits = ((pages[best], f"the page of {books[best]}"), (pages.mean(), "the plain mean"))
+    for level, name in limits:
+        right.axhline(level, color=GREY, ls="--", lw=1)
+        right.annotate(
+            name,
+            (1.0, level),
+            (-4, 4),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            ha="right",
+            color=GREY,
+        )
+    right.set(ylabel="salt in the answer (g/l)", title="the answer")
+    right.set_ylim(min(salt.min(), pages.mean()) - 1.0, salt.max() + 1.0)
+    for axis in (left, right):
+        axis.set(xscale="log", xlabel="temperature τ")
+        axis.axvline(1.0, color=GREY, ls=":", lw=1)
+    peak = int(np.argmax(salt))
+    return Picture(
+        figure,
+        f"Two panels over temperature, {coldest:g} to {hottest:g} on a logarithmic axis. Left, "
+        f"the weights: at the cold end {books[best]} has {shares[0, best]:.3f}, at the hot end "
+        f"each has between {shares[-1].min():.3f} and {shares[-1].max():.3f}. Right, salt in the "
+        f"answer: {salt[0]:.2f} g/l at the cold end, where the page of {books[best]} says "
+        f"{pages[best]:g}; at most {salt[peak]:.1f}, near temperature {temperatures[peak]:.2g}; "
+        f"{salt[-1]:.2f} at the hot end, where the plain mean is {pages.mean():g}.",
+    )
+
+
+def _arrow(axes: Axes, tip: Numbers, name: str, colour: str, width: float = 2.0) -> None:
+    axes.annotate(
+        "", (tip[0], tip[1]), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": width}
+    )
+    x, y = 1.22 * np.array(tip)
+    axes.text(x, y, name, color=colour, ha="center", va="center")
+
+
+def _direction(vector: Numbers) -> float:
+    """Angle of a vector (2,) against the first axis, degrees."""
+    return float(np.degrees(np.arctan2(vector[1], vector[0])))
+
+
+def _angle(one: Numbers, other: Numbers) -> float:
+    """Angle between two vectors (2,), degrees."""
+    turn = abs(_direction(one) - _direction(other))
+    return min(turn, 360 - turn)
+
+
+def _turned(degrees: float, length: float) -> np.ndarray:
+    """The vector (2,) of a direction and a length."""
+    angle = np.radians(degrees)
+    return length * np.array([np.cos(angle), np.sin(angle)])
+
+
+def _slope(answer: Answer, degrees: float, length: float, nudge: float = 1e-3) -> float:
+    """Change of an answer for each degree of turning, measured by a nudge to either side."""
+    after, before = (answer(_turned(degrees + by, length)) for by in (nudge, -nudge))
+    return (after - before) / (2 * nudge)

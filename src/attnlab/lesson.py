@@ -1,0 +1,69 @@
+"""Beginning a lesson: what it needs, and which one `check` is about."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import sys
+
+LESSONS = {
+    "01-soft-lookup": "A dictionary you can differentiate",
+    "02-pure-python": "Every index visible",
+    "03-numpy": "One einsum per arrow",
+}
+PYTHON = (3, 11)
+# Import name, distribution and the oldest version that the course is tested to work with.
+NEEDED = {"numpy": ("numpy", (1, 26)), "torch": ("torch", (2, 5))}
+SHOWN = {"matplotlib": ("matplotlib", (3, 8))}
+
+_current = ""
+
+
+def begin(slug: str) -> str:
+    """Begin a lesson: look for what it needs, and let `check` know which lesson this is.
+
+    Args:
+        slug: '01-soft-lookup'.
+    Returns:
+        One line to read: ready, or what is missing and the command that mends it.
+    """
+    global _current
+    if slug not in LESSONS:
+        return f"There is no lesson {slug!r}. The lessons are {', '.join(LESSONS)}."
+    _current = slug
+    problem = missing_for_checks() or _first_problem(SHOWN)
+    return problem or f"Lesson {slug} is ready: {LESSONS[slug]}."
+
+
+def current() -> str:
+    """Slug of the lesson that was begun last, '' if none was."""
+    return _current
+
+
+def slugs() -> tuple[str, ...]:
+    """All lessons, in their order."""
+    return tuple(LESSONS)
+
+
+def missing_for_checks() -> str:
+    """What keeps checks from running and the command that mends it, '' if nothing does."""
+    if sys.version_info < PYTHON:
+        wanted = ".".join(map(str, PYTHON))
+        return (
+            f"This course needs Python {wanted} or newer, and this is {sys.version.split()[0]}. "
+            f"Install a newer Python, then set up the course again as its README says."
+        )
+    return _first_problem(NEEDED)
+
+
+def _first_problem(needed: dict[str, tuple[str, tuple[int, int]]]) -> str:
+    for module, (distribution, oldest) in needed.items():
+        wanted = ".".join(map(str, oldest))
+        mend = f'Mend it with: {sys.executable} -m pip install "{distribution}>={wanted}"'
+        if importlib.util.find_spec(module) is None:
+            return f"The package {distribution} is missing. {mend}"
+        version = importlib.metadata.version(distribution)
+        found = tuple(int(part) for part in version.split(".")[:2])
+        if found < oldest:
+            return f"{distribution} {version} is too old; {wanted} or newer is needed. {mend}"
+    return ""
