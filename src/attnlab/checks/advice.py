@@ -31,6 +31,21 @@ GENERAL = {
         "Your function calls itself, and nothing stops it.",
         "Look for a call to itself under its own name, perhaps meant for another function.",
     ),
+    "no-gradient": (
+        "Somewhere the chain from inputs to output is cut: `.detach()`, `.item()`, `.numpy()`, "
+        "`torch.tensor(...)` or `torch.no_grad()` make numbers that autograd cannot follow.",
+        "Print `.requires_grad` of each intermediate result and find the first that is False.",
+    ),
+    "wrong-structure": (
+        "The check loads weights into your module by name, so that names and shapes have to be "
+        "those of the signature.",
+        "Print `list(module.named_parameters())` and compare.",
+    ),
+    "banned-call": (
+        "The exercise is to write what that call does. It is what your answer is checked against.",
+        "Write scores, scale, mask, softmax and the weighted sum yourself, with `@` and "
+        "`torch.softmax`.",
+    ),
     "raised": (
         "Python stopped inside your function before it could return.",
         "Call it by hand, as shown above; the traceback then marks the line.",

@@ -12,7 +12,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,10 +25,23 @@ PRINT_SHOWN = 400  # of which a card shows the first
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The inputs of one case."""
+    """One call to make: the inputs, and for PyTorch exercises what to do with them.
+
+    Attributes:
+        args: positional arguments.
+        kwargs: named ones.
+        sizes: if the learner wrote a module: what its constructor is given.
+        state: and the parameters to load into it.
+        gradient: take gradients with respect to args and parameters, instead of the result.
+        watch: note calls of PyTorch's own attention.
+    """
 
     args: tuple[Value, ...]
-    kwargs: dict[str, Value] = field(default_factory=dict)
+    kwargs: Mapping[str, Value] = field(default_factory=dict)
+    sizes: tuple[Value, ...] | None = None
+    state: Mapping[str, Value] = field(default_factory=dict)
+    gradient: bool = False
+    watch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +51,13 @@ class Raised:
     Attributes:
         names: the exception's class and its bases, nearest first.
         line: the line of the learner's code that raised, '' if it cannot be told.
+        function: the learner's function that this line is in.
     """
 
     names: tuple[str, ...]
     message: str
     line: str = ""
+    function: str = ""
 
     @property
     def name(self) -> str:
@@ -55,9 +70,10 @@ class Outcome:
 
     returned: Value | None = None
     raised: Raised | None = None
-    after: Call | None = None
+    after: tuple[Value, ...] = ()  # the inputs, as the call left them
     printed: str = ""
     stopped: str = ""  # 'time', 'output' or 'interrupt'
+    fused: tuple[str, ...] = ()  # PyTorch's own attention, if it was called
 
 
 class _TooMuchOutput(BaseException):
@@ -98,9 +114,10 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
     returned: Value | None = None
     raised: Raised | None = None
     stopped = ""
+    fused: list[str] = []
     try:
-        with _quiet(printed), deadline:
-            returned = observe(function(*args, **kwargs))
+        with _quiet(printed), deadline, _watch(call, fused):
+            returned = observe(_make(function, call, args, kwargs))
     except Overrun:
         deadline.release()
         stopped = "time"
@@ -112,8 +129,32 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
         raised = _note(error)
     if printed.length > PRINT_LIMIT:
         stopped, returned = "output", None
-    after = Call(tuple(map(observe, args)), {name: observe(arg) for name, arg in kwargs.items()})
-    return Outcome(returned, raised, after, printed.kept, stopped)
+    after = (*map(observe, args), *map(observe, kwargs.values()))
+    return Outcome(returned, raised, after, printed.kept, stopped, tuple(fused))
+
+
+def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Make the call, on a module or for gradients if that is what it asks."""
+    if call.sizes is None and not call.gradient:
+        return function(*args, **kwargs)
+    from attnlab.checks import torch_calls
+
+    target, parameters = function, []
+    if call.sizes is not None:
+        state = {name: rebuild(value) for name, value in call.state.items()}
+        module = torch_calls.build(function, [rebuild(size) for size in call.sizes], state)
+        target, parameters = module, [module.get_parameter(name) for name in state]
+    if call.gradient:
+        return torch_calls.gradients(target, args, kwargs, parameters)
+    return target(*args, **kwargs)
+
+
+def _watch(call: Call, fused: list[str]) -> contextlib.AbstractContextManager[None]:
+    if not call.watch:
+        return contextlib.nullcontext()
+    from attnlab.checks import torch_calls
+
+    return torch_calls.watching(fused)
 
 
 @contextlib.contextmanager
@@ -135,16 +176,16 @@ def _note(error: BaseException) -> Raised:
         message = str(error)
     except Exception as broken:
         message = f"(its message could not be read: {type(broken).__name__})"
-    return Raised(names, message[:500], _line_of(error))
+    return Raised(names, message[:500], *_place_of(error))
 
 
-def _line_of(error: BaseException) -> str:
-    """The last line of the learner's own code in a traceback: theirs, not a library's."""
+def _place_of(error: BaseException) -> tuple[str, str]:
+    """The last line of the learner's own code in a traceback, and the function it is in."""
     here = os.path.dirname(__file__)
     libraries = (here, sys.prefix + os.sep, os.path.dirname(os.__file__))
-    own = ""
+    line, function = "", ""
     # A recursion without end has thousands of frames, all alike: the first hundred are enough.
     for frame in traceback.extract_tb(error.__traceback__, limit=100):
         if not frame.filename.startswith(libraries) and frame.line:
-            own = frame.line.strip()
-    return own[:200]
+            line, function = frame.line.strip(), frame.name
+    return line[:200], function

@@ -21,6 +21,7 @@ _HEADLINES = {
     "ERROR": "stopped with an error",
     "TIMEOUT": "did not finish in time",
     "MISSING": "not written yet",
+    "POLICY": "uses a call that is banned here",
     "UNKNOWN": "could not be checked",
 }
 # Symbols carry the meaning; colour only repeats it. Both are legible on JupyterLab's light and dark
@@ -111,7 +112,9 @@ def _sections(verdict: Verdict) -> list[tuple[str, str]]:
     if verdict.where:
         sections.append(("With", verdict.where))
     if verdict.inputs:
-        sections.append(("See for yourself", f"in a new cell, `{verdict.name}(**_.inputs)`"))
+        sections.append(
+            ("See for yourself", f"in a new cell, `{verdict.called or verdict.name}(**_.inputs)`")
+        )
     if verdict.diagnosis:
         slug = verdict.diagnosis.slug
         sections.append(("Likely cause", f"{slug}. {verdict.diagnosis.reason}"))

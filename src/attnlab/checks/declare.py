@@ -43,10 +43,14 @@ class Case:
         group: name of a Group of the exercise.
         args: what the function is called with, as ordinary Python, NumPy or PyTorch objects.
         kwargs: the same, by name.
-        raises: the name of the exception that is the right answer here, '' for none.
+        raises: the name of the exception that is the right answer here, '' for none; several that
+            are as good as each other are joined by ' or '.
         note: what is special about it, read after 'when', as in 'all scores are -inf'.
         tolerance: largest |difference| that is still right.
         exact_zeros: where the right answer is 0, nothing but 0 will do.
+        sizes: where the exercise is a module, what its constructor is given.
+        state: and the parameters loaded into it, tensors by name.
+        gradient: compare gradients with respect to float tensors in args, and to state.
     """
 
     group: str
@@ -56,6 +60,9 @@ class Case:
     note: str = ""
     tolerance: float = TOLERANCE
     exact_zeros: bool = False
+    sizes: tuple[Any, ...] | None = None
+    state: Mapping[str, Any] = field(default_factory=dict)
+    gradient: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,29 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
+class Relation:
+    """Something that must be true of two answers to two related calls.
+
+    Args:
+        claim: 'changing the future changes nothing in the past'.
+        cases: a seeded generator in, the two cases out.
+        holds: takes the arrays of the first answer and those of the second.
+        worth: points.
+        slug: name of the mistake that breaks it.
+        reason: why that is a mistake.
+        remedy: one thing to try.
+    """
+
+    claim: str
+    cases: Callable[[np.random.Generator], tuple[Case, Case]]
+    holds: Callable[[tuple[np.ndarray, ...], tuple[np.ndarray, ...]], bool]
+    worth: float = 0.0
+    slug: str = ""
+    reason: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Mistake:
     """A wrong way of doing it, computed, so that an answer that equals it can be named.
 
@@ -119,9 +149,13 @@ class Exercise:
         returns: one Slot, or several for a tuple.
         groups: their worth adds up to the exercise's points.
         cases: a seeded generator in, cases out; every size in a case is different.
-        oracle: same arguments as the function; the right answer, by a thin call to PyTorch.
+        oracle: same arguments as the function; the right answer, by a thin call to PyTorch. For a
+            module, the state comes first.
         mistakes: the bank that diagnoses are drawn from.
-        properties: extra lines on the card.
+        pairs: two mistakes at once, asked only if no single one fits.
+        properties: extra lines on the card, each about one answer.
+        relations: the same, each about two answers.
+        fused_banned: whether calling PyTorch's own attention forfeits the points.
     """
 
     name: str
@@ -134,11 +168,33 @@ class Exercise:
     cases: Callable[[np.random.Generator], Iterable[Case]]
     oracle: Callable[..., Any]
     mistakes: tuple[Mistake, ...]
+    pairs: tuple[Mistake, ...] = ()
     properties: tuple[Property, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    fused_banned: bool = False
+
+    def slots(self, case: Case) -> tuple[Slot, ...]:
+        """What is compared in a case: the results, or the gradients."""
+        if not case.gradient:
+            return self.returns
+        names = [
+            name
+            for name, arg in zip(self.parameters, case.args, strict=False)
+            if getattr(getattr(arg, "dtype", None), "is_floating_point", False)
+        ]
+        return tuple(Slot(f"gradient of {name}", "tensor", "…") for name in [*names, *case.state])
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters in the signature; for a module, of its `forward`."""
+        inside = self.signature.rpartition("forward")[2].partition("(")[2].partition(")")[0]
+        return tuple(part.split(":")[0].split("=")[0].strip() for part in inside.split(","))
 
     @property
     def points(self) -> float:
-        return sum(group.worth for group in self.groups)
+        return sum(group.worth for group in self.groups) + sum(
+            relation.worth for relation in self.relations
+        )
 
 
 UNCHANGED = "unchanged"  # the group that watches inputs; every case belongs to it too

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,19 +15,37 @@ from attnlab.checks.declare import TOLERANCE, Case, Exercise, Mistake, Slot
 from attnlab.checks.observe import Array, Items, Scalar, Value
 
 
-def answer_of(function: object, case: Case) -> Answer:
+class Evidence(Protocol):
+    """A case that was tried: its seed, what the learner's function did, and what was right."""
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def case(self) -> Case: ...
+    @property
+    def outcome(self) -> Outcome: ...
+    @property
+    def right(self) -> Answer: ...
+
+
+def answer_of(function: Callable[..., Any], case: Case) -> Answer:
     """What an oracle or a mistake makes of a case.
 
     Args:
         function: takes the case's arguments; returns an array-like, or a tuple of them.
         case: its args are copied first, as mistakes may change them.
     """
-    import copy
-
-    args, kwargs = copy.deepcopy((case.args, dict(case.kwargs)))
+    args, kwargs, state = copy.deepcopy((case.args, dict(case.kwargs), dict(case.state)))
+    target = function if case.sizes is None else functools.partial(function, state)
     try:
         with np.errstate(all="ignore"):
-            result = function(*args, **kwargs)  # type: ignore[operator]
+            if case.gradient:
+                from attnlab.checks.torch_calls import gradients
+
+                parameters = [tensor.requires_grad_() for tensor in state.values()]
+                result = gradients(target, args, kwargs, parameters)
+            else:
+                result = target(*args, **kwargs)
     except Exception as error:
         return Answer(raises=type(error).__name__)
     parts = result if isinstance(result, tuple) else (result,)
@@ -32,33 +53,52 @@ def answer_of(function: object, case: Case) -> Answer:
 
 
 def diagnose(
-    exercise: Exercise, tried: Sequence[tuple[int, Case, Outcome, Answer]]
+    exercise: Exercise, failed: Sequence[Evidence], passed: Sequence[Evidence] = ()
 ) -> Mistake | None:
     """The mistake that a wrong answer equals.
 
     Args:
         exercise: whose bank of mistakes is searched.
-        tried: seed, case, the learner's outcome and the right answer, for all cases of one group.
+        failed: all cases of the group that failed.
+        passed: the cases before it, which came out right. A mistake that would have got one of them
+            wrong is another one, though both give NaN now.
     Returns:
-        The one mistake whose answers equal the learner's in every case, on two seeds or more, and
-        which differs from the right answer on each of those seeds. None if there is no such
-        mistake, or if several fit whose answers are told apart by no case.
+        The one mistake whose answers equal the learner's in all these cases, on two seeds or more,
+        and which differs from the right answer in those that failed. None if there is no
+        such mistake, or if several fit that no case tells apart.
     """
-    fitting = [mistake for mistake in exercise.mistakes if _fits(mistake, exercise, tried)]
-    return fitting[0] if len(fitting) == 1 else None
+    for mistakes in (exercise.mistakes, exercise.pairs):
+        fitting = [
+            mistake
+            for mistake in mistakes
+            if _equal_in_all(mistake, exercise, [*failed, *passed]) and _tells(mistake, failed)
+        ]
+        slugs = {mistake.slug for mistake in fitting}
+        if slugs:
+            return fitting[0] if len(slugs) == 1 else None
+    return None
 
 
-def _fits(
-    mistake: Mistake, exercise: Exercise, tried: Sequence[tuple[int, Case, Outcome, Answer]]
-) -> bool:
-    telling_seeds = set()
-    for seed, case, outcome, right in tried:
-        mistaken = answer_of(mistake.answer, case)
-        if not equals(outcome, mistaken, exercise.returns, case.tolerance):
-            return False
-        if not _same_answer(mistaken, right):
-            telling_seeds.add(seed)
-    return len(telling_seeds) >= 2
+def _equal_in_all(mistake: Mistake, exercise: Exercise, evidence: Sequence[Evidence]) -> bool:
+    return all(
+        equals(
+            item.outcome,
+            answer_of(mistake.answer, item.case),
+            exercise.slots(item.case),
+            item.case.tolerance,
+        )
+        for item in evidence
+    )
+
+
+def _tells(mistake: Mistake, evidence: Sequence[Evidence]) -> bool:
+    """Whether a mistake differs from the right answer on two seeds or more."""
+    seeds = {
+        item.seed
+        for item in evidence
+        if not _same_answer(answer_of(mistake.answer, item.case), item.right)
+    }
+    return len(seeds) >= 2
 
 
 def equals(outcome: Outcome, answer: Answer, slots: tuple[Slot, ...], tolerance: float) -> bool:
@@ -85,7 +125,7 @@ def loose_array(value: Value) -> np.ndarray | None:
     match value:
         case Array(_, dtype, shape, data):
             return np.frombuffer(data, dtype).reshape(shape)
-        case Scalar(kind, content) if kind not in ("str", "NoneType"):
+        case Scalar(_, content) if content is not None:
             return np.asarray(content)
         case Items(_, items):
             parts = [loose_array(item) for item in items]
@@ -105,6 +145,8 @@ def _same_answer(one: Answer, other: Answer) -> bool:
 
 
 def _close(a: np.ndarray | None, b: np.ndarray, tolerance: float) -> bool:
-    if a is None or a.shape != b.shape or a.dtype.kind not in "fiub":
+    if a is None or a.shape != b.shape:
         return False
+    if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
+        return a.dtype.kind == b.dtype.kind and bool((a == b).all())
     return bool(np.allclose(a.astype(float), b.astype(float), 0, tolerance, equal_nan=True))

@@ -40,6 +40,7 @@ class Verdict:
         diagnosis: its likely cause, if one is certain.
         read: heading of the section to read again.
         printed: the first of what the function printed.
+        called: what the learner's function is called, if not by the exercise's name.
     """
 
     name: str
@@ -54,3 +55,4 @@ class Verdict:
     diagnosis: Diagnosis | None = None
     read: str = ""
     printed: str = ""
+    called: str = ""

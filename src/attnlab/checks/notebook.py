@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import inspect
 from collections.abc import Callable
@@ -49,13 +50,13 @@ def _judge_here(exercise: Exercise, function: Callable[..., Any]) -> Verdict:
     """Judge a function in this process, and own up to it if the check itself breaks."""
     from attnlab.checks.verdict import judge
 
-    deadline = Deadline(SECONDS)
+    deadline, called = Deadline(SECONDS), _name_of(function)
 
     def call_here(call: Call) -> Outcome:
         return perform(function, call, deadline)
 
     try:
-        return judge(exercise, call_here)
+        verdict = judge(exercise, call_here)
     except Exception as error:  # whatever it is, it is not the learner's
         message = (
             f"The check itself broke ({type(error).__name__}: {error}). This is our mistake, not "
@@ -64,6 +65,7 @@ def _judge_here(exercise: Exercise, function: Callable[..., Any]) -> Verdict:
         return Verdict(
             exercise.name, exercise.lesson, "UNKNOWN", 0.0, exercise.points, message=message
         )
+    return dataclasses.replace(verdict, called=called if called.isidentifier() else "")
 
 
 def _name_of(function: object) -> str:
@@ -107,10 +109,8 @@ def _find(name: str, slug: str, function: object) -> Exercise:
 
 def _accepts(function: object, exercise: Exercise) -> bool:
     """Whether a function's parameters are those of an exercise."""
-    from attnlab.checks.verdict import parameter_names
-
     try:
         parameters = tuple(inspect.signature(function).parameters)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return False
-    return parameters == parameter_names(exercise)
+    return parameters == exercise.parameters

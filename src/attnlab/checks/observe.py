@@ -60,7 +60,14 @@ class Other:
     derives_from: str = ""
 
 
-Value = Scalar | Items | Array | Other
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A random generator, sent by its seed: each rebuilding starts it afresh."""
+
+    seed: int
+
+
+Value = Scalar | Items | Array | Seed | Other
 
 
 def observe(thing: Any) -> Value:
@@ -76,6 +83,8 @@ def observe(thing: Any) -> Value:
 
 def _observe(thing: Any, depth: int, budget: list[int]) -> Value:
     kind = type(thing)
+    if kind is Seed:
+        return thing
     if kind in (float, int, bool, str) or thing is None:
         return Scalar(kind.__name__, thing)
     if kind in (list, tuple):
@@ -106,6 +115,10 @@ def rebuild(value: Value) -> Any:
             return numpy.dtype(kind.removeprefix("numpy.")).type(content)
         case Scalar(_, content):
             return content
+        case Seed(seed):
+            import numpy
+
+            return numpy.random.default_rng(seed)
         case Items("tuple", items):
             return tuple(rebuild(item) for item in items)
         case Items(_, items):
@@ -141,6 +154,8 @@ def describe(value: Value) -> str:
         case Array(kind, dtype, shape, _):
             noun = {"ndarray": "array", "tensor": "tensor"}[kind]
             return f"{_article(dtype)} {dtype} {noun} of shape {shape}"
+        case Seed(seed):
+            return f"np.random.default_rng({seed})"
         case Other(kind, base):
             return f"{_article(kind)} {kind}" + (f", a subclass of {base}" if base else "")
 
@@ -155,6 +170,8 @@ def type_name(kind: type) -> str:
 
 
 def _kind_of(value: Value) -> str:
+    if isinstance(value, Seed):
+        return "generator"
     return "None" if value == Scalar("NoneType", None) else value.kind
 
 

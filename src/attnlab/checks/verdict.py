@@ -6,37 +6,21 @@ inputs to another process. Nothing in this module knows which.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-
-import numpy as np
-
 from attnlab.checks import advice
-from attnlab.checks.calling import Call, Outcome
-from attnlab.checks.compare import Answer, Difference, changed_input, compare, split, to_array
-from attnlab.checks.declare import SEEDS, UNCHANGED, Case, Exercise, Group, Property
-from attnlab.checks.diagnose import answer_of, diagnose
+from attnlab.checks.compare import Difference
+from attnlab.checks.declare import SEEDS, UNCHANGED, Exercise, Group, Property
+from attnlab.checks.diagnose import diagnose
 from attnlab.checks.findings import Diagnosis, Line, Verdict
-from attnlab.checks.observe import observe
-
-Perform = Callable[[Call], Outcome]
-
-
-class BrokenCheck(Exception):
-    """An exercise's own declaration is at fault, not the learner."""
-
-
-@dataclass(slots=True)
-class _Tried:
-    """One case, tried."""
-
-    seed: int
-    case: Case
-    call: Call
-    outcome: Outcome
-    right: Answer
-    difference: Difference | None
-    mutation: Difference | None = field(default=None)
+from attnlab.checks.observe import Seed, describe
+from attnlab.checks.trial import (
+    Perform,
+    Related,
+    Tried,
+    arrays_of,
+    is_unwritten,
+    try_all,
+    try_relation,
+)
 
 
 def judge(exercise: Exercise, perform: Perform, seeds: tuple[int, ...] = SEEDS) -> Verdict:
@@ -49,87 +33,43 @@ def judge(exercise: Exercise, perform: Perform, seeds: tuple[int, ...] = SEEDS) 
     Raises:
         BrokenCheck: the oracle has no answer to one of its own cases.
     """
-    tried: list[_Tried] = []
-    for seed, case in generate(exercise, seeds):
-        tried.append(_try(exercise, perform, seed, case))
-        if tried[-1].outcome.stopped or _is_unwritten(tried[-1]):
-            break  # every further call would end the same way
-    wobble = _wobble(exercise, perform, tried[0])
-    if wobble:
-        tried[0].difference = wobble
-    return _verdict(exercise, tried)
-
-
-def generate(exercise: Exercise, seeds: tuple[int, ...]) -> Iterator[tuple[int, Case]]:
-    """All cases of an exercise, in the order of its groups, seed by seed within each."""
-    cases = [(seed, case) for seed in seeds for case in exercise.cases(np.random.default_rng(seed))]
-    order = [group.name for group in exercise.groups]
-    yield from sorted(cases, key=lambda pair: order.index(pair[1].group))
-
-
-def parameter_names(exercise: Exercise) -> tuple[str, ...]:
-    """Names of the parameters in an exercise's signature."""
-    inside = exercise.signature.partition("(")[2].partition(")")[0]
-    return tuple(part.split(":")[0].split("=")[0].strip() for part in inside.split(","))
-
-
-def _try(exercise: Exercise, perform: Perform, seed: int, case: Case) -> _Tried:
-    call = Call(
-        tuple(observe(arg) for arg in case.args),
-        {name: observe(arg) for name, arg in case.kwargs.items()},
-    )
-    right = Answer(raises=case.raises) if case.raises else answer_of(exercise.oracle, case)
-    if right.raises != case.raises:
-        raise BrokenCheck(f"the oracle of {exercise.name} raised {right.raises}, seed {seed}")
-    outcome = perform(call)
-    difference = compare(outcome, right, exercise.returns, case.tolerance, case.exact_zeros)
-    mutation = changed_input(call, outcome.after, parameter_names(exercise))
-    return _Tried(seed, case, call, outcome, right, difference, mutation)
-
-
-def _is_unwritten(tried: _Tried) -> bool:
-    return tried.difference is not None and tried.difference.slug == "unwritten"
-
-
-def _wobble(exercise: Exercise, perform: Perform, first: _Tried) -> Difference | None:
-    """Whether the same call gives two answers. Asked only where the first returned something."""
-    if first.outcome.returned is None:
-        return None
-    again = perform(first.call)
-    if again.returned is None or again.returned == first.outcome.returned:
-        return None
-    one, two = (
-        split(first.outcome.returned, exercise.returns),
-        split(again.returned, exercise.returns),
-    )
-    if isinstance(one, Difference) or isinstance(two, Difference):
-        return None
-    for a, b, slot in zip(one, two, exercise.returns, strict=True):
-        x, y = to_array(a, slot), to_array(b, slot)
-        if isinstance(x, Difference) or isinstance(y, Difference):
-            continue
-        if x.shape != y.shape or not np.allclose(x, y, 0, 1e-6, equal_nan=True):
-            text = f"called twice with the same inputs, it returned two different {slot.name}"
-            return Difference("nondeterministic", text)
-    return None
-
-
-def _verdict(exercise: Exercise, tried: list[_Tried]) -> Verdict:
-    lines = _lines(exercise, tried)
-    score = sum(line.earned for line in lines)
-    failed = _first_failure(exercise, tried)
-    if failed is None:
-        return Verdict(exercise.name, exercise.lesson, "PASS", score, exercise.points, tuple(lines))
-    shown, difference = failed
-    if difference.slug == "unwritten":
-        message = (
-            f"Write `{exercise.name}` in the cell above, run that cell, and run this one again. "
-            "The hints above it open one at a time."
-        )
+    tried = try_all(exercise, perform, seeds)
+    if is_unwritten(tried):
+        message = _not_written(exercise.name, tried[0])
         return Verdict(
             exercise.name, exercise.lesson, "MISSING", 0.0, exercise.points, message=message
         )
-    diagnosis = _diagnosis(exercise, tried, shown, difference)
+    if tried[-1].outcome.stopped:
+        related = [Related(relation, None) for relation in exercise.relations]
+    else:
+        related = [
+            try_relation(exercise, relation, perform, seeds) for relation in exercise.relations
+        ]
+    return _verdict(exercise, tried, related)
+
+
+def _not_written(name: str, first: Tried) -> str:
+    raised = first.outcome.raised
+    if raised and raised.function not in ("", name, "__init__", "forward"):
+        return (
+            f"`{name}` calls `{raised.function}`, which is not written yet. Finish that one first, "
+            "then run this cell again."
+        )
+    return (
+        f"Write `{name}` in the cell above, run that cell, and run this one again. "
+        "The hints above it open one at a time."
+    )
+
+
+def _verdict(exercise: Exercise, tried: list[Tried], related: list[Related]) -> Verdict:
+    if exercise.fused_banned and any(item.outcome.fused for item in tried):
+        return _forfeit(exercise, tried)
+    lines = _lines(exercise, tried, related)
+    score = sum(line.earned for line in lines)
+    failed = _first_failure(tried, related)
+    if failed is None:
+        return Verdict(exercise.name, exercise.lesson, "PASS", score, exercise.points, tuple(lines))
+    shown, difference, known = failed
     return Verdict(
         exercise.name,
         exercise.lesson,
@@ -139,11 +79,29 @@ def _verdict(exercise: Exercise, tried: list[_Tried]) -> Verdict:
         tuple(lines),
         message=difference.text,
         where=_where(exercise, shown),
-        inputs=dict(zip(parameter_names(exercise), shown.call.args, strict=False))
-        | shown.call.kwargs,
-        diagnosis=diagnosis,
+        inputs={
+            **dict(zip(exercise.parameters, shown.call.args, strict=False)),
+            **shown.call.kwargs,
+        },
+        diagnosis=known or _diagnosis(exercise, tried, shown, difference),
         read=exercise.read,
         printed=shown.outcome.printed,
+    )
+
+
+def _forfeit(exercise: Exercise, tried: list[Tried]) -> Verdict:
+    """The verdict where PyTorch's own attention did the work."""
+    names = sorted({name for item in tried for name in item.outcome.fused})
+    message = f"it calls PyTorch's own attention ({', '.join(names)}), which is banned here"
+    return Verdict(
+        exercise.name,
+        exercise.lesson,
+        "POLICY",
+        0.0,
+        exercise.points,
+        message=message,
+        diagnosis=Diagnosis("banned-call", *advice.GENERAL["banned-call"]),
+        read=exercise.read,
     )
 
 
@@ -151,7 +109,7 @@ def _group(exercise: Exercise, name: str) -> Group:
     return next(group for group in exercise.groups if group.name == name)
 
 
-def _lines(exercise: Exercise, tried: list[_Tried]) -> list[Line]:
+def _lines(exercise: Exercise, tried: list[Tried], related: list[Related]) -> list[Line]:
     """One line for each group and property, with the points that the groups earn."""
     core_holds = not any(
         item.difference for item in tried if _group(exercise, item.case.group).core
@@ -166,71 +124,72 @@ def _lines(exercise: Exercise, tried: list[_Tried]) -> list[Line]:
             holds = not any(item.difference for item in mine) if mine else None
         earned = group.worth if holds and core_holds else 0.0
         lines.append(Line(group.claim, holds, earned, group.worth))
+    for item in related:
+        relation = item.relation
+        earned = relation.worth if item.holds and core_holds else 0.0
+        lines.append(Line(relation.claim, item.holds, earned, relation.worth))
     lines += [Line(prop.claim, _holds(exercise, prop, tried)) for prop in exercise.properties]
     return lines
 
 
-def _holds(exercise: Exercise, prop: Property, tried: list[_Tried]) -> bool | None:
+def _holds(exercise: Exercise, prop: Property, tried: list[Tried]) -> bool | None:
     """Whether a property is true of every answer that has the right types and shapes."""
     results = []
     for item in tried:
-        if item.outcome.returned is None or item.case.raises:
-            continue
-        parts = split(item.outcome.returned, exercise.returns)
-        if isinstance(parts, Difference):
-            continue
-        arrays = [to_array(part, slot) for part, slot in zip(parts, exercise.returns, strict=True)]
-        shapes_fit = all(
-            not isinstance(array, Difference) and array.shape == right.shape
-            for array, right in zip(arrays, item.right.values, strict=True)
-        )
-        if shapes_fit:
+        arrays = None if item.case.gradient else arrays_of(exercise, item)
+        if arrays is not None:
             results.append(bool(prop.holds(item.case.args, *arrays)))
     return all(results) if results else None
 
 
-def _first_failure(exercise: Exercise, tried: list[_Tried]) -> tuple[_Tried, Difference] | None:
-    """The first thing that matters: groups in their order, then changed inputs."""
+def _first_failure(
+    tried: list[Tried], related: list[Related]
+) -> tuple[Tried, Difference, Diagnosis | None] | None:
+    """The first thing that matters: groups in their order, then changed inputs, then relations."""
     for item in tried:
         if item.difference:
-            return item, item.difference
+            return item, item.difference, None
     for item in tried:
         if item.mutation:
-            return item, item.mutation
+            return item, item.mutation, None
+    for pair in related:
+        if pair.holds is False and pair.tried is not None:
+            relation = pair.relation
+            diagnosis = Diagnosis(relation.slug, relation.reason, relation.remedy)
+            text = f"it does not hold that {relation.claim}"
+            return pair.tried, Difference(relation.slug, text), diagnosis
     return None
 
 
 def _diagnosis(
-    exercise: Exercise, tried: list[_Tried], shown: _Tried, difference: Difference
+    exercise: Exercise, tried: list[Tried], shown: Tried, difference: Difference
 ) -> Diagnosis | None:
     if difference.slug == "stopped":
         return None
-    group = [item for item in tried if item.case.group == shown.case.group]
+    failed = [item for item in tried if item.case.group == shown.case.group]
+    passed = [item for item in tried[: tried.index(failed[0])] if not item.case.raises]
     if difference.slug not in ("mutated-input", "nondeterministic"):
-        mistake = diagnose(
-            exercise, [(item.seed, item.case, item.outcome, item.right) for item in group]
-        )
+        mistake = diagnose(exercise, failed, passed)
         if mistake:
             return Diagnosis(mistake.slug, mistake.reason, mistake.remedy)
+    if shown.mutation and difference.slug == "values":
+        difference = shown.mutation
     general = advice.GENERAL.get(difference.slug)
     return Diagnosis(difference.slug, *general) if general else None
 
 
-def _status(exercise: Exercise, shown: _Tried, difference: Difference) -> str:
+def _status(exercise: Exercise, shown: Tried, difference: Difference) -> str:
     if shown.outcome.stopped == "time":
         return "TIMEOUT"
     if shown.outcome.stopped:
         return "ERROR"
-    raised_in_core = (
-        difference.slug in ("raised", "endless-recursion")
-        and _group(exercise, shown.case.group).core
-    )
+    raised_in_core = shown.outcome.raised is not None and _group(exercise, shown.case.group).core
     return "ERROR" if raised_in_core else "FAIL"
 
 
-def _where(exercise: Exercise, shown: _Tried) -> str:
+def _where(exercise: Exercise, shown: Tried) -> str:
     """The call that failed, short enough to read: small inputs in full, large ones by shape."""
-    names = parameter_names(exercise)
+    names = exercise.parameters
     shown_args = [
         f"{name} = {_brief(arg)}" for name, arg in zip(names, shown.case.args, strict=False)
     ]
@@ -240,6 +199,8 @@ def _where(exercise: Exercise, shown: _Tried) -> str:
 
 
 def _brief(arg: object) -> str:
+    if isinstance(arg, Seed):
+        return describe(arg)
     if hasattr(arg, "shape"):
         return f"{type(arg).__name__} {tuple(arg.shape)}"
     rounded = _rounded(arg)

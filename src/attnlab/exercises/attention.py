@@ -13,8 +13,9 @@ import torch.nn.functional as F
 
 
 def tensor(data: Any) -> torch.Tensor:
-    """Lists become float64 tensors; arrays keep their dtype."""
-    return torch.as_tensor(np.asarray(data))
+    """Whole numbers become float64; other arrays keep their dtype."""
+    array = np.asarray(data)
+    return torch.as_tensor(array.astype(float) if array.dtype.kind in "iu" else array)
 
 
 def softmax(scores: Any, axis: int = -1) -> np.ndarray:

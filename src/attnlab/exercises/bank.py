@@ -43,6 +43,14 @@ def python_softmax(scores: list[float]) -> list[float]:
     return [number / sum(raised) for number in raised]
 
 
+def python_softmax_rows(scores: list[list[float]]) -> list[list[float]]:
+    """The same for a matrix, all exponentials first: another row may be the first to fail."""
+    import math
+
+    raised = [[math.exp(score) for score in row] for row in scores]
+    return [[number / sum(row) for number in row] for row in raised]
+
+
 # Ways to turn scores into weights along an axis that are not softmax, by slug.
 NOT_SOFTMAX: dict[str, tuple[Callable[..., np.ndarray], str, str]] = {
     "not-normalised": (
@@ -92,7 +100,24 @@ NOT_SOFTMAX: dict[str, tuple[Callable[..., np.ndarray], str, str]] = {
         "Every key gets the same weight, so the scores make no difference to the answer.",
         "Check that what goes into `exp` is each key's own score.",
     ),
+    "sigmoid": (
+        lambda scores, axis=-1: 1 / (1 + exponentials(-np.asarray(scores, dtype=float))),
+        "Each score went through a sigmoid on its own. The weights do not compete, so they do not "
+        "add up to 1.",
+        "Divide e to each score by the sum over all scores.",
+    ),
+    "rounded": (
+        lambda scores, axis=-1: np.round(softmax(np.asarray(scores, dtype=float), axis), 3),
+        "The weights are rounded to three decimals.",
+        "Return them as they are; round when you print.",
+    ),
 }
+
+
+CLIPPED = (
+    "Scores beyond a limit are cut to the limit, so that all large scores become equal.",
+    "Subtract the largest score from all of them: differences stay as they are.",
+)
 
 
 def mistakes_in_softmax(answer: Callable[[Weigh], Callable[..., Any]]) -> tuple[Mistake, ...]:
@@ -105,6 +130,53 @@ def mistakes_in_softmax(answer: Callable[[Weigh], Callable[..., Any]]) -> tuple[
         Mistake(slug, answer(weigh), reason, remedy)
         for slug, (weigh, reason, remedy) in NOT_SOFTMAX.items()
     )
+
+
+# More ways not to take a softmax, asked where softmax is the whole exercise.
+IN_SOFTMAX_ALONE: tuple[Mistake, ...] = (
+    Mistake(
+        "divided-by-norm",
+        lambda scores, axis=-1: (
+            exponentials(scores) / np.linalg.norm(exponentials(scores), axis=axis, keepdims=True)
+        ),
+        "The exponentials are divided by the root of the sum of their squares: the squares of the "
+        "weights add up to 1, and the weights do not.",
+        "Divide by the plain sum.",
+    ),
+    Mistake(
+        "divided-by-count",
+        lambda scores, axis=-1: exponentials(scores) / np.shape(scores)[axis],
+        "The exponentials are divided by how many there are, not by their sum.",
+        "Divide by `sum`, not by `len`.",
+    ),
+    Mistake(
+        "running-sum",
+        lambda scores, axis=-1: exponentials(scores) / np.cumsum(exponentials(scores), axis=axis),
+        "Each exponential is divided by the sum up to itself: the total was still growing.",
+        "Finish the sum first, then divide in a second pass.",
+    ),
+    Mistake(
+        "order-lost",
+        lambda scores, axis=-1: np.sort(softmax(np.asarray(scores, dtype=float), axis), axis=axis),
+        "The weights are right and in the order of their size: weight i no longer belongs to "
+        "score i.",
+        "Use `max` to find the largest score; sorting moves the others.",
+    ),
+    Mistake(
+        "order-lost",
+        lambda scores, axis=-1: np.flip(
+            np.sort(softmax(np.asarray(scores, dtype=float), axis), axis=axis), axis
+        ),
+        "The weights are right and in the order of their size, largest first: weight i no longer "
+        "belongs to score i.",
+        "Use `max` to find the largest score; sorting moves the others.",
+    ),
+    Mistake(
+        "scores-clipped",
+        lambda scores, axis=-1: softmax(np.clip(np.asarray(scores, dtype=float), -100, 100), axis),
+        *CLIPPED,
+    ),
+)
 
 
 UNSTABLE_REASON = (
@@ -151,6 +223,20 @@ NOT_THE_SCALE: tuple[tuple[str, Callable[..., float], str, str], ...] = (
         lambda q, k: q.shape[-1] ** 0.5,
         "The scores are multiplied by √d_k, so that they spread even more.",
         "Divide by √d_k.",
+    ),
+    (
+        "half-not-root",
+        lambda q, k: 2.0 / q.shape[-1],
+        "The scores are divided by d_k / 2, not by √d_k: `**` binds closer than `/`, so "
+        "`d_k ** 1/2` is half of d_k.",
+        "Write `d_k ** 0.5` or `sqrt(d_k)`.",
+    ),
+    (
+        "half-not-root",
+        lambda q, k: 0.5 / q.shape[-1],
+        "The scores are divided by d_k and then by 2: `scores / d_k ** 1/2` is read from left to "
+        "right.",
+        "Write `scores / d_k ** 0.5` or `scores / sqrt(d_k)`.",
     ),
     (
         "scale-by-sqrt-n",

@@ -20,6 +20,7 @@ from attnlab.checks.declare import (
 )
 from attnlab.exercises.attention import attend, softmax, tensor, weights
 from attnlab.exercises.bank import (
+    IN_SOFTMAX_ALONE,
     OVER_QUERIES,
     UNSTABLE_REASON,
     UNSTABLE_REMEDY,
@@ -28,6 +29,7 @@ from attnlab.exercises.bank import (
     mistakes_in_scale,
     mistakes_in_softmax,
     over_sum,
+    scaled,
     scaled_right,
 )
 
@@ -74,6 +76,7 @@ SOFTMAX = Exercise(
     oracle=softmax,
     mistakes=(
         *mistakes_in_softmax(lambda weigh: weigh),
+        *IN_SOFTMAX_ALONE,
         Mistake(
             "softmax-over-queries",
             lambda scores, axis=-1: softmax(scores, 0 if scores.ndim < 3 else -2),
@@ -105,9 +108,24 @@ SOFTMAX = Exercise(
             "Subtract the maximum along `axis`, with `keepdims=True`.",
         ),
         Mistake(
+            "maximum-along-last-axis",
+            lambda scores, axis=-1: over_sum(
+                np.exp(scores - scores.max(axis=-1, keepdims=True)), axis
+            ),
+            "The maximum is taken along the last axis and the sum along `axis`. What is subtracted "
+            "cancels only if it is the same for all that are summed.",
+            "Pass `axis` on to `max` as well as to `sum`.",
+        ),
+        Mistake(
             "unstable-softmax",
             lambda scores, axis=-1: over_sum(exponentials(scores), axis),
             *UNSTABLE,
+        ),
+        Mistake(
+            "nan-hidden",
+            lambda scores, axis=-1: np.nan_to_num(over_sum(exponentials(scores), axis)),
+            "Where exp overflowed, the NaN was replaced by 0: the best score has lost its weight.",
+            UNSTABLE_REMEDY,
         ),
     ),
     properties=(Property("weights are never negative", lambda args, w: bool((w >= 0).all())),),
@@ -187,6 +205,24 @@ PROJECT = Exercise(
             "Add entry k of b to column k.",
         ),
         Mistake(
+            "bias-averaged",
+            lambda X, W, b=None: _project(X, W) + (0 if b is None else b.mean()),
+            "The mean of the bias is added to every entry.",
+            "Add entry k of b to column k.",
+        ),
+        Mistake(
+            "bias-added-repeatedly",
+            lambda X, W, b=None: _project(X, W, None if b is None else len(W) * b),
+            "The bias is added once for each term of the sum, d times in all.",
+            "Add it once, after the sum over d.",
+        ),
+        Mistake(
+            "sum-off-by-one",
+            lambda X, W, b=None: _project(X[..., :-1], W[:-1], b),
+            "The last feature is missing from each sum.",
+            "Check where the loop or slice over d ends: it stops before its end already.",
+        ),
+        Mistake(
             "weights-reshaped",
             lambda X, W, b=None: _project(X, W.T.reshape(W.shape), b),
             "W was transposed and then reshaped to fit: the shape is right, the entries moved.",
@@ -194,7 +230,7 @@ PROJECT = Exercise(
         ),
         Mistake(
             "weights-reversed",
-            lambda X, W, b=None: _project(X, W[::-1], b),
+            lambda X, W, b=None: _project(X, W[::-1].copy(), b),
             "W's rows are in reverse order.",
             "Contract X's last axis with W's first: `...nd,dk->...nk`.",
         ),
@@ -330,6 +366,46 @@ ATTENTION = Exercise(
             "Return `out, weights`.",
         ),
         Mistake(
+            "softmax-over-everything",
+            _attend(weigh=lambda S: softmax(S.ravel()).reshape(S.shape)),
+            "All weights together add up to 1: the sum ran over the whole array.",
+            "Give `sum` (and `max`) `axis=-1, keepdims=True`.",
+        ),
+        Mistake(
+            "softmax-over-everything",
+            _attend(weigh=lambda S: softmax(S.reshape(*S.shape[:-2], -1)).reshape(S.shape)),
+            "All weights of a matrix together add up to 1: the sum ran over queries and keys.",
+            "Give `sum` (and `max`) `axis=-1, keepdims=True`.",
+        ),
+        Mistake(
+            "softmax-twice",
+            _attend(weigh=lambda S: softmax(softmax(S))),
+            "Softmax was taken twice, which flattens the weights.",
+            "Take it once, of the scores.",
+        ),
+        Mistake(
+            "scale-after-softmax",
+            lambda Q, K, V, mask=None: tuple(
+                part / Q.shape[-1] ** 0.5 for part in _attend(score=scaled(1.0))(Q, K, V, mask)
+            ),
+            "The weights are divided by √d_k, not the scores; rows no longer add up to 1.",
+            "Divide first, then take softmax.",
+        ),
+        Mistake(
+            "scale-by-sqrt-d-v",
+            lambda Q, K, V, mask=None: _attend(score=scaled(V.shape[-1] ** -0.5))(Q, K, V, mask),
+            "The scores are divided by √d_v, the width of a value. They are dot products of "
+            "queries and keys, which are d_k wide.",
+            "Take d_k from the width of a query: `Q.shape[-1]`.",
+        ),
+        Mistake(
+            "mean-of-weighted-values",
+            _attend(mix=lambda A, K, V: A @ V / V.shape[-2]),
+            "The output is divided by the number of keys. Each row of weights adds up to 1 "
+            "already, so the sum is the average.",
+            "Use `sum`, not `mean`, or `weights @ V`.",
+        ),
+        Mistake(
             "mask-missing",
             lambda Q, K, V, mask=None: _attention(Q, K, V),
             "The mask makes no difference to the answer.",
@@ -355,6 +431,26 @@ ATTENTION = Exercise(
             "Set blocked scores to -inf, as e to the -inf is 0.",
         ),
         Mistake(
+            "mask-with-zero",
+            _attend(hide=lambda S, mask: np.where(mask, S, 0.0)),
+            "Blocked scores are set to 0, and e to the 0 is 1: blocked keys take their share of "
+            "the sum before their weight is set to 0.",
+            "Set blocked scores to -inf, as e to the -inf is 0.",
+        ),
+        Mistake(
+            "zero-times-infinity",
+            _attend(hide=lambda S, mask: S + np.where(mask, np.nan, -np.inf), after=_keep),
+            "0 · inf is NaN, not 0: a mask multiplied by -inf spoils the scores that it should "
+            "leave alone.",
+            "Choose instead of multiplying: `np.where(mask, scores, -np.inf)`.",
+        ),
+        Mistake(
+            "weights-not-masked",
+            lambda Q, K, V, mask=None: (attend(Q, K, V, mask), weights(Q, K)),
+            "The output is masked and the weights that are returned are not.",
+            "Return the weights that you multiply V with.",
+        ),
+        Mistake(
             "mask-added",
             _attend(hide=lambda S, mask: S + mask, after=_keep),
             "The mask is added to the scores as 0s and 1s: an allowed key gains 1, a blocked one "
@@ -367,6 +463,14 @@ ATTENTION = Exercise(
             "A row that is all -1e9 is as good as a row of zeros: softmax shares it out evenly.",
             "Use -inf and then set the weights of a row with no key left to 0, or multiply the "
             "weights by the mask at the end.",
+        ),
+        Mistake(
+            "empty-row-sees-all",
+            lambda Q, K, V, mask=None: _attention(
+                Q, K, V, None if mask is None else mask | ~mask.any(-1, keepdims=True)
+            ),
+            "A query with no key left is given them all back.",
+            "Its weights are 0, and so is its output.",
         ),
         Mistake(
             "empty-row-is-nan",
@@ -477,6 +581,26 @@ COUNT = Exercise(
             "Each matrix has one bias for each column: d_k + d_k + d_v.",
         ),
         Mistake(
+            "bias-is-one-number",
+            _count(lambda n, d, k, v, bias: d * (2 * k + v) + (3 if bias else 0)),
+            "Each bias is counted as one number. It has one for each column of its matrix.",
+            "Count d_k + d_k + d_v numbers.",
+        ),
+        Mistake(
+            "bias-always-counted",
+            _count(lambda n, d, k, v, bias: _parameters(d, k, v, True)),
+            "The biases are counted whether there are any or not.",
+            "Add them only if `bias` is True.",
+        ),
+        Mistake(
+            "output-projection-counted",
+            _count(
+                lambda n, d, k, v, bias: _parameters(d, k, v, bias) + v * d + (d if bias else 0)
+            ),
+            "A fourth matrix, from d_v back to d, is counted. This block has none.",
+            "Add up W_q, W_k and W_v.",
+        ),
+        Mistake(
             "bias-per-token",
             _count(lambda n, d, k, v, bias: (2 * k + v) * (d + (n if bias else 0))),
             "The biases are counted once for each token. All tokens share one.",
@@ -487,6 +611,24 @@ COUNT = Exercise(
             _count(pairs=lambda n, d, k, v: n * k),
             "This is the size of Q. A weight belongs to a pair of a query and a key.",
             "There are n queries and n keys.",
+        ),
+        Mistake(
+            "weights-per-width",
+            _count(pairs=lambda n, d, k, v: n * d),
+            "This is the size of X. A weight belongs to a pair of a query and a key.",
+            "There are n queries and n keys.",
+        ),
+        Mistake(
+            "weights-without-self",
+            _count(pairs=lambda n, d, k, v: n * (n - 1)),
+            "The diagonal is left out. A token attends to itself as well.",
+            "There are n queries and n keys.",
+        ),
+        Mistake(
+            "swapped-results",
+            lambda *sizes, **kwargs: _count_oracle(*sizes, **kwargs)[::-1],
+            "Both counts are right and stand in the wrong order.",
+            "Return `parameters, weights`.",
         ),
         Mistake(
             "weights-linear",
@@ -524,7 +666,7 @@ def _routing_cases(rng: np.random.Generator) -> Iterator[Case]:
 
 
 def _routing(weights: Arrays, W_v: Arrays) -> np.ndarray:
-    return torch.kron(tensor(weights), tensor(W_v).T.contiguous()).numpy()
+    return torch.kron(tensor(weights).contiguous(), tensor(W_v).T.contiguous()).numpy()
 
 
 ROUTING = Exercise(
@@ -587,6 +729,13 @@ ROUTING = Exercise(
             "Fill block (n, m) for every pair.",
         ),
         Mistake(
+            "identity-blocks",
+            lambda A, W_v: _routing(np.eye(*A.shape), W_v),
+            "W_vᵀ stands on the diagonal and nothing elsewhere: that is one layer applied to each "
+            "token, the same for every input. The weights were not used.",
+            "Fill block (n, m) with a_nm W_vᵀ for every pair.",
+        ),
+        Mistake(
             "weights-without-values",
             lambda A, W_v: np.kron(A, np.ones_like(W_v.T)),
             "Each block holds the weight alone: W_v was not used.",
@@ -594,7 +743,7 @@ ROUTING = Exercise(
         ),
         Mistake(
             "block-reshaped",
-            lambda A, W_v: _routing(A, W_v.T.reshape(W_v.shape)),
+            lambda A, W_v: np.kron(A, W_v.reshape(W_v.T.shape)),
             "W_v was reshaped to (d_v, d), which keeps the shape right and moves the entries.",
             "Use the transpose, `W_v.T`.",
         ),
@@ -604,6 +753,15 @@ ROUTING = Exercise(
                 A.shape[0] * W_v.shape[1], A.shape[1] * W_v.shape[0]
             ),
             "The axes were joined in the order n, m, v, d. A row of the result belongs to one "
+            "output (n, v) and a column to one input (m, d).",
+            "Bring the axes into the order n, v, m, d before you reshape.",
+        ),
+        Mistake(
+            "axes-not-interleaved",
+            lambda A, W_v: np.multiply.outer(A, W_v).reshape(
+                A.shape[0] * W_v.shape[1], A.shape[1] * W_v.shape[0]
+            ),
+            "The axes were joined in the order n, m, d, v. A row of the result belongs to one "
             "output (n, v) and a column to one input (m, d).",
             "Bring the axes into the order n, v, m, d before you reshape.",
         ),

@@ -10,13 +10,16 @@ import numpy as np
 from attnlab.checks.declare import Case, Exercise, Group, Mistake, Property, Slot, unchanged
 from attnlab.exercises.attention import attend, softmax, tensor, weights
 from attnlab.exercises.bank import (
+    CLIPPED,
     OVER_QUERIES,
     UNSTABLE_REASON,
     UNSTABLE_REMEDY,
     Weigh,
     mistakes_in_scale,
     mistakes_in_softmax,
+    over_sum,
     python_softmax,
+    python_softmax_rows,
     scaled,
     scaled_right,
 )
@@ -29,6 +32,7 @@ SHARED_ROWS = (
     "All rows came out the same: they are one list, `[[0] * n] * m`, and each write lands in all.",
     "Make a new list for every row: `[[0.0] * n for _ in range(m)]`.",
 )
+NOT_RESET = "Put the line that sets it to 0 inside the loop, just before the sum that it is for."
 
 
 # matmul --------------------------------------------------------------------------------------
@@ -126,6 +130,18 @@ MATMUL = Exercise(
             "Leave out the division.",
         ),
         Mistake(
+            "sum-not-reset",
+            lambda A, B: np.cumsum(_matmul(A, B), axis=1),
+            "Each entry contains the entries before it in its row: the sum does not start again.",
+            NOT_RESET,
+        ),
+        Mistake(
+            "sum-not-reset",
+            lambda A, B: np.cumsum(_matmul(A, B)).reshape(len(A), len(B[0])),
+            "Each entry contains all entries before it: the sum never starts again.",
+            NOT_RESET,
+        ),
+        Mistake(
             "shared-rows",
             lambda A, B: np.broadcast_to(_matmul(A, B).sum(0), (len(A), len(B[0]))),
             *SHARED_ROWS,
@@ -201,6 +217,12 @@ TRANSPOSE = Exercise(
             "Take each column from top to bottom.",
         ),
         Mistake(
+            "other-diagonal",
+            lambda A: np.array(A)[::-1, ::-1].T,
+            "The matrix is mirrored at its other diagonal: rows became columns, last ones first.",
+            "Entry [i][j] of A belongs at [j][i], counted from 0 in both.",
+        ),
+        Mistake(
             "reshaped-not-transposed",
             lambda A: np.array(A).reshape(len(A[0]), len(A)),
             "The shape is right, but the entries were refilled in reading order.",
@@ -239,6 +261,17 @@ def _rows_of(weigh: Callable[..., np.ndarray]) -> Callable[..., Any]:
     return lambda S: weigh(np.array(S, dtype=float))
 
 
+def _one_maximum(S: Matrix) -> np.ndarray:
+    raised = np.exp(np.array(S, dtype=float) - np.max(S))
+    if (raised.sum(-1) == 0).any():
+        raise ZeroDivisionError
+    return over_sum(raised)
+
+
+def _shifted(S: np.ndarray) -> np.ndarray:
+    return np.exp(S - S.max(-1, keepdims=True))
+
+
 SOFTMAX_ROWS = Exercise(
     name="softmax_rows",
     lesson=LESSON,
@@ -265,27 +298,40 @@ SOFTMAX_ROWS = Exercise(
         ),
         Mistake(
             "one-maximum-for-all-rows",
-            lambda S: [] if np.ptp(np.max(S, axis=1)) < 700 else _zero_division(),
+            _one_maximum,
             "The maximum of the whole matrix is subtracted, so that a row far below it turns into "
             "zeros that are then divided by their sum, 0.",
             "Subtract each row's own maximum.",
         ),
+        Mistake(
+            "sum-not-reset",
+            lambda S: np.exp(S) / np.cumsum(np.exp(S).sum(-1))[:, None],
+            "Each row is divided by its own sum and those of the rows before it: the sum does not "
+            "start again.",
+            NOT_RESET,
+        ),
+        Mistake(
+            "sum-not-reset",
+            _rows_of(lambda S: _shifted(S) / np.cumsum(_shifted(S).sum(-1))[:, None]),
+            "Each row is divided by its own sum and those of the rows before it: the sum does not "
+            "start again.",
+            NOT_RESET,
+        ),
+        Mistake("shared-rows", _rows_of(lambda S: softmax(S[[-1] * len(S)])), *SHARED_ROWS),
+        Mistake("scores-clipped", _rows_of(lambda S: softmax(np.clip(S, -100, 100))), *CLIPPED),
         Mistake(
             "unstable-softmax",
             lambda S: [python_softmax(row) for row in S],
             UNSTABLE_REASON,
             UNSTABLE_REMEDY,
         ),
+        Mistake("unstable-softmax", python_softmax_rows, UNSTABLE_REASON, UNSTABLE_REMEDY),
     ),
     properties=(
         Property("weights are never negative", lambda args, w: bool((w >= 0).all())),
         Property("each row adds up to 1", lambda args, w: bool((abs(w.sum(-1) - 1) < 1e-6).all())),
     ),
 )
-
-
-def _zero_division() -> Any:
-    raise ZeroDivisionError
 
 
 # attention_weights ---------------------------------------------------------------------------
@@ -310,6 +356,10 @@ def _weigh(
 ) -> Callable[..., Any]:
     """attention_weights with one of its parts exchanged."""
     return lambda Q, K: weigh(score(np.array(Q), np.array(K)))
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
 ATTENTION_WEIGHTS = Exercise(
@@ -340,10 +390,34 @@ ATTENTION_WEIGHTS = Exercise(
             "Row i belongs to query i, so the outer loop runs over Q.",
         ),
         Mistake(
+            "queries-with-queries",
+            lambda Q, K: weights(Q, Q),
+            "Queries are compared with queries: K was not used.",
+            "Score each query against each key.",
+        ),
+        Mistake(
+            "weights-transposed",
+            lambda Q, K: weights(Q, K).T,
+            "The weights are right and stand at [key][query].",
+            "Row i belongs to query i: return them untransposed.",
+        ),
+        Mistake(
+            "softmax-over-everything",
+            _weigh(weigh=lambda S: softmax(S.ravel()).reshape(S.shape)),
+            "All entries together add up to 1. Each row should, on its own.",
+            "Take softmax of one row at a time.",
+        ),
+        Mistake(
             "no-softmax",
             _weigh(weigh=lambda S: S),
             "These are the scaled scores. Softmax is missing, so they are not weights yet.",
             "Pass the scores through `softmax_rows`.",
+        ),
+        Mistake(
+            "softmax-twice",
+            _weigh(weigh=lambda S: softmax(softmax(S))),
+            "Softmax was taken twice, which flattens the weights.",
+            "`softmax_rows` turns scores into weights; weights need nothing more.",
         ),
         Mistake(
             "scale-after-softmax",
@@ -362,11 +436,21 @@ ATTENTION_WEIGHTS = Exercise(
             "Score a pair by the sum of the products of their entries.",
         ),
         Mistake(
+            "cosine-not-dot-product",
+            _weigh(score=lambda Q, K: (_unit(Q) @ _unit(K).T) / Q.shape[-1] ** 0.5),
+            "Queries and keys were brought to length 1 first. That makes cosines of the dot "
+            "products, which forget how long a key is.",
+            "Leave queries and keys as they are.",
+        ),
+        Mistake(
             "unstable-softmax",
-            lambda Q, K: [
-                python_softmax(row)
-                for row in (np.array(Q) @ np.array(K).T / len(Q[0]) ** 0.5).tolist()
-            ],
+            _weigh(weigh=lambda S: np.array([python_softmax(row) for row in S.tolist()])),
+            UNSTABLE_REASON,
+            UNSTABLE_REMEDY,
+        ),
+        Mistake(
+            "unstable-softmax",
+            _weigh(weigh=lambda S: np.array(python_softmax_rows(S.tolist()))),
             UNSTABLE_REASON,
             UNSTABLE_REMEDY,
         ),
@@ -446,7 +530,7 @@ SELF_ATTENTION = Exercise(
     oracle=_self_oracle,
     mistakes=(
         *mistakes_in_softmax(lambda weigh: _attend(weigh=weigh)),
-        *mistakes_in_scale(lambda score: _attend(score=score))[:4],  # N is M here
+        *mistakes_in_scale(lambda score: _attend(score=score))[:-1],  # N is M here
         Mistake(
             "scale-by-sqrt-d",
             _scale_by_width_of_x,
@@ -478,6 +562,19 @@ SELF_ATTENTION = Exercise(
             _attend(mix=lambda A, Q, K, V, X: A @ K),
             "Z is an average of the keys. Keys decide the weights; values are what is averaged.",
             "Z = A V.",
+        ),
+        Mistake(
+            "queries-as-values",
+            _attend(mix=lambda A, Q, K, V, X: A @ Q),
+            "Z is an average of the queries. Queries decide the weights; values are what is "
+            "averaged.",
+            "Z = A V.",
+        ),
+        Mistake(
+            "nothing-projected",
+            lambda X, W_q, W_k, W_v: (attend(X, X, X), weights(X, X)),
+            "X is its own queries, keys and values: the matrices were not used.",
+            "Q = X W_q, K = X W_k and V = X W_v come first.",
         ),
         Mistake(
             "values-not-projected",
@@ -514,6 +611,33 @@ SELF_ATTENTION = Exercise(
             _attend(weigh=lambda S: softmax(softmax(S))),
             "Softmax was taken twice, which flattens the weights.",
             "`attention_weights` ends with softmax already.",
+        ),
+        Mistake(
+            "scale-after-softmax",
+            lambda X, W_q, W_k, W_v: tuple(
+                part / len(W_k[0]) ** 0.5 for part in _attend(score=scaled(1.0))(X, W_q, W_k, W_v)
+            ),
+            "The weights are divided by √d_k, not the scores; rows no longer add up to 1.",
+            "Divide first, then take softmax.",
+        ),
+        Mistake(
+            "mean-of-weighted-values",
+            _attend(mix=lambda A, Q, K, V, X: A @ V / len(X)),
+            "Z is divided by the number of tokens. Each row of weights adds up to 1 already, so "
+            "the sum is the average.",
+            "Leave out the division.",
+        ),
+        Mistake(
+            "unstable-softmax",
+            _attend(weigh=lambda S: np.array([python_softmax(row) for row in S.tolist()])),
+            UNSTABLE_REASON,
+            UNSTABLE_REMEDY,
+        ),
+        Mistake(
+            "unstable-softmax",
+            _attend(weigh=lambda S: np.array(python_softmax_rows(S.tolist()))),
+            UNSTABLE_REASON,
+            UNSTABLE_REMEDY,
         ),
         Mistake(
             "swapped-results",

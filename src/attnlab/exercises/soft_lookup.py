@@ -10,6 +10,7 @@ import numpy as np
 from attnlab.checks.declare import Case, Exercise, Group, Mistake, Property, Slot, unchanged
 from attnlab.exercises.attention import softmax, tensor
 from attnlab.exercises.bank import (
+    IN_SOFTMAX_ALONE,
     UNSTABLE_REASON,
     UNSTABLE_REMEDY,
     Weigh,
@@ -48,6 +49,17 @@ def _indicator(query: Any, keys: list[Any]) -> np.ndarray:
 
 def _hard_oracle(query: Any, keys: list[Any], values: list[list[float]]) -> np.ndarray:
     return (tensor(_indicator(query, keys)) @ tensor(values)).numpy()
+
+
+def _first_identical(query: Any, keys: list[Any]) -> int:
+    for position, key in enumerate(keys):
+        if key is query:
+            return position
+    raise KeyError(query)
+
+
+def _at(values: list[list[float]], position: int) -> list[float]:
+    return values[position]
 
 
 HARD_LOOKUP = Exercise(
@@ -116,6 +128,25 @@ HARD_LOOKUP = Exercise(
             "It adds up the values whose key does not match.",
             "Turn the test round: `==`, not `!=`.",
         ),
+        Mistake(
+            "identity-not-equality",
+            lambda query, keys, values: _at(values, _first_identical(query, keys)),
+            "`is` asks whether two names stand for one object. Two lists with the same entries are "
+            "equal and still two lists.",
+            "Compare with `==`.",
+        ),
+        Mistake(
+            "neighbour-of-the-match",
+            lambda query, keys, values: _at(values, keys.index(query) + 1),
+            "It takes the value after the one that belongs to the key: positions count from 0.",
+            "Walk through both lists together: `for key, value in zip(keys, values)`.",
+        ),
+        Mistake(
+            "neighbour-of-the-match",
+            lambda query, keys, values: _at(values, keys.index(query) - 1),
+            "It takes the value before the one that belongs to the key.",
+            "Walk through both lists together: `for key, value in zip(keys, values)`.",
+        ),
     ),
 )
 
@@ -138,6 +169,14 @@ def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("refuses", ([MINUS_INFINITY] * 3,), raises="ValueError", note="all scores are -inf")
 
 
+def _lowest(scores: list[float]) -> float:
+    return min(score for score in scores if score > MINUS_INFINITY)
+
+
+def _largest_size(scores: list[float]) -> float:
+    return max(abs(score) for score in scores if score > MINUS_INFINITY)
+
+
 SOFTMAX = Exercise(
     name="softmax",
     lesson=LESSON,
@@ -156,7 +195,22 @@ SOFTMAX = Exercise(
     oracle=lambda scores: softmax(np.asarray(scores, dtype=float)),
     mistakes=(
         *mistakes_in_softmax(lambda weigh: weigh),
+        *IN_SOFTMAX_ALONE,
         Mistake("unstable-softmax", python_softmax, UNSTABLE_REASON, UNSTABLE_REMEDY),
+        Mistake(
+            "not-the-maximum-subtracted",
+            lambda scores: python_softmax([score - _lowest(scores) for score in scores]),
+            "Something smaller than the largest score is subtracted, so that e to what remains "
+            "still overflows when scores are far apart.",
+            "Subtract `max(scores)`: the largest exponent is then 0.",
+        ),
+        Mistake(
+            "absolute-maximum-subtracted",
+            lambda scores: python_softmax([score - _largest_size(scores) for score in scores]),
+            "The largest absolute value is subtracted. Where all scores are far below 0, every "
+            "exponential is then 0, and 0 is divided by 0.",
+            "Subtract `max(scores)`, with its sign.",
+        ),
     ),
     properties=(
         Property("weights are never negative", lambda args, w: bool((w >= 0).all())),
@@ -258,6 +312,12 @@ SOFT_LOOKUP = Exercise(
             "Divide the scores, then take softmax.",
         ),
         Mistake(
+            "temperature-squared",
+            _soft(heat=lambda temperature: temperature**2),
+            "The scores are divided by the temperature twice.",
+            "Divide once: either the query or the scores.",
+        ),
+        Mistake(
             "scaled-by-sqrt-d",
             _soft(score=lambda query, keys: keys @ query / np.sqrt(len(query))),
             "The scores are divided by √d_k as well. That factor comes in lesson 02; here the "
@@ -270,6 +330,49 @@ SOFT_LOOKUP = Exercise(
             "Similarity is measured by (negative) distance. This lesson's measure is the dot "
             "product.",
             "Score a key by the sum of the products of its entries with the query's.",
+        ),
+        Mistake(
+            "distance-not-dot-product",
+            _soft(score=lambda query, keys: -((keys - query) ** 2).sum(-1)),
+            "Similarity is measured by (negative) squared distance. This lesson's measure is the "
+            "dot product.",
+            "Score a key by the sum of the products of its entries with the query's.",
+        ),
+        Mistake(
+            "cosine-not-dot-product",
+            _soft(
+                score=lambda query, keys: (
+                    keys @ query / (np.linalg.norm(query) * np.linalg.norm(keys, axis=-1))
+                )
+            ),
+            "The dot products are divided by the lengths of query and key. That is the cosine, "
+            "which forgets how long a key is.",
+            "Leave the lengths out: the dot product alone is the score.",
+        ),
+        Mistake(
+            "sum-of-sums",
+            _soft(score=lambda query, keys: (keys + query).sum(-1)),
+            "Entries of query and key are added to each other instead of multiplied.",
+            "Multiply pairs, then add up the products.",
+        ),
+        Mistake(
+            "no-softmax",
+            _soft(weigh=lambda scores: scores),
+            "The weights are the scores: softmax is missing.",
+            "Pass the scores through `softmax`.",
+        ),
+        Mistake(
+            "best-value-only",
+            _soft(mix=lambda weights, keys, values: values[weights.argmax()]),
+            "The weights are soft and the output is not: it is the value of the best key alone.",
+            "Add up every value times its weight.",
+        ),
+        Mistake(
+            "last-value-only",
+            _soft(mix=lambda weights, keys, values: weights[-1] * values[-1]),
+            "The output is the last value times its weight: it was assigned where it should be "
+            "added.",
+            "Start the output at zeros and use `+=`.",
         ),
         Mistake(
             "keys-as-values",
@@ -299,10 +402,7 @@ SOFT_LOOKUP = Exercise(
         ),
         Mistake(
             "unstable-softmax",
-            lambda query, keys, values, temperature=1.0: (
-                [],
-                python_softmax((np.array(keys) @ np.array(query) / temperature).tolist()),
-            ),
+            _soft(weigh=lambda scores: np.array(python_softmax(scores.tolist()))),
             UNSTABLE_REASON,
             UNSTABLE_REMEDY,
         ),

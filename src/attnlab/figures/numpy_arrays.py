@@ -83,14 +83,14 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
     figure, axes = new_figure(columns=2, width=9.5, height=3.4)
     image = draw_heatmap(axes[0, 0], before, tokens, tokens, "no mask")
     draw_heatmap(axes[0, 1], after, tokens, tokens, "with the mask, blocked cells hatched")
-    for n, m in np.argwhere(blocked):
+    for n, m in np.argwhere(blocked).tolist():
         axes[0, 1].add_patch(
             Rectangle((m - 0.5, n - 0.5), 1, 1, fill=False, hatch="//", edgecolor=GREY, linewidth=0)
         )
     for place in axes[0]:
         place.set(xlabel="keys", ylabel="queries")
     figure.colorbar(image, ax=axes, label="weight")
-    empty = [tokens[n] for n in np.flatnonzero(blocked.all(axis=1))]
+    empty = [tokens[int(n)] for n in np.flatnonzero(blocked.all(axis=1))]
     left = f" Nothing is left for {', '.join(empty)}: that row is all 0." if empty else ""
     total = float(abs(after[blocked]).sum())
     return Picture(
@@ -255,5 +255,5 @@ def rebuilt_or_fixed(
         f"Top, attention: from '{' '.join(sentences[0])}' to '{' '.join(sentences[1])}' entries "
         f"change by up to {abs(rebuilt[0] - rebuilt[1]).max():.2f}, and each block is the same "
         "pattern, weaker or stronger. Bottom, a fully connected layer: one matrix for both "
-        "sentences, with no pattern in its blocks.",
+        "sentences.",
     )

@@ -21,7 +21,6 @@ STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 12,
-    "axes.titlelocation": "left",
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     "svg.hashsalt": "attnlab",
@@ -39,6 +38,9 @@ class Picture:
     def __init__(self, figure: Figure, alt: str) -> None:
         if not alt.strip():
             raise ValueError("a picture needs alternative text that says what it shows")
+        for axes in figure.axes:
+            axes.set_title(axes.get_title(), loc="left")
+            axes.set_title("", loc="center")
         buffer = io.BytesIO()
         with mpl.rc_context(STYLE):
             figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})

@@ -156,7 +156,11 @@ def multiplications(
     for label, counts, colour, style in lines:
         place.plot(lengths, counts, style, color=colour, label=label)
     place.set(
-        xscale="log", yscale="log", xlabel="tokens N", ylabel="multiplications", title="counted"
+        xscale="log",
+        yscale="log",
+        xlabel="tokens N",
+        ylabel="multiplications",
+        title="multiplications in one block",
     )
     place.set_xticks(lengths, [str(n) for n in lengths])
     place.minorticks_off()
@@ -175,7 +179,9 @@ def _label(
     place: Axes, text: str, point: np.ndarray, offset: tuple[float, float], colour: str, side: str
 ) -> None:
     """Words beside a point, `offset` in points from it."""
-    place.annotate(text, point, xytext=offset, textcoords="offset points", color=colour, ha=side)
+    place.annotate(
+        text, (point[0], point[1]), xytext=offset, textcoords="offset points", color=colour, ha=side
+    )
 
 
 def _draw_entries(

@@ -36,7 +36,7 @@ def shelf(query: Numbers, keys: Table, weights: Numbers, books: Sequence[str]) -
     reach = 1.45 * float(np.abs(keys).max())
     for key, book, colour in zip(keys, books, COLOURS, strict=True):
         _arrow(plane, key, book, colour)
-    _arrow(plane, query, "the question", QUERY, width=3.0)
+    _arrow(plane, query, "the question", QUERY, width=3.5)
     plane.set(
         aspect="equal",
         xlim=(-1.25 * reach, 1.25 * reach),
@@ -69,7 +69,7 @@ def sliding_query(
     keys: Table,
     values: Table,
     books: Sequence[str],
-    degrees: tuple[int, int] = (-60, 150),
+    degrees: tuple[int, int] = (-60, 130),
 ) -> Picture:
     """Salt in the answer, and its slope, for three kinds of lookup as the query turns.
 
@@ -103,7 +103,7 @@ def sliding_query(
         below.plot(angles, slopes, color=ORANGE)
         below.plot(angles[steps], 0 * steps, **NO_SLOPE)
         above.set_title(name)
-        below.set(xlabel="direction of the query (°)", xticks=range(-60, 151, 30))
+        below.set(xlabel="direction of the query (°)", xticks=range(-60, 121, 30))
         for axis in (above, below):
             axis.axvline(_direction(query), color=GREY, lw=1, ls=":")
     matches = [
@@ -160,11 +160,11 @@ def temperature(
         right.annotate(
             name,
             (1.0, level),
-            (-4, 4),
+            (-4, -4),
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
             ha="right",
-            color=GREY,
+            va="top",
         )
     right.set(ylabel="salt in the answer (g/l)", title="the answer")
     right.set_ylim(min(salt.min(), pages.mean()) - 1.0, salt.max() + 1.0)
@@ -188,7 +188,7 @@ def _arrow(axes: Axes, tip: Numbers, name: str, colour: str, width: float = 2.0)
         "", (tip[0], tip[1]), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": width}
     )
     x, y = 1.22 * np.array(tip)
-    axes.text(x, y, name, color=colour, ha="center", va="center")
+    axes.text(x, y, name, ha="center", va="center")
 
 
 def _direction(vector: Numbers) -> float:

@@ -1,0 +1,49 @@
+# The course's commands. `make` alone lists them.
+
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+CODE := src tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test release outputs sync bench
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Made once, and again when the packages it should hold change.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[course,tests]"
+	@touch $@
+
+lab: $(READY) ## open the course in JupyterLab; ARGS="--no-browser --port 8899" goes to JupyterLab
+	@echo "JupyterLab prints its address below. It opens lesson 01; stop it with Ctrl+C, twice."
+	$(BIN)/jupyter lab --config=jupyter/lab_config.py $(ARGS)
+
+test: $(READY) ## check style and types, then run every test and every notebook; ARGS goes to pytest
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(CODE)
+	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+release: $(READY) ## make notebooks/ again from solutions/
+	rm -rf build/release
+	$(BIN)/nbgrader generate_assignment --assignment='*' --CourseDirectory.release_directory=build/release
+	cp solutions/glossary.md build/release/
+	rm -rf notebooks
+	mv build/release notebooks
+
+sync: $(READY) ## bring each lesson's .py and .ipynb into step, the newer one wins
+	$(BIN)/jupytext --quiet --sync solutions/*/*.py
+
+outputs: sync ## run the solutions and store their outputs, which the tests compare with
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=120 solutions/*/*.ipynb
+	$(BIN)/jupytext --quiet --sync solutions/*/*.ipynb
+
+bench: $(READY) ## run the benchmarks, each side by side with something to compare with
+	$(BIN)/python -m benchmarks.import_time

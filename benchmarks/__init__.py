@@ -1,0 +1,1 @@
+"""Benchmarks: what is measured is shown as a ratio to something measured at its side."""

@@ -1,0 +1,958 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 01 · A dictionary you can differentiate
+#
+# Ask a Python dictionary for a key and it hands you that key's value, or raises `KeyError`.
+# Attention does the same job with a softer hand: it compares your question with every key, and
+# answers with a blend of all the values. This lesson turns the first into the second, in plain
+# Python.
+#
+# **You will be able to**
+#
+# - write an exact-match lookup as a sum, and show why nothing can be learned through it;
+# - turn scores into shares with softmax, without an overflow at ±10,000;
+# - write a soft lookup, and steer it with a temperature from exact match to plain mean.
+#
+# | | |
+# |---|---|
+# | minutes | about 65 |
+# | you need | Python lists, loops and functions; school algebra: sums, powers, a little geometry |
+# | runs on | any CPU, in seconds; no GPU, no network |
+# | points | 6, in three exercises |
+#
+# Run the cells from top to bottom with Shift+Enter. Three cells are yours to write. Each has hints
+# above it, which open one at a time, and a check below it, which you may run as often as you like.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import math
+
+from attnlab import begin, check, figures
+
+begin("01-soft-lookup")
+
+# %% [markdown]
+# ## Recall
+#
+# Two questions on what you bring with you. Opening a choice is choosing it.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **1.** `ages = {"ann": 31, "bo": 29}`. What does `ages["anne"]` give?
+#
+# <details><summary>A. 31, as "ann" is the closest key</summary>
+#
+# Not this one: a dictionary asks whether two keys are *equal*. It knows nothing of "close", which is
+# what this lesson will add.
+#
+# </details>
+# <details><summary>B. None</summary>
+#
+# Not this one: that is what `ages.get("anne")` gives. Square brackets insist on a match.
+#
+# </details>
+# <details><summary>C. A KeyError</summary>
+#
+# Yes. No key equals "anne", so there is no value to hand out.
+#
+# </details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **2.** A shop mixes 3 kg of tea at 10 € a kilo with 1 kg of tea at 30 € a kilo. What is a kilo of
+# the mixture worth?
+#
+# <details><summary>A. 15 €</summary>
+#
+# Yes. The shares are 3/4 and 1/4, and 3/4 · 10 + 1/4 · 30 = 7.5 + 7.5 = 15. This is a **weighted
+# average**: shares that add up to 1, each times its number, all added.
+#
+# </details>
+# <details><summary>B. 20 €</summary>
+#
+# Not this one: 20 is the plain mean of 10 and 30. It would be right if the shop had mixed equal
+# parts.
+#
+# </details>
+# <details><summary>C. 60 €</summary>
+#
+# Not this one: 3 · 10 + 1 · 30 = 60 is the price of all 4 kg. Weights that add up to 4 have to be
+# divided by 4 before they are shares.
+#
+# </details>
+
+# %% [markdown]
+# ## The reference desk
+#
+# A reader walks up to a library's reference desk and asks:
+#
+# > *What is the water like where the river meets the sea?*
+#
+# The desk has a shelf of four books. Each book has a spine, which promises what it is about, and a
+# page, which says something. Three words name what is going on, here and in every lesson to come:
+#
+# - the **query** is what the reader asks;
+# - a **key** is what a book's spine promises;
+# - a **value** is what its pages say.
+#
+# No spine promises "where the river meets the sea", so a dictionary would send this reader away with
+# a `KeyError`. A good librarian opens several books, reads longest in the one that fits best, and
+# tells the reader a blend. The desk in this lesson works like that librarian.
+#
+# To compare a question with a spine we write both as lists of numbers, called **vectors**. Ours have
+# two entries: how much it is about *fresh water*, and how much about *salt water*. A negative entry
+# means "the opposite of that". A page gives three numbers on the water of its landscape.
+#
+# | book | its key: fresh, salt | its value: salt (g/l), mud (g/l), warmth (°C) |
+# |---|---|---|
+# | rivers | (2, −1) | (1, 4, 12) |
+# | marshes | (2, 1) | (10, 8, 16) |
+# | seas | (−1, 2) | (35, 0, 10) |
+# | deserts | (−2, −1) | (2, 0, 30) |
+#
+# The question is about water that is salt, with some fresh water in it: its query is (1, 2). All
+# these numbers are invented, and small, so that you can redo each step on paper. In a trained model
+# they are learned. (In the code, `list[float]` after a colon is a type hint. It tells you what to
+# expect, and Python takes no notice of it.)
+
+# %% nbgrader={"grade": false, "grade_id": "the-shelf", "locked": true, "schema_version": 3, "solution": false, "task": false}
+BOOKS = ["rivers", "marshes", "seas", "deserts"]
+KEYS: list[list[float]] = [[2, -1], [2, 1], [-1, 2], [-2, -1]]
+PAGES: list[list[float]] = [[1, 4, 12], [10, 8, 16], [35, 0, 10], [2, 0, 30]]
+QUERY: list[float] = [1, 2]
+
+for book, key, page in zip(BOOKS, KEYS, PAGES, strict=True):
+    print(f"{book:8} key {key!s:8} page {page}")
+
+# %% [markdown]
+# ## Predict
+#
+# Commit to a guess before anything is computed. The wrong choices are worth reading too.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# How much salt will be in the answer that the desk blends for our reader? The four pages say 1, 10,
+# 35 and 2 grams a litre; the query (1, 2) lies between the spines of *marshes* (2, 1) and *seas*
+# (−1, 2).
+#
+# <details><summary>A. 10 g/l</summary>
+#
+# Not this one: that is the page of *marshes* alone. Choosing one book and closing the others is what
+# a hard lookup does.
+#
+# </details>
+# <details><summary>B. 12 g/l</summary>
+#
+# Not this one: that is the plain mean of the four pages. It would be the same whatever the reader
+# asked.
+#
+# </details>
+# <details><summary>C. 22.5 g/l</summary>
+#
+# Not this one: that is halfway between *marshes* and *seas*. The query is not halfway: it is closer
+# to *marshes*.
+#
+# </details>
+# <details><summary>D. Between 10 and 22.5 g/l</summary>
+#
+# Yes. *Marshes* is closest and gets the largest share, *seas* gets a smaller one, and the other two
+# books hardly count. You will compute the number next.
+#
+# </details>
+
+# %% [markdown]
+# ## By hand
+#
+# Take a pencil. There are four steps, and they are all that this lesson is about.
+#
+# **Step 1: a score for each book.** Multiply the query and the key entry by entry, and add up. This
+# is their **dot product**, and here it is the book's **score**.
+#
+# | book | dot product with (1, 2) | score |
+# |---|---|---|
+# | rivers | 1 · 2 + 2 · (−1) | 0 |
+# | marshes | 1 · 2 + 2 · 1 | 4 |
+# | seas | 1 · (−1) + 2 · 2 | 3 |
+# | deserts | 1 · (−2) + 2 · (−1) | −4 |
+#
+# **Step 2: make the scores positive.** Raise e = 2.718… to the power of each score.
+#
+# **Step 3: turn them into shares.** Divide each by their sum. A book's share is its **weight**. (The
+# last column adds up to 0.9999 because its numbers are rounded.)
+#
+# | book | score | e to the score | divided by 75.7020 |
+# |---|---|---|---|
+# | rivers | 0 | 1.0000 | 0.0132 |
+# | marshes | 4 | 54.5982 | 0.7212 |
+# | seas | 3 | 20.0855 | 0.2653 |
+# | deserts | −4 | 0.0183 | 0.0002 |
+# | *sum* | | 75.7020 | 0.9999 |
+#
+# **Step 4: blend the pages.** Multiply each page by its book's weight and add up. For the salt:
+#
+# 0.0132 · 1 + 0.7212 · 10 + 0.2653 · 35 + 0.0002 · 2 ≈ 16.5 grams a litre.
+#
+# No page says 16.5. It is an answer to a question that no book on the shelf was written for. Let
+# Python check your pencil, and do the mud and the warmth in the same way.
+
+# %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
+by_hand = [0.0132, 0.7212, 0.2653, 0.0002]
+
+print("powers of e", [round(math.exp(score), 4) for score in (0, 4, 3, -4)])
+print("salt  ", round(0.0132 * 1 + 0.7212 * 10 + 0.2653 * 35 + 0.0002 * 2, 1))
+print("mud   ", round(0.0132 * 4 + 0.7212 * 8 + 0.2653 * 0 + 0.0002 * 0, 1))
+print("warmth", round(0.0132 * 12 + 0.7212 * 16 + 0.2653 * 10 + 0.0002 * 30, 1))
+
+# %% [markdown]
+# ## Shape ledger
+#
+# Every lesson keeps a ledger of its symbols. The same names come back in the text, the code, the
+# docstrings and the messages of the checks. A size of (4, 2) stands for 4 lists of 2 numbers, (4,)
+# for one list of 4. M is how many books there are, d_k how wide a key is, d_v how wide a value is.
+#
+# | symbol | what it is | in code | axes | size here |
+# |---|---|---|---|---|
+# | q | the query | `query` | (d_k,) | (2,) |
+# | K | the keys, one a row | `keys` | (M, d_k) | (4, 2) |
+# | V | the values, one a row | `values` | (M, d_v) | (4, 3) |
+# | s | the scores | `scores` | (M,) | (4,) |
+# | τ | the temperature, from *The soft lookup* on | `temperature` | a number | |
+# | a | the weights, which add up to 1 | `weights` | (M,) | (4,) |
+# | z | the answer | `output` | (d_v,) | (3,) |
+#
+# Three things to read off it. The query and the keys have the same width d_k, as they are compared
+# with each other. There are as many keys as values, M, as every book has a spine and a page. The
+# answer is as wide as a value, d_v, and has nothing of the keys in it: a key decides *how much* of
+# its value is read, and never what is said.
+
+# %% [markdown]
+# ## See it
+#
+# The figure shows the shelf from above: each spine is an arrow, and so is the question. Look for the
+# arrow whose direction is closest to the question's, and then for its bar.
+
+# %% nbgrader={"grade": false, "grade_id": "see-the-shelf", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.soft_lookup.shelf(QUERY, KEYS, by_hand, BOOKS)
+
+# %% [markdown]
+# The bars fall off in the order of the angles: *marshes* is 37° away from the question, *seas* 53°,
+# *rivers* 90°, *deserts* 143°. *Deserts* points away from the question and its score is negative, yet
+# its weight is 0.0002 and not 0. Every book on the shelf has a say; most of them whisper.
+#
+# Now build it, from the dictionary up.
+
+# %% [markdown]
+# ## A dictionary, written as a sum
+#
+# Here is the lookup that you know, written in a way that you may not have seen:
+#
+# $$z = \sum_{m=1}^{M} \mathbb{1}[k_m = q] \; v_m$$
+#
+# In words: go through all M books; multiply each value by 1 if its key equals the query and by 0 if
+# not; add up what you get. The 0/1 factor $\mathbb{1}[\ldots]$ is called an **indicator**. Where one
+# key matches, all terms but one vanish, and the sum is that key's value, as in a dictionary. Where
+# several match, the sum adds their values.
+#
+# This looks like a detour, and it buys something. The loop no longer asks *which* book; it asks *how
+# much* of each. The 0/1 weights sit in the place where the shares 0.0132, 0.7212, 0.2653, 0.0002
+# stood in your calculation. The rest of the lesson replaces the one by the other.
+
+# %% [markdown]
+# ### Exercise: `hard_lookup`
+#
+# difficulty ●○○ · 5–10 min · 1 point
+#
+# Write the sum. A key may be anything that Python can compare with `==`: a word, a number, a list.
+# A value is a list of d_v numbers, and so is the answer. If no key equals the query, raise
+# `KeyError`. Leave the inputs as they are.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-hard-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# There are two loops. One goes over the books and finds each one's weight, 0 or 1. The other goes
+# over the d_v entries of a value and computes a sum for each.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# M keys give M weights. M weights and M values of d_v entries give one list of d_v numbers. How wide
+# a value is, the first one tells you. A list of values may be empty, so ask about matches first.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# - Make a list with a 1 for every key that equals the query and a 0 for every other.
+# - If there is no 1 in it, raise `KeyError` with the query.
+# - For each position j in a value: go through weights and values side by side, multiply the weight
+#   with the value's entry j, add up.
+# - Return the list of these sums.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "hard_lookup", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def hard_lookup(query: object, keys: list, values: list[list[float]]) -> list[float]:
+    """Look a key up by equality, as a sum with 0/1 weights.
+
+    Args:
+        query: what is asked for; anything that can be compared with ==.
+        keys: M of them.
+        values: (M, d_v), the value of each key.
+    Returns:
+        (d_v,), the sum of the values whose key equals the query.
+    Raises:
+        KeyError: no key equals the query.
+    """
+    ### BEGIN SOLUTION
+    weights = [float(key == query) for key in keys]
+    if not any(weights):
+        raise KeyError(query)
+    width = len(values[0])
+    return [
+        sum(weight * value[j] for weight, value in zip(weights, values, strict=True))
+        for j in range(width)
+    ]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "hard_lookup-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(hard_lookup)
+
+# %% [markdown]
+# Your lookup finds a book by its title, or by its whole key. Asked for anything in between, it has
+# nothing to say.
+
+# %% nbgrader={"grade": false, "grade_id": "use-hard-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("seas:       ", hard_lookup("seas", BOOKS, PAGES))
+print("key (-1, 2):", hard_lookup([-1, 2], KEYS, PAGES))
+try:
+    hard_lookup(QUERY, KEYS, PAGES)
+except KeyError as error:
+    print("key (1, 2):  KeyError", error)
+
+# %% [markdown]
+# ## Why 0 and 1 cannot learn
+#
+# A model learns by nudging. It changes one of its numbers a little, sees whether the answer got
+# better, and goes on in the direction that helped. What it needs for that is a **slope**: the change
+# of the answer divided by the change of the number. A query has several entries, so it has several
+# slopes, one for each; together they are the **gradient**. An answer that has a slope everywhere is
+# called **differentiable**.
+#
+# The next figure turns our query round, from the direction of *rivers* past *marshes* to *seas*,
+# and keeps its length. Above you see the salt in the answer, below its slope, for three lookups: the
+# exact match that you wrote (with 0 in place of a `KeyError`); one that takes the page of the
+# closest key; and the soft one from your pencil. The dotted line is our question. Look at the lower
+# row: where could a nudge find out which way to turn?
+
+# %% nbgrader={"grade": false, "grade_id": "see-slopes", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.soft_lookup.sliding_query(QUERY, KEYS, PAGES, BOOKS)
+
+# %% [markdown]
+# With exact match the answer is 0 but for three single points, and the slope is 0, or there is none.
+# A query that is almost right looks the same as one that is altogether wrong. Taking the closest key
+# mends the `KeyError` and not the slope: the answer is a staircase, flat on every step and without a
+# slope at its two edges. The indicator has **no useful gradient**. A model that nudges its query sees
+# no change, and concludes that the query does not matter.
+#
+# The soft answer has a slope everywhere. At our question it is 0.61 grams a litre for each degree,
+# and it says: turn towards the salt and the answer gets saltier. That is the whole reason for
+# softness. The next three sections build it.
+
+# %% [markdown]
+# ## Similarity by dot product
+#
+# The indicator asks "equal, or not?". A soft lookup asks "how similar?", and needs a number that
+# grows with similarity. Your step 1 used the dot product:
+#
+# $$s_m = q \cdot k_m = \sum_{i=1}^{d_k} q_i \, k_{m,i}$$
+#
+# In words: multiply the query and key m entry by entry, and add up the d_k products. Geometry says
+# what this score measures:
+#
+# $$q \cdot k = |q| \; |k| \; \cos(\text{angle between } q \text{ and } k)$$
+#
+# In words: the length of the one, times the length of the other, times the cosine of the angle
+# between them. The cosine is 1 where two arrows have the same direction, 0 where they are at a right
+# angle, −1 where they are opposed.
+#
+# All keys on our shelf have the same length, √(2² + 1²) = √5, so the angle alone decides who scores
+# best, and no key scores better for a query than the key that equals it. Where lengths differ, a long
+# key can outshout an equal one, as the last line shows.
+
+# %% nbgrader={"grade": false, "grade_id": "see-dot-products", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("QUERY with itself         ", 1 * 1 + 2 * 2)
+print("QUERY with marshes (2, 1) ", 1 * 2 + 2 * 1)
+print("QUERY with a key of (6, 3)", 1 * 6 + 2 * 3)
+
+# %% [markdown]
+# (6, 3) has the direction of *marshes* and three times its length, and scores 12, where the query
+# itself scores 5. Length works as loudness. Models make use of that: a key may learn to be loud.
+
+# %% [markdown]
+# ## Softmax: scores become shares
+#
+# Scores can be anything, negative too. Weights for an average have to be shares: none below 0, and
+# 1 in sum. Numbers like that are called a **distribution**. And a higher score should get a larger
+# share. **Softmax** does all three:
+#
+# $$a_m = \frac{e^{s_m}}{\sum_{j=1}^{M} e^{s_j}}$$
+#
+# In words: raise e to each score, and divide each result by the sum of them all. A power of e is
+# positive whatever the score, so no weight is negative. Dividing by the sum makes the weights add up
+# to 1. And the order stays: a key that scores 1 more than another gets 2.718 times its weight,
+# wherever on the scale the two are.
+#
+# ### Why subtracting the maximum is safe
+#
+# The formula has a flaw on a computer. Python's floats have 64 bits (*float64*) and end near
+# 1.8 · 10³⁰⁸, and powers of e get there soon. They also run out at the other end, where they become 0.
+
+# %% nbgrader={"grade": false, "grade_id": "see-overflow", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for score in (4, 709, 710, -745, -746):
+    try:
+        print(f"e to the {score:4} = {math.exp(score):.3g}")
+    except OverflowError as error:
+        print(f"e to the {score:4}   OverflowError: {error}")
+
+# %% [markdown]
+# At 710 Python gives up. At −746 it returns 0, and if all scores are as low as that, the sum is 0 and
+# the division fails. Scores of that size come up in the third exercise, so softmax needs a way
+# round.
+#
+# Here it is. Subtract the same number c from every score:
+#
+# $$\frac{e^{s_m - c}}{\sum_j e^{s_j - c}} = \frac{e^{-c} \, e^{s_m}}{e^{-c} \sum_j e^{s_j}} = \frac{e^{s_m}}{\sum_j e^{s_j}}$$
+#
+# In words: subtracting c multiplies every power by the same factor, above and below the line, and
+# the factor cancels. The weights depend on the *differences* between scores and on nothing else. So
+# choose c = the largest score. Then the largest exponent is 0 and its power is 1; nothing overflows,
+# and the sum is at least 1, so nothing is divided by 0. A power that underflows to 0 belongs to a score
+# more than 745 below the best, whose share is 0 to over 300 digits anyway.
+#
+# Our pencil example once more, with c = 4: the exponents are −4, 0, −1 and −8, and their powers add up
+# to 1.3865.
+
+# %% nbgrader={"grade": false, "grade_id": "see-shift", "locked": true, "schema_version": 3, "solution": false, "task": false}
+by_hand_powers = [0.0183, 1.0, 0.3679, 0.0003]
+print("powers of e", [round(math.exp(difference), 4) for difference in (-4, 0, -1, -8)])
+print("shares     ", [round(power / 1.3865, 4) for power in by_hand_powers])
+
+# %% [markdown]
+# The powers differ from those in step 2. The shares are the same to the last digit shown.
+#
+# One score has a meaning of its own: −∞, which Python writes `-math.inf`. It says *this book may not
+# be opened at all*, and its weight has to be exactly 0. From lesson 03 on we use it to hide keys. If
+# every book is forbidden there is nothing to share out, and that is an error.
+
+# %% [markdown]
+# ### Exercise: `softmax`
+#
+# difficulty ●●○ · 10–15 min · 2 points
+#
+# Write softmax for a list of M scores. It has to be right near ±10,000 too, so subtract the maximum.
+# A score of −∞ gets a weight of exactly 0. Raise `ValueError` if there are no scores, or if all of
+# them are −∞.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Find the best score first. What counts is how far each score lies below it.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# A list of M scores becomes a list of M powers, one number that is their sum, and a list of M
+# weights. Python's `math.exp(-math.inf)` is 0.0, so −∞ needs no case of its own, unless the best
+# score is −∞ too: −∞ − (−∞) is not a number.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# - If the list is empty, raise `ValueError` and say why.
+# - Take the maximum of the scores. If it is −∞, raise `ValueError` and say why.
+# - For each score, raise e to what is left after taking the maximum away.
+# - Add these powers up, once, and divide each of them by the sum.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def softmax(scores: list[float]) -> list[float]:
+    """Turn scores into shares that add up to 1.
+
+    Args:
+        scores: (M,), each finite or -inf.
+    Returns:
+        (M,) weights; exactly 0 where the score is -inf.
+    Raises:
+        ValueError: there are no scores, or all are -inf.
+    """
+    ### BEGIN SOLUTION
+    if not scores:
+        raise ValueError("softmax needs at least one score")
+    largest = max(scores)
+    if largest == -math.inf:
+        raise ValueError("all scores are -inf, so there is nothing to share")
+    powers = [math.exp(score - largest) for score in scores]
+    total = sum(powers)
+    return [power / total for power in powers]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "softmax-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(softmax)
+
+# %% [markdown]
+# Try it: first the scores from your pencil, then the same with 10,000 added to each, then with
+# *seas* forbidden.
+
+# %% nbgrader={"grade": false, "grade_id": "use-softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
+scores_of: list[list[float]] = [
+    [0, 4, 3, -4],
+    [10_000, 10_004, 10_003, 9_996],
+    [0, 4, -math.inf, -4],
+]
+for scores in scores_of:
+    print([round(weight, 4) for weight in softmax(scores)], "from", scores)
+
+# %% [markdown]
+# The first two lines are equal: an offset that all scores share changes nothing. In the third, the
+# weight of *seas* is 0 and went to the others in proportion to what they had.
+
+# %% [markdown]
+# ## The soft lookup
+#
+# All parts are there. Put softmax where the indicator was:
+#
+# $$z = \sum_{m=1}^{M} a_m \, v_m \qquad a = \operatorname{softmax}\!\left(\frac{q \cdot k_1}{\tau}, \ldots, \frac{q \cdot k_M}{\tau}\right)$$
+#
+# In words: score every key by its dot product with the query; divide every score by τ; turn the
+# scores into weights with softmax; return the weighted average of the values. Compare it with the
+# sum in *A dictionary, written as a sum*: the same loop over all books, with shares for weights.
+#
+# τ ("tau") is the **temperature**, a number above 0. It is 1 unless you say otherwise, and then it
+# changes nothing. You will see in a moment what it does elsewhere.
+
+# %% [markdown]
+# ### Exercise: `soft_lookup`
+#
+# difficulty ●●○ · 10–15 min · 3 points
+#
+# Write the formula. Use your own `softmax`, so finish that one first. Return two things, in this
+# order: the answer (d_v numbers) and the weights (M numbers). Refuse what cannot work with a
+# `ValueError`: a temperature of 0 or less; a key that is not as wide as the query; a value that is
+# not as wide as the others; not as many values as keys. Name both sizes in its message.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-soft-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# It is your pencil calculation: score, share, blend. The blend is the last part of your
+# `hard_lookup`, with other weights.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# (d_k,) with (M, d_k) gives M scores. M scores give M weights. (M,) with (M, d_v) gives d_v numbers.
+# `zip` stops at the shorter list without a word, so lengths have to be compared before, or with
+# `zip(…, strict=True)`, which raises `ValueError`.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# - Check the temperature. Check that there are as many values as keys, that every key is as wide as
+#   the query, and that every value is as wide as the first.
+# - For each key: add up the products of its entries with the query's, and divide by the temperature.
+# - Hand the list of scores to `softmax`.
+# - For each position j in a value: add up weight times entry j over all values.
+# - Return the two lists, the answer first.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "soft_lookup", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def soft_lookup(
+    query: list[float],
+    keys: list[list[float]],
+    values: list[list[float]],
+    temperature: float = 1.0,
+) -> tuple[list[float], list[float]]:
+    """Answer a query with the average of all values, weighted by how well their keys fit.
+
+    Args:
+        query: (d_k,).
+        keys: (M, d_k).
+        values: (M, d_v).
+        temperature: what scores are divided by, above 0.
+    Returns:
+        output: (d_v,), the weighted average.
+        weights: (M,), which add up to 1.
+    Raises:
+        ValueError: the temperature is 0 or less, or the sizes do not fit each other.
+    """
+    ### BEGIN SOLUTION
+    if temperature <= 0:
+        raise ValueError(f"the temperature has to be above 0 and is {temperature}")
+    if len(keys) != len(values):
+        raise ValueError(f"there are {len(keys)} keys and {len(values)} values")
+    for m, (key, value) in enumerate(zip(keys, values, strict=True)):
+        if len(key) != len(query):
+            raise ValueError(f"key {m} has {len(key)} entries, the query {len(query)}")
+        if len(value) != len(values[0]):
+            raise ValueError(f"value {m} has {len(value)} entries, value 0 {len(values[0])}")
+    scores = [sum(q * k for q, k in zip(query, key, strict=True)) / temperature for key in keys]
+    weights = softmax(scores)
+    output = [
+        sum(weight * value[j] for weight, value in zip(weights, values, strict=True))
+        for j in range(len(values[0]))
+    ]
+    return output, weights
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "soft_lookup-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(soft_lookup)
+
+# %% [markdown]
+# Now the desk can answer: *What is the water like where the river meets the sea?*
+
+# %% nbgrader={"grade": false, "grade_id": "use-soft-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+answer, weights = soft_lookup(QUERY, KEYS, PAGES)
+print("salt, mud, warmth:", [round(number, 2) for number in answer])
+print("weights:          ", [round(weight, 4) for weight in weights])
+
+# %% [markdown]
+# 16.51 grams of salt a litre: your pencil's number, and the function's. The answer is a weighted
+# average, so it can never be saltier than the saltiest page or fresher than the freshest.
+#
+# ### Every key contributes
+#
+# A weight of 0.0002 is small. Is it nothing? Take one book at a time off the shelf and ask again.
+# Guess first: whose absence changes the answer most?
+
+# %% nbgrader={"grade": false, "grade_id": "leave-one-out", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for absent, book in enumerate(BOOKS):
+    fewer_keys = KEYS[:absent] + KEYS[absent + 1 :]
+    fewer_pages = PAGES[:absent] + PAGES[absent + 1 :]
+    without = soft_lookup(QUERY, fewer_keys, fewer_pages)[0]
+    print(f"without {book:8} {without[0]:7.3f} g/l, a change of {without[0] - answer[0]:+.3f}")
+
+# %% [markdown]
+# Every book changes the answer. Without *deserts* it moves in the third decimal; without *marshes*,
+# the closest, it doubles. In a dictionary, the books that do not match might as well not be there.
+#
+# ### Temperature
+#
+# Dividing all scores by τ changes the differences between them. A small τ makes differences large,
+# so that the best book takes nearly everything; a large τ makes them small, so that all books get
+# nearly the same. The figure asks our question at 35 temperatures, from 0.056 to 1000. Look for the
+# two ends of the curves first, then for what happens between them. The dotted line is τ = 1.
+
+# %% nbgrader={"grade": false, "grade_id": "see-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}
+temperatures = [10 ** (step / 8) for step in range(-10, 25)]
+looked_up = [soft_lookup(QUERY, KEYS, PAGES, temperature) for temperature in temperatures]
+figures.soft_lookup.temperature(
+    temperatures,
+    [weights for _, weights in looked_up],
+    [output for output, _ in looked_up],
+    PAGES,
+    BOOKS,
+)
+
+# %% [markdown]
+# At the cold end *marshes* has all the weight, and the answer is its page: 10 g/l. At the hot end
+# each book has a quarter, and the answer is the plain mean of the pages: 12 g/l. Between the two the
+# answer does not travel straight from 10 to 12. It rises to nearly 18 first, as *seas* gains weight
+# sooner than *rivers* and *deserts* do.
+#
+# So the cold end chooses the closest book. Is it then the exact match of *A dictionary, written as a
+# sum*? Yes, where there is one. Ask with the key of *seas* itself, and measure how far the soft
+# answer is from the hard one, and from the plain mean.
+
+# %% nbgrader={"grade": false, "grade_id": "measure-limits", "locked": true, "schema_version": 3, "solution": false, "task": false}
+exact = hard_lookup(KEYS[2], KEYS, PAGES)
+mean = [sum(column) / len(PAGES) for column in zip(*PAGES, strict=True)]
+print("temperature   largest difference from exact match   from the plain mean")
+for temperature in (0.1, 0.3, 1, 3, 10, 100, 1000):
+    output = soft_lookup(KEYS[2], KEYS, PAGES, temperature)[0]
+    from_exact = max(abs(x - y) for x, y in zip(output, exact, strict=True))
+    from_mean = max(abs(x - y) for x, y in zip(output, mean, strict=True))
+    print(f"{temperature:11}   {from_exact:34.3f}   {from_mean:19.3f}")
+
+# %% [markdown]
+# Down the table the first distance grows from 0.000 and the second shrinks towards 0. **The
+# dictionary lookup is the cold limit of the soft one, and the plain mean is its hot limit.** τ = 0
+# itself is refused, since it would divide by 0.
+#
+# Two fine points. The limit chooses the key with the best *score*. That is the equal key here, as
+# all our keys have the same length; a louder one can win. And where two keys are equal,
+# `hard_lookup` adds their pages, while the soft lookup gives both the same weight and averages. Here
+# are both, at temperature 0.1.
+
+# %% nbgrader={"grade": false, "grade_id": "see-fine-points", "locked": true, "schema_version": 3, "solution": false, "task": false}
+equal_and_loud = soft_lookup([1, 2], [[1, 2], [6, 3]], [[100], [200]], 0.1)[0]
+twins: list[list[float]] = [[-1, 2], [-1, 2]]
+pages_of_twins: list[list[float]] = [[35, 0, 10], [37, 0, 12]]
+soft_twins = soft_lookup([-1, 2], twins, pages_of_twins, 0.1)[0]
+
+print("equal key says 100, a loud one 200:", [round(number, 2) for number in equal_and_loud])
+print("equal keys, hard:", hard_lookup([-1, 2], twins, pages_of_twins))
+print("equal keys, soft:", [round(number, 2) for number in soft_twins])
+
+# %% [markdown]
+# The loud key beat the equal one, and the twins' pages were added by the one lookup and averaged by
+# the other.
+#
+# ### What the slope is good for
+#
+# The desk says 16.51 g/l. Suppose that someone measured the water and found 25. Can the desk learn a
+# better query? Call the squared difference from 25 its error. For each entry of the query, nudge it,
+# measure the slope of the error, and take a small step downhill. The closest-key lookup gets the same
+# chance.
+
+# %% nbgrader={"grade": false, "grade_id": "learn-a-query", "locked": true, "schema_version": 3, "solution": false, "task": false}
+MEASURED, NUDGE, STEP = 25, 0.0001, 0.001
+
+
+def soft_salt(query: list[float]) -> float:
+    return soft_lookup(query, KEYS, PAGES)[0][0]
+
+
+def closest_salt(query: list[float]) -> float:
+    x, y = query
+    best = max(range(4), key=lambda m: x * KEYS[m][0] + y * KEYS[m][1])
+    return PAGES[best][0]
+
+
+for name, salt in (("soft", soft_salt), ("closest key", closest_salt)):
+    x, y = QUERY
+    path = [salt([x, y])]
+    for _ in range(6):
+        error_here = (salt([x, y]) - MEASURED) ** 2
+        slope_x = ((salt([x + NUDGE, y]) - MEASURED) ** 2 - error_here) / NUDGE
+        slope_y = ((salt([x, y + NUDGE]) - MEASURED) ** 2 - error_here) / NUDGE
+        x, y = x - STEP * slope_x, y - STEP * slope_y
+        path.append(salt([x, y]))
+    print(f"{name:11} salt {[round(s, 1) for s in path]}, query ({x:.2f}, {y:.2f})")
+
+# %% [markdown]
+# In six steps the soft desk moved its query from (1, 2) to about (0.57, 2.15), towards *seas*, and
+# answers 25.0. The closest-key desk stands where it stood: both its slopes are 0. Training a model is
+# this loop with more numbers. Nudging costs one more lookup for each number; from lesson 05 on
+# PyTorch computes all the slopes at once.
+
+# %% [markdown]
+# ## Break it on purpose
+#
+# Two mistakes that are often made. The first crashes; the second runs, which is worse. Read each
+# function and say what is wrong with it before you run the cell.
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-overflow", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def softmax_without_shift(scores: list[float]) -> list[float]:
+    raised = list(map(math.exp, scores))
+    return [number / sum(raised) for number in raised]
+
+
+check(softmax_without_shift, name="softmax")
+
+# %% [markdown]
+# The formula is right and the first line of the card passes. Large scores make `math.exp` overflow,
+# very negative ones make the sum 0. The symptom in plain Python is an `OverflowError` or a
+# `ZeroDivisionError`. In NumPy and PyTorch the same mistake raises nothing and gives NaN, "not a
+# number", which then spreads.
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def hot_and_cold_swapped(
+    query: list[float],
+    keys: list[list[float]],
+    values: list[list[float]],
+    temperature: float = 1.0,
+) -> tuple[list[float], list[float]]:
+    return soft_lookup([temperature * entry for entry in query], keys, values)
+
+
+check(hot_and_cold_swapped, name="soft_lookup")
+
+# %% [markdown]
+# Here scores are *multiplied* by the temperature. Nothing crashes, the weights add up to 1, and at
+# τ = 1 the answer is right to the last digit. The symptom shows only when you turn the knob: a
+# colder desk gets vaguer. Looking at shapes and sums would not have found it; comparing numbers did.
+# (The temperature is never handed on, so a bad one is not refused either.)
+
+# %% [markdown]
+# ## Cost
+#
+# Count first. A dictionary finds a key in about the same time however many there are. The soft lookup
+# reads the whole shelf:
+#
+# | step | for M keys | on our shelf |
+# |---|---|---|
+# | scores | M · d_k products | 8 |
+# | temperature | M divisions | 4 |
+# | softmax | M powers, M divisions | 4 and 4 |
+# | answer | M · d_v products | 12 |
+#
+# Every line has a factor M, so twice the books should take about twice the time. Then measure. The
+# milliseconds are your machine's and differ from run to run; look at the ratios.
+
+# %% nbgrader={"grade": false, "grade_id": "measure-cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+import random
+import time
+from collections.abc import Callable
+
+
+def best_of_five(function: Callable, *args: object) -> float:
+    """The shortest of five calls, in milliseconds."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        function(*args)
+        times.append(time.perf_counter() - start)
+    return 1000 * min(times)
+
+
+rng = random.Random(1)
+before = 0.0
+for m in (1000, 2000, 4000, 8000):
+    keys = [[rng.gauss(0, 1) for _ in range(2)] for _ in range(m)]
+    values = [[rng.gauss(0, 1) for _ in range(3)] for _ in range(m)]
+    table = {tuple(key): value for key, value in zip(keys, values, strict=True)}
+    soft = best_of_five(soft_lookup, keys[0], keys, values)
+    hard = best_of_five(table.get, tuple(keys[0]))
+    ratio = f"{soft / before:.1f} times the line above" if before else ""
+    print(f"M = {m:4}: dict {hard:.4f} ms, soft lookup {soft:6.2f} ms  {ratio}")
+    before = soft
+
+# %% [markdown]
+# The ratios lie near 2, as counted, and the dictionary does not care. This is the price of a slope:
+# every query reads every key. If each of N words in a text is a reader, and each is a book as
+# well, that makes N · N comparisons. Lesson 11 is about that number.
+
+# %% [markdown]
+# ## Recall, once more
+#
+# Four questions on this lesson. Answer each before you open a choice.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **1.** Why can a model not learn its queries through an exact-match lookup?
+#
+# <details><summary>A. The loop over all keys is too slow</summary>
+#
+# Not this one: the soft lookup goes over all keys too, and does more work for each.
+#
+# </details>
+# <details><summary>B. Its slope is 0 wherever it has one</summary>
+#
+# Yes. A small nudge of the query changes nothing, so nothing says in which direction to go.
+#
+# </details>
+# <details><summary>C. It raises KeyError</summary>
+#
+# Not this one: one could answer 0 instead, as the figure did, and the slope would still be 0.
+#
+# </details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **2.** You add 7 to every score. What happens to the weights?
+#
+# <details><summary>A. They all grow by the factor e⁷</summary>
+#
+# Not this one: the powers of e grow by that factor, and so does their sum. In the weights it cancels.
+#
+# </details>
+# <details><summary>B. They become more even</summary>
+#
+# Not this one: evenness depends on the differences between scores, and those stay the same. Dividing
+# the scores would do it.
+#
+# </details>
+# <details><summary>C. Nothing</summary>
+#
+# Yes. Softmax depends on differences alone. That is why the maximum may be subtracted.
+#
+# </details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **3.** You double every entry of the query. Which temperature does the same to the weights?
+#
+# <details><summary>A. 0.5</summary>
+#
+# Yes. Doubling the query doubles every score, and so does dividing by 0.5. Longer queries are colder.
+#
+# </details>
+# <details><summary>B. 2</summary>
+#
+# Not this one: a temperature of 2 halves every score and makes the weights more even.
+#
+# </details>
+# <details><summary>C. 1, as softmax normalises the length away</summary>
+#
+# Not this one: softmax makes the *weights* add up to 1. It takes an offset away from the scores, not a
+# factor.
+#
+# </details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **4.** A shelf has 9 books, with keys of 4 entries and values of 6. How many weights are there, and
+# how wide is the answer?
+#
+# <details><summary>A. 4 weights, an answer of 6</summary>
+#
+# Not this one: 4 is the width of a key, which is summed away in the score. There is one weight for
+# each book.
+#
+# </details>
+# <details><summary>B. 9 weights, an answer of 4</summary>
+#
+# Not this one: the answer is made of values, not of keys.
+#
+# </details>
+# <details><summary>C. 9 weights, an answer of 6</summary>
+#
+# Yes. M = 9 weights, and the answer is as wide as a value, d_v = 6.
+#
+# </details>
+
+# %% [markdown]
+# ## Take away
+#
+# 1. A lookup is a sum over all keys with a weight for each. A dictionary's weights are 0 and 1.
+#    ([A dictionary, written as a sum](#A-dictionary,-written-as-a-sum))
+# 2. A 0/1 weight has no useful gradient, and without a gradient nothing is learned. A soft weight has
+#    one everywhere. ([Why 0 and 1 cannot learn](#Why-0-and-1-cannot-learn))
+# 3. The dot product scores how well a key fits a query: it grows as their directions agree, and with
+#    their lengths. ([Similarity by dot product](#Similarity-by-dot-product))
+# 4. Softmax turns scores into a distribution. It depends on differences alone, so that subtracting
+#    the maximum is safe. ([Softmax: scores become shares](#Softmax:-scores-become-shares))
+# 5. The answer is a weighted average of all values. Temperature steers it: towards 0 the best match
+#    alone, towards ∞ the plain mean. ([The soft lookup](#The-soft-lookup))
+#
+# **Words from this lesson**: [query, key, value](#The-reference-desk),
+# [weighted average](#Recall), [dot product, score, weight](#By-hand),
+# [indicator](#A-dictionary,-written-as-a-sum),
+# [slope, gradient, differentiable](#Why-0-and-1-cannot-learn),
+# [softmax, distribution](#Softmax:-scores-become-shares), [temperature](#The-soft-lookup). All the
+# words of the course stand in its [glossary](../glossary.md).
+#
+# **Sources**
+#
+# - Attention as a weighted sum of values, with weights from a query and keys: Vaswani et al. 2017,
+#   *Attention Is All You Need*, section 3.2. <https://arxiv.org/abs/1706.03762>
+# - A soft alignment, through which a gradient passes: Bahdanau, Cho and Bengio 2014,
+#   *Neural Machine Translation by Jointly Learning to Align and Translate*, section 3.1.
+#   <https://arxiv.org/abs/1409.0473>
+# - Reading a memory by similarity and softmax, with a strength β, which is our 1/τ: Graves, Wayne and
+#   Danihelka 2014, *Neural Turing Machines*, section 3.3.1. <https://arxiv.org/abs/1410.5401>
+# - Temperature in a softmax: Hinton, Vinyals and Dean 2015, *Distilling the Knowledge in a Neural
+#   Network*, section 2. <https://arxiv.org/abs/1503.02531>
+# - Why the shifted softmax is accurate: Blanchard, D. J. Higham and N. J. Higham 2021, *Accurately
+#   Computing the Log-Sum-Exp and Softmax Functions*. <https://doi.org/10.1093/imanum/draa038>
+#
+# **To carry over.** Today we wrote every query, key and value ourselves. In a sentence there are
+# words and nothing else. Where could a word's query, its key and its value come from, and why would
+# it need three?

@@ -1,0 +1,1024 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 02 · Every index visible
+#
+# Self-attention, written with nothing but lists and loops.
+#
+# | | |
+# |---|---|
+# | **You will be able to** | say where queries, keys and values come from and why there are three; compute self-attention on paper; write it from nested lists, with every index in sight; say what each factor of the formula does to a shape |
+# | **Minutes** | about 70 |
+# | **You need** | lesson 01 (dot product, softmax, weighted average), Python lists and loops |
+# | **Runs on** | CPU, without a network |
+#
+# The picture stays the one of lesson 01, a library's reference desk: a **query** is what a reader
+# asks, a **key** is what a book's spine promises, a **value** is what its pages say. The lesson's
+# sentence is *the cat sat*.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from math import exp, sqrt
+
+from attnlab import begin, check, figures
+
+Matrix = list[list[float]]  # a list of rows, and each row a list of numbers
+begin("02-pure-python")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Recall
+#
+# Open the answer that you think is right. Each one tells you why it is or is not.
+#
+# **1.** You add 5 to every score and take softmax again. What happens to the weights?
+#
+# <details><summary>A. Nothing.</summary>
+#
+# Yes. Every exponential is multiplied by e⁵, and so is their sum; the factor cancels. You will use
+# this today.
+#
+# </details>
+# <details><summary>B. All of them grow.</summary>
+#
+# Not this one: weights add up to 1 before and after, so they cannot all grow.
+#
+# </details>
+# <details><summary>C. The largest takes a larger share.</summary>
+#
+# Not this one: that is what *multiplying* the scores by a number above 1 does, as a temperature
+# below 1 did in lesson 01. Adding leaves the differences between scores as they were.
+#
+# </details>
+#
+# **2.** Two books hold the values (0) and (10). The soft lookup answers (7). What were the weights?
+#
+# <details><summary>A. 0.7 on the first and 0.3 on the second.</summary>
+#
+# Not this one: 0.7 · 0 + 0.3 · 10 = 3.
+#
+# </details>
+# <details><summary>B. 0.3 on the first and 0.7 on the second.</summary>
+#
+# Yes. 0.3 · 0 + 0.7 · 10 = 7, and the weights add up to 1.
+#
+# </details>
+# <details><summary>C. It depends on the keys, so it cannot be known.</summary>
+#
+# Not this one: the keys decide the weights, but here the answer gives them away. Only one pair of
+# weights that adds up to 1 averages 0 and 10 to 7.
+#
+# </details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Predict
+#
+# In *the cat sat*, every word is a reader and a book at once: it asks the others, and the others
+# ask it. Suppose each word used **one** list of numbers, both as its query and as its key. Which of
+# these is then true, whatever the numbers?
+#
+# <details><summary>A. Every word gives itself the largest weight.</summary>
+#
+# Not this one: (1, 0) scores 1 against itself and 3 against (3, 0). It is a tendency, not a law;
+# further down you see two of the three words break it.
+#
+# </details>
+# <details><summary>B. Cat scores sat exactly as sat scores cat.</summary>
+#
+# Yes. A dot product does not care which list comes first. So with one list a word cannot ask for
+# something without being asked for in return.
+#
+# </details>
+# <details><summary>C. Cat gives sat exactly the weight that sat gives cat.</summary>
+#
+# Not this one: the two *scores* are equal, but each is divided among the other scores of its own
+# row by its own softmax.
+#
+# </details>
+# <details><summary>D. Nothing is lost: two lists are a convenience.</summary>
+#
+# Not this one: with two lists, cat can ask for sat while sat asks for something else. With one,
+# every such pair is tied.
+#
+# </details>
+
+# %% [markdown]
+# ## By hand
+#
+# *Cat* stands at the desk and asks. Its query is q = (1, 2, 0), three numbers wide: **d_k = 3**.
+# Three books stand on the shelf, one for each word of the sentence, *cat* itself included:
+#
+# | book | key | score q · key | ÷ √3 | e to that | weight |
+# |---|---|---|---|---|---|
+# | the | (1, 0, 1) | 1·1 + 2·0 + 0·1 = **1** | 0.577 | 1.781 | **0.048** |
+# | cat | (0, 1, 0) | 1·0 + 2·1 + 0·0 = **2** | 1.155 | 3.173 | **0.086** |
+# | sat | (2, 2, 1) | 1·2 + 2·2 + 0·1 = **6** | 3.464 | 31.948 | **0.866** |
+# | | | | | sum 36.902 | sum 1 |
+#
+# Redo the table on paper; a pocket calculator helps with e. One column is new: each score is
+# divided by √d_k, the square root of the width of a query. A score is a sum of d_k products, and
+# sums of more products spread further, as a rule; the division undoes that. Lesson 04 measures why
+# it is the root.
+#
+# The cell does the same sums. Look for your own numbers in it.
+
+# %% nbgrader={"grade": false, "grade_id": "see-by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
+query = [1, 2, 0]  # what cat asks
+keys = {"the": [1, 0, 1], "cat": [0, 1, 0], "sat": [2, 2, 1]}
+
+scores = {book: sum(q * k for q, k in zip(query, key, strict=True)) for book, key in keys.items()}
+scaled = {book: score / sqrt(3) for book, score in scores.items()}
+powers = {book: exp(number) for book, number in scaled.items()}
+
+print("book  score  ÷ √3      e^  weight")
+for book in keys:
+    weight = powers[book] / sum(powers.values())
+    print(f"{book:4} {scores[book]:6} {scaled[book]:6.3f} {powers[book]:7.3f} {weight:7.3f}")
+
+# %% [markdown]
+# *Cat* listens to *sat* with 87 % of its attention, and to itself with 9 %. Nothing in the sums
+# said that a word has to prefer itself.
+
+# %% [markdown]
+# ## Where q, k, v come from
+#
+# In lesson 01 somebody handed you a query, keys and values. In a sentence there is only the
+# sentence. Each word, or **token**, comes as one row of d numbers, its **embedding** x. From that
+# one row the token has to fill three roles:
+#
+# | role | at the desk | made from x by |
+# |---|---|---|
+# | **query** q | what the token asks as a reader | q = x W_q |
+# | **key** k | what its spine promises to other readers | k = x W_k |
+# | **value** v | what its pages say to whoever opens them | v = x W_v |
+#
+# In words: to get entry j of q, multiply each of the token's d numbers with its own factor and add
+# up; the d factors stand in column j of the matrix W_q. Making one row of numbers from another by
+# such a matrix is a **projection**. So there are three projections of the same token. The three
+# matrices are *learned*: training adjusts their entries (lesson 10), and the same three serve every
+# token of every sentence. When all three roles are filled from one and the same sentence, this is
+# **self-attention**.
+#
+# Below, the entries were chosen, not learned, so that you can follow them on paper. Since x holds
+# only zeros and ones here, x W is the sum of those rows of W where x has a 1. For *cat*, x = (0, 1,
+# 1, 0), so its query is row 2 plus row 3 of W_q: (0, 1, 0) + (1, 1, 0) = (1, 2, 0), the query that
+# you used above.
+
+# %% nbgrader={"grade": false, "grade_id": "see-sentence", "locked": true, "schema_version": 3, "solution": false, "task": false}
+TOKENS = ["the", "cat", "sat"]
+
+# Tokens are rows: three tokens, d = 4 numbers each.
+X: Matrix = [
+    [1, 0, 0, 1],  # the
+    [0, 1, 1, 0],  # cat
+    [0, 1, 0, 1],  # sat
+]
+# d = 4 rows; d_k = 3 columns for queries and keys, d_v = 2 for values.
+W_q: Matrix = [[0, 0, 1], [0, 1, 0], [1, 1, 0], [-1, 1, -1]]
+W_k: Matrix = [[0, -1, 0], [1, 1, 0], [-1, 0, 0], [1, 1, 1]]
+W_v: Matrix = [[-1, 0], [1, 1], [-1, 1], [2, 0]]
+
+# %% [markdown]
+# | token | x | q = x W_q | k = x W_k | v = x W_v |
+# |---|---|---|---|---|
+# | the | (1, 0, 0, 1) | (−1, 1, 0) | (1, 0, 1) | (1, 0) |
+# | cat | (0, 1, 1, 0) | (1, 2, 0) | (0, 1, 0) | (0, 2) |
+# | sat | (0, 1, 0, 1) | (−1, 2, −1) | (2, 2, 1) | (3, 1) |
+#
+# Check one entry of each column on paper before you go on.
+
+# %% [markdown]
+# ### One matrix for two roles
+#
+# What is lost if two roles share a matrix? Three pairs could, and each loses something else.
+#
+# **Keys and values, W_k = W_v.** The pages then repeat the spine. A token passes on exactly what it
+# is found by, and v must be as wide as k.
+#
+# **Queries and values, W_q = W_v.** The pages then repeat the question. A reader gets back an
+# average of what all readers ask.
+#
+# **Queries and keys, W_q = W_k = W.** Now every token's query equals its key, k_i for token i, and
+# token i scores token j with k_i · k_j. Of this, four things are always true:
+#
+# 1. *Scores are symmetric*: k_i · k_j = k_j · k_i. (Weights need not be: each row has its own
+#    softmax.)
+# 2. *A token's score for itself is a squared length*, k_i · k_i, a sum of squares. It is never
+#    negative, so no token turns away from itself.
+# 3. *A score is at most the mean of the two own scores.* Expand a square:
+#    0 ≤ (k_i − k_j) · (k_i − k_j) = k_i · k_i − 2 k_i · k_j + k_j · k_j, so
+#    k_i · k_j ≤ (k_i · k_i + k_j · k_j) / 2. It follows that the largest score of the whole table is
+#    found on its diagonal.
+# 4. *On average over the tokens, the score for oneself is at least the score for another.* Add up
+#    line 3 over all pairs.
+#
+# That is what "a token is drawn to itself" means. It does not say that *every* token prefers
+# itself: a short list of numbers can score a longer one higher.
+#
+# The figure holds the scores of our sentence, left with W_q and W_k, right with W_k in both roles.
+# Look at the framed diagonals first, then compare each number with its mirror image across the
+# diagonal.
+
+# %% nbgrader={"grade": false, "grade_id": "see-one-matrix", "locked": true, "schema_version": 3, "solution": false, "task": false}
+queries = [[-1, 1, 0], [1, 2, 0], [-1, 2, -1]]  # from the table above, one row a token
+spines = [[1, 0, 1], [0, 1, 0], [2, 2, 1]]
+figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
+
+# %% [markdown]
+# On the left the diagonal is −1, 2, 1: *the* turns away from itself, and *cat* scores *sat* with 6
+# while *sat* scores *cat* with 2. On the right every number equals its mirror image. The diagonal
+# is 2, 1, 9 (mean 4), and the other scores are 0, 2 and 3, each twice (mean 1.67). Still, *the* (2
+# for itself, 3 for *sat*) and *cat* (1 and 2) prefer *sat*, whose numbers are large. Under *Break
+# it on purpose* you measure how strong the pull is for random tokens.
+
+# %% [markdown]
+# ## The formula, factor by factor
+#
+# Stack all queries as rows of one matrix Q, all keys as rows of K, all values as rows of V. Then
+# all readers are served at once:
+#
+# $$
+# Z = A V, \qquad A = \operatorname{softmax}\!\left(\frac{Q K^{\top}}{\sqrt{d_k}}\right), \qquad
+# Q = X W_q, \quad K = X W_k, \quad V = X W_v
+# $$
+#
+# In words: compare each query with each key, tame the scores, turn each row of them into shares,
+# and average the values by these shares (Vaswani et al. 2017, eq. 1). Factor by factor:
+#
+# | factor | what it does | shapes |
+# |---|---|---|
+# | X W_q, X W_k, X W_v | gives every token its question, its promise and its pages | (N, d) times (d, d_k) → (N, d_k) |
+# | Kᵀ | turns keys into columns, so that rows of Q can meet them | (M, d_k) → (d_k, M) |
+# | Q Kᵀ | one score for each reader and book | (N, d_k) times (d_k, M) → (N, M) |
+# | ÷ √d_k | keeps scores from spreading with the width | (N, M) → (N, M) |
+# | softmax | makes each row shares that add up to 1 | (N, M) → (N, M) |
+# | A V | each reader's average of the pages | (N, M) times (M, d_v) → (N, d_v) |
+#
+# With every index in sight, and with s for a score, a for a weight, z for an entry of the output:
+#
+# $$
+# s_{ij} = \sum_{c} q_{ic}\, k_{jc}, \qquad
+# a_{ij} = \frac{e^{\,s_{ij}/\sqrt{d_k}}}{\sum_{m} e^{\,s_{im}/\sqrt{d_k}}}, \qquad
+# z_{ie} = \sum_{j} a_{ij}\, v_{je}
+# $$
+#
+# In words: i is the reader, j the book, and m runs over all books. Sums over c run along the width
+# of a key. The sum in the middle runs over books for one reader: softmax goes **over keys, along a
+# row**. In z the books are added up, so j is gone: one row for each reader remains.
+
+# %% [markdown]
+# ### Shape ledger
+#
+# | symbol | what it is | axes | size in this lesson |
+# |---|---|---|---|
+# | N, M | number of queries, of keys | | 3, 3: the same tokens |
+# | d | width of a token | | 4 |
+# | d_k, d_v | width of queries and keys, of values | | 3, 2 |
+# | X | tokens | (N, d) | 3 × 4 |
+# | W_q, W_k | projections to queries, to keys | (d, d_k) | 4 × 3 |
+# | W_v | projection to values | (d, d_v) | 4 × 2 |
+# | Q | queries | (N, d_k) | 3 × 3 |
+# | K | keys | (M, d_k) | 3 × 3 |
+# | V | values | (M, d_v) | 3 × 2 |
+# | S = Q Kᵀ | scores | (N, M) | 3 × 3 |
+# | A | weights | (N, M) | 3 × 3 |
+# | Z | output | (N, d_v) | 3 × 2 |
+#
+# Our example is small enough for paper, and pays for it: N, M and d_k are all 3, so a forgotten
+# transpose still fits and √N looks like √d_k. The checks use sizes that all differ.
+
+# %% [markdown]
+# ## Seven steps
+#
+# The whole block for *the cat sat*. Each step is one arrow: X → Q, K, V → scores → scaled → mask →
+# weights → output.
+#
+# **Step 1, X.** Three tokens, four numbers each, as in the cell above.
+#
+# **Step 2, Q, K, V.** Three projections: the columns q, k, v of the table above, stacked.
+#
+# **Step 3, scores S = Q Kᵀ.** Row: who asks. Column: who is asked.
+#
+# | reader | the | cat | sat |
+# |---|---|---|---|
+# | the | −1 | 1 | 0 |
+# | cat | 1 | 2 | 6 |
+# | sat | −2 | 2 | 1 |
+#
+# **Step 4, scaled by 1/√3.**
+#
+# | reader | the | cat | sat |
+# |---|---|---|---|
+# | the | −0.577 | 0.577 | 0.000 |
+# | cat | 0.577 | 1.155 | 3.464 |
+# | sat | −1.155 | 1.155 | 0.577 |
+#
+# **Step 5, mask.** None in this lesson: every reader may open every book. Lesson 03 gives your
+# function a mask, and lesson 06 uses one to hide the future.
+#
+# **Step 6, weights A.** Softmax along each row. The middle row is the one that you did by hand.
+#
+# | reader | the | cat | sat | sum |
+# |---|---|---|---|---|
+# | the | 0.168 | 0.533 | 0.299 | 1 |
+# | cat | 0.048 | 0.086 | 0.866 | 1 |
+# | sat | 0.060 | 0.602 | 0.338 | 1 |
+#
+# **Step 7, output Z = A V.** For *cat*: 0.048 · (1, 0) + 0.086 · (0, 2) + 0.866 · (3, 1) ≈ (2.645,
+# 1.038).
+#
+# | reader | first entry | second entry |
+# |---|---|---|
+# | the | 1.065 | 1.365 |
+# | cat | 2.645 | 1.038 |
+# | sat | 1.074 | 1.542 |
+#
+# Here are the steps in one picture; step 5 has nothing to show. Look along the row of *cat* in all
+# eight panels, from its four numbers to its answer.
+
+# %% nbgrader={"grade": false, "grade_id": "see-seven-steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.pure_python.seven_steps(TOKENS, X, W_q, W_k, W_v)
+
+# %% [markdown]
+# Every panel has one row a token, and only two steps bring rows together: Q Kᵀ *compares* them, A V
+# *mixes* them. *Cat*'s score of 6 for *sat* becomes 3.46 and then 0.87 of its attention, and
+# *cat*'s output lies close to *sat*'s value (3, 1). *The* spreads its attention more evenly: its
+# scores differ less.
+
+# %% [markdown]
+# ## Rows times columns
+#
+# The block needs one operation again and again: the **matrix product**. Entry [i][j] of A B pairs
+# row i of A with column j of B: multiply entry by entry, add up.
+#
+# $$
+# (AB)_{ij} = \sum_{c} A_{ic} B_{cj}
+# $$
+#
+# In words: i walks down the rows of A, j along the columns of B, and c along the row and down the
+# column at the same time. So A must have as many columns as B has rows. (A and B are any two
+# matrices here; A for *weights* comes back later.)
+#
+# For *cat*'s query, the first entry is its row of X with the first column of W_q: 0·0 + 1·0 + 1·1 +
+# 0·(−1) = 1.
+#
+# A matrix is a list of rows here, with entries `A[i][c]`; the stubs below call such a list `Matrix`.
+# One trap comes with it. Look at what happens to the other rows when one entry is set:
+
+# %% nbgrader={"grade": false, "grade_id": "see-shared-rows", "locked": true, "schema_version": 3, "solution": false, "task": false}
+repeated = [[0] * 3] * 2
+repeated[0][1] = 7
+print("[[0] * 3] * 2              ", repeated)
+
+separate = [[0] * 3 for _ in range(2)]
+separate[0][1] = 7
+print("[[0] * 3 for _ in range(2)]", separate)
+
+# %% [markdown]
+# `* 2` repeats the *same* row, so a write to one lands in both. Make a new list for every row.
+
+# %% [markdown]
+# ### Exercise: `matmul`
+#
+# difficulty ●○○ · 5–10 min · 1 point
+#
+# Write the matrix product for nested lists. Give back a new list of lists; leave A and B as they
+# were. If A has not as many columns as B has rows, raise a `ValueError` that names both shapes.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "matmul-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Every entry of the result is a small job of its own: one row of A, one column of B, one running
+# sum.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# A is (N, d), B is (d, M), the result is (N, M). Of the three loops, two say *which* entry (N and M
+# of them) and the innermost adds up d products. A column of B is the j-th entry of each of its
+# rows.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# First compare the length of a row of A with the number of rows of B. Then, for each row of A,
+# start an empty row for the result; for each column of B start a sum at 0.0, walk along the row and
+# down the column together, add each product to the sum, and append the finished sum.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "matmul", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def matmul(A: Matrix, B: Matrix) -> Matrix:
+    """Product of two matrices: rows of A times columns of B.
+
+    Args:
+        A: (N, d), N lists of d numbers.
+        B: (d, M), d lists of M numbers.
+    Returns:
+        (N, M), new lists; entry [i][j] is the sum over c of A[i][c] * B[c][j].
+    Raises:
+        ValueError: A's columns and B's rows differ in number; the message names both shapes.
+    """
+    ### BEGIN SOLUTION
+    inner, width = len(B), len(B[0])
+    if len(A[0]) != inner:
+        raise ValueError(f"A is {len(A)} × {len(A[0])} and B is {inner} × {width}: they do not fit")
+    product = []
+    for i in range(len(A)):
+        row = []
+        for j in range(width):
+            entry = 0.0
+            for c in range(inner):
+                entry += A[i][c] * B[c][j]
+            row.append(entry)
+        product.append(row)
+    return product
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "matmul-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(matmul)
+
+# %% [markdown]
+# ### Exercise: `transpose`
+#
+# difficulty ●○○ · 5 min · 1 point
+#
+# Turn rows into columns: what stood at [i][j] stands at [j][i]. Give back new lists. Rows of
+# different lengths are not a matrix: raise a `ValueError` for them.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "transpose-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# The first row of the result is the first column of A. Read A column by column.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# (N, M) becomes (M, N). The outer loop runs over the M columns, the inner one over the N rows.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# Take the length of the first row, and refuse if any row's length differs. For each column number
+# up to that length, collect the entry with that number from every row. If you like `zip`: on its
+# own it stops at the shortest row without a word, and it yields tuples where lists are asked.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "transpose", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def transpose(A: Matrix) -> Matrix:
+    """Rows become columns.
+
+    Args:
+        A: (N, M), N lists of M numbers.
+    Returns:
+        (M, N), new lists; entry [j][i] is A[i][j].
+    Raises:
+        ValueError: the rows of A differ in length.
+    """
+    ### BEGIN SOLUTION
+    width = len(A[0])
+    if any(len(row) != width for row in A):
+        raise ValueError(f"the rows have different lengths: {[len(row) for row in A]}")
+    return [[row[j] for row in A] for j in range(width)]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "transpose-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(transpose)
+
+# %% [markdown]
+# ## Scores become weights, row by row
+#
+# S has one row for each reader. Each reader has one unit of attention to share among the books, so
+# softmax runs along each row, for itself: its own largest score, its own sum. Readers do not share
+# with each other.
+#
+# You wrote softmax in lesson 01, with the largest score subtracted before `exp`. That matters here,
+# too: `exp(710)` is an `OverflowError`, and rows can lie far apart, so one maximum for the whole
+# matrix is not enough. With a maximum of 10,000 in another row, a row of scores near 0 becomes
+# `exp(-10000)`, which is 0.0, and then 0 divided by 0.
+
+# %% [markdown]
+# ### Exercise: `softmax_rows`
+#
+# difficulty ●○○ · 5–10 min · 1 point
+#
+# Softmax of every row. Stay right for scores near ±10,000, and give exactly 0 to a score of −inf.
+# (In every row that you get, some score is finite.)
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "softmax_rows-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# A matrix of weights is a list of softmaxes, one for each row. Nothing is carried over from row to
+# row.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# (N, M) in, (N, M) out. For one row: M exponentials, one sum, M quotients.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# For each row: find its largest score; take that away from every score and raise e to what is left;
+# add up these powers; append the list of each one divided by that sum. −inf needs no case of its
+# own: `exp(float("-inf"))` is 0.0.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "softmax_rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def softmax_rows(S: Matrix) -> Matrix:
+    """Softmax of each row.
+
+    Args:
+        S: (N, M) scores, one row a query; -inf is allowed beside finite scores.
+    Returns:
+        (N, M) weights, new lists; each row adds up to 1, and a score of -inf gets exactly 0.
+    """
+    ### BEGIN SOLUTION
+    weights = []
+    for row in S:
+        highest = max(row)
+        exponentials = [exp(score - highest) for score in row]
+        total = sum(exponentials)
+        weights.append([part / total for part in exponentials])
+    return weights
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "softmax_rows-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(softmax_rows)
+
+# %% [markdown]
+# ## The block, put together
+#
+# Three tools are enough. The rest is the formula, read from the inside out.
+
+# %% [markdown]
+# ### Exercise: `attention_weights`
+#
+# difficulty ●●○ · 5–10 min · 2 points
+#
+# From queries and keys to weights, A = softmax(Q Kᵀ / √d_k): steps 3, 4 and 6. Q and K come
+# ready-made, and there may be more or fewer keys than queries. If queries and keys differ in width,
+# raise a `ValueError`.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "attention_weights-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# You have a function for each symbol except the division. Call them from the inside of the formula
+# outwards.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# Q is (N, d_k). K is (M, d_k) and has to become (d_k, M) before the product. Scores, scaled scores
+# and weights are all (N, M). d_k is the width of one query, neither N nor M.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# Turn the keys into columns. Multiply the queries with them. Make a new matrix in which every score
+# is divided by the square root of the width. Hand that to your softmax. Different widths are
+# noticed by one of your tools already.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention_weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_weights(Q: Matrix, K: Matrix) -> Matrix:
+    """Softmax over keys of scaled dot products.
+
+    Args:
+        Q: (N, d_k), one query a row.
+        K: (M, d_k), one key a row.
+    Returns:
+        A, (N, M); row i holds the weights that query i gives to the M keys, and adds up to 1.
+    Raises:
+        ValueError: queries and keys differ in width.
+    Source: Vaswani et al. 2017, eq. 1.
+    """
+    ### BEGIN SOLUTION
+    scores = matmul(Q, transpose(K))
+    root = sqrt(len(Q[0]))
+    return softmax_rows([[score / root for score in row] for row in scores])
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention_weights-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(attention_weights)
+
+# %% [markdown]
+# Does it give back what you did on paper? One query against three keys:
+
+# %% nbgrader={"grade": false, "grade_id": "see-by-hand-again", "locked": true, "schema_version": 3, "solution": false, "task": false}
+cat_alone = attention_weights([[1, 2, 0]], [[1, 0, 1], [0, 1, 0], [2, 2, 1]])
+print([f"{weight:.3f}" for weight in cat_alone[0]])
+
+# %% [markdown]
+# 0.048, 0.086, 0.866: your table from *By hand*.
+
+# %% [markdown]
+# ### Exercise: `self_attention`
+#
+# difficulty ●●○ · 10–15 min · 3 points
+#
+# All seven steps. From tokens and three matrices to the output Z and the weights A, in this order.
+# Matrices that do not fit raise a `ValueError`: X not as wide as a matrix has rows, or W_q and W_k
+# of different widths.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "self_attention-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# The same tokens are projected three times. Two of the results decide the weights; the third is
+# what gets averaged.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# X is (N, d). Q and K are (N, d_k), V is (N, d_v), A is (N, N), Z is (N, d_v). Check that Z's rows
+# are as wide as V's.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# Three products of X, one with each matrix, in the order of the roles. Queries and keys go into the
+# function you wrote last. Its result, times the values, is the output. Return the output first and
+# the weights second.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "self_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def self_attention(X: Matrix, W_q: Matrix, W_k: Matrix, W_v: Matrix) -> tuple[Matrix, Matrix]:
+    """Every token asks all tokens, itself included. No mask.
+
+    Args:
+        X: (N, d), one token a row.
+        W_q: (d, d_k), makes queries.
+        W_k: (d, d_k), makes keys.
+        W_v: (d, d_v), makes values.
+    Returns:
+        Z, (N, d_v): row i is the average of all values by row i of A.
+        A, (N, N): row i holds the weights of token i, and adds up to 1.
+    Raises:
+        ValueError: X and a matrix do not fit, or W_q and W_k differ in width.
+    Source: Vaswani et al. 2017, eq. 1.
+    """
+    ### BEGIN SOLUTION
+    Q, K, V = matmul(X, W_q), matmul(X, W_k), matmul(X, W_v)
+    A = attention_weights(Q, K)
+    return matmul(A, V), A
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "self_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(self_attention)
+
+# %% [markdown]
+# ### Your own numbers
+#
+# Now run your block on *the cat sat*, and hold what it prints against steps 6 and 7.
+
+# %% nbgrader={"grade": false, "grade_id": "see-your-numbers", "locked": true, "schema_version": 3, "solution": false, "task": false}
+Z, A = self_attention(X, W_q, W_k, W_v)
+print("        weights on                output")
+print("        the    cat    sat         Z")
+for token, weights, output in zip(TOKENS, A, Z, strict=True):
+    print(f"{token:4}", *(f"{number:6.3f}" for number in weights), end="    ")
+    print(*(f"{number:6.3f}" for number in output))
+
+# %% [markdown]
+# The two entries of a value can be drawn as a point in the plane. The next figure has the three
+# values as corners and your three outputs as diamonds. Look for the corner that each diamond has
+# moved towards.
+
+# %% nbgrader={"grade": false, "grade_id": "see-among-values", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.pure_python.among_values(TOKENS, matmul(X, W_v), Z)
+
+# %% [markdown]
+# All outputs lie inside the triangle. They have to: a weighted average with non-negative weights
+# that add up to 1 cannot leave the space between the points it averages. *Cat* stands next to
+# *sat*'s value, on which it puts 0.87. *The* and *sat* lie near each other, because their rows of
+# weights are similar. Attention can only blend what the pages say; lesson 10 adds a layer that
+# works on the blend.
+
+# %% [markdown]
+# ## Break it on purpose
+#
+# Two mistakes that run without an error. Each is made here with your own functions.
+#
+# **Softmax over the wrong axis.** Transposed, weighed and transposed back: now each *column* adds
+# up to 1, as if the readers of a book had to share it.
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-axis", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def shares_by_column(S: Matrix) -> Matrix:
+    return transpose(softmax_rows(transpose(S)))
+
+
+check(shares_by_column, name="softmax_rows")
+
+# %% [markdown]
+# On our sentence, the symptom is in the row sums. Look at the last column:
+
+# %% nbgrader={"grade": false, "grade_id": "break-axis-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
+step_4 = [[-0.577, 0.577, 0.000], [0.577, 1.155, 3.464], [-1.155, 1.155, 0.577]]
+for token, row in zip(TOKENS, shares_by_column(step_4), strict=True):
+    print(f"{token:4}", *(f"{weight:.3f}" for weight in row), f"  row sum {sum(row):.3f}")
+
+# %% [markdown]
+# Shapes are right, all numbers lie between 0 and 1, and the total is 3, as it should be. But *cat*
+# hands out 1.98 units of attention and *the* 0.46. So: after every softmax, add up a **row**.
+#
+# **One matrix for two roles.** The keys are made with W_q.
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-one-matrix", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def same_matrix_twice(X: Matrix, W_q: Matrix, W_k: Matrix, W_v: Matrix) -> tuple[Matrix, Matrix]:
+    return self_attention(X, W_q, W_q, W_v)
+
+
+check(same_matrix_twice, name="self_attention")
+
+# %% [markdown]
+# No row sum gives this one away. How much does it change? The cell draws 200 random sentences of 8
+# tokens and random matrices, and asks two questions of your weights: how much does a token put on
+# itself, and how often is it its own first choice? Without any preference it would be 1/8 = 0.125
+# for both. Guess both numbers for the shared matrix, then run it.
+
+# %% nbgrader={"grade": false, "grade_id": "break-one-matrix-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import random
+
+rng = random.Random(2)
+
+
+def random_matrix(rows: int, columns: int, spread: float = 1.0) -> Matrix:
+    return [[rng.gauss(0, spread) for _ in range(columns)] for _ in range(rows)]
+
+
+def pull(shared: bool, n: int = 8, d: int = 16, d_k: int = 4) -> tuple[float, float]:
+    """Mean weight on oneself, and how often that is the largest weight, over 200 sentences."""
+    own_weights, own_is_first = [], []
+    for _ in range(200):
+        tokens = random_matrix(n, d)
+        to_query = random_matrix(d, d_k, 1 / sqrt(d))  # so that entries of q spread like x's
+        to_key = to_query if shared else random_matrix(d, d_k, 1 / sqrt(d))
+        weights = attention_weights(matmul(tokens, to_query), matmul(tokens, to_key))
+        own_weights += [row[i] for i, row in enumerate(weights)]
+        own_is_first += [row[i] == max(row) for i, row in enumerate(weights)]
+    return sum(own_weights) / len(own_weights), sum(own_is_first) / len(own_is_first)
+
+
+pulls = {"two matrices": pull(shared=False), "one matrix": pull(shared=True)}
+for label, (weight, first) in pulls.items():
+    print(f"{label:12}  weight on itself {weight:.3f}  own first choice {first:.3f}")
+
+# %% [markdown]
+# With two random matrices a token is to itself a book like any other. With one, it puts about three
+# times its even share on itself, and is its own first choice in two cases out of three: not always,
+# as the figure of *the cat sat* has shown. A model that shares the matrix on purpose, Reformer
+# (Kitaev et al. 2020, section 2), therefore forbids a token to attend to itself unless it has
+# nothing else to attend to.
+
+# %% [markdown]
+# ## Cost
+#
+# **Count.** Each product of an (N, d) and a (d, M) matrix takes N · d · M multiplications. For the
+# block:
+#
+# | product | multiplications | grows with N as |
+# |---|---|---|
+# | X W_q and X W_k | 2 · N · d · d_k | N |
+# | X W_v | N · d · d_v | N |
+# | Q Kᵀ | N · N · d_k | N² |
+# | A V | N · N · d_v | N² |
+#
+# The next figure draws the two parts of the count for the sizes in its cell: the three projections,
+# and the two products that pair tokens. Both axes are logarithmic, so a power of N is a straight
+# line and the power is its slope. Look for the steeper line, and for where it overtakes.
+
+# %% nbgrader={"grade": false, "grade_id": "see-multiplications", "locked": true, "schema_version": 3, "solution": false, "task": false}
+d, d_k, d_v = 16, 4, 6
+lengths = [8, 16, 32, 64, 128]
+projecting = [n * d * (2 * d_k + d_v) for n in lengths]
+pairing = [n * n * (d_k + d_v) for n in lengths]
+figures.pure_python.multiplications(lengths, projecting, pairing)
+
+# %% [markdown]
+# From 8 to 128 tokens, 16 times as many, the projections take 16 times as many multiplications and
+# the pairs 256 times. With these widths the pairs overtake between 16 and 32 tokens, at
+# N = d (2 d_k + d_v) / (d_k + d_v) = 22.4. The weights A alone are N² numbers, whatever d is.
+#
+# Do not take the formula's word for it. Below is a number that counts how often it is multiplied,
+# and your own function runs on it, unchanged. (If you multiply scores by 1/√d_k instead of dividing
+# by √d_k, your count is N² higher.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "cost-count", "locked": true, "schema_version": 3, "solution": false, "task": false}
+class Counted(float):
+    """A float that counts multiplications. Its products, sums and quotients are Counted, too."""
+
+    multiplications = 0
+
+    def __mul__(self, other: float) -> "Counted":
+        Counted.multiplications += 1
+        return Counted(float(self) * float(other))
+
+    def __add__(self, other: float) -> "Counted":
+        return Counted(float(self) + float(other))
+
+    def __truediv__(self, other: float) -> "Counted":
+        return Counted(float(self) / float(other))
+
+    __rmul__, __radd__ = __mul__, __add__
+
+
+def count(n: int) -> int:
+    """Multiplications that self_attention does on n tokens."""
+    shapes = (n, d), (d, d_k), (d, d_k), (d, d_v)
+    matrices: list[Matrix] = [
+        [[Counted(x) for x in row] for row in random_matrix(*shape)] for shape in shapes
+    ]
+    Counted.multiplications = 0
+    self_attention(*matrices)
+    return Counted.multiplications
+
+
+counted = [count(n) for n in lengths]
+print("   N   counted   Q, K, V + Q Kᵀ, A V")
+for n, total, linear, quadratic in zip(lengths, counted, projecting, pairing, strict=True):
+    print(f"{n:4} {total:9,} {linear:9,} + {quadratic:9,}")
+
+# %% [markdown]
+# The count equals the formula in every row.
+#
+# **Measure.** Seconds differ from machine to machine; look at the ratios. Twice the tokens make
+# between two and four times as many multiplications, and nearer to four as the pairs take over.
+
+# %% nbgrader={"grade": false, "grade_id": "cost-measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from time import perf_counter
+
+
+def seconds(n: int) -> float:
+    """Shortest of three runs of self_attention on n tokens."""
+    tokens, *matrices = (random_matrix(*s) for s in ((n, d), (d, d_k), (d, d_k), (d, d_v)))
+    runs = []
+    for _ in range(3):
+        start = perf_counter()
+        self_attention(tokens, *matrices)
+        runs.append(perf_counter() - start)
+    return min(runs)
+
+
+times = {n: seconds(n) for n in (16, 32, 64, 128, 256)}
+for n, time in times.items():
+    ratio = f"{time / times[n // 2]:.1f} times the last" if n // 2 in times else ""
+    print(f"N = {n:3} {time * 1000:8.2f} ms  {ratio}")
+
+# %% [markdown]
+# Each of these multiplications passes through Python's interpreter one at a time. Lesson 03 hands
+# whole matrices to NumPy: the same multiplications, counted the same, without the loops in Python.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Check yourself
+#
+# **1.** Why three projections of the same token?
+#
+# <details><summary>A. To make the model larger.</summary>
+#
+# Not this one: one matrix with three times the columns would be as large. What counts is that three
+# *roles* get numbers of their own.
+#
+# </details>
+# <details><summary>B. So that what a token asks, what it is found by and what it passes on can differ.</summary>
+#
+# Yes. Shared by queries and keys, a matrix makes scores symmetric and pulls tokens to themselves;
+# shared by keys and values, it lets a token pass on only what it is found by.
+#
+# </details>
+# <details><summary>C. Because queries, keys and values must have different widths.</summary>
+#
+# Not this one: queries and keys must have the *same* width, or their dot product does not exist.
+# Only d_v may differ.
+#
+# </details>
+#
+# **2.** X is (7, 16), W_q and W_k are (16, 4), W_v is (16, 5). What are the shapes of A and Z?
+#
+# <details><summary>A. A is (7, 7) and Z is (7, 5).</summary>
+#
+# Yes. One weight for each pair of tokens; one output row for each token, as wide as a value.
+#
+# </details>
+# <details><summary>B. A is (4, 4) and Z is (7, 5).</summary>
+#
+# Not this one: (4, 4) is what Qᵀ K would give, comparing columns of numbers. Readers and books are
+# rows, so it is Q Kᵀ.
+#
+# </details>
+# <details><summary>C. A is (7, 7) and Z is (7, 16).</summary>
+#
+# Not this one: Z = A V averages values, and a value is 5 wide. Nothing brings back the width of X.
+#
+# </details>
+#
+# **3.** Each row of A adds up to 1. What is shared out in a row?
+#
+# <details><summary>A. One book's pages among the readers.</summary>
+#
+# Not this one: that would be a column. A column may add up to anything from 0 to N: many readers
+# can want one book.
+#
+# </details>
+# <details><summary>B. One reader's attention among the books.</summary>
+#
+# Yes. A row belongs to a query, and softmax runs over the keys.
+#
+# </details>
+# <details><summary>C. The whole sentence's attention among its tokens.</summary>
+#
+# Not this one: all of A adds up to N, one unit for each reader.
+#
+# </details>
+#
+# **4.** A sentence becomes twice as long. What happens to the multiplications in Q Kᵀ, and to the
+# number of entries in W_q?
+#
+# <details><summary>A. Four times as many; the same.</summary>
+#
+# Yes. N · N · d_k has N twice. W_q is (d, d_k): no N in it, so one set of matrices serves sentences
+# of any length.
+#
+# </details>
+# <details><summary>B. Twice as many; twice as many.</summary>
+#
+# Not this one: every reader meets every book, and twice as many readers with twice as many books
+# make four times as many pairs. And W_q has no axis for tokens.
+#
+# </details>
+# <details><summary>C. Four times as many; twice as many.</summary>
+#
+# Not this one: the first half is right. W_q is (d, d_k), whatever the sentence.
+#
+# </details>
+#
+# **5.** Can an entry of Z be larger than every entry in its column of V?
+#
+# <details><summary>A. Yes, if a score is large enough.</summary>
+#
+# Not this one: a large score makes its weight nearly 1, never more. At most the output comes close
+# to one value.
+#
+# </details>
+# <details><summary>B. No: it is an average of that column.</summary>
+#
+# Yes. The weights are non-negative and add up to 1, so the average lies between the smallest and
+# the largest entry.
+#
+# </details>
+# <details><summary>C. Yes, if there are many tokens to add up.</summary>
+#
+# Not this one: more tokens share the same 1. Without softmax, adding up more could give more.
+#
+# </details>
+
+# %% [markdown]
+# ## Take away
+#
+# 1. Each token plays three roles, through three learned projections of the same row: [where q, k, v
+#    come from](#Where-q,-k,-v-come-from).
+# 2. With one matrix for queries and keys, scores are symmetric and the largest of all stands on the
+#    diagonal; tokens are drawn to themselves, though not every one of them: [one matrix for two
+#    roles](#One-matrix-for-two-roles).
+# 3. Z = softmax(Q Kᵀ / √d_k) V: compare, tame, share out, average. Softmax runs over keys, so each
+#    **row** of A adds up to 1: [the formula](#The-formula,-factor-by-factor).
+# 4. An output is an average of values and stays among them: [your own numbers](#Your-own-numbers).
+# 5. The projections grow with N; scores, weights and their use grow with N²: [cost](#Cost).
+#
+# **Words of this lesson:** token, embedding, projection, self-attention
+# ([here](#Where-q,-k,-v-come-from)); matrix product ([here](#Rows-times-columns)). All the words of
+# the course stand in its [glossary](../glossary.md).
+#
+# **To take into lesson 03:** your `matmul` has three loops, i, j and c. Two of them remain as axes
+# of the result and one is summed away. For each arrow of the seven steps, which one is it?
+
+# %% [markdown]
+# ### Sources
+#
+# - A. Vaswani et al. (2017), *Attention Is All You Need*, section 3.2.1: equation 1, and footnote 4
+#   on the spread of dot products. [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
+# - N. Kitaev, Ł. Kaiser and A. Levskaya (2020), *Reformer: The Efficient Transformer*, section 2:
+#   one matrix for queries and keys. [arXiv:2001.04451](https://arxiv.org/abs/2001.04451)
+# - M. Phuong and M. Hutter (2022), *Formal Algorithms for Transformers*, section 5: attention index
+#   by index; their tokens are columns, ours are rows.
+#   [arXiv:2207.09238](https://arxiv.org/abs/2207.09238)

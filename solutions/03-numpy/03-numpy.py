@@ -1,0 +1,1203 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 03 · One einsum per arrow
+#
+# In lesson 02 you wrote attention with every index in sight: loops inside loops over lists. Here
+# you write the same block in NumPy, one line for each arrow in the diagram, and then ask what
+# this block can and cannot do, whatever numbers are in it.
+#
+# | | |
+# |---|---|
+# | **After this lesson you can** | write a contraction by naming its axes; write attention for any leading axes, with a mask; say what depends on the number of tokens and what on the width; show the block as one big matrix that is rebuilt for every input |
+# | **Minutes** | about 70 |
+# | **You need** | lessons 01 and 02; NumPy arrays, their `shape`, and adding and multiplying them |
+# | **Runs on** | a CPU; needs no network |
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import numpy as np
+
+from attnlab import begin, check, figures
+
+begin("03-numpy")
+
+# %% [markdown]
+# ## Two questions first
+#
+# Answer before you open anything. Opening a choice is choosing it.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **1. You divide all scores of a query by a temperature that goes to 0. What do its weights become?**
+#
+# <details><summary>A. All equal, 1/M each</summary>
+#
+# Not this one: that is what a very *high* temperature does. It shrinks all scores towards 0, and
+# equal scores share equally.
+#
+# </details>
+# <details><summary>B. 1 for the best key, 0 for the rest</summary>
+#
+# Yes. Dividing by a small number spreads the scores far apart, and softmax then gives all the
+# weight to the largest: the exact match of lesson 01 is back. (With a tie for the best, the tied
+# keys share.)
+#
+# </details>
+# <details><summary>C. All 0</summary>
+#
+# Not this one: the weights of a query add up to 1 at every temperature, so they cannot all be 0.
+#
+# </details>
+#
+# **2. Tokens get queries and keys from the same matrix, W_q = W_k. What follows for the scores?**
+#
+# <details><summary>A. Nothing: the matrices are learned anyway</summary>
+#
+# Not this one: what is learned is one matrix for both roles, and that restricts the scores
+# whatever its numbers are.
+#
+# </details>
+# <details><summary>B. All weights become equal</summary>
+#
+# Not this one: the scores still differ from pair to pair, so softmax still prefers some keys.
+#
+# </details>
+# <details><summary>C. The scores are symmetric, and a token is drawn to itself</summary>
+#
+# Yes. Then q_n · k_m = q_m · k_n, so *old* must score *maps* as *maps* scores *old*; and a token's
+# score with itself is a sum of squares, which is never negative. Two matrices let a token ask for
+# something other than what it offers.
+#
+# </details>
+
+# %% [markdown]
+# ## Predict
+#
+# The running picture is still a **library's reference desk**: a query is what a reader asks, a key
+# is what a book's spine promises, a value is what its pages say. The running sentence of this
+# lesson is ***the clerk finds old maps***. Each of its five words is a reader and a book at once.
+#
+# Commit to a guess now. Further down you run both experiments.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **You multiply every number in X by 2. There are no biases and no activation function, only
+# matrix products and softmax. What becomes of the output Z?**
+#
+# <details><summary>A. It doubles</summary>
+#
+# Not this one: the values do double. But the queries double and the keys double too, so every score
+# is multiplied by 4, and softmax gives other weights.
+#
+# </details>
+# <details><summary>B. It stays the same, as weights add up to 1</summary>
+#
+# Not this one: the weights share out the *values*, and the values have doubled.
+#
+# </details>
+# <details><summary>C. Something else</summary>
+#
+# Yes. Scores are multiplied by 4, so the weights sharpen, and the values they mix have doubled. The
+# result is in general neither Z nor 2 Z.
+#
+# </details>
+#
+# **You shuffle the words to *old clerk maps the finds*. What becomes of the output row of *maps*?**
+#
+# <details><summary>A. The same numbers, in the row where *maps* now stands</summary>
+#
+# Yes. Nothing in the block looks at a row's position: *maps* asks the same question of the same
+# five books, and only the order of the shelf has changed.
+#
+# </details>
+# <details><summary>B. Other numbers, because *maps* has other neighbours</summary>
+#
+# Not this one: a score is computed from the two tokens alone, not from where they stand, so
+# *neighbour* means nothing here. Lesson 09 adds positions.
+#
+# </details>
+# <details><summary>C. The last row keeps its numbers, whichever word is there</summary>
+#
+# Not this one: a row's query is made from the token in that row. Another token asks another
+# question.
+#
+# </details>
+
+# %% [markdown]
+# ## By hand
+#
+# Take three words, *clerk finds maps*. Suppose their queries, keys and values are these, with
+# d_k = 4 and d_v = 2:
+#
+# | token | query | key | value |
+# |---|---|---|---|
+# | *clerk* | (1, 1, 0, 0) | (2, 2, 0, 0) | (10, 0) |
+# | *finds* | (0, 1, 1, 0) | (2, 0, 0, 4) | (0, 10) |
+# | *maps* | (0, 0, 1, 1) | (−2, 2, 2, 0) | (5, 5) |
+#
+# On paper, for the reader *clerk*:
+#
+# 1. Scores: the query's product with each key, entry by entry, added up: 4, 2, 0.
+# 2. Divide by √d_k = 2: 2, 1, 0.
+# 3. Raise e to each: 7.389, 2.718, 1. They add up to 11.107.
+# 4. Divide by that sum. The weights are 0.665, 0.245, 0.090.
+# 5. Mix the values: 0.665 · (10, 0) + 0.245 · (0, 10) + 0.090 · (5, 5) = (7.10, 2.90).
+#
+# Now do *finds* and *maps*. You need no new exponentials: their scores are 4, 2 and 0 again, in
+# another order. Keep your six numbers. Your own code will be compared with them.
+
+# %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
+words = ["clerk", "finds", "maps"]
+Q3 = np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]])
+K3 = np.array([[2.0, 2, 0, 0], [2, 0, 0, 4], [-2, 2, 2, 0]])
+V3 = np.array([[10.0, 0], [0, 10], [5, 5]])
+
+print("score of clerk's query with maps' key:", sum(Q3[0] * K3[2]))
+print("e to the 2, 1, 0:", np.exp([2, 1, 0]).round(3))
+
+# %% [markdown]
+# ## Shape ledger
+#
+# One letter for each axis, the same in prose, in code and in error messages. N counts queries and M
+# keys; in self-attention both are the tokens of one sentence, so N = M, and still they are two
+# different axes of the weights. `…` stands for any number of **leading axes** (a batch, heads),
+# each entry of which is a problem of its own.
+#
+# | symbol | what it is | axes | size for *the clerk finds old maps* |
+# |---|---|---|---|
+# | X | tokens, one a row | `n d` | (5, 6) |
+# | W_q, W_k | make queries, keys | `d k` | (6, 4) |
+# | W_v | makes values | `d v` | (6, 3) |
+# | b_q, b_k | biases | `k` | (4,) |
+# | b_v | bias | `v` | (3,) |
+# | Q | queries | `… n k` | (5, 4) |
+# | K | keys | `… m k` | (5, 4) |
+# | V | values | `… m v` | (5, 3) |
+# | S | scores, Q Kᵀ/√d_k | `… n m` | (5, 5) |
+# | mask | True = attend | broadcastable to `… n m` | (5, 5) |
+# | A | weights | `… n m` | (5, 5) |
+# | Z | outputs | `… n v` | (5, 3) |
+
+# %% [markdown]
+# ## See it: a letter is an axis
+#
+# A **contraction** multiplies two arrays entry by entry along a shared axis and adds up, so that
+# this axis is gone. A dot product is the smallest one. `np.einsum` writes a contraction by naming
+# the axes, in three rules:
+#
+# - each input gets one letter for each of its axes;
+# - a letter that stands in several inputs is walked in step: those axes have the same size;
+# - a letter that is missing after the arrow is summed over; the others stay, in the order given.
+#
+# So `"nk,mk->nm"` reads: take Q (n, k) and K (m, k), keep n and m, sum over k. That is the table of
+# all scores, not yet divided by √d_k. The cell runs it next to the three loops it stands for.
+
+# %% nbgrader={"grade": false, "grade_id": "see-einsum", "locked": true, "schema_version": 3, "solution": false, "task": false}
+S_loops = np.zeros((3, 3))
+for n in range(3):
+    for m in range(3):
+        for k in range(4):
+            S_loops[n, m] += Q3[n, k] * K3[m, k]
+
+S3 = np.einsum("nk,mk->nm", Q3, K3)
+print(S3)
+print("same as three loops:", np.array_equal(S3, S_loops))
+
+# %% [markdown]
+# In the figure, look for the frames: which row of Q, which row of K, and which one cell of S.
+
+# %% nbgrader={"grade": false, "grade_id": "see-contraction", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.numpy_arrays.contraction(Q3, K3, S3, words, n=1, m=2)
+
+# %% [markdown]
+# Row n of Q and row m of K, walked in step along k, become the single number in row n, column m.
+# The letter k stands on the left twice and on the right not at all: it is summed away. Every cell
+# of S is made in this way, from its own pair of rows.
+#
+# There are several ways to spell a contraction. `Q3 @ K3.T` gives the same table: `@` sums over the
+# last axis of the left array and the last but one of the right, so K has to be transposed first.
+# Einsum needs no transpose, and a reader sees which axis goes. The lesson writes einsum; the checks
+# compare numbers, so `@` and loops are accepted everywhere.
+#
+# Four more strings, to read before you run them:
+
+# %% nbgrader={"grade": false, "grade_id": "see-einsum-strings", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("nk->k     sum over rows:      ", np.einsum("nk->k", Q3))
+print("nk->kn    transpose, shape:   ", np.einsum("nk->kn", Q3).shape)
+print("nk,nk->n  row by row product: ", np.einsum("nk,nk->n", Q3, K3))
+print("nk,mk->   everything summed:  ", np.einsum("nk,mk->", Q3, K3))
+
+# %% [markdown]
+# ## Softmax that does not overflow
+#
+# Softmax turns each row of scores into weights: e to each score, divided by the sum of the row.
+#
+# $$a_{nm} = \frac{e^{s_{nm}}}{\sum_{j} e^{s_{nj}}}$$
+#
+# In words: the weight that query n gives to key m is that key's share of the row's exponentials.
+#
+# A float64 holds numbers up to about 1.8 · 10³⁰⁸, which is e to the 709.78. Python's `math.exp`
+# stops with an error beyond that. NumPy goes on, with `inf`, and then ∞/∞ is `nan`, **not a
+# number**. Below −745 or so the exponential is 0, and a row of those is 0/0: `nan` as well.
+
+# %% nbgrader={"grade": false, "grade_id": "see-overflow", "locked": true, "schema_version": 3, "solution": false, "task": false}
+with np.errstate(all="ignore"):  # NumPy would also print a warning
+    for row in ([1.0, 2.0, 3.0], [1001.0, 1002.0, 1003.0], [-999.0, -998.0, -997.0]):
+        powers = np.exp(row)
+        print(row, "->", (powers / sum(powers)).round(3))
+
+# %% [markdown]
+# The three rows differ by a constant, so all three should have the same weights: e to the (s + c)
+# is e to the c times e to the s, and the factor cancels in the fraction. You may therefore subtract
+# from each row whatever you like. Subtract its largest score. Then the largest exponent is 0, no
+# power exceeds 1, and the sum is at least 1.
+#
+# Two NumPy words help. `axis` says along which axis `max` or `sum` runs; −1 is the last.
+# `keepdims=True` keeps that axis with size 1, so that the result lines up with the array it came
+# from. Lining up is **broadcasting**: shapes are compared from the right, and where one of two
+# sizes is 1 (or the axis is not there) its entries are repeated.
+
+# %% nbgrader={"grade": false, "grade_id": "see-keepdims", "locked": true, "schema_version": 3, "solution": false, "task": false}
+table = np.arange(10.0).reshape(2, 5)
+print("sum over the last axis:        ", table.sum(axis=-1).shape)
+print("the same, and the axis is kept:", table.sum(axis=-1, keepdims=True).shape)
+
+# %% [markdown]
+# `(2, 5)` and `(2,)` do not line up: 5 meets 2. `(2, 5)` and `(2, 1)` do: each row meets its own
+# number.
+
+# %% [markdown]
+# ### Exercise: `softmax`
+#
+# difficulty ●○○ · 5–8 min · 1 point
+#
+# Write softmax for an array of any shape, along any axis. It stays right for scores near ±10,000.
+# A score of −∞ gets a weight of exactly 0. You need not treat a row in which *every* score is −∞;
+# that case comes back with the mask.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "softmax-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Three steps: make the largest score along `axis` equal to 0, take exponentials, share them out.
+# The first step changes no weight.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# For scores (2, 5, 4) and `axis=1`, both the maximum and the sum have shape (2, 1, 4). Without
+# `keepdims=True` they would be (2, 4), which does not line up with (2, 5, 4).
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Find the maximum along `axis`, keeping the axis.
+# 2. Subtract it in a new array (not with `-=`, which would change the caller's scores), and apply
+#    `np.exp`.
+# 3. Divide by the sum along `axis`, keeping the axis.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Shares of the exponentials along one axis, stable for large scores.
+
+    Args:
+        scores: (…), any shape, float; may hold -inf, but not everywhere along the axis.
+        axis: the axis along which weights add up to 1.
+    Returns:
+        (…), the shape of scores; exactly 0 where a score is -inf.
+    """
+    ### BEGIN SOLUTION
+    top = scores.max(axis=axis, keepdims=True)
+    raised = np.exp(scores - top)
+    return raised / raised.sum(axis=axis, keepdims=True)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "softmax-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(softmax)
+
+# %% [markdown]
+# Compare with your six numbers. The scores of the three words, divided by √d_k = 2:
+
+# %% nbgrader={"grade": false, "grade_id": "use-softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
+A3 = softmax(S3 / 2)
+print(A3.round(3))
+
+# %% [markdown]
+# ## One einsum per arrow
+#
+# Draw the block with arrows: X → Q, X → K, X → V, then (Q, K) → A, the weights, then (A, V) → Z, the
+# output. Five arrows, and each is one contraction.
+#
+# The first three are **projections**: the same step with three different matrices.
+#
+# $$Q = \mathbf{1}\,b + X W$$
+#
+# In words: multiply each token by the matrix, and add the same bias to every token. Here
+# $\mathbf{1}$ is a column of N ones and b a row of d_k numbers, so that **1** b is a table whose N
+# rows are all b. NumPy needs no column of ones: broadcasting repeats b for every row.
+
+# %% nbgrader={"grade": false, "grade_id": "see-bias", "locked": true, "schema_version": 3, "solution": false, "task": false}
+b = np.array([10.0, 20.0])
+XW = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+ones = np.ones((3, 1))
+
+print(ones @ b.reshape(1, 2))
+print("same:", bool((ones @ b.reshape(1, 2) + XW == b + XW).all()))
+
+# %% [markdown]
+# Any leading axes ride along. `...` in an einsum string stands for them: all axes that have no
+# letter of their own. A batch of two sentences is then projected by the very line that projects
+# one.
+#
+# One trap. Einsum treats a size of 1 as broadcasting does: it repeats it. So an X of width 1 goes
+# through a matrix with 6 rows without complaint, and the result means nothing. (`@` refuses.) Where
+# sizes cannot work, this course asks for a `ValueError` that names both shapes.
+
+# %% nbgrader={"grade": false, "grade_id": "see-width-one", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("(5, 1) with (6, 4) gives", np.einsum("nd,dk->nk", np.ones((5, 1)), np.ones((6, 4))).shape)
+
+# %% [markdown]
+# ### Exercise: `project`
+#
+# difficulty ●○○ · 5–8 min · 1 point
+#
+# Write the projection X W, plus the bias if there is one. X may have leading axes. Raise
+# `ValueError` when the width of X is not the number of rows of W.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "project-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# One axis is summed away: the width of the token, which is also the number of rows of the matrix.
+# Give it one letter in both places.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# (…, N, d) and (d, k) give (…, N, k). The bias (k,) lines up with the last axis as it is.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Compare the last size of X with the first size of W; if they differ, raise `ValueError` with
+#    both shapes in its text.
+# 2. Contract: three dots and two letters for X, two letters for W, three dots and two letters after
+#    the arrow. `@` does the same.
+# 3. Add the bias unless it is None.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "project", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def project(X: np.ndarray, W: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
+    """Each token times a matrix, plus a bias.
+
+    Args:
+        X: (…, N, d), tokens.
+        W: (d, k), the matrix.
+        b: (k,), added to every token; None adds nothing.
+    Returns:
+        (…, N, k).
+    Raises:
+        ValueError: the width of X is not the number of rows of W; names both shapes.
+    """
+    ### BEGIN SOLUTION
+    if X.shape[-1] != W.shape[0]:
+        raise ValueError(f"X is {X.shape} and W is {W.shape}: widths must agree")
+    projected = np.einsum("...nd,dk->...nk", X, W)
+    return projected if b is None else projected + b
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "project-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(project)
+
+# %% [markdown]
+# ## The block in five lines
+#
+# Here is the whole block, one line for each arrow:
+#
+# | line | einsum, without leading axes | summed away | in words |
+# |---|---|---|---|
+# | Q | `nd,dk->nk` | d | what each reader asks |
+# | K | `md,dk->mk` | d | what each spine promises |
+# | V | `md,dv->mv` | d | what each book's pages say |
+# | A | `nk,mk->nm`, divide by √d_k, softmax over m | k | how much reader n listens to book m |
+# | Z | `nm,mv->nv` | m | what each reader takes home |
+#
+# In one formula, with the names of Vaswani et al. (2017, eq. 1):
+#
+# $$Z = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
+#
+# In words: score every query against every key, scale, turn each query's row of scores into shares,
+# and mix the values by these shares. The letter d is gone after three lines, k after the fourth,
+# and m, the key, after the fifth. What is left is one row of width d_v for each reader.
+#
+# ### The mask: True means attend
+#
+# Sometimes a reader may not consult a book. A **mask** says which: a table of booleans that can be
+# broadcast to (…, N, M). In this lesson, as in PyTorch's `F.scaled_dot_product_attention`, **True =
+# attend**, False = blocked. (Elsewhere, even within PyTorch, True can mean *blocked*; lesson 06 meets
+# both.)
+#
+# Blocked keys leave the row *before* softmax. Their score becomes −∞, e to the −∞ is exactly 0, and
+# the remaining keys share the whole weight:
+
+# %% nbgrader={"grade": false, "grade_id": "see-minus-infinity", "locked": true, "schema_version": 3, "solution": false, "task": false}
+powers = np.exp([2.0, 1.0, -np.inf])
+print("powers: ", powers.round(3))
+print("weights:", (powers / sum(powers)).round(3))
+
+# %% [markdown]
+# One case is left. If *all* keys of a row are blocked, its maximum is −∞, and −∞ − (−∞) is `nan`.
+# A reader who may consult no book should come home with nothing: weights 0, output 0.
+
+# %% nbgrader={"grade": false, "grade_id": "see-empty-row", "locked": true, "schema_version": 3, "solution": false, "task": false}
+nothing_left = np.array([-np.inf, -np.inf, -np.inf])
+with np.errstate(all="ignore"):
+    print(nothing_left - nothing_left.max())
+
+# %% [markdown]
+# `np.where(condition, a, b)` builds a new array: a where the condition is True, b elsewhere. It
+# broadcasts, and it changes none of its inputs. It serves you twice: to block scores, and to set
+# weights to 0.
+#
+# ### Exercise: `scaled_dot_product_attention`
+#
+# difficulty ●●○ · 15–20 min · 4 points
+#
+# Write the last two lines of the table: from Q, K and V to the output and the weights. Support any
+# leading axes. With a mask (True = attend), blocked keys get a weight of exactly 0 and the others
+# share 1. A query with no key left gets weights and output of exactly 0, never `nan`. Use your
+# `softmax`. Float32 inputs have to work too; a wider result is accepted.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "attention-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Four steps: scores, hide, shares, mix. The mask acts on the scores. For a row with nothing left,
+# softmax returns `nan`; look at the mask once more afterwards and put 0 wherever it says blocked.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# (…, N, d_k) and (…, M, d_k) give scores (…, N, M). The mask broadcasts to the same. Softmax runs
+# over the last axis, M. Weights (…, N, M) and values (…, M, d_v) give (…, N, d_v).
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Contract queries and keys over their width, keeping three dots in front, and divide by the
+#    square root of that width.
+# 2. If there is a mask: keep a score where it is True, use minus infinity where it is False.
+# 3. Take softmax. To silence NumPy's warning for an empty row, wrap this in
+#    `np.errstate(invalid="ignore")`, as a `with` block.
+# 4. If there is a mask: keep a weight where it is True, use 0 where it is False.
+# 5. Contract weights and values over the keys. Return the output first, then the weights.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scaled_dot_product_attention(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mix values by softmax over keys of scaled dot products.
+
+    Args:
+        Q: (…, N, d_k), queries.
+        K: (…, M, d_k), keys.
+        V: (…, M, d_v), values.
+        mask: bool, broadcastable to (…, N, M), True = attend; None blocks nothing.
+    Returns:
+        out: (…, N, d_v).
+        weights: (…, N, M); each row adds up to 1, or is exactly 0 where all its keys are blocked.
+    Source: Vaswani et al. 2017, eq. 1.
+    """
+    ### BEGIN SOLUTION
+    scores = np.einsum("...nk,...mk->...nm", Q, K) / Q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    with np.errstate(invalid="ignore"):  # a row with no key left: -inf minus -inf is NaN
+        weights = softmax(scores)
+    if mask is not None:
+        weights = np.where(mask, weights, 0.0)
+    return np.einsum("...nm,...mv->...nv", weights, V), weights
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "scaled_dot_product_attention-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(scaled_dot_product_attention)
+
+# %% [markdown]
+# ### The five lines, run
+#
+# First the example that you did on paper, then the one from lesson 02: q = (1, 2, 0) and d_k = 3,
+# with weights 0.048, 0.086, 0.866.
+
+# %% nbgrader={"grade": false, "grade_id": "use-attention-by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
+Z3, A3 = scaled_dot_product_attention(Q3, K3, V3)
+print("weights:", A3.round(3), sep="\n")
+print("outputs:", Z3.round(2), sep="\n")
+
+q = np.array([[1.0, 2, 0]])
+keys = np.array([[1.0, 0, 1], [0, 1, 0], [2, 2, 1]])
+print("lesson 02:", scaled_dot_product_attention(q, keys, keys)[1].round(3))
+
+# %% [markdown]
+# Now the running sentence. Its five word vectors and the matrices are random numbers from a fixed
+# seed: nothing here is trained, so do not look for meaning in who listens to whom. Look for what
+# holds whatever the numbers are. In `attend`, the last call makes lines four and five of the table.
+
+# %% nbgrader={"grade": false, "grade_id": "five-lines", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = np.random.default_rng(3)
+d, d_k, d_v = 6, 4, 3
+vocabulary = ["the", "clerk", "finds", "old", "maps", "reader", "wants", "new"]
+vector = {word: rng.normal(size=d) for word in vocabulary}
+W_q, W_k, W_v = (rng.normal(size=(d, width)) / 2 for width in (d_k, d_k, d_v))
+b_q, b_k, b_v = (rng.normal(size=width) for width in (d_k, d_k, d_v))
+
+sentence = ["the", "clerk", "finds", "old", "maps"]
+X = np.array([vector[word] for word in sentence])
+
+
+def attend(
+    X: np.ndarray,
+    b_q: np.ndarray | None = None,
+    b_k: np.ndarray | None = None,
+    b_v: np.ndarray | None = None,
+    mask: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Self-attention over the rows of X, (…, N, d): outputs (…, N, d_v), weights (…, N, N)."""
+    Q = project(X, W_q, b_q)
+    K = project(X, W_k, b_k)
+    V = project(X, W_v, b_v)
+    return scaled_dot_product_attention(Q, K, V, mask)
+
+
+Z, A = attend(X)
+print("X", X.shape, "-> Z", Z.shape, "with weights", A.shape)
+
+# %% [markdown]
+# Block some pairs (True = attend). The book of *old* is out on loan, so nobody may attend to it.
+# The reader *the* has lost a library card and may attend to nothing. In the figure, look at the
+# hatched cells, and at what the other cells of their rows do.
+
+# %% nbgrader={"grade": false, "grade_id": "see-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
+mask = np.ones((5, 5), dtype=bool)  # True = attend
+mask[:, sentence.index("old")] = False
+mask[sentence.index("the"), :] = False
+
+free, hidden = attend(X)[1], attend(X, mask=mask)[1]
+figures.numpy_arrays.masked_weights(free, hidden, mask, sentence)
+
+# %% [markdown]
+# Every hatched cell is exactly 0. (The one other cell on the right that reads 0.00 is merely small.)
+# In the rows of *clerk*, *finds*, *old* and *maps* the weight that went to *old* is shared out among
+# the other keys, in proportion to what they had, so each of these rows still adds up to 1. The row
+# of *the* adds up to 0, and so its output is 0:
+
+# %% nbgrader={"grade": false, "grade_id": "see-mask-sums", "locked": true, "schema_version": 3, "solution": false, "task": false}
+Z_masked, A_masked = attend(X, mask=mask)
+print("row sums:", A_masked.sum(axis=-1).round(6))
+print("output of the:", Z_masked[0])
+
+# %% [markdown]
+# ### A bias that changes nothing
+#
+# Biases make a difference: b_q changes how every key is scored, and b_v is added to every output,
+# as weights that add up to 1 carry it through. But b_k, the keys' bias, does nothing at all. It adds
+# q_n · b_k to *every* score of query n, and you have seen that softmax does not notice a constant.
+
+# %% nbgrader={"grade": false, "grade_id": "see-key-bias", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for name, biases in {"b_q": {"b_q": b_q}, "b_k": {"b_k": b_k}, "b_v": {"b_v": b_v}}.items():
+    Z_biased, A_biased = attend(X, **biases)
+    weights_move = bool(abs(A_biased - A).max() > 1e-12)
+    outputs_move = bool(abs(Z_biased - Z).max() > 1e-12)
+    print(f"with {name}: weights change {weights_move}, outputs change {outputs_move}")
+
+# %% [markdown]
+# ## What holds whatever the numbers are
+#
+# ### Rows are shares
+#
+# Each row of A is non-negative and adds up to 1, so each output is a weighted average of the values:
+# no entry of Z can be larger than the largest, or smaller than the smallest, value in its column.
+# A batch of 1,000 random sentences tries to break this, in one call, thanks to the leading axis.
+
+# %% nbgrader={"grade": false, "grade_id": "test-rows", "locked": true, "schema_version": 3, "solution": false, "task": false}
+many = rng.normal(0, 5, size=(1000, 5, d))
+Z_many, A_many = attend(many)
+V_many = project(many, W_v)
+
+print("all weights at least 0:    ", bool((A_many >= 0).all()))
+print("all rows add up to 1:      ", bool((abs(A_many.sum(axis=-1) - 1) < 1e-12).all()))
+inside = (Z_many <= V_many.max(1, keepdims=True) + 1e-9) & (
+    Z_many >= V_many.min(1, keepdims=True) - 1e-9
+)
+print("all outputs between values:", bool(inside.all()))
+
+# %% [markdown]
+# ### Shuffling goes through
+#
+# Shuffle the rows of X, and the rows of Z are shuffled in the same way; nothing else changes. This
+# is **permutation equivariance**. The weights are shuffled twice, rows and columns, as each word is
+# reader and book. In the figure, find the framed pair in both panels.
+
+# %% nbgrader={"grade": false, "grade_id": "see-shuffle", "locked": true, "schema_version": 3, "solution": false, "task": false}
+order = [3, 1, 4, 0, 2]
+shuffled = [sentence[i] for i in order]
+figures.numpy_arrays.two_orders(attend(X)[1], sentence, attend(X[order])[1], shuffled)
+
+# %% [markdown]
+# The pair has kept its weight and changed its place. So have all pairs, and all outputs, in every
+# one of the 120 orders that five words have:
+
+# %% nbgrader={"grade": false, "grade_id": "test-shuffle", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from itertools import permutations
+
+apart = 0.0  # the largest difference seen
+for order in map(list, permutations(range(5))):
+    Z_shuffled, A_shuffled = attend(X[order])
+    apart = max(apart, abs(Z_shuffled - Z[order]).max())
+    apart = max(apart, abs(A_shuffled - A[order][:, order]).max())  # rows, then columns
+print("all within 1e-12:", bool(apart < 1e-12))
+
+# %% [markdown]
+# To attention without positions, a sentence is a bag of words (Lee et al. 2019 build networks for
+# sets on this property). Order has to be told, and lesson 09 tells it.
+#
+# ### Not linear, even without an activation
+#
+# A map f is **linear** if f(2X) = 2 f(X), and likewise for every other factor and for sums. There
+# is no ReLU in this block and no bias in this run. Here is your first prediction, tested:
+
+# %% nbgrader={"grade": false, "grade_id": "test-linear", "locked": true, "schema_version": 3, "solution": false, "task": false}
+Z_double, A_double = attend(2 * X)
+print("2 f(X), row of maps:", (2 * Z[4]).round(3))
+print("f(2X),  row of maps:", Z_double[4].round(3))
+print("weights of maps, X: ", A[4].round(3))
+print("weights of maps, 2X:", A_double[4].round(3))
+
+# %% [markdown]
+# Queries and keys have both doubled, so all scores are multiplied by 4. In the words of lesson 01,
+# this is softmax at a quarter of the temperature: the weights are sharper. The values have doubled
+# too, but they are mixed in other proportions. The bend comes from softmax, and from X being
+# multiplied by itself in Q Kᵀ.
+
+# %% [markdown]
+# ## What depends on N, and what on d
+#
+# A **parameter** is a number that training sets: the entries of W_q, W_k, W_v and of the biases. A
+# weight a_nm is not a parameter. It is computed anew for every input.
+#
+# Ask of each array which letters its axes have. The parameters have d, k and v, never n: the same
+# matrices serve a sentence of 5 words and one of 5,000. The weights have n and m and nothing else:
+# in self-attention there are N² of them, whether a token is 6 numbers wide or 6,000.
+#
+# Work is counted in the same way. A contraction multiplies once for every combination of its
+# letters:
+#
+# | line | letters | multiplications | when N doubles |
+# |---|---|---|---|
+# | V = X W_v | m, d, v | N · d · d_v | twice as many |
+# | scores | n, m, k | N² · d_k | four times as many |
+# | Z = A V | n, m, v | N² · d_v | four times as many |
+#
+# Computing the values is linear in N: each token is projected alone. Pairs are what costs N².
+#
+# ### Exercise: `count_attention`
+#
+# difficulty ●○○ · 5 min · 1 point
+#
+# For self-attention over n tokens, count the parameters of the three projections, with their biases
+# if `bias` is True, and the weights in A. Return both as ints.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "count-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Look at the shape ledger. The number of entries of an array is the product of its sizes.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# Two matrices are (d, d_k) and one is (d, d_v). A bias is as long as its matrix has columns. A is
+# (n, n). For n = 5, d = 6, d_k = 4, d_v = 3 without biases the answer is (66, 25).
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Add up how many columns the three matrices have together.
+# 2. Each column holds d numbers, and one more if there is a bias.
+# 3. The weights are the square of n. Multiply ints, so that you return ints.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "count_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def count_attention(n: int, d: int, d_k: int, d_v: int, bias: bool = False) -> tuple[int, int]:
+    """How many parameters self-attention has, and how many weights it computes.
+
+    Args:
+        n: tokens.
+        d: width of a token.
+        d_k: width of queries and keys.
+        d_v: width of values.
+        bias: whether each of the three projections adds a bias.
+    Returns:
+        parameters: entries of W_q, W_k, W_v and, if bias, of b_q, b_k, b_v.
+        weights: entries of A.
+    """
+    ### BEGIN SOLUTION
+    columns = 2 * d_k + d_v
+    parameters = columns * (d + 1 if bias else d)
+    return parameters, n * n
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "count_attention-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(count_attention)
+
+# %% [markdown]
+# Your formula against real arrays: the same three matrices, for sentences of three lengths.
+
+# %% nbgrader={"grade": false, "grade_id": "test-counts", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for n in (2, 5, 50):
+    _, A_n = attend(rng.normal(size=(n, d)))
+    counted = (W_q.size + W_k.size + W_v.size, A_n.size)
+    print(f"N = {n:2}: {counted}, as you say: {counted == count_attention(n, d, d_k, d_v)}")
+
+# %% [markdown]
+# Both axes of the figure are logarithmic, so a power law is a straight line: flat for what does not
+# change, steeper for a higher power. Which line is flat on the left, and which on the right?
+
+# %% nbgrader={"grade": false, "grade_id": "see-growth", "locked": true, "schema_version": 3, "solution": false, "task": false}
+steps = [16, 64, 256, 1024]
+by_length = [count_attention(n, 64, 64, 64) for n in steps]
+by_width = [count_attention(64, width, width, width) for width in steps]
+figures.numpy_arrays.growth(
+    steps,
+    {
+        "parameters": [parameters for parameters, _ in by_length],
+        "weights": [weights for _, weights in by_length],
+        "multiplications for V": [n * 64 * 64 for n in steps],
+    },
+    steps,
+    {
+        "parameters": [parameters for parameters, _ in by_width],
+        "weights": [weights for _, weights in by_width],
+        "multiplications for V": [64 * width * width for width in steps],
+    },
+)
+
+# %% [markdown]
+# On the left d = d_k = d_v = 64 and N grows: parameters are flat, the multiplications for V grow
+# with N, the weights with N². On the right N = 64 and all widths grow together: now the weights are
+# flat, and the other two grow with the square of the width.
+
+# %% [markdown]
+# ## One big matrix, rebuilt for every input
+#
+# Keep the weights A fixed for a moment. Then Z = A X W_v *is* linear in X: every output number is a
+# sum of input numbers with fixed factors. A linear map from all N · d inputs to all N · d_v outputs
+# is one big matrix. Write X as one long column, token after token (`X.ravel()`), and Z as well.
+# What is in the matrix?
+#
+# $$z_n = \sum_m a_{nm}\, W_v^\top x_m$$
+#
+# In words: output n is a sum over all input tokens, each multiplied by W_v and by one weight. So the
+# matrix consists of blocks, one for each pair (n, m), and block (n, m) is a_nm times W_vᵀ. (The
+# transpose is there because tokens are rows in X W_v and have become columns here. Papers that
+# write tokens as columns have a_nm W_v.)
+#
+# A case to check on paper, with two tokens, d = 3 and d_v = 2:
+#
+# $$A = \begin{pmatrix} 0.75 & 0.25 \\ 0.5 & 0.5 \end{pmatrix}, \qquad
+# W_v = \begin{pmatrix} 4 & 0 \\ 0 & 8 \\ 4 & 4 \end{pmatrix}$$
+#
+# $$\left(\begin{array}{ccc|ccc} 3 & 0 & 3 & 1 & 0 & 1 \\ 0 & 6 & 3 & 0 & 2 & 1 \\ \hline
+# 2 & 0 & 2 & 2 & 0 & 2 \\ 0 & 4 & 2 & 0 & 4 & 2 \end{array}\right)$$
+#
+# In words: top left 0.75 W_vᵀ, top right 0.25 W_vᵀ, below twice 0.5 W_vᵀ. The reference desk has a
+# patch board: W_v says how a page is copied, the same for every book, and A says how strongly each
+# book is wired to each reader.
+#
+# ### Exercise: `routing_matrix`
+#
+# difficulty ●●● · 10–15 min · 2 points
+#
+# Build that matrix from weights (N, M) and W_v (d, d_v), for any N and M, so that
+# `routing_matrix(A, W_v) @ X.ravel()` equals `(A @ X @ W_v).ravel()`. X is not an input: the matrix
+# has to be right for every X.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "routing-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Output entry (n, v) and input entry (m, d) are joined by one factor: a weight times an entry of
+# W_v. Which two axes does a row of the big matrix stand for, and which two a column?
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# First make an array with four axes, (N, d_v, M, d), whose entry is the weight of (n, m) times
+# entry (d, v) of W_v. Nothing is summed. Then join the first two axes and the last two: the result
+# is (N · d_v, M · d).
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Einsum with all four letters kept, in the order row-token, row-feature, column-token,
+#    column-feature; then one reshape.
+# 2. Or: two loops over n and m that write each block into an array of zeros, rows n · d_v up to
+#    (n + 1) · d_v and columns m · d up to (m + 1) · d.
+# 3. Or: look up the Kronecker product in NumPy, and decide which factor is the outer one and which
+#    one needs a transpose.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "routing_matrix", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def routing_matrix(weights: np.ndarray, W_v: np.ndarray) -> np.ndarray:
+    """Attention with fixed weights, as one matrix that acts on X.ravel().
+
+    Args:
+        weights: (N, M), the rows of A.
+        W_v: (d, d_v), makes values.
+    Returns:
+        (N·d_v, M·d); block (n, m) is weights[n, m] times W_v transposed.
+    """
+    ### BEGIN SOLUTION
+    (n, m), (d, d_v) = weights.shape, W_v.shape
+    return np.einsum("nm,dv->nvmd", weights, W_v).reshape(n * d_v, m * d)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "routing_matrix-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(routing_matrix)
+
+# %% [markdown]
+# The case from above, and the running sentence:
+
+# %% nbgrader={"grade": false, "grade_id": "use-routing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+small = routing_matrix(np.array([[0.75, 0.25], [0.5, 0.5]]), np.array([[4.0, 0], [0, 8], [4, 4]]))
+print(small)
+
+big = routing_matrix(A, W_v)
+print("big matrix:", big.shape, "times", X.ravel().shape)
+print("gives Z:", np.allclose(big @ X.ravel(), Z.ravel(), rtol=0, atol=1e-12))
+print("linear while it is fixed:", np.allclose(big @ (2 * X).ravel(), 2 * Z.ravel()))
+
+# %% [markdown]
+# ### In what sense it is sparse
+#
+# A matrix is **sparse** if most of its entries are 0. The big matrix is a product of two sparse
+# ones. First every token is multiplied by W_v, alone: W_vᵀ sits on the diagonal and everything else
+# is 0. Then tokens are mixed, feature by feature: each block is a weight times a unit matrix. Look
+# for the white in the first two panels, and for the repeated pattern in the third.
+
+# %% nbgrader={"grade": false, "grade_id": "see-factors", "locked": true, "schema_version": 3, "solution": false, "task": false}
+make_values = routing_matrix(np.eye(5), W_v)
+mix_tokens = routing_matrix(A, np.eye(d_v))
+print("mix @ values is the big matrix:", np.allclose(mix_tokens @ make_values, big))
+figures.numpy_arrays.factors(mix_tokens, make_values, big, sentence)
+
+# %% [markdown]
+# Of the mixing matrix one entry in d_v is not 0, of the value matrix one in N. Their product is
+# full, because softmax gave every key some weight. (The row of *clerk* has two blocks that look
+# white; their weights are small, not 0.) It is still one pattern, W_vᵀ, printed 25 times, darker or
+# paler. With a mask, the blocks of blocked pairs are exactly 0.
+
+# %% nbgrader={"grade": false, "grade_id": "see-sparse", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for name, matrix in {
+    "values": routing_matrix(np.eye(5), W_v),
+    "mix": routing_matrix(A, np.eye(d_v)),
+    "product": routing_matrix(A, W_v),
+    "product, masked": routing_matrix(A_masked, W_v),
+}.items():
+    print(f"{name:16}{np.count_nonzero(matrix):4} of {matrix.size} entries are not 0")
+
+# %% [markdown]
+# ### Rebuilt, or fixed
+#
+# A layer of a multi-layer perceptron (MLP) that reads the whole sentence at once has such a big
+# matrix too. But there every entry is a parameter, and the matrix is the same for every sentence. In
+# the figure, compare left and right: the top row is attention for two sentences, the bottom row a
+# fully connected layer with random entries.
+
+# %% nbgrader={"grade": false, "grade_id": "see-rebuilt", "locked": true, "schema_version": 3, "solution": false, "task": false}
+pair = [sentence, ["the", "reader", "wants", "new", "maps"]]
+fixed = rng.normal(0, 0.25, size=(5 * d_v, 5 * d))
+rebuilt = []
+for phrase in pair:
+    weights = attend(np.array([vector[word] for word in phrase]))[1]
+    rebuilt.append(routing_matrix(weights, W_v))
+figures.numpy_arrays.rebuilt_or_fixed(pair, rebuilt, fixed)
+
+# %% [markdown]
+# The bottom row does not change from left to right. The top row does: the pattern within the blocks
+# is the same, its strength is set by the sentence. A network that computes the weights of another
+# one is a **hypernetwork** (Ha et al. 2016), and attention is one in this sense: the queries and
+# keys compute the matrix that the tokens are then multiplied by. That is also where the whole map
+# loses its linearity: the matrix depends on X.
+
+# %% nbgrader={"grade": false, "grade_id": "see-parameters", "locked": true, "schema_version": 3, "solution": false, "task": false}
+parameters = count_attention(5, d, d_k, d_v)[0]
+print("parameters of attention:        ", parameters, "for a sentence of any length")
+print("parameters of the fixed layer:  ", fixed.size, "for sentences of 5 tokens only")
+
+# %% [markdown]
+# ## Break it on purpose
+#
+# Two mistakes that run without an error. The first applies the mask (True = attend) *after*
+# softmax: it sets blocked weights to 0, when the blocked keys have already taken their share.
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-mask-late", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def mask_too_late(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    shares = softmax(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1]))
+    shares = shares if mask is None else shares * mask
+    return shares @ V, shares
+
+
+check(mask_too_late, name="scaled_dot_product_attention")
+
+# %% nbgrader={"grade": false, "grade_id": "break-mask-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
+_, A_late = mask_too_late(project(X, W_q), project(X, W_k), project(X, W_v), mask)
+print("row sums:", A_late.sum(axis=-1).round(3))
+
+# %% [markdown]
+# The symptom: rows that add up to less than 1. No shape is wrong and nothing is `nan`; the outputs
+# are only scaled down, by a different factor in each row. (Divide each row by its sum afterwards,
+# and the result is right again, so the check accepts that as well; a row that is all 0 must then be
+# spared the division.)
+#
+# The second gives softmax the wrong axis. Shapes cannot warn you when N = M.
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-axis", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def shares_by_column(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    similarity = Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1])
+    similarity = similarity if mask is None else np.where(mask, similarity, -1e30)
+    shares = softmax(similarity, axis=-2)
+    return shares @ V, shares
+
+
+check(shares_by_column, name="scaled_dot_product_attention")
+
+# %% nbgrader={"grade": false, "grade_id": "break-axis-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
+_, A_column = shares_by_column(project(X, W_q), project(X, W_k), project(X, W_v))
+print("row sums:   ", A_column.sum(axis=-1).round(3))
+print("column sums:", A_column.sum(axis=-2).round(3))
+
+# %% [markdown]
+# The symptom: columns add up to 1 where rows should. Each *book* shares itself out among the
+# readers, and a reader may come home with much less than one book's worth, or more. Adding up the
+# rows takes one line, and it would have shown both mistakes.
+
+# %% [markdown]
+# ## Cost: count, then measure
+#
+# Einsum takes three inputs as well: `"nm,md,dv->nv"` goes from A, X and W_v to Z in one string.
+# By default NumPy runs one loop nest over all four letters. In pairs it is far less work, and there
+# are two orders to choose from: X W_v first, or A X first. Count one step for each combination of
+# letters:
+
+# %% nbgrader={"grade": false, "grade_id": "count-three", "locked": true, "schema_version": 3, "solution": false, "task": false}
+wide, narrow = 48, 24  # d and d_v
+for n in (64, 128, 256):
+    at_once = n * n * wide * narrow
+    values_first = n * wide * narrow + n * n * narrow
+    mix_first = n * n * wide + n * wide * narrow
+    print(f"N = {n:3}: {at_once:10,} at once, {values_first:9,} or {mix_first:9,} in pairs")
+
+# %% [markdown]
+# `optimize=True` lets einsum find an order of pairs, and hand each pair that is a matrix product to
+# the fast routine behind `@`. The second part helps a single pair too. Now measure, on your own
+# machine: the ratio says how many times longer plain einsum took.
+
+# %% nbgrader={"grade": false, "grade_id": "measure-optimize", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from time import perf_counter
+
+
+def milliseconds(string: str, *arrays: np.ndarray, optimize: bool) -> float:
+    """Fastest run of an einsum in a fifth of a second, and in three runs at least."""
+    taken: list[float] = []
+    begun = perf_counter()
+    while len(taken) < 3 or perf_counter() - begun < 0.2:
+        start = perf_counter()
+        np.einsum(string, *arrays, optimize=optimize)
+        taken.append(1000 * (perf_counter() - start))
+    return min(taken)
+
+
+print(f"{'string':14}{'N':>4}{'plain ms':>11}{'optimized ms':>14}{'ratio':>8}")
+for n in (64, 128, 256):
+    shares, tokens = rng.random((n, n)), rng.normal(size=(n, wide))
+    matrix = rng.normal(size=(wide, narrow))
+    for string, arrays in {
+        "nm,md->nd": (shares, tokens),
+        "nm,md,dv->nv": (shares, tokens, matrix),
+    }.items():
+        plain = milliseconds(string, *arrays, optimize=False)
+        fast = milliseconds(string, *arrays, optimize=True)
+        print(f"{string:14}{n:4}{plain:11.3f}{fast:14.3f}{plain / fast:8.1f}")
+
+# %% [markdown]
+# Read the ratios. For two inputs both ways take the same steps, so the ratio shows the faster
+# routine alone, less the time it takes to plan; for small arrays planning can cost more than it
+# saves. For three inputs the steps differ as well, by the factor that you counted (at N = 256 about
+# 40 or 22, depending on the order that einsum picks), and the faster routine comes on top.
+#
+# A ratio far below its neighbours, even below 1, means that other programs keep the cores busy: the
+# fast routine shares its work among cores, and its parts wait for one another. Run the cell again.
+#
+# So pass `optimize=True` for large arrays and for three inputs or more, or write two contractions
+# in the order you want. That is one more reason for one einsum per arrow.
+
+# %% [markdown]
+# ## Check yourself
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **1. A sentence becomes twice as long. Which of these also doubles?**
+#
+# <details><summary>A. The number of parameters</summary>
+#
+# Not this one: parameters have axes d, k and v. The same matrices serve every length.
+#
+# </details>
+# <details><summary>B. The number of weights</summary>
+#
+# Not this one: there is a weight for each pair, N² of them, so it becomes four times as large.
+#
+# </details>
+# <details><summary>C. The multiplications that compute V</summary>
+#
+# Yes. V = X W_v takes N · d · d_v of them: each token is projected alone, so it is linear in N.
+#
+# </details>
+#
+# **2. Why subtract a row's maximum before the exponential?**
+#
+# <details><summary>A. To make the weights flatter</summary>
+#
+# Not this one: subtracting a constant changes no weight. Dividing by a number larger than 1 would
+# flatten them.
+#
+# </details>
+# <details><summary>B. So that no exponential overflows and the sum is not 0</summary>
+#
+# Yes. The largest exponent becomes 0, so the largest power is 1 and the sum is at least 1. The
+# weights stay what they were, because the common factor cancels.
+#
+# </details>
+# <details><summary>C. So that the weights add up to 1</summary>
+#
+# Not this one: dividing by the sum does that, with or without the maximum.
+#
+# </details>
+#
+# **3. How does attention differ from one fully connected layer over the whole sentence?**
+#
+# <details><summary>A. Its big matrix is computed from the input, the layer's is fixed</summary>
+#
+# Yes. The blocks a_nm W_vᵀ are rebuilt for every sentence; what is fixed are three small matrices.
+#
+# </details>
+# <details><summary>B. Attention has more parameters</summary>
+#
+# Not this one: with N = 5, d = 6, d_k = 4 and d_v = 3 you counted 66 against 450. The layer's
+# number grows with N², attention's does not grow with N at all.
+#
+# </details>
+# <details><summary>C. Attention is linear in X, the layer is not</summary>
+#
+# Not this one: the layer's matrix is fixed, so without its activation the layer is the linear one.
+# Attention's matrix depends on X, so the whole map is not linear.
+#
+# </details>
+#
+# **4. A mask (True = attend) is False for every key of one query. What should come out?**
+#
+# <details><summary>A. Equal weights, 1/M each</summary>
+#
+# Not this one: that is what a large negative number in place of −∞ gives, and it lets the query read
+# all the keys that it may not read.
+#
+# </details>
+# <details><summary>B. NaN, because there is no right answer</summary>
+#
+# Not this one: one `nan` spreads through every later layer. There is an agreed answer.
+#
+# </details>
+# <details><summary>C. Weights and output of exactly 0</summary>
+#
+# Yes. Nothing may be read, so nothing comes out, and the other rows are untouched.
+#
+# </details>
+#
+# **5. You want Q Kᵀ for a batch, Q (b, n, k) and K (b, m, k). Which string is it?**
+#
+# <details><summary>A. <code>bnk,bmk-&gt;nm</code></summary>
+#
+# Not this one: b is missing on the right, so the scores of all sentences are added up.
+#
+# </details>
+# <details><summary>B. <code>bnk,bmk-&gt;bnm</code></summary>
+#
+# Yes. b stays and is walked in step, k is summed away.
+#
+# </details>
+# <details><summary>C. <code>bnk,bkm-&gt;bnm</code></summary>
+#
+# Not this one: K's axes are b, m, k in this order. With these letters einsum would read K's m axis
+# as k: an error if the sizes differ (and neither is 1), wrong numbers if they are
+# equal.
+#
+# </details>
+
+# %% [markdown]
+# ## Take away
+#
+# - A letter is an axis; a letter that is missing after the arrow is summed over
+#   ([a letter is an axis](#See-it:-a-letter-is-an-axis)).
+# - Attention is five lines, one contraction each; `...` carries any leading axes
+#   ([the block](#The-block-in-five-lines)).
+# - Subtract the maximum before exp; hide with −∞ before softmax; a row with no key left is 0
+#   ([softmax](#Softmax-that-does-not-overflow), [mask](#The-mask:-True-means-attend)).
+# - Parameters do not depend on N, the N² weights do not depend on d
+#   ([counts](#What-depends-on-N,-and-what-on-d)); shuffling goes straight through
+#   ([equivariance](#Shuffling-goes-through)).
+# - Attention is one big matrix of blocks a_nm W_vᵀ, rebuilt for every input; so it is not linear in
+#   X ([the big matrix](#One-big-matrix,-rebuilt-for-every-input)).
+#
+# The words of this lesson stand in the course's [glossary](../glossary.md): contraction, einsum, mask,
+# permutation equivariance, hypernetwork.
+#
+# **To carry over.** You have divided by √d_k for two lessons. Why the square root, and not d_k
+# itself, or nothing? Lesson 04 measures it.
+#
+# ### Sources
+#
+# - The formula: Vaswani et al. 2017, *Attention is all you need*, section 3.2.1,
+#   [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
+# - Attention as one large structured matrix, and as a hypernetwork: Prince 2023, *Understanding
+#   Deep Learning*, section 12.2, [udlbook.github.io](https://udlbook.github.io/udlbook/).
+# - Hypernetworks: Ha, Dai and Le 2016, *HyperNetworks*,
+#   [arXiv:1609.09106](https://arxiv.org/abs/1609.09106).
+# - Networks for sets built on attention: Lee et al. 2019, *Set Transformer*,
+#   [arXiv:1810.00825](https://arxiv.org/abs/1810.00825).
+# - Softmax in floating point: Blanchard, D. J. Higham and N. J. Higham 2021, *Accurately computing
+#   the log-sum-exp and softmax functions*,
+#   [doi:10.1093/imanum/draa038](https://doi.org/10.1093/imanum/draa038).
+# - Einsum and `optimize`: NumPy's manual,
+#   [numpy.einsum](https://numpy.org/doc/stable/reference/generated/numpy.einsum.html); Smith and
+#   Gray 2018, *opt_einsum*, [doi:10.21105/joss.00753](https://doi.org/10.21105/joss.00753).

@@ -1,0 +1,130 @@
+"""What calling a PyTorch exercise takes: building its module, and taking gradients.
+
+Like `calling`, this stands next to a learner's code and knows nothing of the right answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class WrongStructure(Exception):
+    """A module lacks a parameter that its description names, or has it in another shape."""
+
+
+class NoGradient(Exception):
+    """Nothing connects an output to the inputs, so that no gradient can flow."""
+
+
+def build(
+    module_class: Callable[..., Any], sizes: Sequence[Any], state: Mapping[str, torch.Tensor]
+) -> torch.nn.Module:
+    """Make a module in float64 and load its parameters.
+
+    Args:
+        module_class: the learner's.
+        sizes: arguments of its constructor.
+        state: parameters by name, 'W_q.weight'.
+    Raises:
+        WrongStructure: it is no nn.Module, or a parameter does not exist or does not fit.
+    """
+    module = module_class(*sizes)
+    if not isinstance(module, torch.nn.Module):
+        raise WrongStructure(f"it makes a {type(module).__name__}, which is not an nn.Module")
+    dtypes = {tensor.dtype for tensor in state.values()}
+    module = module.to(dtypes.pop()) if len(dtypes) == 1 else module
+    parameters = dict(module.named_parameters())
+    for name, tensor in state.items():
+        if name not in parameters:
+            has = ", ".join(parameters) or "none"
+            raise WrongStructure(f"the module has no parameter {name}; those it has: {has}")
+        if parameters[name].shape != tensor.shape:
+            raise WrongStructure(
+                f"{name} should have shape {tuple(tensor.shape)} and has "
+                f"{tuple(parameters[name].shape)}"
+            )
+        with torch.no_grad():
+            parameters[name].copy_(tensor)
+    surplus = [name for name in parameters if name not in state]
+    if surplus:
+        raise WrongStructure(f"the module has parameters it should not have: {', '.join(surplus)}")
+    return module
+
+
+def gradients(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    parameters: Sequence[torch.Tensor] = (),
+) -> tuple[torch.Tensor, ...]:
+    """Gradients of a fixed weighted sum of all that a function returns.
+
+    Args:
+        function: a function of tensors, or a module.
+        args: gradients are taken for the floating-point tensors among them.
+        kwargs: passed on.
+        parameters: the module's, which gradients are taken for as well.
+    Returns:
+        One gradient for each floating-point tensor in args, then one for each parameter.
+    Raises:
+        NoGradient: no output depends on any of them.
+    """
+    leaves = [arg.requires_grad_() for arg in args if is_float_tensor(arg)]
+    leaves += parameters
+    result = function(*args, **kwargs)
+    outputs = result if isinstance(result, tuple) else (result,)
+    total = sum((part * _ripple(part)).sum() for part in outputs if is_float_tensor(part))
+    if not isinstance(total, torch.Tensor) or not total.requires_grad:
+        raise NoGradient("its output does not depend on its inputs, as autograd sees it")
+    found = torch.autograd.grad(total, leaves, allow_unused=True)
+    return tuple(
+        torch.zeros_like(leaf) if grad is None else grad.detach()
+        for leaf, grad in zip(leaves, found, strict=True)
+    )
+
+
+@contextlib.contextmanager
+def watching(fused: list[str]) -> Iterator[None]:
+    """Write down each function or operator of PyTorch's that computes attention by itself.
+
+    Args:
+        fused: names are added to it, each once.
+    """
+
+    def note(name: str) -> None:
+        if ("attention" in name or name.startswith("_scaled")) and name not in fused:
+            fused.append(name)
+
+    class Functions(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            note(getattr(func, "__name__", ""))
+            return func(*args, **(kwargs or {}))
+
+    class Operators(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            note(func.__name__.partition(".")[0])
+            return func(*args, **(kwargs or {}))
+
+    with Functions(), Operators():
+        yield
+
+
+def is_float_tensor(thing: object) -> bool:
+    """Whether autograd can follow it."""
+    return isinstance(thing, torch.Tensor) and thing.is_floating_point()
+
+
+def _ripple(like: torch.Tensor) -> torch.Tensor:
+    """Fixed weights of both signs, a different one for each entry."""
+    steps = torch.arange(like.numel(), dtype=like.dtype)
+    return torch.cos(steps * 1.7 + 0.3).reshape(like.shape)

@@ -1,0 +1,1 @@
+"""Tests of the lessons, the package and the tools around them."""

@@ -1,0 +1,33 @@
+"""What all tests share: in CI a skipped test is a failed one.
+
+On a person's machine a test is skipped, with its reason, where there is no browser or no way to cut
+the network off. A new machine of CI that lacks them would pass without having tested much.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+IN_CI = bool(os.environ.get("CI"))
+
+
+def _not_skipped(report: Any) -> Any:
+    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"{reason}\nIn CI a skipped test is a failure."
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, Any, Any]:
+    return _not_skipped((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, Any, Any]:
+    return _not_skipped((yield))

@@ -1,0 +1,102 @@
+"""The course's files, as the tests see them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+SLUGS = sorted(path.name for path in (ROOT / "solutions").glob("[0-9]*") if path.is_dir())
+BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
+
+# What `make release` and nbgrader read.
+_FILES = ("Makefile", "pyproject.toml", "constraints.txt", "nbgrader_config.py", "solutions")
+
+
+def solution_path(slug: str) -> Path:
+    return ROOT / "solutions" / slug / f"{slug}.ipynb"
+
+
+def released_path(slug: str) -> Path:
+    return ROOT / "notebooks" / slug / f"{slug}.ipynb"
+
+
+def read(path: Path) -> NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def grading(cell: NotebookNode) -> NotebookNode:
+    """A cell's nbgrader metadata, empty if it has none."""
+    return cell.metadata.get("nbgrader", NotebookNode())
+
+
+def is_exercise(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and grading(cell).get("solution", False)
+
+
+def is_check(cell: NotebookNode) -> bool:
+    return bool(grading(cell).get("grade", False))
+
+
+def split_solution(source: str) -> tuple[str, str]:
+    """A solution cell's public part and its solution; without markers all of it is solution."""
+    if BEGIN not in source:
+        return "", source
+    public: list[str] = []
+    solution: list[str] = []
+    inside = False
+    for line in source.splitlines():
+        if BEGIN in line or END in line:
+            inside = BEGIN in line
+        else:
+            (solution if inside else public).append(line)
+    return "\n".join(public), "\n".join(solution)
+
+
+def headings(notebook: NotebookNode) -> Iterator[tuple[int, str]]:
+    """Level and text of each Markdown heading, in order."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            prose = re.sub(r"^(```|~~~).*?^\1", "", cell.source, flags=re.DOTALL | re.MULTILINE)
+            for marks, text in re.findall(r"^(#{1,6}) +(.+)$", prose, flags=re.MULTILINE):
+                yield len(marks), text
+
+
+def copy_to(folder: Path) -> Path:
+    """A copy of what releases and nbgrader work on, so that they change nothing here."""
+    ignored = shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__")
+    for name in _FILES:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=ignored)
+        else:
+            shutil.copy(source, folder / name)
+    return folder
+
+
+def run(*command: str, cwd: Path = ROOT) -> str:
+    """Standard output of one of the environment's commands, which has to succeed."""
+    done = subprocess.run(
+        [str(BIN / command[0]), *command[1:]],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout

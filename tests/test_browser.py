@@ -1,0 +1,84 @@
+"""A learner's first quarter of an hour, in a real JupyterLab and a real browser."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.course import ROOT
+from tests.lab import Lesson, browser, chromium_path, jupyterlab
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(not chromium_path(), reason="there is no Chromium here: install it"),
+]
+LESSON = "01-soft-lookup"
+TABS_TO_A_HINT = 12  # at most, from its cell; a cell's toolbar and heading come first
+
+UNSTABLE = """import math
+
+def softmax(scores):
+    if not scores or max(scores) == -math.inf:
+        raise ValueError("no scores")
+    powers = [math.exp(score) for score in scores]
+    return [power / sum(powers) for power in powers]
+"""
+STABLE = UNSTABLE.replace("math.exp(score)", "math.exp(score - max(scores))")
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lesson]:
+    """Lesson 01 as it was released, its cells before the first exercise run."""
+    scratch = tmp_path_factory.mktemp("lab")
+    notebooks = scratch / "notebooks"
+    shutil.copytree(ROOT / "notebooks" / LESSON, notebooks / LESSON)
+    with jupyterlab(notebooks, scratch) as server, browser() as chromium:
+        opened = Lesson(chromium, server, LESSON)
+        first = opened.index("hard_lookup")
+        for index, (kind, _) in enumerate(opened.sources()[:first]):
+            if kind == "code":
+                opened.run_at(index)
+        yield opened
+
+
+def test_an_unwritten_exercise_says_so_kindly(lesson: Lesson) -> None:
+    lesson.run("softmax")
+    assert "softmax: not written yet · 0 of 2 points" in lesson.run("softmax-check")
+
+
+def test_a_wrong_answer_is_named(lesson: Lesson) -> None:
+    lesson.write("softmax", UNSTABLE)
+    card = lesson.run("softmax-check")
+    assert "softmax: not right yet" in card
+    assert "unstable-softmax" in card
+
+
+def test_the_right_answer_passes(lesson: Lesson) -> None:
+    lesson.write("softmax", STABLE)
+    assert "softmax: right · 2 of 2 points" in lesson.run("softmax-check")
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_a_hint_opens_by_keyboard(lesson: Lesson, key: str) -> None:
+    hints = [index for index, (_, source) in enumerate(lesson.sources()) if "<details" in source]
+    cell = lesson.go_to(hints[0])
+    hint = cell.locator("details").first
+    expect(hint).not_to_have_attribute("open", re.compile(".*"))
+    for _ in range(TABS_TO_A_HINT):
+        lesson.page.keyboard.press("Tab")
+        if hint.locator("summary").first.evaluate("it => it === document.activeElement"):
+            break
+    lesson.page.keyboard.press(key)
+    expect(hint).to_have_attribute("open", re.compile(".*"))
+    lesson.page.keyboard.press(key)
+    expect(hint).not_to_have_attribute("open", re.compile(".*"))
+
+
+def test_the_page_complains_of_nothing_and_stays_on_this_machine(lesson: Lesson) -> None:
+    assert lesson.complaints == []
+    assert lesson.elsewhere == []

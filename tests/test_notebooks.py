@@ -1,0 +1,69 @@
+"""Released notebooks run from top to bottom: only what is not written yet fails, and it says so.
+
+The solutions themselves are run by nbval against their stored outputs.
+"""
+
+from __future__ import annotations
+
+import pytest
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+from attnlab.exercises import exercises_of
+from tests.course import SLUGS, code_cells, grading, is_check, is_exercise, read, released_path
+
+CELL_SECONDS = 120
+
+
+@pytest.fixture(scope="module", params=SLUGS)
+def untouched(request: pytest.FixtureRequest) -> tuple[str, NotebookNode]:
+    """A lesson, and its released notebook after all cells were run."""
+    slug = request.param
+    notebook = read(released_path(slug))
+    NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        allow_errors=True,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(released_path(slug).parent)}},
+    ).execute()
+    return slug, notebook
+
+
+Untouched = tuple[str, NotebookNode]
+
+
+def test_only_unwritten_exercises_fail(untouched: Untouched) -> None:
+    _, notebook = untouched
+    errors = [
+        (cell.source, output.ename, output.evalue)
+        for cell in code_cells(notebook)
+        for output in cell.outputs
+        if output.output_type == "error" and output.evalue != "This exercise is not written yet."
+    ]
+    assert errors == []
+
+
+def test_cells_before_the_first_exercise_run(untouched: Untouched) -> None:
+    _, notebook = untouched
+    for cell in code_cells(notebook):
+        if is_exercise(cell):
+            break
+        assert all(output.output_type != "error" for output in cell.outputs), cell.source
+
+
+def test_each_check_says_that_the_exercise_is_not_written_yet(untouched: Untouched) -> None:
+    slug, notebook = untouched
+    checks = [cell for cell in code_cells(notebook) if is_check(cell)]
+    assert len(checks) == len(exercises_of(slug))
+    for cell in checks:
+        [output] = cell.outputs
+        name = grading(cell).grade_id.removesuffix("-check")
+        assert float(output.data["text/plain"]) == 0
+        assert f"{name}: not written yet" in output.data["text/html"]
+
+
+def test_nothing_goes_to_stderr(untouched: Untouched) -> None:
+    _, notebook = untouched  # nbgrader gives no points to a check that writes to stderr
+    for cell in code_cells(notebook):
+        assert all(output.get("name") != "stderr" for output in cell.outputs), cell.source

@@ -1,0 +1,309 @@
+"""Gates on the lessons: pairs in step, the release up to date, and nothing given away."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from nbformat import NotebookNode
+
+from attnlab.exercises import exercises_of
+from tests.course import (
+    BEGIN,
+    BIN,
+    ROOT,
+    SLUGS,
+    code_cells,
+    copy_to,
+    grading,
+    headings,
+    is_check,
+    is_exercise,
+    read,
+    released_path,
+    run,
+    solution_path,
+    split_solution,
+)
+
+each_lesson = pytest.mark.parametrize("slug", SLUGS)
+STUB_END = '# Your code here\n    raise NotImplementedError("This exercise is not written yet.")'
+TELLING = 12  # characters, spaces left out; shorter lines are anybody's
+
+
+def test_there_are_lessons() -> None:
+    assert SLUGS  # every other test here holds for no lessons at all
+
+
+# Pairs and the release ------------------------------------------------------------------------
+
+
+@each_lesson
+def test_pair_is_in_step(slug: str) -> None:
+    notebook = solution_path(slug)
+    as_script = run("jupytext", "--to", "py:percent", "--output", "-", str(notebook))
+    assert as_script == notebook.with_suffix(".py").read_text(encoding="utf-8"), "make sync"
+
+
+def files_under(folder: Path) -> dict[str, bytes]:
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    kept = [path for path in paths if ".ipynb_checkpoints" not in path.parts]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in kept}
+
+
+def release(course: Path) -> dict[str, bytes]:
+    """What `make release` makes of a copy of the course."""
+    subprocess.run(
+        ["make", "--old-file=.venv/.ready", "release", f"BIN={BIN}"],
+        cwd=course,
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    return files_under(course / "notebooks")
+
+
+def test_release_is_what_make_release_makes(tmp_path: Path) -> None:
+    course = copy_to(tmp_path)
+    stale = course / "notebooks" / "00-gone" / "00-gone.ipynb"
+    stale.parent.mkdir(parents=True)
+    stale.write_text("{}")
+    committed = files_under(ROOT / "notebooks")
+    assert release(course) == committed, "make release"
+    assert release(course) == committed, "a second release differs from the first"
+
+
+def test_release_holds_notebooks_and_no_sources() -> None:
+    assert set(files_under(ROOT / "notebooks")).isdisjoint({f"{slug}/{slug}.py" for slug in SLUGS})
+    assert [released_path(slug).is_file() for slug in SLUGS] == [True] * len(SLUGS)
+
+
+# Leaks ----------------------------------------------------------------------------------------
+
+
+def squeezed(line: str) -> str:
+    """A line without spaces and trailing comment, so that a new layout does not hide it."""
+    return re.sub(r"\s+", "", line.split("  #")[0])
+
+
+def telling_lines(slug: str) -> set[str]:
+    """Lines that only somebody who knows the solution would write."""
+    telling: set[str] = set()
+    public: set[str] = set()
+    for cell in filter(is_exercise, code_cells(read(solution_path(slug)))):
+        stub, solution = split_solution(cell.source)
+        public |= {squeezed(line) for line in stub.splitlines()}
+        telling |= {
+            squeezed(line)
+            for line in solution.splitlines()
+            if not re.match(r"\s*(import |from |#|raise |if \w+ is (not )?None:)", line)
+        }
+    return {line for line in telling - public if len(line) >= TELLING}
+
+
+def given_away(telling: set[str], text: str) -> set[str]:
+    found = {squeezed(line) for line in text.splitlines()}
+    # In prose and in HTML a line stands inside backticks or tags, so it need not be a whole line.
+    whole = squeezed(text)
+    return {line for line in telling if line in found or line in whole}
+
+
+@each_lesson
+def test_solutions_have_lines_to_look_for(slug: str) -> None:
+    assert telling_lines(slug)
+
+
+def test_released_files_give_no_solution_away() -> None:
+    telling = set().union(*map(telling_lines, SLUGS))
+    for name, content in files_under(ROOT / "notebooks").items():
+        text = content.decode("utf-8", errors="replace")
+        assert BEGIN not in text, name
+        assert "HIDDEN TESTS" not in text, name
+        if name.endswith(".ipynb"):
+            cells = read(ROOT / "notebooks" / name).cells
+            text = "\n".join(cell.source for cell in cells)
+        assert given_away(telling, text) == set(), name
+
+
+def test_a_solution_pasted_into_prose_would_be_seen() -> None:
+    telling = set().union(*map(telling_lines, SLUGS))
+    line = max(telling, key=len)
+    assert given_away(telling, f"Try `{line}` here.") >= {line}
+    assert given_away(telling, f"    {line}  # indented") >= {line}
+
+
+# Cells ----------------------------------------------------------------------------------------
+
+
+def repeated(names: list[str]) -> list[str]:
+    return [name for name, times in Counter(names).items() if times > 1]
+
+
+@each_lesson
+def test_cell_ids_and_grade_ids_are_unique(slug: str) -> None:
+    for path in (solution_path(slug), released_path(slug)):
+        cells = read(path).cells
+        assert repeated([cell.id for cell in cells]) == []
+        assert repeated([grading(cell).grade_id for cell in cells if grading(cell)]) == []
+
+
+@each_lesson
+def test_graded_cells_are_the_declared_exercises(slug: str) -> None:
+    declared = exercises_of(slug)
+    cells = read(released_path(slug)).cells
+    assert [grading(cell).grade_id for cell in cells if is_exercise(cell)] == list(declared)
+    checks = {grading(cell).grade_id: cell for cell in cells if is_check(cell)}
+    assert list(checks) == [f"{name}-check" for name in declared]
+    for name, exercise in declared.items():
+        cell = checks[f"{name}-check"]
+        assert grading(cell).points == exercise.points
+        assert grading(cell).locked
+        assert not grading(cell).solution
+        assert re.match(rf"check\({name}\b", cell.source)
+
+
+@each_lesson
+def test_exercise_cells_define_their_function_and_stop(slug: str) -> None:
+    for cell in filter(is_exercise, read(released_path(slug)).cells):
+        assert re.search(rf"^(def|class) {grading(cell).grade_id}\b", cell.source, re.MULTILINE)
+        assert cell.source.rstrip().endswith(STUB_END)
+        assert '"""' in cell.source, "a stub says what it is for"
+
+
+@each_lesson
+def test_released_notebooks_hold_no_outputs(slug: str) -> None:
+    for cell in code_cells(read(released_path(slug))):
+        assert cell.outputs == []
+        assert cell.execution_count is None
+
+
+@each_lesson
+def test_released_notebooks_say_nothing_of_their_author(slug: str) -> None:
+    notebook = read(released_path(slug))
+    assert set(notebook.metadata) <= {"kernelspec", "language_info"}
+
+
+@each_lesson
+def test_solutions_are_stored_with_their_outputs(slug: str) -> None:
+    cells = [cell for cell in code_cells(read(solution_path(slug))) if cell.source.strip()]
+    assert all(cell.execution_count for cell in cells), "make outputs"
+
+
+# Reading --------------------------------------------------------------------------------------
+
+
+@each_lesson
+def test_headings_descend_one_level_at_a_time(slug: str) -> None:
+    levels = [level for level, _ in headings(read(released_path(slug)))]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@each_lesson
+def test_sections_to_read_again_are_headings_of_the_lesson(slug: str) -> None:
+    titles = [text for _, text in headings(read(released_path(slug)))]
+    assert [
+        exercise.read for exercise in exercises_of(slug).values() if exercise.read not in titles
+    ] == []
+
+
+def anchor(heading: str) -> str:
+    """A heading's id, as JupyterLab makes it."""
+    return heading.strip().replace(" ", "-")
+
+
+@each_lesson
+def test_links_inside_the_course_lead_somewhere(slug: str) -> None:
+    notebook = read(released_path(slug))
+    titles = {anchor(text) for _, text in headings(notebook)}
+    glossary = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
+    entries = {anchor(text) for text in re.findall(r"^## (.+)$", glossary, re.MULTILINE)}
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    lost = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+        place, _, section = target.partition("#")
+        if target.startswith("#"):
+            found = section in titles
+        elif place == "../glossary.md":
+            found = not section or section.lower() in {entry.lower() for entry in entries}
+        else:
+            found = place.startswith("https://")
+        if not found:
+            lost.append(target)
+    assert lost == []
+
+
+class _Pictures(HTMLParser):
+    """Finds pictures that say nothing to those who do not see them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.silent: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        hidden = given.get("aria-hidden") == "true"
+        said = given.get("alt" if tag == "img" else "aria-label") or ""
+        if tag in ("img", "svg") and not hidden and not said.strip():
+            self.silent.append((self.get_starttag_text() or tag)[:80])
+
+
+def silent_pictures(html: str) -> list[str]:
+    parser = _Pictures()
+    parser.feed(html)
+    markdown = re.findall(r"!\[\s*\]\([^)]*\)", html)
+    return parser.silent + markdown
+
+
+def shown(notebook: NotebookNode) -> list[str]:
+    """All HTML and Markdown that a reader is shown."""
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            data = output.get("data", {})
+            texts += [text for kind, text in data.items() if kind in ("text/html", "text/markdown")]
+            texts += [text for kind, text in data.items() if kind == "image/svg+xml"]
+    return texts
+
+
+@each_lesson
+def test_every_figure_has_a_text_alternative(slug: str) -> None:
+    notebook = read(solution_path(slug))
+    assert [silent for text in shown(notebook) for silent in silent_pictures(text)] == []
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            data = output.get("data", {})
+            pictures = {kind for kind in data if kind.startswith("image/")}
+            assert not pictures or "text/html" in data, (
+                f"{pictures} without alt text: {cell.source}"
+            )
+
+
+@pytest.mark.parametrize(
+    ("html", "count"),
+    [
+        ('<img src="a.png">', 1),
+        ('<img src="a.png" alt=" ">', 1),
+        ("![](a.png)", 1),
+        ("<svg><path/></svg>", 1),
+        ('<img src="a.png" alt="Weights of four keys">', 0),
+        ("![Weights of four keys](a.png)", 0),
+        ('<svg role="img" aria-label="Weights"></svg><svg aria-hidden="true"></svg>', 0),
+    ],
+)
+def test_silent_pictures_are_found(html: str, count: int) -> None:
+    assert len(silent_pictures(html)) == count
+
+
+def test_the_readme_calls_the_released_lessons_available() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d\d) .*\| (available|planned) \|$", readme, flags=re.MULTILINE)
+    available = [number for number, status in rows if status == "available"]
+    assert len(rows) == 12
+    assert available == [slug[:2] for slug in SLUGS]
