@@ -28,11 +28,12 @@ test: $(READY) ## check style and types, then run every test and every notebook;
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
+	$(BIN)/python -m tests.answers
 	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 release: $(READY) ## make notebooks/ again from solutions/
 	rm -rf build/release
-	$(BIN)/nbgrader generate_assignment --assignment='*' --CourseDirectory.release_directory=build/release
+	$(BIN)/nbgrader generate_assignment --assignment='[0-9]*' --CourseDirectory.release_directory=build/release
 	cp solutions/glossary.md build/release/
 	rm -rf notebooks
 	mv build/release notebooks
@@ -42,7 +43,9 @@ sync: $(READY) ## bring each lesson's .py and .ipynb into step, the newer one wi
 
 outputs: sync ## run the solutions and store their outputs, which the tests compare with
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
-		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=120 solutions/*/*.ipynb
+		--ExecutePreprocessor.record_timing=False \
+		--NotebookClient.coalesce_streams=True --ExecutePreprocessor.timeout=120 \
+		solutions/*/*.ipynb
 	$(BIN)/jupytext --quiet --sync solutions/*/*.ipynb
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with

@@ -191,7 +191,8 @@ for book, key, page in zip(BOOKS, KEYS, PAGES, strict=True):
 # | deserts | −4 | 0.0183 | 0.0002 |
 # | *sum* | | 75.7020 | 0.9999 |
 #
-# **Step 4: blend the pages.** Multiply each page by its book's weight and add up. For the salt:
+# **Step 4: blend the pages.** Multiply each page by its book's weight and add up. That is a
+# **weighted average**: shares that add up to 1, each times its number, all added. For the salt:
 #
 # 0.0132 · 1 + 0.7212 · 10 + 0.2653 · 35 + 0.0002 · 2 ≈ 16.5 grams a litre.
 #
@@ -266,8 +267,8 @@ figures.soft_lookup.shelf(QUERY, KEYS, by_hand, BOOKS)
 # difficulty ●○○ · 5–10 min · 1 point
 #
 # Write the sum. A key may be anything that Python can compare with `==`: a word, a number, a list.
-# A value is a list of d_v numbers, and so is the answer. If no key equals the query, raise
-# `KeyError`. Leave the inputs as they are.
+# A value is a list of d_v numbers, and so is the answer. If no key equals the query, as on
+# an empty shelf, raise `KeyError`. Leave the inputs as they are.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-hard-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -545,7 +546,8 @@ for scores in scores_of:
 # Write the formula. Use your own `softmax`, so finish that one first. Return two things, in this
 # order: the answer (d_v numbers) and the weights (M numbers). Refuse what cannot work with a
 # `ValueError`: a temperature of 0 or less; a key that is not as wide as the query; a value that is
-# not as wide as the others; not as many values as keys. Name both sizes in its message.
+# not as wide as the others; not as many values as keys. A good message names
+# both sizes; the check looks at the kind of error alone.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-soft-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -762,7 +764,8 @@ check(softmax_without_shift, name="softmax")
 # %% [markdown]
 # The formula is right and the first line of the card passes. Large scores make `math.exp` overflow,
 # very negative ones make the sum 0. The symptom in plain Python is an `OverflowError` or a
-# `ZeroDivisionError`. In NumPy and PyTorch the same mistake raises nothing and gives NaN, "not a
+# `ZeroDivisionError`. (It never asks whether there is anything to share, either: the card's fourth
+# line.) In NumPy and PyTorch the same mistake raises nothing and gives NaN, "not a
 # number", which then spreads.
 
 
@@ -936,8 +939,8 @@ for m in (1000, 2000, 4000, 8000):
 # [weighted average](#Recall), [dot product, score, weight](#By-hand),
 # [indicator](#A-dictionary,-written-as-a-sum),
 # [slope, gradient, differentiable](#Why-0-and-1-cannot-learn),
-# [softmax, distribution](#Softmax:-scores-become-shares), [temperature](#The-soft-lookup). All the
-# words of the course stand in its [glossary](../glossary.md).
+# [softmax, distribution](#Softmax:-scores-become-shares), [temperature](#The-soft-lookup). The
+# [glossary](../glossary.md) gathers the words of all lessons.
 #
 # **Sources**
 #

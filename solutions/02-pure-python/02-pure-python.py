@@ -17,6 +17,7 @@
 # | **Minutes** | about 70 |
 # | **You need** | lesson 01 (dot product, softmax, weighted average), Python lists and loops |
 # | **Runs on** | CPU, without a network |
+# | **Points** | 8, in five exercises |
 #
 # The picture stays the one of lesson 01, a library's reference desk: a **query** is what a reader
 # asks, a **key** is what a book's spine promises, a **value** is what its pages say. The lesson's
@@ -251,7 +252,7 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 #
 # | factor | what it does | shapes |
 # |---|---|---|
-# | X W_q, X W_k, X W_v | gives every token its question, its promise and its pages | (N, d) times (d, d_k) → (N, d_k) |
+# | X W_q, X W_k, X W_v | gives every token its question, its promise and its pages | (N, d) times (d, d_k) → (N, d_k); for W_v, (d, d_v) → (N, d_v) |
 # | Kᵀ | turns keys into columns, so that rows of Q can meet them | (M, d_k) → (d_k, M) |
 # | Q Kᵀ | one score for each reader and book | (N, d_k) times (d_k, M) → (N, M) |
 # | ÷ √d_k | keeps scores from spreading with the width | (N, M) → (N, M) |
@@ -294,8 +295,8 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # %% [markdown]
 # ## Seven steps
 #
-# The whole block for *the cat sat*. Each step is one arrow: X → Q, K, V → scores → scaled → mask →
-# weights → output.
+# The whole block for *the cat sat*. Each step is one name in this chain: X → Q, K, V → scores → scaled →
+# mask → weights → output.
 #
 # **Step 1, X.** Three tokens, four numbers each, as in the cell above.
 #
@@ -328,8 +329,8 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # | cat | 0.048 | 0.086 | 0.866 | 1 |
 # | sat | 0.060 | 0.602 | 0.338 | 1 |
 #
-# **Step 7, output Z = A V.** For *cat*: 0.048 · (1, 0) + 0.086 · (0, 2) + 0.866 · (3, 1) ≈ (2.645,
-# 1.038).
+# **Step 7, output Z = A V.** For *cat*: 0.048 · (1, 0) + 0.086 · (0, 2) + 0.866 · (3, 1) ≈ (2.646,
+# 1.038); with unrounded weights the first is 2.645.
 #
 # | reader | first entry | second entry |
 # |---|---|---|
@@ -387,7 +388,8 @@ print("[[0] * 3 for _ in range(2)]", separate)
 # difficulty ●○○ · 5–10 min · 1 point
 #
 # Write the matrix product for nested lists. Give back a new list of lists; leave A and B as they
-# were. If A has not as many columns as B has rows, raise a `ValueError` that names both shapes.
+# were. If A has not as many columns as B has rows, raise a `ValueError`. A good message
+# names both shapes.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "matmul-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -501,8 +503,9 @@ check(transpose)
 # softmax runs along each row, for itself: its own largest score, its own sum. Readers do not share
 # with each other.
 #
-# You wrote softmax in lesson 01, with the largest score subtracted before `exp`. That matters here,
-# too: `exp(710)` is an `OverflowError`, and rows can lie far apart, so one maximum for the whole
+# You wrote softmax in lesson 01. This notebook does not know it: paste it into the cell as a helper
+# (with `import math`), or write it again for each row. Yours subtracts the largest score before `exp`. That matters
+# here, too: `exp(710)` is an `OverflowError`, and rows can lie far apart, so one maximum for the whole
 # matrix is not enough. With a maximum of 10,000 in another row, a row of scores near 0 becomes
 # `exp(-10000)`, which is 0.0, and then 0 divided by 0.
 
@@ -860,10 +863,12 @@ for n, total, linear, quadratic in zip(lengths, counted, projecting, pairing, st
     print(f"{n:4} {total:9,} {linear:9,} + {quadratic:9,}")
 
 # %% [markdown]
-# The count equals the formula in every row.
+# The count equals the formula in every row. (Products of plain numbers go uncounted: if you used
+# `math.fsum` or `float(…)`, the count is lower and your code no worse.)
 #
-# **Measure.** Seconds differ from machine to machine; look at the ratios. Twice the tokens make
-# between two and four times as many multiplications, and nearer to four as the pairs take over.
+# **Measure.** Seconds differ from machine to machine; look at how they grow. Twice the tokens make
+# between two and four times as many multiplications, nearer to four as the pairs take over. Time
+# follows only roughly, as Python and the memory have a say in it: a single ratio can lie above 4.
 
 # %% nbgrader={"grade": false, "grade_id": "cost-measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from time import perf_counter
@@ -1006,11 +1011,12 @@ for n, time in times.items():
 # 5. The projections grow with N; scores, weights and their use grow with N²: [cost](#Cost).
 #
 # **Words of this lesson:** token, embedding, projection, self-attention
-# ([here](#Where-q,-k,-v-come-from)); matrix product ([here](#Rows-times-columns)). All the words of
-# the course stand in its [glossary](../glossary.md).
+# ([here](#Where-q,-k,-v-come-from)); matrix product ([here](#Rows-times-columns)). The
+# [glossary](../glossary.md) gathers the words of all lessons.
 #
 # **To take into lesson 03:** your `matmul` has three loops, i, j and c. Two of them remain as axes
-# of the result and one is summed away. For each arrow of the seven steps, which one is it?
+# of the result and one is summed away. For each matrix product in the seven steps, X W,
+# Q Kᵀ and A V: which axis is summed away, tokens, d or d_k?
 
 # %% [markdown]
 # ### Sources

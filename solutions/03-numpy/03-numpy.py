@@ -148,7 +148,8 @@ begin("03-numpy")
 # 5. Mix the values: 0.665 · (10, 0) + 0.245 · (0, 10) + 0.090 · (5, 5) = (7.10, 2.90).
 #
 # Now do *finds* and *maps*. You need no new exponentials: their scores are 4, 2 and 0 again, in
-# another order. Keep your six numbers. Your own code will be compared with them.
+# another order. Keep your weights and outputs. Your own code will be compared with
+# them; the last digit may differ, as you have rounded on the way.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 words = ["clerk", "finds", "maps"]
@@ -177,7 +178,7 @@ print("e to the 2, 1, 0:", np.exp([2, 1, 0]).round(3))
 # | Q | queries | `… n k` | (5, 4) |
 # | K | keys | `… m k` | (5, 4) |
 # | V | values | `… m v` | (5, 3) |
-# | S | scores, Q Kᵀ/√d_k | `… n m` | (5, 5) |
+# | S | scores, Q Kᵀ, before they are divided by √d_k | `… n m` | (5, 5) |
 # | mask | True = attend | broadcastable to `… n m` | (5, 5) |
 # | A | weights | `… n m` | (5, 5) |
 # | Z | outputs | `… n v` | (5, 3) |
@@ -220,6 +221,7 @@ figures.numpy_arrays.contraction(Q3, K3, S3, words, n=1, m=2)
 #
 # There are several ways to spell a contraction. `Q3 @ K3.T` gives the same table: `@` sums over the
 # last axis of the left array and the last but one of the right, so K has to be transposed first.
+# (Beware of `.T` on a batch: it reverses *all* axes. `K.swapaxes(-1, -2)` exchanges the last two.)
 # Einsum needs no transpose, and a reader sees which axis goes. The lesson writes einsum; the checks
 # compare numbers, so `@` and loops are accepted everywhere.
 #
@@ -357,8 +359,8 @@ print("same:", bool((ones @ b.reshape(1, 2) + XW == b + XW).all()))
 # one.
 #
 # One trap. Einsum treats a size of 1 as broadcasting does: it repeats it. So an X of width 1 goes
-# through a matrix with 6 rows without complaint, and the result means nothing. (`@` refuses.) Where
-# sizes cannot work, this course asks for a `ValueError` that names both shapes.
+# through a matrix with 6 rows without complaint, and the result means nothing. (`@` refuses.) So
+# compare the two sizes yourself in `project`, and raise a `ValueError` that names both shapes.
 
 # %% nbgrader={"grade": false, "grade_id": "see-width-one", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("(5, 1) with (6, 4) gives", np.einsum("nd,dk->nk", np.ones((5, 1)), np.ones((6, 4))).shape)
@@ -465,8 +467,7 @@ with np.errstate(all="ignore"):
 
 # %% [markdown]
 # `np.where(condition, a, b)` builds a new array: a where the condition is True, b elsewhere. It
-# broadcasts, and it changes none of its inputs. It serves you twice: to block scores, and to set
-# weights to 0.
+# broadcasts, and it changes none of its inputs.
 #
 # ### Exercise: `scaled_dot_product_attention`
 #
@@ -610,7 +611,8 @@ print("output of the:", Z_masked[0])
 # %% [markdown]
 # ### A bias that changes nothing
 #
-# Biases make a difference: b_q changes how every key is scored, and b_v is added to every output,
+# Biases make a difference: b_q changes how every key is scored, and, without a mask, b_v is added to every
+# output,
 # as weights that add up to 1 carry it through. But b_k, the keys' bias, does nothing at all. It adds
 # q_n · b_k to *every* score of query n, and you have seen that softmax does not notice a constant.
 
@@ -626,7 +628,7 @@ for name, biases in {"b_q": {"b_q": b_q}, "b_k": {"b_k": b_k}, "b_v": {"b_v": b_
 #
 # ### Rows are shares
 #
-# Each row of A is non-negative and adds up to 1, so each output is a weighted average of the values:
+# Unless a mask leaves it nothing, each row of A is non-negative and adds up to 1, so each output is a weighted average of the values:
 # no entry of Z can be larger than the largest, or smaller than the smallest, value in its column.
 # A batch of 1,000 random sentences tries to break this, in one call, thanks to the leading axis.
 
@@ -940,8 +942,8 @@ figures.numpy_arrays.rebuilt_or_fixed(pair, rebuilt, fixed)
 
 # %% [markdown]
 # The bottom row does not change from left to right. The top row does: the pattern within the blocks
-# is the same, its strength is set by the sentence. A network that computes the weights of another
-# one is a **hypernetwork** (Ha et al. 2016), and attention is one in this sense: the queries and
+# is the same, its strength is set by the sentence. A network that computes the parameters of
+# another one is a **hypernetwork** (Ha et al. 2016), and attention is one in this sense: the queries and
 # keys compute the matrix that the tokens are then multiplied by. That is also where the whole map
 # loses its linearity: the matrix depends on X.
 
@@ -974,11 +976,13 @@ print("row sums:", A_late.sum(axis=-1).round(3))
 
 # %% [markdown]
 # The symptom: rows that add up to less than 1. No shape is wrong and nothing is `nan`; the outputs
-# are only scaled down, by a different factor in each row. (Divide each row by its sum afterwards,
-# and the result is right again, so the check accepts that as well; a row that is all 0 must then be
-# spared the division.)
+# are only scaled down, by a different factor in each row. (Divide each row by its sum afterwards
+# and the result is right again, so the check accepts that as well. It has two weak spots: a row that
+# is all 0 must be spared the division, and a blocked key that leads by more than 745 has pressed the
+# others to 0 before you divide. −∞ before softmax has neither.)
 #
-# The second gives softmax the wrong axis. Shapes cannot warn you when N = M.
+# The second gives softmax the wrong axis. No shape can warn you, not even where N and M differ:
+# softmax returns the shape that it was given, whichever axis it runs along.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-axis", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -1135,7 +1139,8 @@ for n in (64, 128, 256):
 # </details>
 # <details><summary>B. NaN, because there is no right answer</summary>
 #
-# Not this one: one `nan` spreads through every later layer. There is an agreed answer.
+# Not this one: one `nan` spreads through every later layer. PyTorch 2.13 and this course
+# give 0.
 #
 # </details>
 # <details><summary>C. Weights and output of exactly 0</summary>

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import re
 import sys
 
 LESSONS = {
     "01-soft-lookup": "A dictionary you can differentiate",
     "02-pure-python": "Every index visible",
     "03-numpy": "One einsum per arrow",
+    "04-scaling": "Why √d_k",
+    "05-pytorch": "Batched, with gradients",
+    "06-causal-mask": "No looking ahead",
 }
 PYTHON = (3, 11)
 # Import name, distribution and the oldest version that the course is tested to work with.
@@ -63,7 +67,7 @@ def _first_problem(needed: dict[str, tuple[str, tuple[int, int]]]) -> str:
         if importlib.util.find_spec(module) is None:
             return f"The package {distribution} is missing. {mend}"
         version = importlib.metadata.version(distribution)
-        found = tuple(int(part) for part in version.split(".")[:2])
+        found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
         if found < oldest:
             return f"{distribution} {version} is too old; {wanted} or newer is needed. {mend}"
     return ""

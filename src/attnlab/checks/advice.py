@@ -1,9 +1,26 @@
-"""What to say of the mistakes that need no formula: slug → (reason, what to try)."""
+"""What to say of the mistakes that need no formula: slug or situation → (reason, remedy)."""
 
 GENERAL = {
     "wrong-type": (
         "The values may be right, but they come in another container than the signature promises.",
         "Print `type(...)` of what you return and compare it with the signature's last part.",
+    ),
+    "nothing-returned": (
+        "Your function ended without a `return`, so that it gave None.",
+        "Let its last line return the result.",
+    ),
+    "results-missing": (
+        "Several results are asked for, and they are returned together, as a tuple.",
+        "End with one `return` that names them all, separated by commas, in the signature's order.",
+    ),
+    "name-unknown": (
+        "Python met a name that nothing here has defined. Each notebook starts empty: what you "
+        "wrote in an earlier lesson is not here.",
+        "Run the cell that defines it, or look for a slip of the pen.",
+    ),
+    "wrong-error": (
+        "It refuses, which is right, but with another error than the one that is asked for.",
+        "Use `raise` with the error that the docstring names.",
     ),
     "wrong-shape": (
         "A size or an axis is not where the signature puts it.",
@@ -11,16 +28,18 @@ GENERAL = {
         "line that departs from it.",
     ),
     "wrong-dtype": (
-        "Somewhere the numbers were rounded or turned into whole ones.",
-        "Look for an array made with its own dtype, such as `np.zeros(..., int)` or `// `.",
+        "The values may be right, but they are stored as another kind of number than the signature "
+        "promises: a mask is bool, and a result keeps the dtype of what it was made from.",
+        "End a mask with `.bool()` or a comparison; elsewhere look for an array or tensor made with "
+        "a dtype of its own, for `//`, and for `.float()`.",
     ),
     "non-finite": (
         "inf − inf, 0 · inf and 0 / 0 all give NaN, and NaN spreads to everything it touches.",
         "Print each intermediate result for this input and find the first that is not finite.",
     ),
     "mutated-input": (
-        "A list or array is passed by reference: `x[i] = …`, `x += …` and `.sort()` on a "
-        "parameter change the caller's own data.",
+        "A list or array is passed by reference: `x[i] = …`, `x += …`, `.sort()` and "
+        "`x.mul_(…)` on a parameter change the caller's own data.",
         "Build a new list or array, or copy the input first.",
     ),
     "nondeterministic": (

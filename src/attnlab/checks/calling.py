@@ -174,7 +174,7 @@ def _note(error: BaseException) -> Raised:
     names = tuple(type_name(base) for base in kind.__mro__ if base is not object)
     try:
         message = str(error)
-    except Exception as broken:
+    except BaseException as broken:  # a learner's __str__ may raise anything, too
         message = f"(its message could not be read: {type(broken).__name__})"
     return Raised(names, message[:500], *_place_of(error))
 

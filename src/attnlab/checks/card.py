@@ -47,7 +47,7 @@ class Card(float):
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """A fresh copy of the inputs that went wrong, by name: try `softmax(**card.inputs)`."""
+        """A fresh copy of the inputs that went wrong, by name: see `check.inputs`."""
         return {name: rebuild(value) for name, value in self.verdict.inputs.items()}
 
     def __str__(self) -> str:
@@ -64,11 +64,13 @@ class Card(float):
 
 def headline(verdict: Verdict) -> str:
     """'softmax: not right yet · 0.5 of 2 points'."""
-    said = _HEADLINES[verdict.status]
+    said, name = _HEADLINES[verdict.status], verdict.name
+    if verdict.called and verdict.called != verdict.name:
+        name = f"{verdict.called}, checked as {verdict.name}"
     if not verdict.max_score:
-        return f"{verdict.name}: {said}"
+        return f"{name}: {said}"
     unit = "point" if verdict.max_score == 1 else "points"
-    return f"{verdict.name}: {said} · {verdict.score:g} of {verdict.max_score:g} {unit}"
+    return f"{name}: {said} · {verdict.score:g} of {verdict.max_score:g} {unit}"
 
 
 def as_text(verdict: Verdict) -> str:
@@ -113,7 +115,10 @@ def _sections(verdict: Verdict) -> list[tuple[str, str]]:
         sections.append(("With", verdict.where))
     if verdict.inputs:
         sections.append(
-            ("See for yourself", f"in a new cell, `{verdict.called or verdict.name}(**_.inputs)`")
+            (
+                "See for yourself",
+                f"in a new cell, `{verdict.called or verdict.name}{verdict.built}(**check.inputs)`",
+            )
         )
     if verdict.diagnosis:
         slug = verdict.diagnosis.slug
@@ -129,7 +134,8 @@ def _sections(verdict: Verdict) -> list[tuple[str, str]]:
 def _claim(line: Line) -> str:
     if not line.worth:
         return line.claim
-    return f"{line.claim} ({line.earned:g} of {line.worth:g})"
+    waits = ", until the first line holds" if line.holds and not line.earned else ""
+    return f"{line.claim} ({line.earned:g} of {line.worth:g}{waits})"
 
 
 def _html_line(line: Line) -> str:

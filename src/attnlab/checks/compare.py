@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +20,12 @@ class Difference:
         slug: 'values', or the name of a mistake that no formula is needed for: 'wrong-type',
             'wrong-shape', 'wrong-dtype', 'non-finite', 'raised', 'not-raised', 'stopped'.
         text: what differed.
+        advice: key of what to say of it in `advice`, if that is not the slug.
     """
 
     slug: str
     text: str
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +93,10 @@ def split(returned: Value, slots: tuple[Slot, ...]) -> tuple[Value, ...] | Diffe
     names = ", ".join(slot.name for slot in slots)
     if not isinstance(returned, Items):
         text = f"it should return ({names}) and returned {describe(returned)}"
-        return Difference("wrong-type", text)
+        return Difference("wrong-type", text, "results-missing")
     if len(returned.items) != len(slots):
-        text = (
-            f"it should return ({names}), {len(slots)} things, and returned {len(returned.items)}"
-        )
-        return Difference("wrong-type", text)
+        text = f"it should return ({names}) and returned {describe(returned)}"
+        return Difference("wrong-type", text, "results-missing")
     return returned.items
 
 
@@ -118,7 +119,7 @@ def to_array(value: Value, slot: Slot) -> np.ndarray | Difference:
                 if value.dtype.startswith(slot.kind):
                     return np.frombuffer(value.data, value.dtype).reshape(())
             elif isinstance(value, Scalar) and _is_number(value, whole=slot.kind == "int"):
-                return np.asarray(value.value)
+                return np.asarray(_within_float(value.value))
     return Difference(
         "wrong-type", f"{slot.name} should be {wanted(slot)} and is {describe(value)}"
     )
@@ -155,14 +156,20 @@ def _list_to_array(value: Value, slot: Slot) -> np.ndarray | Difference:
     return np.array(_plain(value), dtype=float)
 
 
+def _within_float(number: Any) -> float | int:
+    """A number, or inf for an int that is larger than any float."""
+    try:
+        float(number)
+    except OverflowError:
+        return float("inf")
+    return number if abs(number) < 2**63 else float(number)
+
+
 def _plain(value: Value) -> object:
     if isinstance(value, Items):
         return [_plain(item) for item in value.items]
     assert isinstance(value, Scalar)
-    try:
-        return float(value.value)  # type: ignore[arg-type]
-    except OverflowError:  # an int too large for a float
-        return float("inf")
+    return float(_within_float(value.value))
 
 
 def _list_problem(value: Value, depth: int, slot: Slot, where: str) -> Difference | None:
@@ -271,8 +278,10 @@ _RAISED = {
     "NoGradient": "no-gradient",
     "WrongStructure": "wrong-structure",
 }
+_ADVICE = {"NameError": "name-unknown"}
 _STOPPED = {
-    "time": "it was still running when the time was up, so it was stopped: does a loop never end?",
+    "time": "it was still running when the time was up, so it was stopped: does a loop never end, "
+    "or is something huge built?",
     "output": f"it printed more than {PRINT_LIMIT:,} characters, so it was stopped",
     "interrupt": "it was interrupted before it returned",
 }
@@ -285,8 +294,11 @@ def _abnormal(outcome: Outcome, expected: Answer) -> Difference | None:
     assert raised is not None
     if expected.raises and any(name in raised.names for name in expected.raises.split(" or ")):
         return None
-    where = f", at the line `{raised.line}`" if raised.line else ""
+    where = f", at the line `{raised.line}` of `{raised.function}`" if raised.line else ""
     said = f": {raised.message}" if raised.message else ""
     instead = f", where {expected.raises} is asked" if expected.raises else ""
-    slug = _RAISED.get(raised.name.rpartition(".")[2], "raised")
-    return Difference(slug, f"it raised {raised.name}{said}{where}{instead}")
+    name = raised.name.rpartition(".")[2]
+    slug, advice = _RAISED.get(name, "raised"), _ADVICE.get(name, "")
+    if expected.raises and slug == "raised":
+        advice = "wrong-error"
+    return Difference(slug, f"it raised {raised.name}{said}{where}{instead}", advice)

@@ -1,21 +1,29 @@
 """A time limit on a learner's code, in the notebook's own process.
 
-A POSIX timer interrupts the main thread, and goes on doing so every few milliseconds until the code
-gives way: `while True: try: … except: pass` swallows the first interrupt, not the hundredth. Where
-there is no such timer (Windows, another thread) a watchdog thread raises the same exception.
-A loop inside one C call, say `sum(itertools.count())`, answers to neither; only another process
-could stop it.
+A POSIX timer interrupts the main thread, again and again until the code gives way. Code that
+catches the interrupt, as `while True: try: … except: pass` does, meets a second one at the first
+line of its `except`, where nothing catches it: a trace function sees to that. Where there is no
+such timer (Windows, another thread) a watchdog thread raises the same exception.
+
+Two things get past this, and only another process could stop them: a loop inside one C call, say
+`sum(itertools.count())`, and a recursion that catches its own errors and calls itself again.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import signal
+import sys
 import threading
 import time
+from collections.abc import Callable
 from types import FrameType, TracebackType
+from typing import Any
 
+HERE = os.path.dirname(__file__)
+TraceFunction = Callable[[FrameType, str, Any], Any]
 AGAIN = 0.002  # seconds between interrupts, once the time is up
 
 
@@ -39,6 +47,7 @@ class Deadline:
         self._done = threading.Event()
         self._use_timer = False
         self._old_handler: object = signal.SIG_DFL
+        self._old_trace: Any = None
 
     def __enter__(self) -> None:
         if self.left <= 0:
@@ -49,6 +58,7 @@ class Deadline:
             hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
         )
         if self._use_timer:
+            self._old_trace = sys.gettrace()
             self._old_handler = signal.signal(signal.SIGALRM, self._interrupt)
             signal.setitimer(signal.ITIMER_REAL, self.left, AGAIN)
         else:
@@ -75,13 +85,28 @@ class Deadline:
                 self._guarding = False
         if self._use_timer:
             signal.setitimer(signal.ITIMER_REAL, 0)
+            if sys.gettrace() == self._trace:
+                sys.settrace(self._old_trace)
             signal.signal(signal.SIGALRM, self._old_handler)  # type: ignore[arg-type]
         else:
             self._done.set()
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if self._guarding:
+        if not self._guarding:
+            return
+        while frame is not None and os.path.dirname(frame.f_code.co_filename) != HERE:
+            frame.f_trace = self._trace
+            frame = frame.f_back
+        sys.settrace(self._trace)  # last, as from here on every call is traced
+        raise Overrun
+
+    def _trace(self, frame: FrameType, event: str, argument: object) -> TraceFunction | None:
+        """Raise at each line of code that is not the checks' own, while time is up."""
+        if os.path.dirname(frame.f_code.co_filename) == HERE:
+            return None
+        if self._guarding and event == "line":
             raise Overrun
+        return self._trace
 
     def _watch(self, thread: int, seconds: float) -> None:
         raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc

@@ -149,4 +149,4 @@ def _close(a: np.ndarray | None, b: np.ndarray, tolerance: float) -> bool:
         return False
     if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
         return a.dtype.kind == b.dtype.kind and bool((a == b).all())
-    return bool(np.allclose(a.astype(float), b.astype(float), 0, tolerance, equal_nan=True))
+    return bool(np.allclose(a.astype(float), b.astype(float), 1e-9, tolerance, equal_nan=True))

@@ -37,6 +37,7 @@ class Verdict:
         message: what differed, first thing first; '' on a pass.
         where: the call that showed it, in short.
         inputs: the inputs of that call, by parameter name.
+        built: how a module was built for it, '(6, 4, 3).double()'.
         diagnosis: its likely cause, if one is certain.
         read: heading of the section to read again.
         printed: the first of what the function printed.
@@ -51,6 +52,7 @@ class Verdict:
     lines: tuple[Line, ...] = ()
     message: str = ""
     where: str = ""
+    built: str = ""
     inputs: Mapping[str, Value] = field(default_factory=dict)
     diagnosis: Diagnosis | None = None
     read: str = ""

@@ -13,7 +13,7 @@ from attnlab.checks.calling import Call, Outcome, perform
 from attnlab.checks.card import Card
 from attnlab.checks.deadline import Deadline
 from attnlab.checks.findings import Verdict
-from attnlab.checks.observe import describe, observe
+from attnlab.checks.observe import describe, observe, type_name
 
 if TYPE_CHECKING:
     from attnlab.checks.declare import Exercise
@@ -21,7 +21,34 @@ if TYPE_CHECKING:
 SECONDS = 8.0  # for all calls of one check together
 
 
-def check(function: object, *, name: str = "", lesson: str = "") -> Card:
+class Check:
+    """What `check` is: called on a function, it shows a card, and remembers what went wrong.
+
+    Attributes:
+        inputs: a fresh copy of the inputs that the last check stumbled over, by parameter name:
+            call your function as `softmax(**check.inputs)`.
+    """
+
+    def __init__(self) -> None:
+        self._last: Card | None = None
+
+    def __repr__(self) -> str:
+        return "check: call it on your function, as in check(softmax)"
+
+    def __call__(self, function: object, *, name: str = "", lesson: str = "") -> Card:
+        """See `check_function`."""
+        self._last = check_function(function, name=name, lesson=lesson)
+        return self._last
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        return self._last.inputs if self._last is not None else {}
+
+
+check = Check()
+
+
+def check_function(function: object, *, name: str = "", lesson: str = "") -> Card:
     """Check a function against PyTorch and say what it gets right and wrong.
 
     Args:
@@ -69,8 +96,11 @@ def _judge_here(exercise: Exercise, function: Callable[..., Any]) -> Verdict:
 
 
 def _name_of(function: object) -> str:
-    name = getattr(function, "__name__", "")
-    return name if isinstance(name, str) and name else type(function).__name__
+    try:
+        name = getattr(function, "__name__", "")
+    except BaseException:  # an object may answer to any question with any error
+        name = ""
+    return name if type(name) is str and name else type_name(type(function))
 
 
 def _find(name: str, slug: str, function: object) -> Exercise:

@@ -8,7 +8,7 @@ are standard library alone, so that they also run where NumPy and PyTorch are ab
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,9 +85,9 @@ def _observe(thing: Any, depth: int, budget: list[int]) -> Value:
     kind = type(thing)
     if kind is Seed:
         return thing
-    if kind in (float, int, bool, str) or thing is None:
+    if _is_one_of(kind, (float, int, bool, str)) or thing is None:
         return Scalar(kind.__name__, thing)
-    if kind in (list, tuple):
+    if _is_one_of(kind, (list, tuple)):
         budget[0] -= len(thing)
         if depth == 0:
             return Other(f"{kind.__name__} nested more than {DEPTH_LIMIT} deep")
@@ -141,6 +141,8 @@ def describe(value: Value) -> str:
     match value:
         case Scalar("NoneType"):
             return "None"
+        case Scalar(kind, int() as whole) if abs(whole) >= 10**40:
+            return f"{_article(kind)} {kind} of {whole.bit_length():,} bits"
         case Scalar(kind, content):
             text = repr(content)
             shown = text if len(text) <= 40 else text[:37] + "…"
@@ -162,11 +164,16 @@ def describe(value: Value) -> str:
 
 def type_name(kind: type) -> str:
     """A type's name as a learner would write it, read without running the type's own code."""
-    name = type.__dict__["__name__"].__get__(kind)
+    name = str.__str__(type.__dict__["__name__"].__get__(kind))  # it may be a str's subclass
     module = type.__dict__["__dict__"].__get__(kind).get("__module__")
     if type(module) is not str or module in ("builtins", "__main__"):
         return name
     return f"{module.partition('.')[0]}.{name}"
+
+
+def _is_one_of(kind: type, kinds: Iterable[type]) -> bool:
+    """Like `in`, which would ask a metaclass whether it is equal."""
+    return any(kind is other for other in kinds)
 
 
 def _kind_of(value: Value) -> str:
@@ -182,7 +189,7 @@ def _article(noun: str) -> str:
 def _plain_base(kind: type) -> str:
     """The built-in container, array or tensor that a type derives from, if any."""
     for base in type.__dict__["__mro__"].__get__(kind)[1:]:
-        if base in (list, tuple, float, int, str, dict):
+        if _is_one_of(base, (list, tuple, float, int, str, dict)):
             return base.__name__
         if _library_of(base):
             return type_name(base)
@@ -193,7 +200,7 @@ def _library_of(kind: type) -> str:
     """'numpy' or 'torch' where the type is exactly one of that library's plain ones, else ''."""
     modules: Mapping[str, Any] = sys.modules
     numpy, torch = modules.get("numpy"), modules.get("torch")
-    if numpy is not None and (kind is numpy.ndarray or kind in numpy.sctypeDict.values()):
+    if numpy is not None and _is_one_of(kind, (numpy.ndarray, *numpy.sctypeDict.values())):
         return "numpy"
     if torch is not None and kind is torch.Tensor:
         return "torch"
@@ -207,7 +214,8 @@ def _observe_numpy(thing: Any) -> Value:
     if isinstance(thing, numpy.ndarray):
         if name not in PLAIN_DTYPES:
             return Other(f"numpy array of dtype {name}")
-        return Array("ndarray", name, thing.shape, numpy.ascontiguousarray(thing).tobytes())
+        native = thing.astype(thing.dtype.newbyteorder("="), copy=False)
+        return Array("ndarray", name, thing.shape, native.tobytes())
     if name not in PLAIN_DTYPES:
         return Other(f"numpy.{name}")
     return Scalar(f"numpy.{name}", thing.item())

@@ -78,7 +78,7 @@ def gradients(
     leaves = [arg.requires_grad_() for arg in args if is_float_tensor(arg)]
     leaves += parameters
     result = function(*args, **kwargs)
-    outputs = result if isinstance(result, tuple) else (result,)
+    outputs = result if isinstance(result, (tuple, list)) else (result,)
     total = sum((part * _ripple(part)).sum() for part in outputs if is_float_tensor(part))
     if not isinstance(total, torch.Tensor) or not total.requires_grad:
         raise NoGradient("its output does not depend on its inputs, as autograd sees it")

@@ -11,7 +11,7 @@ from attnlab.checks.compare import Difference
 from attnlab.checks.declare import SEEDS, UNCHANGED, Exercise, Group, Property
 from attnlab.checks.diagnose import diagnose
 from attnlab.checks.findings import Diagnosis, Line, Verdict
-from attnlab.checks.observe import Seed, describe
+from attnlab.checks.observe import Scalar, Seed, describe
 from attnlab.checks.trial import (
     Perform,
     Related,
@@ -34,6 +34,8 @@ def judge(exercise: Exercise, perform: Perform, seeds: tuple[int, ...] = SEEDS) 
         BrokenCheck: the oracle has no answer to one of its own cases.
     """
     tried = try_all(exercise, perform, seeds)
+    if exercise.fused_banned and any(item.outcome.fused for item in tried):
+        return _forfeit(exercise, tried)
     if is_unwritten(tried):
         message = _not_written(exercise.name, tried[0])
         return Verdict(
@@ -62,8 +64,6 @@ def _not_written(name: str, first: Tried) -> str:
 
 
 def _verdict(exercise: Exercise, tried: list[Tried], related: list[Related]) -> Verdict:
-    if exercise.fused_banned and any(item.outcome.fused for item in tried):
-        return _forfeit(exercise, tried)
     lines = _lines(exercise, tried, related)
     score = sum(line.earned for line in lines)
     failed = _first_failure(tried, related)
@@ -79,6 +79,7 @@ def _verdict(exercise: Exercise, tried: list[Tried], related: list[Related]) -> 
         tuple(lines),
         message=difference.text,
         where=_where(exercise, shown),
+        built="" if shown.case.sizes is None else f"{shown.case.sizes}.double()",
         inputs={
             **dict(zip(exercise.parameters, shown.call.args, strict=False)),
             **shown.call.kwargs,
@@ -122,6 +123,8 @@ def _lines(exercise: Exercise, tried: list[Tried], related: list[Related]) -> li
         else:
             mine = [item for item in tried if item.case.group == group.name]
             holds = not any(item.difference for item in mine) if mine else None
+            if not (holds or core_holds or group.core):
+                holds = None  # what failed there may be no more than what failed at the core
         earned = group.worth if holds and core_holds else 0.0
         lines.append(Line(group.claim, holds, earned, group.worth))
     for item in related:
@@ -174,7 +177,10 @@ def _diagnosis(
             return Diagnosis(mistake.slug, mistake.reason, mistake.remedy)
     if shown.mutation and difference.slug == "values":
         difference = shown.mutation
-    general = advice.GENERAL.get(difference.slug)
+    key = difference.advice or difference.slug
+    if shown.outcome.returned == Scalar("NoneType", None):
+        key = "nothing-returned"
+    general = advice.GENERAL.get(key)
     return Diagnosis(difference.slug, *general) if general else None
 
 

@@ -11,6 +11,9 @@ MODULES = {
     "01-soft-lookup": "soft_lookup",
     "02-pure-python": "pure_python",
     "03-numpy": "numpy_arrays",
+    "04-scaling": "scaling",
+    "05-pytorch": "tensors",
+    "06-causal-mask": "causal",
 }
 
 

@@ -184,7 +184,8 @@ UNSTABLE_REASON = (
     "that the sum divides by 0."
 )
 UNSTABLE_REMEDY = (
-    "Subtract the largest score from all of them before `exp`. The weights stay the same, as the "
+    "Subtract the largest score from all of them before `exp`, in a matrix each row's own. The "
+    "weights stay the same, as the "
     "factor cancels, and the largest exponent becomes 0."
 )
 
@@ -208,8 +209,8 @@ NOT_THE_SCALE: tuple[tuple[str, Callable[..., float], str, str], ...] = (
     (
         "no-scale",
         lambda q, k: 1.0,
-        "The scores are not scaled. Their spread grows like √d_k, and softmax turns that into "
-        "weights that are almost all on one key.",
+        "The scores are not scaled. Their spread grows like √d_k, and for wide keys softmax "
+        "then puts almost all weight on one.",
         "Divide the scores by √d_k before softmax.",
     ),
     (

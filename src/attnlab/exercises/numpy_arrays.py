@@ -128,7 +128,9 @@ SOFTMAX = Exercise(
             UNSTABLE_REMEDY,
         ),
     ),
-    properties=(Property("weights are never negative", lambda args, w: bool((w >= 0).all())),),
+    properties=(
+        Property("weights are numbers, none below 0", lambda args, w: bool((w >= 0).all())),
+    ),
 )
 
 
@@ -481,7 +483,7 @@ ATTENTION = Exercise(
         Mistake("unstable-softmax", _attend(weigh=lambda S: over_sum(exponentials(S))), *UNSTABLE),
     ),
     properties=(
-        Property("weights are never negative", lambda args, out, A: bool((A >= 0).all())),
+        Property("weights are numbers, none below 0", lambda args, out, A: bool((A >= 0).all())),
         Property("each row of weights adds up to 1, or is all 0", _rows_are_shares),
     ),
 )

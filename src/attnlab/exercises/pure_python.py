@@ -328,7 +328,7 @@ SOFTMAX_ROWS = Exercise(
         Mistake("unstable-softmax", python_softmax_rows, UNSTABLE_REASON, UNSTABLE_REMEDY),
     ),
     properties=(
-        Property("weights are never negative", lambda args, w: bool((w >= 0).all())),
+        Property("weights are numbers, none below 0", lambda args, w: bool((w >= 0).all())),
         Property("each row adds up to 1", lambda args, w: bool((abs(w.sum(-1) - 1) < 1e-6).all())),
     ),
 )
@@ -456,7 +456,7 @@ ATTENTION_WEIGHTS = Exercise(
         ),
     ),
     properties=(
-        Property("weights are never negative", lambda args, w: bool((w >= 0).all())),
+        Property("weights are numbers, none below 0", lambda args, w: bool((w >= 0).all())),
         Property("each row adds up to 1", lambda args, w: bool((abs(w.sum(-1) - 1) < 1e-6).all())),
     ),
 )
@@ -647,7 +647,7 @@ SELF_ATTENTION = Exercise(
         ),
     ),
     properties=(
-        Property("weights are never negative", lambda args, Z, A: bool((A >= 0).all())),
+        Property("weights are numbers, none below 0", lambda args, Z, A: bool((A >= 0).all())),
         Property(
             "each row of A adds up to 1", lambda args, Z, A: bool((abs(A.sum(-1) - 1) < 1e-6).all())
         ),

@@ -213,7 +213,7 @@ SOFTMAX = Exercise(
         ),
     ),
     properties=(
-        Property("weights are never negative", lambda args, w: bool((w >= 0).all())),
+        Property("weights are numbers, none below 0", lambda args, w: bool((w >= 0).all())),
         Property("weights add up to 1", lambda args, w: bool(abs(w.sum() - 1) <= 1e-6)),
     ),
 )
@@ -408,7 +408,7 @@ SOFT_LOOKUP = Exercise(
         ),
     ),
     properties=(
-        Property("weights are never negative", lambda args, z, w: bool((w >= 0).all())),
+        Property("weights are numbers, none below 0", lambda args, z, w: bool((w >= 0).all())),
         Property("weights add up to 1", lambda args, z, w: bool(abs(w.sum() - 1) <= 1e-6)),
     ),
 )

@@ -7,7 +7,7 @@ text. Numbers come from the lesson's own code, so that a picture shows what was 
 from importlib import import_module
 from typing import Any
 
-_LESSONS = ("soft_lookup", "pure_python", "numpy_arrays")
+_LESSONS = ("soft_lookup", "pure_python", "numpy_arrays", "scaling", "tensors", "causal")
 
 
 def __getattr__(name: str) -> Any:

@@ -204,8 +204,8 @@ def factors(mix: Numbers, values: Numbers, whole: Numbers, tokens: Sequence[str]
         tokens: N labels.
     """
     panels = {
-        "1. mix: a_nm times 1": np.asarray(mix, dtype=float),
-        "2. values: W_vᵀ on the diagonal": np.asarray(values, dtype=float),
+        "second, mix: a_nm times 1": np.asarray(mix, dtype=float),
+        "first, values: W_vᵀ on the diagonal": np.asarray(values, dtype=float),
         "both: a_nm W_vᵀ": np.asarray(whole, dtype=float),
     }
     count = len(tokens)

@@ -1,0 +1,1144 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 04 · Why √d_k
+#
+# You have divided scores by √d_k for two lessons and taken it on trust. Here you find out what
+# happens without it, why it is the square root, and why d_k itself is too much. You measure all of
+# it, and a few lines of algebra explain what you measure.
+#
+# | | |
+# |---|---|
+# | **You will be able to** | derive the variance of q·k and say what it assumes; write softmax's Jacobian and show when it vanishes; measure with entropy how many keys share a reader's attention; say what each of no scale, 1/√d_k and 1/d_k does to weights and to learning |
+# | **Minutes** | about 65 |
+# | **You need** | lessons 01 to 03: softmax, slope and gradient, Q Kᵀ; NumPy arrays |
+# | **Runs on** | CPU, in seconds; needs no network |
+# | **Points** | 5, in four exercises |
+#
+# The picture stays a library's reference desk: a **query** is what a reader asks, a **key** is what
+# a book's spine promises, a **value** is what its pages say. Think of a query as a form with d_k
+# lines, and of a key as the same form, filled in by the book. A wider form has more lines to agree
+# or disagree on. The lesson's sentence is ***the desk hears one book only***. It says what goes
+# wrong.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import numpy as np
+
+from attnlab import begin, check, figures
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """Softmax over keys, the last axis, as in lesson 03: (…, M) scores become weights."""
+    powers = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
+    return powers / np.sum(powers, axis=-1, keepdims=True)
+
+
+begin("04-scaling")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Recall
+#
+# Two questions on earlier lessons. Opening a choice is choosing it.
+#
+# **1.** You multiply all scores of a reader by 8 before softmax. Which temperature of lesson 01 does
+# the same?
+#
+# <details><summary>A. 8</summary>
+#
+# Not this one: scores are *divided* by the temperature, so 8 makes them smaller and the weights more
+# even.
+#
+# </details>
+# <details><summary>B. 1/8</summary>
+#
+# Yes. Dividing by 1/8 is multiplying by 8. The reader is colder: the best book takes a larger share.
+#
+# </details>
+# <details><summary>C. None: softmax takes the factor away again</summary>
+#
+# Not this one: softmax takes away what is *added* to all scores. A factor changes the differences
+# between scores, and with them the weights.
+#
+# </details>
+#
+# **2.** Q is (5, 64) and K is (7, 64). How many products are added up in one entry of Q Kᵀ?
+#
+# <details><summary>A. 5</summary>
+#
+# Not this one: 5 is the number of readers. It counts the rows of Q Kᵀ.
+#
+# </details>
+# <details><summary>B. 35</summary>
+#
+# Not this one: 5 · 7 = 35 is how many scores there are.
+#
+# </details>
+# <details><summary>C. 64</summary>
+#
+# Yes. A score is a sum of d_k products, one for each line of the form. Today is about how large such
+# a sum becomes.
+#
+# </details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Predict
+#
+# A reader stands before 20 books. Queries and keys are 64 numbers wide, each drawn at random from a
+# bell curve with mean 0 and standard deviation 1. So no book was written for this reader. Scores go
+# into softmax **as they are**, with nothing divided. For a typical reader, how large is the largest
+# of the 20 weights?
+#
+# <details><summary>A. About 0.05</summary>
+#
+# Not this one: 0.05 = 1/20 is an even share. It would mean that all scores are nearly equal. A sum
+# of 64 products is not that well behaved.
+#
+# </details>
+# <details><summary>B. About 0.2</summary>
+#
+# Not this one, but you will see this number: it is what comes out once scores are divided by √64.
+#
+# </details>
+# <details><summary>C. Above 0.9</summary>
+#
+# Yes. For half of the readers one book out of 20 takes more than 0.9 of the attention, although
+# nothing was learned and the numbers are noise. You will measure it.
+#
+# </details>
+#
+# Now divide by d_k = 64 instead. For a typical reader, how large is the largest weight?
+#
+# <details><summary>A. About 0.06</summary>
+#
+# Yes. That is hardly more than the even share of 0.05: all books get the same, whatever was asked.
+# Too much of a cure.
+#
+# </details>
+# <details><summary>B. About 0.2</summary>
+#
+# Not this one: 0.2 belongs to √64. The two divisors differ by a factor of 8, which is a lot inside
+# an exponential.
+#
+# </details>
+# <details><summary>C. Above 0.9, as before</summary>
+#
+# Not this one: dividing makes the differences between scores smaller, so the best book's share has
+# to fall.
+#
+# </details>
+
+# %% [markdown]
+# ## By hand
+#
+# **One reader, three divisors.** In lesson 02 *cat* scored three books 1, 2 and 6, with d_k = 3. You
+# divided by √3. Here are the weights for the same scores undivided, divided by √3, and divided by 3.
+# Redo a row on paper: powers of e, their sum, shares.
+#
+# | divisor | into softmax | powers of e | sum | weights |
+# |---|---|---|---|---|
+# | none | 1, 2, 6 | 2.718, 7.389, 403.429 | 413.536 | 0.007, 0.018, **0.976** |
+# | √3 | 0.577, 1.155, 3.464 | 1.781, 3.173, 31.948 | 36.902 | 0.048, 0.086, **0.866** |
+# | 3 | 0.333, 0.667, 2 | 1.396, 1.948, 7.389 | 10.732 | 0.130, 0.181, **0.688** |
+#
+# The order of the books never changes. What changes is how much the best one takes. At d_k = 3 the
+# three rows still resemble each other; the lesson is about what becomes of them as d_k grows.
+#
+# **How far does a score spread?** Suppose that every line of a form is a yes (+1) or a no (−1),
+# tossed with a fair coin, for the reader and for the book. Where they agree the product is +1, where
+# they do not it is −1, and both are equally likely. A score is the sum of d_k such products. All
+# cases fit on paper:
+#
+# | d_k | scores of all equally likely cases | mean | mean of the squares |
+# |---|---|---|---|
+# | 1 | −1, 1 | 0 | (1 + 1) / 2 = **1** |
+# | 2 | −2, 0, 0, 2 | 0 | (4 + 0 + 0 + 4) / 4 = **2** |
+# | 3 | −3, −1, −1, −1, 1, 1, 1, 3 | 0 | (9 + 6 · 1 + 9) / 8 = **3** |
+#
+# Fill in d_k = 4 yourself. It has 16 cases. Then compare.
+
+# %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from itertools import product
+
+print("weights:")
+for divisor in (1, np.sqrt(3), 3):
+    print(f"  divided by {divisor:5.3f}:", softmax(np.array([1.0, 2.0, 6.0]) / divisor).round(3))
+
+print("mean of the squared scores:")
+for d_k in (1, 2, 3, 4, 5):
+    scores = [sum(products) for products in product((-1, 1), repeat=d_k)]
+    print(f"  d_k = {d_k}: {len(scores):2} cases,", sum(s**2 for s in scores) / len(scores))
+
+# %% [markdown]
+# The mean of the squares is d_k, each time. So √d_k is the size of a typical score. You have found
+# the lesson's law by counting; *How far scores spread* derives it.
+
+# %% [markdown]
+# ## Shape ledger
+#
+# A size of () is a single number.
+#
+# | symbol | what it is | in code | axes | size in this lesson |
+# |---|---|---|---|---|
+# | N, M | number of readers, of books | | | 6 and 6 in the sentence, 50 and 20 on a shelf |
+# | d_k | width of queries and keys | `d_k` | | 2 to 1024 |
+# | Q | queries | `Q` | (…, N, d_k) | |
+# | K | keys | `K` | (…, M, d_k) | |
+# | S = Q Kᵀ | raw scores | `raw` | (…, N, M) | |
+# | c | the factor on the scores | `factor` | () | 1, 1/√d_k or 1/d_k |
+# | p | one reader's row of weights, softmax(c s) | `p` | (M,) | (20,) on a shelf |
+# | J | softmax's Jacobian at p | `softmax_jacobian(p)` | (M, M) | (20, 20) on a shelf |
+# | H | entropy of a row, in nats | `entropy(p)` | (), or (…, N) for all rows | between 0 and log M |
+#
+# The letters N and M have nothing to do with the scale. A score is a sum over d_k lines, however
+# many readers and books there are.
+
+# %% [markdown]
+# ## See it
+#
+# Six words, and each is a reader and a book. Their queries and keys are random numbers from a fixed
+# seed, each with mean 0 and standard deviation 1, as wide as the title of the panel says. The scores
+# are not divided by anything. Look along a row, from the left panel to the right one: how many books
+# does a reader hear?
+
+# %% nbgrader={"grade": false, "grade_id": "see-sharpening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+tokens = ["the", "desk", "hears", "one", "book", "only"]
+rng = np.random.default_rng(1)
+
+unscaled = {}
+for d_k in (4, 64, 1024):
+    Q, K = rng.standard_normal((6, d_k)), rng.standard_normal((6, d_k))
+    unscaled[f"d_k = {d_k}"] = softmax(Q @ K.T)
+figures.scaling.weights_in_panels(unscaled, tokens)
+
+# %% [markdown]
+# At d_k = 4 the largest weight of a row is between 0.31 and 0.64, and every reader hears several
+# books. At 64 no reader gives the best book less than 0.71. At 1024 all six give one book 1.00, to two
+# decimals: each reader hears one book only. The numbers in the queries and keys are of the same kind
+# in all three panels. There are only more of them.
+#
+# Now find out why, in three steps: how large scores become, what that does to slopes, and how to
+# undo it.
+
+# %% [markdown]
+# ## How far scores spread
+#
+# Three words first. The **variance** of a random number is the mean of its squared distance from its
+# own mean. Its square root is the **standard deviation**, which says how far the number typically
+# lies from its mean, in the number's own units. Two random numbers are **independent** if knowing
+# the one tells you nothing about the other; then the mean of their product is the product of their
+# means.
+#
+# Suppose that all entries of q and k are independent, each with mean 0 and variance 1. Take one line
+# of the form first. The mean of q_i k_i is 0 · 0 = 0, and so a score, a sum of such products, has
+# mean 0 too. Its variance is then the mean of its square. Multiply the square out:
+#
+# $$(q \cdot k)^2 = \Big(\sum_{i=1}^{d_k} q_i k_i\Big)^2
+# = \sum_{i} q_i^2\, k_i^2 \;+\; \sum_{i \ne j} q_i k_i\, q_j k_j$$
+#
+# In words: each line's product with itself, plus all products of two different lines. Now take
+# means.
+#
+# - A product of two different lines has four independent factors with mean 0, so its mean is 0. The
+#   second sum drops out.
+# - The mean of q_i² k_i² is the mean of q_i² times the mean of k_i². Each of them is a variance, 1.
+#   So every term of the first sum counts 1, and there are d_k of them.
+#
+# $$\operatorname{Var}(q \cdot k) = d_k, \qquad \text{standard deviation} = \sqrt{d_k}$$
+#
+# In words: the *variance* grows with the width, so scores typically grow with its *square root*.
+# Lines that agree and lines that disagree cancel each other in part; were all lines of the ±1 form to
+# agree, the score would be d_k. Vaswani et al. (2017, section 3.2.1, footnote 4) state this law, with
+# the same assumptions.
+#
+# Now the same without algebra. The cell draws shelves of 20 books and 50 readers each, at three
+# widths. Look at where the dashed lines, ±√d_k, cut each histogram.
+
+# %% nbgrader={"grade": false, "grade_id": "see-spreads", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = np.random.default_rng(4)
+
+
+def draw_shelves(d_k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Q (20, 50, d_k) and K (20, 20, d_k): 20 shelves with 50 readers and 20 books each."""
+    return rng.standard_normal((20, 50, d_k)), rng.standard_normal((20, 20, d_k))
+
+
+raw_scores = {}
+for d_k in (4, 64, 1024):
+    Q, K = draw_shelves(d_k)
+    raw_scores[d_k] = Q @ K.swapaxes(-1, -2)
+figures.scaling.spreads(raw_scores)
+
+# %% [markdown]
+# Each histogram is four times as wide as the one above it, as √64 is four times √4. At d_k = 64,
+# about seven scores in ten lie between the dashed lines. The others lie outside, and those on the
+# right win most softmaxes. So what do readers meet at d_k = 64?
+
+# %% nbgrader={"grade": false, "grade_id": "measure-64", "locked": true, "schema_version": 3, "solution": false, "task": false}
+raw = raw_scores[64]
+ordered = np.sort(raw, axis=-1)  # each reader's scores, the best last
+best, second = ordered[..., -1], ordered[..., -2]
+print(f"standard deviation of all scores:    {raw.std():.1f}")
+print(f"share of scores beyond ±8:           {(abs(raw) > 8).mean():.2f}")
+print(f"a typical reader's best score:       {np.median(best):.1f}")
+print(f"its lead over the second best:       {np.median(best - second):.1f}")
+print(f"a typical reader's largest weight:   {np.median(softmax(raw).max(axis=-1)):.2f}")
+
+# %% [markdown]
+# At d_k = 64 the standard deviation is 8, so ±8 is no limit: nearly a third of the scores lie beyond
+# it. A typical reader's best book scores 14.4, by chance alone. What softmax sees is its lead over
+# the second best, 2.6, and e to that is about 13: the best book gets thirteen times the weight of the
+# next. ("Typical" stands for the median in this lesson: half of the readers are above it, half
+# below.)
+
+# %% [markdown]
+# ### Exercise: `score_std`
+#
+# difficulty ●○○ · 5–8 min · 1 point
+#
+# Measure the law yourself. Draw `n_pairs` queries and as many keys, each of d_k standard normal
+# numbers (mean 0, variance 1), from the generator `rng`. Query n is scored against key n alone.
+# Return the standard deviation of the n_pairs raw scores as a float. The check compares it with
+# √d_k, with room for chance: six standard errors, which correct code practically never exceeds.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-score-std", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Two tables of random numbers, one for queries and one for keys, drawn one after the other. Multiply
+# them entry by entry and add up what belongs to one pair.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# Both tables are (n_pairs, d_k). The scores are (n_pairs,): the sum runs over the last axis. Their
+# standard deviation is one number.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Ask `rng` for standard normal numbers of the shape above, twice.
+# 2. Contract row by row: in einsum both inputs have the letters of rows and lines, and only the rows
+#    stay.
+# 3. An array has a method for its standard deviation. Make a Python float of what it returns.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "score_std", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def score_std(d_k: int, n_pairs: int, rng: np.random.Generator) -> float:
+    """Standard deviation of raw scores between random queries and keys.
+
+    Args:
+        d_k: width of queries and keys.
+        n_pairs: how many queries to draw, and how many keys; query n meets key n.
+        rng: where all random numbers come from.
+    Returns:
+        The standard deviation of the n_pairs scores.
+    """
+    ### BEGIN SOLUTION
+    queries = rng.standard_normal((n_pairs, d_k))
+    keys = rng.standard_normal((n_pairs, d_k))
+    return float(np.einsum("nk,nk->n", queries, keys).std())
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "score_std-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(score_std)
+
+# %% [markdown]
+# Your measurement next to the law:
+
+# %% nbgrader={"grade": false, "grade_id": "use-score-std", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = np.random.default_rng(4)
+for d_k in (2, 8, 64, 512):
+    print(f"d_k = {d_k:3}: measured {score_std(d_k, 20_000, rng):5.2f}, √d_k = {d_k**0.5:5.2f}")
+
+# %% [markdown]
+# ### What was assumed
+#
+# Mean 0, variance 1, independence. That the numbers come from a bell curve was *not* assumed. The
+# cell breaks one assumption at a time, at d_k = 64. Before you run it: which rows will still say 8?
+
+# %% nbgrader={"grade": false, "grade_id": "measure-assumptions", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = np.random.default_rng(4)
+shape = (20_000, 64)
+normal, other = rng.standard_normal(shape), rng.standard_normal(shape)
+evenly, other_evenly = rng.uniform(-(3**0.5), 3**0.5, (2, *shape))  # variance 1
+pairs = {
+    "bell curve": (normal, other),
+    "evenly spread, variance 1": (evenly, other_evenly),
+    "variance 4": (2 * normal, 2 * other),
+    "mean 1": (normal + 1, other + 1),
+    "key = query": (normal, normal),
+}
+for name, (queries, keys) in pairs.items():
+    scores = (queries * keys).sum(axis=-1)
+    mean = round(float(scores.mean())) + 0
+    print(f"{name:26} mean {mean:2}, standard deviation {scores.std():2.0f}")
+
+# %% [markdown]
+# Evenly spread numbers say 8 as well: the derivation uses means and variances, and no shape. With
+# variance 4 for queries and for keys each product has variance 16, and a score's standard deviation is
+# 4 · 8 = 32. With mean 1 the lines tend to agree: the mean score is 64, and
+# the spread grows as well. And where a key *equals* its
+# query nothing cancels; every line counts for the score, whose mean is d_k, not 0.
+#
+# So the law describes attention *before* training, when W_q and W_k are random, and drawn so that
+# entries of q and k have a variance near 1. (Lesson 02 drew them with a spread of 1/√d for that
+# reason.) Nothing holds training to it. Queries and keys may learn to agree, and then scores grow
+# like d_k; Yang et al. (2022, section 4) divide by d_k for this reason, in a scheme that adapts the
+# rest of the model as well.
+
+# %% [markdown]
+# ## Softmax's Jacobian
+#
+# Large scores are one thing. Why do they hurt? Because a model learns through slopes, and softmax
+# hands slopes on only while it is undecided.
+#
+# Softmax takes M scores and returns M weights, so it has M · M slopes: how much does weight i change
+# when score j is nudged? Written as a table, row i for the weight and column j for the score, they
+# are softmax's **Jacobian** J. Three steps find it, and they need no more than shares.
+#
+# Nudge score j by a small h. Its power $e^{s_j}$ is multiplied by $e^h$, which is about 1 + h.
+#
+# 1. *The sum* of all powers grows by h times the power of j. Power j is the share p_j of the sum, so
+#    the sum is multiplied by 1 + p_j h.
+# 2. *Another weight*, i ≠ j, has kept its power and is divided by a larger sum: it becomes
+#    p_i / (1 + p_j h), about p_i (1 − p_j h). Its slope is −p_i p_j.
+# 3. *Weight j itself* becomes p_j (1 + h) / (1 + p_j h), about p_j (1 + h − p_j h). Its slope is
+#    p_j − p_j².
+#
+# ("About" leaves out terms with h², which vanish against h as h goes to 0.) Both cases in one
+# formula, with p a column and pᵀ a row:
+#
+# $$J_{ij} = \frac{\partial p_i}{\partial s_j} = p_i\,(\mathbb{1}[i = j] - p_j), \qquad
+# J = \operatorname{diag}(p) - p\,p^{\top}$$
+#
+# In words: put the weights on the diagonal of an otherwise empty table, and subtract the table of
+# all products p_i p_j. A book gains from its own score and loses from everybody else's. Each column
+# adds up to 0, as the weights add up to 1 before and after the nudge.
+#
+# **By hand.** For the weights (½, ¼, ¼), the products p_i p_j are ¼, ⅛ and ¹⁄₁₆:
+#
+# $$J = \begin{pmatrix} \tfrac12 & 0 & 0 \\ 0 & \tfrac14 & 0 \\ 0 & 0 & \tfrac14 \end{pmatrix}
+# - \begin{pmatrix} \tfrac14 & \tfrac18 & \tfrac18 \\ \tfrac18 & \tfrac1{16} & \tfrac1{16} \\
+# \tfrac18 & \tfrac1{16} & \tfrac1{16} \end{pmatrix}
+# = \begin{pmatrix} 0.25 & -0.125 & -0.125 \\ -0.125 & 0.1875 & -0.0625 \\
+# -0.125 & -0.0625 & 0.1875 \end{pmatrix}$$
+#
+# In words: diagonal minus products. Does nudging agree? These weights come from the scores
+# (log 2, 0, 0). The cell nudges each score up and down by 0.0001 and divides the change of the
+# weights by 0.0002. Such a slope is called a **finite difference**.
+
+
+# %% nbgrader={"grade": false, "grade_id": "see-finite-differences", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def slopes_by_nudging(scores: np.ndarray, nudge: float = 1e-4) -> np.ndarray:
+    """Finite differences of softmax: (M,) scores to (M, M), weights in rows, scores in columns."""
+    columns = []
+    for j in range(len(scores)):
+        step = np.zeros(len(scores))
+        step[j] = nudge
+        columns.append((softmax(scores + step) - softmax(scores - step)) / (2 * nudge))
+    return np.stack(columns, axis=-1)
+
+
+print(slopes_by_nudging(np.array([np.log(2), 0.0, 0.0])).round(4))
+
+# %% [markdown]
+# It is the table from your pencil.
+
+# %% [markdown]
+# ### Exercise: `softmax_jacobian`
+#
+# difficulty ●●○ · 8–12 min · 2 points
+#
+# Write the Jacobian for one row of weights p, (M,). The scores are not an input: the weights alone
+# decide it. Leave p as it is.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-softmax-jacobian", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Two tables, one minus the other. The first holds the weights on its diagonal and 0 elsewhere. The
+# second is the multiplication table of p with itself.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# p is (M,), and both tables are (M, M). Take care: NumPy subtracts a (M,) from a (M, M) without an
+# error, by broadcasting, and p @ p is a single number.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. NumPy has a function that turns a list of numbers into a table with this diagonal.
+# 2. For the table of all products: NumPy calls it the *outer* product. Or use einsum with two
+#    different letters, both of which stay. Or let a column (M, 1) meet a row (1, M).
+# 3. Subtract the second from the first.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "softmax_jacobian", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def softmax_jacobian(p: np.ndarray) -> np.ndarray:
+    """Slopes of softmax at one row of weights.
+
+    Args:
+        p: (M,), weights that add up to 1.
+    Returns:
+        (M, M), entry (i, j) is the slope of weight i when score j is nudged.
+    """
+    ### BEGIN SOLUTION
+    return np.diag(p) - np.einsum("i,j->ij", p, p)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "softmax_jacobian-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(softmax_jacobian)
+
+# %% [markdown]
+# Hold it against nudging, for 200 random rows of 20 scores:
+
+# %% nbgrader={"grade": false, "grade_id": "test-finite-differences", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = np.random.default_rng(6)
+apart = 0.0  # the largest difference seen
+for scores in rng.standard_normal((200, 20)):
+    formula = softmax_jacobian(softmax(scores))
+    apart = max(apart, abs(formula - slopes_by_nudging(scores)).max())
+print("all 80,000 slopes agree to 8 decimals:", bool(apart < 1e-8))
+
+# %% [markdown]
+# ### The Jacobian dies
+#
+# Let one weight be 1 and the others 0. This is called **one-hot**. Then p_i p_j is 1 in a single
+# place, on the diagonal, where diag(p) has its 1 as well. The difference is 0 everywhere. Before the
+# row is quite one-hot, the Jacobian is already small: its largest entry is at most p (1 − p), with p
+# the largest weight, once that is above ½.
+#
+# To give the size of a table one number, square all entries, add up, take the root: its **norm**.
+# Now take one reader before the six books of our sentence, at d_k = 64, and look at the Jacobian with
+# each of the three factors. In the figure, look for colour. White is a slope of 0.
+
+# %% nbgrader={"grade": false, "grade_id": "see-jacobians", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = np.random.default_rng(1)
+q, K = rng.standard_normal(64), rng.standard_normal((6, 64))
+
+panels = {}
+for way, factor in {"÷ d_k": 1 / 64, "÷ √d_k": 1 / 8, "no scale": 1.0}.items():
+    p = softmax(factor * (K @ q))
+    panels[way] = (p, softmax_jacobian(p))
+figures.scaling.jacobians(panels, tokens)
+
+# %% [markdown]
+# On the left all books have nearly the same weight, and each answers to its own score, with slopes of
+# 0.13 to 0.15. In the middle *hears* leads with 0.40, and its slope of 0.24 is close to the steepest
+# there is: p (1 − p) is largest at p = ½, where it is ¼. On the right *hears* has 0.99 and no slope is
+# larger than 0.01. Nudge any score by 0.1, and no weight moves by more than about 0.001. This reader is
+# all but deaf to nudges.
+#
+# How fast does the Jacobian die? Here are exactly one-hot weights, and then the scores of lesson 02,
+# multiplied by larger and larger factors.
+
+# %% nbgrader={"grade": false, "grade_id": "measure-dying", "locked": true, "schema_version": 3, "solution": false, "task": false}
+one_hot = np.array([0.0, 0.0, 1.0, 0.0])
+print("norm at one-hot weights:", np.linalg.norm(softmax_jacobian(one_hot)))
+
+raw = np.array([1.0, 2.0, 6.0])  # lesson 02's scores
+for factor in (0.1, 0.5, 1, 2, 4):
+    p = softmax(factor * raw)
+    norm = np.linalg.norm(softmax_jacobian(p))
+    print(f"scores times {factor:3}: largest weight {p.max():.4f}, norm {norm:.1e}")
+
+# %% [markdown]
+# The best score leads by 4. Multiplied by c it leads by 4c, and the runner-up keeps a share of about
+# e to the −4c. The slopes shrink in step with that: from factor 1 to 2 to a fifty-seventh, about e to
+# the −4, from 2 to 4 to about a three-thousandth, e to the −8. **The Jacobian dies exponentially in the
+# lead**, and without a scale the lead grows as √d_k.
+
+# %% [markdown]
+# ## Entropy: how many keys share
+#
+# The largest weight looks at one book. **Entropy** looks at all of them:
+#
+# $$H(p) = -\sum_{m=1}^{M} p_m \log p_m$$
+#
+# In words: multiply each weight by its own logarithm, add up, turn the sign round. Logarithms of
+# numbers below 1 are negative, so H is never negative. With the natural logarithm its unit is the
+# **nat**.
+#
+# Two ends are worth knowing by heart. If all M books share alike, each term is −(1/M) log(1/M), and
+# there are M of them: H = log M, the largest value there is. If one book has everything, H = 0. In
+# between, e to the H reads as *how many books share*: for three books with a third
+# each, e to the log 3 is 3.
+#
+# One thing to watch. The logarithm of 0 is −∞, and 0 · (−∞) is not a number in NumPy. But a weight
+# of 0 should count nothing, and the limit says so: p log p goes to 0 as p does.
+
+# %% nbgrader={"grade": false, "grade_id": "see-p-log-p", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for share in (0.1, 0.01, 0.001, 0.0001):
+    print(f"p = {share:6}: p log p = {share * np.log(share):.4f}")
+with np.errstate(all="ignore"):  # NumPy would also print a warning
+    print("p = 0:      p log p =", np.float64(0) * np.log(np.float64(0)))
+
+# %% [markdown]
+# ### Exercise: `entropy`
+#
+# difficulty ●●○ · 8–10 min · 1 point
+#
+# Write the entropy of weights along any axis, in nats. A weight of exactly 0 counts 0, and never
+# gives NaN. Leave p as it is.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-entropy", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Give the logarithm something harmless wherever a weight is 0. The factor p in front is 0 there, so
+# that the harmless number does not matter.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# For p of (2, 5, 4) and `axis=1` the entropy is (2, 4): the axis you sum over is gone. For the last
+# axis, the default, it is (2, 5).
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. With `np.where` (lesson 03), make a new array that is p where p is positive, and 1 elsewhere.
+# 2. Take its natural logarithm, multiply by p entry by entry.
+# 3. Sum along `axis` and change the sign.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "entropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def entropy(p: np.ndarray, axis: int = -1) -> np.ndarray:
+    """How widely weights are shared, in nats.
+
+    Args:
+        p: (…), weights that add up to 1 along the axis; some may be 0.
+        axis: the axis of the keys.
+    Returns:
+        The shape of p without that axis; 0 for one-hot weights, log M for M equal ones.
+    """
+    ### BEGIN SOLUTION
+    harmless = np.where(p > 0, p, 1.0)
+    return -(p * np.log(harmless)).sum(axis=axis)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "entropy-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(entropy)
+
+# %% [markdown]
+# The three rows that you did by hand, and the two ends:
+
+# %% nbgrader={"grade": false, "grade_id": "use-entropy", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rows = {
+    "all alike": np.ones(3) / 3,
+    "divided by 3": softmax(np.array([1.0, 2.0, 6.0]) / 3),
+    "divided by √3": softmax(np.array([1.0, 2.0, 6.0]) / 3**0.5),
+    "not divided": softmax(np.array([1.0, 2.0, 6.0])),
+    "one-hot": np.array([0.0, 0.0, 1.0]),
+}
+for name, p in rows.items():
+    nats = float(entropy(p)) + 0.0  # makes 0.0 of -0.0
+    print(f"{name:14} entropy {nats:.3f}, {np.exp(nats):.2f} books share")
+
+# %% [markdown]
+# log 3 = 1.099 is the top, as promised. Undivided scores of 1, 2 and 6 leave hardly more than one
+# book.
+
+# %% [markdown]
+# ## The factor that keeps variance 1
+#
+# Multiply every score by c. A score's distance from its mean is multiplied by c, and its square by
+# c². So the variance becomes c² d_k, and we want it to be 1, whatever d_k is:
+#
+# $$c^2\, d_k = 1 \quad\Longrightarrow\quad c = \frac{1}{\sqrt{d_k}}$$
+#
+# In words: variance is a square, so it takes a square root to undo it. With c = 1 the standard
+# deviation is √d_k; with c = 1/d_k it is √d_k / d_k = 1/√d_k, which goes to 0 as the form gets
+# wider. In the words of lesson 01, attention runs at a temperature of √d_k.
+#
+# Why variance 1, and not 2 or ½? There is nothing sacred about it. What counts is that it is *the
+# same for every width*: then softmax works in the same range in a small model and in a large one, and
+# whatever sharpness is useful can be learned from there, by making queries or keys longer.
+#
+# ### Exercise: `best_scale`
+#
+# difficulty ●○○ · 5 min · 1 point
+#
+# Return that factor for queries Q, (…, N, d_k), and keys K, (…, M, d_k), as a float. It follows from
+# the *shapes*, under the assumption of unit variance: do not measure the numbers. If queries and
+# keys differ in width, raise `ValueError` with both shapes.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-best-scale", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# One number matters: how many products are added up in a score.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# For Q of (2, 5, 6) and K of (2, 7, 6) the number is 6, the last size of both. Not 5, not 7, not 2.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Compare the last sizes of the two shapes; if they differ, raise `ValueError` with a text that
+#    names both shapes.
+# 2. Return one over the square root of the width. A power of one half is a square root.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "best_scale", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def best_scale(Q: np.ndarray, K: np.ndarray) -> float:
+    """The factor that gives scores variance 1, if entries of Q and K have mean 0 and variance 1.
+
+    Args:
+        Q: (…, N, d_k), queries.
+        K: (…, M, d_k), keys.
+    Returns:
+        The factor, a function of d_k alone.
+    Raises:
+        ValueError: queries and keys differ in width; names both shapes.
+    """
+    ### BEGIN SOLUTION
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q is {Q.shape} and K is {K.shape}: widths must agree")
+    return Q.shape[-1] ** -0.5
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "best_scale-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(best_scale)
+
+# %% [markdown]
+# ## One figure
+#
+# All your parts together. For each width from 2 to 1024 there are 20 shelves with 20 books and 50
+# readers each. Their scores go into softmax in three ways: as they are, times your `best_scale`, and
+# divided by d_k. Measured are the standard deviation of all scores and, for each of the 1,000
+# readers, the entropy, the largest weight and the norm of the Jacobian. Of these three the figure
+# shows the **median**.
+
+
+# %% nbgrader={"grade": false, "grade_id": "define-measures", "locked": true, "schema_version": 3, "solution": false, "task": false}
+WIDTHS = [2**power for power in range(1, 11)]
+
+
+def measure(d_k: int) -> dict[str, tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
+    """For each way to scale: std of the scores; entropy, largest weight, norm of J, (1000,) each."""
+    Q, K = draw_shelves(d_k)
+    raw = Q @ K.swapaxes(-1, -2)
+    measured = {}
+    for way, factor in {"no scale": 1.0, "÷ √d_k": best_scale(Q, K), "÷ d_k": 1 / d_k}.items():
+        weights = softmax(factor * raw).reshape(-1, 20)  # one row for each of 1,000 readers
+        norms = np.array([np.linalg.norm(softmax_jacobian(p)) for p in weights])
+        std = float((factor * raw).std())
+        measured[way] = (std, entropy(weights), weights.max(axis=-1), norms)
+    return measured
+
+
+# %% [markdown]
+# Grey lines are what equal weights give, and in the first panel the wanted 1. The vertical axes of
+# the first and the last panel are logarithmic. Look for the one line that is level in all four.
+
+# %% nbgrader={"grade": false, "grade_id": "see-four-measures", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = np.random.default_rng(4)
+lines: dict[str, list] = {"no scale": [], "÷ √d_k": [], "÷ d_k": []}
+for d_k in WIDTHS:
+    for way, numbers in measure(d_k).items():
+        lines[way].append([np.median(part) for part in numbers])
+figures.scaling.four_measures(WIDTHS, lines, books=20)
+
+# %% [markdown]
+# - **No scale.** Scores spread as √d_k. The typical entropy falls from 2.5 nats to nearly 0, the largest
+#   weight rises from 0.21 to 1, and the norm of the Jacobian falls by four powers of ten. (It rises a
+#   little first: two books that compete have the steepest slopes.)
+# - **÷ d_k.** The spread goes to 0, entropy to log 20, the largest weight to 1/20: all books get the
+#   same. The Jacobian stays alive, at the 0.22 = √19 / 20 of equal weights. Something else is wrong
+#   here, and the next two sections find it.
+# - **÷ √d_k.** The spread is 1 at every width. From d_k = 8 on the other three are level, too: entropy
+#   2.6 nats, as if e to the 2.6, about 13 of the 20 books, shared alike; largest weight 0.2; norm
+#   0.28. At d_k = 2 and 4 scores have the same spread but not quite the same shape.
+#
+# Here are some of the numbers, from freshly drawn shelves, and a caution.
+
+# %% nbgrader={"grade": false, "grade_id": "print-four-measures", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = np.random.default_rng(7)
+print("d_k   way       std of scores  entropy  largest weight  norm of J   below 0.01")
+for d_k in (4, 64, 1024):
+    for way, (std, entropies, tops, norms) in measure(d_k).items():
+        medians = f"{np.median(entropies):8.2f} {np.median(tops):15.2f} {np.median(norms):10.1e}"
+        print(f"{d_k:4}  {way:9} {std:13.2f} {medians} {np.mean(norms < 0.01):12.0%}")
+
+# %% [markdown]
+# The last column says which share of the readers has a Jacobian with a norm below 0.01. Without a
+# scale and at d_k = 1024 it is most of them, and not all: by chance, some readers have two books
+# nearly tied for the best, and those still feel a nudge. Without a scale,
+# chance decides who can learn.
+
+# %% [markdown]
+# ### Does it learn?
+#
+# A slope of 0 means that nothing can be learned. See whether it comes true. Sixty readers stand
+# before one shelf of 20 books, at d_k = 64. Each of them has to learn to attend to one book, drawn
+# at random. As in lesson 01 the query moves downhill; the error is (1 − a)², where a is the weight of
+# the wanted book.
+#
+# The slope of a weight in the query comes in two parts. Nudge entry i of q by h, and score j, which
+# goes into softmax as c · q·k_j, moves by c · k_ji · h. Then softmax passes the moves on with J:
+#
+# $$\frac{\partial p}{\partial q} = c\, J\, K$$
+#
+# In words: the factor, times the Jacobian (M, M), times the keys (M, d_k): a table with one row for
+# each weight and one column for each entry of the query. Either of the first two parts can make it
+# small. Which one will it be for no scale, and which for 1/d_k?
+
+
+# %% nbgrader={"grade": false, "grade_id": "define-learning", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def learn(factor: float, step: float, d_k: int = 64, steps: int = 300) -> np.ndarray:
+    """Weight of the wanted book for 60 readers, at the start and after each step, (steps + 1, 60)."""
+    rng = np.random.default_rng(4)
+    Q, K = rng.standard_normal((60, d_k)), rng.standard_normal((20, d_k))
+    wanted = rng.integers(20, size=60)  # the book that each reader has to find
+    history = []
+    for _ in range(steps + 1):
+        weights = softmax(factor * (Q @ K.T))
+        a = weights[np.arange(60), wanted]
+        history.append(a)
+        slopes = np.stack([softmax_jacobian(p)[w] for p, w in zip(weights, wanted, strict=True)])
+        Q = Q + step * 2 * (1 - a[:, None]) * factor * (slopes @ K)  # downhill in (1 − a)²
+    return np.array(history)
+
+
+# %% [markdown]
+# The first three ways take the same step. The fourth gives 1/d_k a step that is 64 times as large.
+# The last column is the share of readers who give their book more than 0.9 in the end; the figure
+# draws the medians.
+
+# %% nbgrader={"grade": false, "grade_id": "measure-learning", "locked": true, "schema_version": 3, "solution": false, "task": false}
+learned = {
+    "no scale": learn(1.0, step=3),
+    "÷ √d_k": learn(1 / 8, step=3),
+    "÷ d_k": learn(1 / 64, step=3),
+    "÷ d_k, step × 64": learn(1 / 64, step=3 * 64),
+}
+print("median weight of the wanted book  step 0    10    30   100   300   found")
+for way, history in learned.items():
+    medians = "".join(f"{np.median(history[step]):6.2f}" for step in (0, 10, 30, 100, 300))
+    print(f"{way:34}{medians}{(history[-1] > 0.9).mean():8.0%}")
+figures.scaling.learning(learned)
+
+# %% [markdown]
+# With 1/√d_k the typical reader passes one half within ten steps, and all sixty find their book.
+#
+# Without a scale the typical reader's wanted book starts with less than a millionth of the weight, and
+# is there still after 300 steps. The Jacobian is dead. A good third found theirs: those whose wanted
+# book happened to start with enough weight for a slope.
+#
+# With 1/d_k the Jacobian is alive, and it is the factor that is small. It counts twice: once in the
+# slope, and once more when the moved query makes new scores. So a step moves what softmax is given for
+# key k in proportion to c² k·k, and k·k is about d_k. That makes 1 for c = 1/√d_k, at every width, and
+# 1/d_k for c = 1/d_k: learning starts about 64 times slower. The fourth line shows that a step 64
+# times as large mends it. But at another width it would have to be another step:
+
+# %% nbgrader={"grade": false, "grade_id": "measure-learning-widths", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("median weight of the wanted book after 30 steps")
+for d_k in (16, 64, 1024):
+    root = learn(d_k**-0.5, step=3, d_k=d_k, steps=30)[-1]
+    flat = learn(1 / d_k, step=3 * 64, d_k=d_k, steps=30)[-1]
+    print(f"d_k = {d_k:4}:  ÷ √d_k {np.median(root):.2f}   ÷ d_k, step × 64 {np.median(flat):.2f}")
+
+# %% [markdown]
+# Times 1/√d_k, the same step works at all three widths. The step that suited 1/d_k at d_k = 64 has
+# hardly begun at 1024.
+
+# %% [markdown]
+# ## Break it on purpose
+#
+# Two mistakes that run without an error. The first divides by the variance instead of by its root.
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-over-flatten", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def one_over_width(Q: np.ndarray, K: np.ndarray) -> float:
+    if Q.shape[-1] == K.shape[-1]:
+        return 1 / K.shape[-1]
+    raise ValueError(f"widths of {Q.shape} and {K.shape} differ")
+
+
+check(one_over_width, name="best_scale")
+
+# %% [markdown]
+# The symptom is on our sentence, at d_k = 64. The same queries and keys in all three panels; compare
+# the rows *within* a panel. Can you tell from its weights who is asking?
+
+# %% nbgrader={"grade": false, "grade_id": "see-over-flat", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = np.random.default_rng(1)
+Q, K = rng.standard_normal((6, 64)), rng.standard_normal((6, 64))
+three_ways = {
+    "÷ d_k": softmax(one_over_width(Q, K) * (Q @ K.T)),
+    "÷ √d_k": softmax(Q @ K.T / 8),
+    "no scale": softmax(Q @ K.T),
+}
+figures.scaling.weights_in_panels(three_ways, tokens)
+
+# %% [markdown]
+# On the left every cell is between 0.14 and 0.21. All rows look alike, and you cannot tell who is
+# asking. On the right four of six readers hear one book only. In the middle each row has a preference
+# and still hears the others.
+#
+# Put a number on it. Take two readers at the same shelf. Which share of their attention do they place
+# differently? (Add up the differences of their weights, without signs, and halve the sum: 0 for equal
+# rows, 1 for readers who have no book in common.)
+
+# %% nbgrader={"grade": false, "grade_id": "break-over-flatten-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = np.random.default_rng(4)
+for d_k in (4, 64, 1024):
+    Q, K = draw_shelves(d_k)
+    raw = Q @ K.swapaxes(-1, -2)
+    line = f"d_k = {d_k:4}:"
+    for way, factor in {"no scale": 1.0, "÷ √d_k": d_k**-0.5, "÷ d_k": 1 / d_k}.items():
+        weights = softmax(factor * raw)
+        differ = abs(weights[:, :25] - weights[:, 25:]).sum(axis=-1) / 2  # reader n and n + 25
+        line += f"   {way} {differ.mean():.2f}"
+    print(line)
+
+# %% [markdown]
+# Divided by d_k = 1024, two readers differ in 2 % of their attention. Whatever they ask, the desk
+# answers with almost the plain mean of all pages: **the query no longer matters**. Divided by √d_k they
+# differ in about half, at each of the three widths. Without a scale they differ in 93 % and more from
+# d_k = 64 on, and most of them cannot learn otherwise.
+#
+# The second mistake is in the Jacobian, and it is one of NumPy's favourites: a list is subtracted from a
+# table, and broadcasting makes it fit.
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-broadcast", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def row_not_table(p: np.ndarray) -> np.ndarray:
+    diagonal = np.diag(p)
+    return diagonal - p
+
+
+check(row_not_table, name="softmax_jacobian")
+
+# %% nbgrader={"grade": false, "grade_id": "break-broadcast-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
+p = np.array([0.5, 0.25, 0.25])
+print("columns of the right one add up to", slopes_by_nudging(np.log(p)).sum(axis=0).round(4) + 0.0)
+print("columns of this one add up to     ", row_not_table(p).sum(axis=0))
+
+# %% [markdown]
+# The symptom: columns that do not add up to 0. By this table, raising a score takes the same from
+# every other book, whether it had much to lose or nothing, and attention leaks away. The shape is
+# right and nothing crashed; one look at the sums would have found it.
+
+# %% [markdown]
+# ## Cost
+#
+# **Count.** The scale can be paid in two places, with the same result:
+#
+# | where | multiplications | at N = M = 512, d_k = 64 |
+# |---|---|---|
+# | on the scores, c · (Q Kᵀ) | N · M | 262,144 |
+# | on the queries, (c · Q) Kᵀ | N · d_k | 32,768 |
+# | for comparison: Q Kᵀ itself | N · M · d_k | 16,777,216 |
+#
+# So the scale costs one part in d_k of the scores, or one part in M. And the Jacobian? You wrote down
+# M² slopes for one reader, N · M² for all of them: 134,217,728 numbers here, 1 GiB in float64. No
+# library does. What learning needs is J times a list g of M slopes, which say how the error changes
+# with each weight. J = diag(p) − p pᵀ is its own transpose, so it does not matter from which side:
+#
+# $$J g = p \odot g - p\,(p \cdot g) = p \odot (g - p \cdot g)$$
+#
+# In words (⊙ multiplies entry by entry): subtract the weighted average of g from every entry, and
+# multiply by the weights. That takes 2 M multiplications in place of M² for the table and M² more
+# for its product with g.
+#
+# **Measure.** Times are your machine's; look at the ratios.
+
+# %% nbgrader={"grade": false, "grade_id": "cost-measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from collections.abc import Callable
+from time import perf_counter
+
+
+def microseconds(function: Callable[[], object]) -> float:
+    """Shortest of many runs within a tenth of a second."""
+    taken: list[float] = []
+    begun = perf_counter()
+    while len(taken) < 5 or perf_counter() - begun < 0.1:
+        start = perf_counter()
+        function()
+        taken.append(1e6 * (perf_counter() - start))
+    return min(taken)
+
+
+rng = np.random.default_rng(4)
+Q, K = rng.standard_normal((512, 64)), rng.standard_normal((512, 64))
+plain = microseconds(lambda: Q @ K.T)
+print(f"Q Kᵀ        {plain:8.1f} µs")
+print(f"c · (Q Kᵀ)  {microseconds(lambda: (Q @ K.T) * 0.125):8.1f} µs")
+print(f"(c · Q) Kᵀ  {microseconds(lambda: (Q * 0.125) @ K.T):8.1f} µs")
+
+print("   M    table, then product   without the table   ratio")
+for m in (64, 256, 1024):
+    p, g = softmax(rng.standard_normal(m)), rng.standard_normal(m)
+    table = microseconds(lambda: softmax_jacobian(p) @ g)
+    direct = microseconds(lambda: p * (g - p @ g))
+    print(f"{m:4} {table:18.1f} µs {direct:16.1f} µs {table / direct:7.0f}")
+
+# %% nbgrader={"grade": false, "grade_id": "cost-same-result", "locked": true, "schema_version": 3, "solution": false, "task": false}
+p, g = softmax(rng.standard_normal(1024)), rng.standard_normal(1024)
+print("same scores:", np.allclose(0.125 * (Q @ K.T), (0.125 * Q) @ K.T, rtol=0, atol=1e-12))
+print("same J g:   ", np.allclose(softmax_jacobian(p) @ g, p * (g - p @ g), rtol=0, atol=1e-12))
+
+# %% [markdown]
+# Scaling the scores costs more than the 1/64 you counted, as a pass over N·M numbers is memory traffic,
+# and still little next to the product. The ratio that you counted for the Jacobian is M. For
+# small M the fixed price of calling NumPy hides it; for large M it can be more, as a table of M² numbers
+# has to be fetched from memory.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Check yourself
+#
+# **1.** Why √d_k and not d_k?
+#
+# <details><summary>A. Because d_k would be slower to divide by</summary>
+#
+# Not this one: it is one number either way, and dividing by it costs the same.
+#
+# </details>
+# <details><summary>B. Because the variance of a score is d_k, so its standard deviation is √d_k</summary>
+#
+# Yes. Products of different lines cancel in part, so typical scores grow as the square root of the
+# number of lines. Dividing by that keeps them the same size.
+#
+# </details>
+# <details><summary>C. Because a score is at most √d_k</summary>
+#
+# Not this one: nothing bounds it there. About one score in three lies beyond ±√d_k, and a reader's
+# best of 20 is nearly twice as large.
+#
+# </details>
+#
+# **2.** Every entry of Q and K has mean 0 and variance 9 instead of 1, independently. What is the
+# standard deviation of a raw score at d_k = 16?
+#
+# <details><summary>A. 4</summary>
+#
+# Not this one: √16 = 4 is right for variance 1.
+#
+# </details>
+# <details><summary>B. 12</summary>
+#
+# Not this one: that would be right if only the queries had variance 9. Here a key's entry is three
+# times as large as well.
+#
+# </details>
+# <details><summary>C. 36</summary>
+#
+# Yes. Each product has variance 9 · 9 = 81, 16 of them have 1296, and its root is 36.
+#
+# </details>
+#
+# **3.** Weights are one-hot. What is softmax's Jacobian?
+#
+# <details><summary>A. All 0</summary>
+#
+# Yes. diag(p) and p pᵀ are then the same table. No small nudge of a score changes any weight, so
+# nothing tells the model which way to go.
+#
+# </details>
+# <details><summary>B. The unit matrix</summary>
+#
+# Not this one: then each weight would follow its own score. But a weight of 1 cannot grow, and one of
+# 0 hardly moves.
+#
+# </details>
+# <details><summary>C. 1 in one place on the diagonal, 0 elsewhere</summary>
+#
+# Not this one: that is diag(p). The product p pᵀ has its 1 in the same place and takes it away.
+#
+# </details>
+#
+# **4.** A reader's row of weights over 20 books has an entropy of log 5 nats. What do you know?
+#
+# <details><summary>A. Exactly five books have a weight, 0.2 each</summary>
+#
+# Not this one: that row has this entropy, but so have others, with one large weight and many small
+# ones.
+#
+# </details>
+# <details><summary>B. It is shared as widely as by five books alike</summary>
+#
+# Yes. e to the entropy is 5. It is a summary: many rows have the same one.
+#
+# </details>
+# <details><summary>C. The largest weight is 1/5</summary>
+#
+# Not this one: it is at least 1/5, and larger unless the five share alike.
+#
+# </details>
+#
+# **5.** Dividing by d_k leaves softmax's Jacobian alive. What is wrong with it, then?
+#
+# <details><summary>A. The weights add up to less than 1</summary>
+#
+# Not this one: softmax makes them add up to 1, whatever it is given.
+#
+# </details>
+# <details><summary>B. Wide scores become nearly equal, so who asks no longer matters</summary>
+#
+# Yes. Their standard deviation is 1/√d_k and goes to 0, and weights go to 1/M each. The slope in the
+# query carries the same factor 1/d_k, so that learning is slow, too.
+#
+# </details>
+# <details><summary>C. The order of the books changes</summary>
+#
+# Not this one: a positive factor never changes which score is larger.
+#
+# </details>
+
+# %% [markdown]
+# ## Take away
+#
+# 1. A score is a sum of d_k products. With independent entries of mean 0 and variance 1, its variance
+#    is d_k and its standard deviation √d_k. ([How far scores spread](#How-far-scores-spread))
+# 2. Softmax's Jacobian is diag(p) − p pᵀ. It is 0 at one-hot weights: where one book has everything,
+#    no slope is left. ([Softmax's Jacobian](#Softmax's-Jacobian))
+# 3. Entropy says how many keys share: 0 for one, log M for all alike.
+#    ([Entropy](#Entropy:-how-many-keys-share))
+# 4. Without a scale, wide attention is one-hot before it has learned anything; with 1/d_k it is flat;
+#    with 1/√d_k all four measures stay level as it gets wider. ([One figure](#One-figure))
+# 5. The factor follows from the width alone and keeps the start the same at every width. Training may
+#    move away from it. ([The factor that keeps variance 1](#The-factor-that-keeps-variance-1))
+#
+# **Words of this lesson**: [scale](../glossary.md#scale),
+# [softmax](../glossary.md#softmax), [temperature](../glossary.md#temperature),
+# [gradient](../glossary.md#gradient); new: variance, standard deviation, independent
+# ([here](#How-far-scores-spread)), Jacobian, finite difference ([here](#Softmax's-Jacobian)), one-hot,
+# norm ([here](#The-Jacobian-dies)), entropy, nat ([here](#Entropy:-how-many-keys-share)).
+#
+# **To take into lesson 05.** You worked out softmax's slopes with a pencil, and the slope of the query
+# as a product of three tables. A model has many such steps, one after another. Who multiplies all
+# these tables, and does anybody ever write them down?
+
+# %% [markdown]
+# ### Sources
+#
+# - A. Vaswani et al. (2017), *Attention Is All You Need*, section 3.2.1 and footnote 4: variance d_k,
+#   and softmax with small gradients. [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
+# - S. J. D. Prince (2023), *Understanding Deep Learning*, section 12.3: scaled dot products.
+#   [udlbook.github.io](https://udlbook.github.io/udlbook/)
+# - C. E. Shannon (1948), *A Mathematical Theory of Communication*, section 6: entropy, and why it is
+#   this sum. [doi:10.1002/j.1538-7305.1948.tb01338.x](https://doi.org/10.1002/j.1538-7305.1948.tb01338.x)
+# - X. Glorot and Y. Bengio (2010), *Understanding the difficulty of training deep feedforward neural
+#   networks*, section 4.2: keeping variances the same from layer to layer at the start.
+#   [PMLR 9:249–256](https://proceedings.mlr.press/v9/glorot10a.html)
+# - G. Yang et al. (2022), *Tensor Programs V*, section 4, definition 4.1: where queries and keys align
+#   in training, a factor of 1/d. [arXiv:2203.03466](https://arxiv.org/abs/2203.03466)

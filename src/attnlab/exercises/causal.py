@@ -1,0 +1,602 @@
+"""Lesson 06's exercises: the causal mask, attention that does not look ahead, and padding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from attnlab.checks.declare import (
+    FLOAT32_TOLERANCE,
+    Case,
+    Exercise,
+    Group,
+    Mistake,
+    Property,
+    Relation,
+    Slot,
+    unchanged,
+)
+from attnlab.exercises.tensors import REFUSED, SHARES, normal
+from attnlab.exercises.variants import (
+    CAUSAL_MASKINGS,
+    CUTS,
+    MIXES,
+    SCALES,
+    SWAP,
+    WEIGHINGS,
+    Recipe,
+    Tensor,
+    paired_mistakes,
+    single_mistakes,
+    weights_detached,
+)
+
+LESSON = "06-causal-mask"
+
+
+# causal_mask ---------------------------------------------------------------------------------
+
+
+def _mask_cases(rng: np.random.Generator) -> Iterator[Case]:
+    small, large = sorted(int(size) for size in rng.permutation(np.arange(3, 12))[:2])
+    yield Case("values", (small,))
+    yield Case("values", (large,))
+    yield Case("edges", (1,), note="there is one token")
+    yield Case("edges", (4,), {"device": "cpu"}, note="a device is given")
+
+
+def _blocked(n: int, device: Any = None) -> Tensor:
+    """True = blocked: where PyTorch's own causal float mask is -inf."""
+    return torch.nn.Transformer.generate_square_subsequent_mask(n).isinf()
+
+
+CAUSAL_MASK = Exercise(
+    name="causal_mask",
+    lesson=LESSON,
+    stage="torch",
+    signature="(n, device=None) -> (n, n) bool",
+    read="The lower triangle",
+    returns=(Slot("blocked", "tensor", "n n"),),
+    groups=(
+        Group("values", "is True above the diagonal alone (True = blocked)", 0.75, core=True),
+        Group("edges", "works for one token, and takes a device", 0.25),
+    ),
+    cases=_mask_cases,
+    oracle=_blocked,
+    mistakes=(
+        Mistake(
+            "mask-inverted",
+            lambda n, device=None: ~_blocked(n),
+            "True stands where a token may look. This function's convention is True = blocked, as "
+            "`nn.MultiheadAttention` reads its masks.",
+            "Block what lies above the diagonal: `torch.triu`.",
+        ),
+        Mistake(
+            "mask-transposed",
+            lambda n, device=None: _blocked(n).mT,
+            "The lower triangle is blocked, so that a token sees the future and not the past.",
+            "Rows are queries: row i may see columns 0 … i.",
+        ),
+        Mistake(
+            "mask-off-by-one",
+            lambda n, device=None: torch.ones(n, n).triu().bool(),
+            "The diagonal is blocked too, so that no token sees itself.",
+            "Begin one above the diagonal: `diagonal=1`.",
+        ),
+        Mistake(
+            "mask-off-by-one",
+            lambda n, device=None: torch.ones(n, n).triu(2).bool(),
+            "The mask begins one too far to the right: each token sees the next one.",
+            "Begin one above the diagonal: `diagonal=1`.",
+        ),
+        Mistake(
+            "nothing-blocked",
+            lambda n, device=None: torch.zeros(n, n, dtype=torch.bool),
+            "Nothing is blocked.",
+            "Set the entries above the diagonal to True.",
+        ),
+        Mistake(
+            "all-blocked",
+            lambda n, device=None: torch.ones(n, n, dtype=torch.bool),
+            "Everything is blocked.",
+            "Keep only the entries above the diagonal: `torch.triu`.",
+        ),
+        Mistake(
+            "diagonal-only",
+            lambda n, device=None: ~torch.eye(n, dtype=torch.bool),
+            "Each token sees itself alone: the past is blocked too.",
+            "Keep only the entries above the diagonal: `torch.triu`.",
+        ),
+    ),
+)
+
+
+# attention -----------------------------------------------------------------------------------
+
+
+def _sentence(
+    rng: np.random.Generator, b: int, n: int, d: int, d_k: int, d_v: int, std: float = 1.0
+) -> tuple[Tensor, ...]:
+    x = normal(rng, b, n, d, std=std)
+    return x, *(normal(rng, d, width) for width in (d_k, d_k, d_v))
+
+
+def _alike(rng: np.random.Generator) -> tuple[Tensor, ...]:
+    """Tokens that are much alike: scores in the thousands, and much alike within a row.
+
+    Weights that are masked after softmax and then divided by their sum are right as well. Were the
+    scores of a row far apart, softmax would leave them nothing but zeros to divide by.
+    """
+    x, Wq, Wk, Wv = _sentence(rng, 2, 5, 6, 4, 3, std=0.03)
+    lengths = torch.tensor([60.0, 30.0], dtype=x.dtype)[:, None, None]  # no maximum fits both
+    return x + lengths * normal(rng, 6), Wq, Wq + 0.2 * Wk, Wv
+
+
+def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
+    yield Case("values", _sentence(rng, 2, 5, 6, 4, 3), exact_zeros=True)
+    yield Case("values", _sentence(rng, 3, 7, 4, 2, 5), exact_zeros=True)
+    yield Case("gradient", _sentence(rng, 2, 5, 6, 4, 3), gradient=True)
+    yield Case("single", _sentence(rng, 2, 1, 6, 4, 3), note="there is one token")
+    yield Case("large", _alike(rng), note="scores are in the thousands", exact_zeros=True)
+    single = tuple(part.float() for part in _sentence(rng, 2, 5, 6, 4, 3))
+    note = "inputs are float32"
+    yield Case("large", single, note=note, tolerance=FLOAT32_TOLERANCE, exact_zeros=True)
+    x, Wq, Wk, Wv = _sentence(rng, 2, 5, 6, 4, 3)
+    note = "x is (2, 5, 6) and the matrices have 7 rows"
+    tall = [torch.cat([W, W[:1]]) for W in (Wq, Wk, Wv)]
+    yield Case("refuses", (x, *tall), raises=REFUSED, note=note)
+    note = "Wq is (6, 4) and Wk is (6, 3)"
+    yield Case("refuses", (x, Wq, Wk[:, :3], Wv), raises=REFUSED, note=note)
+
+
+def _oracle(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    each_key = torch.eye(x.shape[-2], dtype=x.dtype).expand(*x.shape[:-2], -1, -1)
+    out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return out, F.scaled_dot_product_attention(q, k, each_key, is_causal=True)
+
+
+def _low(number: float) -> Callable[[Tensor, Tensor], Tensor]:
+    """A way to hide blocked scores: set them to a number."""
+    return lambda s, blocked: s.masked_fill(blocked, number)
+
+
+def over_row(numbers: Tensor) -> Tensor:
+    """Each number divided by the sum of its row."""
+    return numbers / numbers.sum(-1, keepdim=True)
+
+
+def _attend(recipe: Recipe) -> Callable[..., Any]:
+    """The exercise's function, made from a recipe."""
+
+    def attention(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
+        return recipe.cook(x @ Wq, x @ Wk, x @ Wv, _blocked(x.shape[-2]))
+
+    return attention
+
+
+def _over_the_batch(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
+    recipe = Recipe(weigh=lambda s: torch.softmax(s, 0).nan_to_num())
+    return _attend(recipe)(x, Wq, Wk, Wv)
+
+
+def _scaled_by_d(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
+    return _oracle(x, Wq * (Wq.shape[-1] / x.shape[-1]) ** 0.5, Wk, Wv)
+
+
+def _scaled_late(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
+    out, weights = _attend(Recipe(scale=lambda q, k: 1.0))(x, Wq, Wk, Wv)
+    return out / Wq.shape[-1] ** 0.5, weights / Wq.shape[-1] ** 0.5
+
+
+def _scores_for_weights(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
+    scores = (x @ Wq) @ (x @ Wk).mT / Wq.shape[-1] ** 0.5
+    hidden = scores.masked_fill(_blocked(x.shape[-2]), -torch.inf)
+    return _oracle(x, Wq, Wk, Wv)[0], hidden
+
+
+def _swapped(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
+    out, weights = _oracle(x, Wq, Wk, Wv)
+    return weights, out
+
+
+CUT = 2  # tokens after this one are the future, where a relation changes it
+
+
+def _other_future(rng: np.random.Generator) -> tuple[Case, Case]:
+    x, *matrices = _sentence(rng, 2, 5, 6, 4, 3)
+    changed = x.clone()
+    changed[:, CUT + 1 :] = normal(rng, 2, 5 - CUT - 1, 6, std=3.0)
+    return Case("values", (x, *matrices)), Case("values", (changed, *matrices))
+
+
+def _same_past(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
+    return all(
+        np.allclose(a[:, : CUT + 1], b[:, : CUT + 1], 0, 1e-9)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def _sees_no_future(args: tuple[Any, ...], out: np.ndarray, weights: np.ndarray) -> bool:
+    return bool((np.triu(weights, 1) == 0).all())
+
+
+ATTENTION = Exercise(
+    name="attention",
+    lesson=LESSON,
+    stage="torch",
+    signature="(x, Wq, Wk, Wv) -> (out, weights)",
+    read="Attention that does not look ahead",
+    returns=(Slot("out", "tensor", "B N d_v"), Slot("weights", "tensor", "B N N")),
+    groups=(
+        Group("values", "equals F.scaled_dot_product_attention(…, is_causal=True)", 3.0, core=True),
+        Group("gradient", "passes the right gradients to x and to all three matrices", 0.75),
+        Group("single", "works for one token", 0.25),
+        Group("large", "is stable, and keeps float32 (compared at 1e-4)", 0.5),
+        Group("refuses", "raises an error when widths do not fit", 0.25),
+        unchanged(0.25),
+    ),
+    cases=_attention_cases,
+    oracle=_oracle,
+    mistakes=(
+        *single_mistakes(_attend, SCALES, WEIGHINGS, MIXES, CAUSAL_MASKINGS, SWAP, CUTS),
+        weights_detached(_oracle),
+        Mistake(
+            "no-gradient",
+            lambda x, Wq, Wk, Wv: _oracle(x, Wq.detach(), Wk.detach(), Wv.detach()),
+            "The numbers are right, and the matrices were detached: they would never be learned.",
+            "Use the matrices as they are given, without `.data` or `.detach()`.",
+        ),
+        Mistake(
+            "no-gradient",
+            lambda x, Wq, Wk, Wv: _oracle(x, Wq.detach(), Wk.detach(), Wv),
+            "The numbers are right, and Wq and Wk were detached: they would never be learned.",
+            "Use the matrices as they are given, without `.data` or `.detach()`.",
+        ),
+        Mistake(
+            "softmax-over-batch",
+            _over_the_batch,
+            "Softmax ran over the first axis, the batch: sentences share attention between them.",
+            "Take softmax along the last axis, `dim=-1`.",
+        ),
+        Mistake(
+            "softmax-over-batch",
+            _attend(Recipe(weigh=lambda s: torch.softmax(s, 0))),
+            "Softmax ran over the first axis, the batch: sentences share attention between them, "
+            "and what is blocked in all of them is 0 / 0.",
+            "Take softmax along the last axis, `dim=-1`.",
+        ),
+        Mistake(
+            "values-not-projected",
+            lambda x, Wq, Wk, Wv: (_oracle(x, Wq, Wk, Wv)[1] @ x, _oracle(x, Wq, Wk, Wv)[1]),
+            "The output is an average of the tokens themselves: Wv was not used.",
+            "v = x @ Wv, then out = weights @ v.",
+        ),
+        Mistake(
+            "keys-from-w-q",
+            lambda x, Wq, Wk, Wv: _oracle(x, Wq, Wq, Wv),
+            "Keys are made with Wq. With one matrix for two roles, a token is drawn to itself.",
+            "k = x @ Wk.",
+        ),
+        Mistake(
+            "mask-inverted",
+            _attend(
+                Recipe(
+                    block=lambda blocked: ~blocked,
+                    hide=lambda s, blocked: s.masked_fill(blocked, -1e9),
+                )
+            ),
+            "The mask is read the other way round: allowed keys are blocked and blocked ones "
+            "allowed. The last token has none left, and -1e9 shares it out evenly.",
+            "Print one row of the mask and say aloud what True means in it.",
+        ),
+        Mistake(
+            "mask-off-by-one",
+            _attend(
+                Recipe(
+                    block=lambda blocked: blocked | torch.eye(len(blocked), dtype=torch.bool),
+                    hide=lambda s, blocked: s.masked_fill(blocked, -1e9),
+                )
+            ),
+            "The diagonal is blocked: no token sees itself, and the first, which sees nothing, "
+            "shares itself out evenly.",
+            "`torch.triu(…, diagonal=1)` begins one above the diagonal.",
+        ),
+        *(
+            Mistake(
+                "mask-with-small-number",
+                _attend(Recipe(hide=_low(low))),
+                f"Blocked scores were set to {low:g}, which is not low enough: other scores may "
+                "be as low, and blocked keys keep some weight.",
+                "Set blocked scores to -inf, as e to the -inf is 0.",
+            )
+            for low in (-1.0, -10.0, -100.0)
+        ),
+        Mistake(
+            "scaled-after-softmax",
+            _scaled_late,
+            "The weights were divided by √d_k, so a row adds up to 1/√d_k, and the scores not.",
+            "Divide the scores, before softmax.",
+        ),
+        Mistake(
+            "scores-for-weights",
+            _scores_for_weights,
+            "The output is right. The second result holds scores, where weights are asked.",
+            "Return what came out of softmax.",
+        ),
+        Mistake(
+            "scale-by-sqrt-d",
+            _scaled_by_d,
+            "The scores are divided by √d, the width of x. They are dot products of queries and "
+            "keys, which are d_k wide.",
+            "Take d_k from the queries: `q.shape[-1]`.",
+        ),
+        Mistake(
+            "values-unweighted",
+            _attend(Recipe(mix=lambda a, q, k, v: v)),
+            "The output is v as it is: the weights were not used.",
+            "out = weights @ v.",
+        ),
+        Mistake(
+            "weights-transposed",
+            _attend(Recipe(mix=lambda a, q, k, v: a.mT @ v)),
+            "The weights are used by columns: each output is mixed from the future.",
+            "out = weights @ v.",
+        ),
+        Mistake(
+            "swapped-results",
+            _swapped,
+            "Both results are right and stand in the wrong order.",
+            "Return `out, weights`.",
+        ),
+        Mistake(
+            "unstable-softmax",
+            _attend(Recipe(weigh=lambda s: s.exp() / s.exp().sum(-1, keepdim=True))),
+            "e to a large power is inf, and inf / inf is NaN.",
+            "Use `F.softmax`, or subtract each row's maximum before `exp`.",
+        ),
+        *(
+            Mistake(
+                "unstable-softmax",
+                _attend(Recipe(hide=lambda s, blocked: s, weigh=torch.exp, after=mask)),
+                "e to a large power is inf, and inf / inf is NaN.",
+                "Use `F.softmax`, or subtract each row's maximum before `exp`.",
+            )
+            for mask in (
+                lambda e, blocked: over_row(e.masked_fill(blocked, 0.0)),
+                lambda e, blocked: over_row(e * ~blocked),
+            )
+        ),
+        Mistake(
+            "one-maximum-for-all-rows",
+            _attend(Recipe(weigh=lambda s: over_row((s - s.max()).exp()))),
+            "The largest score of the whole batch was subtracted. A row whose scores are all far "
+            "below it becomes all zeros, and 0 / 0 is NaN.",
+            "Subtract each row's own maximum: `s.amax(-1, keepdim=True)`.",
+        ),
+    ),
+    pairs=paired_mistakes(_attend, SCALES[:4], WEIGHINGS, MIXES, CAUSAL_MASKINGS, SWAP),
+    properties=(
+        Property("the upper triangle of the weights is exactly 0", _sees_no_future),
+        *SHARES,
+    ),
+    relations=(
+        Relation(
+            "changing the future changes nothing in the past",
+            _other_future,
+            _same_past,
+            slug="future-leaks",
+            reason="A token's output changed when only later tokens did.",
+            remedy="Find where a row of scores uses keys that come after it.",
+        ),
+    ),
+    fused_banned=True,
+)
+
+
+# padding_mask --------------------------------------------------------------------------------
+
+
+def _lengths(rng: np.random.Generator, batch: int, longest: int) -> Tensor:
+    lengths = rng.integers(1, longest, batch)
+    lengths[0] = longest
+    lengths[1] = 2
+    return torch.from_numpy(lengths)
+
+
+def _padding_cases(rng: np.random.Generator) -> Iterator[Case]:
+    yield Case("values", (_lengths(rng, 3, 5), 7))
+    yield Case("values", (_lengths(rng, 4, 6), 6))
+    yield Case("edges", (torch.tensor([0, 3]), 4), note="one sentence is all padding")
+
+
+def _padding(lengths: Tensor, max_len: int) -> Tensor:
+    """True = real token: sentences of ones, padded with zeros by PyTorch."""
+    ones = [torch.ones(int(length)) for length in lengths] + [torch.ones(max_len)]
+    return torch.nn.utils.rnn.pad_sequence(ones, batch_first=True)[:-1].bool()
+
+
+PADDING_MASK = Exercise(
+    name="padding_mask",
+    lesson=LESSON,
+    stage="torch",
+    signature="(lengths, max_len) -> (B, max_len) bool",
+    read="Padding",
+    returns=(Slot("real", "tensor", "B max_len"),),
+    groups=(
+        Group("values", "is True for the real tokens (True = real)", 0.5, core=True),
+        Group("edges", "takes a sentence that is all padding", 0.25),
+        unchanged(0.25),
+    ),
+    cases=_padding_cases,
+    oracle=_padding,
+    mistakes=(
+        Mistake(
+            "mask-inverted",
+            lambda lengths, max_len: ~_padding(lengths, max_len),
+            "True stands where there is padding. This function's convention is True = real token.",
+            "A position is real where it is less than the length.",
+        ),
+        Mistake(
+            "mask-off-by-one",
+            lambda lengths, max_len: _padding((lengths + 1).clamp(max=max_len), max_len),
+            "One token too many is real: positions count from 0, so the last one is length − 1.",
+            "Compare with `<`, not `<=`.",
+        ),
+        Mistake(
+            "mask-off-by-one",
+            lambda lengths, max_len: _padding((lengths - 1).clamp(min=0), max_len),
+            "One token too few is real.",
+            "Position j is real where j < length.",
+        ),
+        Mistake(
+            "padding-on-the-left",
+            lambda lengths, max_len: _padding(lengths, max_len).flip(-1),
+            "The padding is on the left. In this course it follows the sentence.",
+            "Position j is real where j < length.",
+        ),
+        Mistake(
+            "mask-transposed",
+            lambda lengths, max_len: _padding(lengths, max_len).mT,
+            "The mask is (max_len, B): sentences should be rows.",
+            "Compare positions (1, max_len) with lengths (B, 1).",
+        ),
+        Mistake(
+            "nothing-masked",
+            lambda lengths, max_len: torch.ones(len(lengths), max_len, dtype=torch.bool),
+            "Every position counts as real.",
+            "Position j is real where j < length.",
+        ),
+        Mistake(
+            "one-token-only",
+            lambda lengths, max_len: torch.arange(max_len) == (lengths - 1)[:, None],
+            "Only the last real token is True.",
+            "Compare with `<`, not `==`.",
+        ),
+        Mistake(
+            "longest-for-all",
+            lambda lengths, max_len: _padding(lengths.max().expand(len(lengths)), max_len),
+            "Every sentence got the length of the longest.",
+            "Compare each row with its own length: `lengths[:, None]`.",
+        ),
+    ),
+)
+
+
+# decoder_mask --------------------------------------------------------------------------------
+
+
+def _decoder_cases(rng: np.random.Generator) -> Iterator[Case]:
+    yield Case("values", (_lengths(rng, 3, 5), 5))
+    yield Case("values", (_lengths(rng, 2, 6), 7))
+    yield Case("edges", (torch.tensor([0, 3]), 4), note="one sentence is all padding")
+    yield Case("edges", (torch.tensor([1, 1]), 1), note="there is one position")
+
+
+def _decoder(lengths: Tensor, n: int) -> Tensor:
+    """True = attend: neither in the future nor padding."""
+    return ~_blocked(n) & _padding(lengths, n)[:, None, None, :]
+
+
+DECODER_MASK = Exercise(
+    name="decoder_mask",
+    lesson=LESSON,
+    stage="torch",
+    signature="(lengths, n) -> (B, 1, n, n) bool",
+    read="Causal and padding in one",
+    returns=(Slot("attend", "tensor", "B 1 n n"),),
+    groups=(
+        Group("values", "is True for real keys that are not in the future", 1.25, core=True),
+        Group("edges", "takes a sentence that is all padding, and a single position", 0.5),
+        unchanged(0.25),
+    ),
+    cases=_decoder_cases,
+    oracle=_decoder,
+    mistakes=(
+        Mistake(
+            "mask-inverted",
+            lambda lengths, n: ~_decoder(lengths, n),
+            "True stands where a key is blocked. For `F.scaled_dot_product_attention` True means "
+            "attend.",
+            "Negate it.",
+        ),
+        Mistake(
+            "padding-missing",
+            lambda lengths, n: ~_blocked(n).expand(len(lengths), 1, n, n),
+            "This is the causal mask alone: padding may be attended to.",
+            "Combine it with the padding mask of the keys by `&`.",
+        ),
+        Mistake(
+            "mask-missing",
+            lambda lengths, n: _padding(lengths, n)[:, None, None, :].expand(-1, 1, n, n),
+            "This is the padding mask alone: the future may be attended to.",
+            "Combine it with the causal mask by `&`.",
+        ),
+        Mistake(
+            "or-not-and",
+            lambda lengths, n: ~_blocked(n) | _padding(lengths, n)[:, None, None, :],
+            "A key is open if either mask lets it through. It has to pass both.",
+            "Combine masks of what may be attended to by `&`.",
+        ),
+        Mistake(
+            "padding-on-queries",
+            lambda lengths, n: ~_blocked(n) & _padding(lengths, n)[:, None, :, None],
+            "Padding was blocked as a query, in the rows. It has to be blocked as a key, in the "
+            "columns.",
+            "Give the padding mask the shape (B, 1, 1, n).",
+        ),
+        Mistake(
+            "mask-transposed",
+            lambda lengths, n: ~_blocked(n).mT & _padding(lengths, n)[:, None, None, :],
+            "The wrong triangle is blocked: a token sees the future and not the past.",
+            "Row i may see columns 0 … i.",
+        ),
+        Mistake(
+            "mask-off-by-one",
+            lambda lengths, n: (
+                torch.ones(n, n).tril(-1).bool() & _padding(lengths, n)[:, None, None, :]
+            ),
+            "No token may see itself.",
+            "Keep the diagonal: block from one above it.",
+        ),
+        Mistake(
+            "mask-off-by-one",
+            lambda lengths, n: (
+                torch.ones(n, n).tril(1).bool() & _padding(lengths, n)[:, None, None, :]
+            ),
+            "Each token sees the next one.",
+            "Block from one above the diagonal.",
+        ),
+        Mistake(
+            "mask-off-by-one",
+            lambda lengths, n: _decoder((lengths + 1).clamp(max=n), n),
+            "One token too many is real: the last one stands at length − 1.",
+            "Compare positions with `<`, not `<=`.",
+        ),
+        Mistake(
+            "causal-inverted",
+            lambda lengths, n: _blocked(n) & _padding(lengths, n)[:, None, None, :],
+            "The causal mask says True = blocked and was used as True = attend.",
+            "Negate `causal_mask(n)` before you combine.",
+        ),
+        Mistake(
+            "padding-inverted",
+            lambda lengths, n: ~_blocked(n) & ~_padding(lengths, n)[:, None, None, :],
+            "Only padding may be attended to.",
+            "`padding_mask` says True = real token: use it as it is.",
+        ),
+        Mistake(
+            "head-axis-missing",
+            lambda lengths, n: _decoder(lengths, n)[:, 0],
+            "The mask is (B, n, n). For SDPA's (B, H, n, n) scores it would meet the heads with "
+            "its batch axis.",
+            "Add an axis of 1 for the heads: `[:, None]`.",
+        ),
+    ),
+)
+
+EXERCISES = (CAUSAL_MASK, ATTENTION, PADDING_MASK, DECODER_MASK)

@@ -1,0 +1,541 @@
+"""Lesson 04's exercises: how scores spread, softmax's Jacobian, entropy, and the factor 1/√d_k."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnlab.checks.declare import (
+    Case,
+    Exercise,
+    Group,
+    Mistake,
+    Property,
+    Relation,
+    Slot,
+    unchanged,
+)
+from attnlab.checks.observe import Seed
+from attnlab.exercises.attention import softmax, tensor
+from attnlab.exercises.bank import one_hot
+
+LESSON = "04-scaling"
+Arrays = Any  # arrays from a case
+
+
+# score_std -----------------------------------------------------------------------------------
+
+PAIRS = 20_000
+
+
+def _std_cases(rng: np.random.Generator) -> Iterator[Case]:
+    for d_k in (16, 3, 100):
+        # Six standard errors of a measured standard deviation: a score's kurtosis is 3 + 6/d_k.
+        tolerance = 6 * float(np.sqrt(d_k * (2 + 6 / d_k) / (4 * PAIRS)))
+        yield Case("values", (d_k, PAIRS, Seed(int(rng.integers(2**31)))), tolerance=tolerance)
+
+
+def _two_seeds(rng: np.random.Generator) -> tuple[Case, Case]:
+    one, other = (Case("values", (9, 50, Seed(int(seed)))) for seed in rng.integers(2**31, size=2))
+    return one, other
+
+
+def _two_sizes(rng: np.random.Generator) -> tuple[Case, Case]:
+    seed = Seed(int(rng.integers(2**31)))
+    return Case("values", (9, 40, seed)), Case("values", (9, 20_000, seed))
+
+
+def _root(d_k: int) -> float:
+    """√d_k: a score is a sum of d_k products, each of variance 1."""
+    return float(torch.tensor(float(d_k), dtype=torch.float64).sqrt())
+
+
+def _mean_absolute(d_k: int) -> float:
+    """E|q·k| = E|q| · E|z|, z a standard normal number: q·k is normal once q is known."""
+    norm = math.sqrt(2) * math.exp(math.lgamma((d_k + 1) / 2) - math.lgamma(d_k / 2))
+    return norm * math.sqrt(2 / math.pi)
+
+
+def _drawn(measure: Callable[[np.ndarray], Any]) -> Callable[..., float]:
+    """A measure of the scores as most would draw them, queries first.
+
+    A measured variance is too far from d_k to be known by that number.
+    """
+
+    def measured(d_k: int, n_pairs: int, rng: Seed) -> float:
+        numbers = np.random.default_rng(rng.seed)
+        q, k = numbers.normal(size=(2, n_pairs, d_k))
+        return float(measure((q * k).sum(-1)))
+
+    return measured
+
+
+VARIANCE = (
+    "This is the variance of the scores, d_k. The standard deviation is its square root.",
+    "Use `std`, or take the square root of the variance.",
+)
+BROADCASTS = (
+    "p was subtracted from each row. `np.diag(p) - p` broadcasts where an outer product is meant.",
+    "Use `np.outer(p, p)`.",
+)
+
+
+SCORE_STD = Exercise(
+    name="score_std",
+    lesson=LESSON,
+    stage="numpy",
+    signature="(d_k, n_pairs, rng) -> float",
+    read="How far scores spread",
+    returns=(Slot("std", "float"),),
+    groups=(Group("values", "is √d_k within six standard errors", 0.5, core=True),),
+    cases=_std_cases,
+    oracle=lambda d_k, n_pairs, rng: _root(d_k),
+    mistakes=(
+        Mistake(
+            "variance-not-std",
+            lambda d_k, n_pairs, rng: float(d_k),
+            *VARIANCE,
+        ),
+        Mistake("variance-not-std", _drawn(np.var), *VARIANCE),
+        Mistake("variance-not-std", _drawn(lambda scores: (scores**2).mean()), *VARIANCE),
+        Mistake("variance-not-std", _drawn(lambda scores: scores.var(ddof=1)), *VARIANCE),
+        Mistake(
+            "already-scaled",
+            lambda d_k, n_pairs, rng: 1.0,
+            "A spread of 1: either the scores were scaled first, or the products of a pair were "
+            "never added up. A raw score is the sum of d_k products.",
+            "Sum over the last axis, leave the factor 1/√d_k out, and take the standard deviation.",
+        ),
+        Mistake(
+            "one-entry-only",
+            lambda d_k, n_pairs, rng: _root(d_k) * 0 + np.sqrt(d_k) / d_k,
+            "The mean of the products was taken where their sum is asked.",
+            "A score is the sum over the d_k entries: `(q * k).sum(axis=-1)`.",
+        ),
+        Mistake(
+            "root-of-root",
+            lambda d_k, n_pairs, rng: _root(d_k) ** 0.5,
+            "A square root was taken twice.",
+            "`std` is a square root already.",
+        ),
+        Mistake(
+            "spread-of-norms",
+            lambda d_k, n_pairs, rng: float(np.sqrt(2 * d_k)),
+            "This is the spread of Σ q², of queries with themselves. A score is between a query "
+            "and a key drawn apart from it.",
+            "Draw queries and keys separately.",
+        ),
+        Mistake(
+            "uniform-not-normal",
+            lambda d_k, n_pairs, rng: float(np.sqrt(d_k * 7 / 144)),
+            "The numbers were drawn uniformly from 0 to 1, as `rng.random` does.",
+            "Draw with `rng.standard_normal`.",
+        ),
+        Mistake(
+            "mean-absolute-score",
+            lambda d_k, n_pairs, rng: _mean_absolute(d_k),
+            "This is the mean absolute score, which is smaller than the standard deviation.",
+            "Use `std`.",
+        ),
+        Mistake(
+            "mean-not-std",
+            lambda d_k, n_pairs, rng: 0.0,
+            "This is the mean of the scores, which is near 0 whatever d_k is.",
+            "Use `std`.",
+        ),
+    ),
+    relations=(
+        Relation(
+            "two generators give two measurements",
+            _two_seeds,
+            lambda one, other: bool(one[0] != other[0]),
+            0.25,
+            "not-measured",
+            "Two different generators gave the same number to the last digit, so it was not "
+            "measured on numbers drawn from `rng`.",
+            "Draw both queries and keys from `rng`, and return the standard deviation you measure.",
+        ),
+        Relation(
+            "the number of pairs is n_pairs",
+            _two_sizes,
+            lambda few, many: bool(few[0] != many[0]),
+            0.25,
+            "pairs-ignored",
+            "40 pairs and 20,000 pairs gave the same number, so `n_pairs` was not used.",
+            "Draw arrays of shape (n_pairs, d_k).",
+        ),
+    ),
+)
+
+
+# softmax_jacobian ----------------------------------------------------------------------------
+
+
+def _jacobian_cases(rng: np.random.Generator) -> Iterator[Case]:
+    yield Case("values", (softmax(rng.normal(size=7)),))
+    yield Case("values", (softmax(rng.normal(0, 2, 5)),))
+    yield Case("values", (softmax(rng.normal(size=2)),), note="there are two weights")
+    hard = one_hot(rng.normal(size=6))
+    yield Case("hard", (hard,), note="p is one-hot", exact_zeros=True)
+    yield Case("hard", (softmax(rng.normal(0, 30, 4)),), note="p is almost one-hot")
+
+
+def _jacobian(p: Arrays) -> np.ndarray:
+    """Autograd through torch.softmax, at the scores log p."""
+    scores = tensor(p).log()
+    result = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, -1), scores)
+    return np.asarray(result)
+
+
+JACOBIAN = Exercise(
+    name="softmax_jacobian",
+    lesson=LESSON,
+    stage="numpy",
+    signature="(p) -> (M, M)",
+    read="Softmax's Jacobian",
+    returns=(Slot("jacobian", "ndarray", "M M"),),
+    groups=(
+        Group("values", "equals autograd through torch.softmax", 1.5, core=True),
+        Group("hard", "is 0 where p is one-hot", 0.25),
+        unchanged(0.25),
+    ),
+    cases=_jacobian_cases,
+    oracle=_jacobian,
+    mistakes=(
+        Mistake(
+            "diagonal-only",
+            lambda p: np.diag(p),
+            "This is diag(p) alone. It leaves out that raising one score takes from every weight.",
+            "Subtract p pᵀ.",
+        ),
+        Mistake(
+            "sigmoid-derivative",
+            lambda p: np.diag(p * (1 - p)),
+            "The diagonal is right and the rest is 0, as if each weight depended on its own score "
+            "alone.",
+            "Off the diagonal, entry (i, j) is −p_i p_j.",
+        ),
+        Mistake(
+            "outer-product-only",
+            lambda p: -np.outer(p, p),
+            "This is −p pᵀ alone.",
+            "Add diag(p).",
+        ),
+        Mistake(
+            "sign-flipped",
+            lambda p: np.outer(p, p) - np.diag(p),
+            "Every sign is turned round.",
+            "It is diag(p) − p pᵀ.",
+        ),
+        Mistake(
+            "outer-product-added",
+            lambda p: np.diag(p) + np.outer(p, p),
+            "The outer product is added. Raising one score lowers the other weights, so that off "
+            "the diagonal the entries are negative.",
+            "It is diag(p) − p pᵀ.",
+        ),
+        Mistake(
+            "identity-not-diagonal",
+            lambda p: np.eye(len(p)) - np.outer(p, p),
+            "The identity stands where diag(p) should.",
+            "Put p on the diagonal: `np.diag(p)`.",
+        ),
+        Mistake(
+            "log-softmax-jacobian",
+            lambda p: np.eye(len(p)) - p[None, :] * np.ones((len(p), 1)),
+            "This is the Jacobian of log p: rows were not multiplied by p_i.",
+            "Multiply row i by p_i.",
+        ),
+        Mistake(
+            "inner-not-outer-product",
+            lambda p: np.diag(p) - p @ p,
+            "p·p is one number; it was subtracted from every entry.",
+            "Use `np.outer(p, p)`.",
+        ),
+        Mistake(
+            "elementwise-product",
+            lambda p: np.diag(p) - p * p,
+            "p * p is the vector of squares, and NumPy subtracted it from every row.",
+            "Use `np.outer(p, p)`, or `p[:, None] * p`.",
+        ),
+        Mistake(
+            "rows-minus-columns",
+            lambda p: np.diag(p) - p[None, :] * np.ones((len(p), 1)),
+            *BROADCASTS,
+        ),
+        Mistake(
+            "rows-minus-columns",
+            lambda p: np.diag(p) - p[:, None] * np.ones((1, len(p))),
+            "p was subtracted from each column, where an outer product is meant.",
+            "Use `np.outer(p, p)`.",
+        ),
+        Mistake(
+            "off-diagonal-only",
+            lambda p: np.diag(p * p) - np.outer(p, p),
+            "Off the diagonal the entries are right. On it they are 0.",
+            "On the diagonal, entry (i, i) is p_i (1 − p_i).",
+        ),
+        Mistake(
+            "softmax-of-weights",
+            lambda p: _jacobian(np.exp(p) / np.exp(p).sum()),
+            "Softmax was applied to p. p holds weights, so softmax has been taken already.",
+            "Use p as it is: diag(p) − p pᵀ.",
+        ),
+    ),
+    properties=(
+        Property("each row adds up to 0", lambda args, J: bool((abs(J.sum(1)) < 1e-9).all())),
+        Property("it is symmetric", lambda args, J: bool((abs(J - J.T) < 1e-9).all())),
+    ),
+)
+
+
+# entropy -------------------------------------------------------------------------------------
+
+
+def _entropy_cases(rng: np.random.Generator) -> Iterator[Case]:
+    yield Case("values", (softmax(rng.normal(size=(5, 7))),))
+    yield Case("values", (softmax(rng.normal(0, 2, (2, 5, 4))),))
+    yield Case("values", (softmax(rng.normal(size=6)),), note="p has one axis")
+    yield Case("axis", (softmax(rng.normal(size=(5, 7)), 0), 0), note="axis is 0")
+    yield Case("axis", (softmax(rng.normal(size=(2, 5, 4)), 1),), {"axis": 1}, note="axis is 1")
+    some = softmax(np.where(rng.random((4, 6)) < 0.5, rng.normal(size=(4, 6)), -np.inf) + 0.0)
+    some[0] = one_hot(rng.normal(size=6))
+    some = np.nan_to_num(some)
+    yield Case("zeros", (some,), note="some weights are exactly 0")
+
+
+def _entropy(p: Arrays, axis: int = -1) -> np.ndarray:
+    return torch.special.entr(tensor(p)).sum(axis).numpy()
+
+
+def _of(measure: Callable[[Any, int], Any]) -> Callable[..., Any]:
+    return lambda p, axis=-1: measure(p, axis)
+
+
+ENTROPY = Exercise(
+    name="entropy",
+    lesson=LESSON,
+    stage="numpy",
+    signature="(p, axis=-1) -> ndarray",
+    read="Entropy: how many keys share",
+    returns=(Slot("entropy", "ndarray", "…"),),
+    groups=(
+        Group("values", "equals torch.special.entr, summed over the last axis", 0.5, core=True),
+        Group("axis", "takes any axis", 0.125),
+        Group("zeros", "counts 0·log 0 as 0", 0.25),
+        unchanged(0.125),
+    ),
+    cases=_entropy_cases,
+    oracle=_entropy,
+    mistakes=(
+        Mistake(
+            "entropy-in-bits",
+            _of(lambda p, axis: _entropy(p, axis) / np.log(2)),
+            "This is the entropy in bits. Nats are asked for: the natural logarithm.",
+            "Use `np.log`, not `np.log2`.",
+        ),
+        Mistake(
+            "base-ten",
+            _of(lambda p, axis: _entropy(p, axis) / np.log(10)),
+            "The logarithm has base 10. Nats are asked for: the natural logarithm.",
+            "Use `np.log`.",
+        ),
+        Mistake(
+            "sign-flipped",
+            _of(lambda p, axis: -_entropy(p, axis)),
+            "The sign is missing: log p is negative, so the sum has to be negated.",
+            "Entropy is −Σ p log p.",
+        ),
+        Mistake(
+            "mean-not-sum",
+            _of(lambda p, axis: _entropy(p, axis) / p.shape[axis]),
+            "The mean over keys was taken where the sum is asked.",
+            "Use `sum` along the axis.",
+        ),
+        Mistake(
+            "summed-over-everything",
+            _of(lambda p, axis: _entropy(p.ravel(), 0)),
+            "The sum ran over the whole array.",
+            "Give `sum` the axis.",
+        ),
+        Mistake(
+            "axis-ignored",
+            _of(lambda p, axis: _entropy(p, -1)),
+            "The sum ran over the last axis, whatever `axis` says.",
+            "Give `sum` the axis.",
+        ),
+        Mistake(
+            "unweighted-logarithms",
+            _of(lambda p, axis: -np.log(p).sum(axis)),
+            "The logarithms were summed without their weights.",
+            "Multiply each log p by p before you sum.",
+        ),
+        Mistake(
+            "unweighted-logarithms",
+            _of(lambda p, axis: -np.log(p).mean(axis)),
+            "The logarithms were averaged evenly. Each counts as often as its key is attended to.",
+            "Multiply each log p by p and sum.",
+        ),
+        Mistake(
+            "not-summed",
+            _of(lambda p, axis: torch.special.entr(tensor(p)).numpy()),
+            "These are the terms −p log p, one for each key. They were not summed.",
+            "Use `sum` along the axis.",
+        ),
+        Mistake(
+            "perplexity",
+            _of(lambda p, axis: np.exp(_entropy(p, axis))),
+            "This is e to the entropy, the perplexity: how many keys share, as a number of keys.",
+            "Leave out the exponential.",
+        ),
+        Mistake(
+            "normalised-entropy",
+            _of(lambda p, axis: _entropy(p, axis) / np.log(p.shape[axis])),
+            "The entropy was divided by its largest possible value, log M.",
+            "Leave out the division.",
+        ),
+        Mistake(
+            "gini-not-entropy",
+            _of(lambda p, axis: 1 - (p**2).sum(axis)),
+            "This is 1 − Σ p², another measure of spread.",
+            "Entropy is −Σ p log p.",
+        ),
+        Mistake(
+            "zero-log-zero",
+            _of(lambda p, axis: -(p * np.log(p)).sum(axis)),
+            "0 · log 0 is 0 · (−inf), which NumPy makes NaN. Its limit, as p goes to 0, is 0.",
+            "Take the logarithm only where p is positive: `np.where`, or `np.log(..., where=…)`.",
+        ),
+        Mistake(
+            "zeros-clipped",
+            _of(
+                lambda p, axis: -(np.clip(p, 1e-3, None) * np.log(np.clip(p, 1e-3, None))).sum(axis)
+            ),
+            "Weights were raised to a smallest value of 0.001 before the logarithm.",
+            "Leave p as it is, and count 0 · log 0 as 0.",
+        ),
+    ),
+    properties=(Property("entropy is never negative", lambda args, h: bool((h >= -1e-9).all())),),
+)
+
+
+# best_scale ----------------------------------------------------------------------------------
+
+
+def _scale_cases(rng: np.random.Generator) -> Iterator[Case]:
+    for shape_q, shape_k in (((5, 4), (7, 4)), ((3, 16), (6, 16)), ((2, 5, 6), (2, 7, 6))):
+        yield Case("values", (rng.normal(size=shape_q), rng.normal(size=shape_k)))
+    q, k = rng.normal(0, 5, (5, 4)), rng.normal(0, 0.1, (7, 4))
+    yield Case("assumed", (q, k), note="the numbers do not have unit variance")
+    args = rng.normal(size=(5, 4)), rng.normal(size=(7, 3))
+    yield Case("refuses", args, raises="ValueError", note="queries are 4 wide and keys 3")
+
+
+def _scale(factor: Callable[[Any, Any], float]) -> Callable[..., Any]:
+    return lambda Q, K: factor(Q, K)
+
+
+BEST_SCALE = Exercise(
+    name="best_scale",
+    lesson=LESSON,
+    stage="numpy",
+    signature="(Q, K) -> float",
+    read="The factor that keeps variance 1",
+    returns=(Slot("scale", "float"),),
+    groups=(
+        Group("values", "is the factor that PyTorch's attention uses", 0.5, core=True),
+        Group("assumed", "depends on the shapes alone, whatever the numbers", 0.125),
+        Group("refuses", "raises ValueError when queries and keys differ in width", 0.25),
+        unchanged(0.125),
+    ),
+    cases=_scale_cases,
+    oracle=lambda Q, K: float(1 / tensor(float(K.shape[-1])).sqrt()),
+    mistakes=(
+        Mistake(
+            "scale-multiplied",
+            _scale(lambda Q, K: K.shape[-1] ** 0.5),
+            "This is √d_k. Multiplying by it makes the spread larger.",
+            "The factor is 1/√d_k.",
+        ),
+        Mistake(
+            "scale-by-d",
+            _scale(lambda Q, K: 1 / K.shape[-1]),
+            "This is 1/d_k, which over-flattens: the scores' standard deviation becomes 1/√d_k.",
+            "Variance is d_k; a factor c changes it by c².",
+        ),
+        Mistake(
+            "no-scale",
+            _scale(lambda Q, K: 1.0),
+            "A factor of 1 leaves the variance at d_k.",
+            "The factor is 1/√d_k.",
+        ),
+        Mistake(
+            "width-itself",
+            _scale(lambda Q, K: float(K.shape[-1])),
+            "This is d_k itself, the variance of the raw scores.",
+            "The factor is one over its square root.",
+        ),
+        Mistake(
+            "scale-by-sqrt-n",
+            _scale(lambda Q, K: Q.shape[-2] ** -0.5),
+            "This is 1/√N. A score is a sum of d_k products, however many queries there are.",
+            "Use the last axis, `Q.shape[-1]`.",
+        ),
+        Mistake(
+            "scale-by-sqrt-n",
+            _scale(lambda Q, K: K.shape[-2] ** -0.5),
+            "This is 1/√M. A score is a sum of d_k products, however many keys there are.",
+            "Use the last axis, `K.shape[-1]`.",
+        ),
+        Mistake(
+            "scale-by-first-axis",
+            _scale(lambda Q, K: Q.shape[0] ** -0.5),
+            "The first axis was taken for d_k. It is the batch, or the queries.",
+            "Use the last axis, `Q.shape[-1]`.",
+        ),
+        Mistake(
+            "scale-by-first-axis",
+            _scale(lambda Q, K: K.shape[0] ** -0.5),
+            "The first axis was taken for d_k. It is the batch, or the keys.",
+            "Use the last axis, `K.shape[-1]`.",
+        ),
+        Mistake(
+            "half-not-root",
+            _scale(lambda Q, K: 2 / K.shape[-1]),
+            "This is 2/d_k: `**` binds closer than `/`, so `d_k ** 1/2` is half of d_k.",
+            "Write `d_k ** 0.5` or `sqrt(d_k)`.",
+        ),
+        Mistake(
+            "half-not-root",
+            _scale(lambda Q, K: 0.5 / K.shape[-1]),
+            "This is 1/(2 d_k): `d_k ** -1/2` is read from left to right.",
+            "Write `d_k ** -0.5`.",
+        ),
+        Mistake(
+            "measured-not-assumed",
+            _scale(lambda Q, K: float(K.shape[-1] ** -0.5 / (Q.std() * K.std()))),
+            "The spread of these very queries and keys went into it. The factor has to follow from "
+            "the shapes alone, so that it does not change with each input.",
+            "Assume unit variance for the entries of Q and K: then it is 1/√d_k.",
+        ),
+        Mistake(
+            "measured-not-assumed",
+            _scale(lambda Q, K: float(1 / (Q @ K.swapaxes(-1, -2)).std())),
+            "This is one over the spread of these very scores. The factor has to follow from the "
+            "shapes alone, so that it does not change with each input.",
+            "Assume unit variance for the entries of Q and K: then it is 1/√d_k.",
+        ),
+        Mistake(
+            "fourth-root",
+            _scale(lambda Q, K: K.shape[-1] ** -0.25),
+            "This is the fourth root: the factor for Q and K each, where they are scaled apart.",
+            "For the scores it is 1/√d_k.",
+        ),
+    ),
+)
+
+EXERCISES = (SCORE_STD, JACOBIAN, ENTROPY, BEST_SCALE)

@@ -1,0 +1,492 @@
+"""Lesson 05's exercises: attention as a batched tensor function, and as a module."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from attnlab.checks.declare import (
+    FLOAT32_TOLERANCE,
+    Case,
+    Exercise,
+    Group,
+    Mistake,
+    Property,
+    Relation,
+    Slot,
+    unchanged,
+)
+from attnlab.exercises.variants import (
+    CUTS,
+    MASKINGS,
+    MIXES,
+    SCALES,
+    SWAP,
+    WEIGHINGS,
+    Recipe,
+    Tensor,
+    paired_mistakes,
+    single_mistakes,
+    weights_detached,
+)
+
+LESSON = "05-pytorch"
+REFUSED = "ValueError or RuntimeError"  # PyTorch's own error names both shapes
+
+
+def normal(rng: np.random.Generator, *shape: int, std: float = 1.0) -> Tensor:
+    """Standard normal float64 numbers."""
+    return torch.from_numpy(rng.normal(0, std, shape))
+
+
+def sdpa(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """F.scaled_dot_product_attention, and its weights: its output when values are unit vectors."""
+    each_key = torch.eye(k.shape[-2], dtype=v.dtype).expand(*k.shape[:-2], -1, -1)
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return out, F.scaled_dot_product_attention(q, k, each_key, attn_mask=mask)
+
+
+def rows_are_shares(args: tuple[Any, ...], out: np.ndarray, weights: np.ndarray) -> bool:
+    """Each row of weights adds up to 1, or is all 0."""
+    sums = weights.sum(-1)
+    return bool(((abs(sums - 1) < 1e-4) | (sums == 0)).all())
+
+
+SHARES = (
+    Property("weights are numbers, none below 0", lambda args, out, a: bool((a >= 0).all())),
+    Property("each row of weights adds up to 1, or is all 0", rows_are_shares),
+)
+
+
+# scaled_dot_product_attention ----------------------------------------------------------------
+
+
+def _qkv(rng: np.random.Generator, *leading: int, std: float = 1.0) -> tuple[Tensor, ...]:
+    n, m, d_k, d_v = 5, 7, 6, 3  # at d_k = 4, √d_k is d_k / 2
+    return (
+        normal(rng, *leading, n, d_k, std=std),
+        normal(rng, *leading, m, d_k),
+        normal(rng, *leading, m, d_v),
+    )
+
+
+def _some(rng: np.random.Generator, *shape: int) -> Tensor:
+    """A mask that leaves each query some keys and blocks others. True = attend."""
+    mask = torch.from_numpy(rng.random(shape) < 0.6)
+    mask[..., 0], mask[..., 1] = True, False
+    return mask
+
+
+def _function_cases(rng: np.random.Generator) -> Iterator[Case]:
+    yield Case("values", _qkv(rng, 2), note="there is a batch axis")
+    yield Case("values", _qkv(rng), note="there is no batch axis")
+    yield Case("values", _qkv(rng, 2, 3), note="there are batch and head axes")
+    yield Case("bool mask", (*_qkv(rng, 2), _some(rng, 5, 7)), exact_zeros=True)
+    broadcast = {"attn_mask": _some(rng, 2, 1, 1, 7)}
+    yield Case("bool mask", _qkv(rng, 2, 3), broadcast, note="it broadcasts", exact_zeros=True)
+    yield Case("float mask", (*_qkv(rng, 2), normal(rng, 5, 7)), note="attn_mask is float")
+    hidden = torch.zeros(5, 7, dtype=torch.float64).masked_fill(~_some(rng, 5, 7), -torch.inf)
+    note = "attn_mask is float, 0 and -inf"
+    yield Case("float mask", (*_qkv(rng, 2), hidden), note=note, exact_zeros=True)
+    nothing = _some(rng, 5, 7)
+    nothing[2] = False
+    note = "one query may attend to no key"
+    yield Case("blocked", (*_qkv(rng, 2), nothing), note=note, exact_zeros=True)
+    yield Case("gradient", _qkv(rng, 2), gradient=True)
+    yield Case("large", _qkv(rng, 2, std=1e4), note="scores are in the thousands")
+    single = tuple(part.float() for part in _qkv(rng, 2))
+    yield Case("large", single, note="inputs are float32", tolerance=FLOAT32_TOLERANCE)
+
+
+def _function(recipe: Recipe) -> Callable[..., Any]:
+    """The exercise's function, made from a recipe. A float mask is added as it should be."""
+
+    def attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+        if attn_mask is None or attn_mask.dtype != torch.bool:
+            nothing = torch.zeros(q.shape[-2], k.shape[-2], dtype=torch.bool)
+            unmasked = dataclasses.replace(recipe, block=lambda blocked: blocked)
+            return unmasked.cook(q, k, v, nothing if attn_mask is None else attn_mask == -torch.inf)
+        return recipe.cook(q, k, v, ~attn_mask)
+
+    return attention
+
+
+def _complete(recipe: Recipe) -> Callable[..., Any]:
+    """The same, right for float masks and for queries that may attend to nothing as well."""
+
+    def attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+        whole = dataclasses.replace(
+            recipe,
+            hide=lambda s, _: s if attn_mask is None else _hidden(s, attn_mask, -torch.inf),
+            weigh=lambda s: torch.softmax(s, -1).nan_to_num(),
+        )
+        return whole.cook(q, k, v, torch.zeros(q.shape[-2], k.shape[-2], dtype=torch.bool))
+
+    return attention
+
+
+def _ignores_float(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+    boolean = attn_mask is not None and attn_mask.dtype == torch.bool
+    return sdpa(q, k, v, attn_mask if boolean else None)
+
+
+def _float_as_bool(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+    return sdpa(q, k, v, None if attn_mask is None else attn_mask.bool())
+
+
+def _swapped(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+    out, weights = sdpa(q, k, v, attn_mask)
+    return weights, out
+
+
+def _hidden(scores: Tensor, mask: Tensor, low: float) -> Tensor:
+    """Scores under a mask: a bool one hides, a float one is added."""
+    return scores.masked_fill(~mask, low) if mask.dtype == torch.bool else scores + mask
+
+
+def _float_mask(
+    use: Callable[[Tensor, Tensor, Tensor], Tensor],
+) -> Callable[..., Any]:
+    """The exercise's function, with another use of a float mask: takes it, q and raw scores."""
+
+    def attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+        if attn_mask is None or attn_mask.dtype == torch.bool:
+            return sdpa(q, k, v, attn_mask)
+        weights = use(attn_mask, q, q @ k.mT).softmax(-1)
+        return weights @ v, weights
+
+    return attention
+
+
+def _row_sums(numbers: Tensor) -> Tensor:
+    return numbers / numbers.sum(-1, keepdim=True)
+
+
+def _empty_row(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None:
+        scores = _hidden(scores, attn_mask, -torch.inf)
+    weights = scores.softmax(-1)
+    return weights @ v, weights
+
+
+def _plain_exp(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None:
+        scores = _hidden(scores, attn_mask, -torch.inf)
+    weights = _row_sums(scores.exp()).masked_fill((scores == -torch.inf).all(-1, True), 0.0)
+    return weights @ v, weights
+
+
+def _large_number(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None:
+        scores = _hidden(scores, attn_mask, -1e9)
+    weights = scores.softmax(-1)
+    return weights @ v, weights
+
+
+def _shifted_rows(rng: np.random.Generator) -> tuple[Case, Case]:
+    qkv = _qkv(rng, 2)
+    mask = normal(rng, 5, 7)
+    return Case("float mask", (*qkv, mask)), Case("float mask", (*qkv, mask + normal(rng, 5, 1)))
+
+
+def _same(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
+    return all(np.allclose(a, b, 0, 1e-9) for a, b in zip(one, other, strict=True))
+
+
+FUNCTION = Exercise(
+    name="scaled_dot_product_attention",
+    lesson=LESSON,
+    stage="torch",
+    signature="(q, k, v, attn_mask=None) -> (out, weights)",
+    read="The same five lines, batched",
+    returns=(Slot("out", "tensor", "… N d_v"), Slot("weights", "tensor", "… N M")),
+    groups=(
+        Group("values", "equals F.scaled_dot_product_attention", 1.0, core=True),
+        Group("bool mask", "takes a bool mask, True = attend", 0.5),
+        Group("float mask", "adds a float mask to the scaled scores", 0.5),
+        Group("blocked", "gives 0, not NaN, to a query that a bool mask leaves nothing", 0.25),
+        Group("gradient", "has the gradients that autograd finds through the built-in", 0.25),
+        Group("large", "is stable, and keeps float32 (compared at 1e-4)", 0.25),
+        unchanged(0.25),
+    ),
+    cases=_function_cases,
+    oracle=lambda q, k, v, attn_mask=None: sdpa(q, k, v, attn_mask),
+    mistakes=(
+        *single_mistakes(_function, SCALES, WEIGHINGS, MIXES, MASKINGS),
+        *single_mistakes(_complete, CUTS),
+        weights_detached(lambda q, k, v, attn_mask=None: sdpa(q, k, v, attn_mask)),
+        Mistake(
+            "mask-added",
+            lambda q, k, v, attn_mask=None: sdpa(
+                q, k, v, None if attn_mask is None else attn_mask.to(q.dtype)
+            ),
+            "A bool mask was added as 0s and 1s: blocked keys keep their weight.",
+            "Look at `attn_mask.dtype`: a bool mask hides, a float mask is added.",
+        ),
+        Mistake(
+            "swapped-results",
+            _swapped,
+            "Both results are right and stand in the wrong order.",
+            "Return `out, weights`.",
+        ),
+        Mistake(
+            "float-mask-ignored",
+            _ignores_float,
+            "A float mask makes no difference to the answer.",
+            "Add it to the scaled scores.",
+        ),
+        Mistake(
+            "float-mask-as-bool",
+            _float_as_bool,
+            "A float mask is read as true and false: what is not 0 attends.",
+            "Look at `attn_mask.dtype`: a bool mask hides, a float mask is added.",
+        ),
+        Mistake(
+            "float-mask-multiplied",
+            _float_mask(lambda mask, q, scores: scores / q.shape[-1] ** 0.5 * mask),
+            "The float mask is multiplied with the scores.",
+            "Add it to the scaled scores.",
+        ),
+        Mistake(
+            "float-mask-before-scale",
+            _float_mask(lambda mask, q, scores: (scores + mask) / q.shape[-1] ** 0.5),
+            "The float mask is scaled too: it was added before the division by √d_k.",
+            "Scale the scores first, then add the mask.",
+        ),
+        Mistake(
+            "empty-row-is-nan",
+            _empty_row,
+            "Where all scores are -inf, softmax gives NaN.",
+            "Find the rows whose scores are all -inf, and give them weights of 0. That works for "
+            "both kinds of mask; see *Rows with no key left*.",
+        ),
+        Mistake(
+            "mask-with-large-number",
+            _large_number,
+            "A row that is all -1e9 is as good as a row of zeros: softmax shares it out evenly.",
+            "Use -inf, and set the weights of blocked keys to 0 afterwards.",
+        ),
+        Mistake(
+            "unstable-softmax",
+            _function(Recipe(weigh=lambda s: s.exp() / s.exp().sum(-1, keepdim=True))),
+            "e to a large power is inf, and inf / inf is NaN.",
+            "Use `torch.softmax`, or subtract each row's maximum before `exp`.",
+        ),
+        Mistake(
+            "unstable-softmax",
+            _plain_exp,
+            "e to a large power is inf, and inf / inf is NaN.",
+            "Use `torch.softmax`, or subtract each row's maximum before `exp`.",
+        ),
+        Mistake(
+            "nan-hidden",
+            lambda *args, **kwargs: tuple(p.nan_to_num() for p in _plain_exp(*args, **kwargs)),
+            "NaN became 0 in rows that have keys to attend to: `nan_to_num` hides an overflow.",
+            "Subtract each row's maximum before `exp`. Only an empty row may become 0.",
+        ),
+    ),
+    pairs=paired_mistakes(_function, SCALES, WEIGHINGS, MIXES, MASKINGS),
+    properties=SHARES,
+    relations=(
+        Relation(
+            "a constant added to all scores of a row changes nothing",
+            _shifted_rows,
+            _same,
+            slug="row-offset",
+            reason="Softmax depends on differences between scores alone.",
+            remedy="Look at what happens to the scores between the mask and softmax.",
+        ),
+    ),
+    fused_banned=True,
+)
+
+
+# SelfAttention -------------------------------------------------------------------------------
+
+
+def _state(
+    rng: np.random.Generator, d: int, d_k: int, d_v: int, bias: bool = False
+) -> dict[str, Tensor]:
+    state = {}
+    for name, width in (("W_q", d_k), ("W_k", d_k), ("W_v", d_v)):
+        state[f"{name}.weight"] = normal(rng, width, d)
+        if bias:
+            state[f"{name}.bias"] = normal(rng, width)
+    return state
+
+
+def _module_cases(rng: np.random.Generator) -> Iterator[Case]:
+    for b, n, d, d_k, d_v in ((2, 5, 6, 4, 3), (3, 7, 2, 5, 4)):
+        x, state = normal(rng, b, n, d), _state(rng, d, d_k, d_v)
+        yield Case("values", (x,), sizes=(d, d_k, d_v), state=state)
+    x, state = normal(rng, 2, 5, 6), _state(rng, 6, 4, 3, True)
+    yield Case("bias", (x,), sizes=(6, 4, 3, True), state=state, note="bias is True")
+    x, state = normal(rng, 2, 5, 6), _state(rng, 6, 4, 3)
+    yield Case("gradient", (x,), sizes=(6, 4, 3), state=state, gradient=True)
+    x = normal(rng, 2, 1, 6)
+    yield Case("single", (x,), sizes=(6, 4, 3), state=state, note="there is one token")
+    single = {name: tensor.float() for name, tensor in state.items()}
+    x = normal(rng, 2, 5, 6).float()
+    note = "the module and x are float32"
+    yield Case(
+        "single", (x,), sizes=(6, 4, 3), state=single, note=note, tolerance=FLOAT32_TOLERANCE
+    )
+
+
+def _project(state: dict[str, Tensor], x: Tensor) -> tuple[Tensor, ...]:
+    return tuple(
+        F.linear(x, state[f"{name}.weight"], state.get(f"{name}.bias"))
+        for name in ("W_q", "W_k", "W_v")
+    )
+
+
+def _module(recipe: Recipe) -> Callable[..., Any]:
+    """The exercise's forward pass, made from a recipe."""
+
+    def forward(state: dict[str, Tensor], x: Tensor) -> Any:
+        q, k, v = _project(state, x)
+        return recipe.cook(q, k, v, torch.zeros(x.shape[-2], x.shape[-2], dtype=torch.bool))
+
+    return forward
+
+
+def _roles(*order: str) -> Callable[..., Any]:
+    """The forward pass with other matrices in the three roles."""
+
+    def forward(state: dict[str, Tensor], x: Tensor) -> Any:
+        made = dict(zip(("W_q", "W_k", "W_v"), _project(state, x), strict=True))
+        return sdpa(*(made[name] for name in order))
+
+    return forward
+
+
+def _module_swapped(state: dict[str, Tensor], x: Tensor) -> Any:
+    out, weights = sdpa(*_project(state, x))
+    return weights, out
+
+
+def _without_bias(state: dict[str, Tensor], x: Tensor) -> Any:
+    return sdpa(*(x @ state[f"{name}.weight"].mT for name in ("W_q", "W_k", "W_v")))
+
+
+def _scaled_by_d(state: dict[str, Tensor], x: Tensor) -> Any:
+    q, k, v = _project(state, x)
+    return sdpa(q * (q.shape[-1] / x.shape[-1]) ** 0.5, k, v)
+
+
+ORDER = np.array([3, 0, 4, 1, 2])
+
+
+def _shuffled(rng: np.random.Generator) -> tuple[Case, Case]:
+    x, state = normal(rng, 2, 5, 6), _state(rng, 6, 4, 3)
+    return (
+        Case("values", (x,), sizes=(6, 4, 3), state=state),
+        Case("values", (x[:, ORDER],), sizes=(6, 4, 3), state=state),
+    )
+
+
+def _follows(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
+    out, weights = one
+    return _same((out[:, ORDER], weights[:, ORDER][:, :, ORDER]), other)
+
+
+MODULE = Exercise(
+    name="SelfAttention",
+    lesson=LESSON,
+    stage="torch",
+    signature="nn.Module(d, d_k, d_v, bias=False) with forward(x) -> (out, weights)",
+    read="Attention as a module",
+    returns=(Slot("out", "tensor", "B N d_v"), Slot("weights", "tensor", "B N N")),
+    groups=(
+        Group("values", "equals F.scaled_dot_product_attention with the same weights", 1.5, True),
+        Group("bias", "has biases when bias=True, and none when not", 0.5),
+        Group("gradient", "passes the right gradients to x and to all three matrices", 0.5),
+        Group("single", "works for one token, and in float32", 0.25),
+        unchanged(0.25),
+    ),
+    cases=_module_cases,
+    oracle=lambda state, x: sdpa(*_project(state, x)),
+    mistakes=(
+        *single_mistakes(_module, SCALES, WEIGHINGS, MIXES, CUTS),
+        weights_detached(lambda state, x: sdpa(*_project(state, x))),
+        Mistake(
+            "no-gradient",
+            lambda state, x: sdpa(*_project({n: W.detach() for n, W in state.items()}, x)),
+            "The numbers are right, and `.data` or `.detach()` cuts the matrices off: they would "
+            "never be learned.",
+            "Call the linears, `self.W_q(x)`.",
+        ),
+        Mistake(
+            "values-unweighted",
+            _module(Recipe(mix=lambda a, q, k, v: v)),
+            "The output is v as it is: the weights were not used.",
+            "out = weights @ v.",
+        ),
+        Mistake(
+            "scale-by-sqrt-d",
+            _scaled_by_d,
+            "The scores are divided by √d, the width of x. They are dot products of queries and "
+            "keys, which are d_k wide.",
+            "Take d_k from the queries: `q.shape[-1]`.",
+        ),
+        Mistake(
+            "swapped-q-k",
+            _roles("W_k", "W_q", "W_v"),
+            "W_q and W_k have changed places: each token asks with its key.",
+            "q = self.W_q(x), k = self.W_k(x).",
+        ),
+        Mistake(
+            "keys-from-w-q",
+            _roles("W_q", "W_q", "W_v"),
+            "Keys are made with W_q. With one matrix for two roles, a token is drawn to itself.",
+            "k = self.W_k(x).",
+        ),
+        Mistake(
+            "queries-from-w-k",
+            _roles("W_k", "W_k", "W_v"),
+            "Queries are made with W_k. With one matrix for two roles, a token is drawn to itself.",
+            "q = self.W_q(x).",
+        ),
+        Mistake(
+            "values-not-projected",
+            lambda state, x: (sdpa(*_project(state, x))[1] @ x, sdpa(*_project(state, x))[1]),
+            "The output is an average of the tokens themselves: W_v was not used.",
+            "v = self.W_v(x), then out = weights @ v.",
+        ),
+        Mistake(
+            "swapped-results",
+            _module_swapped,
+            "Both results are right and stand in the wrong order.",
+            "Return `out, weights`.",
+        ),
+        Mistake(
+            "bias-ignored",
+            _without_bias,
+            "The biases exist and are not used.",
+            "Call the linears, `self.W_q(x)`; their weights alone leave out the bias.",
+        ),
+    ),
+    pairs=paired_mistakes(_module, SCALES[:4], WEIGHINGS, MIXES, SWAP),
+    properties=SHARES,
+    relations=(
+        Relation(
+            "permuting the tokens permutes the output",
+            _shuffled,
+            _follows,
+            slug="not-equivariant",
+            reason="Attention without a mask does not know the order of its tokens.",
+            remedy="Look for anything that depends on a token's position.",
+        ),
+    ),
+    fused_banned=True,
+)
+
+EXERCISES = (FUNCTION, MODULE)

@@ -1,0 +1,1230 @@
+"""Answers to lesson 06, with PyTorch."""
+
+# A learner's style is not ours, and their mistakes are what this file is for.
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from . import Lesson
+
+lesson = Lesson("06-causal-mask")
+wrong, right = lesson.wrong, lesson.right
+
+
+# causal_mask ---------------------------------------------------------------------------------
+
+
+@wrong("causal_mask", "mask-inverted")
+def true_is_attend(n, device=None):
+    return torch.tril(torch.ones(n, n, device=device)).bool()
+
+
+@wrong("causal_mask", "mask-transposed")
+def blocks_the_past(n, device=None):
+    return torch.tril(torch.ones(n, n, device=device), diagonal=-1).bool()
+
+
+@wrong("causal_mask", "mask-transposed")
+def compares_the_wrong_way(n, device=None):
+    i = torch.arange(n, device=device)
+    return i[None, :] < i[:, None]
+
+
+@wrong("causal_mask", "mask-off-by-one")
+def diagonal_blocked(n, device=None):
+    return torch.triu(torch.ones(n, n, device=device)).bool()
+
+
+@wrong("causal_mask", "mask-off-by-one")
+def begins_at_two(n, device=None):
+    return torch.triu(torch.ones(n, n, device=device), diagonal=2) == 1
+
+
+@wrong("causal_mask", "nothing-blocked")
+def zeros(n, device=None):
+    return torch.triu(torch.zeros(n, n, device=device), diagonal=1).bool()
+
+
+@wrong("causal_mask", "all-blocked")
+def ones(n, device=None):
+    return torch.ones(n, n, dtype=torch.bool, device=device)
+
+
+@wrong("causal_mask", "diagonal-only")
+def itself_alone(n, device=None):
+    return torch.eye(n, device=device) == 0
+
+
+@wrong("causal_mask", "wrong-dtype")
+def float_ones(n, device=None):
+    return torch.triu(torch.ones(n, n, device=device), diagonal=1)
+
+
+@wrong("causal_mask", "wrong-dtype")
+def minus_infinity(n, device=None):
+    return torch.full((n, n), float("-inf"), device=device).triu(1)
+
+
+@wrong("causal_mask", "wrong-dtype")
+def whole_numbers(n, device=None):
+    return torch.ones(n, n, dtype=torch.int64, device=device).triu(1)
+
+
+@wrong("causal_mask", "wrong-shape")
+def batch_axis(n, device=None):
+    return torch.ones(1, n, n, device=device).triu(1).bool()
+
+
+@wrong("causal_mask", "wrong-shape")
+def pairs_of_indices(n, device=None):
+    return torch.triu_indices(n, n, 1).bool()
+
+
+@wrong("causal_mask", "wrong-type")
+def nested_lists(n, device=None):
+    return [[j > i for j in range(n)] for i in range(n)]
+
+
+@wrong("causal_mask", "wrong-type")
+def as_numpy(n, device=None):
+    return torch.ones(n, n).triu(1).bool().numpy()
+
+
+@wrong("causal_mask", "nondeterministic")
+def random_numbers(n, device=None):
+    return (torch.rand(n, n) > 0.5).triu(1)
+
+
+@wrong("causal_mask", "raised")
+def no_device(n):
+    return torch.ones(n, n).triu(1).bool()
+
+
+@wrong("causal_mask", "raised")
+def device_method(n, device=None):
+    return torch.ones(n, n, device=device.type).triu(1).bool()
+
+
+@right("causal_mask")
+def triu(n, device=None):
+    return torch.triu(torch.ones(n, n, device=device), diagonal=1).bool()
+
+
+@right("causal_mask")
+def not_tril(n, device=None):
+    return ~torch.tril(torch.ones(n, n, dtype=torch.bool, device=device))
+
+
+@right("causal_mask")
+def compares_positions(n, device=None):
+    i = torch.arange(n, device=device)
+    return i[None, :] > i[:, None]
+
+
+@right("causal_mask")
+def row_by_row(n, device=None):
+    mask = torch.zeros(n, n, dtype=torch.bool, device=device)
+    for i in range(n):
+        mask[i, i + 1 :] = True
+    return mask
+
+
+@right("causal_mask")
+def from_lists(n, device=None):
+    return torch.tensor([[j > i for j in range(n)] for i in range(n)], device=device)
+
+
+@right("causal_mask")
+def by_indices(n, device=None):
+    mask = torch.zeros(n, n, dtype=torch.bool, device=device)
+    rows, columns = torch.triu_indices(n, n, offset=1)
+    mask[rows, columns] = True
+    return mask
+
+
+@right("causal_mask")
+def running_sum(n, device=None):
+    return torch.eye(n, device=device).cumsum(0) == 0
+
+
+@right("causal_mask")
+def transposed_view(n, device=None):
+    return torch.ones(n, n, device=device).tril(-1).mT.bool()
+
+
+@right("causal_mask")
+def infinities(n, device=None):
+    return torch.isinf(torch.full((n, n), -torch.inf, device=device).triu(1))
+
+
+# attention -----------------------------------------------------------------------------------
+
+
+def future(x):
+    n = x.shape[-2]
+    return torch.triu(torch.ones(n, n), diagonal=1).bool()
+
+
+@wrong("attention", "no-scale")
+def unscaled(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.transpose(1, 2)).masked_fill(future(x), float("-inf"))
+    a = F.softmax(s, dim=-1)
+    return a @ v, a
+
+
+@wrong("attention", "scale-by-d")
+def by_width(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / q.size(-1)).masked_fill(future(x), float("-inf"))
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "scale-multiplied")
+def times_root(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT * math.sqrt(q.size(-1))).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "half-not-root")
+def half_of_width(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / (q.size(-1) ** 1 / 2)).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "half-not-root")
+def power_without_brackets(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / q.size(-1) ** 1 / 2).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "scale-by-sqrt-n")
+def by_tokens(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / math.sqrt(x.shape[1])).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "scale-by-sqrt-d")
+def by_width_of_x(x, Wq, Wk, Wv):
+    _, _, d = x.shape
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / d**0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "softmax-over-queries")
+def second_axis(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(1)
+    return a @ v, a
+
+
+@wrong("attention", "softmax-over-batch")
+def first_axis(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -1e9)
+    a = s.softmax(0).masked_fill(future(x), 0)
+    return a @ v, a
+
+
+@wrong("attention", "softmax-over-batch")
+def first_axis_with_nan(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(0)
+    return a @ v, a
+
+
+@wrong("attention", "no-softmax")
+def weights_are_scores(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = torch.tril(q @ k.mT / Wq.shape[1] ** 0.5)
+    return a @ v, a
+
+
+@wrong("attention", "not-normalised")
+def exponentials(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = torch.exp(s)
+    return a @ v, a
+
+
+@wrong("attention", "hard-argmax")
+def best_match(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = F.one_hot(s.argmax(-1), s.shape[-1]).to(x)
+    return a @ v, a
+
+
+@wrong("attention", "uniform-weights")
+def running_mean(x, Wq, Wk, Wv):
+    n = x.shape[1]
+    a = torch.ones(n, n).tril().to(x)
+    a = (a / a.sum(1, keepdim=True)).expand(len(x), n, n)
+    return a @ (x @ Wv), a
+
+
+@wrong("attention", "softmax-twice")
+def softmax_again(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = F.softmax(F.softmax(s, -1), -1)
+    return a @ v, a
+
+
+@wrong("attention", "keys-as-values")
+def averages_keys(x, Wq, Wk, Wv):
+    q, k = x @ Wq, x @ Wk
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ k, a
+
+
+@wrong("attention", "values-not-projected")
+def averages_tokens(x, Wq, Wk, Wv):
+    q, k = x @ Wq, x @ Wk
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ x, a
+
+
+@wrong("attention", "values-unweighted")
+def values_alone(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    return v, s.softmax(-1)
+
+
+@wrong("attention", "values-unweighted")
+def sum_of_values(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    return v.sum(1, keepdim=True).repeat(1, x.shape[1], 1), s.softmax(-1)
+
+
+@wrong("attention", "weights-transposed")
+def mixes_by_columns(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return torch.einsum("bmn,bmd->bnd", a, v), a
+
+
+@wrong("attention", "swapped-q-k")
+def keys_ask(x, Wq, Wk, Wv):
+    q, k, v = x @ Wk, x @ Wq, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "keys-from-w-q")
+def one_matrix_for_two_roles(x, Wq, Wk, Wv):
+    q, v = x @ Wq, x @ Wv
+    s = (q @ q.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-missing")
+def encoder(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = (q @ k.mT / Wq.shape[1] ** 0.5).softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-missing")
+def result_of_masked_fill_lost(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = q @ k.mT / Wq.shape[1] ** 0.5
+    s.masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-after-softmax")
+def tril_of_weights(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = torch.tril((q @ k.mT / Wq.shape[1] ** 0.5).softmax(-1))
+    return a @ v, a
+
+
+@wrong("attention", "mask-with-zero")
+def zero_scores(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = torch.tril(q @ k.mT / Wq.shape[1] ** 0.5).softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-with-zero")
+def tiny_bias(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = (q @ k.mT / Wq.shape[1] ** 0.5 * ~future(x)).softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-added")
+def bool_added(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = (q @ k.mT / Wq.shape[1] ** 0.5 + future(x)).softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-inverted")
+def blocks_the_allowed(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(~future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-inverted")
+def blocks_the_allowed_with_a_number(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = torch.where(future(x), q @ k.mT / Wq.shape[1] ** 0.5, -1e9)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-transposed")
+def lower_triangle_blocked(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = q @ k.mT / Wq.shape[1] ** 0.5
+    s = s.masked_fill(torch.ones_like(s).tril(-1) == 1, -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-off-by-one")
+def diagonal_blocked_too(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = q @ k.mT / Wq.shape[1] ** 0.5
+    s = s.masked_fill(torch.ones_like(s).triu().bool(), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-off-by-one")
+def diagonal_blocked_by_a_number(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = q @ k.mT / Wq.shape[1] ** 0.5
+    s = s.masked_fill(torch.ones_like(s).triu().bool(), -1e9)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-off-by-one")
+def sees_one_ahead(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = q @ k.mT / Wq.shape[1] ** 0.5
+    s = s.masked_fill(torch.ones_like(s).triu(2).bool(), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mask-with-small-number")
+def minus_ten(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -10.0)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "scaled-after-softmax")
+def divides_weights(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = (q @ k.mT).masked_fill(future(x), -math.inf).softmax(-1) / Wq.shape[1] ** 0.5
+    return a @ v, a
+
+
+@wrong("attention", "swapped-results")
+def weights_first(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a, a @ v
+
+
+@wrong("attention", "scores-for-weights")
+def second_result_is_scores(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    return s.softmax(-1) @ v, s
+
+
+@wrong("attention", "unstable-softmax")
+def plain_exp(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    e = torch.exp(s)
+    a = e / e.sum(-1, keepdim=True)
+    return a @ v, a
+
+
+@wrong("attention", "unstable-softmax")
+def plain_exp_times_triangle(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    e = torch.exp(q @ k.mT / Wq.shape[1] ** 0.5) * ~future(x)
+    a = e / e.sum(-1, keepdim=True)
+    return a @ v, a
+
+
+@wrong("attention", "unstable-softmax")
+def plain_exp_then_tril(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    e = torch.exp(q @ k.mT / Wq.shape[1] ** 0.5).tril()
+    a = e / e.sum(-1, keepdim=True)
+    return a @ v, a
+
+
+@wrong("attention", "one-maximum-for-all-rows")
+def global_maximum(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    e = torch.exp(s - s.max())
+    a = e / e.sum(-1, keepdim=True)
+    return a @ v, a
+
+
+@wrong("attention", "no-scale + mask-after-softmax")
+def unscaled_and_late(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = (q @ k.mT).softmax(-1).tril()
+    return a @ v, a
+
+
+@wrong("attention", "scale-by-d + mask-off-by-one")
+def by_width_and_diagonal(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = q @ k.mT / Wq.shape[1]
+    a = s.masked_fill(torch.ones_like(s).triu(2) > 0, -math.inf).softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "no-scale + swapped-q-k")
+def unscaled_and_swapped(x, Wq, Wk, Wv):
+    q, k, v = x @ Wk, x @ Wq, x @ Wv
+    a = (q @ k.mT).masked_fill(future(x), -math.inf).softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "softmax-over-queries + mask-missing")
+def columns_without_a_mask(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = (q @ k.mT / Wq.shape[1] ** 0.5).softmax(-2)
+    return a @ v, a
+
+
+@wrong("attention", "keys-as-values + mask-transposed")
+def keys_and_the_wrong_triangle(x, Wq, Wk, Wv):
+    q, k = x @ Wq, x @ Wk
+    s = q @ k.mT / Wq.shape[1] ** 0.5
+    a = s.masked_fill(future(x).T, -math.inf).softmax(-1)
+    return a @ k, a
+
+
+@wrong("attention", "mask-with-zero + swapped-q-k")
+def zeros_and_swapped(x, Wq, Wk, Wv):
+    q, k, v = x @ Wk, x @ Wq, x @ Wv
+    a = (q @ k.mT / Wq.shape[1] ** 0.5).tril().softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "no-gradient")
+def detached(x, Wq, Wk, Wv):
+    q, k, v = (x @ W for W in (Wq, Wk, Wv))
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return (a @ v).detach(), a.detach()
+
+
+@wrong("attention", "no-gradient")
+def under_no_grad(x, Wq, Wk, Wv):
+    with torch.no_grad():
+        q, k, v = (x @ W for W in (Wq, Wk, Wv))
+        s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+        a = s.softmax(-1)
+        return a @ v, a
+
+
+@wrong("attention", "no-gradient")
+def weights_through_data(x, Wq, Wk, Wv):
+    q, k, v = (x @ W for W in (Wq, Wk, Wv))
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1).data
+    return a @ v, a
+
+
+@wrong("attention", "no-gradient")
+def weights_returned_detached(x, Wq, Wk, Wv):
+    q, k, v = (x @ W for W in (Wq, Wk, Wv))
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a.detach()
+
+
+@wrong("attention", "no-gradient")
+def values_through_numpy(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, torch.from_numpy((x @ Wv).detach().numpy())
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "no-gradient")
+def keys_copied(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, torch.tensor((x @ Wk).tolist(), dtype=x.dtype), x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "no-gradient")
+def maximum_not_detached_but_scores_are(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq.data, x @ Wk.data, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "no-gradient")
+def matrices_through_data(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq.data, x @ Wk.data, x @ Wv.data
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "not-raised")
+def cuts_to_fit(x, Wq, Wk, Wv):
+    d = min(x.shape[-1], len(Wq))
+    d_k = min(Wq.shape[1], Wk.shape[1])
+    q, k, v = x[..., :d] @ Wq[:d, :d_k], x[..., :d] @ Wk[:d, :d_k], x[..., :d] @ Wv[:d]
+    s = (q @ k.mT / d_k**0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "wrong-type")
+def output_alone(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    return s.softmax(-1) @ v
+
+
+@wrong("attention", "wrong-type")
+def numpy_arrays(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return (a @ v).detach().numpy(), a.detach().numpy()
+
+
+@wrong("attention", "wrong-type")
+def parameters(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return nn.Parameter(a @ v), nn.Parameter(a)
+
+
+@wrong("attention", "wrong-shape")
+def first_sentence(x, Wq, Wk, Wv):
+    q, k, v = x[0] @ Wq, x[0] @ Wk, x[0] @ Wv
+    s = (q @ k.T / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "wrong-shape")
+def values_transposed(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return (a @ v).mT, a
+
+
+@wrong("attention", "wrong-dtype")
+def always_float32(x, Wq, Wk, Wv):
+    x, Wq, Wk, Wv = x.float(), Wq.float(), Wk.float(), Wv.float()
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "wrong-dtype")
+def always_float64(x, Wq, Wk, Wv):
+    q, k, v = (x.double() @ W.double() for W in (Wq, Wk, Wv))
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "non-finite")
+def infinity_times_mask(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = q @ k.mT / Wq.shape[1] ** 0.5 + future(x) * -math.inf
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "mutated-input")
+def scales_in_place(x, Wq, Wk, Wv):
+    x0 = x.clone()
+    q, k, v = x @ Wq, x @ Wk, x0 @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    out = a @ v
+    x.data.mul_(0.5)
+    return out, a
+
+
+@wrong("attention", "mutated-input")
+def fills_a_view_of_x(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    out = a @ v
+    x.data.view(-1)[0] = 0.0
+    return out, a
+
+
+@wrong("attention", "nondeterministic")
+def dropout(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = F.dropout(s.softmax(-1), 0.3)
+    return a @ v, a
+
+
+@wrong("attention", "raised")
+def mask_of_the_wrong_shape(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    mask = torch.ones(x.shape[0], x.shape[1]).triu(1).bool()
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(mask, -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "raised")
+def two_axes_transposed(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.transpose(0, 1) / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@right("attention")
+def by_the_book(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    weights = F.softmax(scores.masked_fill(future(x), float("-inf")), dim=-1)
+    return weights @ v, weights
+
+
+@right("attention")
+def row_after_row(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    _, N, d_k = q.shape
+    rows, outs = [], []
+    for i in range(N):
+        s = torch.einsum("bk,bmk->bm", q[:, i], k[:, : i + 1]) / d_k**0.5
+        a = s.softmax(-1)
+        outs.append(torch.einsum("bm,bmd->bd", a, v[:, : i + 1]))
+        rows.append(F.pad(a, (0, N - i - 1)))
+    return torch.stack(outs, 1), torch.stack(rows, 1)
+
+
+@right("attention")
+def additive_infinity(x, Wq, Wk, Wv):
+    n = x.shape[1]
+    bias = torch.full((n, n), -torch.inf, dtype=x.dtype).triu(1)
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = (q @ k.mT * q.shape[-1] ** -0.5 + bias).softmax(-1)
+    return a @ v, a
+
+
+@right("attention")
+def additive_large_number(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = (q @ k.mT * q.shape[-1] ** -0.5 + future(x) * -1e9).softmax(-1)
+    return a @ v, a
+
+
+@right("attention")
+def smallest_number(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = q @ k.mT * q.shape[-1] ** -0.5
+    a = s.masked_fill(future(x), torch.finfo(s.dtype).min).softmax(-1)
+    return a @ v, a
+
+
+@right("attention")
+def mask_then_renormalise(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1)
+    a = torch.tril(a)
+    a = a / a.sum(-1, keepdim=True)
+    return a @ v, a
+
+
+@right("attention")
+def mask_times_triangle_then_renormalise(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) * ~future(x)
+    a = a / a.sum(-1, keepdim=True)
+    return a @ v, a
+
+
+@right("attention")
+def einsums(x, Wq, Wk, Wv):
+    q = torch.einsum("bnd,dk->bnk", x, Wq)
+    k = torch.einsum("bmd,dk->bmk", x, Wk)
+    v = torch.einsum("bmd,dv->bmv", x, Wv)
+    s = torch.einsum("bnk,bmk->bnm", q, k) / q.shape[-1] ** 0.5
+    a = torch.where(future(x), -torch.inf, s).softmax(-1)
+    return torch.einsum("bnm,bmv->bnv", a, v), a
+
+
+@right("attention")
+def bmm(x, Wq, Wk, Wv):
+    q, k, v = torch.matmul(x, Wq), torch.matmul(x, Wk), torch.matmul(x, Wv)
+    s = torch.bmm(q, k.permute(0, 2, 1)).div(q.shape[-1] ** 0.5)
+    s = s.masked_fill_(future(x), -torch.inf)
+    a = nn.Softmax(dim=2)(s)
+    return torch.bmm(a, v), a
+
+
+@right("attention")
+def baddbmm(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    bias = torch.zeros(x.shape[1], x.shape[1]).to(x).masked_fill(future(x), -torch.inf)
+    bias = bias.expand(len(x), -1, -1)
+    a = torch.baddbmm(bias, q, k.mT, alpha=q.shape[-1] ** -0.5).softmax(-1)
+    return torch.bmm(a, v), a
+
+
+@right("attention")
+def linear(x, Wq, Wk, Wv):
+    q, k, v = F.linear(x, Wq.T), F.linear(x, Wk.T), F.linear(x, Wv.T)
+    s = (q / q.shape[-1] ** 0.5) @ k.mT
+    s[:, future(x)] = -torch.inf
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@right("attention")
+def softmax_by_hand(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(future(x), -torch.inf)
+    e = torch.exp(s - s.amax(-1, keepdim=True).detach())
+    a = e / e.sum(-1, keepdim=True)
+    return a @ v, a
+
+
+@right("attention")
+def log_sum_exp(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(future(x), -torch.inf)
+    a = (s - s.logsumexp(-1, keepdim=True)).exp()
+    return a @ v, a
+
+
+@right("attention")
+def log_softmax(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(future(x), -torch.inf)
+    a = F.log_softmax(s, -1).exp()
+    return a @ v, a
+
+
+@right("attention")
+def sentence_by_sentence(x, Wq, Wk, Wv):
+    outs, weights = [], []
+    for tokens in x:
+        q, k, v = tokens @ Wq, tokens @ Wk, tokens @ Wv
+        s = (q @ k.T / math.sqrt(k.size(1))).masked_fill(future(tokens), -torch.inf)
+        weights.append(s.softmax(1))
+        outs.append(weights[-1] @ v)
+    return torch.stack(outs), torch.stack(weights)
+
+
+@right("attention")
+def vmapped(x, Wq, Wk, Wv):
+    def one(tokens):
+        q, k, v = tokens @ Wq, tokens @ Wk, tokens @ Wv
+        s = torch.where(future(tokens), -torch.inf, q @ k.T / k.shape[1] ** 0.5)
+        a = torch.softmax(s, -1)
+        return a @ v, a
+
+    return torch.func.vmap(one)(x)
+
+
+@right("attention")
+def running_softmax(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    _, N, d_k = q.shape
+    s = (q @ k.mT / d_k**0.5).masked_fill(future(x), -torch.inf)
+    m, total, out = s[..., :1], torch.ones_like(s[..., :1]), v[:, :1].expand_as(v)
+    for j in range(1, N):
+        new = torch.maximum(m, s[..., j : j + 1])
+        old, now = torch.exp(m - new), torch.exp(s[..., j : j + 1] - new)
+        out = out * old + now * v[:, j : j + 1]
+        m, total = new, total * old + now
+    return out / total, torch.exp(s - m) / total
+
+
+@right("attention")
+def first_the_whole_then_split(x, Wq, Wk, Wv):
+    d_k = Wq.shape[1]
+    if Wk.shape[1] != d_k:
+        raise ValueError(f"Wq is {tuple(Wq.shape)} and Wk is {tuple(Wk.shape)}")
+    q, k, v = (x @ torch.cat([Wq, Wk, Wv], 1)).split([d_k, d_k, Wv.shape[1]], -1)
+    s = (q @ k.mT * d_k**-0.5).masked_fill(future(x), -torch.inf)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@right("attention")
+def non_contiguous_results(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = k @ q.mT / q.shape[-1] ** 0.5
+    a = s.masked_fill(future(x).T, -torch.inf).softmax(-2)
+    return (v.mT @ a).mT, a.mT
+
+
+@right("attention")
+def products_by_broadcasting(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q[:, :, None, :] * k[:, None, :, :]).sum(-1) / q.shape[-1] ** 0.5
+    a = s.masked_fill(future(x), -torch.inf).softmax(-1)
+    return (a[..., None] * v[:, None]).sum(2), a
+
+
+@right("attention")
+def matrices_combined(x, Wq, Wk, Wv):
+    if Wq.shape[1] != Wk.shape[1]:
+        raise ValueError("Wq and Wk differ in width")
+    s = x @ (Wq @ Wk.T) @ x.mT / Wq.shape[1] ** 0.5
+    a = s.masked_fill(future(x), -torch.inf).softmax(-1)
+    return a @ x @ Wv, a
+
+
+# padding_mask --------------------------------------------------------------------------------
+
+
+@wrong("padding_mask", "mask-inverted")
+def true_is_padding(lengths, max_len):
+    return torch.arange(max_len) >= lengths[:, None]
+
+
+@wrong("padding_mask", "mask-off-by-one")
+def up_to_and_including(lengths, max_len):
+    return torch.arange(max_len) <= lengths[:, None]
+
+
+@wrong("padding_mask", "mask-off-by-one")
+def counts_from_one(lengths, max_len):
+    return torch.arange(1, max_len + 1)[None] < lengths[:, None]
+
+
+@wrong("padding_mask", "padding-on-the-left")
+def padding_first(lengths, max_len):
+    return torch.arange(max_len) >= max_len - lengths[:, None]
+
+
+@wrong("padding_mask", "mask-transposed")
+def sentences_as_columns(lengths, max_len):
+    return torch.arange(max_len)[:, None] < lengths
+
+
+@wrong("padding_mask", "nothing-masked")
+def all_real(lengths, max_len):
+    return torch.full((len(lengths), max_len), True)
+
+
+@wrong("padding_mask", "one-token-only")
+def last_token(lengths, max_len):
+    return torch.arange(1, max_len + 1) == lengths[:, None]
+
+
+@wrong("padding_mask", "longest-for-all")
+def longest(lengths, max_len):
+    return (torch.arange(max_len) < max(lengths)).repeat(len(lengths), 1)
+
+
+@wrong("padding_mask", "wrong-dtype")
+def zeros_and_ones(lengths, max_len):
+    return (torch.arange(max_len) < lengths[:, None]).float()
+
+
+@wrong("padding_mask", "wrong-dtype")
+def whole_zeros_and_ones(lengths, max_len):
+    mask = torch.zeros(len(lengths), max_len, dtype=torch.long)
+    for row, length in zip(mask, lengths, strict=True):
+        row[:length] = 1
+    return mask
+
+
+@wrong("padding_mask", "wrong-shape")
+def ready_for_heads(lengths, max_len):
+    return (torch.arange(max_len) < lengths[:, None])[:, None, None]
+
+
+@wrong("padding_mask", "wrong-shape")
+def as_wide_as_the_longest(lengths, max_len):
+    return torch.arange(int(lengths.max()) + 1)[: max_len + 1] < lengths[:, None]
+
+
+@wrong("padding_mask", "wrong-type")
+def lists_of_bools(lengths, max_len):
+    return [[j < length for j in range(max_len)] for length in lengths.tolist()]
+
+
+@wrong("padding_mask", "mutated-input")
+def decrements_lengths(lengths, max_len):
+    lengths -= 1
+    return torch.arange(max_len) <= lengths[:, None]
+
+
+@wrong("padding_mask", "nondeterministic")
+def uninitialised(lengths, max_len):
+    noise = torch.rand(len(lengths), max_len) > 0.5
+    return noise & (torch.arange(max_len) < lengths[:, None])
+
+
+@wrong("padding_mask", "raised")
+def no_axis_added(lengths, max_len):
+    return torch.arange(max_len + 10) < lengths
+
+
+@right("padding_mask")
+def compare_positions(lengths, max_len):
+    return torch.arange(max_len)[None, :] < lengths[:, None]
+
+
+@right("padding_mask")
+def sentence_after_sentence(lengths, max_len):
+    mask = torch.zeros(len(lengths), max_len, dtype=torch.bool)
+    for i, length in enumerate(lengths.tolist()):
+        mask[i, :length] = True
+    return mask
+
+
+@right("padding_mask")
+def lists(lengths, max_len):
+    return torch.tensor([[j < n for j in range(max_len)] for n in lengths.tolist()])
+
+
+@right("padding_mask")
+def expanded(lengths, max_len):
+    return torch.arange(max_len).expand(len(lengths), -1).lt(lengths.unsqueeze(1))
+
+
+@right("padding_mask")
+def rows_of_a_triangle(lengths, max_len):
+    return torch.ones(max_len + 1, max_len).tril(-1).bool()[lengths]
+
+
+@right("padding_mask")
+def counted_up(lengths, max_len):
+    return torch.ones(len(lengths), max_len).cumsum(1) <= lengths.view(-1, 1)
+
+
+@right("padding_mask")
+def not_padding(lengths, max_len):
+    return ~(lengths.reshape(-1, 1) <= torch.arange(max_len))
+
+
+@right("padding_mask")
+def transposed_twice(lengths, max_len):
+    return (torch.arange(max_len)[:, None] < lengths[None, :]).T
+
+
+# decoder_mask --------------------------------------------------------------------------------
+
+
+def below(n):
+    return torch.ones(n, n).tril().bool()
+
+
+def real_tokens(lengths, n):
+    return torch.arange(n)[None] < lengths[:, None]
+
+
+@wrong("decoder_mask", "mask-inverted")
+def blocked(lengths, n):
+    return (~below(n))[None, None] | ~real_tokens(lengths, n)[:, None, None]
+
+
+@wrong("decoder_mask", "padding-missing")
+def causal_alone(lengths, n):
+    return below(n).repeat(len(lengths), 1, 1, 1)
+
+
+@wrong("decoder_mask", "mask-missing")
+def padding_alone(lengths, n):
+    return real_tokens(lengths, n)[:, None, None, :].repeat(1, 1, n, 1)
+
+
+@wrong("decoder_mask", "or-not-and")
+def either(lengths, n):
+    return below(n) | real_tokens(lengths, n)[:, None, None, :]
+
+
+@wrong("decoder_mask", "padding-on-queries")
+def rows_blocked(lengths, n):
+    return below(n) & real_tokens(lengths, n)[:, None, :, None]
+
+
+@wrong("decoder_mask", "padding-on-queries")
+def rows_and_columns_blocked(lengths, n):
+    real = real_tokens(lengths, n)
+    return (below(n) & real[:, :, None] & real[:, None, :])[:, None]
+
+
+@wrong("decoder_mask", "mask-transposed")
+def upper_triangle(lengths, n):
+    return torch.ones(n, n).triu().bool() & real_tokens(lengths, n)[:, None, None, :]
+
+
+@wrong("decoder_mask", "mask-off-by-one")
+def without_the_diagonal(lengths, n):
+    return torch.ones(n, n).tril(-1).bool() & real_tokens(lengths, n)[:, None, None, :]
+
+
+@wrong("decoder_mask", "mask-off-by-one")
+def one_ahead(lengths, n):
+    return torch.ones(n, n).tril(1).bool() & real_tokens(lengths, n)[:, None, None, :]
+
+
+@wrong("decoder_mask", "mask-off-by-one")
+def one_token_too_many(lengths, n):
+    return below(n) & (torch.arange(n) <= lengths[:, None])[:, None, None, :]
+
+
+@wrong("decoder_mask", "causal-inverted")
+def blocked_used_as_attend(lengths, n):
+    causal = torch.ones(n, n).triu(1).bool()
+    return causal & real_tokens(lengths, n)[:, None, None, :]
+
+
+@wrong("decoder_mask", "padding-inverted")
+def padding_used_as_attend(lengths, n):
+    return below(n) & ~real_tokens(lengths, n)[:, None, None, :]
+
+
+@wrong("decoder_mask", "head-axis-missing")
+def three_axes(lengths, n):
+    return below(n) & real_tokens(lengths, n)[:, None, :]
+
+
+@wrong("decoder_mask", "wrong-shape")
+def heads_in_front(lengths, n):
+    return (below(n) & real_tokens(lengths, n)[:, None, :])[None]
+
+
+@wrong("decoder_mask", "wrong-shape")
+def batch_forgotten(lengths, n):
+    return (below(n) & real_tokens(lengths, n)[0])[None, None]
+
+
+@wrong("decoder_mask", "wrong-dtype")
+def product_of_floats(lengths, n):
+    return below(n).float() * real_tokens(lengths, n)[:, None, None, :].float()
+
+
+@wrong("decoder_mask", "wrong-dtype")
+def additive(lengths, n):
+    open_ = below(n) & real_tokens(lengths, n)[:, None, None, :]
+    return torch.zeros(open_.shape).masked_fill(~open_, -torch.inf)
+
+
+@wrong("decoder_mask", "wrong-type")
+def both_masks(lengths, n):
+    return below(n), real_tokens(lengths, n)
+
+
+@wrong("decoder_mask", "mutated-input")
+def clamps_in_place(lengths, n):
+    mask = below(n) & real_tokens(lengths, n)[:, None, None, :]
+    lengths.sub_(1)
+    return mask
+
+
+@wrong("decoder_mask", "nondeterministic")
+def drops_some(lengths, n):
+    return below(n) & (torch.rand(len(lengths), 1, n, n) > 0.5)
+
+
+@wrong("decoder_mask", "raised")
+def broadcasts_into_the_wrong_axis(lengths, n):
+    return below(n) & real_tokens(lengths, n)[:, :, None, None].view(len(lengths), 1, 1, n, 2)
+
+
+@right("decoder_mask")
+def and_of_both(lengths, n):
+    return below(n) & real_tokens(lengths, n)[:, None, None, :]
+
+
+@right("decoder_mask")
+def not_either(lengths, n):
+    future_ = torch.triu(torch.ones(n, n), diagonal=1).bool()
+    return ~(future_ | ~real_tokens(lengths, n)[:, None, None, :])
+
+
+@right("decoder_mask")
+def four_loops(lengths, n):
+    mask = torch.zeros(len(lengths), 1, n, n, dtype=torch.bool)
+    for b, length in enumerate(lengths.tolist()):
+        for i in range(n):
+            for j in range(min(i + 1, length)):
+                mask[b, 0, i, j] = True
+    return mask
+
+
+@right("decoder_mask")
+def smaller_of_two_ends(lengths, n):
+    i = torch.arange(n)
+    ends = torch.minimum(i[None] + 1, lengths[:, None])
+    return (i < ends[..., None]).unsqueeze(1)
+
+
+@right("decoder_mask")
+def stacked(lengths, n):
+    return torch.stack([below(n) & (torch.arange(n) < m) for m in lengths])[:, None]
+
+
+@right("decoder_mask")
+def tril_of_real_rows(lengths, n):
+    return real_tokens(lengths, n)[:, None, None, :].expand(-1, 1, n, n).tril()
+
+
+@right("decoder_mask")
+def product_as_bool(lengths, n):
+    real = real_tokens(lengths, n).float()
+    return torch.einsum("ij,bj->bij", below(n).float(), real).bool().unsqueeze(1)
+
+
+@right("decoder_mask")
+def built_transposed(lengths, n):
+    real = real_tokens(lengths, n)[:, None, :, None]
+    return (torch.ones(n, n).triu().bool() & real).mT

@@ -1,0 +1,1467 @@
+"""Answers to lesson 03, with NumPy."""
+
+# A learner's style is not ours, and their mistakes are what this file is for.
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
+# ruff: noqa: B006, SIM108
+
+import functools
+import itertools
+import math
+import sys
+import warnings
+
+import numpy as np
+
+from . import Lesson
+
+lesson = Lesson("03-numpy")
+wrong, right = lesson.wrong, lesson.right
+
+
+# softmax -------------------------------------------------------------------------------------
+
+
+@wrong("softmax", "not-normalised")
+def exponentials_alone(scores, axis=-1):
+    return np.exp(scores)
+
+
+@wrong("softmax", "no-exponential")
+def shares_of_scores(scores, axis=-1):
+    return scores / scores.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "divided-by-max")
+def never_divided(scores, axis=-1):
+    return np.exp(scores - scores.max(axis=axis, keepdims=True))
+
+
+@wrong("softmax", "negated-scores")
+def maximum_minus_scores(scores, axis=-1):
+    e = np.exp(scores.min(axis=axis, keepdims=True) - scores)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "base-two")
+def exp2(scores, axis=-1):
+    e = np.exp2(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "log-softmax")
+def minus_logsumexp(scores, axis=-1):
+    return scores - np.logaddexp.reduce(scores, axis=axis, keepdims=True)
+
+
+@wrong("softmax", "hard-argmax")
+def argmax(scores, axis=-1):
+    return (scores == scores.max(axis=axis, keepdims=True)).astype(float)
+
+
+@wrong("softmax", "uniform-weights")
+def even_shares(scores, axis=-1):
+    return np.ones(scores.shape) / scores.shape[axis]
+
+
+@wrong("softmax", "rounded")
+def three_decimals(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return np.round(e / e.sum(axis=axis, keepdims=True), 3)
+
+
+@wrong("softmax", "sigmoid")
+def sigmoids(scores, axis=-1):
+    return 1 / (1 + np.exp(-scores))
+
+
+@wrong("softmax", "divided-by-norm")
+def unit_length(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / np.linalg.norm(e, axis=axis, keepdims=True)
+
+
+@wrong("softmax", "divided-by-count")
+def mean_of_exponentials(scores, axis=-1):
+    return np.exp(scores) / scores.shape[axis]
+
+
+@wrong("softmax", "running-sum")
+def cumulative_sum(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / np.cumsum(e, axis=axis)
+
+
+@wrong("softmax", "order-lost")
+def sorted_weights(scores, axis=-1):
+    ordered = np.sort(scores, axis=axis)
+    e = np.exp(ordered - ordered.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "softmax-over-queries")
+def last_axis_but_one(scores, axis=-1):
+    axis = max(scores.ndim - 2, 0)
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "first-axis")
+def axis_zero(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=0))
+    return e / e.sum(axis=0)
+
+
+@wrong("softmax", "softmax-over-everything")
+def no_axis(scores, axis=-1):
+    e = np.exp(scores - np.max(scores))
+    return e / np.sum(e)
+
+
+@wrong("softmax", "axis-ignored")
+def always_the_last(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+@wrong("softmax", "one-maximum-for-all-rows")
+def one_maximum(scores, axis=-1):
+    e = np.exp(scores - scores.max())
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "maximum-along-last-axis")
+def maximum_along_another_axis(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "unstable-softmax")
+def plain_formula(scores, axis=-1):
+    return np.exp(scores) / np.exp(scores).sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "unstable-softmax")
+def plain_power(scores, axis=-1):
+    e = np.e**scores
+    return e / np.sum(e, axis, keepdims=True)
+
+
+@wrong("softmax", "scores-clipped")
+def clips(scores, axis=-1):
+    e = np.exp(np.clip(scores, -500, 500))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "nan-hidden")
+def nan_to_zero(scores, axis=-1):
+    e = np.exp(scores)
+    return np.nan_to_num(e / e.sum(axis=axis, keepdims=True), nan=0.0)
+
+
+@wrong("softmax", "raised")
+def forgets_keepdims(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis)
+
+
+@wrong("softmax", "raised")
+def math_for_numpy(scores, axis=-1):
+    e = math.exp(scores - scores.max())
+    return e / e.sum()
+
+
+@wrong("softmax", "wrong-type")
+def nested_lists(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return (e / e.sum(axis=axis, keepdims=True)).tolist()
+
+
+@wrong("softmax", "wrong-type")
+def masked_array(scores, axis=-1):
+    e = np.exp(np.ma.masked_invalid(scores - scores.max(axis=axis, keepdims=True)))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "wrong-shape")
+def sum_without_axis_kept(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e[None] / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "wrong-shape")
+def moves_the_axis_and_leaves_it(scores, axis=-1):
+    moved = np.moveaxis(scores, axis, 0)
+    e = np.exp(moved - moved.max(axis=0))
+    return e / e.sum(axis=0)
+
+
+@wrong("softmax", "wrong-dtype")
+def single_precision(scores, axis=-1):
+    e = np.exp((scores - scores.max(axis=axis, keepdims=True)).astype(np.float32))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "wrong-dtype")
+def into_whole_numbers(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    weights = np.zeros(scores.shape, dtype=int)
+    weights[...] = e / e.sum(axis=axis, keepdims=True)
+    return weights
+
+
+@wrong("softmax", "non-finite")
+def zero_times_infinity(scores, axis=-1):
+    centred = scores - scores.max(axis=axis, keepdims=True)
+    e = np.exp(centred)
+    weights = e / e.sum(axis=axis, keepdims=True)
+    return weights + 0 * centred
+
+
+@wrong("softmax", "mutated-input")
+def subtracts_in_place(scores, axis=-1):
+    scores -= scores.max(axis=axis, keepdims=True)
+    e = np.exp(scores)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "mutated-input")
+def exp_into_its_input(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True), out=scores)
+    e /= e.sum(axis=axis, keepdims=True)
+    return e
+
+
+@wrong("softmax", "nondeterministic")
+def noisy(scores, axis=-1):
+    scores = scores + np.random.default_rng().normal(size=scores.shape)
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@right("softmax")
+def by_the_book(scores, axis=-1):
+    e = np.exp(scores - np.max(scores, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+@right("softmax")
+def by_logarithms(scores, axis=-1):
+    return np.exp(scores - np.logaddexp.reduce(scores, axis=axis, keepdims=True))
+
+
+@right("softmax")
+def along_each_line(scores, axis=-1):
+    def line(s):
+        e = np.exp(s - s.max())
+        return e / e.sum()
+
+    return np.apply_along_axis(line, axis, scores)
+
+
+@right("softmax")
+def moves_the_axis_and_back(scores, axis=-1):
+    moved = np.moveaxis(scores, axis, 0)
+    e = np.exp(moved - moved.max(axis=0))
+    return np.moveaxis(e / e.sum(axis=0), 0, axis)
+
+
+@right("softmax")
+def in_fortran_order(scores, axis=-1):
+    e = np.exp(scores - np.expand_dims(scores.max(axis), axis))
+    return np.asfortranarray(e / np.expand_dims(e.sum(axis), axis))
+
+
+@right("softmax")
+def python_loops(scores, axis=-1):
+    print("softmax over axis", axis, file=sys.stderr)
+    weights = np.empty_like(scores)
+    lines = np.swapaxes(scores, axis, -1)
+    out = np.swapaxes(weights, axis, -1)
+    for where in np.ndindex(lines.shape[:-1]):
+        top = max(lines[where])
+        e = [math.exp(s - top) for s in lines[where]]
+        out[where] = [x / sum(e) for x in e]
+    return weights
+
+
+@right("softmax")
+def masked_inside(scores, axis=-1):
+    blocked = np.isneginf(scores)
+    e = np.exp(np.where(blocked, 0, scores - scores.max(axis=axis, keepdims=True)))
+    e = e * ~blocked
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@right("softmax")
+def vectorized_exp(scores, axis=-1):
+    e = np.vectorize(math.exp)(scores - scores.max(axis, keepdims=True))
+    return np.true_divide(e, np.add.reduce(e, axis, keepdims=True))
+
+
+def _softmax_of(shift, scores, axis=-1):
+    e = np.exp(scores - shift(scores, axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+right("softmax", "partial")(functools.partial(_softmax_of, np.max))
+
+
+# project -------------------------------------------------------------------------------------
+
+
+@wrong("project", "bias-ignored")
+def no_bias(X, W, b=None):
+    return X @ W
+
+
+@wrong("project", "bias-ignored")
+def bias_added_to_nothing(X, W, b=None):
+    Q = X @ W
+    if b is not None:
+        Q + b
+    return Q
+
+
+@wrong("project", "bias-subtracted")
+def minus_bias(X, W, b=None):
+    return X @ W if b is None else X @ W - b
+
+
+@wrong("project", "bias-multiplied")
+def times_bias(X, W, b=None):
+    Q = np.matmul(X, W)
+    return Q if b is None else Q * b
+
+
+@wrong("project", "bias-on-first-token-only")
+def first_row_gets_the_bias(X, W, b=None):
+    Q = X @ W
+    if b is not None:
+        Q[..., 0, :] += b
+    return Q
+
+
+@wrong("project", "bias-summed")
+def one_number_for_all(X, W, b=None):
+    return X @ W + (0 if b is None else np.sum(b))
+
+
+@wrong("project", "bias-averaged")
+def mean_bias(X, W, b=None):
+    return X @ W + (0 if b is None else np.mean(b))
+
+
+@wrong("project", "bias-added-repeatedly")
+def bias_inside_the_sum(X, W, b=None):
+    bias = np.zeros(W.shape[1]) if b is None else b
+    if X.shape[-1] != W.shape[0]:
+        raise ValueError("X and W do not fit")
+    return sum(X[..., j, None] * W[j] + bias for j in range(W.shape[0]))
+
+
+@wrong("project", "weights-reshaped")
+def turned_and_refilled(X, W, b=None):
+    if X.shape[-1] != W.shape[0]:
+        raise ValueError
+    Q = X @ W.T.reshape(W.shape)
+    return Q if b is None else Q + b
+
+
+@wrong("project", "weights-reversed")
+def from_last_to_first(X, W, b=None):
+    if X.shape[-1] != W.shape[0]:
+        raise ValueError
+    Q = X[..., ::-1] @ W
+    return Q if b is None else Q + b
+
+
+@wrong("project", "columns-summed")
+def two_letters_for_one_axis(X, W, b=None):
+    Q = np.einsum("...nd,ek->...nk", X, W)
+    return Q if b is None else Q + b
+
+
+@wrong("project", "sum-off-by-one")
+def last_feature_left_out(X, W, b=None):
+    if X.shape[-1] != W.shape[0]:
+        raise ValueError
+    Q = X[..., :-1] @ W[:-1]
+    return Q if b is None else Q + b
+
+
+@wrong("project", "not-raised")
+def as_far_as_it_goes(X, W, b=None):
+    d = min(X.shape[-1], W.shape[0])
+    Q = X[..., :d] @ W[:d]
+    return Q if b is None else Q + b
+
+
+@wrong("project", "raised")
+def transposed_weights(X, W, b=None):
+    return X @ W.T if b is None else X @ W.T + b
+
+
+@wrong("project", "raised")
+def is_there_a_bias(X, W, b=None):
+    Q = X @ W
+    if b:
+        Q += b
+    return Q
+
+
+@wrong("project", "raised")
+def two_axes_alone(X, W, b=None):
+    Q = np.einsum("nd,dk->nk", X, W)
+    return Q if b is None else Q + b
+
+
+@wrong("project", "raised")
+def bias_as_a_column(X, W, b=None):
+    Q = X @ W
+    return Q if b is None else Q + b[:, None]
+
+
+@wrong("project", "raised")
+def asserts_the_fit(X, W, b=None):
+    assert X.shape[-1] == W.shape[0], "X and W do not fit"
+    return X @ W + (0 if b is None else b)
+
+
+@wrong("project", "wrong-type")
+def a_pair(X, W, b=None):
+    return X @ W, b
+
+
+@wrong("project", "wrong-type")
+def a_matrix_of_the_old_kind(X, W, b=None):
+    Q = np.einsum("...nd,dk->...nk", X, W)
+    Q = Q if b is None else Q + b
+    return np.asmatrix(Q) if Q.ndim == 2 else Q
+
+
+@wrong("project", "wrong-shape")
+def features_first(X, W, b=None):
+    Q = np.einsum("...nd,dk->...kn", X, W)
+    return Q if b is None else Q + b[:, None]
+
+
+@wrong("project", "wrong-shape")
+def batch_flattened(X, W, b=None):
+    Q = X.reshape(-1, X.shape[-1]) @ W
+    return Q if b is None else Q + b
+
+
+@wrong("project", "wrong-dtype")
+def sum_in_whole_numbers(X, W, b=None):
+    Q = np.zeros((*X.shape[:-1], W.shape[-1]), dtype=np.int64)
+    Q += (X @ W).astype(np.int64)
+    return Q if b is None else Q + b.astype(np.int64)
+
+
+@wrong("project", "wrong-dtype")
+def half_precision(X, W, b=None):
+    Q = (X @ W).astype("float16")
+    return Q if b is None else Q + b
+
+
+@wrong("project", "non-finite")
+def divides_by_a_missing_bias(X, W, b=None):
+    b = np.zeros(W.shape[-1]) if b is None else b
+    return (X @ W) * (b / b) + b
+
+
+@wrong("project", "mutated-input")
+def reshapes_in_place(X, W, b=None):
+    leading = X.shape[:-1]
+    X.resize((math.prod(leading), X.shape[-1]), refcheck=False)
+    Q = X @ W
+    Q = Q if b is None else Q + b
+    return Q.reshape(*leading, -1)
+
+
+@wrong("project", "mutated-input")
+def adds_into_the_bias(X, W, b=None):
+    Q = X @ W
+    if b is None:
+        return Q
+    out = np.empty_like(Q)
+    for row in np.ndindex(Q.shape[:-1]):
+        b += Q[row]
+        out[row] = b
+        b -= Q[row]
+        b += 1e-9
+    return out
+
+
+@wrong("project", "nondeterministic")
+def random_bias(X, W, b=None):
+    b = np.random.default_rng().normal(size=W.shape[-1]) if b is None else b
+    return X @ W + b
+
+
+@right("project")
+def at(X, W, b=None):
+    Q = X @ W
+    return Q if b is None else Q + b
+
+
+@right("project")
+def einsum_with_dots(X, W, b=None):
+    Q = np.einsum("...nd,dk->...nk", X, W, optimize=True)
+    if b is not None:
+        Q += b
+    return Q
+
+
+@right("project")
+def dot(X, W, b=None):
+    return np.dot(X, W) + (0 if b is None else b)
+
+
+@right("project")
+def tensordot(X, W, b=None):
+    return np.tensordot(X, W, axes=1) + np.zeros(W.shape[1]) if b is None else X.dot(W) + b
+
+
+@right("project")
+def bias_as_one_more_row(X, W, b=None):
+    b = np.zeros(W.shape[1]) if b is None else b
+    ones = np.ones((*X.shape[:-1], 1))
+    return np.concatenate([X, ones], axis=-1) @ np.vstack([W, b])
+
+
+@right("project")
+def loops_over_columns(X, W, b=None):
+    if X.shape[-1] != W.shape[0]:
+        raise ValueError(f"X is {X.shape} and W is {W.shape}")
+    columns = []
+    for k in range(W.shape[1]):
+        column = (X * W[:, k]).sum(axis=-1)
+        columns.append(column if b is None else column + b[k])
+    return np.stack(columns, axis=-1)
+
+
+@right("project")
+def broadcast_and_sum(X, W, b=None):
+    Q = (X[..., :, None] * W).sum(axis=-2)
+    return np.add(Q, 0 if b is None else b)
+
+
+@right("project")
+def transposes_that_meet(X, W, b=None):
+    Q = np.swapaxes(W.T @ np.swapaxes(X, -1, -2), -1, -2)
+    return Q if b is None else Q + b[None, :]
+
+
+# scaled_dot_product_attention ----------------------------------------------------------------
+
+
+def _softmax(S):
+    with np.errstate(invalid="ignore"):
+        e = np.exp(S - S.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+
+
+def _scores(Q, K):
+    return Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+
+
+def _weights(S, mask):
+    if mask is None:
+        return _softmax(S)
+    return np.where(mask, _softmax(np.where(mask, S, -np.inf)), 0.0)
+
+
+@wrong("scaled_dot_product_attention", "not-normalised")
+def mixes_exponentials(Q, K, V, mask=None):
+    A = np.exp(_scores(Q, K))
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "no-exponential")
+def mixes_shares(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    A = S / S.sum(-1, keepdims=True)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "divided-by-max")
+def mixes_by_the_largest(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    A = np.exp(S - S.max(-1, keepdims=True))
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "negated-scores")
+def mixes_the_unlike(Q, K, V, mask=None):
+    A = _weights(-_scores(Q, K), mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "base-two")
+def mixes_in_base_two(Q, K, V, mask=None):
+    A = 2 ** _scores(Q, K)
+    A = A / A.sum(-1, keepdims=True)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "log-softmax")
+def mixes_logarithms(Q, K, V, mask=None):
+    A = np.log(_weights(_scores(Q, K), mask))
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "hard-argmax")
+def picks_one_key(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    A = np.eye(K.shape[-2])[S.argmax(-1)]
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "uniform-weights")
+def plain_means(Q, K, V, mask=None):
+    A = np.full((*Q.shape[:-1], K.shape[-2]), 1 / K.shape[-2])
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "rounded")
+def tidy_weights(Q, K, V, mask=None):
+    A = _weights(_scores(Q, K), mask).round(3)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "sigmoid")
+def mixes_sigmoids(Q, K, V, mask=None):
+    A = 1 / (1 + np.exp(-_scores(Q, K)))
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "no-scale")
+def unscaled(Q, K, V, mask=None):
+    A = _weights(Q @ K.swapaxes(-1, -2), mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "scale-by-d")
+def scaled_by_width(Q, K, V, mask=None):
+    A = _weights(np.einsum("...nk,...mk->...nm", Q, K) / Q.shape[-1], mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "scale-multiplied")
+def scaled_up(Q, K, V, mask=None):
+    A = _weights(np.einsum("...nk,...mk->...nm", Q, K) * np.sqrt(K.shape[-1]), mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "scale-by-sqrt-n")
+def root_of_queries(Q, K, V, mask=None):
+    A = _weights(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-2]), mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "scale-by-sqrt-n")
+def root_of_keys(Q, K, V, mask=None):
+    KT = np.swapaxes(K, -1, -2)
+    A = _weights(Q @ KT / np.sqrt(KT.shape[-1]), mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "scale-by-sqrt-d-v")
+def root_of_the_values_width(Q, K, V, mask=None):
+    A = _weights(Q @ np.swapaxes(K, -1, -2) / V.shape[-1] ** 0.5, mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "half-not-root")
+def half_the_width(Q, K, V, mask=None):
+    A = _weights(Q @ np.swapaxes(K, -1, -2) / (K.shape[-1] * 1 / 2), mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "half-not-root")
+def power_binds_first(Q, K, V, mask=None):
+    A = _weights(Q @ np.swapaxes(K, -1, -2) / K.shape[-1] ** 1 / 2, mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "scale-after-softmax")
+def scales_the_weights(Q, K, V, mask=None):
+    A = _weights(Q @ np.swapaxes(K, -1, -2), mask) / np.sqrt(K.shape[-1])
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "softmax-over-queries")
+def down_the_columns(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    e = np.exp(S - S.max(axis=-2, keepdims=True))
+    A = e / e.sum(axis=-2, keepdims=True)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "softmax-over-everything")
+def one_sum_for_the_array(Q, K, V, mask=None):
+    e = np.exp(_scores(Q, K))
+    A = e / e.sum()
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "softmax-over-everything")
+def one_sum_for_each_matrix(Q, K, V, mask=None):
+    e = np.exp(_scores(Q, K))
+    A = e / e.sum(axis=(-2, -1), keepdims=True)
+    return np.einsum("...nm,...mv->...nv", A, V), A
+
+
+@wrong("scaled_dot_product_attention", "keys-as-values")
+def mixes_keys(Q, K, V, mask=None):
+    A = _weights(_scores(Q, K), mask)
+    return A @ K, A
+
+
+@wrong("scaled_dot_product_attention", "values-unweighted")
+def sums_values(Q, K, V, mask=None):
+    A = _weights(_scores(Q, K), mask)
+    return np.einsum("...nm,...lv->...nv", A, V), A
+
+
+@wrong("scaled_dot_product_attention", "mean-of-weighted-values")
+def averages_the_average(Q, K, V, mask=None):
+    A = _weights(_scores(Q, K), mask)
+    return (A[..., None] * V[..., None, :, :]).mean(axis=-2), A
+
+
+@wrong("scaled_dot_product_attention", "no-softmax")
+def mixes_scores(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    return S @ V, S
+
+
+@wrong("scaled_dot_product_attention", "softmax-twice")
+def softmax_again(Q, K, V, mask=None):
+    A = _softmax(_softmax(_scores(Q, K)))
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "swapped-results")
+def weights_first(Q, K, V, mask=None):
+    A = _weights(_scores(Q, K), mask)
+    return A, A @ V
+
+
+@wrong("scaled_dot_product_attention", "mask-missing")
+def forgets_the_mask(Q, K, V, mask=None):
+    A = _softmax(_scores(Q, K))
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "mask-inverted")
+def true_means_blocked(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    if mask is not None:
+        S = np.where(mask, -np.inf, S)
+    A = np.nan_to_num(_softmax(S))
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "mask-after-softmax")
+def masks_the_weights(Q, K, V, mask=None):
+    A = _softmax(_scores(Q, K))
+    if mask is not None:
+        A = A * mask
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "mask-with-zero")
+def masks_scores_with_zero(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    A = _softmax(S if mask is None else S * mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "mask-with-zero")
+def masks_with_zero_twice(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    if mask is None:
+        A = _softmax(S)
+    else:
+        A = _softmax(np.where(mask, S, 0)) * mask
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "mask-added")
+def adds_the_mask(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    A = _softmax(S if mask is None else S + mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "mask-with-large-number")
+def minus_a_billion(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    if mask is not None:
+        S = np.where(mask, S, -1e9)
+    A = _softmax(S)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "mask-with-large-number")
+def the_smallest_float(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    if mask is not None:
+        S = S.copy()
+        S[~np.broadcast_to(mask, S.shape)] = np.finfo(S.dtype).min
+    A = _softmax(S)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "zero-times-infinity")
+def infinity_times_the_mask(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    if mask is not None:
+        S = S + (1 - mask) * -np.inf
+    A = _softmax(S)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "empty-row-is-nan")
+def minus_infinity_everywhere(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    A = _softmax(S if mask is None else np.where(mask, S, -np.inf))
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "empty-row-sees-all")
+def an_empty_row_sees_all(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    if mask is not None:
+        mask = mask | ~mask.any(axis=-1, keepdims=True)
+        S = np.where(mask, S, -np.inf)
+    A = _softmax(S)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "weights-not-masked")
+def returns_the_weights_before_the_mask(Q, K, V, mask=None):
+    A = _softmax(_scores(Q, K))
+    return _weights(_scores(Q, K), mask) @ V, A
+
+
+@wrong("scaled_dot_product_attention", "unstable-softmax")
+def plain_exponentials(Q, K, V, mask=None):
+    e = np.exp(_scores(Q, K))
+    if mask is not None:
+        e = e * mask
+    total = e.sum(-1, keepdims=True)
+    A = e / np.where(total == 0, 1, total) if mask is not None else e / total
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "raised")
+def plain_transpose(Q, K, V, mask=None):
+    A = _weights(Q @ K.T / math.sqrt(Q.shape[-1]), mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "raised")
+def is_there_a_mask(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    if mask:
+        S = np.where(mask, S, -np.inf)
+    return _softmax(S) @ V, _softmax(S)
+
+
+@wrong("scaled_dot_product_attention", "raised")
+def mask_must_be_as_large(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    if mask is not None:
+        S[~mask] = -np.inf
+    A = _softmax(S)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "raised")
+def transposes_the_mask(Q, K, V, mask=None):
+    A = _weights(_scores(Q, K), None if mask is None else mask.swapaxes(-1, -2))
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "wrong-type")
+def output_alone(Q, K, V, mask=None):
+    return _weights(_scores(Q, K), mask) @ V
+
+
+@wrong("scaled_dot_product_attention", "wrong-type")
+def masked_weights(Q, K, V, mask=None):
+    A = np.ma.array(_weights(_scores(Q, K), mask))
+    return np.ma.dot(A, V) if V.ndim == 2 else A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "wrong-shape")
+def joins_batch_and_heads(Q, K, V, mask=None):
+    A = _weights(_scores(Q, K), mask)
+    out = A @ V
+    return out.reshape(-1, *out.shape[-2:]), A
+
+
+@wrong("scaled_dot_product_attention", "wrong-dtype")
+def float32_throughout(Q, K, V, mask=None):
+    Q, K, V = (part.astype(np.float32) for part in (Q, K, V))
+    A = _weights(_scores(Q, K), mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "non-finite")
+def divides_by_the_mask(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    A = _softmax(S if mask is None else S / mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "empty-row-is-nan")
+def row_sums_of_zero(Q, K, V, mask=None):
+    e = np.exp(_scores(Q, K))
+    e = np.minimum(e, 1e300) if mask is None else np.minimum(e, 1e300) * mask
+    with np.errstate(all="ignore"):
+        A = 1 / (e.sum(-1, keepdims=True) / e)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "mutated-input")
+def scales_its_queries(Q, K, V, mask=None):
+    Q /= math.sqrt(Q.shape[-1])
+    A = _weights(Q @ K.swapaxes(-1, -2), mask)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "mutated-input")
+def opens_empty_rows_for_good(Q, K, V, mask=None):
+    A = _weights(_scores(Q, K), mask)
+    if mask is not None:
+        mask[~mask.any(-1)] = True
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "nondeterministic")
+def drops_weights(Q, K, V, mask=None):
+    A = _weights(_scores(Q, K), mask)
+    A = A * (np.random.default_rng().random(A.shape) * 0.2 + 0.9)
+    return A @ V, A
+
+
+@right("scaled_dot_product_attention")
+def five_lines(Q, K, V, mask=None):
+    S = np.einsum("...nk,...mk->...nm", Q, K) / np.sqrt(Q.shape[-1])
+    if mask is not None:
+        S = np.where(mask, S, -np.inf)
+    top = S.max(axis=-1, keepdims=True)
+    e = np.exp(S - np.where(np.isfinite(top), top, 0))
+    total = e.sum(axis=-1, keepdims=True)
+    A = e / np.where(total == 0, 1, total)
+    return np.einsum("...nm,...mv->...nv", A, V), A
+
+
+@right("scaled_dot_product_attention")
+def masks_after_and_shares_again(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    S = S - S.max(-1, keepdims=True)
+    A = np.exp(S)
+    if mask is not None:
+        A = A * mask
+    total = A.sum(-1, keepdims=True)
+    A = np.divide(A, total, out=np.zeros_like(A), where=total > 0)
+    return A @ V, A
+
+
+@right("scaled_dot_product_attention")
+def softmax_then_mask_then_shares(Q, K, V, mask=None):
+    A = _softmax(_scores(Q, K))
+    if mask is not None:
+        A = np.where(mask, A, 0)
+        A = np.nan_to_num(A / A.sum(-1, keepdims=True))
+    return np.matmul(A, V), A
+
+
+@right("scaled_dot_product_attention")
+def additive_bias(Q, K, V, mask=None):
+    bias = 0.0 if mask is None else np.where(mask, 0.0, -np.inf)
+    A = np.nan_to_num(_softmax(_scores(Q, K) + bias), nan=0.0)
+    return A @ V, A
+
+
+@right("scaled_dot_product_attention")
+def large_number_and_mask(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    if mask is None:
+        A = _softmax(S)
+    else:
+        A = _softmax(np.where(mask, S, np.finfo(S.dtype).min)) * mask
+    return A @ V, A
+
+
+@right("scaled_dot_product_attention")
+def masked_arrays(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    if mask is None:
+        mask = np.ones(S.shape, bool)
+    S = np.ma.masked_where(~np.broadcast_to(mask, S.shape), S)
+    e = np.ma.exp(S - S.max(-1, keepdims=True))
+    A = (e / e.sum(-1, keepdims=True)).filled(0.0)
+    return A @ V, A
+
+
+@right("scaled_dot_product_attention")
+def query_by_query(Q, K, V, mask=None):
+    N, M = Q.shape[-2], K.shape[-2]
+    leading = Q.shape[:-2]
+    allowed = np.broadcast_to(True if mask is None else mask, (*leading, N, M))
+    out = np.zeros((*leading, N, V.shape[-1]), dtype=Q.dtype)
+    A = np.zeros((*leading, N, M), dtype=Q.dtype)
+    for where in np.ndindex(*leading, N):
+        keys = K[where[:-1]][allowed[where]]
+        if len(keys) == 0:
+            continue
+        s = keys @ Q[where] / math.sqrt(len(Q[where]))
+        e = np.exp(s - s.max())
+        A[where][allowed[where]] = e / e.sum()
+        out[where] = A[where] @ V[where[:-1]]
+    return out, A
+
+
+@right("scaled_dot_product_attention")
+def through_logarithms(Q, K, V, mask=None):
+    warnings.warn("this will warn", RuntimeWarning, stacklevel=2)
+    S = _scores(Q, K)
+    if mask is not None:
+        S = np.where(mask, S, -np.inf)
+    total = np.logaddexp.reduce(S, axis=-1, keepdims=True)
+    A = np.exp(S - total)
+    A[np.isnan(A)] = 0
+    return A @ V, A
+
+
+@right("scaled_dot_product_attention")
+def keys_first(Q, K, V, mask=None):
+    S = np.swapaxes(K @ np.swapaxes(Q, -1, -2), -1, -2) * Q.shape[-1] ** -0.5
+    A = _weights(S, mask)
+    out = np.swapaxes(np.swapaxes(V, -1, -2) @ np.swapaxes(A, -1, -2), -1, -2)
+    return [np.asfortranarray(out), A]
+
+
+class Attention:
+    """Attention as an object that keeps its last weights."""
+
+    def __call__(self, Q, K, V, mask=None):
+        print("Q", Q.shape, "K", K.shape, "V", V.shape)
+        self.weights = _weights(_scores(Q, K), mask)
+        return self.weights @ V, self.weights.copy()
+
+
+right("scaled_dot_product_attention")(Attention())
+
+
+# count_attention -----------------------------------------------------------------------------
+
+
+@wrong("count_attention", "one-matrix")
+def w_q_alone(n, d, d_k, d_v, bias=False):
+    return d * d_k + (d_k if bias else 0), n * n
+
+
+@wrong("count_attention", "values-not-counted")
+def queries_and_keys(n, d, d_k, d_v, bias=False):
+    return 2 * d * d_k + (2 * d_k if bias else 0), n**2
+
+
+@wrong("count_attention", "same-width-for-all")
+def three_times_d_k(n, d, d_k, d_v, bias=False):
+    one = d * d_k
+    if bias:
+        one += d_k
+    return 3 * one, n**2
+
+
+@wrong("count_attention", "square-matrices")
+def three_squares(n, d, d_k, d_v, bias=False):
+    return 3 * d**2 + 3 * d * bias, n * n
+
+
+@wrong("count_attention", "activations-counted")
+def entries_of_q_k_v(n, d, d_k, d_v, bias=False):
+    return n * d_k + n * d_k + n * d_v, n * n
+
+
+@wrong("count_attention", "bias-ignored")
+def no_biases(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v), n * n
+
+
+@wrong("count_attention", "bias-per-input")
+def biases_as_wide_as_tokens(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v) + 3 * d * int(bias), n * n
+
+
+@wrong("count_attention", "bias-per-token")
+def biases_for_each_token(n, d, d_k, d_v, bias=False):
+    width = d_k + d_k + d_v
+    return d * width + (n * width if bias else 0), n * n
+
+
+@wrong("count_attention", "bias-is-one-number")
+def three_biases(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v) + (3 if bias else 0), n * n
+
+
+@wrong("count_attention", "bias-always-counted")
+def biases_in_any_case(n, d, d_k, d_v, bias=False):
+    return (d + 1) * (2 * d_k + d_v), n * n
+
+
+@wrong("count_attention", "weights-per-width")
+def entries_of_q(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias, n * d_k
+
+
+@wrong("count_attention", "weights-per-width")
+def entries_of_x(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias, n * d
+
+
+@wrong("count_attention", "weights-linear")
+def one_weight_for_each_token(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias, n
+
+
+@wrong("count_attention", "weights-per-feature")
+def weights_for_each_feature(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias, n * n * d_k
+
+
+@wrong("count_attention", "weights-causal")
+def half_the_square(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias, sum(range(n + 1))
+
+
+@wrong("count_attention", "weights-without-self")
+def pairs_of_different_tokens(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias, n * (n - 1)
+
+
+@wrong("count_attention", "output-projection-counted")
+def w_o_too(n, d, d_k, d_v, bias=False):
+    matrices = [(d, d_k), (d, d_k), (d, d_v), (d_v, d)]
+    return sum(rows * columns + columns * bias for rows, columns in matrices), n * n
+
+
+@wrong("count_attention", "swapped-results")
+def pairs_first(n, d, d_k, d_v, bias=False):
+    return n * n, d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias
+
+
+@wrong("count_attention", "raised")
+def length_of_a_number(n, d, d_k, d_v, bias=False):
+    return len(d) * (2 * d_k + d_v), n * n
+
+
+@wrong("count_attention", "raised")
+def adds_none_for_no_bias(n, d, d_k, d_v, bias=False):
+    extra = None if bias else 0
+    return d * (2 * d_k + d_v) + extra, n * n
+
+
+@wrong("count_attention", "wrong-type")
+def floats(n, d, d_k, d_v, bias=False):
+    return float(d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias), n**2 / 1
+
+
+@wrong("count_attention", "wrong-type")
+def text(n, d, d_k, d_v, bias=False):
+    return f"{d * (2 * d_k + d_v)} parameters", f"{n * n} weights"
+
+
+@wrong("count_attention", "wrong-type")
+def the_sum_of_both(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias + n * n
+
+
+@wrong("count_attention", "wrong-type")
+def by_power_of_half(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias, (n**4) ** 0.5
+
+
+@wrong("count_attention", "wrong-type")
+def zero_dimensional_floats(n, d, d_k, d_v, bias=False):
+    return np.array(d * (2.0 * d_k + d_v) + (2 * d_k + d_v) * bias), np.array(n * n * 1.0)
+
+
+@wrong("count_attention", "nondeterministic")
+def keeps_adding(n, d, d_k, d_v, bias=False, widths=[]):
+    widths += [d_k, d_k, d_v]
+    return sum(d * width + width * bias for width in widths), n * n
+
+
+@right("count_attention")
+def by_formula(n, d, d_k, d_v, bias=False):
+    return d * (2 * d_k + d_v) + (2 * d_k + d_v if bias else 0), n * n
+
+
+@right("count_attention")
+def by_making_them(n, d, d_k, d_v, bias=False):
+    arrays = [np.zeros((d, d_k)), np.zeros((d, d_k)), np.zeros((d, d_v))]
+    if bias:
+        arrays += [np.zeros(d_k), np.zeros(d_k), np.zeros(d_v)]
+    Q = K = np.zeros((n, d_k))
+    return sum(a.size for a in arrays), (Q @ K.T).size
+
+
+@right("count_attention")
+def bias_as_one_more_input(n, d, d_k, d_v, bias=False):
+    return (d + bool(bias)) * sum([d_k, d_k, d_v]), pow(n, 2)
+
+
+@right("count_attention")
+def numpy_numbers(n, d, d_k, d_v, bias=False):
+    shapes = np.array([[d, d_k], [d, d_k], [d, d_v]])
+    parameters = shapes.prod(axis=1).sum() + bias * shapes[:, 1].sum()
+    return parameters, np.prod([n, n])
+
+
+@right("count_attention")
+def counts_one_by_one(n, d, d_k, d_v, bias=False):
+    parameters = 0
+    for width in (d_k, d_k, d_v):
+        for _ in range(width):
+            parameters += d
+            if bias:
+                parameters += 1
+    return [parameters, len(list(itertools.product(range(n), repeat=2)))]
+
+
+@right("count_attention")
+def zero_dimensional_arrays(n, d, d_k, d_v, bias=False):
+    widths = np.array([d_k, d_k, d_v])
+    return np.asarray((widths * (d + int(bias))).sum()), np.asarray(n) ** 2
+
+
+# routing_matrix ------------------------------------------------------------------------------
+
+
+@wrong("routing_matrix", "block-not-transposed")
+def kron_as_it_comes(weights, W_v):
+    return np.kron(weights, W_v)
+
+
+@wrong("routing_matrix", "factors-swapped")
+def kron_the_other_way(weights, W_v):
+    return np.kron(W_v.T, weights)
+
+
+@wrong("routing_matrix", "routing-transposed")
+def inputs_in_rows(weights, W_v):
+    return np.kron(weights.T, W_v)
+
+
+@wrong("routing_matrix", "weights-transposed")
+def weight_from_m_to_n(weights, W_v):
+    return np.kron(weights.T, W_v.T)
+
+
+@wrong("routing_matrix", "values-unweighted")
+def same_block_everywhere(weights, W_v):
+    return np.tile(W_v.T, weights.shape)
+
+
+@wrong("routing_matrix", "uniform-weights")
+def an_even_share_everywhere(weights, W_v):
+    return np.tile(W_v.T, weights.shape) / weights.shape[1]
+
+
+@wrong("routing_matrix", "diagonal-blocks-only")
+def a_diagonal_of_blocks(weights, W_v):
+    N, M = weights.shape
+    d, d_v = W_v.shape
+    R = np.zeros((N * d_v, M * d))
+    for n in range(min(N, M)):
+        R[n * d_v : (n + 1) * d_v, n * d : (n + 1) * d] = weights[n, n] * W_v.T
+    return R
+
+
+@wrong("routing_matrix", "identity-blocks")
+def the_mlp_of_every_token(weights, W_v):
+    return np.kron(np.eye(*weights.shape), W_v.T)
+
+
+@wrong("routing_matrix", "weights-without-values")
+def weights_enlarged(weights, W_v):
+    d, d_v = W_v.shape
+    return weights.repeat(d_v, axis=0).repeat(d, axis=1)
+
+
+@wrong("routing_matrix", "block-reshaped")
+def reshaped_blocks(weights, W_v):
+    d, d_v = W_v.shape
+    block = W_v.reshape(d_v, d)
+    return np.block([[a * block for a in row] for row in weights])
+
+
+@wrong("routing_matrix", "axes-not-interleaved")
+def reshaped_at_once(weights, W_v):
+    (N, M), (d, d_v) = weights.shape, W_v.shape
+    return np.einsum("nm,dv->nmvd", weights, W_v).reshape(N * d_v, M * d)
+
+
+@wrong("routing_matrix", "axes-not-interleaved")
+def multiplied_and_reshaped(weights, W_v):
+    (N, M), (d, d_v) = weights.shape, W_v.shape
+    return np.multiply.outer(weights, W_v).reshape(N * d_v, M * d)
+
+
+@wrong("routing_matrix", "raised")
+def weights_times_values(weights, W_v):
+    return weights @ W_v
+
+
+@wrong("routing_matrix", "raised")
+def blocks_that_do_not_fit(weights, W_v):
+    (N, M), (d, d_v) = weights.shape, W_v.shape
+    R = np.zeros((N * d_v, M * d))
+    for n in range(N):
+        for m in range(M):
+            R[n * d_v : (n + 1) * d_v, m * d : (m + 1) * d] = weights[n, m] * W_v
+    return R
+
+
+@wrong("routing_matrix", "wrong-type")
+def blocks_in_lists(weights, W_v):
+    return [[a * W_v.T for a in row] for row in weights]
+
+
+@wrong("routing_matrix", "wrong-type")
+def kron_of_matrices(weights, W_v):
+    return np.asmatrix(np.kron(weights, W_v.T))
+
+
+@wrong("routing_matrix", "wrong-shape")
+def four_axes(weights, W_v):
+    return np.einsum("nm,dv->nvmd", weights, W_v)
+
+
+@wrong("routing_matrix", "wrong-shape")
+def acts_on_values(weights, W_v):
+    return np.kron(weights, np.eye(W_v.shape[1]))
+
+
+@wrong("routing_matrix", "wrong-dtype")
+def whole_numbers(weights, W_v):
+    (N, M), (d, d_v) = weights.shape, W_v.shape
+    R = np.zeros((N * d_v, M * d), dtype=int)
+    for n, m in np.ndindex(N, M):
+        R[n * d_v : (n + 1) * d_v, m * d : (m + 1) * d] = weights[n, m] * W_v.T
+    return R
+
+
+@wrong("routing_matrix", "wrong-dtype")
+def single_precision_blocks(weights, W_v):
+    return np.kron(weights, W_v.T).astype(np.float32)
+
+
+@wrong("routing_matrix", "non-finite")
+def multiplies_by_logarithms(weights, W_v):
+    return np.exp(np.log(weights).repeat(W_v.shape[1], 0).repeat(W_v.shape[0], 1)) * np.exp(
+        np.log(np.tile(W_v.T, weights.shape))
+    )
+
+
+@wrong("routing_matrix", "non-finite")
+def divides_by_each_weight(weights, W_v):
+    weights = weights**2 / weights
+    return np.kron(weights, W_v.T)
+
+
+@wrong("routing_matrix", "mutated-input")
+def weights_scaled_in_place(weights, W_v):
+    weights *= 2
+    return np.kron(weights, W_v.T) / 2
+
+
+@wrong("routing_matrix", "mutated-input")
+def turns_w_v_in_place(weights, W_v):
+    turned = np.ascontiguousarray(W_v.T)
+    R = np.kron(weights, turned)
+    W_v[:] = 0
+    return R
+
+
+@wrong("routing_matrix", "nondeterministic")
+def starts_from_noise(weights, W_v):
+    R = np.random.default_rng().normal(size=(len(weights), weights.shape[1]))
+    return np.kron(weights + R, W_v.T)
+
+
+@right("routing_matrix")
+def kron(weights, W_v):
+    return np.kron(weights, W_v.T)
+
+
+@right("routing_matrix")
+def einsum_in_order(weights, W_v):
+    (N, M), (d, d_v) = weights.shape, W_v.shape
+    return np.einsum("nm,dv->nvmd", weights, W_v).reshape(N * d_v, M * d)
+
+
+@right("routing_matrix")
+def np_block(weights, W_v):
+    return np.block([[a * W_v.T for a in row] for row in weights])
+
+
+@right("routing_matrix")
+def block_by_block(weights, W_v):
+    (N, M), (d, d_v) = weights.shape, W_v.shape
+    R = np.zeros((N * d_v, M * d))
+    for n in range(N):
+        for m in range(M):
+            R[n * d_v : (n + 1) * d_v, m * d : (m + 1) * d] = weights[n, m] * W_v.T
+    return R
+
+
+@right("routing_matrix")
+def entry_by_entry(weights, W_v):
+    (N, M), (d, d_v) = weights.shape, W_v.shape
+    return np.array(
+        [
+            [weights[n, m] * W_v[j, c] for m in range(M) for j in range(d)]
+            for n in range(N)
+            for c in range(d_v)
+        ]
+    )
+
+
+@right("routing_matrix")
+def repeats_and_tiles(weights, W_v):
+    d, d_v = W_v.shape
+    return weights.repeat(d_v, axis=0).repeat(d, axis=1) * np.tile(W_v.T, weights.shape)
+
+
+@right("routing_matrix")
+def one_unit_input_at_a_time(weights, W_v):
+    M, d = weights.shape[1], W_v.shape[0]
+    columns = []
+    for unit in np.eye(M * d):
+        columns.append((weights @ unit.reshape(M, d) @ W_v).ravel())
+    return np.array(columns).T
+
+
+@right("routing_matrix")
+def the_transpose_of_a_transpose(weights, W_v):
+    return np.kron(weights.T, W_v).T
+
+
+@right("routing_matrix")
+def index_arithmetic(weights, W_v):
+    (N, M), (d, d_v) = weights.shape, W_v.shape
+
+    def entry(row, column):
+        row, column = row.astype(int), column.astype(int)
+        return weights[row // d_v, column // d] * W_v[column % d, row % d_v]
+
+    return np.fromfunction(entry, (N * d_v, M * d))

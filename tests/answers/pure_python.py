@@ -1,0 +1,1564 @@
+"""Answers to lesson 02, with the standard library alone."""
+
+# A learner's style is not ours, and their mistakes are what this file is for.
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
+# ruff: noqa: B006, B905, RUF005, RUF059
+
+import array
+import functools
+import itertools
+import math
+import operator
+import random
+import statistics
+import sys
+from fractions import Fraction
+
+from . import Lesson
+
+lesson = Lesson("02-pure-python")
+wrong, right = lesson.wrong, lesson.right
+
+
+# matmul --------------------------------------------------------------------------------------
+
+
+def _fit(A, B):
+    if len(A[0]) != len(B):
+        raise ValueError(f"A is {len(A)} × {len(A[0])} and B is {len(B)} × {len(B[0])}")
+
+
+@wrong("matmul", "product-transposed")
+def loops_the_other_way_round(A, B):
+    _fit(A, B)
+    return [
+        [sum(A[i][k] * B[k][j] for k in range(len(B))) for i in range(len(A))]
+        for j in range(len(B[0]))
+    ]
+
+
+@wrong("matmul", "last-product-only")
+def assigns_each_product(A, B):
+    _fit(A, B)
+    C = [[0.0] * len(B[0]) for _ in A]
+    for i in range(len(A)):
+        for j in range(len(B[0])):
+            for k in range(len(B)):
+                C[i][j] = A[i][k] * B[k][j]
+    return C
+
+
+@wrong("matmul", "last-product-only")
+def resets_in_the_innermost_loop(A, B):
+    _fit(A, B)
+    C = []
+    for row in A:
+        C.append([])
+        for j in range(len(B[0])):
+            for k in range(len(row)):
+                total = 0.0
+                total += row[k] * B[k][j]
+            C[-1].append(total)
+    return C
+
+
+@wrong("matmul", "first-product-only")
+def returns_too_early(A, B):
+    _fit(A, B)
+
+    def entry(i, j):
+        total = 0.0
+        for k in range(len(B)):
+            total += A[i][k] * B[k][j]
+            return total
+
+    return [[entry(i, j) for j in range(len(B[0]))] for i in range(len(A))]
+
+
+@wrong("matmul", "sum-off-by-one")
+def stops_one_early(A, B):
+    _fit(A, B)
+    return [
+        [sum(row[k] * B[k][j] for k in range(len(B) - 1)) for j in range(len(B[0]))] for row in A
+    ]
+
+
+@wrong("matmul", "sum-off-by-one")
+def starts_at_one(A, B):
+    _fit(A, B)
+    C = [[0.0] * len(B[0]) for _ in A]
+    for i in range(len(A)):
+        for j in range(len(B[0])):
+            for k in range(1, len(B)):
+                C[i][j] += A[i][k] * B[k][j]
+    return C
+
+
+@wrong("matmul", "sum-of-sums")
+def plus_for_times(A, B):
+    _fit(A, B)
+    return [[sum(a + b for a, b in zip(row, column)) for column in zip(*B)] for row in A]
+
+
+@wrong("matmul", "product-of-sums")
+def every_entry_with_every_entry(A, B):
+    _fit(A, B)
+    columns = list(zip(*B))
+    return [[sum(a * b for a in row for b in column) for column in columns] for row in A]
+
+
+@wrong("matmul", "mean-of-products")
+def means_for_sums(A, B):
+    _fit(A, B)
+    return [[statistics.fmean(map(operator.mul, row, col)) for col in zip(*B)] for row in A]
+
+
+@wrong("matmul", "shared-rows")
+def one_row_many_times(A, B):
+    _fit(A, B)
+    C = [[0.0] * len(B[0])] * len(A)
+    for i in range(len(A)):
+        for j in range(len(B[0])):
+            for k in range(len(B)):
+                C[i][j] += A[i][k] * B[k][j]
+    return C
+
+
+@wrong("matmul", "shared-rows")
+def one_row_written_over(A, B):
+    _fit(A, B)
+    C = [[0.0] * len(B[0])] * len(A)
+    for i, row in enumerate(A):
+        for j, column in enumerate(zip(*B)):
+            C[i][j] = sum(a * b for a, b in zip(row, column))
+    return C
+
+
+@wrong("matmul", "sum-not-reset")
+def total_never_reset(A, B):
+    _fit(A, B)
+    total = 0.0
+    C = []
+    for row in A:
+        out = []
+        for j in range(len(B[0])):
+            for k in range(len(B)):
+                total += row[k] * B[k][j]
+            out.append(total)
+        C.append(out)
+    return C
+
+
+@wrong("matmul", "sum-not-reset")
+def total_reset_for_each_row_alone(A, B):
+    _fit(A, B)
+    C = []
+    for row in A:
+        total, out = 0.0, []
+        for column in zip(*B):
+            for a, b in zip(row, column):
+                total = total + a * b
+            out.append(total)
+        C.append(out)
+    return C
+
+
+@wrong("matmul", "not-raised")
+def zip_hides_the_misfit(A, B):
+    return [[sum(a * b for a, b in zip(row, column)) for column in zip(*B)] for row in A]
+
+
+@wrong("matmul", "not-raised")
+def none_for_a_misfit(A, B):
+    if len(A[0]) != len(B):
+        return None
+    return [[sum(a * b for a, b in zip(row, column)) for column in zip(*B)] for row in A]
+
+
+@wrong("matmul", "raised")
+def indexes_b_by_rows(A, B):
+    _fit(A, B)
+    return [
+        [sum(A[i][k] * B[j][k] for k in range(len(B))) for j in range(len(B[0]))]
+        for i in range(len(A))
+    ]
+
+
+@wrong("matmul", "raised")
+def index_error_for_a_misfit(A, B):
+    return [
+        [sum(A[i][k] * B[k][j] for k in range(max(len(A[0]), len(B)))) for j in range(len(B[0]))]
+        for i in range(len(A))
+    ]
+
+
+@wrong("matmul", "wrong-type")
+def flat_product(A, B):
+    _fit(A, B)
+    return [sum(a * b for a, b in zip(row, column)) for row in A for column in zip(*B)]
+
+
+@wrong("matmul", "wrong-type")
+def rows_are_tuples(A, B):
+    _fit(A, B)
+    return [tuple(sum(map(operator.mul, row, column)) for column in zip(*B)) for row in A]
+
+
+@wrong("matmul", "wrong-type")
+def rows_are_generators(A, B):
+    _fit(A, B)
+    return [(sum(map(operator.mul, row, column)) for column in zip(*B)) for row in A]
+
+
+@wrong("matmul", "wrong-shape")
+def entry_by_entry(A, B):
+    _fit(A, B)
+    return [[a * b for a, b in zip(x, y)] for x, y in zip(A, B)]
+
+
+@wrong("matmul", "wrong-shape")
+def rows_that_grow(A, B):
+    _fit(A, B)
+    C, out = [], []
+    for row in A:
+        for column in zip(*B):
+            out.append(sum(a * b for a, b in zip(row, column)))
+        C.append(list(out))
+    return C
+
+
+@wrong("matmul", "non-finite")
+def starts_from_nan(A, B):
+    _fit(A, B)
+    C = [[math.nan] * len(B[0]) for _ in A]
+    for i, row in enumerate(A):
+        for j in range(len(B[0])):
+            for k in range(len(row)):
+                C[i][j] += row[k] * B[k][j]
+    return C
+
+
+@wrong("matmul", "mutated-input")
+def turns_b_in_place(A, B):
+    _fit(A, B)
+    B[:] = [list(column) for column in zip(*B)]
+    return [[sum(a * b for a, b in zip(row, column)) for column in B] for row in A]
+
+
+@wrong("matmul", "mutated-input")
+def puts_the_product_into_a(A, B):
+    _fit(A, B)
+    for i in range(len(A)):
+        A[i] = [sum(a * b for a, b in zip(A[i], column)) for column in zip(*B)]
+    return A
+
+
+@wrong("matmul", "nondeterministic")
+def default_matrix(A, B, C={}):
+    _fit(A, B)
+    for i in range(len(A)):
+        for j in range(len(B[0])):
+            for k in range(len(B)):
+                C[i, j] = C.get((i, j), 0.0) + A[i][k] * B[k][j]
+    return [[C[i, j] for j in range(len(B[0]))] for i in range(len(A))]
+
+
+@right("matmul")
+def triple_loop(A, B):
+    _fit(A, B)
+    C = [[0.0] * len(B[0]) for _ in range(len(A))]
+    for i in range(len(A)):
+        for k in range(len(B)):
+            for j in range(len(B[0])):
+                C[i][j] += A[i][k] * B[k][j]
+    return C
+
+
+@right("matmul")
+def strict_zip(A, B):
+    columns = list(zip(*B, strict=True))
+    return [[math.fsum(a * b for a, b in zip(r, c, strict=True)) for c in columns] for r in A]
+
+
+@right("matmul")
+def rows_of_b_mixed(A, B):
+    _fit(A, B)
+
+    def mixed(row):
+        total = [0] * len(B[0])
+        for a, b_row in zip(row, B):
+            total = [t + a * b for t, b in zip(total, b_row)]
+        return total
+
+    return [mixed(row) for row in A]
+
+
+@right("matmul")
+def outer_products(A, B):
+    if len({len(row) for row in A} | {len(B)}) > 1:
+        raise ValueError("do not fit")
+    C = [[-0.0 for _ in B[0]] for _ in A]
+    for k in range(len(B)):
+        for i, j in itertools.product(range(len(A)), range(len(B[0]))):
+            C[i][j] += A[i][k] * B[k][j]
+    return C
+
+
+@right("matmul")
+def in_fractions(A, B):
+    _fit(A, B)
+    B = [[Fraction(b) for b in row] for row in B]
+    return [
+        [float(sum(Fraction(a) * b for a, b in zip(row, column))) for column in zip(*B)]
+        for row in A
+    ]
+
+
+@right("matmul")
+def recursive_products(A, B):
+    _fit(A, B)
+
+    def dot(a, b):
+        return a[0] * b[0] + dot(a[1:], b[1:]) if a else 0
+
+    return [[dot(row, column) for column in zip(*B)] for row in A]
+
+
+@right("matmul")
+def typed_arrays_inside(A, B):
+    _fit(A, B)
+    columns = [array.array("d", column) for column in zip(*B)]
+    print("columns:", columns)
+    return [[sum(map(operator.mul, row, column)) for column in columns] for row in A]
+
+
+class Multiply:
+    """A product that is an object and remembers what it has seen."""
+
+    def __init__(self):
+        self.seen = []
+
+    def __call__(self, A, B):
+        self.seen.append((A, B))
+        _fit(A, B)
+        return [[sum(a * b for a, b in zip(row, column)) for column in zip(*B)] for row in A]
+
+
+right("matmul")(Multiply())
+
+
+# transpose -----------------------------------------------------------------------------------
+
+
+def _even(A):
+    if any(len(row) != len(A[0]) for row in A):
+        raise ValueError("rows differ in length")
+
+
+@wrong("transpose", "not-transposed")
+def copies(A):
+    _even(A)
+    return [[A[i][j] for j in range(len(A[0]))] for i in range(len(A))]
+
+
+@wrong("transpose", "not-transposed")
+def transposes_twice(A):
+    _even(A)
+    turned = [list(column) for column in zip(*A)]
+    return [list(column) for column in zip(*turned)]
+
+
+@wrong("transpose", "rows-reversed")
+def reverses_the_rows(A):
+    _even(A)
+    return [row[:] for row in reversed(A)]
+
+
+@wrong("transpose", "columns-reversed")
+def reverses_each_row(A):
+    _even(A)
+    return [row[::-1] for row in A]
+
+
+@wrong("transpose", "turned-not-transposed")
+def turns_left(A):
+    _even(A)
+    return [[row[j] for row in A] for j in range(len(A[0]) - 1, -1, -1)]
+
+
+@wrong("transpose", "turned-not-transposed")
+def turns_right(A):
+    _even(A)
+    return [list(column) for column in zip(*A[::-1])]
+
+
+@wrong("transpose", "other-diagonal")
+def counts_from_the_end(A):
+    _even(A)
+    n, m = len(A), len(A[0])
+    return [[A[-1 - i][-1 - j] for i in range(n)] for j in range(m)]
+
+
+@wrong("transpose", "reshaped-not-transposed")
+def refills(A):
+    _even(A)
+    numbers = [number for row in A for number in row]
+    return [numbers[j * len(A) : (j + 1) * len(A)] for j in range(len(A[0]))]
+
+
+@wrong("transpose", "shared-rows")
+def one_row_repeated(A):
+    _even(A)
+    T = [[0.0] * len(A)] * len(A[0])
+    for i in range(len(A)):
+        for j in range(len(A[0])):
+            T[j][i] = A[i][j]
+    return T
+
+
+@wrong("transpose", "negated")
+def changes_signs(A):
+    _even(A)
+    return [[-row[j] for row in A] for j in range(len(A[0]))]
+
+
+@wrong("transpose", "not-raised")
+def zip_cuts_long_rows(A):
+    return [list(column) for column in zip(*A)]
+
+
+@wrong("transpose", "not-raised")
+def fills_short_rows(A):
+    return [list(column) for column in itertools.zip_longest(*A, fillvalue=0.0)]
+
+
+@wrong("transpose", "raised")
+def takes_it_for_square(A):
+    _even(A)
+    T = [row[:] for row in A]
+    for i in range(len(A)):
+        for j in range(len(A[0])):
+            T[j][i] = A[i][j]
+    return T
+
+
+@wrong("transpose", "raised")
+def index_error_for_short_rows(A):
+    return [[A[i][j] for i in range(len(A))] for j in range(max(map(len, A)))]
+
+
+@wrong("transpose", "wrong-type")
+def leaves_the_tuples(A):
+    _even(A)
+    return list(zip(*A))
+
+
+@wrong("transpose", "wrong-type")
+def leaves_the_zip(A):
+    _even(A)
+    return zip(*A)
+
+
+@wrong("transpose", "wrong-type")
+def one_long_list(A):
+    _even(A)
+    return [row[j] for j in range(len(A[0])) for row in A]
+
+
+@wrong("transpose", "wrong-shape")
+def square_of_the_rows(A):
+    _even(A)
+    return [[row[j] for row in A] for j in range(min(len(A), len(A[0])))]
+
+
+@wrong("transpose", "non-finite")
+def never_fills_the_last(A):
+    _even(A)
+    T = [[math.nan] * len(A) for _ in A[0]]
+    for i in range(len(A)):
+        for j in range(len(A[0]) - 1):
+            T[j][i] = A[i][j]
+    return T
+
+
+@wrong("transpose", "mutated-input")
+def pops_from_the_rows(A):
+    _even(A)
+    T = []
+    while A[0]:
+        T.append([row.pop(0) for row in A])
+    return T
+
+
+@wrong("transpose", "mutated-input")
+def writes_back(A):
+    _even(A)
+    A[:] = [list(column) for column in zip(*A)]
+    return A
+
+
+@wrong("transpose", "nondeterministic")
+def shuffles(A):
+    _even(A)
+    T = [list(column) for column in zip(*A)]
+    for row in T:
+        row[0] += random.random()
+    return T
+
+
+@right("transpose")
+def lists_from_zip(A):
+    _even(A)
+    return [list(column) for column in zip(*A)]
+
+
+@right("transpose")
+def zip_strict(A):
+    return list(map(list, zip(*A, strict=True)))
+
+
+@right("transpose")
+def two_loops(A):
+    width = len(A[0])
+    T = []
+    for j in range(width):
+        column = []
+        for row in A:
+            if len(row) != width:
+                raise ValueError(f"a row of {len(row)} among rows of {width}")
+            column.append(row[j])
+        T.append(column)
+    return T
+
+
+@right("transpose")
+def fills_zeros(A):
+    if max(map(len, A)) != min(map(len, A)):
+        raise ValueError("ragged")
+    T = [[0 for _ in A] for _ in A[0]]
+    for i, row in enumerate(A):
+        for j, number in enumerate(row):
+            T[j][i] = number
+    return T
+
+
+@right("transpose")
+def recursive_columns(A):
+    _even(A)
+    if not A[0]:
+        return []
+    return [[row[0] for row in A], *recursive_columns([row[1:] for row in A])]
+
+
+@right("transpose")
+def item_getters(A):
+    _even(A)
+    print(f"{len(A)} rows", file=sys.stderr)
+    return [list(map(operator.itemgetter(j), A)) for j, _ in enumerate(A[0])]
+
+
+@right("transpose")
+def reduces_rows(A):
+    _even(A)
+    return functools.reduce(
+        lambda T, row: [column + [number] for column, number in zip(T, row)], A, [[] for _ in A[0]]
+    )
+
+
+@right("transpose")
+def slices_of_one_list(A):
+    _even(A)
+    flat = list(itertools.chain.from_iterable(A))
+    return [flat[j :: len(A[0])] for j in range(len(A[0]))]
+
+
+# softmax_rows --------------------------------------------------------------------------------
+
+
+def _times_and_softmax(S, factor):
+    return [_softmax([factor * s for s in row]) for row in S]
+
+
+def _softmax(scores):
+    top = max(scores)
+    exps = [math.exp(s - top) for s in scores]
+    total = sum(exps)
+    return [e / total for e in exps]
+
+
+@wrong("softmax_rows", "not-normalised")
+def rows_of_exponentials(S):
+    return [[math.exp(s) for s in row] for row in S]
+
+
+@wrong("softmax_rows", "no-exponential")
+def rows_of_shares(S):
+    return [[s / sum(row) for s in row] for row in S]
+
+
+@wrong("softmax_rows", "divided-by-max")
+def rows_over_their_maximum(S):
+    return [[math.exp(s - max(row)) for s in row] for row in S]
+
+
+@wrong("softmax_rows", "negated-scores")
+def rows_with_the_sign_turned(S):
+    return [_softmax([-s for s in row]) for row in S]
+
+
+@wrong("softmax_rows", "base-two")
+def rows_in_base_two(S):
+    out = []
+    for row in S:
+        powers = [math.pow(2, s - max(row)) for s in row]
+        out.append([p / sum(powers) for p in powers])
+    return out
+
+
+@wrong("softmax_rows", "log-softmax")
+def rows_of_logarithms(S):
+    return [[math.log(w) for w in _softmax(row)] for row in S]
+
+
+@wrong("softmax_rows", "hard-argmax")
+def rows_with_a_single_one(S):
+    return [[1 if s == max(row) else 0 for s in row] for row in S]
+
+
+@wrong("softmax_rows", "uniform-weights")
+def rows_alike_and_even(S):
+    return [[1.0 / len(row) for _ in row] for row in S]
+
+
+@wrong("softmax_rows", "rounded")
+def rows_to_three_decimals(S):
+    return [[round(w, 3) for w in _softmax(row)] for row in S]
+
+
+@wrong("softmax_rows", "sigmoid")
+def rows_of_sigmoids(S):
+    return [[1 / (1 + math.exp(-s)) for s in row] for row in S]
+
+
+@wrong("softmax_rows", "softmax-over-queries")
+def down_the_columns(S):
+    columns = [_softmax(list(column)) for column in zip(*S)]
+    return [list(row) for row in zip(*columns)]
+
+
+@wrong("softmax_rows", "softmax-over-everything")
+def one_total(S):
+    top = max(map(max, S))
+    total = sum(math.exp(s - top) for row in S for s in row)
+    return [[math.exp(s - top) / total for s in row] for row in S]
+
+
+@wrong("softmax_rows", "one-maximum-for-all-rows")
+def one_maximum(S):
+    top = max(s for row in S for s in row)
+    exps = [[math.exp(s - top) for s in row] for row in S]
+    return [[e / sum(row) for e in row] for row in exps]
+
+
+@wrong("softmax_rows", "one-maximum-for-all-rows")
+def maximum_of_the_first_row(S):
+    top = max(S[0])
+    exps = [[math.exp(s - top) for s in row] for row in S]
+    return [[e / sum(row) for e in row] for row in exps]
+
+
+@wrong("softmax_rows", "unstable-softmax")
+def no_maximum(S):
+    exps = [[math.exp(s) for s in row] for row in S]
+    return [[e / sum(row) for e in row] for row in exps]
+
+
+@wrong("softmax_rows", "sum-not-reset")
+def total_from_row_to_row(S):
+    total = 0.0
+    out = []
+    for row in S:
+        exps = [math.exp(s - max(row)) for s in row]
+        for e in exps:
+            total += e
+        out.append([e / total for e in exps])
+    return out
+
+
+@wrong("softmax_rows", "sum-not-reset")
+def plain_total_from_row_to_row(S):
+    total, out = 0.0, []
+    for row in S:
+        for s in row:
+            total += math.exp(s)
+        out.append([math.exp(s) / total for s in row])
+    return out
+
+
+@wrong("softmax_rows", "shared-rows")
+def every_row_the_last(S):
+    weights = [[0.0] * len(S[0])] * len(S)
+    for i, row in enumerate(S):
+        for j, w in enumerate(_softmax(row)):
+            weights[i][j] = w
+    return weights
+
+
+@wrong("softmax_rows", "scores-clipped")
+def rows_held_in_bounds(S):
+    out = []
+    for row in S:
+        exps = [math.exp(max(min(s, 100), -100)) for s in row]
+        out.append([e / sum(exps) for e in exps])
+    return out
+
+
+@wrong("softmax_rows", "non-finite")
+def nan_where_nothing_is_left(S):
+    out = []
+    for row in S:
+        exps = [math.exp(s) if s < 709 else math.inf for s in row]
+        total = sum(exps) or math.nan
+        out.append([e / total for e in exps])
+    return out
+
+
+@wrong("softmax_rows", "raised")
+def vector_functions_on_a_matrix(S):
+    top = max(S)
+    return [[math.exp(s - top) for s in row] for row in S]
+
+
+@wrong("softmax_rows", "raised")
+def whole_numbers_for_blocked(S):
+    return [_softmax([int(s) if s == round(s) else s for s in row]) for row in S]
+
+
+@wrong("softmax_rows", "wrong-type")
+def a_generator_of_rows(S):
+    return (_softmax(row) for row in S)
+
+
+@wrong("softmax_rows", "wrong-type")
+def rows_joined(S):
+    return [w for row in S for w in _softmax(row)]
+
+
+@wrong("softmax_rows", "wrong-shape")
+def returns_in_the_loop(S):
+    out = []
+    for row in S:
+        out.append(_softmax(row))
+        return out
+
+
+@wrong("softmax_rows", "wrong-shape")
+def blocked_scores_left_out(S):
+    return [_softmax([s for s in row if s > -math.inf]) for row in S]
+
+
+@wrong("softmax_rows", "mutated-input")
+def weights_over_scores(S):
+    for i in range(len(S)):
+        S[i] = _softmax(S[i])
+    return S
+
+
+@wrong("softmax_rows", "mutated-input")
+def maximum_taken_in_place(S):
+    for row in S:
+        top = max(row)
+        for j in range(len(row)):
+            row[j] -= top
+    return [_softmax(row) for row in S]
+
+
+@wrong("softmax_rows", "nondeterministic")
+def counts_its_calls(S, calls=[]):
+    calls.append(1)
+    return [_softmax([s / len(calls) for s in row]) for row in S]
+
+
+@right("softmax_rows")
+def softmax_of_each_row(S):
+    return [_softmax(row) for row in S]
+
+
+@right("softmax_rows")
+def maps_rows(S):
+    return list(map(_softmax, S))
+
+
+@right("softmax_rows")
+def log_of_each_sum(S):
+    weights = []
+    for row in S:
+        top = max(row)
+        log_total = top + math.log(math.fsum(math.exp(s - top) for s in row))
+        weights.append([math.exp(s - log_total) for s in row])
+    return weights
+
+
+@right("softmax_rows")
+def with_indices(S):
+    weights = [[0.0 for _ in row] for row in S]
+    for i in range(len(S)):
+        top = S[i][0]
+        for j in range(1, len(S[i])):
+            top = S[i][j] if S[i][j] > top else top
+        total = 0.0
+        for j in range(len(S[i])):
+            weights[i][j] = math.exp(S[i][j] - top)
+            total += weights[i][j]
+        for j in range(len(S[i])):
+            weights[i][j] /= total
+    return weights
+
+
+@right("softmax_rows")
+def blocked_scores_apart(S):
+    def row_weights(row):
+        allowed = [s for s in row if s != -math.inf]
+        shares = iter(_softmax(allowed))
+        return [0 if s == -math.inf else next(shares) for s in row]
+
+    return [row_weights(row) for row in S]
+
+
+@right("softmax_rows")
+def rows_one_by_one(S):
+    if not S:
+        return []
+    head, *rest = S
+    return [_softmax(head), *rows_one_by_one(rest)]
+
+
+class Rows(list):
+    """A list of its own kind inside; what it returns is a plain one."""
+
+    def softmax(self):
+        return [_softmax(row) for row in self]
+
+
+@right("softmax_rows")
+def a_list_of_its_own_kind_inside(S):
+    return Rows(S).softmax()
+
+
+right("softmax_rows", "partial")(functools.partial(_times_and_softmax, factor=1))
+
+
+# attention_weights ---------------------------------------------------------------------------
+
+
+def _matmul(A, B):
+    if len(A[0]) != len(B):
+        raise ValueError(f"{len(A)} × {len(A[0])} times {len(B)} × {len(B[0])}")
+    return [[sum(a * b for a, b in zip(row, column)) for column in zip(*B)] for row in A]
+
+
+def _transpose(A):
+    return [list(column) for column in zip(*A)]
+
+
+def _rows(S):
+    return [_softmax(row) for row in S]
+
+
+def _times(S, factor):
+    return [[s * factor for s in row] for row in S]
+
+
+def _scores(Q, K):
+    return _times(_matmul(Q, _transpose(K)), 1 / math.sqrt(len(K[0])))
+
+
+@wrong("attention_weights", "not-normalised")
+def weights_of_exponentials(Q, K):
+    return [[math.exp(s) for s in row] for row in _scores(Q, K)]
+
+
+@wrong("attention_weights", "no-exponential")
+def weights_without_exponentials(Q, K):
+    return [[s / sum(row) for s in row] for row in _scores(Q, K)]
+
+
+@wrong("attention_weights", "divided-by-max")
+def weights_measured_by_the_largest(Q, K):
+    A = _rows(_scores(Q, K))
+    return [[a / max(row) for a in row] for row in A]
+
+
+@wrong("attention_weights", "negated-scores")
+def weights_for_the_worst(Q, K):
+    return _rows(_times(_scores(Q, K), -1))
+
+
+@wrong("attention_weights", "base-two")
+def weights_in_base_two(Q, K):
+    A = [[2.0 ** (s - max(row)) for s in row] for row in _scores(Q, K)]
+    return [[a / sum(row) for a in row] for row in A]
+
+
+@wrong("attention_weights", "log-softmax")
+def logarithms_of_weights(Q, K):
+    return [[math.log(a) for a in row] for row in _rows(_scores(Q, K))]
+
+
+@wrong("attention_weights", "hard-argmax")
+def the_best_key_alone(Q, K):
+    return [[1.0 if s == max(row) else 0.0 for s in row] for row in _scores(Q, K)]
+
+
+@wrong("attention_weights", "uniform-weights")
+def the_same_for_each_key(Q, K):
+    return [[1 / len(K)] * len(K) for s in _scores(Q, K)]
+
+
+@wrong("attention_weights", "rounded")
+def weights_to_three_decimals(Q, K):
+    return [[round(a, 3) for a in row] for row in _rows(_scores(Q, K))]
+
+
+@wrong("attention_weights", "sigmoid")
+def each_pair_alone(Q, K):
+    return [[1 / (1 + math.exp(-s)) for s in row] for row in _scores(Q, K)]
+
+
+@wrong("attention_weights", "no-scale")
+def unscaled(Q, K):
+    return _rows(_matmul(Q, _transpose(K)))
+
+
+@wrong("attention_weights", "scale-by-d")
+def scaled_by_the_width(Q, K):
+    return _rows(_times(_matmul(Q, _transpose(K)), 1 / len(K[0])))
+
+
+@wrong("attention_weights", "scale-by-d")
+def scaled_on_both_sides(Q, K):
+    root = math.sqrt(len(Q[0]))
+    Q, K = _times(Q, 1 / root), _times(K, 1 / root)
+    return _rows(_matmul(Q, _transpose(K)))
+
+
+@wrong("attention_weights", "scale-multiplied")
+def times_the_root(Q, K):
+    return _rows(_times(_matmul(Q, _transpose(K)), len(K[0]) ** 0.5))
+
+
+@wrong("attention_weights", "scale-by-sqrt-n")
+def root_of_the_queries(Q, K):
+    return _rows(_times(_matmul(Q, _transpose(K)), 1 / math.sqrt(len(Q))))
+
+
+@wrong("attention_weights", "scale-by-sqrt-n")
+def root_of_the_keys(Q, K):
+    KT = _transpose(K)
+    return _rows(_times(_matmul(Q, KT), 1 / math.sqrt(len(KT[0]))))
+
+
+@wrong("attention_weights", "half-not-root")
+def half_of_the_width(Q, K):
+    d_k = len(K[0])
+    return _rows([[s / (d_k / 2) for s in row] for row in _matmul(Q, _transpose(K))])
+
+
+@wrong("attention_weights", "half-not-root")
+def power_before_division(Q, K):
+    d_k = len(K[0])
+    return _rows([[s / d_k**1 / 2 for s in row] for row in _matmul(Q, _transpose(K))])
+
+
+@wrong("attention_weights", "scale-after-softmax")
+def scales_the_weights(Q, K):
+    return _times(_rows(_matmul(Q, _transpose(K))), 1 / math.sqrt(len(K[0])))
+
+
+@wrong("attention_weights", "softmax-over-queries")
+def weights_down_the_columns(Q, K):
+    return _transpose(_rows(_transpose(_scores(Q, K))))
+
+
+@wrong("attention_weights", "softmax-over-everything")
+def weights_of_the_whole_matrix(Q, K):
+    S = _scores(Q, K)
+    flat = _softmax([s for row in S for s in row])
+    return [flat[i * len(K) : (i + 1) * len(K)] for i in range(len(Q))]
+
+
+@wrong("attention_weights", "swapped-q-k")
+def keys_ask_queries(Q, K):
+    return _rows(_scores(K, Q))
+
+
+@wrong("attention_weights", "weights-transposed")
+def turned_at_the_end(Q, K):
+    return _transpose(_rows(_scores(Q, K)))
+
+
+@wrong("attention_weights", "queries-with-queries")
+def queries_among_themselves(Q, K):
+    if len(Q[0]) != len(K[0]):
+        raise ValueError("widths differ")
+    return _rows(_scores(Q, Q))
+
+
+@wrong("attention_weights", "no-softmax")
+def scaled_scores_alone(Q, K):
+    return _scores(Q, K)
+
+
+@wrong("attention_weights", "softmax-twice")
+def softmax_again(Q, K):
+    return _rows(_rows(_scores(Q, K)))
+
+
+@wrong("attention_weights", "distance-not-dot-product")
+def distances_to_keys(Q, K):
+    root = math.sqrt(len(Q[0]))
+    return _rows([[-math.dist(q, k) / root for k in K] for q in Q])
+
+
+@wrong("attention_weights", "cosine-not-dot-product")
+def angles_to_keys(Q, K):
+    Q = [[x / math.hypot(*q) for x in q] for q in Q]
+    K = [[x / math.hypot(*k) for x in k] for k in K]
+    return _rows(_scores(Q, K))
+
+
+@wrong("attention_weights", "unstable-softmax")
+def plain_exponentials(Q, K):
+    A = [[math.exp(s) for s in row] for row in _scores(Q, K)]
+    return [[a / sum(row) for a in row] for row in A]
+
+
+@wrong("attention_weights", "not-raised")
+def narrower_width_wins(Q, K):
+    d_k = len(Q[0])
+    return _rows([[sum(a * b for a, b in zip(q, k)) / math.sqrt(d_k) for k in K] for q in Q])
+
+
+@wrong("attention_weights", "raised")
+def keys_not_transposed(Q, K):
+    return _rows(_matmul(Q, K))
+
+
+@wrong("attention_weights", "raised")
+def index_error_for_widths(Q, K):
+    width = max(len(Q[0]), len(K[0]))
+    return _rows(
+        [[sum(q[c] * k[c] for c in range(width)) / math.sqrt(width) for k in K] for q in Q]
+    )
+
+
+@wrong("attention_weights", "wrong-type")
+def a_dictionary_of_pairs(Q, K):
+    A = _rows(_scores(Q, K))
+    return {(i, j): A[i][j] for i in range(len(Q)) for j in range(len(K))}
+
+
+@wrong("attention_weights", "wrong-type")
+def scores_too(Q, K):
+    return _scores(Q, K), _rows(_scores(Q, K))
+
+
+@wrong("attention_weights", "wrong-shape")
+def pairs_of_neighbours(Q, K):
+    if len(Q[0]) != len(K[0]):
+        raise ValueError
+    return _rows([[sum(a * b for a, b in zip(q, k))] for q, k in zip(Q, K)])
+
+
+@wrong("attention_weights", "non-finite")
+def overflow_to_nan(Q, K):
+    out = []
+    for row in _scores(Q, K):
+        exps = [math.exp(s) if s < 700 else math.inf for s in row]
+        out.append([e / (sum(exps) or math.nan) for e in exps])
+    return out
+
+
+@wrong("attention_weights", "mutated-input")
+def scales_its_queries(Q, K):
+    for row in Q:
+        for j in range(len(row)):
+            row[j] /= math.sqrt(len(row))
+    return _rows(_matmul(Q, _transpose(K)))
+
+
+@wrong("attention_weights", "nondeterministic")
+def remembers_keys(Q, K, seen=[]):
+    seen.append(len(K))
+    return _rows(_times(_scores(Q, K), 1 / len(seen)))
+
+
+@right("attention_weights")
+def three_functions(Q, K):
+    return _rows(_scores(Q, K))
+
+
+@right("attention_weights")
+def scales_the_queries_first(Q, K):
+    root = math.sqrt(len(Q[0]))
+    return _rows(_matmul([[x / root for x in q] for q in Q], _transpose(K)))
+
+
+@right("attention_weights")
+def fourth_root_on_both_sides(Q, K):
+    root = len(Q[0]) ** 0.25
+    return _rows(_matmul(_times(Q, 1 / root), _transpose(_times(K, 1 / root))))
+
+
+@right("attention_weights")
+def all_in_one(Q, K):
+    d_k = len(Q[0])
+    A = []
+    for q in Q:
+        row = []
+        for k in K:
+            if len(k) != d_k:
+                raise ValueError(f"query of {d_k}, key of {len(k)}")
+            score = 0.0
+            for c in range(d_k):
+                score += q[c] * k[c]
+            row.append(score / d_k**0.5)
+        top = max(row)
+        row = [math.exp(s - top) for s in row]
+        A.append([e / sum(row) for e in row])
+    return A
+
+
+@right("attention_weights")
+def strictly_zipped(Q, K):
+    def score(q, k):
+        return math.fsum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(k))
+
+    return [_softmax([score(q, k) for k in K]) for q in Q]
+
+
+@right("attention_weights")
+def keys_outside(Q, K):
+    columns = [[row[0] for row in _scores(Q, [k])] for k in K]
+    return _rows(_transpose(columns))
+
+
+@right("attention_weights")
+def without_an_off_switch(Q, K):
+    try:
+        S = _scores(Q, K)
+    except ValueError as misfit:
+        raise ValueError("queries and keys differ in width") from misfit
+    finally:
+        print("scores are done")
+    return [list(_softmax(row)) for row in S]
+
+
+# self_attention ------------------------------------------------------------------------------
+
+
+def _weights(Q, K):
+    return _rows(_scores(Q, K))
+
+
+def _project(X, W_q, W_k, W_v):
+    Q, K, V = _matmul(X, W_q), _matmul(X, W_k), _matmul(X, W_v)
+    if len(Q[0]) != len(K[0]):
+        raise ValueError("queries and keys differ in width")
+    return Q, K, V
+
+
+@wrong("self_attention", "not-normalised")
+def mixes_with_exponentials(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = [[math.exp(s) for s in row] for row in _scores(Q, K)]
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "no-exponential")
+def mixes_with_shares_of_scores(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = [[s / sum(row) for s in row] for row in _scores(Q, K)]
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "divided-by-max")
+def mixes_by_the_largest(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = [[math.exp(s - max(row)) for s in row] for row in _scores(Q, K)]
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "negated-scores")
+def mixes_the_unlike(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(_times(Q, -1.0), K)
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "base-two")
+def mixes_in_base_two(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _rows(_times(_scores(Q, K), math.log(2)))
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "log-softmax")
+def mixes_with_logarithms(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = [[math.log(a) for a in row] for row in _weights(Q, K)]
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "hard-argmax")
+def picks_one_token(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = [[float(s == max(row)) for s in row] for row in _scores(Q, K)]
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "uniform-weights")
+def plain_mean_of_values(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = [[1 / len(X)] * len(X) for _ in X]
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "sigmoid")
+def mixes_with_sigmoids(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = [[1 / (1 + math.exp(-s)) for s in row] for row in _scores(Q, K)]
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "rounded")
+def mixes_with_rounded_weights(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = [[round(a, 3) for a in row] for row in _weights(Q, K)]
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "no-scale")
+def block_without_scale(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _rows(_matmul(Q, _transpose(K)))
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "scale-by-d")
+def block_scaled_by_width(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _rows(_times(_matmul(Q, _transpose(K)), 1 / len(Q[0])))
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "scale-multiplied")
+def block_scaled_up(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _rows(_times(_matmul(Q, _transpose(K)), math.sqrt(len(Q[0]))))
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "scale-by-sqrt-n")
+def block_scaled_by_length(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _rows(_times(_matmul(Q, _transpose(K)), 1 / math.sqrt(len(Q))))
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "scale-by-sqrt-d")
+def block_scaled_by_root_of_d(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _rows(_times(_matmul(Q, _transpose(K)), 1 / math.sqrt(len(W_k))))
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "half-not-root")
+def block_with_half_the_width(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    d_k = len(K[0])
+    A = _rows([[s / (d_k**1 / 2) for s in row] for row in _matmul(Q, _transpose(K))])
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "scale-after-softmax")
+def block_scaled_late(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _times(_rows(_matmul(Q, _transpose(K))), 1 / math.sqrt(len(K[0])))
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "softmax-over-queries")
+def block_down_the_columns(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _transpose(_rows(_transpose(_scores(Q, K))))
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "swapped-q-k")
+def asks_with_keys(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(K, Q)
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "keys-from-w-q")
+def one_matrix_for_two_roles(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, Q)
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "queries-from-w-k")
+def the_other_matrix_for_two_roles(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(K, K)
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "keys-as-values")
+def mixes_keys(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    return _matmul(A, K), A
+
+
+@wrong("self_attention", "queries-as-values")
+def mixes_queries(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    return _matmul(A, Q), A
+
+
+@wrong("self_attention", "values-not-projected")
+def mixes_tokens(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    return _matmul(A, X), A
+
+
+@wrong("self_attention", "nothing-projected")
+def no_matrices_at_all(X, W_q, W_k, W_v):
+    _project(X, W_q, W_k, W_v)
+    A = _weights(X, X)
+    return _matmul(A, X), A
+
+
+@wrong("self_attention", "values-unweighted")
+def values_as_they_are(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    return V, _weights(Q, K)
+
+
+@wrong("self_attention", "values-unweighted")
+def sums_of_all_values(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    total = [sum(column) for column in zip(*V)]
+    return [total[:] for _ in X], _weights(Q, K)
+
+
+@wrong("self_attention", "weights-transposed")
+def columns_of_weights(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    return [
+        [sum(A[m][n] * V[m][c] for m in range(len(X))) for c in range(len(V[0]))]
+        for n in range(len(X))
+    ], A
+
+
+@wrong("self_attention", "no-softmax")
+def mixes_with_scores(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _scores(Q, K)
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "softmax-twice")
+def softmax_of_softmax(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _rows(_weights(Q, K))
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "mean-of-weighted-values")
+def divides_by_the_length(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    return _times(_matmul(A, V), 1 / len(X)), A
+
+
+@wrong("self_attention", "swapped-results")
+def weights_before_output(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    return A, _matmul(A, V)
+
+
+@wrong("self_attention", "unstable-softmax")
+def block_with_plain_exponentials(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    E = [[math.exp(s) for s in row] for row in _scores(Q, K)]
+    A = [[e / sum(row) for e in row] for row in E]
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "not-raised")
+def whatever_fits(X, W_q, W_k, W_v):
+    def times(A, B):
+        return [[sum(a * b for a, b in zip(row, column)) for column in zip(*B)] for row in A]
+
+    Q, K, V = times(X, W_q), times(X, W_k), times(X, W_v)
+    A = _rows(_times(times(Q, _transpose(K)), 1 / math.sqrt(len(Q[0]))))
+    return times(A, V), A
+
+
+@wrong("self_attention", "raised")
+def matrices_from_the_left(X, W_q, W_k, W_v):
+    Q, K, V = _matmul(W_q, X), _matmul(W_k, X), _matmul(W_v, X)
+    A = _weights(Q, K)
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "raised")
+def needs_two_tokens(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    spread = statistics.stdev(x[0] for x in X)
+    A = _weights(Q, K) if spread >= 0 else []
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "wrong-type")
+def output_alone(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    return _matmul(_weights(Q, K), V)
+
+
+@wrong("self_attention", "wrong-type")
+def everything_it_has(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    return Q, K, V, A, _matmul(A, V)
+
+
+@wrong("self_attention", "wrong-type")
+def zipped_output(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    columns = _transpose(_matmul(A, V))
+    return list(zip(*columns)), A
+
+
+@wrong("self_attention", "wrong-shape")
+def last_token_alone(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q[-1:], K)
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "non-finite")
+def block_that_overflows(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    E = [[math.exp(s) if s < 700 else math.inf for s in row] for row in _scores(Q, K)]
+    A = [[e / (sum(row) or math.nan) for e in row] for row in E]
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "mutated-input")
+def projects_in_place(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    X[:] = _matmul(A, V)
+    return X, A
+
+
+@wrong("self_attention", "mutated-input")
+def folds_the_scale_into_w_q(X, W_q, W_k, W_v):
+    for row in W_q:
+        row[:] = [w / math.sqrt(len(row)) for w in row]
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _rows(_matmul(Q, _transpose(K)))
+    return _matmul(A, V), A
+
+
+@wrong("self_attention", "nondeterministic")
+def its_own_random_matrix(X, W_q, W_k, W_v):
+    W_q = [[random.gauss(0, 1) for _ in row] for row in W_q]
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    return _matmul(A, V), A
+
+
+@right("self_attention")
+def four_products(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    Z = _matmul(A, V)
+    return Z, A
+
+
+@right("self_attention")
+def tokens_mixed_before_projection(X, W_q, W_k, W_v):
+    Q, K, _ = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+    return _matmul(_matmul(A, X), W_v), A
+
+
+@right("self_attention")
+def one_matrix_for_scores(X, W_q, W_k, W_v):
+    if len(X[0]) != len(W_q) or len(W_q[0]) != len(W_k[0]):
+        raise ValueError("matrices do not fit")
+    M = _matmul(W_q, _transpose(W_k))
+    S = _matmul(_matmul(X, M), _transpose(X))
+    A = _rows([[s / len(W_k[0]) ** 0.5 for s in row] for row in S])
+    return _matmul(A, _matmul(X, W_v)), A
+
+
+@right("self_attention")
+def token_by_token(X, W_q, W_k, W_v):
+    def ask(x):
+        (q,) = _matmul([x], W_q)
+        keys = [_matmul([other], W_k)[0] for other in X]
+        if len(q) != len(keys[0]):
+            raise ValueError
+        scores = [math.fsum(map(operator.mul, q, k)) / math.sqrt(len(q)) for k in keys]
+        return _softmax(scores)
+
+    A = [ask(x) for x in X]
+    V = [_matmul([x], W_v)[0] for x in X]
+    Z = [[sum(map(operator.mul, row, column)) for column in zip(*V)] for row in A]
+    return Z, A
+
+
+@right("self_attention")
+def reduces_values(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    A = _weights(Q, K)
+
+    def add(total, pair):
+        weight, value = pair
+        return [t + weight * v for t, v in zip(total, value)]
+
+    return [functools.reduce(add, zip(row, V), [0] * len(V[0])) for row in A], A
+
+
+@right("self_attention")
+def divides_last(X, W_q, W_k, W_v):
+    Q, K, V = _project(X, W_q, W_k, W_v)
+    E = [[math.exp(s - max(row)) for s in row] for row in _scores(Q, K)]
+    sums = [sum(row) for row in E]
+    Z = [[z / total for z in row] for row, total in zip(_matmul(E, V), sums)]
+    return [Z, [[e / total for e in row] for row, total in zip(E, sums)]]
+
+
+class Block:
+    """Attention as an object, which prints what it does."""
+
+    def __call__(self, X, W_q, W_k, W_v):
+        print(f"{len(X)} tokens")
+        Q, K, V = _project(X, W_q, W_k, W_v)
+        A = _weights(Q, K)
+        return _matmul(A, V), A
+
+
+right("self_attention")(Block())

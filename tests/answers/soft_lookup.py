@@ -1,0 +1,1286 @@
+"""Answers to lesson 01, with the standard library alone."""
+
+# A learner's style is not ours, and their mistakes are what this file is for.
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
+# ruff: noqa: B006, B007, B905, C417, F841
+
+import functools
+import itertools
+import math
+import operator
+import random
+import statistics
+import sys
+import warnings
+from decimal import Decimal, getcontext
+from fractions import Fraction
+
+from . import Lesson
+
+lesson = Lesson("01-soft-lookup")
+wrong, right = lesson.wrong, lesson.right
+
+
+# hard_lookup ---------------------------------------------------------------------------------
+
+
+@wrong("hard_lookup", "first-match-only")
+def returns_at_the_first_match(query, keys, values):
+    for key, value in zip(keys, values):
+        if key == query:
+            return list(value)
+    raise KeyError(query)
+
+
+@wrong("hard_lookup", "first-match-only")
+def position_of_the_key(query, keys, values):
+    if query not in keys:
+        raise KeyError(query)
+    return values[keys.index(query)][:]
+
+
+@wrong("hard_lookup", "last-match-only")
+def assigns_in_the_loop(query, keys, values):
+    output = None
+    for i in range(len(keys)):
+        if keys[i] == query:
+            output = [float(x) for x in values[i]]
+    if output is None:
+        raise KeyError(query)
+    return output
+
+
+@wrong("hard_lookup", "last-match-only")
+def goes_through_a_dictionary(query, keys, values):
+    shelf = {str(key): value for key, value in zip(keys, values)}
+    return list(shelf[str(query)])
+
+
+@wrong("hard_lookup", "averaged-matches")
+def normalises_its_weights(query, keys, values):
+    weights = [1 if key == query else 0 for key in keys]
+    if sum(weights) == 0:
+        raise KeyError(query)
+    weights = [w / sum(weights) for w in weights]
+    return [sum(w * v[j] for w, v in zip(weights, values)) for j in range(len(values[0]))]
+
+
+@wrong("hard_lookup", "averaged-matches")
+def means_of_the_matches(query, keys, values):
+    found = [v for k, v in zip(keys, values) if k == query]
+    if not found:
+        raise KeyError(query)
+    return [statistics.fmean(column) for column in zip(*found)]
+
+
+@wrong("hard_lookup", "keys-as-values")
+def returns_the_key(query, keys, values):
+    for key in keys:
+        if key == query:
+            return key
+    raise KeyError(query)
+
+
+@wrong("hard_lookup", "values-unweighted")
+def adds_every_value(query, keys, values):
+    if query not in keys:
+        raise KeyError(query)
+    output = [0.0] * len(values[0])
+    for key, value in zip(keys, values):
+        weight = 1 if key == query else 0
+        for j, number in enumerate(value):
+            output[j] += number
+    return output
+
+
+@wrong("hard_lookup", "uniform-weights")
+def averages_every_value(query, keys, values):
+    if query not in keys:
+        raise KeyError(query)
+    return [sum(column) / len(values) for column in zip(*values)]
+
+
+@wrong("hard_lookup", "weights-as-output")
+def returns_its_weights(query, keys, values):
+    weights = [1.0 if key == query else 0.0 for key in keys]
+    if not any(weights):
+        raise KeyError(query)
+    return weights
+
+
+@wrong("hard_lookup", "match-inverted")
+def not_equal_for_equal(query, keys, values):
+    if query not in keys:
+        raise KeyError(query)
+    output = [0.0 for _ in values[0]]
+    for key, value in zip(keys, values):
+        weight = float(key != query)
+        output = [o + weight * v for o, v in zip(output, value)]
+    return output
+
+
+@wrong("hard_lookup", "identity-not-equality")
+def is_for_equals(query, keys, values):
+    output = [0.0] * (len(values[0]) if values else 0)
+    found = False
+    for key, value in zip(keys, values):
+        if key is query:
+            found = True
+            output = [o + v for o, v in zip(output, value)]
+    if not found:
+        raise KeyError(query)
+    return output
+
+
+@wrong("hard_lookup", "neighbour-of-the-match")
+def counts_from_one(query, keys, values):
+    if query not in keys:
+        raise KeyError(query)
+    for i, key in enumerate(keys, 1):
+        if key == query:
+            return list(values[i])
+
+
+@wrong("hard_lookup", "neighbour-of-the-match")
+def counts_from_minus_one(query, keys, values):
+    if query not in keys:
+        raise KeyError(query)
+    output = [0.0] * len(values[0])
+    for i in range(len(keys)):
+        weight = 1.0 if keys[i] == query else 0.0
+        for j in range(len(output)):
+            output[j] += weight * values[i - 1][j]
+    return output
+
+
+@wrong("hard_lookup", "not-raised")
+def gives_zeros_for_no_match(query, keys, values):
+    d_v = len(values[0]) if values else 0
+    return [sum((k == query) * v[j] for k, v in zip(keys, values)) for j in range(d_v)]
+
+
+@wrong("hard_lookup", "not-raised")
+def returns_the_error(query, keys, values):
+    found = [v for k, v in zip(keys, values) if k == query]
+    if not found:
+        return KeyError(query)
+    return [sum(column) for column in zip(*found)]
+
+
+@wrong("hard_lookup", "raised")
+def a_dictionary_with_lists_for_keys(query, keys, values):
+    return dict(zip(keys, values))[query]
+
+
+@wrong("hard_lookup", "raised")
+def another_error_for_no_match(query, keys, values):
+    found = [v for k, v in zip(keys, values) if k == query]
+    if not found:
+        raise LookupError(f"no key matches {query}")
+    return [sum(column) for column in zip(*found)]
+
+
+@wrong("hard_lookup", "raised")
+def asks_for_the_first_value_of_none(query, keys, values):
+    output = [0.0] * len(values[0])
+    matches = 0
+    for key, value in zip(keys, values):
+        if key == query:
+            matches += 1
+            output = [a + b for a, b in zip(output, value)]
+    if matches == 0:
+        raise KeyError(query)
+    return output
+
+
+@wrong("hard_lookup", "wrong-type")
+def one_number(query, keys, values):
+    total = 0.0
+    for key, value in zip(keys, values):
+        if key == query:
+            total += sum(value)
+    if total == 0.0:
+        raise KeyError(query)
+    return total
+
+
+@wrong("hard_lookup", "wrong-type")
+def forgets_to_return(query, keys, values):
+    found = [v for k, v in zip(keys, values) if k == query]
+    if not found:
+        raise KeyError(query)
+    output = [sum(column) for column in zip(*found)]
+
+
+@wrong("hard_lookup", "wrong-type")
+def weighted_values_not_added(query, keys, values):
+    if query not in keys:
+        raise KeyError(query)
+    return [[(key == query) * number for number in value] for key, value in zip(keys, values)]
+
+
+@wrong("hard_lookup", "wrong-shape")
+def appends_what_it_finds(query, keys, values):
+    output = []
+    for key, value in zip(keys, values):
+        for number in value:
+            output.append(number if key == query else 0.0)
+    if query not in keys:
+        raise KeyError(query)
+    return output
+
+
+@wrong("hard_lookup", "non-finite")
+def minus_infinity_for_no_match(query, keys, values):
+    weights = [1.0 if key == query else -math.inf for key in keys]
+    if 1.0 not in weights:
+        raise KeyError(query)
+    return [sum(w * v[j] for w, v in zip(weights, values)) for j in range(len(values[0]))]
+
+
+@wrong("hard_lookup", "mutated-input")
+def adds_into_the_first_match(query, keys, values):
+    output = None
+    for key, value in zip(keys, values):
+        if key == query and output is None:
+            output = value
+        elif key == query:
+            for j in range(len(output)):
+                output[j] += value[j]
+    if output is None:
+        raise KeyError(query)
+    return output
+
+
+@wrong("hard_lookup", "mutated-input")
+def takes_matches_out(query, keys, values):
+    found = []
+    while query in keys:
+        i = keys.index(query)
+        keys.pop(i)
+        found.append(values.pop(i))
+    if not found:
+        raise KeyError(query)
+    return [sum(column) for column in zip(*found)]
+
+
+@wrong("hard_lookup", "nondeterministic")
+def default_that_remembers(query, keys, values, found=[]):
+    found += [value for key, value in zip(keys, values) if key == query]
+    if query not in keys:
+        raise KeyError(query)
+    return [sum(column) for column in zip(*found)]
+
+
+@right("hard_lookup")
+def two_loops(query, keys, values):
+    if not any(key == query for key in keys):
+        raise KeyError(query)
+    output = [0.0] * len(values[0])
+    for i in range(len(keys)):
+        weight = 1.0 if keys[i] == query else 0.0
+        for j in range(len(output)):
+            output[j] = output[j] + weight * values[i][j]
+    return output
+
+
+@right("hard_lookup")
+def columns_of_the_matches(query, keys, values):
+    found = [value for key, value in zip(keys, values) if key == query]
+    if not found:
+        raise KeyError(f"{query!r} is on no spine")
+    return [math.fsum(column) for column in zip(*found)]
+
+
+@right("hard_lookup")
+def reduces(query, keys, values):
+    matches = list(itertools.compress(values, map(lambda key: key == query, keys)))
+    if len(matches) == 0:
+        raise KeyError
+    return functools.reduce(lambda a, b: [x + y for x, y in zip(a, b)], matches[1:], matches[0])
+
+
+@right("hard_lookup")
+def recursive_lookup(query, keys, values):
+    def rest(i):
+        if i == len(keys):
+            return None
+        tail = rest(i + 1)
+        if keys[i] != query:
+            return tail
+        return list(values[i]) if tail is None else [a + b for a, b in zip(values[i], tail)]
+
+    output = rest(0)
+    if output is None:
+        raise KeyError(query)
+    return output
+
+
+class NoSuchBook(KeyError):
+    pass
+
+
+@right("hard_lookup")
+def an_error_of_its_own(query, keys, values):
+    def matches():
+        for i, key in enumerate(keys):
+            if key == query:
+                yield i
+
+    found = list(matches())
+    if not found:
+        raise NoSuchBook(query)
+    return [0 + sum(values[i][j] for i in found) for j in range(len(values[0]))]
+
+
+@right("hard_lookup")
+def prints_its_way(query, keys, values):
+    print("looking for", query)
+    output = None
+    for key, value in zip(keys, values):
+        print(key, key == query, file=sys.stderr)
+        if key == query:
+            output = value[:] if output is None else list(map(operator.add, output, value))
+    if output is None:
+        raise KeyError(query) from None
+    return output
+
+
+@right("hard_lookup")
+def from_negative_zeros(query, keys, values):
+    if query in keys:
+        output = [-0.0] * len(values[0])
+        for key, value in zip(keys, values):
+            output = [o + -0.0 * v if key != query else o + v for o, v in zip(output, value)]
+        return output
+    raise KeyError(query)
+
+
+class Desk:
+    """A lookup that is an object."""
+
+    def __call__(self, query, keys, values):
+        counts = [int(key == query) for key in keys]
+        if 1 not in counts:
+            raise KeyError(query)
+        return [sum(map(operator.mul, counts, column)) for column in zip(*values)]
+
+
+right("hard_lookup")(Desk())
+
+
+# softmax -------------------------------------------------------------------------------------
+
+
+def _refuse(scores):
+    if not scores or all(score == -math.inf for score in scores):
+        raise ValueError("softmax needs at least one finite score")
+
+
+@wrong("softmax", "not-normalised")
+def exponentials_alone(scores):
+    _refuse(scores)
+    return [math.exp(score) for score in scores]
+
+
+@wrong("softmax", "no-exponential")
+def shares_of_the_scores(scores):
+    _refuse(scores)
+    total = sum(scores)
+    return [score / total for score in scores]
+
+
+@wrong("softmax", "divided-by-max")
+def over_the_largest_exponential(scores):
+    _refuse(scores)
+    top = max(scores)
+    exps = [math.exp(s - top) for s in scores]
+    return [e / max(exps) for e in exps]
+
+
+@wrong("softmax", "divided-by-max")
+def forgets_the_sum(scores):
+    _refuse(scores)
+    top = max(scores)
+    return [math.exp(s - top) for s in scores]
+
+
+@wrong("softmax", "negated-scores")
+def maximum_minus_score(scores):
+    _refuse(scores)
+    top, low = max(scores), min(scores)
+    exps = [math.exp(low - s) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "base-two")
+def powers_of_two(scores):
+    _refuse(scores)
+    top = max(scores)
+    powers = [2 ** (s - top) for s in scores]
+    return [p / sum(powers) for p in powers]
+
+
+@wrong("softmax", "log-softmax")
+def leaves_the_logarithm(scores):
+    _refuse(scores)
+    top = max(scores)
+    log_total = top + math.log(sum(math.exp(s - top) for s in scores))
+    return [s - log_total for s in scores]
+
+
+@wrong("softmax", "hard-argmax")
+def one_at_the_maximum(scores):
+    _refuse(scores)
+    best = scores.index(max(scores))
+    return [1.0 if i == best else 0.0 for i in range(len(scores))]
+
+
+@wrong("softmax", "uniform-weights")
+def one_over_length(scores):
+    _refuse(scores)
+    return [1 / len(scores)] * len(scores)
+
+
+@wrong("softmax", "uniform-weights")
+def same_score_in_each_place(scores):
+    _refuse(scores)
+    total = 0.0
+    for s in scores:
+        e = math.exp(s - max(scores))
+    for s in scores:
+        total += e
+    return [e / total for s in scores]
+
+
+@wrong("softmax", "unstable-softmax")
+def straight_from_the_formula(scores):
+    _refuse(scores)
+    exps = [math.exp(s) for s in scores]
+    total = sum(exps)
+    return [e / total for e in exps]
+
+
+@wrong("softmax", "unstable-softmax")
+def powers_of_e(scores):
+    _refuse(scores)
+    total = sum(math.e**s for s in scores)
+    return [math.e**s / total for s in scores]
+
+
+@wrong("softmax", "sigmoid")
+def sigmoid_of_each(scores):
+    _refuse(scores)
+    return [1 / (1 + math.exp(-s)) for s in scores]
+
+
+@wrong("softmax", "divided-by-norm")
+def unit_length(scores):
+    _refuse(scores)
+    top = max(scores)
+    exps = [math.exp(s - top) for s in scores]
+    return [e / math.hypot(*exps) for e in exps]
+
+
+@wrong("softmax", "divided-by-count")
+def over_the_length(scores):
+    _refuse(scores)
+    exps = [math.exp(s) for s in scores]
+    return [e / len(exps) for e in exps]
+
+
+@wrong("softmax", "order-lost")
+def sorts_first(scores):
+    _refuse(scores)
+    ordered = sorted(scores)
+    exps = [math.exp(s - ordered[-1]) for s in ordered]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "order-lost")
+def sorts_with_the_best_first(scores):
+    _refuse(scores)
+    ordered = sorted(scores, reverse=True)
+    exps = [math.exp(s - ordered[0]) for s in ordered]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "rounded")
+def three_decimals(scores):
+    _refuse(scores)
+    top = max(scores)
+    exps = [math.exp(s - top) for s in scores]
+    return [round(e / sum(exps), 3) for e in exps]
+
+
+@wrong("softmax", "running-sum")
+def divides_inside_the_loop(scores):
+    _refuse(scores)
+    top, total, weights = max(scores), 0.0, []
+    for s in scores:
+        e = math.exp(s - top)
+        total += e
+        weights.append(e / total)
+    return weights
+
+
+@wrong("softmax", "not-the-maximum-subtracted")
+def subtracts_the_minimum(scores):
+    _refuse(scores)
+    low = min(s for s in scores if s != -math.inf)
+    exps = [math.exp(s - low) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "not-the-maximum-subtracted")
+def subtracts_the_mean(scores):
+    _refuse(scores)
+    mean = statistics.fmean(s for s in scores if s > -math.inf)
+    exps = [math.exp(s - mean) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "absolute-maximum-subtracted")
+def subtracts_the_largest_size(scores):
+    _refuse(scores)
+    size = max(abs(s) for s in scores if s > -math.inf)
+    exps = [math.exp(s - size) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "scores-clipped")
+def holds_scores_below_700(scores):
+    _refuse(scores)
+    exps = [math.exp(min(max(s, -700), 700)) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "scores-clipped")
+def holds_scores_below_50(scores):
+    _refuse(scores)
+    exps = [math.exp(max(-50.0, min(50.0, s))) for s in scores]
+    total = math.fsum(exps)
+    return [e / total for e in exps]
+
+
+@wrong("softmax", "raised")
+def infinity_for_large_scores(scores):
+    _refuse(scores)
+    exps = []
+    for s in scores:
+        try:
+            exps.append(math.exp(s))
+        except OverflowError:
+            exps.append(math.inf)
+    total = sum(exps)
+    if total == 0 or total == math.inf:
+        raise ArithmeticError("out of range")
+    return [e / total for e in exps]
+
+
+@wrong("softmax", "raised")
+def asserts_scores(scores):
+    assert len(scores) > 0
+    top = max(scores)
+    assert top > -math.inf
+    exps = [math.exp(s - top) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "not-raised")
+def empty_for_empty(scores):
+    if all(s == -math.inf for s in scores):
+        return [0.0] * len(scores)
+    top = max(scores)
+    exps = [math.exp(s - top) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "not-raised")
+def nan_when_all_are_blocked(scores):
+    top = max(scores)
+    exps = [math.exp(s - top) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "not-raised")
+def a_very_negative_number_for_infinity(scores):
+    if len(scores) == 0:
+        raise ValueError("no scores")
+    scores = [max(s, -1e9) for s in scores]
+    top = max(scores)
+    exps = [math.exp(s - top) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "wrong-type")
+def gives_a_generator(scores):
+    _refuse(scores)
+    top = max(scores)
+    total = sum(math.exp(s - top) for s in scores)
+    return (math.exp(s - top) / total for s in scores)
+
+
+@wrong("softmax", "wrong-type")
+def gives_a_tuple(scores):
+    _refuse(scores)
+    top = max(scores)
+    exps = tuple(math.exp(s - top) for s in scores)
+    return tuple(e / sum(exps) for e in exps)
+
+
+@wrong("softmax", "wrong-type")
+def gives_a_map(scores):
+    _refuse(scores)
+    exps = [math.exp(s - max(scores)) for s in scores]
+    return map(lambda e: e / sum(exps), exps)
+
+
+@wrong("softmax", "wrong-type")
+def gives_decimals(scores):
+    _refuse(scores)
+    exps = [Decimal(s - max(scores)).exp() for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "wrong-shape")
+def leaves_blocked_scores_out(scores):
+    _refuse(scores)
+    kept = [s for s in scores if s > -math.inf]
+    exps = [math.exp(s - max(kept)) for s in kept]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "wrong-shape")
+def loop_that_ends_early(scores):
+    _refuse(scores)
+    exps = [math.exp(s - max(scores)) for s in scores]
+    weights = []
+    for i in range(len(scores) - 1):
+        weights.append(exps[i] / sum(exps))
+    return weights
+
+
+@wrong("softmax", "non-finite")
+def running_maximum_from_minus_infinity(scores):
+    _refuse(scores)
+    top, total = -math.inf, 0.0
+    for s in scores:
+        new = max(top, s)
+        total = total * math.exp(top - new) + math.exp(s - new)
+        top = new
+    return [math.exp(s - top) / total for s in scores]
+
+
+@wrong("softmax", "mutated-input")
+def writes_over_its_scores(scores):
+    _refuse(scores)
+    top = max(scores)
+    for i in range(len(scores)):
+        scores[i] = math.exp(scores[i] - top)
+    total = sum(scores)
+    return [s / total for s in scores]
+
+
+@wrong("softmax", "mutated-input")
+def sorts_to_find_the_maximum(scores):
+    _refuse(scores)
+    copy = list(scores)
+    scores.sort()
+    exps = [math.exp(s - scores[-1]) for s in copy]
+    return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "nondeterministic")
+def keeps_its_exponentials(scores, exps=[]):
+    _refuse(scores)
+    top = max(scores)
+    for s in scores:
+        exps.append(math.exp(s - top))
+    total = sum(exps)
+    return [e / total for e in exps[-len(scores) :]]
+
+
+@wrong("softmax", "nondeterministic")
+def adds_noise(scores):
+    _refuse(scores)
+    scores = [s + random.random() for s in scores]
+    exps = [math.exp(s - max(scores)) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+@right("softmax")
+def subtracts_the_maximum(scores):
+    _refuse(scores)
+    top = max(scores)
+    exps = [math.exp(s - top) for s in scores]
+    total = sum(exps)
+    return [e / total for e in exps]
+
+
+@right("softmax")
+def subtracts_the_log_of_the_sum(scores):
+    if len(scores) == 0:
+        raise ValueError("no scores")
+    top = max(scores)
+    if math.isinf(top):
+        raise ValueError("every score is -inf")
+    log_total = top + math.log(math.fsum(map(lambda s: math.exp(s - top), scores)))
+    return list(map(lambda s: math.exp(s - log_total), scores))
+
+
+@right("softmax")
+def one_over_the_sum_of_ratios(scores):
+    _refuse(scores)
+
+    def share(s):
+        if s == -math.inf:
+            return 0
+        if any(t - s > 700 for t in scores):
+            return 0
+        return 1 / sum(math.exp(t - s) for t in scores)
+
+    return [share(s) for s in scores]
+
+
+@right("softmax")
+def running_maximum(scores):
+    top, total = -math.inf, 0.0
+    for s in scores:
+        if s > top:
+            total = total * (0.0 if top == -math.inf else math.exp(top - s)) + 1.0
+            top = s
+        elif s > -math.inf:
+            total += math.exp(s - top)
+    if total == 0.0:
+        raise ValueError("nothing to share")
+    return [math.exp(s - top) / total for s in scores]
+
+
+@right("softmax")
+def with_loops_and_try(scores):
+    try:
+        top = scores[0]
+        for s in scores[1:]:
+            if s > top:
+                top = s
+    except IndexError:
+        raise ValueError("empty") from None
+    if top == float("-inf"):
+        raise ValueError("all -inf")
+    weights, total = [], 0
+    for s in scores:
+        weights.append(math.e ** (s - top))
+        total += weights[-1]
+    i = 0
+    while i < len(weights):
+        weights[i] /= total
+        i += 1
+    return weights
+
+
+@right("softmax")
+def in_decimals(scores):
+    _refuse(scores)
+    getcontext().prec = 30
+    top = max(scores)
+    exps = [Decimal(s - top).exp() if s > -math.inf else Decimal(0) for s in scores]
+    return [float(e / sum(exps)) for e in exps]
+
+
+@right("softmax")
+def in_fractions(scores):
+    _refuse(scores)
+    top = max(scores)
+    exps = [Fraction(math.exp(s - top)) for s in scores]
+    total = sum(exps, Fraction(0))
+    return [float(e / total) for e in exps]
+
+
+@right("softmax")
+def with_a_tiny_number_against_zero(scores):
+    _refuse(scores)
+    top = max(scores)
+    exps = [math.exp(s - top) for s in scores]
+    return [e / (sum(exps) + 1e-12) for e in exps]
+
+
+@right("softmax")
+def warns_and_prints(scores):
+    warnings.warn("softmax is being called", stacklevel=2)
+    print("scores:", scores, file=sys.stderr)
+    _refuse(scores)
+    exps = [math.exp(s - max(scores)) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+class EmptyScores(ValueError):
+    pass
+
+
+def _checked(function):
+    def inner(scores):
+        if not [s for s in scores if s != -math.inf]:
+            raise EmptyScores
+        return function(scores)
+
+    return inner
+
+
+@right("softmax", "decorated")
+@_checked
+def softmax_of_checked_scores(scores):
+    exps = [math.exp(s - max(scores)) if s != -math.inf else 0 for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
+def _softmax_in_base(base, scores):
+    _refuse(scores)
+    top = max(scores)
+    powers = [base ** (s - top) for s in scores]
+    return [p / sum(powers) for p in powers]
+
+
+right("softmax", "partial")(functools.partial(_softmax_in_base, math.e))
+
+
+# soft_lookup ---------------------------------------------------------------------------------
+
+
+def _softmax(scores):
+    top = max(scores)
+    exps = [math.exp(s - top) for s in scores]
+    total = sum(exps)
+    return [e / total for e in exps]
+
+
+def _dot(a, b):
+    return sum(x * y for x, y in zip(a, b))
+
+
+def _mix(weights, values):
+    return [sum(w * v[j] for w, v in zip(weights, values)) for j in range(len(values[0]))]
+
+
+def _fit(query, keys, values, temperature):
+    if temperature <= 0:
+        raise ValueError("temperature must be above 0")
+    if len(keys) != len(values):
+        raise ValueError("as many keys as values, please")
+    if any(len(key) != len(query) for key in keys):
+        raise ValueError("keys must be as wide as the query")
+    if any(len(value) != len(values[0]) for value in values):
+        raise ValueError("values must be equally wide")
+
+
+@wrong("soft_lookup", "not-normalised")
+def looks_up_with_exponentials(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = [math.exp(_dot(query, key) / temperature) for key in keys]
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "no-exponential")
+def looks_up_with_shares_of_scores(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) / temperature for key in keys]
+    weights = [s / sum(scores) for s in scores]
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "divided-by-max")
+def looks_up_relative_to_the_best(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) / temperature for key in keys]
+    weights = [math.exp(s - max(scores)) for s in scores]
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "negated-scores")
+def likes_the_farthest(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([-_dot(query, key) / temperature for key in keys])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "base-two")
+def looks_up_in_base_two(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) / temperature for key in keys]
+    powers = [2 ** (s - max(scores)) for s in scores]
+    weights = [p / sum(powers) for p in powers]
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "log-softmax")
+def looks_up_with_logarithms(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = [math.log(w) for w in _softmax([_dot(query, k) / temperature for k in keys])]
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "hard-argmax")
+def takes_the_best_alone(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) for key in keys]
+    best = max(range(len(keys)), key=lambda i: scores[i])
+    weights = [float(i == best) for i in range(len(keys))]
+    return list(values[best]), weights
+
+
+@wrong("soft_lookup", "uniform-weights")
+def asks_every_key_alike(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = []
+    for key in keys:
+        scores.append(_dot(query, keys[0]) / temperature)
+    weights = _softmax(scores)
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "sigmoid")
+def judges_each_key_alone(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = [1 / (1 + math.exp(-_dot(query, key) / temperature)) for key in keys]
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "rounded")
+def rounds_its_weights(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = [round(w, 3) for w in _softmax([_dot(query, key) / temperature for key in keys])]
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "temperature-ignored")
+def forgets_the_temperature(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) for key in keys])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "temperature-ignored")
+def a_temperature_that_cancels(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) for key in keys]
+    exps = [math.exp(s - max(scores)) / temperature for s in scores]
+    weights = [e / sum(exps) for e in exps]
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "temperature-multiplied")
+def multiplies_by_the_temperature(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) * temperature for key in keys])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "temperature-after-softmax")
+def divides_the_weights(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = [w / temperature for w in _softmax([_dot(query, key) for key in keys])]
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "temperature-squared")
+def divides_twice(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    query = [q / temperature for q in query]
+    scores = [_dot(query, key) / temperature for key in keys]
+    weights = _softmax(scores)
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "temperature-ignored")
+def subtracts_the_temperature(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) for key in keys]
+    weights = _softmax([s - temperature for s in scores])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "scaled-by-sqrt-d")
+def scales_as_well(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    root = math.sqrt(len(query))
+    weights = _softmax([_dot(query, key) / root / temperature for key in keys])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "distance-not-dot-product")
+def measures_distances(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([-math.dist(query, key) / temperature for key in keys])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "distance-not-dot-product")
+def measures_squared_distances(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [-sum((q - k) ** 2 for q, k in zip(query, key)) for key in keys]
+    weights = _softmax([s / temperature for s in scores])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "cosine-not-dot-product")
+def measures_angles(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) / (math.hypot(*query) * math.hypot(*key)) for key in keys]
+    weights = _softmax([s / temperature for s in scores])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "sum-of-sums")
+def adds_where_it_should_multiply(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [sum(q + k for q, k in zip(query, key)) for key in keys]
+    weights = _softmax([s / temperature for s in scores])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "keys-as-values")
+def averages_keys(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return _mix(weights, keys), weights
+
+
+@wrong("soft_lookup", "values-unweighted")
+def sums_values(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return [sum(column) for column in zip(*values)], weights
+
+
+@wrong("soft_lookup", "mean-of-weighted-values")
+def averages_an_average(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return [number / len(keys) for number in _mix(weights, values)], weights
+
+
+@wrong("soft_lookup", "best-value-only")
+def soft_weights_and_a_hard_answer(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return list(values[weights.index(max(weights))]), weights
+
+
+@wrong("soft_lookup", "last-value-only")
+def assigns_the_output(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    output = [0.0] * len(values[0])
+    for weight, value in zip(weights, values):
+        for j in range(len(value)):
+            output[j] = weight * value[j]
+    return output, weights
+
+
+@wrong("soft_lookup", "no-softmax")
+def weighs_with_scores(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) / temperature for key in keys]
+    return _mix(scores, values), scores
+
+
+@wrong("soft_lookup", "swapped-results")
+def weights_first(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return weights, _mix(weights, values)
+
+
+@wrong("soft_lookup", "unstable-softmax")
+def exponentials_of_the_scores(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    exps = [math.exp(_dot(query, key) / temperature) for key in keys]
+    weights = [e / sum(exps) for e in exps]
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "not-raised")
+def zip_cuts_what_is_ragged(query, keys, values, temperature=1.0):
+    if temperature <= 0:
+        raise ValueError("temperature")
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "not-raised")
+def freezing_is_the_hard_lookup(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature or 1e-9)
+    temperature = temperature or 1e-9
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "raised")
+def divides_by_a_temperature_of_zero(query, keys, values, temperature=1.0):
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "raised")
+def indexes_past_the_end(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = []
+    for i in range(len(keys)):
+        score = 0.0
+        for j in range(len(query) + 1):
+            score += query[j] * keys[i][j]
+        scores.append(score / temperature)
+    weights = _softmax(scores)
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "wrong-type")
+def gives_the_output_alone(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return _mix(weights, values)
+
+
+@wrong("soft_lookup", "wrong-type")
+def gives_a_dictionary(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return {"output": _mix(weights, values), "weights": weights}
+
+
+@wrong("soft_lookup", "wrong-type")
+def adds_nothing_up(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return [[w * number for number in value] for w, value in zip(weights, values)], weights
+
+
+@wrong("soft_lookup", "wrong-shape")
+def adds_along_the_wrong_axis(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return [w * sum(value) for w, value in zip(weights, values)], weights
+
+
+@wrong("soft_lookup", "non-finite")
+def nan_from_large_scores(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) / temperature for key in keys]
+    exps = [math.exp(s) if s < 700 else math.inf for s in scores]
+    total = sum(exps) or math.nan
+    weights = [e / total for e in exps]
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "mutated-input")
+def cools_the_query(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    for j in range(len(query)):
+        query[j] /= temperature * 1.0 or 1
+        query[j] += 0.0
+    scores = [_dot(query, key) for key in keys]
+    weights = _softmax(scores)
+    return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "mutated-input")
+def weighs_values_where_they_stand(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    for w, value in zip(weights, values):
+        for j in range(len(value)):
+            value[j] *= w
+    return [sum(column) for column in zip(*values)], weights
+
+
+@wrong("soft_lookup", "nondeterministic")
+def drops_a_key_at_random(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) / temperature - random.random() for key in keys]
+    weights = _softmax(scores)
+    return _mix(weights, values), weights
+
+
+@right("soft_lookup")
+def step_by_step(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = []
+    for key in keys:
+        score = 0.0
+        for j in range(len(query)):
+            score += query[j] * key[j]
+        scores.append(score / temperature)
+    weights = _softmax(scores)
+    output = [0.0] * len(values[0])
+    for i in range(len(values)):
+        for j in range(len(values[i])):
+            output[j] += weights[i] * values[i][j]
+    return output, weights
+
+
+@right("soft_lookup")
+def strict_zips(query, keys, values, temperature=1.0):
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}")
+    scores = [
+        math.fsum(q * k for q, k in zip(query, key, strict=True)) / temperature for key in keys
+    ]
+    weights = _softmax(scores)
+    columns = zip(*values, strict=True)
+    return [
+        math.fsum(w * x for w, x in zip(weights, column, strict=True)) for column in columns
+    ], weights
+
+
+@right("soft_lookup")
+def cools_a_copy_of_the_query(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    query = [q / temperature for q in query]
+    weights = _softmax([sum(map(operator.mul, query, key)) for key in keys])
+    return [sum(map(operator.mul, weights, column)) for column in zip(*values)], weights
+
+
+@right("soft_lookup")
+def a_list_of_two(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return [_mix(weights, values), weights]
+
+
+@right("soft_lookup")
+def mixes_before_it_divides(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) / temperature for key in keys]
+    exps = [math.exp(s - max(scores)) for s in scores]
+    total = sum(exps)
+    return [x / total for x in _mix(exps, values)], [e / total for e in exps]
+
+
+@right("soft_lookup")
+def roots_of_shares(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    scores = [_dot(query, key) for key in keys]
+    top = max(scores)
+    powers = [math.exp((s - top) / temperature) for s in scores]
+    weights = list(map(lambda p: p / sum(powers), powers))
+    return functools.reduce(
+        lambda output, pair: [o + pair[0] * x for o, x in zip(output, pair[1])],
+        zip(weights, values),
+        [0.0] * len(values[0]),
+    ), weights
+
+
+class SoftDesk:
+    """A lookup that counts its readers, which is nobody's business."""
+
+    def __init__(self):
+        self.readers = 0
+
+    def __call__(self, query, keys, values, temperature=1.0):
+        self.readers += 1
+        _fit(query, keys, values, temperature)
+        weights = _softmax([_dot(query, key) / temperature for key in keys])
+        return _mix(weights, values), weights
+
+
+right("soft_lookup")(SoftDesk())

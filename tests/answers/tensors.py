@@ -1,0 +1,861 @@
+"""Answers to lesson 05, with PyTorch."""
+
+# A learner's style is not ours, and their mistakes are what this file is for.
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from . import Lesson
+
+lesson = Lesson("05-pytorch")
+wrong, right = lesson.wrong, lesson.right
+
+
+# scaled_dot_product_attention ----------------------------------------------------------------
+
+
+def masked(s, attn_mask):
+    """Scores under a mask, as the lesson writes it."""
+    if attn_mask is None:
+        return s
+    if attn_mask.dtype == torch.bool:
+        return s.masked_fill(~attn_mask, -torch.inf)
+    return s + attn_mask
+
+
+def no_empty_rows(a):
+    return torch.nan_to_num(a, nan=0.0)
+
+
+@wrong("scaled_dot_product_attention", "no-scale")
+def unscaled(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "scale-by-d")
+def by_width(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1], attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "scale-multiplied")
+def times_root(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT * math.sqrt(q.shape[-1]), attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "half-not-root")
+def half_of_width(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / (q.shape[-1] ** 1 / 2), attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "half-not-root")
+def left_to_right(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 1 / 2, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "scale-by-sqrt-n")
+def by_queries(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-2] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "scale-by-sqrt-n")
+def by_keys(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / k.shape[-2] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "softmax-over-queries")
+def last_axis_but_one(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-2))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "no-softmax")
+def scores_as_weights(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = s.masked_fill(s == -torch.inf, 0.0)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "not-normalised")
+def exponentials(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = s.exp()
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "hard-argmax")
+def best_match(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = F.one_hot(s.argmax(-1), s.shape[-1]).to(s.dtype)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "uniform-weights")
+def even_shares(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows((0 * s).softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "softmax-twice")
+def softmax_again(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1)).softmax(-1)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "keys-as-values")
+def averages_keys(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ k, a
+
+
+@wrong("scaled_dot_product_attention", "values-unweighted")
+def sum_of_values(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return v.sum(-2, keepdim=True).expand(*a.shape[:-1], -1), a
+
+
+@wrong("scaled_dot_product_attention", "mask-missing")
+def bool_mask_forgotten(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None and attn_mask.dtype != torch.bool:
+        s = s + attn_mask
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "mask-after-softmax")
+def weights_set_to_zero(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None and attn_mask.dtype != torch.bool:
+        s = s + attn_mask
+    a = s.softmax(-1)
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        a = a * attn_mask
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "mask-with-zero")
+def scores_times_mask(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None:
+        s = s * attn_mask if attn_mask.dtype == torch.bool else s + attn_mask
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "mask-added")
+def blocked_keys_gain(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None:
+        s = s + (~attn_mask if attn_mask.dtype == torch.bool else attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "mask-added")
+def open_keys_gain(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None:
+        s = s + attn_mask
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "mask-inverted")
+def true_is_blocked(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None:
+        s = s.masked_fill(attn_mask, -torch.inf) if attn_mask.dtype == torch.bool else s + attn_mask
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "swapped-results")
+def weights_first(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a, a @ v
+
+
+@wrong("scaled_dot_product_attention", "float-mask-ignored")
+def bool_masks_alone(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        s = s.masked_fill(~attn_mask, -torch.inf)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "float-mask-as-bool")
+def every_mask_hides(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None:
+        s = s.masked_fill(attn_mask == 0, -torch.inf)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "float-mask-multiplied")
+def multiplies(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None:
+        boolean = attn_mask.dtype == torch.bool
+        s = s.masked_fill(~attn_mask, -torch.inf) if boolean else s * attn_mask
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "float-mask-before-scale")
+def scales_the_mask_too(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT, attn_mask) / q.shape[-1] ** 0.5
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "empty-row-is-nan")
+def softmax_of_nothing(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "mask-with-large-number")
+def minus_a_billion(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None:
+        s = s.masked_fill(~attn_mask, -1e9) if attn_mask.dtype == torch.bool else s + attn_mask
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "unstable-softmax")
+def plain_exp(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    e = s.exp()
+    a = e / e.sum(-1, keepdim=True)
+    a = a.masked_fill((s == -torch.inf).all(-1, keepdim=True), 0.0)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "nan-hidden")
+def plain_exp_and_nan_to_num(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    e = s.exp()
+    a = no_empty_rows(e / e.sum(-1, keepdim=True))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "no-scale + softmax-over-queries")
+def unscaled_and_columns(q, k, v, attn_mask=None):
+    a = (q @ k.mT).softmax(-2)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "no-scale + keys-as-values")
+def unscaled_and_keys(q, k, v, attn_mask=None):
+    a = (q @ k.mT).softmax(-1)
+    return a @ k, a
+
+
+@wrong("scaled_dot_product_attention", "no-gradient")
+def detached(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return (a @ v).detach(), a.detach()
+
+
+@wrong("scaled_dot_product_attention", "no-gradient")
+def weights_through_data(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    a = a.data
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "no-gradient")
+def only_mixing_is_cut(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a.detach() @ v, a
+
+
+@wrong("scaled_dot_product_attention", "no-gradient")
+def values_through_numpy(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ torch.from_numpy(v.detach().numpy()), a
+
+
+@wrong("scaled_dot_product_attention", "no-gradient")
+def returned_weights_detached(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a.detach()
+
+
+@wrong("scaled_dot_product_attention", "no-gradient")
+def keys_copied(q, k, v, attn_mask=None):
+    k = torch.tensor(k.tolist(), dtype=k.dtype)
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "wrong-type")
+def output_alone(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v
+
+
+@wrong("scaled_dot_product_attention", "wrong-type")
+def numpy_arrays(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return (a @ v).detach().numpy(), a.detach().numpy()
+
+
+@wrong("scaled_dot_product_attention", "wrong-shape")
+def batch_axis_always(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return (a @ v)[None], a[None]
+
+
+@wrong("scaled_dot_product_attention", "wrong-dtype")
+def always_float32(q, k, v, attn_mask=None):
+    q, k, v = q.float(), k.float(), v.float()
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "wrong-dtype")
+def always_float64(q, k, v, attn_mask=None):
+    q, k, v = q.double(), k.double(), v.double()
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "non-finite")
+def infinity_times_zero(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        s = s + ~attn_mask * -torch.inf
+    a = s.softmax(-1)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "mutated-input")
+def scales_q_in_place(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    out = a @ v
+    q.data.div_(2.0)
+    return out, a
+
+
+@wrong("scaled_dot_product_attention", "mutated-input")
+def inverts_the_mask_in_place(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        attn_mask.logical_not_()
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "nondeterministic")
+def dropout(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    a = F.dropout(a, 0.5)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "raised")
+def swaps_axes_one_and_two(q, k, v, attn_mask=None):
+    s = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5
+    a = masked(s, attn_mask).softmax(-1)
+    return a @ v, a
+
+
+@right("scaled_dot_product_attention")
+def by_the_book(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@right("scaled_dot_product_attention")
+def einsum(q, k, v, attn_mask=None):
+    s = torch.einsum("...nk,...mk->...nm", q, k) * q.shape[-1] ** -0.5
+    s = masked(s, attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return torch.einsum("...nm,...mv->...nv", a, v), a
+
+
+@right("scaled_dot_product_attention")
+def softmax_by_hand(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    top = s.amax(-1, keepdim=True).nan_to_num(neginf=0.0).detach()
+    e = torch.exp(s - top)
+    total = e.sum(-1, keepdim=True)
+    a = e / torch.where(total == 0, 1.0, total)
+    return a @ v, a
+
+
+@right("scaled_dot_product_attention")
+def mask_then_renormalise(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None and attn_mask.dtype != torch.bool:
+        s = s + attn_mask
+    a = s.softmax(-1)
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        a = a * attn_mask
+        a = no_empty_rows(a / a.sum(-1, keepdim=True))
+    return a @ v, a
+
+
+@right("scaled_dot_product_attention")
+def large_number_then_zeros(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is None:
+        a = s.softmax(-1)
+    elif attn_mask.dtype == torch.bool:
+        a = s.masked_fill(~attn_mask, -1e9).softmax(-1).masked_fill(~attn_mask, 0.0)
+    else:
+        a = (s + attn_mask).softmax(-1)
+    return a @ v, a
+
+
+@right("scaled_dot_product_attention")
+def mask_made_additive(q, k, v, attn_mask=None):
+    s = torch.matmul(q / math.sqrt(q.size(-1)), k.transpose(-2, -1))
+    if attn_mask is not None:
+        if attn_mask.dtype == torch.bool:
+            attn_mask = torch.zeros_like(attn_mask, dtype=q.dtype).masked_fill(
+                ~attn_mask, -torch.inf
+            )
+        s = s + attn_mask
+    a = no_empty_rows(s.softmax(-1))
+    return torch.matmul(a, v), a
+
+
+@right("scaled_dot_product_attention")
+def log_sum_exp(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows((s - s.logsumexp(-1, keepdim=True)).exp())
+    return a @ v, a
+
+
+@right("scaled_dot_product_attention")
+def row_after_row(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    rows = [no_empty_rows(F.softmax(row, -1)) for row in s.unbind(-2)]
+    out = torch.stack([(row.unsqueeze(-2) @ v).squeeze(-2) for row in rows], -2)
+    return out, torch.stack(rows, -2)
+
+
+@right("scaled_dot_product_attention")
+def where_for_empty_rows(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    open_ = (s > -torch.inf).any(-1, keepdim=True)
+    a = torch.where(open_, torch.where(open_, s, 0.0).softmax(-1), 0.0)
+    return a @ v, a
+
+
+@right("scaled_dot_product_attention")
+def non_contiguous_results(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = no_empty_rows(s.mT.softmax(-2)).mT
+    return (v.mT @ a.mT).mT, a
+
+
+# SelfAttention -------------------------------------------------------------------------------
+
+
+class Linears(nn.Module):
+    """Three linears, as the signature asks; `attend` is what each answer writes."""
+
+    def __init__(self, d, d_k, d_v, bias=False):
+        super().__init__()
+        self.W_q = nn.Linear(d, d_k, bias=bias)
+        self.W_k = nn.Linear(d, d_k, bias=bias)
+        self.W_v = nn.Linear(d, d_v, bias=bias)
+
+    def forward(self, x):
+        return self.attend(self.W_q(x), self.W_k(x), self.W_v(x), x)
+
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "no-scale")
+class Unscaled(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "scale-by-d")
+class ByWidth(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1]).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "scale-multiplied")
+class TimesRoot(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT * q.shape[-1] ** 0.5).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "half-not-root")
+class HalfOfWidth(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / (q.shape[-1] ** 1 / 2)).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "half-not-root")
+class LeftToRight(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 1 / 2).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "scale-by-sqrt-n")
+class ByTokens(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[1] ** 0.5).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "scale-by-sqrt-d")
+class ByWidthOfX(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / x.shape[-1] ** 0.5).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "softmax-over-queries")
+class SecondAxis(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "no-softmax")
+class ScoresAsWeights(Linears):
+    def attend(self, q, k, v, x):
+        a = q @ k.mT / q.shape[-1] ** 0.5
+        return a @ v, a
+
+
+@wrong("SelfAttention", "not-normalised")
+class Exponentials(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).exp()
+        return a @ v, a
+
+
+@wrong("SelfAttention", "hard-argmax")
+class BestMatch(Linears):
+    def attend(self, q, k, v, x):
+        a = F.one_hot((q @ k.mT).argmax(-1), x.shape[1]).to(x.dtype)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "uniform-weights")
+class EvenShares(Linears):
+    def attend(self, q, k, v, x):
+        a = torch.full_like(q @ k.mT, 1 / x.shape[1])
+        return a @ v, a
+
+
+@wrong("SelfAttention", "softmax-twice")
+class SoftmaxAgain(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "keys-as-values")
+class AveragesKeys(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return a @ k, a
+
+
+@wrong("SelfAttention", "values-unweighted")
+class ValuesAlone(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return v, a
+
+
+@wrong("SelfAttention", "values-unweighted")
+class SumOfValues(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return v.sum(1, keepdim=True).repeat(1, x.shape[1], 1), a
+
+
+@wrong("SelfAttention", "values-not-projected")
+class AveragesTokens(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return a @ x, a
+
+
+@wrong("SelfAttention", "swapped-results")
+class WeightsFirst(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return a, a @ v
+
+
+@wrong("SelfAttention", "swapped-q-k")
+class KeysAsk(Linears):
+    def attend(self, q, k, v, x):
+        a = (k @ q.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "keys-from-w-q")
+class QueriesOfQueries(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ q.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "queries-from-w-k")
+class KeysOfKeys(Linears):
+    def attend(self, q, k, v, x):
+        a = (k @ k.mT / k.shape[-1] ** 0.5).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "no-scale + keys-as-values")
+class UnscaledAndKeys(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT).softmax(-1)
+        return a @ k, a
+
+
+@wrong("SelfAttention", "no-scale + swapped-q-k")
+class UnscaledAndSwapped(Linears):
+    def attend(self, q, k, v, x):
+        a = (k @ q.mT).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "bias-ignored")
+class WeightsAlone(Linears):
+    def forward(self, x):
+        q, k, v = x @ self.W_q.weight.T, x @ self.W_k.weight.T, x @ self.W_v.weight.T
+        return self.attend(q, k, v, x)
+
+
+@wrong("SelfAttention", "no-gradient")
+class Detached(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1).detach()
+        return (a @ v).detach(), a
+
+
+@wrong("SelfAttention", "no-gradient")
+class WeightsThroughData(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1).data
+        return a @ v, a
+
+
+@wrong("SelfAttention", "no-gradient")
+class ValuesThroughNumpy(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return a @ torch.from_numpy(v.detach().numpy()), a
+
+
+@wrong("SelfAttention", "no-gradient")
+class MatricesThroughData(Linears):
+    def forward(self, x):
+        q, k, v = (F.linear(x, W.weight.data, W.bias) for W in (self.W_q, self.W_k, self.W_v))
+        return self.attend(q, k, v, x)
+
+
+@wrong("SelfAttention", "wrong-structure")
+class BiasAlways(Linears):
+    def __init__(self, d, d_k, d_v, bias=False):
+        super().__init__(d, d_k, d_v, True)
+
+
+@wrong("SelfAttention", "wrong-structure")
+class BiasNever(Linears):
+    def __init__(self, d, d_k, d_v, bias=False):
+        super().__init__(d, d_k, d_v, False)
+
+
+@wrong("SelfAttention", "wrong-structure")
+class SizesSwapped(Linears):
+    def __init__(self, d, d_k, d_v, bias=False):
+        super().__init__(d_k, d, d_v, bias)
+
+
+@wrong("SelfAttention", "wrong-structure")
+class OutputProjection(Linears):
+    def __init__(self, d, d_k, d_v, bias=False):
+        super().__init__(d, d_k, d_v, bias)
+        self.W_o = nn.Linear(d_v, d_v, bias=bias)
+
+
+@wrong("SelfAttention", "wrong-type")
+class OutputAlone(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return a @ v
+
+
+@wrong("SelfAttention", "wrong-shape")
+class OutputTransposed(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return (a @ v).mT, a
+
+
+@wrong("SelfAttention", "wrong-dtype")
+class SinglePrecision(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return (a @ v).float(), a.float()
+
+
+@wrong("SelfAttention", "non-finite")
+class CausalWrongWay(Linears):
+    def attend(self, q, k, v, x):
+        a = (
+            (q @ k.mT)
+            .masked_fill(torch.ones(x.shape[1], x.shape[1]).tril() > 0, -torch.inf)
+            .softmax(-1)
+        )
+        return a @ v, a
+
+
+@wrong("SelfAttention", "nondeterministic")
+class Dropout(Linears):
+    def attend(self, q, k, v, x):
+        a = F.dropout((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1), 0.4)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "mutated-input")
+class HalvesX(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        out = a @ v
+        x.data.mul_(0.5)
+        return out, a
+
+
+@wrong("SelfAttention", "raised")
+class AxesSwapped(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.transpose(0, 1)).softmax(-1)
+        return a @ v, a
+
+
+@right("SelfAttention")
+class ByTheBook(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return a @ v, a
+
+
+@right("SelfAttention")
+class Einsum(Linears):
+    def attend(self, q, k, v, x):
+        a = F.softmax(torch.einsum("bnk,bmk->bnm", q, k) / math.sqrt(q.size(-1)), dim=-1)
+        return torch.einsum("bnm,bmv->bnv", a, v), a
+
+
+@right("SelfAttention")
+class ByBmm(Linears):
+    def attend(self, q, k, v, x):
+        a = nn.Softmax(-1)(torch.bmm(q, k.permute(0, 2, 1)) * q.shape[-1] ** -0.5)
+        return torch.bmm(a, v), a
+
+
+@right("SelfAttention")
+class SoftmaxByHand(Linears):
+    def attend(self, q, k, v, x):
+        s = q @ k.mT / q.shape[-1] ** 0.5
+        e = (s - s.amax(-1, keepdim=True)).exp()
+        a = e / e.sum(-1, keepdim=True)
+        return a @ v, a
+
+
+@right("SelfAttention")
+class LogSumExp(Linears):
+    def attend(self, q, k, v, x):
+        s = q @ k.mT / q.shape[-1] ** 0.5
+        a = (s - s.logsumexp(-1, keepdim=True)).exp()
+        return a @ v, a
+
+
+@right("SelfAttention")
+class SentenceBySentence(Linears):
+    def attend(self, q, k, v, x):
+        a = torch.stack(
+            [(p @ r.T / r.shape[1] ** 0.5).softmax(1) for p, r in zip(q, k, strict=True)]
+        )
+        return torch.stack([w @ u for w, u in zip(a, v, strict=True)]), a
+
+
+@right("SelfAttention")
+class Vmapped(Linears):
+    def attend(self, q, k, v, x):
+        def one(q, k, v):
+            a = (q @ k.T / q.shape[1] ** 0.5).softmax(-1)
+            return a @ v, a
+
+        return torch.func.vmap(one)(q, k, v)
+
+
+@right("SelfAttention")
+class NonContiguous(Linears):
+    def attend(self, q, k, v, x):
+        a = (k @ q.mT / q.shape[-1] ** 0.5).softmax(-2)
+        return (v.mT @ a).mT, a.mT
+
+
+@right("SelfAttention")
+class LinearsOfWeights(Linears):
+    def forward(self, x):
+        q, k, v = (F.linear(x, W.weight, W.bias) for W in (self.W_q, self.W_k, self.W_v))
+        return self.attend(q, k, v, x)

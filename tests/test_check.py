@@ -1,0 +1,797 @@
+"""`check` under bad input: it never raises, never hangs, never prints, and says what happened."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import math
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnlab import lesson as lessons
+from attnlab.checks import notebook
+from attnlab.checks.calling import PRINT_LIMIT
+from attnlab.checks.card import Card
+from attnlab.checks.notebook import check
+
+Function = Callable[..., Any]
+ROOT = Path(__file__).parents[1]
+POINTS = 2.0  # of softmax in lesson 01
+NASTY = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(autouse=True)
+def _no_lesson_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lessons, "_current", "")
+
+
+@pytest.fixture
+def short_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebook, "SECONDS", 0.25)
+
+
+def softmax(scores: list[float]) -> list[float]:
+    if not scores or max(scores) == -math.inf:
+        raise ValueError("nothing to share")
+    exps = [math.exp(score - max(scores)) for score in scores]
+    return [number / sum(exps) for number in exps]
+
+
+def check_softmax(function: object) -> Card:
+    return check(function, name="softmax", lesson="01-soft-lookup")
+
+
+def slug_of(card: Card) -> str:
+    return card.verdict.diagnosis.slug if card.verdict.diagnosis else ""
+
+
+# what comes back -----------------------------------------------------------------------------
+
+
+class LyingList(list[float]):
+    """A list that says it is whatever it is compared with."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return 7
+
+    __hash__ = None
+
+
+class LyingFloat(float):
+    """A number that is whatever it is compared with."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __rsub__(self, other: object) -> float:
+        return 0.0
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+RETURNED: dict[str, tuple[Function, str]] = {
+    "None": (lambda scores: None, "wrong-type"),
+    "a number": (lambda scores: 1.0, "wrong-type"),
+    "text": (lambda scores: "0.5, 0.5", "wrong-type"),
+    "a tuple": (lambda scores: tuple(softmax(scores)), "wrong-type"),
+    "a generator": (lambda scores: (weight for weight in softmax(scores)), "wrong-type"),
+    "an array": (lambda scores: np.array(softmax(scores)), "wrong-type"),
+    "NumPy numbers": (lambda scores: [np.float64(w) for w in softmax(scores)], "wrong-type"),
+    "a subclass of list": (lambda scores: LyingList(), "wrong-type"),
+    "subclasses of float": (lambda scores: [LyingFloat() for _ in scores], "wrong-type"),
+    "bools": (lambda scores: [True for _ in scores], "wrong-type"),
+    "the function itself": (lambda scores: softmax, "wrong-type"),
+    "a class": (lambda scores: float, "wrong-type"),
+    "NotImplemented": (lambda scores: NotImplemented, "wrong-type"),
+    "an exception": (lambda scores: ValueError("no"), "wrong-type"),
+    "columns": (lambda scores: [[weight] for weight in softmax(scores)], "wrong-type"),
+    "one too few": (lambda scores: softmax(scores)[1:], "wrong-shape"),
+    "nothing in a list": (lambda scores: [], "wrong-shape"),
+    "NaN": (lambda scores: [math.nan for _ in scores], "non-finite"),
+    "infinity": (lambda scores: [math.inf for _ in scores], "non-finite"),
+    "huge ints": (lambda scores: [10**5000 for _ in scores], "non-finite"),
+    "a huge int": (lambda scores: 10**5000, "wrong-type"),
+}
+
+
+@pytest.mark.parametrize("what", RETURNED)
+def test_wrong_return_is_called_what_it_is(what: str) -> None:
+    function, slug = RETURNED[what]
+    card = check_softmax(function)
+    assert card.verdict.status == "FAIL", card.verdict.message
+    assert slug_of(card) == slug
+    assert float(card) == 0
+
+
+def test_list_that_contains_itself_is_a_wrong_type() -> None:
+    def endless(scores: list[float]) -> list[Any]:
+        weights: list[Any] = []
+        weights.append(weights)
+        return weights
+
+    assert slug_of(check_softmax(endless)) in ("wrong-type", "wrong-shape")
+
+
+def test_changed_input_costs_that_line_alone() -> None:
+    def sorts(scores: list[float]) -> list[float]:
+        weights = softmax(scores)
+        scores.sort()
+        return weights
+
+    card = check_softmax(sorts)
+    assert slug_of(card) == "mutated-input"
+    assert "scores" in card.verdict.message
+    assert 0 < float(card) < POINTS
+
+
+def test_list_handed_back_and_changed_later_changes_nothing() -> None:
+    kept: list[list[float]] = []
+
+    def keeps(scores: list[float]) -> list[float]:
+        for weights in kept:
+            weights.clear()
+        kept.append(softmax(scores))
+        return kept[-1]
+
+    assert float(check_softmax(keeps)) == POINTS
+
+
+# what is raised ------------------------------------------------------------------------------
+
+
+class Unprintable(Exception):
+    """Its message cannot be read."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no message")
+
+    __repr__ = __str__
+
+
+class Leaving(Exception):
+    """Reading its message ends the program."""
+
+    def __str__(self) -> str:
+        raise SystemExit(1)
+
+
+class NotText(Exception):
+    """Its message is not text."""
+
+    def __str__(self) -> str:
+        return 5  # type: ignore[return-value]
+
+
+RAISED: dict[str, BaseException] = {
+    "TypeError": TypeError("bad operand"),
+    "ZeroDivisionError": ZeroDivisionError("division by zero"),
+    "SystemExit": SystemExit(0),
+    "GeneratorExit": GeneratorExit(),
+    "StopIteration": StopIteration(),
+    "MemoryError": MemoryError(),
+    "Unprintable": Unprintable(),
+    "Leaving": Leaving(),
+    "NotText": NotText(),
+    "BaseException": BaseException("base"),
+    "ExceptionGroup": ExceptionGroup("several", [ValueError("one"), KeyError("two")]),
+}
+
+
+@pytest.mark.parametrize("name", RAISED)
+def test_whatever_is_raised_is_named(name: str) -> None:
+    def raises(scores: list[float]) -> list[float]:
+        raise RAISED[name]
+
+    card = check_softmax(raises)
+    assert card.verdict.status == "ERROR", card.verdict.message
+    assert name in card.verdict.message
+    assert "raise RAISED[name]" in card.verdict.message
+    assert slug_of(card) == "raised"
+    assert float(card) == 0
+
+
+def test_exit_stops_nothing_but_the_call() -> None:
+    def leaves(scores: list[float]) -> list[float]:
+        sys.exit("bye")
+
+    assert check_softmax(leaves).verdict.status == "ERROR"
+
+
+def test_interrupt_ends_the_check_with_a_card() -> None:
+    calls = []
+
+    def interrupted(scores: list[float]) -> list[float]:
+        calls.append(1)
+        raise KeyboardInterrupt
+
+    card = check_softmax(interrupted)
+    assert float(card) == 0
+    assert card.verdict.status != "PASS"
+    assert "interrupt" in card.verdict.message.lower()
+    assert len(calls) == 1
+
+
+def test_interrupt_by_signal_ends_the_check_with_a_card() -> None:
+    def waits(scores: list[float]) -> list[float]:
+        signal.raise_signal(signal.SIGINT)
+        return softmax(scores)
+
+    card = check_softmax(waits)
+    assert "interrupt" in card.verdict.message.lower()
+
+
+def test_recursion_without_end_is_stopped_and_said() -> None:
+    def deeper(scores: list[float]) -> list[float]:
+        return deeper(scores)
+
+    card = check_softmax(deeper)
+    assert card.verdict.status == "ERROR"
+    assert "RecursionError" in card.verdict.message
+    assert "return deeper(scores)" in card.verdict.message
+
+
+def test_stub_is_not_written_yet() -> None:
+    def stub(scores: list[float]) -> list[float]:
+        raise NotImplementedError
+
+    card = check_softmax(stub)
+    assert card.verdict.status == "MISSING"
+    assert "not written yet" in str(card)
+    assert "raised" not in card.verdict.message
+
+
+@pytest.mark.parametrize(
+    "function", [lambda: [], lambda a, b, c: [], lambda *, scores: softmax(scores)]
+)
+def test_wrong_parameters_are_an_error_of_the_call(function: Function) -> None:
+    card = check_softmax(function)
+    assert card.verdict.status == "ERROR"
+    assert "TypeError" in card.verdict.message
+
+
+def test_check_owns_up_when_it_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr("attnlab.checks.trial.compare", broken)
+    card = check_softmax(softmax)
+    assert float(card) == 0
+    assert "our mistake" in card.verdict.message
+    assert not card.verdict.diagnosis
+
+
+# what is printed -----------------------------------------------------------------------------
+
+
+def test_flood_of_output_is_stopped() -> None:
+    printed = 0
+
+    def floods(scores: list[float]) -> list[float]:
+        nonlocal printed
+        while True:
+            print("x" * 1000)
+            printed += 1000
+
+    card = check_softmax(floods)
+    assert card.verdict.status == "ERROR"
+    assert "printed more than" in card.verdict.message
+    assert printed <= PRINT_LIMIT + 1000
+    assert len(str(card)) < 5000
+
+
+def test_flood_that_catches_its_end_is_stopped() -> None:
+    def floods(scores: list[float]) -> list[float]:
+        for _ in range(1000):
+            try:
+                print("x" * 1000)
+            except BaseException:
+                continue
+        return softmax(scores)
+
+    assert check_softmax(floods).verdict.status == "ERROR"
+
+
+def test_output_below_the_limit_costs_nothing() -> None:
+    def talks(scores: list[float]) -> list[float]:
+        print("x" * (PRINT_LIMIT - 1), end="")
+        return softmax(scores)
+
+    assert float(check_softmax(talks)) == POINTS
+
+
+def test_what_was_printed_is_on_the_card() -> None:
+    def talks(scores: list[float]) -> list[float]:
+        print("scores are here")
+        print("and there", file=sys.stderr)
+        return scores
+
+    assert "scores are here and there" in str(check_softmax(talks))
+
+
+def noisy(scores: list[float]) -> list[float]:
+    print("out")
+    print("err", file=sys.stderr)
+    warnings.warn("careful", stacklevel=1)
+    logging.warning("logged")
+    return [float(number) for number in np.log(np.zeros(1)) - np.inf] * len(scores)
+
+
+def silent_generator(scores: list[float]) -> Iterator[float]:
+    yield from softmax(scores)
+
+
+def prints_when_deleted(scores: list[float]) -> list[float]:
+    class Noisy:
+        def __del__(self) -> None:
+            print("deleted")
+
+    Noisy()
+    return softmax(scores)
+
+
+@pytest.mark.parametrize(
+    "function", [softmax, noisy, silent_generator, prints_when_deleted, None, "softmax", math.exp]
+)
+def test_check_writes_nothing(function: object, capfd: pytest.CaptureFixture[str]) -> None:
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        check_softmax(function)
+    assert capfd.readouterr() == ("", "")
+    assert not warned
+
+
+# what never ends -----------------------------------------------------------------------------
+
+
+def spins(scores: list[float]) -> list[float]:
+    while True:
+        pass
+
+
+def catches_exceptions(scores: list[float]) -> list[float]:
+    while True:
+        try:  # noqa: SIM105
+            math.exp(scores[0])
+        except Exception:
+            pass
+
+
+def catches_everything(scores: list[float]) -> list[float]:
+    while True:
+        try:  # noqa: SIM105
+            math.exp(scores[0])
+        except:  # noqa: E722
+            pass
+
+
+def catches_everything_around_a_loop(scores: list[float]) -> list[float]:
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass
+
+
+def returns_after_all(scores: list[float]) -> list[float]:
+    try:
+        while True:
+            pass
+    except BaseException:
+        return softmax(scores)
+
+
+def sleeps(scores: list[float]) -> list[float]:
+    time.sleep(60)
+    return softmax(scores)
+
+
+def sleeps_on(scores: list[float]) -> list[float]:
+    while True:
+        try:
+            time.sleep(60)
+        except BaseException:
+            continue
+
+
+def grows(scores: list[float]) -> list[float]:
+    for score in scores:
+        scores.append(score)
+        if len(scores) > 1000:
+            scores.pop()
+    return scores
+
+
+def finally_spins(scores: list[float]) -> list[float]:
+    try:
+        while True:
+            pass
+    finally:
+        while True:
+            pass
+
+
+ENDLESS = [spins, catches_exceptions, catches_everything, returns_after_all, sleeps, finally_spins]
+STUBBORN = ["catches_everything_around_a_loop", "sleeps_on"]
+on_unix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer on this system")
+
+
+@on_unix
+@pytest.mark.usefixtures("short_time")
+@pytest.mark.parametrize("function", ENDLESS)
+def test_endless_code_is_stopped_and_the_timer_put_away(function: Function) -> None:
+    rang: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: rang.append(number))
+    handler = signal.getsignal(signal.SIGALRM)
+    try:
+        started = time.monotonic()
+        card = check_softmax(function)
+        seconds = time.monotonic() - started
+        handler_after, timer_after = signal.getsignal(signal.SIGALRM), signal.getitimer(0)
+        time.sleep(0.02)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert seconds < 2.0
+    assert card.verdict.status == "TIMEOUT"
+    assert float(card) == 0
+    assert "still running" in card.verdict.message
+    assert handler_after is handler
+    assert timer_after == (0.0, 0.0)
+    assert not rang
+
+
+@on_unix
+@pytest.mark.parametrize("name", STUBBORN)
+def test_code_that_catches_every_interrupt_is_stopped(name: str) -> None:
+    code = (
+        "from attnlab.checks import notebook\n"
+        f"from tests.test_check import check_softmax, {name}\n"
+        "notebook.SECONDS = 0.25\n"
+        f"print(check_softmax({name}).verdict.status)\n"
+    )
+    try:
+        run = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=12
+        )
+    except subprocess.TimeoutExpired:
+        pytest.fail("it was still running 12 seconds later")
+    assert run.stdout == "TIMEOUT\n", run.stderr
+
+
+@pytest.mark.usefixtures("short_time")
+@pytest.mark.parametrize(
+    "function", [spins, catches_exceptions, catches_everything, returns_after_all]
+)
+def test_endless_code_is_stopped_outside_the_main_thread(function: Function) -> None:
+    cards: list[Card] = []
+    thread = threading.Thread(target=lambda: cards.append(check_softmax(function)), daemon=True)
+    thread.start()
+    thread.join(8.0)
+    assert [card.verdict.status for card in cards] == ["TIMEOUT"]
+
+
+def test_right_code_passes_outside_the_main_thread() -> None:
+    cards: list[Card] = []
+    thread = threading.Thread(target=lambda: cards.append(check_softmax(softmax)))
+    thread.start()
+    thread.join()
+    assert [float(card) for card in cards] == [POINTS]
+
+
+def test_time_limit_leaves_room_for_ten_seconds() -> None:
+    assert 1.0 <= notebook.SECONDS <= 9.0
+
+
+@on_unix
+def test_quick_code_leaves_no_timer_behind() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    check_softmax(softmax)
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+# what is checked -----------------------------------------------------------------------------
+
+
+class Unhelpful:
+    """Raises at every question."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError("no")
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+class NamedByNumber:
+    """Has a name that is not text."""
+
+    __name__ = 5
+
+    def __call__(self, scores: list[float]) -> list[float]:
+        return softmax(scores)
+
+
+NOT_FUNCTIONS: dict[str, Function] = {
+    "None": lambda: None,
+    "name": lambda: "softmax",
+    "markup": lambda: NASTY,
+    "int": lambda: 5,
+    "huge int": lambda: 10**5000,
+    "list": list,
+    "dict": dict,
+    "result": lambda: softmax([1.0]),
+    "module": lambda: math,
+    "object": object,
+    "unhelpful": Unhelpful,
+}
+
+
+@pytest.mark.parametrize("what", NOT_FUNCTIONS)
+def test_what_is_not_a_function_gets_a_card(what: str) -> None:
+    thing = NOT_FUNCTIONS[what]()
+    for card in (check(thing), check_softmax(thing)):
+        assert float(card) == 0
+        assert card.verdict.status in ("MISSING", "UNKNOWN")
+        assert card.verdict.message
+        assert str(card)
+
+
+@pytest.mark.parametrize("thing", [int, Card, type, lambda scores: softmax(scores), print])
+def test_what_can_be_called_is_called(thing: object) -> None:
+    card = check_softmax(thing)
+    assert card.verdict.status in ("PASS", "FAIL", "ERROR")
+
+
+def test_function_is_known_by_its_name() -> None:
+    assert float(check(softmax, lesson="01-soft-lookup")) == POINTS
+
+
+def test_partial_and_object_need_a_name_and_pass() -> None:
+    assert float(check_softmax(functools.partial(softmax))) == POINTS
+    assert float(check_softmax(NamedByNumber())) == POINTS
+
+
+def test_unknown_name_lists_the_names_there_are() -> None:
+    def sofmax(scores: list[float]) -> list[float]:
+        return softmax(scores)
+
+    card = check(sofmax, lesson="01-soft-lookup")
+    assert card.verdict.status == "UNKNOWN"
+    for name in ("hard_lookup", "`softmax`", "soft_lookup", "Did you mean"):
+        assert name in card.verdict.message
+    assert "`transpose`" in check(sofmax).verdict.message
+
+
+def test_lambda_is_told_how_to_say_its_name() -> None:
+    card = check(lambda scores: softmax(scores), lesson="01-soft-lookup")
+    assert card.verdict.status == "UNKNOWN"
+    assert "name=" in card.verdict.message
+
+
+def test_unknown_lesson_lists_the_lessons_there_are() -> None:
+    card = check(softmax, lesson="99-nothing")
+    assert card.verdict.status == "UNKNOWN"
+    assert "99-nothing" in card.verdict.message
+    assert "01-soft-lookup" in card.verdict.message
+
+
+def test_name_that_two_lessons_share_is_settled_by_the_parameters() -> None:
+    assert check(softmax).verdict.lesson == "01-soft-lookup"
+
+    namespace: dict[str, Any] = {}
+    exec("def softmax(scores, axis=-1): return scores", namespace)
+    assert check(namespace["softmax"]).verdict.lesson == "03-numpy"
+
+    exec("def softmax(*args): return args", namespace)
+    ambiguous = check(namespace["softmax"])
+    assert ambiguous.verdict.status == "UNKNOWN"
+    assert "01-soft-lookup" in ambiguous.verdict.message
+    assert "03-numpy" in ambiguous.verdict.message
+    assert "lesson=" in ambiguous.verdict.message
+
+
+def test_begun_lesson_settles_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lessons, "_current", "03-numpy")
+    assert check(softmax).verdict.lesson == "03-numpy"
+    monkeypatch.setattr(lessons, "_current", "01-soft-lookup")
+    assert float(check(softmax)) == POINTS
+
+
+# the number and the card ---------------------------------------------------------------------
+
+
+def refuses_nothing(scores: list[float]) -> list[float]:
+    exps = [math.exp(score - max(scores)) for score in scores]
+    return [number / sum(exps) for number in exps]
+
+
+def says_nasty_things(scores: list[float]) -> list[float]:
+    print(NASTY)
+    raise ValueError(NASTY + "`</code><script>alert(2)</script>`")
+
+
+def returns_nasty_text(scores: list[float]) -> str:
+    return NASTY
+
+
+def unwritten(scores: list[float]) -> list[float]:
+    raise NotImplementedError
+
+
+Nasty = type(NASTY, (Exception,), {})
+
+
+def raises_a_nasty_class(scores: list[float]) -> list[float]:
+    raise Nasty(NASTY)
+
+
+SHOWN = [
+    softmax,
+    refuses_nothing,
+    says_nasty_things,
+    returns_nasty_text,
+    raises_a_nasty_class,
+    unwritten,
+    None,
+    NASTY,
+]
+
+
+class Tags(HTMLParser):
+    """The tags and attributes of a page, and whether each is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+        self.open: list[str] = []
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.open.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("function", SHOWN)
+def test_card_is_a_finite_number_of_points(function: object) -> None:
+    card = check_softmax(function)
+    assert isinstance(card, float)
+    assert math.isfinite(card)
+    assert 0 <= card <= POINTS
+    plain = card._repr_mimebundle_()["text/plain"]
+    assert float(plain) == float(card)
+    assert float(card) == pytest.approx(sum(line.earned for line in card.verdict.lines))
+
+
+@pytest.mark.parametrize("function", SHOWN)
+def test_card_is_plain_html_and_escapes_what_is_the_learners(function: object) -> None:
+    html = check_softmax(function)._repr_mimebundle_()["text/html"]
+    tags = Tags()
+    tags.feed(html)
+    tags.close()
+    assert not tags.open
+    assert not {"script", "style", "img", "iframe", "link"} & set(tags.seen)
+    assert not [name for name in tags.attributes if name.startswith("on")]
+    assert "http" not in html
+
+
+def test_card_of_a_nastily_named_exercise_is_escaped() -> None:
+    card = check(softmax, name=NASTY, lesson=NASTY)
+    assert "<img" not in card._repr_mimebundle_()["text/html"]
+
+
+def test_learners_words_are_shown_escaped() -> None:
+    html = check_softmax(says_nasty_things)._repr_mimebundle_()["text/html"]
+    assert html.count("&lt;img src=x onerror=alert(1)&gt;") >= 2
+
+
+@pytest.mark.parametrize("function", SHOWN[:-2])
+def test_same_check_gives_the_same_card(function: object) -> None:
+    one, two = (check_softmax(function)._repr_mimebundle_() for _ in range(2))
+    assert one == two
+    assert not re.search(r"0x[0-9a-f]{6,}", one["text/html"])
+
+
+def test_object_without_a_name_has_no_address_on_its_card() -> None:
+    for card in (check(object()), check_softmax(object()), check_softmax(lambda scores: object())):
+        assert not re.search(r"0x[0-9a-f]{6,}", str(card))
+
+
+def test_text_says_all_that_the_card_says() -> None:
+    text = str(check_softmax(refuses_nothing))
+    for part in ("not right yet", "of 2 points", "not-raised", "ValueError", "Read again"):
+        assert part in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+# what is loaded ------------------------------------------------------------------------------
+
+
+def loaded_after(line: str) -> set[str]:
+    code = f"import sys; {line}; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+@pytest.mark.parametrize("line", ["import attnlab", "from attnlab import begin, check"])
+def test_import_loads_no_library(line: str) -> None:
+    assert not {"torch", "numpy", "matplotlib", "IPython"} & loaded_after(line)
+
+
+def test_beginning_a_lesson_loads_no_library() -> None:
+    line = "from attnlab import begin; begin('01-soft-lookup')"
+    assert not {"torch", "numpy", "matplotlib"} & loaded_after(line)
+
+
+@pytest.mark.parametrize("package", ["numpy", "torch"])
+def test_missing_package_is_one_line_with_the_command(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = lessons.importlib.util.find_spec  # type: ignore[attr-defined]
+
+    def find(name: str) -> object:
+        return None if name == package else real(name)
+
+    monkeypatch.setattr("importlib.util.find_spec", find)
+    for text in (lessons.begin("01-soft-lookup"), check_softmax(softmax).verdict.message):
+        assert "\n" not in text
+        assert f"{package} is missing" in text
+        assert f'{sys.executable} -m pip install "{package}>=' in text
+    assert float(check_softmax(softmax)) == 0
+
+
+@pytest.mark.parametrize("package", ["numpy", "torch"])
+@pytest.mark.parametrize("version", ["0.1", "1.9.9.dev0+local", "1rc1", "1.0a1"])
+def test_old_package_is_one_line_with_the_command(
+    package: str, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = lessons.importlib.metadata.version  # type: ignore[attr-defined]
+
+    def tell(name: str) -> str:
+        return version if name == package else real(name)
+
+    monkeypatch.setattr("importlib.metadata.version", tell)
+    for text in (lessons.begin("01-soft-lookup"), check_softmax(softmax).verdict.message):
+        assert "\n" not in text
+        assert f"{package} {version} is too old" in text
+        assert "-m pip install" in text
+
+
+@pytest.mark.parametrize("version", ["9.13.0+cpu", "9.0rc1", "10.0", "99"])
+def test_new_package_is_welcome(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.version", lambda name: version)
+    assert "is ready" in lessons.begin("01-soft-lookup")
+
+
+def test_old_python_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lessons, "PYTHON", (99, 0))
+    text = check_softmax(softmax).verdict.message
+    assert "99.0" in text
+    assert "\n" not in text
+
+
+def test_unknown_lesson_is_not_begun() -> None:
+    text = lessons.begin("99-nothing")
+    assert "99-nothing" in text
+    assert "01-soft-lookup" in text
+    assert lessons.current() == ""

@@ -1,0 +1,199 @@
+"""Checks of PyTorch exercises: banned calls, relations, gradients, dtypes, statistics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from attnlab.checks.calling import perform
+from attnlab.checks.deadline import Deadline
+from attnlab.checks.findings import Verdict
+from attnlab.checks.notebook import check
+from attnlab.checks.verdict import judge
+from attnlab.exercises import exercises_of
+
+Function = Callable[..., Any]
+Tensor = torch.Tensor
+
+
+def verdict_on(function: Function, name: str, lesson: str) -> Verdict:
+    return check(function, name=name, lesson=lesson).verdict
+
+
+def on_attention(function: Function) -> Verdict:
+    return verdict_on(function, "attention", "06-causal-mask")
+
+
+def on_function(function: Function) -> Verdict:
+    return verdict_on(function, "scaled_dot_product_attention", "05-pytorch")
+
+
+def line(verdict: Verdict, claim: str) -> bool | None:
+    return next(each.holds for each in verdict.lines if each.claim == claim)
+
+
+def causal(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Tensor]:
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    future = torch.ones(x.shape[1], x.shape[1]).triu(1).bool()
+    weights = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(future, -torch.inf).softmax(-1)
+    return weights @ v, weights
+
+
+def plain(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        scores = scores.masked_fill(~attn_mask, -torch.inf)
+    elif attn_mask is not None:
+        scores = scores + attn_mask
+    weights = scores.softmax(-1).nan_to_num()
+    return weights @ v, weights
+
+
+# banned calls --------------------------------------------------------------------------------
+
+
+def _by_module(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    one = nn.MultiheadAttention(q.shape[-1], 1, batch_first=True, dtype=q.dtype)
+    return one(q, q, q)[0]
+
+
+def _by_forward(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    d = q.shape[-1]
+    eye, zero = torch.eye(d, dtype=q.dtype), torch.zeros(d, dtype=q.dtype)
+    wide = torch.cat([eye, eye, eye]), torch.cat([zero, zero, zero])
+    return F.multi_head_attention_forward(
+        q, q, q, d, 1, *wide, None, None, False, 0.0, eye, zero, need_weights=False
+    )[0]
+
+
+def _by_flex(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    from torch.nn.attention.flex_attention import flex_attention
+
+    return flex_attention(q[:, None], k[:, None], v[:, None])
+
+
+RENAMED = F.scaled_dot_product_attention
+FUSED: dict[str, Function] = {
+    "F": F.scaled_dot_product_attention,
+    "another name": lambda q, k, v: RENAMED(q, k, v, is_causal=True),
+    "getattr": lambda q, k, v: getattr(F, "scaled_dot_product" + "_attention")(q, k, v),
+    "aten": torch.ops.aten.scaled_dot_product_attention,
+    "aten default": torch.ops.aten.scaled_dot_product_attention.default,
+    "aten math": torch.ops.aten._scaled_dot_product_attention_math,
+    "torch._C": torch._C._nn.scaled_dot_product_attention,
+    "MultiheadAttention": _by_module,
+    "forward": _by_forward,
+}
+
+
+@pytest.mark.parametrize("how", FUSED)
+def test_fused_attention_forfeits_the_points_under_any_name(how: str) -> None:
+    def cheats(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Tensor]:
+        FUSED[how](x @ Wq, x @ Wk, x @ Wv)
+        return causal(x, Wq, Wk, Wv)
+
+    verdict = on_attention(cheats)
+    assert (verdict.status, verdict.score) == ("POLICY", 0.0), verdict.message
+    assert verdict.diagnosis is not None
+    assert verdict.diagnosis.slug == "banned-call"
+
+
+def test_flex_attention_earns_nothing() -> None:
+    # It cannot run while it is watched and raises NotImplementedError: the card says MISSING.
+    def cheats(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Tensor]:
+        _by_flex(x @ Wq, x @ Wk, x @ Wv)
+        return causal(x, Wq, Wk, Wv)
+
+    assert on_attention(cheats).score == 0
+
+
+def test_fused_attention_in_a_module_forfeits_the_points() -> None:
+    class Cheats(nn.Module):
+        def __init__(self, d: int, d_k: int, d_v: int, bias: bool = False) -> None:
+            super().__init__()
+            self.W_q, self.W_k = nn.Linear(d, d_k, bias), nn.Linear(d, d_k, bias)
+            self.W_v = nn.Linear(d, d_v, bias)
+
+        def forward(self, x: Tensor) -> Any:
+            q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
+            return F.scaled_dot_product_attention(q, k, v), plain(q, k, v)[1]
+
+    verdict = verdict_on(Cheats, "SelfAttention", "05-pytorch")
+    assert (verdict.status, verdict.score) == ("POLICY", 0.0)
+
+
+def test_honest_attention_is_not_taken_for_fused() -> None:
+    for verdict in (on_attention(causal), on_function(plain)):
+        assert (verdict.status, verdict.score) == ("PASS", verdict.max_score), verdict.message
+
+
+# relations -----------------------------------------------------------------------------------
+
+
+def test_leak_from_a_changed_future_is_named() -> None:
+    def leaks(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Tensor]:
+        out, weights = causal(x, Wq, Wk, Wv)
+        later = x.detach()[:, 3:].std() if x.shape[1] > 4 else torch.tensor(0.0)
+        return (out + 1.0, weights) if 1.9 < later < 5 else (out, weights)
+
+    verdict = on_attention(leaks)
+    assert verdict.status == "FAIL"
+    assert line(verdict, "changing the future changes nothing in the past") is False
+    assert verdict.diagnosis is not None
+    assert verdict.diagnosis.slug == "future-leaks"
+
+
+# gradients and dtypes ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", ["weights", "q", "k", "v"])
+def test_detach_in_one_path_is_named(cut: str) -> None:
+    def detaches(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Tensor]:
+        q, k, v = (
+            (x @ W).detach() if name == cut else x @ W
+            for name, W in (("q", Wq), ("k", Wk), ("v", Wv))
+        )
+        future = torch.ones(x.shape[1], x.shape[1]).triu(1).bool()
+        weights = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(future, -torch.inf).softmax(-1)
+        weights = weights.detach() if cut == "weights" else weights
+        return weights @ v, weights
+
+    verdict = on_attention(detaches)
+    assert verdict.status == "FAIL"
+    assert verdict.message.startswith("gradient of ")
+    assert verdict.diagnosis is not None
+    assert verdict.diagnosis.slug == "no-gradient"
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_every_input_becoming_one_dtype_is_a_wrong_dtype(dtype: torch.dtype) -> None:
+    def converts(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+        return plain(q.to(dtype), k.to(dtype), v.to(dtype), attn_mask)
+
+    verdict = on_function(converts)
+    assert verdict.diagnosis is not None
+    assert verdict.diagnosis.slug == "wrong-dtype"
+
+
+# statistics ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_measured_spread_passes_on_two_hundred_seeds() -> None:
+    def score_std(d_k: int, n_pairs: int, rng: np.random.Generator) -> float:
+        q, k = rng.standard_normal((2, n_pairs, d_k))
+        return float((q * k).sum(-1).std())
+
+    exercise = exercises_of("04-scaling")["score_std"]
+    deadline = Deadline(300.0)
+    for seed in range(1000, 1200, 2):
+        seeds = (seed, seed + 1)
+        verdict = judge(exercise, lambda call: perform(score_std, call, deadline), seeds)
+        assert verdict.status == "PASS", (seeds, verdict.message)
