@@ -1220,8 +1220,8 @@ for n in (6, 8, 64, 1024):
 # without looking.
 #
 # **Measure.** Four ways to the same numbers on your machine; the last, row by row with n keys for
-# query n, computes only what is used. Times differ from machine to machine, and the first column includes the
-# projections; look at the ratios in the last line.
+# query n, computes only what is used. Times differ from machine to machine, and the first column
+# includes the projections; look at the ratios in the last line.
 
 
 # %% nbgrader={"grade": false, "grade_id": "cost-measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]

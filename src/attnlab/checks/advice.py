@@ -30,8 +30,8 @@ GENERAL = {
     "wrong-dtype": (
         "The values may be right, but they are stored as another kind of number than the signature "
         "promises: a mask is bool, and a result keeps the dtype of what it was made from.",
-        "End a mask with `.bool()` or a comparison; elsewhere look for an array or tensor made with "
-        "a dtype of its own, for `//`, and for `.float()`.",
+        "End a mask with `.bool()` or a comparison; elsewhere look for an array or tensor made "
+        "with a dtype of its own, for `//`, and for `.float()`.",
     ),
     "non-finite": (
         "inf − inf, 0 · inf and 0 / 0 all give NaN, and NaN spreads to everything it touches.",
