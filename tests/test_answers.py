@@ -8,11 +8,12 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from attnlab.checks.calling import Call, Outcome, perform
 from attnlab.checks.deadline import Deadline
-from attnlab.checks.declare import SEEDS, Exercise, Mistake
+from attnlab.checks.declare import SEEDS, Case, Exercise, Mistake
 from attnlab.checks.diagnose import answer_of
 from attnlab.checks.trial import generate
 from attnlab.checks.verdict import judge
@@ -42,6 +43,15 @@ GENERAL = {
 @cache
 def marked(answer: Answer) -> Mark:
     return mark(answer)
+
+
+def close(mistaken: np.ndarray, right: np.ndarray, case: Case) -> bool:
+    """Whether a check would let these numbers pass."""
+    if mistaken.shape != right.shape:
+        return False
+    if case.exact_zeros and (mistaken[right == 0] != 0).any():
+        return False
+    return bool(np.allclose(mistaken.astype(float), right.astype(float), 0, case.tolerance))
 
 
 def named(exercise: Exercise) -> str:
@@ -111,9 +121,7 @@ def test_mistake_in_the_bank_differs_from_the_right_answer(
                 differing += right.raises != mistaken.raises
                 continue
             pairs = zip(mistaken.values, right.values, strict=True)
-            differing += not all(
-                a.shape == b.shape and (abs(a - b) <= case.tolerance).all() for a, b in pairs
-            )
+            differing += not all(close(a, b, case) for a, b in pairs)
         assert differing > 0, f"seed {seed}"
 
 

@@ -222,8 +222,10 @@ def _observe_numpy(thing: Any) -> Value:
 
 
 def _observe_torch(thing: Any) -> Value:
+    if thing.device.type != "cpu":  # where the inputs are
+        return Other(f"torch tensor on device {thing.device.type}")
     dtype = str(thing.dtype).removeprefix("torch.")
     if dtype not in PLAIN_DTYPES or thing.layout.__repr__() != "torch.strided":
         return Other(f"torch tensor of dtype {dtype}")
-    array = thing.detach().cpu().resolve_conj().resolve_neg().contiguous().numpy()
+    array = thing.detach().resolve_conj().resolve_neg().contiguous().numpy()
     return Array("tensor", dtype, tuple(thing.shape), array.tobytes())
