@@ -1,6 +1,7 @@
 """Checks: declare → generate → run → compare → diagnose → show.
 
-`check` is what a notebook calls. The modules in the order that data flows through them:
-`declare` (what an exercise is), `calling` with `observe` and `deadline` (one call, watched),
-`compare`, `diagnose` with `advice`, `verdict` (all of it for one exercise), `card` (shown).
+The modules in the order that data flows through them: `declare` (what an exercise is), `trial` (its
+cases generated and tried), `calling` with `observe`, `deadline` and `torch_calls` (one call,
+watched), `compare`, `diagnose` with `advice`, `verdict` (all of it for an exercise, as `findings`),
+`card` (shown), `notebook` (`check`, which a lesson calls).
 """
