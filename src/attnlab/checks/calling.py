@@ -76,25 +76,31 @@ class Outcome:
     fused: tuple[str, ...] = ()  # PyTorch's own attention, if it was called
 
 
-class _TooMuchOutput(BaseException):
+class TooMuchOutput(BaseException):
     """Raised inside a learner's print; not an Exception, so that `except Exception` lets it by."""
 
 
-class _Printed(io.TextIOBase):
-    """Keeps the first of what is printed and stops a flood."""
+class Printed(io.TextIOBase):
+    """Keeps the first of what is printed and stops a flood.
 
-    def __init__(self) -> None:
+    Args:
+        limit: characters that may be printed.
+        shown: characters of them that are kept.
+    """
+
+    def __init__(self, limit: int = PRINT_LIMIT, shown: int = PRINT_SHOWN) -> None:
         self.kept, self.length = "", 0
+        self._limit, self._shown = limit, shown
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
         self.length += len(text)
-        if len(self.kept) < PRINT_SHOWN:
-            self.kept += text[: PRINT_SHOWN - len(self.kept)]
-        if self.length > PRINT_LIMIT:
-            raise _TooMuchOutput
+        if len(self.kept) < self._shown:
+            self.kept += text[: self._shown - len(self.kept)]
+        if self.length > self._limit:
+            raise TooMuchOutput
         return len(text)
 
 
@@ -110,23 +116,23 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
     """
     args = [rebuild(value) for value in call.args]
     kwargs = {name: rebuild(value) for name, value in call.kwargs.items()}
-    printed = _Printed()
+    printed = Printed()
     returned: Value | None = None
     raised: Raised | None = None
     stopped = ""
     fused: list[str] = []
     try:
-        with _quiet(printed), deadline, _watch(call, fused):
+        with quiet(printed), deadline, _watch(call, fused):
             returned = observe(_make(function, call, args, kwargs))
     except Overrun:
         deadline.release()
         stopped = "time"
-    except _TooMuchOutput:
+    except TooMuchOutput:
         stopped = "output"
     except KeyboardInterrupt:  # the learner's own wish to stop
         stopped = "interrupt"
     except BaseException as error:  # a learner's code may raise anything, SystemExit included
-        raised = _note(error)
+        raised = note(error)
     if printed.length > PRINT_LIMIT:
         stopped, returned = "output", None
     after = (*map(observe, args), *map(observe, kwargs.values()))
@@ -158,7 +164,7 @@ def _watch(call: Call, fused: list[str]) -> contextlib.AbstractContextManager[No
 
 
 @contextlib.contextmanager
-def _quiet(printed: _Printed) -> Iterator[None]:
+def quiet(printed: Printed) -> Iterator[None]:
     """Send what is printed or warned of to `printed`: nbgrader scores a check with stderr as 0."""
     with (
         contextlib.redirect_stdout(printed),
@@ -169,7 +175,8 @@ def _quiet(printed: _Printed) -> Iterator[None]:
         yield
 
 
-def _note(error: BaseException) -> Raised:
+def note(error: BaseException) -> Raised:
+    """Write down what is known of an exception."""
     kind = type(error)
     names = tuple(type_name(base) for base in kind.__mro__ if base is not object)
     try:

@@ -20,6 +20,8 @@ _HEADLINES = {
     "FAIL": "not right yet",
     "ERROR": "stopped with an error",
     "TIMEOUT": "did not finish in time",
+    "OOM": "ran out of memory",
+    "CRASH": "ended the program it ran in",
     "MISSING": "not written yet",
     "POLICY": "uses a call that is banned here",
     "UNKNOWN": "could not be checked",

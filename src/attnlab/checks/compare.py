@@ -21,11 +21,13 @@ class Difference:
             'wrong-shape', 'wrong-dtype', 'non-finite', 'raised', 'not-raised', 'stopped'.
         text: what differed.
         advice: key of what to say of it in `advice`, if that is not the slug.
+        untold: `text` without the right number, where it has one: for cases that stay hidden.
     """
 
     slug: str
     text: str
     advice: str = ""
+    untold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +243,8 @@ def _compare_numbers(
     if bad.any():
         index = _first(bad)
         text = f"{name}{_at(index)} is {_versus(left[index], correct[index])}"
-        return Difference("non-finite", text)
+        untold = f"{name}{_at(index)} is {left[index]:.6g}, should be a finite number"
+        return Difference("non-finite", text, untold=untold)
     with np.errstate(invalid="ignore"):
         error = np.where(left == correct, 0.0, np.abs(left - correct))
     right_enough = error <= limits  # NaN is not
@@ -249,11 +252,11 @@ def _compare_numbers(
         return None
     index = _first(~right_enough)
     worst = float(np.max(error))
-    text = (
-        f"{name}{_at(index)} is {_versus(left[index], correct[index])}; "
-        f"{int((~right_enough).sum())} of {error.size} numbers differ, by up to {worst:.3g}"
-    )
-    return Difference("values", text)
+    share = f"{int((~right_enough).sum())} of {error.size} numbers differ"
+    place = f"{name}{_at(index)}"
+    text = f"{place} is {_versus(left[index], correct[index])}; {share}, by up to {worst:.3g}"
+    untold = f"{place} is {left[index]:.6g}, which is not right; {share}"
+    return Difference("values", text, untold=untold)
 
 
 def _first(mask: np.ndarray) -> tuple[int, ...]:

@@ -16,7 +16,10 @@ from attnlab.checks.observe import Array, Items, Scalar, Value
 
 
 class Evidence(Protocol):
-    """A case that was tried: its seed, what the learner's function did, and what was right."""
+    """A case that was tried: its seed, what the learner's function did, and what was right.
+
+    `mistaken` tells what a mistake would have made of it.
+    """
 
     @property
     def seed(self) -> int: ...
@@ -26,6 +29,8 @@ class Evidence(Protocol):
     def outcome(self) -> Outcome: ...
     @property
     def right(self) -> Answer: ...
+
+    def mistaken(self, mistake: Mistake) -> Answer: ...
 
 
 def answer_of(function: Callable[..., Any], case: Case) -> Answer:
@@ -83,7 +88,7 @@ def _equal_in_all(mistake: Mistake, exercise: Exercise, evidence: Sequence[Evide
     return all(
         equals(
             item.outcome,
-            answer_of(mistake.answer, item.case),
+            item.mistaken(mistake),
             exercise.slots(item.case),
             item.case.tolerance,
         )
@@ -93,11 +98,7 @@ def _equal_in_all(mistake: Mistake, exercise: Exercise, evidence: Sequence[Evide
 
 def _tells(mistake: Mistake, evidence: Sequence[Evidence]) -> bool:
     """Whether a mistake differs from the right answer on two seeds or more."""
-    seeds = {
-        item.seed
-        for item in evidence
-        if not _same_answer(answer_of(mistake.answer, item.case), item.right)
-    }
+    seeds = {item.seed for item in evidence if not _same_answer(item.mistaken(mistake), item.right)}
     return len(seeds) >= 2
 
 

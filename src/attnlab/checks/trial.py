@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from attnlab.checks.calling import Call, Outcome
 from attnlab.checks.compare import Answer, Difference, changed_input, compare, split, to_array
-from attnlab.checks.declare import TOLERANCE, Case, Exercise, Relation
+from attnlab.checks.declare import TOLERANCE, Case, Exercise, Mistake, Relation
 from attnlab.checks.diagnose import answer_of
 from attnlab.checks.observe import observe
 
@@ -18,6 +20,27 @@ Perform = Callable[[Call], Outcome]
 
 class BrokenCheck(Exception):
     """An exercise's own declaration is at fault, not the learner."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Posed:
+    """One case with its right answer: worked out once, and asked of every learner in a class.
+
+    Attributes:
+        call: the case as plain data.
+    """
+
+    seed: int
+    case: Case
+    call: Call
+    right: Answer
+    _mistaken: dict[Callable[..., Any], Answer] = field(default_factory=dict)
+
+    def mistaken(self, mistake: Mistake) -> Answer:
+        """What a mistake makes of this case."""
+        if mistake.answer not in self._mistaken:
+            self._mistaken[mistake.answer] = answer_of(mistake.answer, self.case)
+        return self._mistaken[mistake.answer]
 
 
 @dataclass(slots=True)
@@ -29,13 +52,29 @@ class Tried:
         mutation: which input was changed, None if none was.
     """
 
-    seed: int
-    case: Case
-    call: Call
+    posed: Posed
     outcome: Outcome
-    right: Answer
     difference: Difference | None
     mutation: Difference | None
+
+    @property
+    def seed(self) -> int:
+        return self.posed.seed
+
+    @property
+    def case(self) -> Case:
+        return self.posed.case
+
+    @property
+    def call(self) -> Call:
+        return self.posed.call
+
+    @property
+    def right(self) -> Answer:
+        return self.posed.right
+
+    def mistaken(self, mistake: Mistake) -> Answer:
+        return self.posed.mistaken(mistake)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +93,8 @@ def try_all(exercise: Exercise, perform: Perform, seeds: tuple[int, ...]) -> lis
         BrokenCheck: the oracle has no answer to one of its own cases.
     """
     tried: list[Tried] = []
-    for seed, case in generate(exercise, seeds):
-        tried.append(_try(exercise, perform, seed, case))
+    for posed in _posed(exercise, seeds):
+        tried.append(_try(exercise, perform, posed))
         if tried[-1].outcome.stopped or is_unwritten(tried):
             break  # every further call would end the same way
     wobble = _wobble(exercise, perform, tried[0])
@@ -81,11 +120,8 @@ def try_relation(
     exercise: Exercise, relation: Relation, perform: Perform, seeds: tuple[int, ...]
 ) -> Related:
     """Make a relation's two calls for each seed and see whether it holds."""
-    for seed in seeds:
-        pair = [
-            _try(exercise, perform, seed, case)
-            for case in relation.cases(np.random.default_rng(seed))
-        ]
+    for posed in _posed_for(exercise, relation, seeds):
+        pair = [_try(exercise, perform, item) for item in posed]
         one, other = (arrays_of(exercise, item) for item in pair)
         if one is None or other is None:
             return Related(relation, None)
@@ -111,7 +147,24 @@ def arrays_of(exercise: Exercise, tried: Tried) -> tuple[np.ndarray, ...] | None
     return tuple(arrays)
 
 
-def _try(exercise: Exercise, perform: Perform, seed: int, case: Case) -> Tried:
+@lru_cache(maxsize=64)
+def _posed(exercise: Exercise, seeds: tuple[int, ...]) -> tuple[Posed, ...]:
+    """All cases of an exercise, posed."""
+    return tuple(_pose(exercise, seed, case) for seed, case in generate(exercise, seeds))
+
+
+@lru_cache(maxsize=64)
+def _posed_for(
+    exercise: Exercise, relation: Relation, seeds: tuple[int, ...]
+) -> tuple[tuple[Posed, ...], ...]:
+    """The two cases of a relation for each seed, posed."""
+    return tuple(
+        tuple(_pose(exercise, seed, case) for case in relation.cases(np.random.default_rng(seed)))
+        for seed in seeds
+    )
+
+
+def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
     call = Call(
         tuple(observe(arg) for arg in case.args),
         {name: observe(arg) for name, arg in case.kwargs.items()},
@@ -123,10 +176,16 @@ def _try(exercise: Exercise, perform: Perform, seed: int, case: Case) -> Tried:
     right = Answer(raises=case.raises) if case.raises else answer_of(exercise.oracle, case)
     if right.raises != case.raises:
         raise BrokenCheck(f"the oracle of {exercise.name} raised {right.raises}, seed {seed}")
-    outcome = perform(call)
-    difference = compare(outcome, right, exercise.slots(case), case.tolerance, case.exact_zeros)
-    mutation = changed_input(call, outcome.after, exercise.parameters)
-    return Tried(seed, case, call, outcome, right, difference, mutation)
+    return Posed(seed, case, call, right)
+
+
+def _try(exercise: Exercise, perform: Perform, posed: Posed) -> Tried:
+    outcome, case = perform(posed.call), posed.case
+    difference = compare(
+        outcome, posed.right, exercise.slots(case), case.tolerance, case.exact_zeros
+    )
+    mutation = changed_input(posed.call, outcome.after, exercise.parameters)
+    return Tried(posed, outcome, difference, mutation)
 
 
 def _wobble(exercise: Exercise, perform: Perform, first: Tried) -> Difference | None:
@@ -134,8 +193,7 @@ def _wobble(exercise: Exercise, perform: Perform, first: Tried) -> Difference | 
     one = arrays_of(exercise, first)
     if one is None:
         return None
-    outcome = perform(first.call)
-    again = Tried(first.seed, first.case, first.call, outcome, first.right, None, None)
+    again = Tried(first.posed, perform(first.call), None, None)
     two = arrays_of(exercise, again)
     if two is None:
         return None

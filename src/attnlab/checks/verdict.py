@@ -23,13 +23,16 @@ from attnlab.checks.trial import (
 )
 
 
-def judge(exercise: Exercise, perform: Perform, seeds: tuple[int, ...] = SEEDS) -> Verdict:
+def judge(
+    exercise: Exercise, perform: Perform, seeds: tuple[int, ...] = SEEDS, hidden: bool = False
+) -> Verdict:
     """Try every case of an exercise on two seeds or more and say what was found.
 
     Args:
         exercise: the declaration.
         perform: makes one call of the learner's function.
         seeds: for the case generator.
+        hidden: whether the cases stay hidden: then the verdict has no right number of theirs.
     Raises:
         BrokenCheck: the oracle has no answer to one of its own cases.
     """
@@ -47,7 +50,7 @@ def judge(exercise: Exercise, perform: Perform, seeds: tuple[int, ...] = SEEDS) 
         related = [
             try_relation(exercise, relation, perform, seeds) for relation in exercise.relations
         ]
-    return _verdict(exercise, tried, related)
+    return _verdict(exercise, tried, related, hidden)
 
 
 def _not_written(name: str, first: Tried) -> str:
@@ -63,13 +66,16 @@ def _not_written(name: str, first: Tried) -> str:
     )
 
 
-def _verdict(exercise: Exercise, tried: list[Tried], related: list[Related]) -> Verdict:
+def _verdict(
+    exercise: Exercise, tried: list[Tried], related: list[Related], hidden: bool
+) -> Verdict:
     lines = _lines(exercise, tried, related)
     score = sum(line.earned for line in lines)
     failed = _first_failure(tried, related)
     if failed is None:
         return Verdict(exercise.name, exercise.lesson, "PASS", score, exercise.points, tuple(lines))
     shown, difference, known = failed
+    inputs = {**dict(zip(exercise.parameters, shown.call.args, strict=False)), **shown.call.kwargs}
     return Verdict(
         exercise.name,
         exercise.lesson,
@@ -77,13 +83,10 @@ def _verdict(exercise: Exercise, tried: list[Tried], related: list[Related]) -> 
         score,
         exercise.points,
         tuple(lines),
-        message=difference.text,
+        message=(hidden and difference.untold) or difference.text,
         where=_where(exercise, shown),
         built="" if shown.case.sizes is None else f"{shown.case.sizes}.double()",
-        inputs={
-            **dict(zip(exercise.parameters, shown.call.args, strict=False)),
-            **shown.call.kwargs,
-        },
+        inputs={} if hidden else inputs,
         diagnosis=known or _diagnosis(exercise, tried, shown, difference),
         read=exercise.read,
         printed=shown.outcome.printed,
