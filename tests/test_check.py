@@ -183,7 +183,6 @@ RAISED: dict[str, BaseException] = {
     "SystemExit": SystemExit(0),
     "GeneratorExit": GeneratorExit(),
     "StopIteration": StopIteration(),
-    "MemoryError": MemoryError(),
     "Unprintable": Unprintable(),
     "Leaving": Leaving(),
     "NotText": NotText(),
@@ -203,6 +202,24 @@ def test_whatever_is_raised_is_named(name: str) -> None:
     assert "raise RAISED[name]" in card.verdict.message
     assert slug_of(card) == "raised"
     assert float(card) == 0
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to …")],
+    ids=["Python", "PyTorch"],
+)
+def test_running_out_of_memory_ends_the_check(error: Exception) -> None:
+    calls = []
+
+    def builds_too_much(scores: list[float]) -> list[float]:
+        calls.append(scores)
+        raise error
+
+    card = check_softmax(builds_too_much)
+    assert card.verdict.status == "OOM", card.verdict.message
+    assert float(card) == 0
+    assert len(calls) == 1  # every further call would fill the memory again
 
 
 def test_exit_stops_nothing_but_the_call() -> None:
@@ -795,3 +812,121 @@ def test_unknown_lesson_is_not_begun() -> None:
     assert "99-nothing" in text
     assert "01-soft-lookup" in text
     assert lessons.current() == ""
+
+
+# a function whose `__name__` is not the exercise's ---------------------------------------------
+
+
+def unwrapped(function: Function) -> Function:
+    """A decorator that forgets functools.wraps."""
+    return lambda scores: function(scores)
+
+
+class Softmax:
+    def __call__(self, scores: list[float]) -> list[float]:
+        return softmax(scores)
+
+
+NAMELESS: dict[str, Function] = {
+    "lambda": lambda scores: softmax(scores),
+    "partial": functools.partial(softmax),
+    "decorated": unwrapped(softmax),
+    "callable object": Softmax(),
+}
+
+
+@pytest.mark.parametrize("lesson", ["01-soft-lookup", ""])
+@pytest.mark.parametrize("what", NAMELESS)
+def test_function_is_known_by_its_name_in_the_notebook(
+    what: str, lesson: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["__main__"], "softmax", NAMELESS[what], raising=False)
+    monkeypatch.setattr(lessons, "_current", lesson)
+    if not lesson:  # three lessons have a softmax
+        assert check(NAMELESS[what]).verdict.name == "softmax"
+        return
+    card = check(NAMELESS[what])
+    assert (card.verdict.status, float(card)) == ("PASS", POINTS)
+    assert str(card).startswith("softmax: right")
+
+
+def test_function_that_is_no_exercise_is_none_in_the_notebook_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    main = sys.modules["__main__"]
+    monkeypatch.setattr(main, "softmax", softmax, raising=False)
+    monkeypatch.setattr(lessons, "_current", "01-soft-lookup")
+    assert check(NAMELESS["lambda"]).verdict.status == "UNKNOWN"
+
+
+def test_own_name_counts_before_the_one_in_the_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["__main__"], "soft_lookup", softmax, raising=False)
+    monkeypatch.setattr(lessons, "_current", "01-soft-lookup")
+    assert check(softmax).verdict.name == "softmax"
+
+
+# an exception that works against the check -----------------------------------------------------
+
+
+class LyingText(str):
+    __slots__ = ()
+
+    def __getitem__(self, key: object) -> str:
+        raise KeyboardInterrupt
+
+
+class Sly(Exception):
+    """Its message is no plain text, it prints as it is read, and it hides where it came from."""
+
+    __traceback__ = property(lambda self: 1 / 0)
+
+    def __str__(self) -> str:
+        print("read", file=sys.stderr)
+        return LyingText("sly")
+
+
+def test_exception_that_works_against_the_check_is_an_error(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def raises(scores: list[float]) -> list[float]:
+        raise Sly
+
+    verdict = check_softmax(raises).verdict
+    assert verdict.status == "ERROR"
+    assert "Sly: sly" in verdict.message
+    assert capfd.readouterr() == ("", "")
+
+
+def test_message_that_never_ends_is_a_timeout(short_time: None) -> None:
+    class Endless(Exception):
+        def __str__(self) -> str:
+            while True:
+                pass
+
+    def raises(scores: list[float]) -> list[float]:
+        raise Endless
+
+    assert check_softmax(raises).verdict.status == "TIMEOUT"
+
+
+def test_flood_that_ends_in_an_error_is_stopped_for_its_output() -> None:
+    def floods(scores: list[float]) -> list[float]:
+        try:
+            print("x" * (PRINT_LIMIT + 1))
+        finally:
+            raise ValueError("too much")
+
+    verdict = check_softmax(floods).verdict
+    assert (verdict.status, "printed more" in verdict.message) == ("ERROR", True)
+
+
+def test_text_as_long_as_memory_is_only_a_wrong_type() -> None:
+    def texts(scores: list[float]) -> list[object]:
+        return ["a" * 3_000_000, *["b"] * 10_000]
+
+    assert check_softmax(texts).verdict.status == "FAIL"
+
+
+def test_mask_instead_of_numbers_is_a_wrong_dtype() -> None:
+    card = check(lambda p: np.ones((len(p), len(p)), bool), name="softmax_jacobian")
+    assert (card.verdict.status, slug_of(card)) == ("FAIL", "wrong-dtype")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -17,10 +18,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attnlab.checks.deadline import Deadline, Overrun
-from attnlab.checks.observe import Value, observe, rebuild, type_name
+from attnlab.checks.observe import Other, Value, observe, rebuild, type_name
 
 PRINT_LIMIT = 64 * 1024  # characters a function may print in one call
 PRINT_SHOWN = 400  # of which a card shows the first
+NO_MEMORY = re.compile("can't allocate memory|not enough memory|bad_alloc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class Outcome:
     raised: Raised | None = None
     after: tuple[Value, ...] = ()  # the inputs, as the call left them
     printed: str = ""
-    stopped: str = ""  # 'time', 'output' or 'interrupt'
+    stopped: str = ""  # 'time', 'output', 'memory' or 'interrupt'
     fused: tuple[str, ...] = ()  # PyTorch's own attention, if it was called
 
 
@@ -116,14 +118,23 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
     """
     args = [rebuild(value) for value in call.args]
     kwargs = {name: rebuild(value) for name, value in call.kwargs.items()}
+    # What is looked at afterwards: tuples, which cannot be changed by way of a frame.
+    inputs = (*args, *kwargs.values())
     printed = Printed()
     returned: Value | None = None
     raised: Raised | None = None
     stopped = ""
     fused: list[str] = []
     try:
-        with quiet(printed), deadline, _watch(call, fused):
-            returned = observe(_make(function, call, args, kwargs))
+        with quiet(printed), deadline:
+            try:
+                with _watch(call, fused):
+                    returned = observe(_make(function, call, args, kwargs))
+            except (Overrun, TooMuchOutput, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # a learner's code may raise anything, SystemExit too
+                raised = note(error)  # in here, as its message may print, or never end
+                stopped = "memory" if out_of_memory(raised) else ""
     except Overrun:
         deadline.release()
         stopped = "time"
@@ -131,12 +142,20 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
         stopped = "output"
     except KeyboardInterrupt:  # the learner's own wish to stop
         stopped = "interrupt"
-    except BaseException as error:  # a learner's code may raise anything, SystemExit included
-        raised = note(error)
     if printed.length > PRINT_LIMIT:
-        stopped, returned = "output", None
-    after = (*map(observe, args), *map(observe, kwargs.values()))
+        stopped = "output"
+    if stopped:  # it may have come to an end as well, as time ran out
+        returned = raised = None
+    after = tuple(_observe_again(thing) for thing in inputs)
     return Outcome(returned, raised, after, printed.kept, stopped, tuple(fused))
+
+
+def _observe_again(thing: Any) -> Value:
+    """What an input is after the call; a learner may have put into it what cannot be observed."""
+    try:
+        return observe(thing)
+    except Exception as error:  # out of memory, or a dtype that only PyTorch has
+        return Other(f"{type_name(type(thing))} that cannot be read ({type(error).__name__})")
 
 
 def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -175,15 +194,26 @@ def quiet(printed: Printed) -> Iterator[None]:
         yield
 
 
+def out_of_memory(raised: Raised) -> bool:
+    """Whether an exception says that there is no memory left; PyTorch has no class for it."""
+    return "MemoryError" in raised.names or bool(NO_MEMORY.search(raised.message))
+
+
 def note(error: BaseException) -> Raised:
-    """Write down what is known of an exception."""
-    kind = type(error)
-    names = tuple(type_name(base) for base in kind.__mro__ if base is not object)
+    """Write down what is known of an exception. Raises nothing but Overrun and TooMuchOutput."""
+    kinds = type.__dict__["__mro__"].__get__(type(error))
+    names = tuple(type_name(base) for base in kinds if base is not object)
     try:
-        message = str(error)
+        message = str.__str__(str(error))  # it may be a str's subclass
+    except (Overrun, TooMuchOutput):
+        raise
     except BaseException as broken:  # a learner's __str__ may raise anything, too
-        message = f"(its message could not be read: {type(broken).__name__})"
-    return Raised(names, message[:500], *_place_of(error))
+        message = f"(its message could not be read: {type_name(type(broken))})"
+    try:
+        place = _place_of(error)
+    except Exception:  # as may a loader, which is asked for the lines of its code
+        place = "", ""
+    return Raised(names, message[:500], *place)
 
 
 def _place_of(error: BaseException) -> tuple[str, str]:
@@ -192,7 +222,8 @@ def _place_of(error: BaseException) -> tuple[str, str]:
     libraries = (here, sys.prefix + os.sep, os.path.dirname(os.__file__))
     line, function = "", ""
     # A recursion without end has thousands of frames, all alike: the first hundred are enough.
-    for frame in traceback.extract_tb(error.__traceback__, limit=100):
+    frames = BaseException.__dict__["__traceback__"].__get__(error)
+    for frame in traceback.extract_tb(frames, limit=100):
         if not frame.filename.startswith(libraries) and frame.line:
             line, function = frame.line.strip(), frame.name
     return line[:200], function

@@ -43,6 +43,7 @@ class Answer:
     raises: str = ""
 
 
+@np.errstate(all="ignore")
 def compare(
     outcome: Outcome,
     expected: Answer,
@@ -245,8 +246,7 @@ def _compare_numbers(
         text = f"{name}{_at(index)} is {_versus(left[index], correct[index])}"
         untold = f"{name}{_at(index)} is {left[index]:.6g}, should be a finite number"
         return Difference("non-finite", text, untold=untold)
-    with np.errstate(invalid="ignore"):
-        error = np.where(left == correct, 0.0, np.abs(left - correct))
+    error = np.where(left == correct, 0.0, np.abs(left - correct))
     right_enough = error <= limits  # NaN is not
     if right_enough.all():
         return None
@@ -286,6 +286,7 @@ _STOPPED = {
     "time": "it was still running when the time was up, so it was stopped: does a loop never end, "
     "or is something huge built?",
     "output": f"it printed more than {PRINT_LIMIT:,} characters, so it was stopped",
+    "memory": "it ran out of memory, so it was stopped: is something huge built?",
     "interrupt": "it was interrupted before it returned",
 }
 

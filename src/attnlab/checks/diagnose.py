@@ -102,6 +102,7 @@ def _tells(mistake: Mistake, evidence: Sequence[Evidence]) -> bool:
     return len(seeds) >= 2
 
 
+@np.errstate(all="ignore")
 def equals(outcome: Outcome, answer: Answer, slots: tuple[Slot, ...], tolerance: float) -> bool:
     """Whether an outcome has an answer's numbers, or its exception. NaN equals NaN here."""
     if outcome.stopped:
@@ -126,8 +127,8 @@ def loose_array(value: Value) -> np.ndarray | None:
     match value:
         case Array(_, dtype, shape, data):
             return np.frombuffer(data, dtype).reshape(shape)
-        case Scalar(_, content) if content is not None:
-            return np.asarray(content)
+        case Scalar(_, int() | float() as number):  # text would be as wide as the longest
+            return np.asarray(number)
         case Items(_, items):
             parts = [loose_array(item) for item in items]
             if any(part is None or part.shape != parts[0].shape for part in parts):  # type: ignore[union-attr]

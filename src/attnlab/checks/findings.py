@@ -32,9 +32,9 @@ class Verdict:
     """What a check found.
 
     Attributes:
-        status: 'PASS', 'FAIL', 'ERROR' (it raised), 'TIMEOUT', 'MISSING' (not written yet) or
-            'POLICY' (a banned call); 'UNKNOWN' where the check itself is at fault; and where a
-            grader ran it, 'OOM' (out of memory) or 'CRASH' (its process died).
+        status: 'PASS', 'FAIL', 'ERROR' (it raised), 'TIMEOUT', 'OOM' (out of memory),
+            'MISSING' (not written yet) or 'POLICY' (a banned call); 'UNKNOWN' where the check
+            itself is at fault; and where a grader ran it, 'CRASH' (its process died).
         score: points earned, of max_score.
         message: what differed, first thing first; '' on a pass.
         where: the call that showed it, in short.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import inspect
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -52,17 +53,20 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
     """Check a function against PyTorch and say what it gets right and wrong.
 
     Args:
-        function: the one you wrote. Its name says which exercise it answers.
+        function: the one you wrote. Its name says which exercise it answers; or, if it has another
+            one of its own, as a lambda has, the name that you gave it in the notebook.
         name: the exercise, if the function is called something else.
         lesson: slug, '01-soft-lookup'; needed only where no lesson has been begun.
     Returns:
         A number, your points, shown as a card. Never raises, whatever `function` does.
     """
-    name = name or _name_of(function)
+    called = _name_of(function)
     slug = lesson or lessons.current()
     missing = lessons.missing_for_checks()
     if missing:
-        return Card(Verdict(name, slug, "UNKNOWN", 0.0, 0.0, message=missing))
+        return Card(Verdict(name or called, slug, "UNKNOWN", 0.0, 0.0, message=missing))
+    if not name:
+        name = called = _name_in_notebook(function, slug) or called
     try:
         exercise = _find(name, slug, function)
     except LookupError as unknown:
@@ -70,14 +74,14 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
     if not callable(function):
         message = f"`check` was given {describe(observe(function))}. Give it your function."
         return Card(Verdict(name, slug, "MISSING", 0.0, exercise.points, message=message))
-    return Card(_judge_here(exercise, function))
+    return Card(_judge_here(exercise, function, called))
 
 
-def _judge_here(exercise: Exercise, function: Callable[..., Any]) -> Verdict:
+def _judge_here(exercise: Exercise, function: Callable[..., Any], called: str) -> Verdict:
     """Judge a function in this process, and own up to it if the check itself breaks."""
     from attnlab.checks.verdict import judge
 
-    deadline, called = Deadline(SECONDS), _name_of(function)
+    deadline = Deadline(SECONDS)
 
     def call_here(call: Call) -> Outcome:
         return perform(function, call, deadline)
@@ -101,6 +105,20 @@ def _name_of(function: object) -> str:
     except BaseException:  # an object may answer to any question with any error
         name = ""
     return name if type(name) is str and name else type_name(type(function))
+
+
+def _name_in_notebook(function: object, slug: str) -> str:
+    """The one exercise whose name is this very object's in the notebook, '' if that says nothing.
+
+    A lambda, a partial, or what a decorator without `functools.wraps` made has another `__name__`.
+    """
+    from attnlab.exercises import MODULES, exercises_of
+
+    lessons_meant = [lesson for lesson in MODULES if slug in ("", lesson)]
+    known = {name for lesson in lessons_meant for name in exercises_of(lesson)}
+    names = vars(sys.modules["__main__"])
+    bound = [name for name in known if name in names and names[name] is function]
+    return bound[0] if len(bound) == 1 and _name_of(function) not in known else ""
 
 
 def _find(name: str, slug: str, function: object) -> Exercise:

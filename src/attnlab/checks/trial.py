@@ -125,13 +125,19 @@ def try_relation(
         one, other = (arrays_of(exercise, item) for item in pair)
         if one is None or other is None:
             return Related(relation, None)
-        if not relation.holds(one, other):
+        with np.errstate(all="ignore"):
+            holds = relation.holds(one, other)
+        if not holds:
             return Related(relation, False, pair[1])
     return Related(relation, True)
 
 
+@np.errstate(all="ignore")
 def arrays_of(exercise: Exercise, tried: Tried) -> tuple[np.ndarray, ...] | None:
-    """The results of a call as arrays, or None if their types or shapes are wrong."""
+    """The results of a call as arrays, or None if their types or shapes are wrong.
+
+    Where numbers are right, numbers they are, floats all of them float64; where a mask is, bool.
+    """
     if tried.outcome.returned is None or tried.case.raises:
         return None
     slots = exercise.slots(tried.case)
@@ -143,7 +149,10 @@ def arrays_of(exercise: Exercise, tried: Tried) -> tuple[np.ndarray, ...] | None
         array = to_array(part, slot)
         if isinstance(array, Difference) or array.shape != right.shape:
             return None
-        arrays.append(array)
+        if array.dtype.kind not in ("b" if right.dtype == bool else "fiu"):
+            return None
+        as_float = "f" in (array.dtype.kind, right.dtype.kind)
+        arrays.append(array.astype(float) if as_float else array)
     return tuple(arrays)
 
 

@@ -192,8 +192,8 @@ def _diagnosis(
 
 
 def _status(exercise: Exercise, shown: Tried, difference: Difference) -> str:
-    if shown.outcome.stopped == "time":
-        return "TIMEOUT"
+    if shown.outcome.stopped in ("time", "memory"):
+        return {"time": "TIMEOUT", "memory": "OOM"}[shown.outcome.stopped]
     if shown.outcome.stopped:
         return "ERROR"
     raised_in_core = shown.outcome.raised is not None and _group(exercise, shown.case.group).core
