@@ -2,16 +2,19 @@
 
 PYTHON ?= python3
 ARGS ?=
+LESSON ?=
+STUDENTS ?= 30
+SEED ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-CODE := src tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
+CODE := src autograder tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test release outputs sync bench
+.PHONY: help lab test release outputs sync bench grade demo-class
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Made once, and again when the packages it should hold change.
 $(READY): pyproject.toml constraints.txt
@@ -38,6 +41,10 @@ release: $(READY) ## make notebooks/ again from solutions/
 	rm -rf notebooks
 	mv build/release notebooks
 
+grade: $(READY) ## grade who handed in LESSON=06-causal-mask; ARGS="--jobs 4" goes to the grader
+	@test -n "$(LESSON)" || { echo "Which lesson? For one: make grade LESSON=06-causal-mask" >&2; exit 2; }
+	$(BIN)/python -m autograder grade $(LESSON) $(ARGS)
+
 sync: $(READY) ## bring each lesson's .py and .ipynb into step, the newer one wins
 	$(BIN)/jupytext --quiet --sync solutions/*/*.py
 
@@ -48,3 +55,7 @@ outputs: sync ## run the solutions and store their outputs, which the tests comp
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with
 	$(BIN)/python -m benchmarks.import_time
+	$(BIN)/python -m benchmarks.grading $(ARGS)
+
+demo-class: $(READY) ## fill autograder/submitted/ with a synthetic class; STUDENTS=30 LESSON=06-causal-mask SEED=1
+	$(BIN)/python -m autograder.demo_class --students $(STUDENTS) --seed $(SEED) $(if $(LESSON),--lesson $(LESSON)) $(ARGS)

@@ -1,0 +1,149 @@
+"""The grader's command line: `python -m autograder grade | grade-file | doctor`.
+
+Exit status: 0 where everything asked for was graded, also where submissions are INVALID; 1 where
+the machine or the course's files cannot do it; 2 for a wrong command; 128 + the signal's number
+where it was stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.problems import Problem, Usage
+
+STOPPED = 128
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    whole = argparse.ArgumentParser(
+        prog="python -m autograder", description="Grades notebooks, isolated from the course."
+    )
+    commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument(
+        "--seed", type=_seed, metavar="S", help="of the cases; the same one gives the same results"
+    )
+    shared.add_argument(
+        "--json", default="", metavar="FILE", help="write results there; - is standard output"
+    )
+    shared.add_argument(
+        "--allow-weaker-isolation",
+        action="store_true",
+        dest="weaker",
+        help="grade where this machine cannot isolate learners' code as it should",
+    )
+
+    grade = commands.add_parser("grade", parents=[shared], help="grade all who handed in a lesson")
+    grade.add_argument("lesson", metavar="LESSON", help="such as 06-causal-mask")
+    grade.add_argument(
+        "--student",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="grade this one alone; may be said again for more",
+    )
+    grade.add_argument(
+        "--jobs", type=_jobs, default=os.cpu_count() or 1, metavar="N", help="worker processes"
+    )
+    grade.add_argument(
+        "--resume", action="store_true", help="go on with the last run, which was stopped"
+    )
+    grade.add_argument(
+        "--scheduler", default="", metavar="ADDRESS", help="a Dask cluster's, tcp://host:port"
+    )
+
+    one = commands.add_parser("grade-file", parents=[shared], help="grade one notebook")
+    one.add_argument("notebook", type=Path, metavar="NOTEBOOK")
+    one.add_argument("--lesson", default="", help="if neither its name nor its cells tell")
+
+    commands.add_parser("doctor", help="say how well this machine isolates, and what is missing")
+    return whole
+
+
+def _seed(text: str) -> int:
+    seed = int(text)
+    if not 0 <= seed < 2**63:
+        raise argparse.ArgumentTypeError("a seed is a whole number from 0 to 2^63 - 1")
+    return seed
+
+
+def _jobs(text: str) -> int:
+    jobs = int(text)
+    if jobs < 1:
+        raise argparse.ArgumentTypeError("at least one process is needed")
+    return jobs
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    asked = parser().parse_args(arguments)
+    try:
+        if asked.command == "doctor":
+            from autograder import doctor
+
+            return doctor.main()
+        if asked.command == "grade-file":
+            return _grade_file(asked)
+        return _grade(asked)
+    except Usage as wrong:
+        return _failed(wrong, 2)
+    except KeyboardInterrupt:
+        return _failed(KeyboardInterrupt("Stopped."), STOPPED + signal.SIGINT)
+
+
+def _grade(asked: argparse.Namespace) -> int:
+    from autograder.lessons import known
+
+    lesson = known(asked.lesson)  # before all that takes seconds to load
+    from autograder.classes import Order, Stopped, grade_class
+    from autograder.course import Course, CourseError
+    from autograder.database import GradebookError
+    from autograder.files import NotWritten
+
+    order = Order(
+        lesson=lesson,
+        students=tuple(asked.student),
+        jobs=asked.jobs,
+        seed=asked.seed,
+        resume=asked.resume,
+        json=asked.json,
+        scheduler=asked.scheduler,
+        weaker=asked.weaker,
+    )
+    try:
+        grade_class(order, Course.here())
+    except Stopped as stopped:
+        return _failed(stopped, STOPPED + stopped.signal)
+    except (Problem, CourseError, GradebookError, NotWritten) as error:
+        return _failed(error, 1)
+    return 0
+
+
+def _grade_file(asked: argparse.Namespace) -> int:
+    from autograder.files import NotWritten
+    from autograder.lessons import known
+    from autograder.one_file import grade_file
+
+    lesson = known(asked.lesson) if asked.lesson else ""
+    try:
+        grade_file(asked.notebook, lesson, asked.seed, asked.json, asked.weaker)
+    except (Problem, NotWritten) as error:
+        return _failed(error, 1)
+    return 0
+
+
+def _failed(error: BaseException, status: int) -> int:
+    for sentence in [str(error), *getattr(error, "__notes__", [])]:
+        print(sentence, file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

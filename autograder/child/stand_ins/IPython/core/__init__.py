@@ -1,0 +1,1 @@
+"""Of IPython, what turns its syntax into Python."""

@@ -1,0 +1,1 @@
+"""The parts of a check that stand next to a learner's code."""

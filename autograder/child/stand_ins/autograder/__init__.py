@@ -1,0 +1,1 @@
+"""What children see of the grader: two modules that hold no secret."""

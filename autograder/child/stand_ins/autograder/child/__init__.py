@@ -1,0 +1,1 @@
+"""Serving cells and calls: see `serve`."""

@@ -1,0 +1,407 @@
+"""Messages between the grader and a child: plain JSON and raw bytes, checked on arrival.
+
+A message is a JSON object and one block of bytes, which numbers that come in bulk are kept in. A
+child's messages are a stranger's: `read_outcome` and `read_ran` accept what is complete and valid,
+and raise Malformed for anything else. Nothing is ever unpickled or evaluated.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import socket
+import struct
+import time
+from array import array
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from attnlab.checks.calling import Call, Outcome, Raised
+from attnlab.checks.observe import DEPTH_LIMIT, ITEM_LIMIT, Array, Items, Other, Scalar, Seed, Value
+
+LENGTHS = struct.Struct(">QQ")  # of the JSON and of the bytes
+CHUNK = 1 << 20
+JSON_BYTES = 4 << 20  # of a message; once read, JSON takes up to thirty times as much memory
+BLOCK_BYTES = 24 << 20  # of an answer: what is larger is not the right one anyway
+SIZES = {
+    "bool": 1,
+    **{f"{kind}{bits}": bits // 8 for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": bits // 8 for bits in (16, 32, 64, 128)},
+    **{f"complex{bits}": bits // 8 for bits in (64, 128, 256)},
+}
+PLAIN: dict[str, tuple[type, ...]] = {
+    "float": (float,),
+    "int": (int,),
+    "bool": (bool,),
+    "str": (str,),
+    "NoneType": (type(None),),
+}
+DIMENSIONS = 64  # NumPy's own limit
+TEXT = 2000  # characters of any text that is shown
+NAMES = 100  # of any list of names
+
+
+class Malformed(Exception):
+    """A message is not one that a well-behaved child would send."""
+
+
+class Gone(Exception):
+    """The other side has closed the channel."""
+
+
+class Late(Exception):
+    """No complete message came in time."""
+
+
+class Ran(NamedTuple):
+    """What running a cell did.
+
+    Attributes:
+        printed: the first of what it printed.
+        shown: its last expression's repr, '' if there was none.
+        stopped: '', 'time' or 'output'.
+    """
+
+    raised: Raised | None
+    printed: str
+    shown: str
+    stopped: str
+
+
+# --- frames ---
+
+
+def send(channel: socket.socket, message: dict[str, Any], block: bytes = b"") -> None:
+    """Send one message.
+
+    Raises:
+        Gone: nobody listens.
+        Late: the channel's timeout passed before all was taken.
+    """
+    text = json.dumps(message).encode()
+    try:
+        channel.sendall(LENGTHS.pack(len(text), len(block)) + text + block)
+    except TimeoutError as error:
+        raise Late from error
+    except OSError as error:
+        raise Gone from error
+
+
+def receive(
+    channel: socket.socket, limit: int, seconds: float | None = None
+) -> tuple[dict[str, Any], bytes]:
+    """Receive one message.
+
+    Args:
+        limit: bytes that it may have, of them 4 MiB of JSON.
+        seconds: for all of it; None waits.
+    Raises:
+        Gone: the other side is not there any more.
+        Late: time is up.
+        Malformed: too large, or no JSON object.
+    """
+    until = None if seconds is None else time.monotonic() + seconds
+    text_length, block_length = LENGTHS.unpack(_exactly(channel, LENGTHS.size, until))
+    if text_length > JSON_BYTES or text_length + block_length > limit:
+        raise Malformed(f"a message of {text_length + block_length:,} bytes")
+    text, block = _exactly(channel, text_length, until), _exactly(channel, block_length, until)
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Malformed("no JSON") from error
+    if type(message) is not dict:
+        raise Malformed("no JSON object")
+    return message, block
+
+
+def _exactly(channel: socket.socket, length: int, until: float | None) -> bytes:
+    parts = bytearray()
+    while len(parts) < length:
+        if until is not None:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise Late
+            channel.settimeout(left)
+        try:
+            part = channel.recv(min(CHUNK, length - len(parts)))
+        except TimeoutError as error:
+            raise Late from error
+        except OSError as error:
+            raise Gone from error
+        if not part:
+            raise Gone
+        parts += part
+    return bytes(parts)
+
+
+# --- writing ---
+
+
+def write_value(value: Value, block: bytearray) -> list[Any]:
+    """A value as JSON, its numbers in bulk appended to `block`."""
+    match value:
+        case Array(kind, dtype, shape, data) if dtype in SIZES:
+            block += data
+            return ["array", kind, dtype, list(shape), len(block) - len(data)]
+        case Array(kind, dtype):
+            return ["other", f"{kind} of dtype {dtype}", ""]
+        case Items(kind, items) if items and all(
+            type(item) is Scalar and item.kind == "float" for item in items
+        ):
+            block += b"\0" * (-len(block) % 8)
+            start = len(block)
+            block += array("d", [_number(item) for item in items]).tobytes()
+            return ["floats", kind, len(items), start]
+        case Items(kind, items):
+            return ["items", kind, [write_value(item, block) for item in items]]
+        case Scalar(kind, int() as whole) if type(whole) is int and abs(whole) >= 1 << 63:
+            return ["big", kind, hex(whole)]
+        case Scalar(kind, content):
+            if content is not None and type(content) not in (float, int, bool, str):
+                return ["other", kind, ""]
+            return ["scalar", kind, content]
+        case Seed(seed):
+            return ["seed", seed]
+        case Other(kind, base):
+            return ["other", kind[:TEXT], base[:TEXT]]
+
+
+def _number(item: Value) -> float:
+    assert isinstance(item, Scalar)
+    assert isinstance(item.value, float)
+    return item.value
+
+
+def write_call(call: Call) -> tuple[dict[str, Any], bytes]:
+    block = bytearray()
+    message = {
+        "args": [write_value(value, block) for value in call.args],
+        "kwargs": {name: write_value(value, block) for name, value in call.kwargs.items()},
+        "sizes": None if call.sizes is None else [write_value(v, block) for v in call.sizes],
+        "state": {name: write_value(value, block) for name, value in call.state.items()},
+        "gradient": call.gradient,
+        "watch": call.watch,
+    }
+    return message, bytes(block)
+
+
+def write_outcome(outcome: Outcome) -> tuple[dict[str, Any], bytes]:
+    """An outcome as JSON and bytes; of values too large for a message only that they are."""
+    block = bytearray()
+    message = {
+        "returned": None if outcome.returned is None else write_value(outcome.returned, block),
+        "raised": write_raised(outcome.raised),
+        "after": [write_value(value, block) for value in outcome.after],
+        "printed": outcome.printed[:TEXT],
+        "stopped": outcome.stopped,
+        "fused": [name[:TEXT] for name in outcome.fused[:NAMES]],
+    }
+    if len(block) <= BLOCK_BYTES and len(json.dumps(message)) < JSON_BYTES - TEXT:
+        return message, bytes(block)
+    if outcome.returned is not None and not isinstance(outcome.returned, Other):
+        return write_outcome(replace(outcome, returned=_too_large(outcome.returned)))
+    return write_outcome(replace(outcome, after=tuple(map(_too_large, outcome.after))))
+
+
+def _too_large(value: Value) -> Value:
+    if isinstance(value, Seed):
+        return value
+    return Other(f"{value.kind.removeprefix('nd')} too large to be compared")
+
+
+def write_raised(raised: Raised | None) -> dict[str, Any] | None:
+    if raised is None:
+        return None
+    return {
+        "names": [name[:TEXT] for name in raised.names[:NAMES]],
+        "message": raised.message[:TEXT],
+        "line": raised.line[:TEXT],
+        "function": raised.function[:TEXT],
+    }
+
+
+# --- reading ---
+
+
+def read_call(message: dict[str, Any], block: bytes) -> Call:
+    """The other way of `write_call`."""
+    reader = _Reader(block)
+    sizes = message["sizes"]
+    return Call(
+        tuple(reader.value(item) for item in message["args"]),
+        {name: reader.value(item) for name, item in message["kwargs"].items()},
+        None if sizes is None else tuple(reader.value(item) for item in sizes),
+        {name: reader.value(item) for name, item in message["state"].items()},
+        message["gradient"],
+        message["watch"],
+    )
+
+
+def read_outcome(message: dict[str, Any], block: bytes, inputs: int) -> Outcome:
+    """What a child says that a call did.
+
+    Args:
+        inputs: how many values the call was given, and must be given back as they are now.
+    Raises:
+        Malformed: it is not exactly what `write_outcome` writes.
+    """
+    reader = _Reader(block)
+    returned, raised = message.get("returned"), _raised(message.get("raised"))
+    stopped = _one_of(message.get("stopped"), ("", "time", "output", "memory", "interrupt"))
+    if (returned is not None) + (raised is not None) + bool(stopped) != 1:
+        raise Malformed("a call has one ending")
+    after = _list(message.get("after"), inputs)
+    if len(after) != inputs:
+        raise Malformed("inputs are missing")
+    return Outcome(
+        None if returned is None else reader.value(returned),
+        raised,
+        tuple(reader.value(item) for item in after),
+        text_of(message.get("printed")),
+        stopped,
+        tuple(text_of(name) for name in _list(message.get("fused"), NAMES)),
+    )
+
+
+def read_ran(message: dict[str, Any]) -> Ran:
+    """What a child says that a cell did.
+
+    Raises:
+        Malformed: as above.
+    """
+    return Ran(
+        _raised(message.get("raised")),
+        text_of(message.get("printed"), 20_000),
+        text_of(message.get("shown"), 20_000),
+        _one_of(message.get("stopped"), ("", "time", "output")),
+    )
+
+
+class _Reader:
+    """Reads values, and counts, so that few bytes cannot stand for many items or arrays."""
+
+    def __init__(self, block: bytes) -> None:
+        self._block = block
+        self._unread = len(block)
+        self._budget = ITEM_LIMIT + 1
+
+    def value(self, item: Any, depth: int = DEPTH_LIMIT + 1) -> Value:
+        if type(item) is not list or not item or type(item[0]) is not str or depth < 0:
+            raise Malformed("no value")
+        tag, *rest = item
+        kinds: dict[str, Callable[..., Value]] = {
+            "scalar": self._scalar,
+            "big": self._big,
+            "floats": self._floats,
+            "array": self._array,
+            "seed": self._seed,
+            "other": self._other,
+        }
+        try:
+            if tag == "items":
+                return self._items(depth, *rest)
+            return kinds[tag](*rest)
+        except (TypeError, ValueError, LookupError, OverflowError) as error:
+            raise Malformed("no such value") from error
+
+    def _scalar(self, kind: Any, content: Any) -> Value:
+        if kind in PLAIN:
+            if type(content) not in PLAIN[kind]:
+                raise Malformed(f"a {kind} that is none")
+            if type(content) is int and abs(content) >= 1 << 63:
+                raise Malformed("a large int is sent as text")
+            return Scalar(kind, content)
+        library, _, name = text_of(kind).partition(".")
+        wanted: type[float] = bool if name == "bool" else float if "float" in name else int
+        if library != "numpy" or name not in SIZES or name.startswith("complex"):
+            raise Malformed("no such number")
+        if type(content) is not wanted:
+            raise Malformed(f"a {kind} that is none")
+        return Scalar(kind, content)
+
+    def _big(self, kind: Any, text: Any) -> Value:
+        return Scalar(_one_of(kind, ("int", "numpy.uint64")), int(text_of(text, 1 << 22), 16))
+
+    def _items(self, depth: int, kind: Any, items: Any) -> Value:
+        items = _list(items, ITEM_LIMIT)
+        self._spend(len(items))
+        return Items(
+            _one_of(kind, ("list", "tuple")), tuple(self.value(item, depth - 1) for item in items)
+        )
+
+    def _floats(self, kind: Any, count: Any, start: Any) -> Value:
+        self._spend(_whole(count))
+        numbers = array("d", self._bytes(start, 8 * count))
+        return Items(
+            _one_of(kind, ("list", "tuple")), tuple(Scalar("float", number) for number in numbers)
+        )
+
+    def _array(self, kind: Any, dtype: Any, shape: Any, start: Any) -> Value:
+        axes = tuple(_whole(length) for length in _list(shape, DIMENSIONS))
+        if math.prod(max(1, length) for length in axes) >= 1 << 48:
+            raise Malformed("no array is so large, not even an empty one")
+        size = math.prod(axes) * SIZES[_one_of(dtype, tuple(SIZES))]
+        return Array(
+            _one_of(kind, ("ndarray", "tensor")), dtype, axes, bytes(self._bytes(start, size))
+        )
+
+    def _seed(self, seed: Any) -> Value:
+        return Seed(_whole(seed))
+
+    def _other(self, kind: Any, base: Any) -> Value:
+        return Other(text_of(kind), text_of(base))
+
+    def _bytes(self, start: Any, length: int) -> bytes:
+        if not 0 <= _whole(start) <= start + length <= len(self._block):
+            raise Malformed("bytes are missing")
+        self._unread -= length
+        if self._unread < 0:
+            raise Malformed("bytes are there for one value each")
+        return self._block[start : start + length]
+
+    def _spend(self, items: int) -> None:
+        self._budget -= items
+        if self._budget < 0:
+            raise Malformed("too many items")
+
+
+def _raised(message: Any) -> Raised | None:
+    if message is None:
+        return None
+    if type(message) is not dict:
+        raise Malformed("no exception")
+    names = tuple(text_of(name) for name in _list(message.get("names"), NAMES))
+    if not names:
+        raise Malformed("an exception without a name")
+    text, line, function = (
+        text_of(message.get("message")),
+        text_of(message.get("line")),
+        text_of(message.get("function")),
+    )
+    return Raised(names, text, line, function)
+
+
+def text_of(text: Any, limit: int = TEXT) -> str:
+    """A short text, or Malformed."""
+    if type(text) is not str or len(text) > limit:
+        raise Malformed("no text, or too much")
+    return text.encode("utf-8", "replace").decode()  # a lone surrogate could not be written
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int or not 0 <= number < 1 << 62:
+        raise Malformed("no count")
+    return number
+
+
+def _list(items: Any, limit: int) -> list[Any]:
+    if type(items) is not list or len(items) > limit:
+        raise Malformed("no list, or too long")
+    return items
+
+
+def _one_of(text: Any, allowed: tuple[str, ...]) -> str:
+    if type(text) is not str or text not in allowed:
+        raise Malformed("not one of those known")
+    return text

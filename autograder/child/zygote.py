@@ -1,0 +1,315 @@
+"""A process that has loaded the libraries of one stage and waits, to be forked for each submission.
+
+It is a program of its own, started by `autograder.sandbox`, never a fork of a process that knows an
+answer: whatever a child finds in its memory was here. A socket tells it what to do, one JSON object
+a message.
+
+    {plan}                                      once; it answers {"ready": true}, or an error
+    {"do": "start"}, with a descriptor          fork a child that serves it; {"started": true}
+    {"do": "end", "patience": 0.2}              kill the child, reap it; {"ended": "exit 0"}
+
+At the full level it is two processes, so that everything has one end. The *keeper* makes the
+namespaces and waits for the *zygote* proper, the first process of its own PID namespace; a child is
+the first of another one inside. When the zygote ends, for whatever reason, the kernel kills all
+that is in there. And it ends when its worker does, which it holds a descriptor of.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+sys.path.insert(0, os.fspath(Path(__file__).parents[2]))
+from autograder.child import confine, kernel, landlock, memory, seccomp, view
+
+MESSAGE = 1 << 18
+BROKEN = 70  # exit status of a child that could not be confined
+REAP_SECONDS = 5.0
+NAMESPACES = (
+    kernel.CLONE_NEWUSER
+    | kernel.CLONE_NEWNS
+    | kernel.CLONE_NEWNET
+    | kernel.CLONE_NEWIPC
+    | kernel.CLONE_NEWUTS
+    | kernel.CLONE_NEWPID
+)
+THREADS_COUNTED_BY_NAMESPACE = (5, 14)  # since this version of Linux
+Serve = Callable[[socket.socket, str], None]
+
+
+class CannotLoad(Exception):
+    """A library of the stage cannot be imported here, or not without starting a thread."""
+
+
+class Zygote:
+    """The loop that forks children, one at a time.
+
+    Args:
+        control: from the worker.
+        worker: a pidfd of it.
+        plan: what `autograder.sandbox` sends: limits, stage, level, and a view.
+    """
+
+    def __init__(self, control: socket.socket, worker: int, plan: dict[str, Any]) -> None:
+        self._control, self._worker = control, worker
+        self._stage: str = plan["stage"]
+        self._limits: dict[str, float] = plan["limits"]
+        self._namespaces = plan["level"] == "namespaces"
+        self._landlock = plan["level"] == "landlock"
+        self._scratch = view.SCRATCH if self._namespaces else plan["scratch"]
+        # Worked out here once: a child is number 1 of its own namespace.
+        self._filter = seccomp.program(1, kernel.machine()) if self._namespaces else b""
+        self._pids = os.open("/proc/self/ns/pid", os.O_RDONLY)
+        self._rules: landlock.Rules | None = None
+        self._child = self._child_fd = 0
+
+    def load(self, plan: dict[str, Any], about_self: int) -> None:
+        """Import what children need, and measure it.
+
+        Args:
+            about_self: a descriptor of /proc/self.
+        Raises:
+            CannotLoad: what, and why not.
+        """
+        for name in [name for name in sys.modules if name.partition(".")[0] == "autograder"]:
+            del sys.modules[name]  # a learner's `import autograder` finds nothing
+        sys.dont_write_bytecode = True
+        sys.argv = sys.orig_argv = [""]
+        sys.path = [*plan["view"]["path"], view.ADAPTER, view.SITE]
+        if not self._namespaces:
+            sys.path[-2:] = [plan["adapter"], plan["site"]]
+        sys.prefix = sys.exec_prefix = sys.path[-1]  # where libraries are, for whoever asks
+        sys.path_importer_cache.clear()
+        try:
+            self._serve = _load(self._stage, plan["imports"])
+        except Exception as error:
+            raise CannotLoad(f"{type(error).__name__}: {error}") from error
+        task = os.open("task", os.O_RDONLY, dir_fd=about_self)
+        if len(os.listdir(task)) > 1:
+            raise CannotLoad("a library has started a thread, which a child would lack")
+        os.close(task)
+        memory.settle(_read("maps", about_self))
+        self._size = int(_read("statm", about_self).split()[0]) * os.sysconf("SC_PAGESIZE")
+
+    def restrict(self, plan: dict[str, Any]) -> None:
+        """Rules for files, where there is no root of our own."""
+        if not self._landlock:
+            return
+        rules, seen = landlock.Rules(), plan["view"]
+        for path in (*seen["shown"], plan["adapter"], plan["site"], *view.DEVICES):
+            rules.allow_reading(path, but=seen["masked"])
+        for path in seen["packages"].values():
+            rules.allow_reading(path)
+        rules.allow_everything("/dev/null")
+        rules.allow_everything(self._scratch)
+        self._rules = rules
+
+    def rehearse(self) -> None:
+        """Confine a child that does nothing, so that what fails does so now.
+
+        Raises:
+            RuntimeError: it could not be confined.
+        """
+        ours, theirs = socket.socketpair()
+        with ours:
+            self._start(theirs.detach(), _report_confined)
+            said = ours.recv(1000).decode(errors="replace")
+        ended = self._end(REAP_SECONDS)
+        if (said, ended) != ("confined", "exit 0"):
+            raise RuntimeError(f"{said or 'a child'} ({ended})")
+
+    def run(self) -> None:
+        """Do what the worker says, until it is gone."""
+        waiting = select.poll()
+        waiting.register(self._control, select.POLLIN)
+        waiting.register(self._worker, select.POLLIN)
+        while self._worker not in dict(waiting.poll()):
+            message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE, 1)
+            if not message:
+                return
+            order = json.loads(message)
+            if order["do"] == "start":
+                self._start(descriptors[0], self._serve)
+                _answer(self._control, started=True)
+            else:
+                _answer(self._control, ended=self._end(order["patience"]))
+
+    def _start(self, channel: int, serve: Serve) -> None:
+        if self._namespaces:
+            size, files = self._limits["scratch_bytes"], self._limits["scratch_files"]
+            view.fresh_scratch(int(size), int(files))
+            # The next fork goes into a new PID namespace; to make the one after that, come back.
+            kernel.setns(self._pids, kernel.CLONE_NEWPID)
+            kernel.unshare(kernel.CLONE_NEWPID)
+        pid = os.fork()
+        if pid == 0:
+            self._be_child(channel, serve)
+        os.close(channel)
+        self._child, self._child_fd = pid, os.pidfd_open(pid)
+
+    def _be_child(self, channel: int, serve: Serve) -> NoReturn:
+        status = BROKEN
+        try:
+            self._control.detach()  # its number may soon be another file's
+            if self._rules:
+                self._rules.obey()  # needs a descriptor, which the next line closes
+            confine.keep_only(channel)
+            os.setsid()
+            os.chdir(self._scratch)
+            with socket.socket(fileno=confine.CHANNEL) as answers:
+                try:
+                    confine.limit(self._limits, self._size, self._namespaces and _counts_threads())
+                    filter_ = self._filter or seccomp.program(os.getpid(), kernel.machine())
+                    confine.give_up_rights(filter_)
+                except Exception as error:
+                    answers.send(f"{type(error).__name__}: {error}".encode())
+                    raise
+                status = 1
+                serve(answers, self._stage)
+                status = 0
+        finally:  # whatever happened: back in the loop it would be a second zygote
+            os._exit(status)
+
+    def _end(self, patience: float) -> str:
+        """Kill the child and all its threads.
+
+        Args:
+            patience: seconds to let it die by itself, where it looks as if it is about to.
+        Returns:
+            'running' if it had to be killed, else 'exit N' or 'signal NAME'.
+        Raises:
+            TimeoutError: it cannot be reaped.
+        """
+        if not self._child:
+            return "running"
+        dying = select.poll()
+        dying.register(self._child_fd, select.POLLIN)
+        by_itself = bool(dying.poll(patience * 1000))
+        signal.pidfd_send_signal(self._child_fd, signal.SIGKILL)
+        if not by_itself and not dying.poll(REAP_SECONDS * 1000):
+            raise TimeoutError("a killed child does not end")
+        status = os.waitpid(self._child, 0)[1]
+        os.close(self._child_fd)
+        self._child = 0
+        if self._namespaces:
+            view.drop_scratch()
+        else:
+            _empty(self._scratch)
+        if os.WIFEXITED(status):
+            return f"exit {os.WEXITSTATUS(status)}"
+        number = os.WTERMSIG(status)
+        if number == signal.SIGKILL and not by_itself:
+            return "running"
+        try:
+            return f"signal {signal.Signals(number).name}"
+        except ValueError:  # a real-time signal
+            return f"signal {number}"
+
+
+def _load(stage: str, names: list[str]) -> Serve:
+    for name in names:
+        importlib.import_module(name)
+    if stage == "torch":
+        torch = sys.modules["torch"]
+        torch.set_num_threads(1)
+        torch.backends.cpu.get_cpu_capability()  # looked up once, where /proc is still there
+    module = importlib.import_module("autograder.child.serve")
+    module.warm_up(stage)
+    serve: Serve = module.serve
+    return serve
+
+
+def _report_confined(channel: socket.socket, stage: str) -> None:
+    channel.send(b"confined")
+
+
+def _counts_threads() -> bool:
+    release = os.uname().release.split(".")
+    version = (int(release[0]), int("".join(c for c in release[1] if c.isdigit())))
+    return version >= THREADS_COUNTED_BY_NAMESPACE
+
+
+def _read(name: str, folder: int) -> str:
+    with open(os.open(name, os.O_RDONLY, dir_fd=folder)) as file:
+        return file.read()
+
+
+def _empty(folder: str) -> None:
+    for entry in os.scandir(folder):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            os.unlink(entry.path)
+
+
+def _answer(control: socket.socket, **answer: object) -> None:
+    control.send(json.dumps(answer).encode())
+
+
+def _enter_namespaces(control: socket.socket) -> None:
+    """Returns in the zygote proper, a new process; the keeper stays in here until that ends."""
+    kernel.unshare(NAMESPACES)
+    _answer(control, unshared=True)
+    if control.recv(MESSAGE) == b"":  # the worker has mapped our user
+        os._exit(0)
+    zygote = os.fork()
+    if zygote:
+        control.close()
+        os.waitpid(zygote, 0)
+        os._exit(0)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _become_nobody() -> None:
+    """Be the one user of the namespace; outside, one without rights where root runs the grader."""
+    with contextlib.suppress(PermissionError):  # as for all but root
+        os.setgroups([])
+    os.setresgid(0, 0, 0)
+    os.setresuid(0, 0, 0)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of user had cleared it
+
+
+def main(control: socket.socket, worker: int) -> None:
+    plan = json.loads(control.recv(MESSAGE))
+    try:
+        Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go, with its children
+        if plan["level"] == "namespaces":
+            _enter_namespaces(control)
+        about_self = os.open("/proc/self", os.O_RDONLY)
+        zygote = Zygote(control, worker, plan)
+        if plan["level"] == "namespaces":
+            root = view.Root(plan["view"])
+            _become_nobody()
+            root.enter()
+            kernel.sethostname("sandbox")
+            zygote.load(plan, about_self)
+            root.forget_machine()
+            kernel.forbid_capabilities()
+        else:
+            zygote.load(plan, about_self)
+            zygote.restrict(plan)
+        os.close(about_self)
+        zygote.rehearse()
+    except Exception as error:
+        what = str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+        _answer(control, error=what, loading=isinstance(error, CannotLoad))
+        raise
+    os.dup2(0, 2)  # /dev/null: what it might have to say, it has said
+    _answer(control, ready=True)
+    del plan
+    zygote.run()
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))
+    os._exit(0)

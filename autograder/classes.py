@@ -1,0 +1,289 @@
+"""A whole class: everyone's submission graded in parallel, recorded, reported.
+
+    collect (roster) → grade (pool, or dask_engine) → record (gradebook) → note (journal) → report
+
+Only this process writes anything. Scores are committed, then files renamed into place, then lines
+added to the journal: what a kill leaves without a line is graded again by `--resume`, and since the
+seed is the run's, the same is written again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from autograder import roster
+from autograder.course import Course
+from autograder.database import GradebookError
+from autograder.engine import Done, Engine
+from autograder.files import NotWritten, write_whole
+from autograder.gradebook import BadName, Gradebook, check_name
+from autograder.interrupts import Interrupts
+from autograder.journal import Journal
+from autograder.lessons import released_text
+from autograder.limits import Limits
+from autograder.lock import sole_grader
+from autograder.marking import Job, OpensGrader, open_grader
+from autograder.pool import Pool
+from autograder.problems import Problem, Usage, printable
+from autograder.progress import Progress
+from autograder.read import Unreadable
+from autograder.roster import Submission
+
+_BATCH = 16  # submissions in one transaction of the gradebook
+_BATCH_SECONDS = 1.0  # the longest that a graded submission waits for others
+_LISTED = 10  # names in the summary
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a person asked for.
+
+    Attributes:
+        students: whom to grade, everyone if empty.
+        jobs: worker processes on this machine.
+        seed: None for a fresh one.
+        resume: go on with the lesson's last run.
+        json: file for the results, '-' for standard output, '' for none.
+        scheduler: address of a Dask cluster's, '' for this machine.
+        weaker: grade even where isolation is weaker than it should be.
+    """
+
+    lesson: str
+    students: tuple[str, ...] = ()
+    jobs: int = 1
+    seed: int | None = None
+    resume: bool = False
+    json: str = ""
+    scheduler: str = ""
+    weaker: bool = False
+
+
+class Stopped(Exception):
+    """A person or the system ended the run; the sentence says how to go on."""
+
+    def __init__(self, lesson: str, signal: int) -> None:
+        super().__init__(f"Stopped. {_to_go_on(lesson)}")
+        self.signal = signal
+
+
+def _to_go_on(lesson: str) -> str:
+    return f"What was recorded stays. To go on: python -m autograder grade {lesson} --resume"
+
+
+def grade_class(order: Order, course: Course, opens: OpensGrader = open_grader) -> None:
+    """Grade everyone who handed in a lesson.
+
+    Raises:
+        Usage: there is no such student, or no such folder for the results.
+        Problem, GradebookError, NotWritten: it cannot go on; whatever was recorded stays.
+        Stopped: it was told to end.
+    """
+    released = released_text(course.released(order.lesson))
+    if order.json not in ("", "-") and not Path(order.json).absolute().parent.is_dir():
+        raise Usage(f"No results can be written to {order.json}: there is no such folder.")
+    submitted = course.submitted(".", ".")
+    runs = submitted.parent / "runs"
+    with Interrupts() as interrupts, ExitStack() as stack:
+        try:
+            stack.enter_context(sole_grader(runs / "lock", order.lesson, _say))
+            names = roster.students(submitted, order.lesson)
+            names = roster.chosen(names, order.students, order.lesson)
+            journal = stack.enter_context(_journal(order, released, runs / order.lesson))
+            _sweep(course, order.lesson)
+            run = _Run(order, course, journal, names, interrupts)
+            if names:
+                run.grade(Job(order.lesson, released, journal.seed, Limits(), order.weaker), opens)
+            else:
+                _say(f"Nobody has handed in {order.lesson}: nothing in {submitted} has its name.")
+            run.report()
+        except KeyboardInterrupt:
+            raise Stopped(order.lesson, interrupts.number) from None
+        except (Problem, GradebookError, NotWritten) as error:
+            error.add_note(_to_go_on(order.lesson))
+            raise
+
+
+def _journal(order: Order, released: str, folder: Path) -> Journal:
+    """A new run's journal, or the one to go on with."""
+    path = folder / "journal.jsonl"
+    header = {
+        "lesson": order.lesson,
+        "seed": secrets.randbits(63) if order.seed is None else order.seed,
+        "released": hashlib.sha256(released.encode()).hexdigest(),
+        "begun": datetime.now().isoformat(timespec="seconds"),
+    }
+    found = Journal.resume(path) if order.resume else None
+    if found is None:
+        if order.resume:
+            _say(f"There is no run of {order.lesson} to go on with: this is a new one.")
+        return Journal.begin(path, header)
+    if order.seed not in (None, found.seed):
+        found.close()
+        raise Usage(
+            f"The run to go on with has seed {found.seed}, not {order.seed}. Leave --seed out, or "
+            "leave --resume out to grade everyone anew."
+        )
+    if found.header.get("released") != header["released"]:
+        found.close()
+        _say(f"{order.lesson} was released anew since that run: everyone is graded again.")
+        return Journal.begin(path, header | {"seed": found.seed})
+    return found
+
+
+def _sweep(course: Course, lesson: str) -> None:
+    """Remove what a killed run had begun to write; nobody else writes while we hold the lock."""
+    for folder in (course.autograded(".", "."), course.feedback(".", ".")):
+        for part in folder.glob(f"*/{lesson}/.*.part"):
+            part.unlink(missing_ok=True)
+
+
+class _Run:
+    """One run over a class."""
+
+    def __init__(
+        self,
+        order: Order,
+        course: Course,
+        journal: Journal,
+        names: list[str],
+        interrupts: Interrupts,
+    ) -> None:
+        self._order, self._course, self._journal = order, course, journal
+        self._names, self._interrupts = names, interrupts
+        self._begun = time.monotonic()
+        self._graded = 0
+        self._nameless: set[str] = set()  # folders whose names no gradebook can hold
+
+    def grade(self, job: Job, opens: OpensGrader) -> None:
+        """Grade and record all that is not recorded yet."""
+        with (
+            Progress(len(self._names)) as progress,
+            self._engine(job, opens) as engine,
+            Gradebook(self._course) as gradebook,  # workers start meanwhile
+        ):
+            gradebook.prepare(job.lesson)
+            batch: list[Done] = []
+            recorded = time.monotonic()
+            for done in engine.grade(self._pending(progress, job.limits)):
+                batch += done
+                waited = time.monotonic() - recorded
+                if len(batch) >= _BATCH or (batch and waited >= _BATCH_SECONDS):
+                    self._record(batch, gradebook, progress)
+                    batch, recorded = [], time.monotonic()
+            self._record(batch, gradebook, progress)
+
+    def _engine(self, job: Job, opens: OpensGrader) -> Engine:
+        if not self._order.scheduler:
+            return Pool(job, min(self._order.jobs, len(self._names)), opens)
+        from autograder.dask_engine import Cluster  # an optional extra
+
+        return Cluster(self._order.scheduler, job, opens)
+
+    def _pending(self, progress: Progress, limits: Limits) -> Iterator[Submission]:
+        """What is still to be graded, read when its turn comes."""
+        for name in self._names:
+            try:
+                check_name(name)
+            except BadName as error:
+                self._nameless.add(name)
+                submission = Submission(name, Unreadable(str(error)))
+            else:
+                folder = self._course.submitted(".", ".")
+                submission = roster.collect(folder, name, self._order.lesson, limits)
+            if self._journal.holds(name, submission.fingerprint):
+                progress.skip()
+            else:
+                yield submission
+
+    def _record(self, batch: list[Done], gradebook: Gradebook, progress: Progress) -> None:
+        with self._interrupts.held():
+            gradebook.record(
+                [graded for sent, graded in batch if sent.folder not in self._nameless]
+            )
+            self._journal.add(
+                (submission.folder, submission.fingerprint, graded.result.as_json())
+                for submission, graded in batch
+            )
+            self._graded += len(batch)
+            progress.advance(len(batch))
+
+    def report(self) -> None:
+        """Write the results in the order of the roster, and say what they come to."""
+        lines, summary = [], _Summary()
+        for name in self._names:
+            result = self._journal.result(name)
+            summary.add(result)
+            if self._order.json:
+                lines.append(json.dumps(result) + "\n")
+        if self._order.json == "-":
+            _print("".join(lines))
+        elif self._order.json:
+            write_whole(Path(self._order.json), "".join(lines).encode())
+        seconds = time.monotonic() - self._begun
+        for sentence in summary.sentences(self._order.lesson):
+            _say(sentence)
+        if self._names:
+            _say(
+                f"{self._graded} graded now in {seconds:.1f} s, {60 * self._graded / seconds:.0f} "
+                f"a minute. Seed {self._journal.seed}."
+            )
+
+
+class _Summary:
+    """What a class's results come to."""
+
+    def __init__(self) -> None:
+        self._scores: list[float] = []
+        self._most = 0.0
+        self._invalid: list[str] = []
+        self._flagged: list[str] = []
+
+    def add(self, result: dict[str, Any]) -> None:
+        student = printable(result["student"])
+        if result["status"] == "INVALID":
+            self._invalid.append(f"{student} ({printable(result['message'])})")
+        else:
+            self._scores.append(result["score"])
+            self._most = result["max_score"]
+        if any(exercise["status"] == "POLICY" for exercise in result["exercises"]):
+            self._flagged.append(student)
+
+    def sentences(self, lesson: str) -> Iterator[str]:
+        mean = ""
+        if self._scores:
+            mean = f", mean {sum(self._scores) / len(self._scores):.2f} of {self._most:g}"
+        yield f"{lesson}: {len(self._scores)} graded{mean}."
+        if self._invalid:
+            yield f"INVALID, which scores 0: {len(self._invalid)}. {_some(self._invalid)}"
+        if self._flagged:
+            yield f"Flagged for a person to look at (POLICY): {_some(self._flagged)}"
+
+
+def _some(names: list[str]) -> str:
+    more = f", and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def _print(text: str) -> None:
+    """Results, on standard output."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains again at its end
+        raise Problem("Standard output was closed before all results were written.") from error

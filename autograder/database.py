@@ -1,0 +1,125 @@
+"""nbgrader's database: opened through nbgrader, written in transactions, its errors as sentences.
+
+SQLite keeps nbgrader's journal mode. Write-ahead logging would be a little faster, but it stays
+with the file: a copy of the gradebook alone would then lack the latest scores, and on a network
+file system it does not work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nbgrader import api
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, Engine, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import ConnectionPoolEntry
+
+_AGAIN = "then run this again."
+# By SQLite's primary result code (sqlite3.h).
+_SENTENCES = {
+    5: f"is in use: another program kept writing to it. Wait for it or stop it, {_AGAIN}",
+    6: f"is in use: another program kept writing to it. Wait for it or stop it, {_AGAIN}",
+    8: f"is read-only. Make the file and its folder writable, {_AGAIN}",
+    10: f"could not be read or written. Check the disk, {_AGAIN}",
+    11: f"is damaged. Put a backup in its place, {_AGAIN}",
+    13: f"could not be written: the disk is full. Free some space, {_AGAIN}",
+    14: f"could not be opened. Check that its folder is there and is writable, {_AGAIN}",
+    26: f"is not a SQLite database. Put a backup in its place, or move it away, {_AGAIN}",
+}
+_OLD = ("no such column", "no such table", "has no column", "does not exist")
+
+
+class GradebookError(Exception):
+    """Nothing was recorded; the sentence names the file and says what to do."""
+
+
+class Database:
+    """nbgrader's database.
+
+    Args:
+        url: SQLAlchemy's address of it.
+        course_id: nbgrader's name of the course.
+        wait_seconds: how long to wait while another program writes to a SQLite file.
+    Raises:
+        GradebookError: it cannot be opened.
+    """
+
+    def __init__(self, url: str, course_id: str, wait_seconds: float) -> None:
+        self._url = url
+        with self._explained():
+            address = make_url(url)
+            sqlite = address.get_backend_name() == "sqlite"
+            if sqlite and "timeout" not in address.query:
+                address = address.update_query_dict({"timeout": str(wait_seconds)})
+            self._gradebook = api.Gradebook(address, course_id)
+        if sqlite:
+            _lock_first(self._gradebook.engine)
+
+    def close(self) -> None:
+        self._gradebook.close()
+
+    def __str__(self) -> str:
+        """The file, or the address without its password."""
+        try:
+            address = make_url(self._url)
+        except ArgumentError:
+            return repr(self._url)
+        if address.get_backend_name() == "sqlite" and address.database:
+            return repr(address.database)
+        return repr(address.render_as_string(hide_password=True))
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        """Everything in the block is written, or nothing.
+
+        Raises:
+            GradebookError: nothing was.
+        """
+        session: Session = self._gradebook.db()
+        try:
+            with self._explained(), session.begin():
+                yield session
+        finally:
+            self._gradebook.db.remove()  # a session that is kept grows with the class
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (DBAPIError, ArgumentError, NoSuchModuleError, api.InvalidEntry) as error:
+            raise GradebookError(f"The gradebook {self} {_sentence(error)}") from error
+
+
+def _lock_first(engine: Engine) -> None:
+    """Take SQLite's write lock as a transaction begins.
+
+    Two graders that had both read before they write would stop each other; so one waits.
+    """
+    engine.dispose()  # connections that were opened without the listeners
+
+    @event.listens_for(engine, "connect")
+    def _begin_by_hand(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        connection.isolation_level = None
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _sentence(error: Exception) -> str:
+    """What is wrong with the gradebook, and what to do."""
+    cause = error.__context__ if isinstance(error, api.InvalidEntry) else error
+    if isinstance(cause, IntegrityError):
+        return f"was changed by another program meanwhile. Wait for it or stop it, {_AGAIN}"
+    if not isinstance(cause, DBAPIError):
+        return f"cannot be opened: {error}. Mend `db_url` in nbgrader_config.py, {_AGAIN}"
+    code = getattr(cause.orig, "sqlite_errorcode", None)
+    if code is not None and code & 0xFF in _SENTENCES:
+        return _SENTENCES[code & 0xFF]
+    if any(words in str(cause.orig) for words in _OLD):
+        return f"was made by an older nbgrader. Copy it, run `nbgrader db upgrade`, {_AGAIN}"
+    return f"could not be used: {cause.orig}. Put that right, {_AGAIN}"

@@ -1,0 +1,212 @@
+"""`python -m autograder doctor`: how well this machine keeps learners' code in, tried for real."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import itertools
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from autograder.isolation import (
+    FULL,
+    LEVELS,
+    IsolationError,
+    Level,
+    forbidden,
+    in_container,
+    require_linux,
+)
+from autograder.limits import MIB, Limits
+from autograder.sandbox import Sandbox
+from autograder.stages import STAGES
+
+HERE = Path(__file__).resolve().parent
+PROBE: dict[str, str | Path] = {
+    "autograder/__init__.py": os.devnull,
+    "autograder/child/__init__.py": os.devnull,
+    "autograder/child/serve.py": HERE / "child" / "probe.py",
+}
+# What a learner would most like to read; each is readable to whoever runs this.
+COVETED = (
+    HERE.parent / "nbgrader_config.py",
+    HERE.parent / "src/attnlab/checks/trial.py",
+    Path("/etc/passwd"),
+)
+ANSWER_SECONDS = 30.0
+NAMESPACES = {
+    "user": "CLONE_NEWUSER",
+    "mount": "CLONE_NEWNS",
+    "process": "CLONE_NEWPID",
+    "network": "CLONE_NEWNET",
+    "IPC": "CLONE_NEWIPC",
+    "host name": "CLONE_NEWUTS",
+}
+# Run as a program of its own, which then is in a user namespace.
+TRY_NAMESPACES = f"""
+import sys
+sys.path.insert(0, {os.fspath(HERE.parent)!r})
+from autograder.child import kernel
+for flag in sys.argv[1:]:
+    try:
+        kernel.unshare(getattr(kernel, flag))
+    except OSError as error:
+        print(error.strerror)
+    else:
+        print("yes")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of a sandbox of one stage.
+
+    Attributes:
+        level: what it was kept in with, None if it could not be made.
+        error: why not.
+        reached: what a child got at, which it should not have.
+        refused: what it did not get at.
+        milliseconds: 'zygote' (to load the libraries), 'start' (to an answer), 'end'.
+    """
+
+    level: Level | None
+    error: str = ""
+    reached: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    milliseconds: tuple[tuple[str, float], ...] = ()
+
+
+def main() -> int:
+    """Print the report; 0 if this machine can grade."""
+    trials = {stage: attempt(stage) for stage in STAGES} if sys.platform == "linux" else {}
+    print("\n".join(_report(trials)))
+    return _status(trials)
+
+
+def _status(trials: dict[str, Trial]) -> int:
+    held = [trial.level is FULL and not trial.reached for trial in trials.values()]
+    return 0 if held and all(held) else 1
+
+
+def attempt(stage: str) -> Trial:
+    """Start a sandbox and let a child try to get out."""
+    times = [time.perf_counter()]
+    try:
+        sandbox = Sandbox(stage, Limits(), weaker=True, adapter=PROBE)
+    except IsolationError as error:
+        return Trial(None, str(error))
+    with sandbox:
+        times.append(time.perf_counter())
+        child = sandbox.start()
+        child.channel.settimeout(ANSWER_SECONDS)
+        child.channel.sendall(json.dumps([os.fspath(path) for path in COVETED]).encode())
+        answer = child.channel.recv(1 << 16, socket.MSG_WAITALL)
+        times.append(time.perf_counter())
+        child.end()
+        times.append(time.perf_counter())
+    found = json.loads(answer)
+    spans = [1000 * (after - before) for before, after in itertools.pairwise(times)]
+    return Trial(
+        sandbox.level,
+        sandbox.lacking,
+        tuple(what for what, error in found.items() if not error),
+        tuple(what for what, error in found.items() if error),
+        tuple(zip(("zygote", "start", "end"), spans, strict=True)),
+    )
+
+
+def _report(trials: dict[str, Trial]) -> Iterator[str]:
+    try:
+        require_linux()
+    except IsolationError as error:
+        yield f"Isolation: none. {error}"
+        yield ""
+        yield from _versions()
+        return
+    levels = [trial.level for trial in trials.values()]
+    worst = None if None in levels else max(levels, key=lambda level: LEVELS.index(level or FULL))
+    yield f"Isolation: {worst.name if worst else 'none'}" + (
+        "" if worst is FULL else " (below what grading asks for)"
+    )
+    if worst:
+        yield f"  stops: {worst.stops}"
+        yield f"  still possible: {worst.lets}"
+    for lacking in dict.fromkeys(trial.error for trial in trials.values() if trial.error):
+        yield f"  missing: {lacking}"
+    yield ""
+    yield from _layers()
+    yield ""
+    yield "Tried from inside"
+    for stage, trial in trials.items():
+        if trial.level is None:
+            continue
+        took = ", ".join(f"{what} {ms:.0f} ms" for what, ms in trial.milliseconds)
+        tried = len(trial.refused + trial.reached)
+        yield f"  {stage}: {len(trial.refused)} of {tried} attempts refused; {took}"
+        for what in trial.reached:
+            yield f"    REACHED: {what}"
+    refused = dict.fromkeys(what for trial in trials.values() for what in trial.refused)
+    yield f"  refused: {', '.join(refused)}"
+    yield ""
+    yield from _limits()
+    yield ""
+    yield from _versions()
+
+
+def _layers() -> Iterator[str]:
+    """Each part of the isolation: whether it is there, and if not, how to get it."""
+    yield "Layers"
+    program = [sys.executable, "-I", "-S", "-c", TRY_NAMESPACES, *NAMESPACES.values()]
+    answers = subprocess.run(program, capture_output=True, text=True).stdout.splitlines()
+    for name, answer in zip(NAMESPACES, answers, strict=True):
+        yield f"  {name + ' namespace':20} {answer}"
+    for file, value, command in forbidden():
+        yield f"    {file} is {value}. To permit them: {command}"
+    if in_container() and set(answers) != {"yes"}:
+        yield (
+            "    In a container: start it with --security-opt seccomp=unconfined "
+            "--security-opt apparmor=unconfined"
+        )
+    yield f"  {'seccomp filter':20} yes"  # every level has it, or there is no sandbox
+    from autograder.child import landlock
+
+    version = landlock.version()
+    offered = f"yes, version {version}" if version else "no: Linux 5.13 or newer, with lsm=landlock"
+    yield f"  {'Landlock':20} {offered} (used only where there are no namespaces)"
+    autogroup = Path("/proc/sys/kernel/sched_autogroup_enabled")
+    fair = autogroup.exists() and autogroup.read_text().strip() == "1"
+    yield f"  {'equal CPU shares':20} " + (
+        "yes"
+        if fair
+        else "no: a child with many threads slows the others down. "
+        "sudo sysctl kernel.sched_autogroup_enabled=1"
+    )
+
+
+def _limits() -> Iterator[str]:
+    yield "Limits of one submission"
+    for name, value in asdict(Limits()).items():
+        shown = f"{value // MIB} MiB" if name.endswith("bytes") and value >= MIB else f"{value:g}"
+        yield f"  {name:20} {shown}"
+
+
+def _versions() -> Iterator[str]:
+    yield "Versions"
+    yield f"  {'Python':20} {platform.python_version()}"
+    for name in ("torch", "numpy", "nbgrader"):
+        try:
+            yield f"  {name:20} {importlib.metadata.version(name)}"
+        except importlib.metadata.PackageNotFoundError:
+            yield f"  {name:20} not installed: pip install {name}"
+    yield f"  {'system':20} {platform.system()} {platform.release()} {platform.machine()}"
+    yield f"  {'processors':20} {os.cpu_count()}"
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        yield f"  {'memory':20} {memory // MIB} MiB"

@@ -1,0 +1,296 @@
+"""One submission: read → rebuild → run isolated → compare → report.
+
+This is the trusted side: it holds oracles and seeds, and sends a learner's cells and one call at a
+time to a child. Whatever a child does, this side only ever reads plain data from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+from attnlab.checks.calling import Call, Outcome, Raised
+from attnlab.checks.declare import Exercise
+from attnlab.checks.findings import Verdict
+from attnlab.checks.trial import BrokenCheck
+from attnlab.checks.verdict import judge
+from attnlab.exercises import exercises_of
+from autograder import verdicts
+from autograder.child.wire import Ran
+from autograder.isolation import IsolationError
+from autograder.limits import Limits
+from autograder.link import Ended, Link
+from autograder.plan import Plan, make_plan
+from autograder.read import Unreadable, read
+from autograder.rebuild import Rebuilt, rebuild
+from autograder.report import notebook_text
+from autograder.results import ExerciseResult, Graded, Result
+from autograder.sandbox import Sandbox
+
+TOO_LONG = "it is longer than any cell of this lesson has to be, and was not run"
+
+
+class Grader:
+    """Grades submissions of one lesson, one after the other.
+
+    Args:
+        lesson: slug.
+        released: text of the notebook that learners were given.
+        seed: from which every exercise's hidden cases are drawn.
+        limits: for each submission.
+        weaker: whether to go on where isolation is weaker than it should be.
+    Raises:
+        IsolationError: this machine cannot shut learners' code in.
+        LookupError: no such lesson.
+    """
+
+    def __init__(
+        self, lesson: str, released: str, seed: int, limits: Limits, weaker: bool = False
+    ) -> None:
+        self.lesson = lesson
+        self._exercises = exercises_of(lesson)
+        self._released = read(released.encode(), limits)
+        self._seed, self._limits = seed, limits
+        self._stage = next(iter(self._exercises.values())).stage
+        self._sandbox = Sandbox(self._stage, limits, weaker)
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._sandbox.close()
+
+    @property
+    def points(self) -> float:
+        return sum(exercise.points for exercise in self._exercises.values())
+
+    def grade(self, data: bytes | Unreadable, student: str) -> Graded:
+        """Grade one submission.
+
+        Args:
+            data: the file that was handed in, or why there is none.
+            student: for the result alone.
+        Returns:
+            The result and what is shown of it, whatever the file holds.
+        """
+        clock = Clock()
+        try:
+            with clock.phase("read"):
+                if isinstance(data, Unreadable):
+                    raise data
+                cells = read(data, self._limits)
+        except Unreadable as reason:
+            return Graded(
+                Result(student, self.lesson, "INVALID", str(reason), 0.0, self.points),
+                seconds=clock.seconds,
+            )
+        with clock.phase("rebuild"):
+            rebuilt = rebuild(cells, self._released)
+            plan = make_plan(rebuilt, self._released, self._exercises, self._stage, self._limits)
+        attempt = _Attempt(self._sandbox, plan, self._limits, self._seed, clock)
+        attempt.run()
+        with clock.phase("report"):
+            return self._report(student, rebuilt, attempt)
+
+    def _report(self, student: str, rebuilt: Rebuilt, attempt: _Attempt) -> Graded:
+        cards = attempt.cards
+        exercises = tuple(
+            ExerciseResult(
+                name,
+                card.status,
+                card.score,
+                card.max_score,
+                card.diagnosis.slug if card.diagnosis else None,
+                card.message,
+                round(attempt.taken.get(name, 0.0), 6),
+            )
+            for name, card in cards.items()
+        )
+        result = Result(
+            student,
+            self.lesson,
+            "GRADED",
+            "",
+            sum(exercise.score for exercise in exercises),
+            self.points,
+            rebuilt.repaired,
+            exercises,
+        )
+        notebook = notebook_text(rebuilt.cells, attempt.ran, cards)
+        return Graded(result, notebook, cards, attempt.clock.seconds)
+
+
+class Clock:
+    """Wall-clock time by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            taken = time.monotonic() - started
+            self.seconds[name] = self.seconds.get(name, 0.0) + taken
+
+
+class _Attempt:
+    """A notebook, run cell by cell, with its exercises judged where their checks stand.
+
+    Attributes:
+        cards: a verdict for each exercise, in the lesson's order.
+        ran: what each cell did, by its index.
+        taken: seconds that each exercise's calls took.
+    """
+
+    def __init__(
+        self, sandbox: Sandbox, plan: Plan, limits: Limits, seed: int, clock: Clock
+    ) -> None:
+        self._sandbox, self._plan, self._limits, self._seed = sandbox, plan, limits, seed
+        self._until = time.monotonic() + limits.submission_seconds
+        # Cells that are not run (again), for they are too long or took their process with them.
+        self._lost = {index: Ended("ERROR", TOO_LONG) for index in plan.too_long}
+        self._found: dict[str, Verdict] = {}
+        self.ran: dict[int, Ran] = {}
+        self.taken: dict[str, float] = {}
+        self.clock = clock
+
+    def run(self) -> None:
+        """Run all cells; a child that is lost is replaced, without what it was lost to."""
+        for name, verdict in self._plan.policy.items():
+            self._found[name] = verdict
+        while not self._once():
+            pass
+        for exercise in self._plan.exercises.values():
+            if self._deserves_second_look(exercise):
+                self._look_again(exercise)
+
+    @property
+    def cards(self) -> dict[str, Verdict]:
+        return {name: self._found[name] for name in self._plan.exercises}
+
+    def _once(self) -> bool:
+        """Run the plan with one child; whether it got to the end."""
+        with self._sandbox.start() as child:
+            link = Link(child, self._limits)
+            for step in self._plan.steps:
+                try:
+                    if step.exercise is not None:
+                        self._check(link, step.exercise)
+                    elif step.index not in self._lost:
+                        self._run_cell(link, step.index, step.source, step.ours)
+                except Ended as ended:
+                    if step.exercise is not None:
+                        self._found[step.exercise.name] = verdicts.ended(step.exercise, ended)
+                    else:
+                        self._lost[step.index] = ended
+                        self.ran.pop(step.index, None)
+                    return False
+        return True
+
+    def _run_cell(self, link: Link, index: int, source: str, ours: bool) -> None:
+        limits = self._limits
+        if time.monotonic() > self._until:
+            self._lost[index] = Ended("TIMEOUT", "the notebook's time was up before this cell")
+            return
+        with self.clock.phase("cells"):
+            seconds = limits.our_cell_seconds if ours else limits.cell_seconds
+            self.ran[index] = link.run(f"<cell {index + 1}>", source, seconds)
+
+    def _check(self, link: Link, exercise: Exercise) -> None:
+        if exercise.name in self._found:
+            return
+        if time.monotonic() > self._until:
+            raise Ended("TIMEOUT", "the notebook's time was up before it was its turn")
+        home = self._plan.homes.get(exercise.name, -1)
+        stopped = verdicts.stopped(exercise, self.ran.get(home), self._lost.get(home))
+        self._found[exercise.name] = stopped or self._judged(link, exercise)
+
+    def _judged(self, link: Link, exercise: Exercise) -> Verdict:
+        """Bind an exercise's function and judge it."""
+        bound = link.bind(exercise.name, exercise.fused_banned)
+        if bound:
+            home = self._plan.homes.get(exercise.name, -1)
+            return verdicts.missing(exercise, bound, self.ran.get(home), self._plan.stage)
+        raised: list[Raised] = []
+        before = self.clock.seconds.get("calls", 0.0)
+
+        def perform(call: Call) -> Outcome:
+            with self.clock.phase("calls"):
+                outcome = link.call(call)
+            if outcome.raised:
+                raised.append(outcome.raised)
+            return outcome
+
+        started = time.monotonic()
+        try:
+            verdict = judge(exercise, perform, self._seeds(exercise), hidden=True)
+        except (Ended, IsolationError, BrokenCheck):
+            raise
+        except Exception as error:  # one learner's answer must not end a class
+            traceback.print_exc()
+            verdict = verdicts.broken(exercise, error)
+        finally:
+            called = self.clock.seconds.get("calls", 0.0) - before
+            self.taken[exercise.name] = self.taken.get(exercise.name, 0.0) + called
+            judged = time.monotonic() - started - called
+            self.clock.seconds["judge"] = self.clock.seconds.get("judge", 0.0) + judged
+        return verdicts.refined(verdict, raised, self._plan.stage, exercise)
+
+    def _seeds(self, exercise: Exercise) -> tuple[int, int]:
+        """Two seeds of an exercise's own, from the run's."""
+        text = f"{self._seed}/{exercise.lesson}/{exercise.name}".encode()
+        digest = hashlib.sha256(text).digest()
+        return int.from_bytes(digest[:6], "big"), int.from_bytes(digest[6:12], "big")
+
+    def _deserves_second_look(self, exercise: Exercise) -> bool:
+        """Whether an exercise may have lost points to code that it does not need."""
+        name = exercise.name
+        if self._found[name].status in ("PASS", "POLICY") or name not in self._plan.needs:
+            return False
+        troubled = any(
+            found.status in ("TIMEOUT", "OOM", "CRASH")
+            for other, found in self._found.items()
+            if other != name
+        )
+        return troubled or bool(self._lost) or self._plan.reaches_out
+
+    def _look_again(self, exercise: Exercise) -> None:
+        """Judge an exercise by the statements that it needs, and nothing else of the notebook.
+
+        If its own cell was stopped, that is run whole: if it is to blame, it will be stopped again.
+        """
+        if time.monotonic() > self._until:
+            return
+        ran, home = dict(self.ran), self._plan.homes.get(exercise.name, -1)
+        blamed = verdicts.stopped(exercise, ran.get(home), self._lost.get(home)) is not None
+        try:
+            with self._sandbox.start() as child:
+                link = Link(child, self._limits)
+                for part in self._plan.needs[exercise.name]:
+                    before = ran.get(part.index)
+                    stopped = part.index in self._lost or (before and before.stopped)
+                    source = part.needed if stopped else part.source
+                    if blamed and part.index == home:
+                        source = self._plan.sources[home]
+                    self._run_cell(link, part.index, source, ours=False)
+                    if self.ran[part.index].stopped:
+                        return
+                verdict = self._judged(link, exercise)
+        except (Ended, KeyError):
+            return
+        finally:
+            self.ran = ran
+        if verdict.score > self._found[exercise.name].score:
+            self._found[exercise.name] = verdict

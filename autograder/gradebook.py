@@ -1,0 +1,286 @@
+"""What was graded, written to nbgrader's gradebook and folders.
+
+    with Gradebook(Course.here()) as gradebook:
+        gradebook.prepare(lesson)
+        gradebook.record(batch)     # of Graded
+
+Scores, comments and late penalties become what `nbgrader autograde` makes of them; what a person
+has set in nbgrader stays. Recording twice is recording once.
+"""
+
+from __future__ import annotations
+
+import html
+import logging
+import os
+import stat
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader import api, utils
+from nbgrader.plugins.base import BasePlugin
+from sqlalchemy.orm import Session
+
+from attnlab.checks import card
+from autograder import feedback
+from autograder.course import Course
+from autograder.database import Database, GradebookError
+from autograder.files import NotWritten, Parts
+from autograder.inert import inert
+from autograder.results import Graded
+from autograder.rows import CHECK, Ids, Lesson, Rows, add_lesson, find_ids, rows_of
+
+log = logging.getLogger(__name__)
+
+NO_RESPONSE = "No response."  # nbgrader's words for a stub left as it was
+TIMESTAMP = "timestamp.txt"
+_COPIED = (TIMESTAMP, "submission_secret.txt")  # nbgrader releases feedback by these
+_COPIED_BYTES = 1024
+_NAME_CHARACTERS = 128  # of nbgrader's columns
+
+
+class BadName(GradebookError):
+    """A student's name that a gradebook cannot hold; the sentence says why."""
+
+
+def check_name(student: str) -> None:
+    """Refuse a student's name that is not a folder's, or that a gradebook cannot hold.
+
+    Raises:
+        BadName: with what is wrong with it.
+    """
+    if any("\ud800" <= character <= "\udfff" for character in student):
+        wrong = "is not UTF-8"
+    elif student in ("", ".", "..") or "/" in student or "\0" in student:
+        wrong = "is not the name of a folder"
+    elif len(student) > _NAME_CHARACTERS:
+        wrong = f"is longer than the {_NAME_CHARACTERS} characters that nbgrader stores"
+    else:
+        return
+    raise BadName(
+        f"The student's name {student!r} {wrong}. Rename the folder, then run this again."
+    )
+
+
+class Gradebook:
+    """nbgrader's gradebook, open to record what was graded.
+
+    Args:
+        course: whose folders and gradebook.
+        wait_seconds: how long to wait while another program writes to a SQLite gradebook.
+    Raises:
+        GradebookError: it cannot be opened.
+    """
+
+    def __init__(self, course: Course, wait_seconds: float = 30.0) -> None:
+        self._course = course
+        directory = course.directory
+        self._database = Database(directory.db_url, directory.course_id, wait_seconds)
+        self._lessons: dict[str, Lesson] = {}
+
+    def __enter__(self) -> Gradebook:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def prepare(self, lesson: str) -> None:
+        """Read a released lesson, and add to the gradebook what it lacks of it.
+
+        What `make release` has recorded is not changed, nor is a due date.
+
+        Raises:
+            GradebookError: there is no such lesson, or the gradebook has another version of it.
+        """
+        path = self._course.released(lesson)
+        try:
+            released = Lesson.read(lesson, path)
+        except OSError as error:
+            raise GradebookError(
+                f"The lesson {str(path)!r} cannot be read: {error.strerror}. Check its name, or "
+                "run `make release`."
+            ) from error
+        with self._database.transaction() as session:
+            differ = add_lesson(session, released, self._course.directory.course_id)
+            if differ:
+                raise GradebookError(
+                    f"The gradebook {self._database} and {str(path)!r} differ in the points of "
+                    f"{', '.join(differ)}. Run `make release`, then run this again."
+                )
+        self._lessons[lesson] = released
+
+    def record(self, batch: Iterable[Graded]) -> None:
+        """Record submissions of prepared lessons: rows, autograded notebooks and feedback.
+
+        The batch is one transaction. Its files are written beside their places before it and
+        renamed after it, so that a full disk leaves rows and files as they were.
+
+        Raises:
+            GradebookError: nothing was recorded.
+        """
+        by_lesson: dict[str, dict[str, Graded]] = {}
+        for graded in batch:
+            check_name(graded.result.student)
+            by_lesson.setdefault(graded.result.lesson, {})[graded.result.student] = graded
+        try:
+            with Parts() as parts:
+                came_with = {
+                    lesson: {name: self._write(parts, graded) for name, graded in students.items()}
+                    for lesson, students in by_lesson.items()
+                }
+                with self._database.transaction() as session, session.no_autoflush:
+                    for lesson, students in by_lesson.items():
+                        session.flush()  # what the lesson before it added
+                        rows = rows_of(session, self._ids(session, lesson), students)
+                        if self._course.penalties is not None:
+                            session.flush()  # or new submissions would not know their due dates
+                        for student, graded in students.items():
+                            when = came_with[lesson][student].get(TIMESTAMP)
+                            self._fill(rows[student], graded, when)
+                parts.place()
+        except NotWritten as error:
+            raise GradebookError(str(error)) from error
+
+    def _ids(self, session: Session, lesson: str) -> Ids:
+        """Asked for with each batch, as `make release` may make them anew."""
+        ids = find_ids(session, lesson)
+        if ids is None:
+            raise GradebookError(
+                f"The gradebook {self._database} has no lesson {lesson!r}. Run this again."
+            )
+        return ids
+
+    def _fill(self, rows: Rows, graded: Graded, timestamp: bytes | None) -> None:
+        """Set what the autograder says of one submission."""
+        result = graded.result
+        when = _time(timestamp, result.student) if timestamp else None
+        if when is not None:
+            rows.submission.timestamp = when
+        if result.status == "INVALID":
+            for grade in rows.grades.values():
+                _score(grade, 0.0)
+            for comment in rows.comments.values():
+                comment.auto_comment = inert(f"This could not be graded: {result.message}")
+        else:
+            said = _comments(graded, self._lessons[result.lesson].stubs)
+            for exercise in result.exercises:
+                name = exercise.name
+                if name not in rows.comments or name + CHECK not in rows.grades:
+                    raise GradebookError(
+                        f"The gradebook {self._database} has no cells for exercise {name!r} of "
+                        f"{result.lesson}. Run `make release`, then run this again."
+                    )
+                _score(rows.grades[name + CHECK], exercise.score, exercise.status == "POLICY")
+                rows.comments[name].auto_comment = said[name]
+        plugin = self._course.penalties
+        if plugin is not None:  # else a penalty was set by hand, if at all
+            rows.notebook.late_submission_penalty = _penalty(plugin, rows)
+
+    def _write(self, parts: Parts, graded: Graded) -> dict[str, bytes]:
+        """Write a submission's files beside their places.
+
+        Returns:
+            the small files that came with the submission, by name.
+        """
+        student, lesson = graded.result.student, graded.result.lesson
+        course = self._course
+        came_with = _small_files(course.submitted(student, lesson))
+        text = graded.notebook or self._not_graded(lesson, graded.result.message)
+        page = feedback.render(graded)
+        # A lone surrogate, which UTF-8 has not, means the same in JSON as an escape.
+        notebook = text.encode(errors="backslashreplace")
+        autograded = course.autograded(student, lesson)
+        returned = course.feedback(student, lesson)
+        parts.write(autograded / f"{lesson}.ipynb", notebook, course.file_mode)
+        parts.write(returned / f"{lesson}.html", page.encode(errors="replace"), course.page_mode)
+        for name, data in came_with.items():
+            parts.write(autograded / name, data, course.file_mode)
+            parts.write(returned / name, data, course.page_mode)
+        return came_with
+
+    def _not_graded(self, lesson: str, message: str) -> str:
+        """For formgrader, which shows comments in a notebook: the released one, under a notice."""
+        line = html.escape(" ".join(message.split()))
+        notice = nbformat.v4.new_markdown_cell(
+            f"<p><strong>This could not be graded.</strong></p><pre>{line}</pre>", id="not-graded"
+        )
+        notebook = self._lessons[lesson].notebook
+        return str(nbformat.writes(NotebookNode(notebook, cells=[notice, *notebook.cells])))
+
+
+def _score(grade: api.Grade, score: float, flagged: bool = False) -> None:
+    """As nbgrader's SaveAutoGrades: a person's score stays, and is to be looked at again."""
+    grade.auto_score = score
+    grade.needs_manual_grade = flagged or grade.manual_score is not None
+
+
+def _penalty(plugin: BasePlugin, rows: Rows) -> float | None:
+    """The late penalty, as nbgrader's AssignLatePenalties.
+
+    Raises:
+        GradebookError: the plugin stopped.
+    """
+    late, student = rows.submission.total_seconds_late, rows.submission.student_id
+    if late <= 0:
+        return None
+    try:
+        penalty = plugin.late_submission_penalty(student, rows.total, late)
+    except Exception as error:  # it is the instructor's own code
+        raise GradebookError(
+            f"The late submission plugin {type(plugin).__name__} stopped at {student!r} with "
+            f"{type(error).__name__}: {error}. Mend it, then run this again."
+        ) from error
+    return None if penalty is None else min(max(float(penalty), 0.0), rows.total)
+
+
+def _comments(graded: Graded, stubs: Mapping[str, str]) -> dict[str, str]:
+    """What is said of each exercise: its card as text, without what only a notebook can do."""
+    exercises = graded.result.exercises
+    missing: Collection[str] = {item.name for item in exercises if item.status == "MISSING"}
+    sources = feedback.sources(graded.notebook) if missing else {}
+    said = {}
+    for exercise in exercises:
+        name = exercise.name
+        if name in missing and sources.get(name, "").strip() == stubs[name].strip():
+            said[name] = NO_RESPONSE
+        elif name in graded.cards:
+            said[name] = inert(card.as_text(replace(graded.cards[name], inputs={})))
+        else:
+            said[name] = inert(exercise.message)
+    return said
+
+
+def _small_files(folder: Path) -> dict[str, bytes]:
+    """What came with a submission that nbgrader reads again later, if it is what it should be.
+
+    A learner may have made the folder: no link is followed, nothing large or odd is read.
+    """
+    found: dict[str, bytes] = {}
+    if folder.is_symlink() or folder.parent.is_symlink():
+        return found
+    for name in _COPIED:
+        try:
+            handle = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            continue
+        with open(handle, "rb") as file:
+            if stat.S_ISREG(os.fstat(handle).st_mode):
+                data = file.read(_COPIED_BYTES + 1)
+                if len(data) <= _COPIED_BYTES:
+                    found[name] = data
+    return found
+
+
+def _time(timestamp: bytes, student: str) -> datetime | None:
+    """When a submission was handed in, in UTC; None if the file does not say it."""
+    text = timestamp.decode(errors="replace").strip()
+    try:
+        when: datetime = utils.parse_utc(text)
+    except (ValueError, OverflowError):
+        log.warning("%r: %s says %.60r, which is no time. It is ignored.", student, TIMESTAMP, text)
+        return None
+    return when

@@ -1,0 +1,119 @@
+"""How well a machine can keep a child in, and what to do where it cannot.
+
+Three levels. `namespaces` is what the grader insists on. The weaker two are for a machine that has
+nothing better, and only on request.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class IsolationError(Exception):
+    """Learners' code cannot be kept in here. The message says what is missing and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of isolation.
+
+    Attributes:
+        stops: what learners' code cannot do.
+        lets: what it still can.
+    """
+
+    name: str
+    stops: str
+    lets: str
+
+
+LEVELS = (
+    Level(
+        "namespaces",
+        "fork, exec, network, every file but the libraries of its stage and its own /tmp, "
+        "seeing or signalling any other process, using more than its memory, files and threads, "
+        "outliving the grader",
+        "use the processor until its time is up; attack the kernel through the system calls left",
+    ),
+    Level(
+        "landlock",
+        "the same, except what is named next",
+        "learn which paths exist and the host's name; fill the disk of the temporary folder; use "
+        "more threads than its limit, as far as its memory goes",
+    ),
+    Level(
+        "process",
+        "fork, exec, network, signals to others, using more than its memory and descriptors",
+        "read and write all files of whoever runs the grader: solutions and gradebook included",
+    ),
+)
+FULL = LEVELS[0]
+ELSEWHERE = (
+    "Learners' code can only be kept in on Linux. Grade in a Linux container (docker run --rm -it "
+    '--security-opt seccomp=unconfined --security-opt apparmor=unconfined -v "$PWD":/course '
+    "-w /course python:3.12 bash) or, on Windows, in WSL2 (wsl --install)."
+)
+SETTINGS = (
+    # File, the value that forbids user namespaces, how to permit them.
+    (
+        "/proc/sys/kernel/unprivileged_userns_clone",
+        "0",
+        "sudo sysctl kernel.unprivileged_userns_clone=1",
+    ),
+    (
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+    ("/proc/sys/user/max_user_namespaces", "0", "sudo sysctl user.max_user_namespaces=10000"),
+)
+
+
+def require_linux() -> None:
+    """
+    Raises:
+        IsolationError: this is another system, or a processor we have no table of calls for.
+    """
+    if sys.platform != "linux":
+        raise IsolationError(ELSEWHERE)
+    if platform.machine() not in ("x86_64", "aarch64") or sys.maxsize < 2**32:
+        raise IsolationError(
+            f"The filter of system calls is written for 64-bit x86 and ARM, and this Python runs "
+            f"on {platform.machine()}. Grade on one of those."
+        )
+
+
+def advice(error: str) -> str:
+    """What to do when namespaces fail with an error, in one line."""
+    for file, forbidding, command in forbidden():
+        return f"{file} is {forbidding}. To permit it: {command}"
+    if in_container():
+        return (
+            "This looks like a container. Start it with --security-opt seccomp=unconfined "
+            "--security-opt apparmor=unconfined"
+        )
+    if os.strerror(errno.ENOSYS) in error:
+        return f"Linux 5.12 or newer is needed, and this is {platform.release()}"
+    return "Ask who looks after this machine to permit user namespaces to you"
+
+
+def forbidden() -> list[tuple[str, str, str]]:
+    """Those of SETTINGS that forbid user namespaces here."""
+    found = []
+    for file, forbidding, command in SETTINGS:
+        if os.geteuid() == 0 and "unprivileged" in file:
+            continue  # does not hold for root
+        path = Path(file)
+        if path.exists() and path.read_text().strip() == forbidding:
+            found.append((file, forbidding, command))
+    return found
+
+
+def in_container() -> bool:
+    """Whether this looks like one: its own settings come before the machine's."""
+    return os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv")

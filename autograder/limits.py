@@ -1,0 +1,47 @@
+"""Every limit of the grader, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one submission may use.
+
+    Attributes:
+        notebook_bytes: size of the file; a larger one is INVALID.
+        code_bytes: source of all code cells together; a notebook with more is INVALID.
+        cell_bytes: source of one cell; a larger one is not run.
+        statements: of all cells together; those after that are not run either.
+        cell_seconds: wall clock for one of the learner's cells.
+        our_cell_seconds: the same for a locked cell, which is ours.
+        call_seconds: wall clock for all calls of one exercise, as in the notebook's check.
+        grace_seconds: how much later the process is killed if it does not stop by itself.
+        submission_seconds: for the whole submission; what is not graded by then is a TIMEOUT.
+        printed_bytes: what one cell may print.
+        reply_bytes: one reply of a child.
+        memory_bytes: beyond what the libraries take.
+        scratch_bytes, scratch_files: of the child's own /tmp, which is held in memory.
+        threads, open_files, file_bytes: per child.
+    """
+
+    notebook_bytes: int = 10 * MIB
+    code_bytes: int = MIB
+    cell_bytes: int = 200_000
+    statements: int = 5000
+    cell_seconds: float = 10.0
+    our_cell_seconds: float = 60.0
+    call_seconds: float = 8.0
+    grace_seconds: float = 2.0
+    submission_seconds: float = 240.0
+    printed_bytes: int = MIB
+    reply_bytes: int = 32 * MIB
+    memory_bytes: int = 1024 * MIB
+    scratch_bytes: int = 64 * MIB
+    scratch_files: int = 2048
+    threads: int = 64
+    open_files: int = 64
+    file_bytes: int = 64 * MIB

@@ -1,0 +1,76 @@
+"""One notebook, wherever it lies: graded and shown, with no class and no gradebook."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+from pathlib import Path
+
+from autograder import lessons, roster
+from autograder.files import write_whole
+from autograder.limits import Limits
+from autograder.marking import Job, OpensGrader, mark, open_grader
+from autograder.problems import printable
+from autograder.results import Graded
+
+
+def grade_file(
+    path: Path,
+    lesson: str = "",
+    seed: int | None = None,
+    json_file: str = "",
+    weaker: bool = False,
+    opens: OpensGrader = open_grader,
+) -> None:
+    """Grade one notebook, and print its cards, or write its result.
+
+    Args:
+        path: the notebook.
+        lesson: '' to tell it from the notebook.
+        seed: None for a fresh one.
+        json_file: file for the result, '-' for standard output, '' for cards instead.
+        weaker: grade even where isolation is weaker than it should be.
+    Raises:
+        Usage: there is no such file, or its lesson cannot be told.
+        Problem, NotWritten: it cannot be graded here, or not be written.
+    """
+    limits = Limits()
+    content = roster.read_file(path, limits)
+    slug = lesson or lessons.lesson_of(path, content, limits)
+    released = lessons.released_text(lessons.RELEASED / slug / f"{slug}.ipynb")
+    job = Job(slug, released, secrets.randbits(63) if seed is None else seed, limits, weaker)
+    submission = roster.Submission(student_of(path, slug), content)
+    with opens(job) as grader:
+        graded = mark(grader, submission)
+    line = json.dumps(graded.result.as_json()) + "\n"
+    if json_file == "-":
+        sys.stdout.write(line)
+    elif json_file:
+        write_whole(Path(json_file), line.encode())
+    else:
+        print(as_text(graded))
+    print(f"Seed {job.seed}.", file=sys.stderr)
+
+
+def student_of(path: Path, lesson: str) -> str:
+    """Whose it is: …/<student>/<lesson>/<lesson>.ipynb says; else the file's own name."""
+    folder = path.absolute().parent
+    if folder.name == path.stem == lesson and folder.parent.name:
+        return folder.parent.name
+    return path.stem
+
+
+def as_text(graded: Graded) -> str:
+    """A submission for a terminal: its score, what was put right, and the cards."""
+    from attnlab.checks.card import as_text as card_text
+
+    result = graded.result
+    head = f"{printable(result.student)} · {result.lesson} · {result.status}"
+    parts = [f"{head} · {result.score:g} of {result.max_score:g} points"]
+    parts += filter(None, [result.message])
+    parts += [f"Put right: {repair}" for repair in result.repaired]
+    for exercise in result.exercises:
+        card = graded.cards.get(exercise.name)
+        parts.append("\n" + (card_text(card) if card else f"{exercise.name}: {exercise.message}"))
+    return "\n".join(parts)

@@ -1,0 +1,228 @@
+"""What to do with a rebuilt notebook: which cells to run, where to check, what code reading says.
+
+Locked cells that show something are ours and cost time; only those are run that give a value to a
+name which a learner's code looks up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from attnlab.checks.declare import Exercise
+from attnlab.checks.findings import Verdict
+from autograder import policy, verdicts
+from autograder.limits import Limits
+from autograder.read import Cell
+from autograder.rebuild import Rebuilt, exercise_of, is_check, is_solution
+
+LOOKS_UP_ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "get_ipython"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Run a cell, or check an exercise where its check cell stands.
+
+    Attributes:
+        index: of the cell.
+        ours: whether the cell is locked.
+        exercise: to check, None for a cell to run.
+    """
+
+    index: int
+    source: str
+    ours: bool
+    exercise: Exercise | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a second look at an exercise takes from a cell.
+
+    Attributes:
+        index: of the cell.
+        needed: those of its statements that the exercise's function is made of.
+        source: what is run: of a learner's extra cell everything, of others what is needed.
+    """
+
+    index: int
+    needed: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a notebook is graded.
+
+    Attributes:
+        homes: index of the cell where an exercise's function should be.
+        needs: for each exercise whose function was found by reading, the code for a second look.
+        policy: exercises that forfeit their points, by what was read.
+        reaches_out: whether a learner's code might change what other cells rely on.
+        too_long: cells that are neither read nor run.
+    """
+
+    stage: str
+    exercises: Mapping[str, Exercise]
+    steps: tuple[Step, ...]
+    homes: Mapping[str, int]
+    needs: Mapping[str, tuple[Part, ...]]
+    policy: Mapping[str, Verdict]
+    reaches_out: bool
+    too_long: frozenset[int]
+
+    @property
+    def sources(self) -> dict[int, str]:
+        """Source of each cell that is run, by its index."""
+        return {step.index: step.source for step in self.steps if step.exercise is None}
+
+
+def make_plan(
+    rebuilt: Rebuilt,
+    released: list[Cell],
+    exercises: Mapping[str, Exercise],
+    stage: str,
+    limits: Limits,
+) -> Plan:
+    """Read a notebook's code and plan its run.
+
+    Args:
+        rebuilt: the learner's notebook.
+        released: cells of the notebook that learners were given.
+        exercises: of the lesson, by name.
+        stage: of the lesson.
+    """
+    code = [(index, cell) for index, cell in enumerate(rebuilt.cells) if cell.kind == "code"]
+    untouched = {cell.source for cell in released}
+    read, too_long = _read_cells(code, limits)
+    theirs = {
+        index: cell.source for index, cell in code if _is_theirs(cell) and index not in too_long
+    }
+    wanted = set(exercises)
+    for index, source in theirs.items():
+        wanted |= policy.free_names(source, read[index])
+    shown = _needed_locked_cells(code, wanted)
+    steps: list[Step] = []
+    program: list[policy.Statement] = []
+    needs: dict[str, tuple[Part, ...]] = {}
+    extra = {index for index, cell in code if not cell.grade_id}
+    forfeits: dict[str, Verdict] = {}
+    for index, cell in code:
+        exercise = exercises.get(exercise_of(cell)) if is_check(cell) else None
+        if exercise is not None:
+            steps.append(Step(index, "", True, exercise))
+            try:
+                parts = policy.needed(exercise.name, program)
+            except policy.TooLong:
+                forfeits[exercise.name] = verdicts.unreadable(exercise)
+                continue
+            if parts:
+                needs[exercise.name] = _second_look(program, parts, extra)
+                verdict = _read(exercise, parts, stage)
+                if verdict:
+                    forfeits[exercise.name] = verdict
+            continue
+        if index in too_long or not (_is_theirs(cell) or index in shown):
+            continue
+        steps.append(Step(index, cell.source, not _is_theirs(cell)))
+        program += read[index]
+    return Plan(
+        stage,
+        exercises,
+        tuple(steps),
+        {exercise_of(cell): index for index, cell in code if is_solution(cell)},
+        needs,
+        forfeits,
+        any(policy.reaches_out(source) for source in theirs.values() if source not in untouched),
+        frozenset(too_long),
+    )
+
+
+def _is_theirs(cell: Cell) -> bool:
+    return not cell.grade_id or is_solution(cell)
+
+
+def _read_cells(
+    code: list[tuple[int, Cell]], limits: Limits
+) -> tuple[dict[int, tuple[policy.Statement, ...]], set[int]]:
+    """The statements of each cell, and the cells that are too long to be read."""
+    read: dict[int, tuple[policy.Statement, ...]] = {}
+    too_long: set[int] = set()
+    total = 0
+    for index, cell in code:
+        try:
+            if _is_theirs(cell):
+                if len(cell.source) > limits.cell_bytes or total > limits.statements:
+                    raise policy.TooLong
+                read[index] = tuple(policy.statements(index, cell.source))
+                total += len(read[index])
+            else:
+                read[index] = _statements(index, cell.source)
+        except policy.TooLong:
+            too_long.add(index)
+    return read, too_long
+
+
+def _needed_locked_cells(code: list[tuple[int, Cell]], wanted: set[str]) -> frozenset[int]:
+    """Locked cells that bind a name which is wanted, or which another such cell looks up.
+
+    Args:
+        wanted: names that a learner's code looks up, or that exercises have.
+    """
+    locked = [(index, cell) for index, cell in code if not _is_theirs(cell)]
+    if wanted & LOOKS_UP_ANYTHING:
+        return frozenset(index for index, _ in locked)
+    found: set[int] = set()
+    while True:
+        new = {
+            index: cell
+            for index, cell in locked
+            if index not in found
+            and not is_check(cell)
+            and any(part.binds & wanted for part in _statements(index, cell.source))
+        }
+        if not new:
+            return frozenset(found)
+        found |= set(new)
+        for index, cell in new.items():
+            wanted |= policy.free_names(cell.source, _statements(index, cell.source))
+
+
+@lru_cache(maxsize=1000)
+def _statements(index: int, source: str) -> tuple[policy.Statement, ...]:
+    """Statements of a locked cell: the same in every notebook of a class."""
+    return tuple(policy.statements(index, source))
+
+
+def _second_look(
+    program: list[policy.Statement], parts: list[policy.Statement], extra: set[int]
+) -> tuple[Part, ...]:
+    """Source by cell: without what changes a module, for that is everyone's.
+
+    Extra cells are run as they are: what a learner sets there, NumPy's errors for one, is meant.
+    """
+    needed = {id(part) for part in parts}
+    modules = frozenset().union(*(part.binds for part in program if part.imports))
+    sources: dict[int, tuple[list[str], list[str]]] = {}
+    for part in program:
+        wanted = id(part) in needed or part.star or part.cell in extra
+        if part.alters & modules or not wanted:
+            continue
+        fewest, most = sources.setdefault(part.cell, ([], []))
+        most.append(part.source)
+        if id(part) in needed:
+            fewest.append(part.source)
+    return tuple(
+        Part(index, "\n".join(fewest), "\n".join(most)) for index, (fewest, most) in sources.items()
+    )
+
+
+def _read(exercise: Exercise, parts: list[policy.Statement], stage: str) -> Verdict | None:
+    """The verdict on an exercise whose code has something that is banned, None if it has not."""
+    if exercise.fused_banned:
+        call = policy.banned_call(parts)
+        if call:
+            return verdicts.banned_call(exercise, call)
+    imported = policy.banned_import(parts, stage)
+    return verdicts.banned_import(exercise, imported, stage) if imported else None

@@ -1,0 +1,407 @@
+"""Reading code: which statements an exercise's function needs, and what is banned in them.
+
+Reading is one of two ways to find a banned call; watching PyTorch's operators while the function
+runs is the other. Neither is proof, so a finding is flagged for a person.
+
+The code is a stranger's, and is only ever parsed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import symtable
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+# What computes attention by itself, wherever in PyTorch it is found.
+FUSED = frozenset(
+    {
+        "scaled_dot_product_attention",
+        "MultiheadAttention",
+        "multi_head_attention_forward",
+        "_native_multi_head_attention",
+        "_transformer_encoder_layer_fwd",
+        "flex_attention",
+        "Transformer",
+        "TransformerEncoder",
+        "TransformerEncoderLayer",
+        "TransformerDecoder",
+        "TransformerDecoderLayer",
+        "sdpa_kernel",
+    }
+)
+STAGES = {"pure": (), "numpy": ("numpy",), "torch": ("numpy", "torch")}
+LIBRARIES = frozenset(
+    {
+        "numpy",
+        "scipy",
+        "torch",
+        "torchvision",
+        "jax",
+        "jaxlib",
+        "tensorflow",
+        "keras",
+        "cupy",
+        "numba",
+        "pandas",
+        "sklearn",
+        "einops",
+        "xformers",
+        "flash_attn",
+        "transformers",
+        "sympy",
+    }
+)
+# By these, code can change what belongs to others.
+REACHING_NAMES = frozenset(
+    [
+        "globals",
+        "locals",
+        "vars",
+        "setattr",
+        "delattr",
+        "exec",
+        "eval",
+        "compile",
+        "__import__",
+        "importlib",
+        "sys",
+        "gc",
+        "os",
+        "ctypes",
+        "inspect",
+        "builtins",
+        "signal",
+        "threading",
+        "subprocess",
+        "multiprocessing",
+        "atexit",
+        "types",
+        "weakref",
+        "io",
+        "socket",
+        "tempfile",
+        "shutil",
+        "pathlib",
+        "open",
+        "get_ipython",
+    ]
+)
+STATEMENTS = 1000  # of one cell
+SCOPES = 1000  # functions, classes, comprehensions in one statement: `symtable` takes their square
+STEPS = 2_000_000  # of following names; a lesson's notebook takes some thousands
+SCOPED = (
+    ast.FunctionDef
+    | ast.AsyncFunctionDef
+    | ast.ClassDef
+    | ast.Lambda
+    | ast.ListComp
+    | ast.SetComp
+    | ast.DictComp
+    | ast.GeneratorExp
+)
+# Lines that IPython alone understands; of those that time code, the code is kept.
+MAGIC = re.compile(
+    r"^([ \t]*)(?:%%?(?:timeit|time|prun)\b(?:[ \t]+-[a-z]\S*(?:[ \t]+\d+)?)*(.*)"
+    r"|[%!?].*|[\w.]+\?{1,2}[ \t]*)$",
+    re.MULTILINE,
+)
+PARSING_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+class TooLong(Exception):
+    """Code whose names cannot be followed in reasonable time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement at the top level of a notebook.
+
+    Attributes:
+        cell: index of its cell.
+        imports: modules that it imports.
+        mentions: names by which it may mean a function of a library.
+        binds: names that it gives a value to.
+        alters: names of things that it changes a part of: `a` of `a.b = …` and `a[0] = …`.
+        uses: names of the notebook that it looks up, now or when its functions are called.
+        star: whether it imports whatever a module has.
+        replaces: whether it surely takes the place of earlier values of these names.
+    """
+
+    cell: int
+    source: str
+    imports: tuple[str, ...]
+    mentions: tuple[str, ...]
+    binds: frozenset[str]
+    alters: frozenset[str]
+    uses: frozenset[str]
+    star: bool
+    replaces: bool
+
+
+def statements(cell: int, source: str) -> list[Statement]:
+    """The top-level statements of a cell; none, if it is not Python.
+
+    Raises:
+        TooLong: there are more than anyone would write.
+    """
+    try:
+        text, tree = _parsed(source)
+        if len(tree.body) > STATEMENTS:
+            raise TooLong
+        lines = text.encode().split(b"\n")
+        return [_statement(cell, lines, node) for node in tree.body]
+    except PARSING_ERRORS:
+        return []
+
+
+def needed(name: str, program: list[Statement]) -> list[Statement]:
+    """The statements that a function is made of, in their order.
+
+    Args:
+        name: the function.
+        program: all statements up to where it is checked.
+    Raises:
+        TooLong: there is more to follow than anyone would write.
+    """
+    end, steps = len(program), 0
+    found: set[int] = set()
+    asked: set[tuple[str, int]] = set()
+    wanted = [(name, end)]
+    while wanted:
+        looked_up, before = wanted.pop()
+        if (looked_up, before) in asked:
+            continue
+        asked.add((looked_up, before))
+        for at in range(before - 1, -1, -1):
+            steps += 1
+            if steps > STEPS:
+                raise TooLong
+            statement = program[at]
+            if looked_up not in statement.binds:
+                continue
+            if at not in found:
+                found.add(at)
+                # A name in a function's body is looked up when it is called, others at once.
+                wanted += [(used, when) for used in statement.uses for when in (at, end)]
+            if statement.replaces:
+                break
+    return [program[at] for at in sorted(found)]
+
+
+def banned_import(program: Iterable[Statement], stage: str) -> str:
+    """The first import that a lesson's stage does not allow, as written, '' if there is none."""
+    for statement in program:
+        for module in statement.imports:
+            root = module.partition(".")[0]
+            banned = root in LIBRARIES and root not in STAGES[stage]
+            if banned or module.startswith("attnlab."):
+                return f"import {module}"
+    return ""
+
+
+def banned_call(program: Iterable[Statement]) -> str:
+    """The first reference to PyTorch's own attention, '' if there is none.
+
+    A function of a learner's own may have such a name; PyTorch's is reached as an attribute, by an
+    import, or by its name as text.
+    """
+    for statement in program:
+        for name in statement.mentions:
+            if name in FUSED or name.startswith(("_scaled_", "torch.nn.attention")):
+                return name
+    return ""
+
+
+def reaches_out(source: str) -> bool:
+    """Whether code might change what other cells rely on, so that these deserve a second look.
+
+    Harmless code may be named here, and that costs some milliseconds alone.
+    """
+    try:
+        _, tree = _parsed(source)
+    except PARSING_ERRORS:
+        return True
+    return any(_reaches(node) for node in ast.walk(tree))
+
+
+def free_names(source: str, parts: Iterable[Statement]) -> frozenset[str]:
+    """Names of the notebook that a cell looks up; each word in it, if it could not be read.
+
+    Args:
+        parts: the cell's statements.
+    """
+    if parts:
+        return frozenset[str]().union(*(part.uses for part in parts))
+    words = "".join(char if char.isalnum() or char == "_" else " " for char in source)
+    return frozenset(words.split())
+
+
+def _parsed(source: str) -> tuple[str, ast.Module]:
+    """A cell as Python, without magics if it has any, and its tree.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: it is not Python.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an odd escape sequence, say
+        try:
+            return source, ast.parse(source)
+        except PARSING_ERRORS:
+            plain = MAGIC.sub(lambda line: line[1] + (line[2] or "").strip(), source)
+            return plain, ast.parse(plain)
+
+
+def _statement(cell: int, lines: list[bytes], node: ast.stmt) -> Statement:
+    if sum(isinstance(inner, SCOPED) for inner in ast.walk(node)) > SCOPES:
+        raise TooLong
+    text = _text_of(lines, node)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = symtable.symtable(text, "statement", "exec")
+    binds = frozenset(
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if symbol.is_assigned() or symbol.is_imported()
+    ) | _bound_deeper(table)
+    simple = isinstance(
+        node,
+        ast.FunctionDef
+        | ast.AsyncFunctionDef
+        | ast.ClassDef
+        | ast.Assign
+        | ast.AnnAssign
+        | ast.Import
+        | ast.ImportFrom,
+    )
+    star = isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
+    if star:
+        binds, simple = binds | FUSED, False  # any of these may come with a star
+    stored = frozenset(_roots_of_stores(node))
+    return Statement(
+        cell,
+        text,
+        tuple(module for inner in ast.walk(node) for module in _modules(inner)),
+        tuple(_mentions(node)),
+        binds | stored,
+        stored,
+        _free(table) | stored,
+        star,
+        simple and not stored & binds,
+    )
+
+
+def _text_of(lines: list[bytes], node: ast.stmt) -> str:
+    """A statement's source, its decorators included."""
+    decorators = getattr(node, "decorator_list", [])
+    start = min([node.lineno, *(item.lineno for item in decorators)])
+    assert node.end_lineno is not None
+    part = lines[start - 1 : node.end_lineno]
+    part[-1] = part[-1][: node.end_col_offset]
+    if not decorators:
+        part[0] = part[0][node.col_offset :]
+    return b"\n".join(part).decode()
+
+
+def _free(table: symtable.SymbolTable) -> frozenset[str]:
+    """Names looked up in the notebook's own namespace, by this code or by functions in it."""
+    top = table.get_type() == "module"
+    names = {
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (top or symbol.is_global())
+    }
+    for child in table.get_children():
+        names |= _free(child)
+    return frozenset(names)
+
+
+def _bound_deeper(table: symtable.SymbolTable) -> frozenset[str]:
+    """Names that functions assign to after saying `global`."""
+    names: set[str] = set()
+    for child in table.get_children():
+        names |= {
+            symbol.get_name()
+            for symbol in child.get_symbols()
+            if symbol.is_declared_global() and symbol.is_assigned()
+        }
+        names |= _bound_deeper(child)
+    return frozenset(names)
+
+
+def _roots_of_stores(node: ast.stmt) -> Iterator[str]:
+    """`a` of `a.b = …` and `a[0] = …` at the top level."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute | ast.Subscript) and not isinstance(inner.ctx, ast.Load):
+            root = _root(inner)
+            if isinstance(root, ast.Name):
+                yield root.id
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node
+
+
+def _modules(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or "."]
+    return []
+
+
+def _mentions(statement: ast.stmt) -> Iterator[str]:
+    """Names by which functions of a library may be meant, and all text but docstrings."""
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop()
+        yield from _references(node)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            todo += ast.iter_child_nodes(node)
+
+
+def _references(node: ast.AST) -> list[str]:
+    """Names by which a library's function may be meant in one node."""
+    if isinstance(node, ast.Attribute):
+        if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+            return []  # a method of the learner's own
+        if node.attr == "attention" and isinstance(node.value, ast.Attribute | ast.Name):
+            owner = getattr(node.value, "attr", getattr(node.value, "id", ""))
+            return ["torch.nn.attention"] if owner == "nn" else []
+        return [node.attr]
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        module = node.module or ""
+        names = [name for alias in node.names for name in (alias.name, f"{module}.{alias.name}")]
+        if "*" in names and module.startswith("torch"):
+            names += sorted(FUSED)
+        return [module, *names]
+    return []
+
+
+def _reaches(node: ast.AST) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in REACHING_NAMES or node.id.startswith("__")
+    if isinstance(node, ast.Global | ast.Nonlocal | ast.AsyncFunctionDef):
+        return True
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        names = [alias.name.partition(".")[0] for alias in node.names] + _modules(node)
+        return any(name.partition(".")[0] in REACHING_NAMES for name in names)
+    if isinstance(node, ast.Attribute):
+        if not isinstance(node.ctx, ast.Load):
+            root = _root(node)
+            return not (isinstance(root, ast.Name) and root.id == "self")
+        outward = node.attr.startswith(("set", "__", "register", "inference_mode")) or (
+            "seed" in node.attr
+        )
+        return outward and node.attr != "__init__"
+    return False

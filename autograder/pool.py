@@ -1,0 +1,240 @@
+"""Worker processes on this machine.
+
+Each holds one Grader, grades one submission at a time, and has the next one waiting, so that it
+works on while results are recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+from types import FrameType
+
+from autograder.engine import Done, Engine
+from autograder.marking import Job, OpensGrader, mark, open_grader
+from autograder.problems import Problem
+from autograder.results import Graded
+from autograder.roster import Submission
+
+# Not fork: a process that has a gradebook open, and threads, is not one to copy.
+_PROCESSES = multiprocessing.get_context("spawn")
+_SPARE_SECONDS = 60.0  # past a submission's own limit, for a worker that does not answer
+_FAREWELL_SECONDS = 5
+# Fits into the channel with room to spare: sending must not wait for a busy worker, which may in
+# turn be waiting for its answer to be read.
+_AHEAD_BYTES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A worker's first word: its Grader stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A worker cannot grade on this machine, for a reason that a person can mend."""
+
+    reason: str
+
+
+Answer = Ready | Refused | Graded
+
+
+class Pool(Engine):
+    """Grades submissions in several processes; a context manager that leaves none behind."""
+
+    def __init__(self, job: Job, jobs: int, opens: OpensGrader = open_grader) -> None:
+        self._workers = [_Worker(job, opens) for _ in range(jobs)]
+        self._patience = job.limits.submission_seconds + _SPARE_SECONDS
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            worker.dismiss()
+        for worker in self._workers:
+            worker.bury()
+
+    def spread(
+        self, submissions: Iterator[Submission], lost: list[Submission]
+    ) -> Iterator[list[Done]]:
+        """Keep every worker busy until there are no more; add to `lost` what ended a worker."""
+        again: list[Submission] = []
+        following: Submission | None = None
+        while True:
+            for most in (0, 1):  # something for everyone first
+                for worker in self._workers:
+                    if following is None:
+                        following = again.pop() if again else next(submissions, None)
+                    if following is not None and worker.has_room_for(following, most):
+                        worker.give(following)
+                        following = None
+            watched = {
+                worker.channel: worker
+                for worker in self._workers
+                if worker.tasks or (following is not None and not worker.is_ready)
+            }
+            if not watched:
+                return
+            finished: list[Done] = []
+            for channel in wait(list(watched), timeout=1.0):
+                assert isinstance(channel, Connection)
+                worker = watched[channel]
+                answer = worker.answer()
+                if isinstance(answer, Refused):
+                    raise Problem(answer.reason)
+                if isinstance(answer, Graded):
+                    finished.append((worker.tasks.popleft(), answer))
+                if answer is None:
+                    tasks = worker.tasks
+                    worker.start_again()
+                    lost.extend(islice(tasks, 1))  # the others had not begun
+                    again.extend(islice(tasks, 1, None))
+            for worker in watched.values():
+                worker.kill_if_silent(self._patience)
+            yield finished
+
+
+class _Worker:
+    """A worker process, seen from the main process.
+
+    Attributes:
+        channel: what it answers on.
+        tasks: what it was given and has not answered, first the one that it is grading.
+        is_ready: whether it has said its first word.
+    """
+
+    def __init__(self, job: Job, opens: OpensGrader) -> None:
+        self._job, self._opens = job, opens
+        self._start()
+
+    def _start(self) -> None:
+        self.tasks: deque[Submission] = deque()
+        self.is_ready = False
+        self._heard = time.monotonic()
+        self.channel, theirs = _PROCESSES.Pipe()
+        self._process = _PROCESSES.Process(target=_work, args=(theirs, self._opens), daemon=True)
+        # A Ctrl+C meanwhile is for the main process alone; `_work` takes the mask off.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        theirs.close()  # so that its end is noticed
+        self.channel.send(self._job)  # an argument this large would be waited for
+
+    def has_room_for(self, submission: Submission, most: int) -> bool:
+        """Whether it has at most so many tasks, and if it has any this one can wait unread."""
+        size = len(submission.content) if isinstance(submission.content, bytes) else 0
+        return (
+            self.is_ready and len(self.tasks) <= most and (not self.tasks or size <= _AHEAD_BYTES)
+        )
+
+    def give(self, submission: Submission) -> None:
+        if not self.tasks:
+            self._heard = time.monotonic()
+        self.tasks.append(submission)
+        with contextlib.suppress(OSError):  # it is dead, which `answer` finds
+            self.channel.send(submission)
+
+    def answer(self) -> Answer | None:
+        """What it says, None if it is dead."""
+        try:
+            answer: Answer = self.channel.recv()
+        except (EOFError, OSError):
+            return None
+        self.is_ready, self._heard = True, time.monotonic()
+        return answer
+
+    def start_again(self) -> None:
+        """Put a new process in the place of a dead one.
+
+        Raises:
+            Problem: it had not even begun.
+        """
+        self.bury()
+        if not self.is_ready:
+            raise Problem(
+                f"A worker process ended before it could grade (exit code "
+                f"{self._process.exitcode}). What it said is above; try `python -m autograder "
+                "doctor`, or fewer --jobs if memory is short."
+            )
+        self._start()
+
+    def kill_if_silent(self, seconds: float) -> None:
+        """End it if it owes an answer for longer than that; `answer` then finds it dead."""
+        if time.monotonic() - self._heard > seconds:
+            self._process.kill()
+
+    def dismiss(self) -> None:
+        """Ask it to end."""
+        if self.is_ready and not self.tasks:
+            with contextlib.suppress(OSError):
+                self.channel.send(None)
+        else:
+            self._process.terminate()
+
+    def bury(self) -> None:
+        """Wait for its end, or bring it about."""
+        for _ in range(_FAREWELL_SECONDS):
+            self._process.join(1.0)
+            if not self._process.is_alive():
+                break
+            self._process.terminate()
+        else:
+            self._process.kill()
+            self._process.join()
+        self.channel.close()
+
+
+def _work(channel: Connection, opens: OpensGrader) -> None:
+    """A worker process: answer each submission until told to end."""
+    _settle()
+    try:
+        with opens(channel.recv()) as grader:
+            channel.send(Ready())
+            while (submission := channel.recv()) is not None:
+                channel.send(mark(grader, submission))
+    except Problem as problem:
+        channel.send(Refused(str(problem)))
+
+
+def _settle() -> None:
+    """Make this process a worker: quiet, single-threaded, and gone when its parent is."""
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    os.dup2(2, 1)  # the main process's standard output is for results alone
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker, one core
+    signal.signal(signal.SIGTERM, _end)
+    # Ctrl+C goes to all processes of a terminal; the main one decides. Not SIG_IGN, which
+    # processes started here would inherit.
+    signal.signal(signal.SIGINT, _go_on)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+
+
+def _follow_parent() -> None:
+    """End this process with the main one, however that ends: nobody would wait for its answers."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    # This may come where Python lets nothing be raised, and would say so; it comes again.
+    sys.unraisablehook = _go_on
+    raise SystemExit(0)
+
+
+def _go_on(*_: object) -> None:
+    """Take no notice."""

@@ -1,0 +1,19 @@
+"""What stops a whole run, as opposed to what is wrong with one learner's notebook.
+
+Each carries a sentence for a person: what was wrong, where, and what to do.
+"""
+
+from __future__ import annotations
+
+
+class Usage(Exception):
+    """The command asks for something that is not there."""
+
+
+class Problem(Exception):
+    """The machine, the course's files or the cluster cannot do it."""
+
+
+def printable(name: str) -> str:
+    """A name that a learner chose, safe to print: no newline, no escape sequence."""
+    return name if name.isprintable() else ascii(name)[1:-1]

@@ -1,0 +1,53 @@
+"""How far a run is, for whoever waits: on standard error, which no result ever goes to."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from tqdm import tqdm
+
+_LINE_SECONDS = 15.0  # between lines where nobody watches a bar
+
+
+class Progress:
+    """A bar with an ETA on a terminal, a line now and then elsewhere; a context manager."""
+
+    def __init__(self, total: int) -> None:
+        self._bar: tqdm | None = None
+        if sys.stderr.isatty():
+            self._bar = tqdm(total=total, unit=" submissions", file=sys.stderr, leave=False)
+        self._total, self._done, self._skipped = total, 0, 0
+        self._begun = self._said = time.monotonic()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar:
+            self._bar.close()
+
+    def skip(self) -> None:
+        """One more was recorded before; it says nothing about how fast this run is."""
+        self._skipped += 1
+        if self._bar:
+            self._bar.initial += 1
+            self._bar.update()
+
+    def advance(self, count: int) -> None:
+        """So many more are recorded."""
+        self._done += count
+        now = time.monotonic()
+        if self._bar:
+            self._bar.update(count)
+        elif now - self._said >= _LINE_SECONDS:
+            self._said = now
+            line = tqdm.format_meter(
+                self._done + self._skipped,
+                self._total,
+                now - self._begun,
+                ncols=80,
+                unit=" submissions",
+                initial=self._skipped,
+            )
+            print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,72 @@
+"""What grading one submission yields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from attnlab.checks.findings import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseResult:
+    """One exercise of one submission.
+
+    Attributes:
+        status: 'PASS', 'FAIL', 'ERROR', 'TIMEOUT', 'OOM', 'CRASH', 'POLICY' or 'MISSING'.
+        score: points earned, of max_score.
+        diagnosis: slug of the likely cause, None if none is certain.
+        message: what differed, without any expected value; '' on a pass.
+        seconds: wall-clock time of its calls.
+    """
+
+    name: str
+    status: str
+    score: float
+    max_score: float
+    diagnosis: str | None
+    message: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One submission.
+
+    Attributes:
+        status: 'GRADED', or 'INVALID' where there is no notebook to grade; `message` says why.
+        repaired: what of the locked parts had to be put right.
+    """
+
+    student: str
+    lesson: str
+    status: str
+    message: str
+    score: float
+    max_score: float
+    repaired: tuple[str, ...] = ()
+    exercises: tuple[ExerciseResult, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `--json` writes, one per line."""
+        return asdict(self) | {
+            "repaired": list(self.repaired),
+            "exercises": [asdict(exercise) for exercise in self.exercises],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A result, with what a person is shown of it.
+
+    Attributes:
+        notebook: text of the autograded notebook, '' where the submission is INVALID.
+        cards: a Verdict for each exercise, with no expected value in it.
+        seconds: wall-clock time by phase: 'read', 'rebuild', 'cells', 'calls', 'judge', 'report'.
+    """
+
+    result: Result
+    notebook: str = ""
+    cards: Mapping[str, Verdict] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)

@@ -1,0 +1,204 @@
+"""Who is in a class, and what each of them handed in.
+
+Learners choose the names and the kinds of what lies in their folders. A file is opened by no name
+that leaves the student's folder, never waited for, and never read past the limit; whatever is wrong
+with it is that student's result, and nobody else's trouble.
+"""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.limits import Limits
+from autograder.problems import Problem, Usage, printable
+from autograder.read import Unreadable, too_large
+
+# The grader's own trouble, not the file's.
+_OURS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISCHR, "a device"),
+)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+# Not following the last link, and not waiting for somebody to write into a named pipe.
+_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_FILE |= getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What one student handed in for a lesson.
+
+    Attributes:
+        folder: name of the student's folder; bytes that are not UTF-8 are surrogates in it.
+        content: the notebook's bytes, or why there are none.
+        note: what the student should know besides, such as a second notebook that is not graded.
+    """
+
+    folder: str
+    content: bytes | Unreadable
+    note: str = ""
+
+    @property
+    def student(self) -> str:
+        """The folder's name as text that can be printed, stored and sent anywhere."""
+        return os.fsencode(self.folder).decode("utf-8", "backslashreplace")
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the result may."""
+        if not isinstance(self.content, bytes):
+            return hashlib.sha256(b"unreadable\0" + str(self.content).encode()).hexdigest()
+        digest = hashlib.sha256(b"notebook\0" + self.note.encode() + b"\0")
+        digest.update(self.content)
+        return digest.hexdigest()
+
+
+def students(submitted: Path, lesson: str) -> list[str]:
+    """Names of the folders that hold something under the lesson's name, in order.
+
+    Raises:
+        Problem: the folder of submissions cannot be listed.
+    """
+    try:
+        with os.scandir(submitted) as entries:
+            folders = [entry.name for entry in entries if entry.is_dir() or entry.is_symlink()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise Problem(f"Cannot list {submitted}: {error.strerror}.") from error
+    return sorted(name for name in folders if _has(submitted / name / lesson))
+
+
+def _has(path: Path) -> bool:
+    """Whether something is there; what cannot be looked at counts, so that it gets a result."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def chosen(names: list[str], wanted: Iterable[str], lesson: str) -> list[str]:
+    """Those of a class that are wanted, everyone if nobody is named.
+
+    Raises:
+        Usage: someone is not in the class.
+    """
+    wanted = set(wanted)
+    for name in sorted(wanted - set(names)):
+        near = difflib.get_close_matches(name, names, 1, 0.3)
+        listed = ", ".join(map(printable, names[:20])) + (", …" if len(names) > 20 else "")
+        raise Usage(
+            f"No student {name!r} has handed in {lesson}. "
+            + (f"Do you mean {printable(near[0])!r}? " if near else "")
+            + (f"There are {len(names)}: {listed}." if names else "Nobody has.")
+        )
+    return [name for name in names if not wanted or name in wanted]
+
+
+def collect(submitted: Path, student: str, lesson: str, limits: Limits) -> Submission:
+    """What a student handed in. Never raises for anything found in the student's folder."""
+    wanted = f"{lesson}.ipynb"
+    try:
+        names = _notebooks(submitted / student, lesson)
+        others = ", ".join(f"`{printable(name)}`" for name in names if name != wanted)
+        if wanted not in names:
+            found = f"but there is {others}: rename it" if others else "nor any other notebook"
+            return Submission(student, Unreadable(f"There is no `{wanted}`, {found}."))
+        note = f"Only `{wanted}` is graded, and {others} is not." if others else ""
+        content = _read(submitted / student, Path(lesson, wanted), limits)
+        return Submission(student, content, note)
+    except _Leaves as leaves:
+        where = printable(str(leaves))
+        reason = f"`{where}` is a link out of the student's folder. Hand in the file itself."
+        return Submission(student, Unreadable(reason))
+    except OSError as error:
+        if error.errno in _OURS:
+            raise Problem(f"Cannot open submissions: {error.strerror}. Close programs.") from error
+        reason = f"The submission cannot be opened: {os.strerror(error.errno or 0)}."
+        return Submission(student, Unreadable(reason))
+
+
+def read_file(path: Path, limits: Limits) -> bytes | Unreadable:
+    """One notebook that a person names; where that is a link, what it leads to.
+
+    Raises:
+        Usage: there is nothing to open.
+    """
+    try:
+        descriptor = os.open(path.resolve(), _FILE)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise Usage(f"Cannot open {printable(str(path))}: {reason}.") from error
+    return _take(descriptor, path.name, limits)
+
+
+class _Leaves(Exception):
+    """A name that leads out of the student's folder."""
+
+
+def _notebooks(home: Path, lesson: str) -> list[str]:
+    """Names of the notebooks, or what is named as such, in a student's folder of the lesson."""
+    descriptor = _open_beneath(home, Path(lesson), _FOLDER)
+    try:
+        return sorted(name for name in os.listdir(descriptor) if name.lower().endswith(".ipynb"))
+    finally:
+        os.close(descriptor)
+
+
+def _read(home: Path, relative: Path, limits: Limits) -> bytes | Unreadable:
+    descriptor = _open_beneath(home, relative, _FILE)
+    return _take(descriptor, relative.name, limits)
+
+
+def _take(descriptor: int, name: str, limits: Limits) -> bytes | Unreadable:
+    """The bytes of an open file, and the end of it."""
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            kind = next((kind for is_it, kind in _KINDS if is_it(found.st_mode)), "no file")
+            return Unreadable(f"`{printable(name)}` is {kind}, not a file.")
+        if found.st_size > limits.notebook_bytes:
+            return Unreadable(too_large(found.st_size, limits))
+        with open(descriptor, "rb", closefd=False) as file:
+            content = file.read(limits.notebook_bytes + 1)  # it may grow while it is read
+        if len(content) > limits.notebook_bytes:
+            return Unreadable(too_large(len(content), limits))
+        return content
+    finally:
+        os.close(descriptor)
+
+
+def _open_beneath(home: Path, relative: Path, flags: int) -> int:
+    """Open what a name leads to, if that is inside `home`.
+
+    Links inside the folder are followed by resolving them first, then opening step by step without
+    following any: whoever swaps in a link meanwhile gets an error and not another's file.
+    """
+    base = Path(os.path.realpath(home.parent), home.name)
+    real = Path(os.path.realpath(base / relative))
+    if base.is_symlink() or not real.is_relative_to(base):
+        raise _Leaves(home.name if base.is_symlink() else relative.name)
+    descriptor = os.open(base, _FOLDER)
+    try:
+        *folders, last = real.relative_to(base).parts or (".",)
+        for part in folders:
+            inner = os.open(part, _FOLDER, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        return os.open(last, flags, dir_fd=descriptor)
+    finally:
+        os.close(descriptor)

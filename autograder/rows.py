@@ -1,0 +1,260 @@
+"""nbgrader's rows for a lesson and for what was handed in of it: found, or made as nbgrader would.
+
+Everything goes through nbgrader's models. Its own `find_*` methods ask for one row at a time, and
+commit at every step; these ask for a batch, and leave the transaction to the caller.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader import api, utils
+from sqlalchemy import select
+from sqlalchemy.orm import Session, load_only
+
+CHECK = "-check"  # an exercise's grade cell is named for its solution cell
+_COLUMNS: dict[Any, tuple[Any, ...]] = {
+    api.Grade: (
+        api.Grade.auto_score,
+        api.Grade.manual_score,
+        api.Grade.extra_credit,
+        api.Grade.needs_manual_grade,
+    ),
+    api.Comment: (api.Comment.auto_comment,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A released notebook.
+
+    Attributes:
+        name: of the lesson, and of its assignment and its notebook in nbgrader.
+        cells: those that nbgrader knows.
+        stubs: source of each solution cell, by name.
+    """
+
+    name: str
+    notebook: NotebookNode
+    cells: tuple[NotebookNode, ...]
+    stubs: Mapping[str, str]
+
+    @classmethod
+    def read(cls, name: str, path: Path) -> Lesson:
+        """Read a released notebook.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        notebook = nbformat.read(path, as_version=4)
+        known = (utils.is_grade, utils.is_solution, utils.is_locked)
+        cells = [cell for cell in notebook.cells if any(is_it(cell) for is_it in known)]
+        stubs = {_name(cell): cell.source for cell in cells if utils.is_solution(cell)}
+        return cls(name, notebook, tuple(cells), stubs)
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """A lesson's ids in the gradebook; `grades` and `comments` are of cells, by name."""
+
+    assignment: str
+    notebook: str
+    grades: Mapping[str, str]
+    comments: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """One student's submission in the gradebook; `grades` and `comments` are by cells' names."""
+
+    submission: api.SubmittedAssignment
+    notebook: api.SubmittedNotebook
+    grades: dict[str, api.Grade]
+    comments: dict[str, api.Comment]
+
+    @property
+    def total(self) -> float:
+        """The score, as nbgrader adds it up."""
+        return sum(map(_score, self.grades.values()))
+
+
+def add_lesson(session: Session, lesson: Lesson, course_id: str) -> list[str]:
+    """Add what a gradebook lacks of a lesson, as nbgrader's `generate_assignment`.
+
+    What is there is not changed.
+
+    Returns:
+        names of grade cells that are there with other points, or are no longer in the lesson.
+    """
+    assignment = session.scalars(
+        select(api.Assignment).where(api.Assignment.name == lesson.name)
+    ).one_or_none()
+    if assignment is None:
+        assignment = api.Assignment(name=lesson.name, course_id=course_id)
+        session.add(assignment)
+        session.flush()
+    notebook = session.scalars(
+        select(api.Notebook).where(
+            api.Notebook.assignment_id == assignment.id, api.Notebook.name == lesson.name
+        )
+    ).one_or_none()
+    if notebook is None:
+        kernel = json.dumps(lesson.notebook.metadata.get("kernelspec", {}))
+        notebook = api.Notebook(name=lesson.name, assignment_id=assignment.id, kernelspec=kernel)
+        session.add(notebook)
+        session.flush()
+    return _add_cells(session, lesson, notebook.id)
+
+
+def _add_cells(session: Session, lesson: Lesson, notebook: str) -> list[str]:
+    stored = {
+        model: {
+            row.name: row
+            for row in session.scalars(select(model).where(model.notebook_id == notebook))
+        }
+        for model in (api.GradeCell, api.SolutionCell, api.SourceCell)
+    }
+    rows = [row for cell in lesson.cells for row in _cell_rows(cell, notebook)]
+    session.add_all(row for row in rows if row.name not in stored[type(row)])
+    worth = {row.name: row.max_score for row in rows if isinstance(row, api.GradeCell)}
+    return sorted(
+        name for name, row in stored[api.GradeCell].items() if row.max_score != worth.get(name)
+    )
+
+
+def _cell_rows(cell: NotebookNode, notebook: str) -> list[Any]:
+    """What nbgrader's SaveCells records of a cell."""
+    name = _name(cell)
+    rows: list[Any] = [
+        api.SourceCell(
+            name=name,
+            notebook_id=notebook,
+            cell_type=cell.cell_type,
+            locked=utils.is_locked(cell),
+            source=cell.source,
+            checksum=cell.metadata.nbgrader.get("checksum"),
+        )
+    ]
+    if utils.is_grade(cell):
+        points = float(cell.metadata.nbgrader.points)
+        kind = cell.cell_type
+        rows.append(
+            api.GradeCell(name=name, notebook_id=notebook, max_score=points, cell_type=kind)
+        )
+    if utils.is_solution(cell):
+        rows.append(api.SolutionCell(name=name, notebook_id=notebook))
+    return rows
+
+
+def find_ids(session: Session, lesson: str) -> Ids | None:
+    """A lesson's ids, None if the gradebook does not have it."""
+    found = session.execute(
+        select(api.Assignment.id, api.Notebook.id)
+        .join(api.Notebook, api.Notebook.assignment_id == api.Assignment.id)
+        .where(api.Assignment.name == lesson, api.Notebook.name == lesson)
+    ).one_or_none()
+    if found is None:
+        return None
+    assignment, notebook = found
+    cell = api.BaseCell
+    cells = session.execute(
+        select(cell.type, cell.name, cell.id).where(cell.notebook_id == notebook)
+    ).all()
+    grades = {name: id_ for kind, name, id_ in cells if kind == api.GradeCell.__name__}
+    comments = {name: id_ for kind, name, id_ in cells if kind == api.SolutionCell.__name__}
+    return Ids(assignment, notebook, grades, comments)
+
+
+def rows_of(session: Session, ids: Ids, students: Collection[str]) -> dict[str, Rows]:
+    """The rows of students' submissions of a lesson, new ones where there are none."""
+    submissions = _submissions(session, ids.assignment, students)
+    notebooks = _notebooks(session, ids.notebook, [found.id for found in submissions.values()])
+    wanted = [notebook.id for notebook in notebooks.values()]
+    grades = _of_cells(session, api.Grade, ids.grades, wanted)
+    comments = _of_cells(session, api.Comment, ids.comments, wanted)
+    rows = {}
+    for student, submission in submissions.items():
+        notebook = notebooks[submission.id]
+        rows[student] = Rows(submission, notebook, grades[notebook.id], comments[notebook.id])
+    return rows
+
+
+def _submissions(
+    session: Session, assignment: str, students: Collection[str]
+) -> dict[str, api.SubmittedAssignment]:
+    known = set(session.scalars(select(api.Student.id).where(api.Student.id.in_(students))))
+    session.add_all(api.Student(id=student) for student in students if student not in known)
+    model = api.SubmittedAssignment
+    found = {
+        row.student_id: row
+        for row in session.scalars(
+            select(model).where(model.assignment_id == assignment, model.student_id.in_(students))
+        )
+    }
+    for student in students:
+        if student not in found:
+            found[student] = model(id=api.new_uuid(), assignment_id=assignment, student_id=student)
+            session.add(found[student])
+    return found
+
+
+def _notebooks(
+    session: Session, notebook: str, submissions: Collection[str]
+) -> dict[str, api.SubmittedNotebook]:
+    model = api.SubmittedNotebook
+    found = {
+        row.assignment_id: row
+        for row in session.scalars(
+            select(model).where(model.notebook_id == notebook, model.assignment_id.in_(submissions))
+        )
+    }
+    for submission in submissions:
+        if submission not in found:
+            found[submission] = model(
+                id=api.new_uuid(), notebook_id=notebook, assignment_id=submission
+            )
+            session.add(found[submission])
+    return found
+
+
+def _of_cells(
+    session: Session, model: Any, cells: Mapping[str, str], notebooks: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """Grades or comments, by submitted notebook and by name of the cell.
+
+    Both columns of nbgrader's index are asked for: by the notebook alone SQLite would read the
+    whole table, which grows with the class.
+    """
+    columns = (model.cell_id, model.notebook_id, *_COLUMNS[model])
+    found = {
+        (row.notebook_id, row.cell_id): row
+        for row in session.scalars(
+            select(model)
+            .where(model.cell_id.in_(cells.values()), model.notebook_id.in_(notebooks))
+            .options(load_only(*columns))
+        )
+    }
+    for notebook in notebooks:
+        for cell in cells.values():
+            if (notebook, cell) not in found:
+                found[notebook, cell] = model(cell_id=cell, notebook_id=notebook)
+                session.add(found[notebook, cell])
+    return {
+        notebook: {name: found[notebook, cell] for name, cell in cells.items()}
+        for notebook in notebooks
+    }
+
+
+def _score(grade: api.Grade) -> float:
+    score = grade.auto_score if grade.manual_score is None else grade.manual_score
+    return 0.0 if score is None else score + (grade.extra_credit or 0.0)
+
+
+def _name(cell: NotebookNode) -> str:
+    return str(cell.metadata.nbgrader.grade_id)
