@@ -1,0 +1,15 @@
+"""Breaks the mathematics that the following exercises use, while its cell runs.
+
+lesson: 01-soft-lookup
+expect: hard_lookup FAIL
+"""
+
+# %% hard_lookup
+import math
+
+math.exp = lambda number: 0.5
+math.inf = 7.0
+
+
+def hard_lookup(query, keys, values):
+    return [0.0]

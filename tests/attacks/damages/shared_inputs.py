@@ -1,0 +1,18 @@
+"""Is right, keeps what it was given and returned, and overwrites all of it in later calls.
+
+lesson: 03-numpy
+expect: nothing
+"""
+
+# %% routing_matrix
+RIGHT_ANSWER
+
+right, kept = routing_matrix, []
+
+
+def routing_matrix(weights, W_v):
+    for array in kept:
+        array[...] = np.nan
+    answer = right(weights, W_v)
+    kept.extend([weights, W_v, answer])
+    return answer

@@ -1,0 +1,12 @@
+"""Aborts.
+
+lesson: 01-soft-lookup
+expect: soft_lookup CRASH
+"""
+
+# %% soft_lookup
+import os
+
+
+def soft_lookup(query, keys, values, temperature=1.0):
+    os.abort()

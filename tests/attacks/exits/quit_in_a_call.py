@@ -1,0 +1,9 @@
+"""Leaves with quit(), as in a terminal.
+
+lesson: 01-soft-lookup
+expect: soft_lookup ERROR
+"""
+
+# %% soft_lookup
+def soft_lookup(query, keys, values, temperature=1.0):
+    quit()

@@ -1,0 +1,13 @@
+"""`python -m autograder grade …` with the fake grader: `python -m tests.fake_run grade …`."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+from autograder import __main__, classes
+from tests.fake_grader import open_fake
+
+if __name__ == "__main__":
+    classes.grade_class = partial(classes.grade_class, opens=open_fake)
+    sys.exit(__main__.main())

@@ -1,0 +1,94 @@
+"""A small class in a folder of its own, for tests of the runs over it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.course import ROOT, read, released_path
+
+LESSON = "03-numpy"
+Results = list[dict[str, Any]]
+
+
+def make_course(folder: Path, lesson: str = LESSON) -> Path:
+    """A course with one lesson, nobody in it, and a gradebook that nbgrader has made."""
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    shutil.copytree(released_path(lesson).parent, folder / "notebooks" / lesson)
+    code = (
+        "from autograder.course import Course\n"
+        "from autograder.gradebook import Gradebook\n"
+        f"with Gradebook(Course.here()) as gradebook: gradebook.prepare({lesson!r})"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment(), check=True)
+    return folder
+
+
+def environment() -> dict[str, str]:
+    """For processes that are to find the checkout from elsewhere."""
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def notebook(fake: dict[str, Any] | None = None, lesson: str = LESSON) -> bytes:
+    """The lesson as it was released, with orders for the fake grader."""
+    found = read(released_path(lesson))
+    found.metadata["fake"] = fake or {}
+    return json.dumps(found).encode()
+
+
+def hand_in(course: Path, student: str, content: bytes, lesson: str = LESSON) -> Path:
+    """Write a student's submission."""
+    path = course / "autograder" / "submitted" / student / lesson / f"{lesson}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def results_in(path: Path) -> Results:
+    """The lines of a JSON file, less how long anything took."""
+    results = [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()]
+    for result in results:
+        for exercise in result["exercises"]:
+            del exercise["seconds"]
+    return results
+
+
+def recorded(course: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """What the gradebook says, in nbgrader's words: no ids, nothing that depends on order."""
+    questions = {
+        "scores": """
+            select s.student_id, a.name, c.name, g.auto_score, g.manual_score, g.needs_manual_grade
+            from grade g join base_cell c on c.id = g.cell_id
+            join submitted_notebook n on n.id = g.notebook_id
+            join submitted_assignment s on s.id = n.assignment_id
+            join assignment a on a.id = s.assignment_id""",
+        "comments": """
+            select s.student_id, a.name, c.name, m.auto_comment, m.manual_comment
+            from comment m join base_cell c on c.id = m.cell_id
+            join submitted_notebook n on n.id = m.notebook_id
+            join submitted_assignment s on s.id = n.assignment_id
+            join assignment a on a.id = s.assignment_id""",
+        "students": "select id from student",
+        "submissions": "select student_id, timestamp from submitted_assignment",
+    }
+    with sqlite3.connect(course / "autograder" / "gradebook.db") as connection:
+        return {
+            name: sorted(connection.execute(question).fetchall(), key=repr)
+            for name, question in questions.items()
+        }
+
+
+def written(course: Path) -> dict[str, bytes]:
+    """Every file that grading has left in nbgrader's folders."""
+    return {
+        str(path.relative_to(course)): path.read_bytes()
+        for step in ("autograded", "feedback")
+        for path in sorted((course / "autograder" / step).rglob("*"))
+        if path.is_file()
+    }

@@ -1,0 +1,82 @@
+"""The hostile class: no attack earns points, costs somebody else's, survives, or leaves a trace."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.attacks import Attack, catalogue
+from tests.attacks.hostile_class import Run, run
+from tests.attacks.judged import lost, problems
+
+pytestmark = pytest.mark.slow
+CATALOGUE = catalogue()
+FAMILIES = {
+    "damages",
+    "exits",
+    "files",
+    "floods",
+    "forgery",
+    "fused",
+    "hooks",
+    "lies",
+    "loops",
+    "network",
+    "notebook",
+    "reading",
+    "stages",
+}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The whole class, graded once."""
+    if sys.platform != "linux":
+        pytest.skip("learners' code is isolated on Linux alone")
+    from autograder.limits import Limits
+    from autograder.sandbox import IsolationError, Sandbox
+
+    try:
+        Sandbox("pure", Limits()).close()
+    except IsolationError as error:
+        pytest.skip(str(error))
+    return run(CATALOGUE, Path(tmp_path_factory.mktemp("hostile")))
+
+
+def test_every_family_has_attacks_of_different_names() -> None:
+    assert {attack.family for attack in CATALOGUE} == FAMILIES
+    assert len({attack.name for attack in CATALOGUE}) == len(CATALOGUE) >= 50
+
+
+@pytest.mark.parametrize("attack", CATALOGUE, ids=str)
+def test_an_attack_gets_what_it_deserves_and_costs_no_other_exercise(
+    done: Run, attack: Attack
+) -> None:
+    assert problems(attack, done) == []
+
+
+def test_every_lesson_is_graded_to_the_end(done: Run) -> None:
+    assert done.failed == []
+
+
+def test_honest_students_among_attackers_keep_all_their_points(done: Run) -> None:
+    assert done.honest
+    assert [lost(result) for result in done.honest if lost(result)] == []
+
+
+def test_no_process_survives(done: Run) -> None:
+    assert done.survivors == []
+
+
+def test_no_file_is_left_behind(done: Run) -> None:
+    assert done.left == []
+
+
+def test_nothing_of_the_course_is_changed(done: Run) -> None:
+    assert done.changed == []
+
+
+def test_nobody_is_called_over_the_network(done: Run) -> None:
+    assert done.callers == 0

@@ -1,0 +1,201 @@
+"""Grading at a Dask cluster: a scheduler and two workers, each a process, on loopback."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder import classes, dask_engine
+from autograder.course import Course
+from autograder.marking import OpensGrader, open_grader
+from autograder.problems import Problem
+from tests.course import ROOT
+from tests.fake_grader import open_fake
+from tests.small_class import (
+    LESSON,
+    Results,
+    environment,
+    hand_in,
+    make_course,
+    notebook,
+    recorded,
+    results_in,
+    written,
+)
+from tests.test_grade_command import lines_in, wait_until
+from tests.test_nbgrader import right_notebook, wrong_notebook
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Machines:
+    """A scheduler and its workers."""
+
+    def __init__(self) -> None:
+        port = free_port()
+        self.address = f"tcp://127.0.0.1:{port}"
+        self.scheduler = self._start("scheduler", "--port", str(port))
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def add_worker(self) -> None:
+        options = ("--nthreads", "1", "--no-nanny", "--memory-limit", "0")
+        self.workers.append(self._start("worker", self.address, *options))
+
+    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "dask", *arguments, "--host", "127.0.0.1", "--no-dashboard"],
+            cwd=ROOT,
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def close(self) -> None:
+        for process in [*self.workers, self.scheduler]:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def machines() -> Iterator[Machines]:
+    machines = Machines()
+    yield machines
+    machines.close()
+
+
+@pytest.fixture(scope="module")
+def empty_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_course(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture
+def course(empty_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course that nobody has handed anything in to; the current folder."""
+    folder = Path(shutil.copytree(empty_course, tmp_path / "course"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def grade(course: Path, opens: OpensGrader = open_fake, **order: Any) -> Results:
+    asked: dict[str, Any] = {
+        "lesson": LESSON,
+        "seed": 4,
+        "json": str(course / "results.jsonl"),
+    } | order
+    classes.grade_class(classes.Order(**asked), Course.here(), opens)
+    return results_in(course / "results.jsonl")
+
+
+# In the order in which the machines are used: none, then two, then one.
+
+
+def test_no_scheduler_is_said_within_seconds(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(course, "s1", notebook())
+    monkeypatch.setattr(dask_engine, "_CONNECT_SECONDS", 0.5)
+    with pytest.raises(Problem, match="No Dask scheduler answers at 'tcp:"):
+        grade(course, scheduler="tcp://127.0.0.1:1")
+    with pytest.raises(Problem, match="No Dask scheduler answers at 'nonsense"):
+        grade(course, scheduler="nonsense://x")
+
+
+def test_no_dask_is_said_with_what_to_install(
+    course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "s1", notebook())
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(Problem, match=r"\[cluster\]"):
+        grade(course, scheduler="tcp://127.0.0.1:1")
+
+
+def test_a_cluster_without_workers_is_said(
+    course: Path, machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "s1", notebook())
+    monkeypatch.setattr(dask_engine, "_CONNECT_SECONDS", 60.0)
+    monkeypatch.setattr(dask_engine, "_WORKERS_SECONDS", 1.5)
+    with pytest.raises(Problem, match="has had no worker"):
+        grade(course, scheduler=machines.address)
+
+
+@pytest.mark.slow
+def test_the_real_grader_gives_the_same_at_a_cluster(course: Path, machines: Machines) -> None:
+    machines.add_worker()
+    machines.add_worker()
+    for number in range(8):
+        source = right_notebook(LESSON) if number % 2 else wrong_notebook(LESSON)
+        source.metadata["number"] = number
+        hand_in(course, f"s{number}", json.dumps(source).encode())
+    (course / "autograder" / "submitted" / "nothing" / LESSON).mkdir(parents=True)
+    here = grade(course, open_grader, jobs=2)
+    books = recorded(course), written(course)
+    assert {result["score"] for result in here} >= {0.0, 9.0}
+    assert grade(course, open_grader, scheduler=machines.address) == here
+    assert (recorded(course), written(course)) == books
+
+
+def test_a_worker_killed_halfway_loses_nothing(course: Path, machines: Machines) -> None:
+    while len(machines.workers) < 2:
+        machines.add_worker()
+    for number in range(24):
+        hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.15}))
+    here = grade(course, jobs=2)
+    books = recorded(course), written(course)
+    shutil.rmtree(course / "autograder" / "runs")
+
+    def kill_one() -> None:
+        wait_until(lambda: lines_in(course) >= 4, "some results from the cluster")
+        machines.workers[0].kill()
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    try:
+        there = grade(course, scheduler=machines.address)
+    finally:
+        killer.join()
+    assert machines.workers[0].wait() == -9
+    assert there == here
+    assert (recorded(course), written(course)) == books
+    assert lines_in(course) == 24  # each recorded once
+
+
+def test_another_version_of_the_course_is_refused() -> None:
+    with pytest.raises(Problem, match="another version of the course"):
+        dask_engine.grade_there("another", b"not even looked at")
+    assert len(dask_engine.VERSION) == 64
+
+
+def test_a_scheduler_that_goes_away_stops_the_run(
+    course: Path, machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not machines.workers:
+        machines.add_worker()
+    monkeypatch.setattr(dask_engine, "_WORKERS_SECONDS", 3.0)
+    for number in range(40):
+        hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.3}))
+
+    def kill_it() -> None:
+        wait_until(lambda: lines_in(course) >= 1, "a result from the cluster")
+        machines.scheduler.kill()
+
+    killer = threading.Thread(target=kill_it)
+    killer.start()
+    try:
+        with pytest.raises(Problem, match="cluster at"):
+            grade(course, scheduler=machines.address)
+    finally:
+        killer.join()
+    assert 0 < lines_in(course) < 40

@@ -1,0 +1,317 @@
+"""The page that a learner gets back: complete, legible, and inert whatever a learner wrote."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from nbconvert.exporters import HTMLExporter
+
+from attnlab.checks import card
+from attnlab.checks.findings import Diagnosis, Line, Verdict
+from autograder import feedback
+from autograder.inert import inert
+from autograder.results import Graded
+from tests.graded import LESSON, MOST, grade, invalid
+from tests.lab import browser, chromium_path
+
+EXERCISES = ["causal_mask", "attention", "padding_mask", "decoder_mask"]
+# What a learner may put wherever there is room for text.
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "</pre></code></section><script>alert(1)</script>",
+    '"><svg onload=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</style><script>alert(1)</script>",
+    "<!-- <script>alert(1)</script> -->",
+    "`<b onclick=alert(1)>`",
+    "<a href='javascript:alert(1)'>x</a>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+]
+
+
+class Page(HTMLParser):
+    """What a browser makes of a page.
+
+    Attributes:
+        elements: tag and attributes of each.
+        text: what is read, by the tag that it is in.
+    """
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text: list[tuple[str, str]] = []
+        self._open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag != "meta":
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag, "an element is closed where another is open"
+
+    def handle_data(self, data: str) -> None:
+        if data.strip():
+            self.text.append((self._open[-1], data))
+
+    def of(self, tag: str) -> list[str]:
+        return [data for inside, data in self.text if inside == tag]
+
+
+def mixed() -> Graded:
+    """Each kind of result that a page has its own words for."""
+    statuses = {"attention": "FAIL", "padding_mask": "POLICY", "decoder_mask": "MISSING"}
+    code = {"attention": "def attention(x, Wq, Wk, Wv):\n    return x @ Wv < 1, None"}
+    repaired = ("attention-check: source restored", "setup: put back", "odd: of no known kind")
+    return grade("ann", statuses, {"attention": 2.5}, code=code, repaired=repaired)
+
+
+def with_output(graded: Graded, name: str, traceback: list[str], evalue: str) -> Graded:
+    """With an error in a cell; a new one at the end if it has no name."""
+    notebook = json.loads(graded.notebook)
+    error = {"output_type": "error", "ename": "TypeError", "evalue": evalue, "traceback": traceback}
+    extra = {"cell_type": "code", "id": "extra", "metadata": {}, "source": ["1 +\n", "'<b>'"]}
+    notebook["cells"].append(extra)
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id", "") == name:
+            if cell["cell_type"] == "code":
+                cell["outputs"] = [error]
+    return dataclasses.replace(graded, notebook=json.dumps(notebook))
+
+
+# --- what it says ---
+
+
+def test_the_score_and_a_section_for_each_exercise_in_the_lesson_s_order() -> None:
+    page = Page(feedback.render(mixed()))
+    assert page.of("h1") == ["Feedback on lesson 06, causal mask"]
+    assert page.of("title") == page.of("h1")
+    assert f"Score: 3.5 of {MOST:g} points" in page.of("p")
+    assert page.of("h2") == [*EXERCISES, "What was put right"]
+    sections = [
+        given["aria-labelledby"] for tag, given in page.elements if "aria-labelledby" in given
+    ]
+    assert sections == [*(f"exercise-{number}" for number in range(1, 5)), "repaired"]
+
+
+def test_the_cards_are_the_notebook_s() -> None:
+    graded = mixed()
+    page = feedback.render(graded)
+    for shown in graded.cards.values():
+        assert card.as_html(dataclasses.replace(shown, inputs={}, read="")) in page
+    assert "check.inputs" not in page, "which is for a notebook"
+
+
+def test_it_says_how_to_go_on() -> None:
+    text = " ".join(data for _, data in Page(feedback.render(mixed())).text)
+    assert "Next:  attention . Open  06-causal-mask.ipynb  in JupyterLab" in text
+    assert "read the section  The causal mask  again" in text
+    assert "Every exercise is right." in feedback.render(grade("ann"))
+
+
+def test_what_may_break_the_rules_waits_for_a_person() -> None:
+    page = feedback.render(mixed())
+    assert page.count("Your instructor will look at this one") == 1
+
+
+def test_what_was_repaired_is_told_in_plain_words() -> None:
+    text = " ".join(data for _, data in Page(feedback.render(mixed())).text)
+    assert "attention-check : this cell is not yours to change, and its text was put back." in text
+    assert "setup : this cell was missing, and was put back." in text
+    assert "odd: of no known kind" in text
+    assert "What was put right" not in feedback.render(grade("ann"))
+
+
+def test_a_learner_sees_their_own_code() -> None:
+    page = Page(feedback.render(mixed()))
+    assert "def attention(x, Wq, Wk, Wv):\n    return x @ Wv < 1, None" in page.of("code")
+
+
+def test_code_without_end_is_cut() -> None:
+    page = feedback.render(grade("ann", code={"attention": "x = 1\n" * 100_000}))
+    assert "… (cut here)" in page
+    assert len(page) < 100_000
+
+
+def test_errors_of_their_cells_are_told_as_recorded() -> None:
+    graded = with_output(mixed(), "attention", ["\x1b[0;31mline 2\x1b[0m: x @ y"], "no <b> here")
+    page = Page(feedback.render(graded))
+    assert "line 2: x @ y\nTypeError: no <b> here" in page.of("pre")
+    assert "Your other cells" not in page.of("h2")
+    page = Page(feedback.render(with_output(mixed(), "", ["TypeError: no"], "no")))
+    assert "Your other cells" in page.of("h2")
+    assert page.of("pre").count("TypeError: no") == 1
+    assert "1 +\n'<b>'" in page.of("pre")
+
+
+def test_an_error_in_one_of_our_cells_is_not_told() -> None:
+    page = feedback.render(with_output(mixed(), "setup", [], "our own error"))
+    assert "our own error" not in page
+
+
+def test_a_note_on_the_submission_is_shown() -> None:
+    graded = mixed()
+    noted = dataclasses.replace(graded.result, message="Only `a.ipynb` is graded.")
+    page = feedback.render(dataclasses.replace(graded, result=noted))
+    assert "<p>Only <code>a.ipynb</code> is graded.</p>" in page
+
+
+def test_why_nothing_was_graded_is_told() -> None:
+    page = Page(feedback.render(invalid("ann", "The file is empty.")))
+    assert page.of("h2") == ["This could not be graded"]
+    assert "The file is empty." in page.of("p")
+    assert f"Score: 0 of {MOST:g} points" in page.of("p")
+
+
+def test_an_exercise_without_a_card_shows_its_message() -> None:
+    graded = mixed()
+    page = feedback.render(dataclasses.replace(graded, cards={}))
+    assert "entry [0, 1] is 0.5 too large" in page
+
+
+def test_the_same_submission_has_the_same_page() -> None:
+    assert feedback.render(mixed()) == feedback.render(mixed())
+
+
+# --- what it is not ---
+
+
+def hostile(text: str) -> Iterator[Graded]:
+    """Submissions with a learner's text wherever a learner's text may come."""
+    yield invalid(text, text)
+    shown = Verdict(
+        "attention", LESSON, "ERROR", 0, 5, (Line(text, False, 0, 5),), message=text, where=text,
+        diagnosis=Diagnosis("other", text, text), read=text, printed=text, called=text,
+    )  # fmt: skip
+    graded = grade(
+        text,
+        {"attention": "ERROR", "decoder_mask": "POLICY"},
+        verdicts={"attention": shown},
+        code={"attention": text},
+        repaired=(text, f"{text}: put back"),
+    )
+    result = dataclasses.replace(graded.result, message=text)
+    graded = dataclasses.replace(graded, result=result)
+    yield graded
+    yield dataclasses.replace(graded, cards={})
+    yield with_output(graded, "attention", [text], text)
+    yield with_output(graded, "", [text], text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_that_a_learner_wrote_becomes_markup(text: str) -> None:
+    harmless = [Page(feedback.render(graded)) for graded in hostile("harmless")]
+    for graded, expected in zip(hostile(text), harmless, strict=True):
+        page = Page(feedback.render(graded))
+        tags = [tag for tag, _ in page.elements if tag != "code"]  # `code` in backticks is meant
+        assert tags == [tag for tag, _ in expected.elements if tag != "code"]
+        names = [set(given) for tag, given in page.elements if tag != "code"]
+        assert names == [set(given) for tag, given in expected.elements if tag != "code"]
+
+
+def test_nothing_is_run_and_nothing_is_fetched() -> None:
+    page = Page(feedback.render(mixed()))
+    tags = {tag for tag, _ in page.elements}
+    assert tags.isdisjoint({"script", "link", "img", "iframe", "object", "form", "base"})
+    for _, given in page.elements:
+        assert given.get("href", "#").startswith("#")
+        assert not any(name.startswith("on") or name == "src" for name in given)
+        assert "url(" not in given.get("style", "")
+    assert "url(" not in "".join(page.of("style"))
+    [policy] = [given["content"] for _, given in page.elements if "http-equiv" in given]
+    assert policy.startswith("default-src 'none'; ")
+
+
+def test_control_characters_do_not_reach_the_page() -> None:
+    page = feedback.render(grade("a\0\x1b[2Jb", code={"attention": "\x07\x9b"}))
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", page)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *HOSTILE,
+        "[x](javascript:alert(1))",
+        "![x](javascript:alert(1))",
+        "[x]\n\n[x]: javascript:alert(1)",
+        "[x][y]\n\n[y]: javascript:alert(1)",
+        "<javascript:alert(1)>",
+        r"$\href{javascript:alert(1)}{x}$",
+    ],
+)
+def test_inert_text_stays_text_where_nbgrader_renders_markdown(text: str) -> None:
+    environment = HTMLExporter().environment
+    page = str(environment.from_string("{{ text | markdown2html }}").render(text=inert(text)))
+    parsed = re.findall(r"<([a-z]+)([^>]*)>", page)
+    assert {tag for tag, _ in parsed} <= {"p", "code", "em", "strong"}
+    assert not any("javascript" in given or "on" in given for _, given in parsed)
+    assert r"\href" not in page
+
+
+# --- legible for everyone ---
+
+
+def test_headings_descend_one_level_at_a_time() -> None:
+    page = Page(feedback.render(with_output(mixed(), "", [], "x")))
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert page.elements[0] == ("html", {"lang": "en"})
+
+
+def test_links_lead_somewhere() -> None:
+    page = Page(feedback.render(mixed()))
+    ids = [given["id"] for _, given in page.elements if "id" in given]
+    assert len(ids) == len(set(ids))
+    links = [given["href"].removeprefix("#") for tag, given in page.elements if tag == "a"]
+    assert len(links) == 5
+    assert set(links) <= set(ids)
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_text_stands_out_in_light_and_dark() -> None:
+    [style] = Page(feedback.render(mixed())).of("style")
+    themes = re.findall(r":root \{[^}]*\}", style)[:2]
+    assert len(themes) == 2
+    for theme in themes:
+        colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", theme))
+        assert len(colours) == 6
+        for text in ("text", "quiet", "link"):
+            for ground in ("page", "block"):
+                light, dark = sorted((luminance(colours[text]), luminance(colours[ground])))[::-1]
+                assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.skipif(not chromium_path(), reason="there is no Chromium here: install it")
+def test_it_fits_a_narrow_screen_and_runs_no_script(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    said: list[str] = []
+    with browser() as chromium:
+        page = chromium.new_page(viewport={"width": 320, "height": 600})
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        for text in [*HOSTILE, "x" * 400, "\u202etxet ruoy"]:
+            for graded in hostile(text):
+                path.write_text(feedback.render(graded), encoding="utf-8")
+                page.goto(path.as_uri())
+                assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert said == []

@@ -1,0 +1,414 @@
+"""One submission graded: each exercise gets what it deserves, whatever the others do."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from attnlab.checks.card import as_html, as_text
+from autograder.grade import Grader
+from autograder.limits import Limits
+from autograder.read import Unreadable
+from autograder.results import ExerciseResult, Graded, Result
+from tests.course import SLUGS, released_path, solution_path
+
+SLUG = "01-soft-lookup"
+TORCH = "06-causal-mask"
+LIMITS = Limits(cell_seconds=1, call_seconds=1, grace_seconds=0.5)
+WORTH = {"hard_lookup": 1.0, "softmax": 2.0, "soft_lookup": 3.0}
+
+
+def grader_of(slug: str, seed: int = 7, limits: Limits = LIMITS) -> Grader:
+    return Grader(slug, released_path(slug).read_text(encoding="utf-8"), seed, limits)
+
+
+@pytest.fixture(scope="module")
+def grader() -> Iterator[Grader]:
+    with grader_of(SLUG) as grader:
+        yield grader
+
+
+@pytest.fixture(scope="module")
+def torch_grader() -> Iterator[Grader]:
+    with grader_of(TORCH, limits=Limits()) as grader:
+        yield grader
+
+
+def cells_of(slug: str, solved: bool) -> list[dict[str, Any]]:
+    path = solution_path(slug) if solved else released_path(slug)
+    cells: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    for cell in cells:
+        cell["source"] = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+    return cells
+
+
+def name_of(cell: Mapping[str, Any]) -> str:
+    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
+
+
+def notebook(
+    changed: Mapping[str, str] | None = None,
+    after: Mapping[str, str] | None = None,
+    slug: str = SLUG,
+) -> bytes:
+    """The solution of a lesson.
+
+    Args:
+        changed: exercises with another answer.
+        after: extra cells, by the name of the cell that they follow.
+    """
+    cells = []
+    for cell in cells_of(slug, solved=True):
+        name = name_of(cell)
+        if name in (changed or {}):
+            cell["source"] = (changed or {})[name]
+        cells.append(cell)
+        if name and name in (after or {}):
+            extra: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": []}
+            cells.append(extra | {"id": f"extra-{name}", "source": (after or {})[name]})
+    return as_file(cells)
+
+
+def as_file(cells: list[dict[str, Any]]) -> bytes:
+    whole = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+    return json.dumps(whole).encode()
+
+
+def by_name(graded: Graded) -> dict[str, ExerciseResult]:
+    return {exercise.name: exercise for exercise in graded.result.exercises}
+
+
+def softmax(grader: Grader, source: str) -> ExerciseResult:
+    """The result of one answer to softmax, where the others are right."""
+    results = by_name(grader.grade(notebook({"softmax": source}), "s"))
+    assert results["hard_lookup"].status == "PASS"
+    return results["softmax"]
+
+
+def untimed(result: Result) -> Result:
+    exercises = tuple(replace(exercise, seconds=0.0) for exercise in result.exercises)
+    return replace(result, exercises=exercises)
+
+
+# every lesson -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_solution_gets_full_marks_and_the_released_notebook_none(slug: str) -> None:
+    with grader_of(slug, limits=Limits()) as grader:
+        right = grader.grade(notebook(slug=slug), "s").result
+        untouched = grader.grade(released_path(slug).read_bytes(), "s").result
+    assert {exercise.status for exercise in right.exercises} == {"PASS"}
+    assert (right.score, right.status, right.repaired) == (right.max_score, "GRADED", ())
+    assert {exercise.status for exercise in untouched.exercises} == {"MISSING"}
+    assert (untouched.score, untouched.max_score) == (0.0, right.max_score)
+    assert untouched.repaired == ()
+
+
+# statuses ---------------------------------------------------------------------------------------
+
+ANSWERS = {
+    "def softmax(scores):\n    return scores": "FAIL",
+    "def softmax(scores):\n    return [1 / len(scores)] * len(scores)": "FAIL",
+    "def softmax(scores):\n    return None": "FAIL",
+    "def softmax(scores):\n    raise RuntimeError('no')": "ERROR",
+    "def softmax(scores):\n    raise SystemExit": "ERROR",
+    "def softmax(scores):\n    print('x' * 100_000)": "ERROR",
+    "print('x' * 2_000_000)\ndef softmax(scores): pass": "ERROR",
+    "1 / 0\ndef softmax(scores): pass": "ERROR",
+    "def softmax(scores:": "ERROR",
+    "def softmax(scores):\n    while True: pass": "TIMEOUT",
+    "import itertools\ndef softmax(scores):\n    sum(itertools.repeat(0))": "TIMEOUT",
+    "while True: pass\ndef softmax(scores): pass": "TIMEOUT",
+    "import itertools\nsum(itertools.repeat(0))\ndef softmax(scores): pass": "TIMEOUT",
+    "def softmax(scores):\n    return [0.0] * 10**11": "OOM",
+    "x = bytearray(10**11)\ndef softmax(scores): pass": "OOM",
+    "import os\ndef softmax(scores):\n    os._exit(0)": "CRASH",
+    "import os\nos._exit(0)\ndef softmax(scores): pass": "CRASH",
+    "import ctypes\ndef softmax(scores):\n    ctypes.string_at(0)": "CRASH",
+    "import numpy\ndef softmax(scores):\n    return numpy.exp(scores)": "POLICY",
+    "def softmax(scores):\n    import numpy\n    return scores": "POLICY",
+    "def softmax(scores):\n    return __import__('numpy').exp(scores)": "POLICY",
+    "": "MISSING",
+    "softmax = 5": "MISSING",
+    "def softmax(scores):\n    raise NotImplementedError": "MISSING",
+    "def soft_max(scores):\n    return scores": "MISSING",
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_answer_has_its_status_and_no_points(grader: Grader, answer: str) -> None:
+    result = softmax(grader, answer)
+    assert result.status == ANSWERS[answer]
+    assert result.score < WORTH["softmax"]
+    assert result.message
+    if result.status != "FAIL":
+        assert result.score == 0.0
+
+
+def test_partly_right_answer_is_a_fail_with_points_and_a_diagnosis(grader: Grader) -> None:
+    result = softmax(
+        grader,
+        "def softmax(scores):\n    exps = [math.exp(s) for s in scores]\n"
+        "    return [e / sum(exps) for e in exps]",
+    )
+    assert result.status == "FAIL"
+    assert 0 < result.score < WORTH["softmax"]
+    assert result.diagnosis
+
+
+BODY = (
+    "    if not scores or max(scores) == -math.inf: raise ValueError\n"
+    "    exps = [math.exp(s - max(scores)) for s in scores]\n"
+    "    return [e / sum(exps) for e in exps]\n"
+)
+ALTERNATES = {
+    "lambda": f"def mine(scores):\n{BODY}softmax = lambda scores: mine(scores)",
+    "partial": f"from functools import partial\ndef mine(base, scores):\n{BODY}"
+    "softmax = partial(mine, 2)",
+    "callable object": "class Softmax:\n    def __call__(self, scores):\n"
+    + BODY.replace("    ", "        ", 1).replace("\n    ", "\n        ")
+    + "\nsoftmax = Softmax()",
+    "decorated": "def quiet(f):\n    return lambda *a: f(*a)\n"
+    f"@quiet\ndef softmax(scores):\n{BODY}",
+    "cached": "from functools import cache\nexp = cache(math.exp)\n"
+    + f"def softmax(scores):\n{BODY}".replace("math.exp", "exp"),
+    "with magics": f"%matplotlib inline\n%time x = 1\ndef softmax(scores):\n{BODY}",
+    "that prints": f"def softmax(scores):\n    print('called')\n{BODY}",
+}
+
+
+@pytest.mark.parametrize("how", ALTERNATES)
+def test_right_answer_in_another_form_gets_full_marks(grader: Grader, how: str) -> None:
+    result = softmax(grader, ALTERNATES[how])
+    assert (result.status, result.score) == ("PASS", WORTH["softmax"]), result.message
+
+
+# cells in order ---------------------------------------------------------------------------------
+
+
+def test_redefinition_after_the_check_does_not_count(grader: Grader) -> None:
+    graded = grader.grade(notebook(after={"softmax-check": "def softmax(s): return s"}), "s")
+    assert by_name(graded)["softmax"].status == "PASS"
+
+
+def test_redefinition_before_the_check_counts(grader: Grader) -> None:
+    graded = grader.grade(notebook(after={"softmax": "def softmax(s): return s"}), "s")
+    assert by_name(graded)["softmax"].status == "FAIL"
+
+
+def test_helper_between_function_and_check_counts(grader: Grader) -> None:
+    answer = {"softmax": "def softmax(scores):\n    return helper(scores)"}
+    helper = f"def helper(scores):\n{BODY}"
+    graded = grader.grade(notebook(answer, {"softmax": helper}), "s")
+    assert by_name(graded)["softmax"].status == "PASS"
+    late = by_name(grader.grade(notebook(answer, {"softmax-check": helper}), "s"))["softmax"]
+    assert (late.status, late.score) == ("ERROR", 0.0)
+    assert "helper" in late.message
+
+
+def test_name_from_a_locked_cell_can_be_used(grader: Grader) -> None:
+    answer = {"softmax": f"assert len(BOOKS) == 4\ndef softmax(scores):\n    BOOKS[0]\n{BODY}"}
+    assert by_name(grader.grade(notebook(answer), "s"))["softmax"].status == "PASS"
+
+
+def test_function_in_a_cell_of_ones_own_counts(grader: Grader) -> None:
+    cells = [cell for cell in cells_of(SLUG, solved=True) if name_of(cell) != "softmax-check"]
+    for cell in cells:
+        if name_of(cell) == "softmax":
+            cell["metadata"], cell["id"] = {}, "mine"
+    graded = grader.grade(as_file(cells), "s")
+    assert by_name(graded)["softmax"].status == "PASS"
+    assert graded.result.repaired == (
+        "softmax: solution cell is missing",
+        "softmax-check: put back",
+    )
+
+
+def test_edited_check_changes_nothing_but_the_report(grader: Grader) -> None:
+    cells = cells_of(SLUG, solved=False)
+    for cell in cells:
+        if name_of(cell) == "softmax-check":
+            cell["source"] = "2.0"
+    graded = grader.grade(as_file(cells), "s")
+    assert graded.result.score == 0.0
+    assert graded.result.repaired == ("softmax-check: source restored",)
+
+
+# one exercise and the others ----------------------------------------------------------------------
+
+STUB = "\ndef hard_lookup(query, keys, values):\n    raise NotImplementedError\n"
+HARM = {
+    "library patched": "import math\nmath.exp = lambda x: 1.0" + STUB,
+    "library patched when called": "import math\ndef hard_lookup(query, keys, values):\n"
+    "    math.exp = lambda x: 1.0\n    return values[0]",
+    "builtins patched": "import builtins\nbuiltins.sum = lambda *a: 1.0" + STUB,
+    "builtins patched when called": "import builtins\ndef hard_lookup(query, keys, values):\n"
+    "    builtins.max = builtins.sum = lambda *a: 1.0\n    return values[0]",
+    "process ended": "import os\nos._exit(0)",
+    "process ended when called": "import os\ndef hard_lookup(query, keys, values): os._exit(0)",
+    "process hung": "import itertools\nsum(itertools.repeat(0))",
+    "process hung when called": "import itertools\ndef hard_lookup(query, keys, values):\n"
+    "    sum(itertools.repeat(0))",
+    "memory kept": "hoard = []\ndef hard_lookup(query, keys, values):\n"
+    "    while True: hoard.append(bytearray(10**8))",
+    "output closed": "import sys\nsys.stdout = None\nsys.stderr = None" + STUB,
+    "cell too long": "#" * 200_001 + STUB,
+    "too many statements": "0\n" * 6000 + STUB,
+}
+
+
+@pytest.mark.parametrize("how", HARM)
+def test_harm_done_by_one_exercise_costs_that_one_alone(grader: Grader, how: str) -> None:
+    results = by_name(grader.grade(notebook({"hard_lookup": HARM[how]}), "s"))
+    assert results["hard_lookup"].score == 0.0
+    assert results["hard_lookup"].status not in ("PASS", "POLICY")
+    for other in ("softmax", "soft_lookup"):
+        assert (results[other].status, results[other].score) == ("PASS", WORTH[other])
+
+
+def test_harm_done_by_an_extra_cell_costs_nothing(grader: Grader) -> None:
+    harm = "import math, os\nmath.exp = None\nos._exit(0)"
+    assert grader.grade(notebook(after={"setup": harm}), "s").result.score == sum(WORTH.values())
+
+
+def test_locked_cells_that_fail_without_an_answer_fail_no_one(grader: Grader) -> None:
+    uses = {"soft_lookup-check": "print(answer, soft_salt([1, 2]))"}
+    graded = grader.grade(notebook({"hard_lookup": ""}, uses), "s")
+    assert by_name(graded)["soft_lookup"].status == "PASS"
+    for cell in json.loads(graded.notebook)["cells"]:
+        errors = [out for out in cell.get("outputs", ()) if out["output_type"] == "error"]
+        assert not errors or not name_of(cell)
+
+
+# what is told -----------------------------------------------------------------------------------
+
+
+def test_same_seed_gives_the_same_result_and_notebook(grader: Grader) -> None:
+    data = notebook({"softmax": "def softmax(scores):\n    return scores"})
+    one = grader.grade(data, "s")
+    two = grader.grade(data, "s")
+    with grader_of(SLUG) as another:
+        three = another.grade(data, "s")
+    assert untimed(one.result) == untimed(two.result) == untimed(three.result)
+    assert one.notebook == two.notebook == three.notebook
+
+
+def test_another_seed_draws_other_cases(grader: Grader) -> None:
+    data = notebook({"softmax": "def softmax(scores):\n    return scores"})
+    with grader_of(SLUG, seed=8) as another:
+        results = [by_name(one.grade(data, "s"))["softmax"] for one in (grader, another)]
+    assert results[0].message != results[1].message
+    assert {result.status for result in results} == {"FAIL"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "def softmax(scores):\n    return scores",
+        "def softmax(scores):\n    return [float('nan')] * len(scores)",
+        "def softmax(scores):\n    return [0.5] * len(scores)",
+        "def softmax(scores):\n    return scores[1:]",
+    ],
+)
+def test_no_right_number_is_told(grader: Grader, answer: str) -> None:
+    graded = grader.grade(notebook({"softmax": answer}), "s")
+    card = graded.cards["softmax"]
+    for text in (card.message, as_text(card), as_html(card), graded.notebook):
+        assert not re.search(r"should be -?[0-9]", text)
+    assert "differ, by up to" not in graded.notebook
+    assert card.inputs == {}
+
+
+def test_addresses_are_masked(grader: Grader) -> None:
+    for source in ("raise ValueError(object())", "print(object())\n    return [object()]"):
+        graded = grader.grade(notebook({"softmax": f"def softmax(scores):\n    {source}"}), "s")
+        for text in (by_name(graded)["softmax"].message, as_text(graded.cards["softmax"])):
+            assert not re.search("0x[0-9a-f]{4}", text)
+    raised = softmax(grader, "raise ValueError(object())\ndef softmax(s): pass")
+    assert "0x…" in raised.message
+
+
+def test_autograded_notebook_has_cards_and_what_cells_did(grader: Grader) -> None:
+    extra = {"softmax-check": "print('mine')\n1 / 0"}
+    graded = grader.grade(notebook({"hard_lookup": ""}, extra), "s")
+    cells = json.loads(graded.notebook)["cells"]
+    outputs = {name_of(cell) or cell["id"]: cell.get("outputs", []) for cell in cells}
+    assert outputs["softmax-check"][0]["data"]["text/plain"] == "2.0"
+    assert "softmax: right" in outputs["softmax-check"][0]["data"]["text/html"]
+    assert outputs["hard_lookup-check"][0]["data"]["text/plain"] == "0.0"
+    printed, error = outputs["extra-softmax-check"]
+    assert (printed["text"], error["ename"]) == ("mine\n", "ZeroDivisionError")
+
+
+def test_invalid_submission_has_a_reason_and_no_exercises(grader: Grader) -> None:
+    for data, said in ((b"{}", "not a notebook"), (Unreadable("It is a link."), "a link")):
+        graded = grader.grade(data, "s")
+        result = graded.result
+        assert (result.status, result.score, result.exercises) == ("INVALID", 0.0, ())
+        assert result.max_score == sum(WORTH.values())
+        assert said in result.message
+        assert graded.notebook == ""
+
+
+def test_result_has_the_fields_of_a_line_of_json_in_their_order(grader: Grader) -> None:
+    line = grader.grade(notebook(), "s").result.as_json()
+    assert json.loads(json.dumps(line)) == line
+    assert list(line) == [
+        "student", "lesson", "status", "message", "score", "max_score", "repaired", "exercises",
+    ]  # fmt: skip
+    assert list(line["exercises"][0]) == [
+        "name", "status", "score", "max_score", "diagnosis", "message", "seconds",
+    ]  # fmt: skip
+
+
+# PyTorch ----------------------------------------------------------------------------------------
+
+FUSED = {
+    "read": "    return F.scaled_dot_product_attention(Q, K, V), None",
+    "watched": "    return getattr(F, 'scaled_dot_' + 'product_attention')(Q, K, V), None",
+}
+
+
+@pytest.mark.parametrize("how", FUSED)
+def test_fused_attention_is_against_policy(torch_grader: Grader, how: str) -> None:
+    answer = "import torch.nn.functional as F\ndef attention(Q, K, V, blocked=None):\n" + FUSED[how]
+    results = by_name(torch_grader.grade(notebook({"attention": answer}, slug=TORCH), "s"))
+    assert (results["attention"].status, results["attention"].score) == ("POLICY", 0.0)
+    assert results["attention"].diagnosis == "banned-call"
+    assert results["causal_mask"].status == "PASS"
+
+
+def test_comparison_with_fused_attention_costs_nothing(torch_grader: Grader) -> None:
+    compare = "import torch.nn.functional as F\nx = torch.ones(1, 2, 3)\n"
+    compare += "print(F.scaled_dot_product_attention(x, x, x) - attention(x, x, x)[0])"
+    result = torch_grader.grade(notebook(None, {"attention": compare}, TORCH), "s").result
+    assert result.score == result.max_score
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "torch.softmax = torch.allclose = lambda *a, **k: torch.ones(1)",
+        "torch.arange = torch.ones = torch.tensor = None",
+        "torch.set_default_device('meta')",
+        "torch.Tensor.__and__ = torch.Tensor.__or__ = torch.Tensor.__lt__ = None",
+    ],
+)
+def test_patched_torch_costs_the_others_nothing(torch_grader: Grader, patch: str) -> None:
+    for answer in (
+        f"{patch}\ndef attention(Q, K, V, blocked=None):\n    raise NotImplementedError",
+        f"def attention(Q, K, V, blocked=None):\n    {patch}\n    return Q, K",
+    ):
+        data = notebook({"attention": answer}, slug=TORCH)
+        results = by_name(torch_grader.grade(data, "s"))
+        assert results["attention"].score == 0.0
+        for other in ("causal_mask", "padding_mask", "decoder_mask"):
+            assert results[other].status == "PASS", results[other].message

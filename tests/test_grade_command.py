@@ -1,0 +1,690 @@
+"""`python -m autograder grade` and `grade-file`: who is graded, what is said, what stops a run.
+
+Most of these use the fake grader, for they are about the run around it.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder import __main__, classes, roster
+from autograder.course import Course
+from autograder.limits import Limits
+from autograder.marking import GradesOne, Job
+from autograder.one_file import student_of
+from autograder.problems import Problem, Usage
+from autograder.progress import Progress
+from autograder.read import Unreadable
+from tests.course import ROOT, released_path
+from tests.fake_grader import open_fake
+from tests.small_class import (
+    LESSON,
+    Results,
+    environment,
+    hand_in,
+    make_course,
+    notebook,
+    recorded,
+    results_in,
+    written,
+)
+from tests.test_nbgrader import right_notebook
+
+NOTEBOOK = f"{LESSON}.ipynb"
+KEYS = ["student", "lesson", "status", "message", "score", "max_score", "repaired", "exercises"]
+
+
+@pytest.fixture(scope="module")
+def empty_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_course(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture
+def course(empty_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course that nobody has handed anything in to; the current folder."""
+    folder = Path(shutil.copytree(empty_course, tmp_path / "course"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def grade(course: Path, **order: Any) -> Results:
+    """Grade the class with the fake grader; the results without how long they took."""
+    asked: dict[str, Any] = {
+        "lesson": LESSON,
+        "jobs": 2,
+        "seed": 1,
+        "json": str(course / "results.jsonl"),
+    } | order
+    classes.grade_class(classes.Order(**asked), Course.here(), open_fake)
+    return results_in(course / "results.jsonl")
+
+
+def command(*arguments: str, fake: bool = True) -> int:
+    """Exit status of a command in this process."""
+    if not fake:
+        return __main__.main(arguments)
+    real = classes.grade_class
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(classes, "grade_class", partial(real, opens=open_fake))
+        return __main__.main(arguments)
+
+
+def start(course: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A command of its own, with the fake grader, in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.fake_run", "grade", LESSON, *arguments],
+        cwd=course,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_until(true: Callable[[], bool], what: str) -> None:
+    for _ in range(1200):
+        if true():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"waited in vain: {what}")
+
+
+def lines_in(course: Path, lesson: str = LESSON) -> int:
+    """How many submissions the journal has."""
+    path = course / "autograder" / "runs" / lesson / "journal.jsonl"
+    return max(path.read_bytes().count(b"\n") - 1, 0) if path.exists() else 0
+
+
+def session_of(leader: int) -> list[int]:
+    """The living processes of a session."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if entry.name.isdigit() and int(fields[3]) == leader and fields[0] not in "ZX":
+            found.append(int(entry.name))
+    return found
+
+
+# Results
+
+
+def test_results_are_one_object_a_line_in_the_order_of_the_roster(course: Path) -> None:
+    for number, student in enumerate(["zoe", "adam", "mia", "Bo"]):
+        hand_in(course, student, notebook({"sleep": 0.2 - 0.05 * number}))
+    results = grade(course)
+    assert [result["student"] for result in results] == ["Bo", "adam", "mia", "zoe"]
+    assert all(list(result) == KEYS for result in results)
+    assert {result["status"] for result in results} == {"GRADED"}
+
+
+def test_the_same_seed_gives_the_same_results_whatever_the_jobs(course: Path) -> None:
+    for number in range(7):
+        hand_in(course, f"s{number}", notebook({"sleep": number % 3 * 0.05}))
+    one = grade(course, jobs=1)
+    books = recorded(course), written(course)
+    assert grade(course, jobs=3) == one
+    assert (recorded(course), written(course)) == books
+    assert grade(course, jobs=3, seed=2) != one
+
+
+def test_without_a_seed_each_run_has_a_fresh_one_and_says_it(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(course, "s1", notebook())
+    seeds = set()
+    for _ in range(2):
+        grade(course, seed=None)
+        [said] = re.findall(r"Seed (\d+)\.", capsys.readouterr().err)
+        path = course / "autograder" / "runs" / LESSON / "journal.jsonl"
+        assert json.loads(path.read_text().splitlines()[0])["seed"] == int(said)
+        seeds.add(said)
+    assert len(seeds) == 2
+
+
+def test_only_the_students_asked_for_are_graded(course: Path) -> None:
+    for student in ("s1", "s2", "s3"):
+        hand_in(course, student, notebook())
+    results = grade(course, students=("s3", "s1", "s3"))
+    assert [result["student"] for result in results] == ["s1", "s3"]
+    assert {path.name for path in (course / "autograder" / "autograded").iterdir()} == {"s1", "s3"}
+
+
+def test_json_on_standard_output_is_alone_there(
+    course: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(course, "s1", notebook())
+    assert command("grade", LESSON, "--jobs=1", "--json=-") == 0
+    said = capfd.readouterr()
+    [line] = said.out.splitlines()
+    assert json.loads(line)["student"] == "s1"
+    assert "1 graded" in said.err
+
+
+def test_the_summary_counts_and_names_who_needs_a_person(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(6):
+        hand_in(course, f"s{number}", notebook({"number": number}))
+    hand_in(course, "torn", b"{")
+    results = grade(course)
+    said = capsys.readouterr().err
+    flagged = [
+        result["student"]
+        for result in results
+        if any(exercise["status"] == "POLICY" for exercise in result["exercises"])
+    ]
+    scores = [result["score"] for result in results if result["status"] == "GRADED"]
+    assert flagged
+    assert f"(POLICY): {', '.join(flagged)}" in said
+    assert f"{LESSON}: 6 graded, mean {sum(scores) / 6:.2f} of 9." in said
+    assert "INVALID, which scores 0: 1. torn (" in said
+    assert re.search(r"7 graded now in [\d.]+ s, \d+ a minute\. Seed 1\.", said)
+
+
+def test_an_empty_class_is_no_failure(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (course / "autograder" / "submitted" / "s1" / "another-lesson").mkdir(parents=True)
+    assert command("grade", LESSON, "--json=results.jsonl") == 0
+    assert (course / "results.jsonl").read_bytes() == b""
+    assert f"Nobody has handed in {LESSON}" in capsys.readouterr().err
+
+
+def test_lines_with_an_eta_where_nobody_watches(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with Progress(300) as progress:
+        progress.skip()
+        for _ in range(29):
+            now += 1.0
+            progress.advance(1)
+    [line] = capsys.readouterr().err.splitlines()
+    assert "16/300 [00:15<04:44" in line
+
+
+# Wrong commands
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["grade", "06-casual-mask"], "Do you mean 06-causal-mask? The lessons are 01-soft-lookup"),
+        (["grade", LESSON, "--student=annna"], "Do you mean 'anna'? There are 2: anna, bob."),
+        (["grade", LESSON, "--student=.."], "There are 2: anna, bob."),
+        (["grade", LESSON, "--json=no/such/file"], "No results can be written to no/such/file"),
+        (["grade-file", "gone.ipynb"], "Cannot open gone.ipynb: No such file or directory."),
+        (["grade-file", "nbgrader_config.py"], "Say it with --lesson: 01-soft-lookup"),
+        (["grade-file", "x.ipynb", "--lesson=7"], "There is no lesson '7'."),
+    ],
+)
+def test_a_wrong_command_says_what_there_is(
+    course: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    for student in ("anna", "bob"):
+        hand_in(course, student, notebook())
+    assert command(*arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--jobs=0", "--jobs=many", "--seed=-1", f"--seed={2**63}"])
+def test_numbers_out_of_range_are_wrong_commands(option: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        command("grade", LESSON, option)
+    assert stopped.value.code == 2
+
+
+def test_outside_a_course_it_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command("grade", LESSON) == 1
+    assert "nbgrader_config.py" in capsys.readouterr().err
+
+
+def test_make_grade_without_a_lesson_names_one() -> None:
+    done = subprocess.run(
+        ["make", "-o", ".venv/.ready", "grade"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "make grade LESSON=" in done.stderr
+
+
+# What students hand in
+
+
+def no_notebook(home: Path) -> None:
+    (home / LESSON).mkdir(parents=True)
+
+
+def wrongly_named(home: Path) -> None:
+    no_notebook(home)
+    (home / LESSON / "my homework.ipynb").write_bytes(notebook())
+
+
+def a_file_for_a_folder(home: Path) -> None:
+    home.mkdir()
+    (home / LESSON).write_text("not a folder")
+
+
+def a_folder_for_a_file(home: Path) -> None:
+    (home / LESSON / NOTEBOOK).mkdir(parents=True)
+
+
+def a_pipe(home: Path) -> None:
+    no_notebook(home)
+    os.mkfifo(home / LESSON / NOTEBOOK)
+
+
+def a_socket(home: Path) -> None:
+    no_notebook(home)
+    here = os.getcwd()
+    os.chdir(home / LESSON)  # a socket's path has to be short
+    try:
+        socket.socket(socket.AF_UNIX).bind(NOTEBOOK)
+    finally:
+        os.chdir(here)
+
+
+def a_device(home: Path) -> None:
+    no_notebook(home)
+    (home / LESSON / NOTEBOOK).symlink_to("/dev/zero")
+
+
+def too_large(home: Path) -> None:
+    no_notebook(home)
+    with open(home / LESSON / NOTEBOOK, "wb") as file:
+        file.truncate(Limits().notebook_bytes + 1)
+
+
+def a_linked_file(home: Path) -> None:
+    no_notebook(home)
+    (home / LESSON / NOTEBOOK).symlink_to(released_path(LESSON))
+
+
+def a_linked_neighbour(home: Path) -> None:
+    no_notebook(home)
+    (home / LESSON / NOTEBOOK).symlink_to(f"../../neighbour/{LESSON}/{NOTEBOOK}")
+
+
+def a_linked_lesson(home: Path) -> None:
+    home.mkdir()
+    (home / LESSON).symlink_to(f"../neighbour/{LESSON}")
+
+
+def a_linked_home(home: Path) -> None:
+    home.symlink_to("neighbour")
+
+
+def a_circle(home: Path) -> None:
+    no_notebook(home)
+    (home / LESSON / NOTEBOOK).symlink_to(NOTEBOOK)
+
+
+def a_dangling_link(home: Path) -> None:
+    no_notebook(home)
+    (home / LESSON / NOTEBOOK).symlink_to("gone.ipynb")
+
+
+BAD: dict[Callable[[Path], None], str] = {
+    no_notebook: f"There is no `{NOTEBOOK}`, nor any other notebook.",
+    wrongly_named: f"There is no `{NOTEBOOK}`, but there is `my homework.ipynb`: rename it.",
+    a_file_for_a_folder: "Not a directory",
+    a_folder_for_a_file: f"`{NOTEBOOK}` is a folder, not a file.",
+    a_pipe: f"`{NOTEBOOK}` is a named pipe, not a file.",
+    a_socket: "The submission cannot be opened",
+    a_device: f"`{NOTEBOOK}` is a link out of the student's folder.",
+    too_large: "The file has 10.0 MB",
+    a_linked_file: f"`{NOTEBOOK}` is a link out of the student's folder.",
+    a_linked_neighbour: f"`{NOTEBOOK}` is a link out of the student's folder.",
+    a_linked_lesson: f"`{LESSON}` is a link out of the student's folder.",
+    a_linked_home: "`learner` is a link out of the student's folder.",
+    a_circle: "The submission cannot be opened",
+    a_dangling_link: "The submission cannot be opened: No such file or directory.",
+}
+
+
+@pytest.fixture
+def submitted(tmp_path: Path) -> Path:
+    """A folder of submissions in which one student has handed in a notebook."""
+    hand_in(tmp_path, "neighbour", notebook())
+    return tmp_path / "autograder" / "submitted"
+
+
+def collect(submitted: Path, student: str = "learner") -> roster.Submission:
+    return roster.collect(submitted, student, LESSON, Limits())
+
+
+@pytest.mark.parametrize("make", BAD, ids=lambda make: make.__name__)
+def test_what_is_no_notebook_of_the_student_is_named(
+    submitted: Path, make: Callable[[Path], None]
+) -> None:
+    make(submitted / "learner")
+    assert roster.students(submitted, LESSON) == ["learner", "neighbour"]
+    content = collect(submitted).content
+    assert isinstance(content, Unreadable)
+    assert BAD[make] in str(content)
+
+
+def test_a_link_inside_the_students_folder_is_followed(submitted: Path) -> None:
+    home = submitted / "learner"
+    no_notebook(home)
+    (home / "drafts").mkdir()
+    (home / "drafts" / "last.ipynb").write_bytes(b"mine")
+    (home / LESSON / NOTEBOOK).symlink_to("../drafts/last.ipynb")
+    assert collect(submitted).content == b"mine"
+
+
+def test_a_second_notebook_is_not_graded_and_the_student_is_told(submitted: Path) -> None:
+    home = submitted / "learner"
+    wrongly_named(home)
+    (home / LESSON / NOTEBOOK).write_bytes(b"this one")
+    submission = collect(submitted)
+    assert submission.content == b"this one"
+    assert submission.note == f"Only `{NOTEBOOK}` is graded, and `my homework.ipynb` is not."
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ESTALE])
+def test_a_file_that_may_not_be_read_is_one_students_trouble(
+    submitted: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    hand_in(submitted.parent.parent, "learner", notebook())
+
+    def refuse(*_: object, **__: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "open", refuse)
+    content = collect(submitted).content
+    assert isinstance(content, Unreadable)
+    assert os.strerror(number) in str(content)
+
+
+def test_too_many_open_files_are_nobodys_result(
+    submitted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(Problem, match="Too many open files"):
+        collect(submitted, "neighbour")
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_no_further_than_the_limit(
+    submitted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = Limits(notebook_bytes=100)
+    path = hand_in(submitted.parent.parent, "learner", b"x" * 100)
+    real = os.fstat
+
+    def then_grow(descriptor: int) -> os.stat_result:
+        found = real(descriptor)
+        with open(path, "ab") as file:
+            file.write(b"y" * 1000)
+        return found
+
+    monkeypatch.setattr(os, "fstat", then_grow)
+    assert isinstance(roster.collect(submitted, "learner", LESSON, limits).content, Unreadable)
+
+
+def test_a_fingerprint_changes_with_what_is_said_and_with_what_is_read() -> None:
+    told = [
+        roster.Submission("s", b"a"),
+        roster.Submission("s", b"b"),
+        roster.Submission("s", b"a", "a note"),
+        roster.Submission("s", Unreadable("a")),
+        roster.Submission("s", Unreadable("b")),
+    ]
+    assert len({submission.fingerprint for submission in told}) == len(told)
+    assert roster.Submission("s", b"a").fingerprint == told[0].fingerprint
+
+
+def test_every_bad_submission_has_its_result_and_the_class_is_graded(course: Path) -> None:
+    home = course / "autograder" / "submitted"
+    hand_in(course, "neighbour", notebook())
+    for make in BAD:
+        make(home / make.__name__)
+    hand_in(course, "empty", b"")
+    hand_in(course, "latin", '{"cells": ["é"]}'.encode("latin-1"))
+    hand_in(course, "deep", b"[" * 100_000 + b"]" * 100_000)
+    hand_in(course, "future", b'{"nbformat": 9, "nbformat_minor": 0, "metadata": {}, "cells": []}')
+    (home / "a file").write_text("no student")
+    results = {result["student"]: result for result in grade(course)}
+    assert {name for name, result in results.items() if result["status"] == "GRADED"} == {
+        "neighbour"
+    }
+    assert set(results) == {make.__name__ for make in BAD} | {
+        "neighbour",
+        "empty",
+        "latin",
+        "deep",
+        "future",
+    }
+    for make, said in BAD.items():
+        assert said.replace("learner", make.__name__) in results[make.__name__]["message"]
+    for result in results.values():
+        if result["status"] == "INVALID":
+            assert (result["score"], result["exercises"]) == (0, [])
+            assert result["message"]
+
+
+def test_odd_names_are_names(course: Path) -> None:
+    names = ["with space", "π🙂", "two\nlines", 'it\'s "quoted"', "-rf", "..x", "{braces}", "%s"]
+    for name in names:
+        hand_in(course, name, notebook())
+    hand_in(course, os.fsdecode(b"bytes \xff"), notebook())
+    hand_in(course, "n" * 200, notebook())
+    results = {result["student"]: result for result in grade(course)}
+    assert set(results) == {*names, r"bytes \xff", "n" * 200}
+    assert all(results[name]["status"] == "GRADED" for name in names)
+    for name in (r"bytes \xff", "n" * 200):
+        assert results[name]["status"] == "INVALID"
+        assert "Rename the folder" in results[name]["message"]
+    assert {student for (student,) in recorded(course)["students"]} == set(names)
+
+
+# Processes that die, and people who stop them
+
+
+def test_a_worker_that_dies_loses_nothing(course: Path) -> None:
+    for number in range(5):
+        hand_in(course, f"s{number}", notebook({"number": number}))
+    undisturbed = grade(course)
+    hand_in(course, "s2", notebook({"number": 2, "die_once": str(course / "died")}))
+    disturbed = grade(course)
+    assert (course / "died").exists()
+    assert [result["status"] for result in disturbed] == ["GRADED"] * 5
+    assert disturbed[:2] + disturbed[3:] == undisturbed[:2] + undisturbed[3:]
+
+
+def test_what_ends_two_workers_is_invalid_and_the_rest_goes_on(course: Path) -> None:
+    for number in range(5):
+        hand_in(course, f"s{number}", notebook({"number": number, "die": number in (0, 3)}))
+    results = grade(course)
+    statuses = [result["status"] for result in results]
+    assert statuses == ["INVALID", "GRADED", "GRADED", "INVALID", "GRADED"]
+    assert "a person has to look at it" in results[0]["message"]
+
+
+def test_a_grader_that_always_dies_gives_nobody_a_zero(course: Path) -> None:
+    for number in range(3):
+        hand_in(course, f"s{number}", notebook({"die": True}))
+    with pytest.raises(Problem, match="ended at each of 3"):
+        grade(course)
+    assert recorded(course)["students"] == []
+
+
+@contextmanager
+def open_refused(job: Job) -> Iterator[GradesOne]:
+    raise Problem("This machine cannot isolate.")
+    yield  # type: ignore[unreachable]
+
+
+@contextmanager
+def open_and_die(job: Job) -> Iterator[GradesOne]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    yield  # type: ignore[misc]
+
+
+def test_where_workers_cannot_begin_nobody_gets_a_result(course: Path) -> None:
+    hand_in(course, "s1", notebook())
+    order = classes.Order(LESSON, jobs=2)
+    with pytest.raises(Problem, match="cannot isolate"):
+        classes.grade_class(order, Course.here(), open_refused)
+    with pytest.raises(Problem, match="exit code -9"):
+        classes.grade_class(order, Course.here(), open_and_die)
+    assert recorded(course)["students"] == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_leaves_no_process_and_says_how_to_go_on(
+    course: Path, number: signal.Signals
+) -> None:
+    for student in range(40):
+        hand_in(course, f"s{student}", notebook({"sleep": 0.3}))
+    run = start(course, "--jobs=2", "--json=results.jsonl")
+    wait_until(lambda: lines_in(course) > 0, "the first line in the journal")
+    if number == signal.SIGINT:
+        os.killpg(run.pid, number)  # as a terminal does
+    else:
+        run.send_signal(number)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 128 + number
+    assert said.strip().endswith(f"To go on: python -m autograder grade {LESSON} --resume")
+    assert "Traceback" not in said
+    assert session_of(run.pid) == []
+    assert not (course / "results.jsonl").exists()
+
+
+def test_workers_end_with_a_run_that_is_killed(course: Path) -> None:
+    for student in range(4):
+        hand_in(course, f"s{student}", notebook({"sleep": 30}))
+    run = start(course, "--jobs=2")
+    wait_until(lambda: len(session_of(run.pid)) >= 3, "two workers")
+    run.kill()
+    run.communicate(timeout=60)
+    wait_until(lambda: session_of(run.pid) == [], "the end of all processes")
+
+
+# Disks
+
+
+@pytest.mark.parametrize("step", ["autograded", "feedback", "runs"])
+def test_what_cannot_be_written_is_named_and_resume_goes_on(
+    course: Path, capsys: pytest.CaptureFixture[str], step: str
+) -> None:
+    for number in range(3):
+        hand_in(course, f"s{number}", notebook({"number": number}))
+    wanted = grade(course)
+    (course / "results.jsonl").unlink()
+    for folder in ("autograded", "feedback", "runs"):
+        shutil.rmtree(course / "autograder" / folder)
+    obstacle = course / "autograder" / step
+    obstacle.write_text("a file where a folder should be")
+    asked = ["grade", LESSON, "--jobs=1", "--seed=1", "--json=results.jsonl"]
+    assert command(*asked) == 1
+    said = capsys.readouterr().err
+    assert str(obstacle) in said
+    assert "Traceback" not in said
+    assert not (course / "results.jsonl").exists()
+    obstacle.unlink()
+    assert command(*asked, "--resume") == 0
+    assert results_in(course / "results.jsonl") == wanted
+
+
+def test_a_full_disk_is_named_and_resume_goes_on(course: Path) -> None:
+    for number in range(12):
+        hand_in(course, f"s{number:02}", notebook({"number": number}))
+    wanted = grade(course)
+    for folder in ("autograded", "feedback", "runs"):
+        shutil.rmtree(course / "autograder" / folder)
+    (course / "results.jsonl").unlink()
+    asked = f"{sys.executable} -m tests.fake_run grade {LESSON} --jobs=1 --seed=1 --json=all.jsonl"
+    small = course / "autograder" / "autograded"
+    script = f"""
+        set -e
+        mkdir {small}
+        mount -t tmpfs -o size=400k none {small}
+        set +e
+        {asked}
+        echo status $?
+        mount -o remount,size=40m {small}
+        {asked} --resume
+        echo status $?
+        cp -r {small} {course}/copy
+    """
+    prefix = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+    if subprocess.run([*prefix, "true"], capture_output=True).returncode:
+        pytest.skip("no mount namespaces here, so no small disk to fill")
+    done = subprocess.run(
+        [*prefix, "sh", "-c", script], cwd=course, env=environment(), capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["status", "1", "status", "0"], done.stderr
+    assert str(small) in done.stderr
+    assert "disk is full" in done.stderr
+    assert results_in(course / "all.jsonl") == wanted
+    copies = sorted(path.read_bytes() for path in (course / "copy").rglob("*.ipynb"))
+    handed_in = (course / "autograder" / "submitted").rglob("*.ipynb")
+    assert copies == sorted(path.read_bytes() for path in handed_in)
+
+
+# One file
+
+
+@pytest.mark.parametrize(
+    ("path", "student"),
+    [
+        (f"class/anna/{LESSON}/{NOTEBOOK}", "anna"),
+        (f"class/anna/drafts/{NOTEBOOK}", LESSON),
+        ("anna.ipynb", "anna"),
+    ],
+)
+def test_the_folder_says_whose_notebook_it_is_else_the_file(path: str, student: str) -> None:
+    assert student_of(Path(path), LESSON) == student
+
+
+@pytest.mark.slow
+def test_one_file_is_graded_as_its_cells_tell(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "homework.ipynb"
+    path.write_text(json.dumps(right_notebook("01-soft-lookup")))
+    assert command("grade-file", str(path), "--json=-") == 0
+    [line] = capfd.readouterr().out.splitlines()
+    result = json.loads(line)
+    assert (result["student"], result["lesson"]) == ("homework", "01-soft-lookup")
+    assert result["score"] == result["max_score"] > 0
+    assert command("grade-file", str(path)) == 0
+    said = capfd.readouterr().out
+    assert said.startswith("homework · 01-soft-lookup · GRADED")
+    assert "softmax: right · 2 of 2 points" in said
+
+
+def test_a_file_of_no_lesson_is_asked_about(tmp_path: Path) -> None:
+    from autograder.lessons import lesson_of
+
+    path = tmp_path / "homework.ipynb"
+    for content in (b"{", json.dumps({"nbformat": 4, "cells": []}).encode()):
+        with pytest.raises(Usage, match="Say it with --lesson"):
+            lesson_of(path, content, Limits())
+    assert lesson_of(tmp_path / "02-pure-python (1).ipynb", b"{", Limits()) == "02-pure-python"
+    assert lesson_of(path, notebook(), Limits()) == LESSON

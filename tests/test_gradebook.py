@@ -1,0 +1,789 @@
+"""What is recorded of a class, as nbgrader reads it: scores, comments, penalties, files."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbconvert.exporters import HTMLExporter
+from nbgrader import api
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.server_extensions.formgrader import handlers
+from traitlets.config import Config
+
+from attnlab.checks.findings import Verdict
+from autograder.course import Course, CourseError
+from autograder.database import GradebookError
+from autograder.files import NotWritten, Parts, write_whole
+from autograder.gradebook import BadName, Gradebook
+from tests.course import ROOT, copy_to, run
+from tests.graded import LESSON, MOST, grade, invalid, make_course
+
+OTHER = "01-soft-lookup"
+HALF = {"attention": "FAIL"}, {"attention": 2.5}  # a score of 6.5 of 9
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course whose gradebook has both lessons: making one takes nbgrader two seconds."""
+    folder = make_course(tmp_path_factory.mktemp("course"), LESSON, OTHER)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        with Gradebook(Course.here()) as gradebook:
+            gradebook.prepare(LESSON)
+            gradebook.prepare(OTHER)
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that course, as the current folder."""
+    copied = tmp_path / "course"
+    shutil.copytree(made, copied)
+    monkeypatch.chdir(copied)
+    return copied
+
+
+@pytest.fixture
+def gradebook(folder: Path) -> Iterator[Gradebook]:
+    with Gradebook(Course.here()) as opened:
+        opened.prepare(LESSON)
+        yield opened
+
+
+def gradebook_path(folder: Path) -> Path:
+    return folder / "autograder" / "gradebook.db"
+
+
+def db(folder: Path) -> api.Gradebook:
+    """nbgrader's own view of what was recorded."""
+    return api.Gradebook(f"sqlite:///{gradebook_path(folder)}", "attnlab")
+
+
+def rows(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table."""
+    with closing(sqlite3.connect(gradebook_path(folder))) as connection:
+        query = "select name from sqlite_master where type = 'table' order by name"
+        tables = [name for (name,) in connection.execute(query)]
+        return {
+            name: sorted(connection.execute(f"select * from {name}"), key=repr) for name in tables
+        }
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file of the grader's output, hidden ones too."""
+    roots = [folder / "autograder" / name for name in ("autograded", "feedback")]
+    found = [path for root in roots for path in root.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def hand_in(folder: Path, student: str, timestamp: str | bytes, lesson: str = LESSON) -> Path:
+    submitted = folder / "autograder" / "submitted" / student / lesson
+    submitted.mkdir(parents=True)
+    data = timestamp if isinstance(timestamp, bytes) else timestamp.encode()
+    (submitted / "timestamp.txt").write_bytes(data)
+    return submitted
+
+
+def scored(folder: Path, student: str) -> tuple[float, float]:
+    """Score before the penalty, and the penalty."""
+    with db(folder) as found:
+        submission = found.find_submission(LESSON, student)
+        return submission.score, submission.late_submission_penalty
+
+
+def exported(folder: Path) -> dict[tuple[str, str], tuple[float, float, float]]:
+    """Score, penalty and maximum by student and lesson, from `nbgrader export`."""
+    run("nbgrader", "export", "--to=grades.csv", cwd=folder)
+    with open(folder / "grades.csv", encoding="utf-8", newline="") as file:
+        return {
+            (row["student_id"], row["assignment"]): (
+                float(row["score"]),
+                float(row["late_submission_penalty"]),
+                float(row["max_score"]),
+            )
+            for row in csv.DictReader(file)
+        }
+
+
+# --- scores ---
+
+
+@pytest.mark.slow
+def test_export_gives_the_totals(folder: Path, gradebook: Gradebook) -> None:
+    gradebook.prepare(OTHER)
+    gradebook.record([grade("ann"), grade("bob", *HALF), grade("ann", lesson=OTHER)])
+    gradebook.record([invalid("eve", "The file is empty.")])
+    scores = exported(folder)
+    assert scores["ann", LESSON] == (MOST, 0, MOST)
+    assert scores["bob", LESSON] == (6.5, 0, MOST)
+    assert scores["eve", LESSON] == (0, 0, MOST)
+    assert scores["ann", OTHER][0] == scores["ann", OTHER][2] > 0
+    assert scores["bob", OTHER][0] == 0
+
+
+def test_recording_again_changes_nothing(folder: Path, gradebook: Gradebook) -> None:
+    hand_in(folder, "bob", "2026-01-02 03:04:05 UTC")
+    batch = [grade("ann"), grade("bob", *HALF), invalid("eve", "The file is empty.")]
+    gradebook.record(batch)
+    before = rows(folder), tree(folder)
+    gradebook.record(batch)
+    for graded in reversed(batch):
+        gradebook.record([graded])
+    assert (rows(folder), tree(folder)) == before
+
+
+def test_of_one_student_twice_in_a_batch_the_last_counts(
+    folder: Path, gradebook: Gradebook
+) -> None:
+    gradebook.record([grade("ann", *HALF), grade("ann")])
+    with db(folder) as found:
+        assert found.find_submission(LESSON, "ann").score == MOST
+
+
+def test_a_person_s_score_and_comment_and_extra_credit_stay(
+    folder: Path, gradebook: Gradebook
+) -> None:
+    gradebook.record([grade("ann", *HALF)])
+    with db(folder) as found:
+        row = found.find_grade("attention-check", LESSON, LESSON, "ann")
+        row.manual_score, row.extra_credit, row.needs_manual_grade = 4.0, 1.0, False
+        found.find_comment("attention", LESSON, LESSON, "ann").manual_comment = "Nearly."
+        found.db.commit()
+    gradebook.record([grade("ann", {"attention": "ERROR"})])
+    with db(folder) as found:
+        row = found.find_grade("attention-check", LESSON, LESSON, "ann")
+        assert (row.auto_score, row.manual_score, row.extra_credit) == (0, 4, 1)
+        assert row.needs_manual_grade, "as nbgrader does where a person has scored"
+        assert found.find_comment("attention", LESSON, LESSON, "ann").comment == "Nearly."
+        assert found.find_submission(LESSON, "ann").score == MOST - 5 + 4 + 1
+
+
+def test_what_may_break_the_rules_is_flagged_for_a_person(
+    folder: Path, gradebook: Gradebook
+) -> None:
+    gradebook.record([grade("ann", {"attention": "POLICY", "causal_mask": "FAIL"})])
+    with db(folder) as found:
+        flagged = {
+            row.name: row.needs_manual_grade
+            for row in found.find_submission_notebook(LESSON, LESSON, "ann").grades
+        }
+    assert {name for name, is_flagged in flagged.items() if is_flagged} == {"attention-check"}
+    assert len(flagged) == 4
+
+
+def test_a_better_submission_replaces_the_first(folder: Path, gradebook: Gradebook) -> None:
+    gradebook.record([invalid("ann", "The file is empty.")])
+    gradebook.record([grade("ann")])
+    with db(folder) as found:
+        assert found.find_submission(LESSON, "ann").score == MOST
+        comment = found.find_comment("attention", LESSON, LESSON, "ann").comment
+    assert comment.startswith("attention: right")
+
+
+# --- comments ---
+
+
+def comments(folder: Path, student: str) -> dict[str, str]:
+    with db(folder) as found:
+        submitted = found.find_submission_notebook(LESSON, LESSON, student)
+        return {comment.name: comment.comment for comment in submitted.comments}
+
+
+def test_the_card_is_the_comment(folder: Path, gradebook: Gradebook) -> None:
+    gradebook.record([grade("ann", *HALF)])
+    said = comments(folder, "ann")
+    assert set(said) == {"causal_mask", "attention", "padding_mask", "decoder_mask"}
+    assert "attention: not right yet · 2.5 of 5 points" in said["attention"]
+    assert "no-scale" in said["attention"]
+    assert "check.inputs" not in said["attention"], "which is for a notebook"
+
+
+def test_a_stub_left_as_it_was_is_no_response(folder: Path, gradebook: Gradebook) -> None:
+    gradebook.record([grade("ann", {"attention": "MISSING"})])
+    assert comments(folder, "ann")["attention"] == "No response."
+
+
+def test_code_that_defines_something_else_is_a_response(folder: Path, gradebook: Gradebook) -> None:
+    graded = grade("ann", {"attention": "MISSING"})
+    notebook = json.loads(graded.notebook)
+    [cell] = [
+        cell
+        for cell in notebook["cells"]
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "attention"
+    ]
+    cell["source"] = "def atention(x): ..."
+    gradebook.record([dataclasses.replace(graded, notebook=json.dumps(notebook))])
+    assert comments(folder, "ann")["attention"].startswith("attention: not written yet")
+
+
+def test_why_nothing_was_graded_is_the_comment(folder: Path, gradebook: Gradebook) -> None:
+    gradebook.record([invalid("ann", "The file is empty.")])
+    assert set(comments(folder, "ann").values()) == {"This could not be graded: The file is empty."}
+
+
+def test_no_tag_begins_in_a_comment(folder: Path, gradebook: Gradebook) -> None:
+    said = "<script>alert(1)</script> <class 'list'> 1 < 2 \0 \ud800"
+    shown = Verdict("attention", LESSON, "ERROR", 0, 5, message=said)
+    gradebook.record([grade("ann", {"attention": "ERROR"}, verdicts={"attention": shown})])
+    comment = comments(folder, "ann")["attention"]
+    assert "script>alert(1)" in comment
+    assert "1 < 2" in comment
+    assert "<s" not in comment
+    assert "</" not in comment
+    assert "<c" not in comment
+
+
+# --- lessons ---
+
+
+@pytest.mark.slow
+def test_a_lesson_is_recorded_as_release_does(tmp_path: Path, made: Path) -> None:
+    released = copy_to(tmp_path)
+    run("nbgrader", "generate_assignment", LESSON, cwd=released)
+    with db(released) as theirs, db(made) as ours:
+        both = [found.find_notebook(LESSON, LESSON) for found in (theirs, ours)]
+        kinds = ("grade_cells", "solution_cells", "source_cells", "task_cells")
+        for kind in kinds:
+            cells = [
+                sorted(
+                    (
+                        {key: value for key, value in cell.to_dict().items() if key != "id"}
+                        for cell in getattr(notebook, kind)
+                    ),
+                    key=lambda cell: cell["name"],
+                )
+                for notebook in both
+            ]
+            assert cells[0] == cells[1], kind
+        assert both[0].kernelspec == both[1].kernelspec
+        assert both[0].assignment.course_id == both[1].assignment.course_id
+
+
+def test_preparing_changes_nothing_that_is_there(folder: Path, gradebook: Gradebook) -> None:
+    with db(folder) as found:
+        found.update_or_create_assignment(LESSON, duedate="2026-03-01 12:00 UTC")
+    before = rows(folder)
+    gradebook.prepare(LESSON)
+    assert rows(folder) == before
+
+
+def test_a_cell_that_the_gradebook_lacks_is_added(folder: Path, gradebook: Gradebook) -> None:
+    gradebook.record([grade("ann")])
+    with db(folder) as found:
+        cell = found.find_grade_cell("attention-check", LESSON, LESSON)
+        found.db.delete(found.find_grade("attention-check", LESSON, LESSON, "ann"))
+        found.db.delete(cell)
+        found.db.commit()
+    gradebook.prepare(LESSON)
+    gradebook.record([grade("ann")])
+    with db(folder) as found:
+        submission = found.find_submission(LESSON, "ann")
+        assert (submission.score, submission.max_score) == (MOST, MOST)
+
+
+def test_another_version_of_a_lesson_is_refused(folder: Path, gradebook: Gradebook) -> None:
+    with db(folder) as found:
+        found.update_or_create_grade_cell("attention-check", LESSON, LESSON, max_score=4.0)
+    before = rows(folder)
+    with pytest.raises(GradebookError, match=r"differ in the points of attention-check.*make rel"):
+        gradebook.prepare(LESSON)
+    assert rows(folder) == before
+
+
+def test_a_lesson_that_does_not_exist_is_named(gradebook: Gradebook) -> None:
+    with pytest.raises(GradebookError, match=r"99-none\.ipynb' cannot be read: No such file"):
+        gradebook.prepare("99-none")
+
+
+# --- lateness ---
+
+DUE, LATE = "2026-03-01 12:00:00 UTC", "2026-03-01 13:00:00 UTC"
+
+
+def set_due(folder: Path, when: str) -> None:
+    with db(folder) as found:
+        found.update_or_create_assignment(LESSON, duedate=when)
+
+
+def penalised(folder: Path, plugin: str) -> Gradebook:
+    """The gradebook of a course that has a plugin for late submissions."""
+    with open(folder / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write(f"\n{plugin}\n")
+    gradebook = Gradebook(Course.here())
+    gradebook.prepare(LESSON)
+    return gradebook
+
+
+ZERO = "c.LateSubmissionPlugin.penalty_method = 'zero'"
+HALF_OFF = """
+from nbgrader.plugins import BasePlugin
+class Half(BasePlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        assert total_seconds_late == 3600, total_seconds_late
+        return score / 2
+c.AssignLatePenalties.plugin_class = Half
+"""
+
+
+def test_a_submission_knows_when_it_was_handed_in(folder: Path, gradebook: Gradebook) -> None:
+    set_due(folder, DUE)
+    hand_in(folder, "ann", LATE)
+    gradebook.record([grade("ann")])
+    with db(folder) as found:
+        assert found.find_submission(LESSON, "ann").total_seconds_late == 3600
+
+
+def test_late_submissions_lose_what_the_plugin_says(folder: Path) -> None:
+    set_due(folder, DUE)
+    hand_in(folder, "late", LATE)
+    hand_in(folder, "early", "2026-03-01 11:00:00 UTC")
+    hand_in(folder, "scored", LATE)
+    with penalised(folder, HALF_OFF) as gradebook:
+        gradebook.record([grade("late"), grade("early"), grade("scored")])
+        with db(folder) as found:
+            row = found.find_grade("attention-check", LESSON, LESSON, "scored")
+            row.manual_score, row.extra_credit = 1.0, 2.0
+            found.db.commit()
+        gradebook.record([grade("scored")])
+    assert scored(folder, "late") == (MOST, MOST / 2)
+    assert scored(folder, "early") == (MOST, 0)
+    assert scored(folder, "scored") == (MOST - 5 + 3, (MOST - 5 + 3) / 2)
+
+
+def test_penalties_are_those_of_nbgrader(folder: Path) -> None:
+    """nbgrader's own preprocessor, run after us, changes nothing."""
+    set_due(folder, DUE)
+    hand_in(folder, "ann", LATE)
+    with penalised(folder, ZERO) as gradebook:
+        gradebook.record([grade("ann", *HALF)])
+    before = rows(folder)
+    config = Config()
+    config.LateSubmissionPlugin.penalty_method = "zero"
+    address = f"sqlite:///{gradebook_path(folder)}"
+    where = {"notebook": LESSON, "assignment": LESSON, "student": "ann", "db_url": address}
+    AssignLatePenalties(config=config).preprocess(nbformat.v4.new_notebook(), {"nbgrader": where})
+    after = rows(folder)
+    assert {**after, "course": None} == {**before, "course": None}
+    assert scored(folder, "ann") == (6.5, 6.5)
+
+
+def test_an_extension_takes_the_penalty_back(folder: Path) -> None:
+    set_due(folder, DUE)
+    hand_in(folder, "ann", LATE)
+    with penalised(folder, ZERO) as gradebook:
+        gradebook.record([grade("ann")])
+        with db(folder) as found:
+            found.grant_extension(LESSON, "ann", hours=2)
+        gradebook.record([grade("ann")])
+    assert scored(folder, "ann") == (MOST, 0)
+
+
+@pytest.mark.slow
+def test_a_penalty_set_by_hand_stays(folder: Path, gradebook: Gradebook) -> None:
+    set_due(folder, DUE)
+    hand_in(folder, "ann", LATE)
+    gradebook.record([grade("ann")])
+    with db(folder) as found:
+        found.find_submission_notebook(LESSON, LESSON, "ann").late_submission_penalty = 1.5
+        found.db.commit()
+    gradebook.record([grade("ann", *HALF)])
+    assert scored(folder, "ann") == (6.5, 1.5)
+    assert exported(folder)["ann", LESSON] == (5, 1.5, MOST)
+
+
+def test_a_plugin_that_stops_is_named_and_nothing_is_recorded(folder: Path) -> None:
+    set_due(folder, "2026-03-01 12:30:00 UTC")
+    hand_in(folder, "ann", LATE)
+    with penalised(folder, HALF_OFF) as gradebook:
+        before = rows(folder), tree(folder)
+        with pytest.raises(GradebookError, match=r"plugin Half stopped at 'ann'.*AssertionError"):
+            gradebook.record([grade("bob"), grade("ann")])
+    assert (rows(folder), tree(folder)) == before
+
+
+@pytest.mark.parametrize(
+    "timestamp",
+    [b"soon", b"", b"\xff\xfe", b"2026-99-99", b"9" * 1000, b"x" * 5000, b"1 1 " + b"9" * 30,
+     b"0001-01-01 00:00:00 +9900", b"2026-01-01 00:00:00 /etc/passwd"],
+)  # fmt: skip
+def test_what_is_no_time_is_ignored(folder: Path, gradebook: Gradebook, timestamp: bytes) -> None:
+    hand_in(folder, "ann", timestamp)
+    gradebook.record([grade("ann")])
+    with db(folder) as found:
+        submission = found.find_submission(LESSON, "ann")
+        assert submission.score == MOST
+
+
+# --- files ---
+
+
+def test_formgrader_s_files_are_nbgrader_s(folder: Path, gradebook: Gradebook) -> None:
+    submitted = hand_in(folder, "ann", LATE)
+    (submitted / "submission_secret.txt").write_text("secret")
+    (submitted / "page.html").write_text("<script>alert(1)</script>")
+    graded = grade("ann")
+    gradebook.record([graded])
+    autograded = folder / "autograder" / "autograded" / "ann" / LESSON
+    returned = folder / "autograder" / "feedback" / "ann" / LESSON
+    small = {"timestamp.txt": LATE.encode(), "submission_secret.txt": b"secret"}
+    found = {path.name: path.read_bytes() for path in autograded.iterdir()}
+    assert found == {f"{LESSON}.ipynb": graded.notebook.encode(), **small}
+    found = {path.name: path.read_bytes() for path in returned.iterdir()}
+    page = found.pop(f"{LESSON}.html")
+    assert found == small
+    assert page.startswith(b"<!DOCTYPE html>")
+    mode = stat.S_IMODE((autograded / f"{LESSON}.ipynb").stat().st_mode)
+    assert mode == 0o444
+
+
+def test_no_link_in_a_submission_is_followed(folder: Path, gradebook: Gradebook) -> None:
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere" / "timestamp.txt").write_text(LATE)
+    (folder / "elsewhere" / "submission_secret.txt").write_text("another's")
+    submitted = folder / "autograder" / "submitted"
+    (submitted / "ann" / LESSON).mkdir(parents=True)
+    for name in ("timestamp.txt", "submission_secret.txt"):
+        (submitted / "ann" / LESSON / name).symlink_to(folder / "elsewhere" / name)
+    (submitted / "bob").mkdir()
+    (submitted / "bob" / LESSON).symlink_to(folder / "elsewhere")
+    os.mkfifo(submitted / "ann" / LESSON / "pipe")
+    (submitted / "cid" / LESSON).mkdir(parents=True)
+    os.mkfifo(submitted / "cid" / LESSON / "timestamp.txt")
+    gradebook.record([grade("ann"), grade("bob"), grade("cid")])
+    names = {Path(path).name for path in tree(folder)}
+    assert names == {f"{LESSON}.ipynb", f"{LESSON}.html"}
+
+
+def test_an_old_notebook_does_not_stay_where_nothing_was_graded(
+    folder: Path, gradebook: Gradebook
+) -> None:
+    gradebook.record([grade("ann", code={"attention": "OLD = 1"})])
+    gradebook.record([invalid("ann", "It is <b>empty</b>.")])
+    path = folder / "autograder" / "autograded" / "ann" / LESSON / f"{LESSON}.ipynb"
+    text = path.read_text(encoding="utf-8")
+    assert "OLD = 1" not in text
+    assert "It is &lt;b&gt;empty&lt;/b&gt;." in json.loads(text)["cells"][0]["source"][0]
+
+
+# --- names ---
+
+NAMES = ["ann lee", "🦊", "two\nlines", "o'neil \"x\"", "<script>alert(1)<b>", "a;b--", "{0}",
+         "*", "%s", "..a", "ünï", "x" * 128]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_student_may_be_called_anything(folder: Path, gradebook: Gradebook, name: str) -> None:
+    gradebook.record([grade(name, *HALF)])
+    with db(folder) as found:
+        assert found.find_submission(LESSON, name).score == 6.5
+    assert (folder / "autograder" / "autograded" / name / LESSON / f"{LESSON}.ipynb").is_file()
+    page = (folder / "autograder" / "feedback" / name / LESSON / f"{LESSON}.html").read_text(
+        "utf-8"
+    )
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../eve", "\0", "\udcff", "x" * 129])
+def test_a_name_that_cannot_be_recorded_is_refused(
+    folder: Path, gradebook: Gradebook, name: str
+) -> None:
+    before = rows(folder), tree(folder)
+    with pytest.raises(BadName, match=r"Rename the folder"):
+        gradebook.record([grade("ann"), grade(name)])
+    assert (rows(folder), tree(folder)) == before
+
+
+def test_text_that_utf_8_has_not_is_recorded_all_the_same(
+    folder: Path, gradebook: Gradebook
+) -> None:
+    graded = grade("ann", code={"attention": "s = '\ud800'"})
+    gradebook.record([graded])
+    path = folder / "autograder" / "autograded" / "ann" / LESSON / f"{LESSON}.ipynb"
+    assert json.loads(path.read_bytes()) == json.loads(graded.notebook)
+
+
+# --- formgrader ---
+
+
+def test_formgrader_shows_score_and_comment_and_opens_the_notebook(
+    folder: Path, gradebook: Gradebook
+) -> None:
+    for student in ("ann", "eve"):
+        submitted = hand_in(folder, student, LATE)
+        (submitted / f"{LESSON}.ipynb").write_text("{}")
+    gradebook.record([grade("ann", *HALF), invalid("eve", "The file is empty.")])
+    interface = NbGraderAPI(Course.here().directory)
+    shown = {item["student"]: item for item in interface.get_submissions(LESSON)}
+    assert (shown["ann"]["score"], shown["ann"]["max_score"]) == (6.5, MOST)
+    assert shown["eve"]["score"] == 0
+    assert shown["ann"]["autograded"]
+    assert shown["eve"]["autograded"]
+    assert interface.get_submission(LESSON, "ann")["score"] == 6.5
+    [notebook] = interface.get_student_notebook_submissions("ann", LESSON)
+    assert notebook["score"] == 6.5
+    assert notebook["failed_tests"]
+    assert len(interface.get_notebook_submissions(LESSON, LESSON)) == 2
+    for student, text in {"ann": "no-scale", "eve": "could not be graded"}.items():
+        page = formgrader_page(folder, student)
+        assert text in page
+        for name in ("causal_mask", "attention", "padding_mask", "decoder_mask"):
+            assert f'id="{name}-comment"' in page, "where formgrader puts the comment"
+            assert f'id="{name}-check"' in page, "where it puts the score"
+
+
+def formgrader_page(folder: Path, student: str) -> str:
+    """What formgrader's handler renders for a submission."""
+    config = Config()
+    config.HTMLExporter.template_name = "formgrade"
+    config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
+    resources = {"index": 0, "total": 1, "base_url": "", "student": student, "notebook_path": ""}
+    path = folder / "autograder" / "autograded" / student / LESSON / f"{LESSON}.ipynb"
+    page, _ = HTMLExporter(config=config).from_filename(str(path), resources=resources)
+    return str(page)
+
+
+@pytest.mark.slow
+def test_nbgrader_s_own_feedback_can_be_made_from_it(folder: Path, gradebook: Gradebook) -> None:
+    gradebook.record([grade("ann", *HALF), invalid("eve", "The file is empty.")])
+    before = tree(folder)
+    run("nbgrader", "generate_feedback", LESSON, cwd=folder)
+    assert tree(folder) == before, "it keeps what is there"
+    run("nbgrader", "generate_feedback", LESSON, "--force", cwd=folder)
+    page = folder / "autograder" / "feedback" / "ann" / LESSON / f"{LESSON}.html"
+    assert "(Score: 6.5 / 9.0)" in page.read_text(encoding="utf-8")
+
+
+# --- trouble ---
+
+
+def test_a_gradebook_in_use_is_waited_for_and_then_named(folder: Path) -> None:
+    with Gradebook(Course.here(), wait_seconds=0.2) as gradebook:
+        gradebook.prepare(LESSON)
+        before = rows(folder), tree(folder)
+        with closing(sqlite3.connect(gradebook_path(folder), isolation_level=None)) as other:
+            other.execute("begin immediate")
+            with pytest.raises(GradebookError, match=r"gradebook\.db' is in use.*run this again"):
+                gradebook.record([grade("ann")])
+            other.execute("rollback")
+        assert (rows(folder), tree(folder)) == before
+        gradebook.record([grade("ann")])
+    with db(folder) as found:
+        assert found.find_submission(LESSON, "ann").score == MOST
+
+
+@pytest.mark.slow
+def test_two_recorders_do_not_lose_each_other_s_scores(folder: Path) -> None:
+    program = """
+import sys
+from autograder.course import Course
+from autograder.gradebook import Gradebook
+from tests.graded import LESSON, grade
+with Gradebook(Course.here()) as gradebook:
+    gradebook.prepare(LESSON)
+    for number in range(8):
+        gradebook.record([grade("both"), grade(f"{sys.argv[1]}-{number}")])
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    both = [
+        subprocess.Popen([sys.executable, "-c", program, name], cwd=folder, env=environment)
+        for name in ("one", "two")
+    ]
+    assert [process.wait(timeout=120) for process in both] == [0, 0]
+    with db(folder) as found:
+        scores = {item["student"]: item["score"] for item in found.submission_dicts(LESSON)}
+    expected = [f"{name}-{number}" for name in ("one", "two") for number in range(8)]
+    assert scores == dict.fromkeys([*expected, "both"], MOST)
+
+
+def test_a_damaged_gradebook_is_named(folder: Path) -> None:
+    gradebook_path(folder).write_bytes(b"this is no database" * 1000)
+    with pytest.raises(GradebookError, match=r"gradebook\.db' is not a SQLite database.*backup"):
+        Gradebook(Course.here())
+
+
+def test_a_gradebook_of_an_older_nbgrader_is_named(folder: Path) -> None:
+    with closing(sqlite3.connect(gradebook_path(folder))) as connection:
+        connection.execute("alter table submitted_notebook drop column late_submission_penalty")
+    with Gradebook(Course.here()) as gradebook:
+        gradebook.prepare(LESSON)
+        with pytest.raises(GradebookError, match=r"older nbgrader.*nbgrader db upgrade"):
+            gradebook.record([grade("ann")])
+
+
+def test_an_address_that_is_none_is_named(folder: Path) -> None:
+    with open(folder / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write("\nc.CourseDirectory.db_url = 'nothing'\n")
+    with pytest.raises(GradebookError, match=r"'nothing' cannot be opened.*db_url"):
+        Gradebook(Course.here())
+
+
+def test_a_folder_that_is_not_there_is_named(folder: Path) -> None:
+    with open(folder / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write("\nc.CourseDirectory.db_url = 'sqlite:////nowhere/at/all/gradebook.db'\n")
+    with pytest.raises(GradebookError, match=r"'/nowhere/at/all/gradebook\.db' could not be open"):
+        Gradebook(Course.here())
+
+
+def test_without_settings_there_is_no_course(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CourseError, match=r"There is no .*nbgrader_config\.py"):
+        Course.here()
+
+
+@pytest.mark.parametrize("wrong", ["1/0", "c.CourseDirectory.course_id = 7", "exit()"])
+def test_wrong_settings_are_named(folder: Path, wrong: str) -> None:
+    with open(folder / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write(f"\n{wrong}\n")
+    with pytest.raises(CourseError, match=r"nbgrader_config\.py cannot be used"):
+        Course.here()
+
+
+# What a full or a read-only disk does can only be seen on one: a small one of our own, put in the
+# place of a folder. As root, permissions would stop nobody.
+ON_A_SMALL_DISK = """
+import json, os, shutil, subprocess, sys
+from pathlib import Path
+place, scratch, size, then = sys.argv[1:]
+folder = Path.cwd()
+shutil.copytree(place, scratch)
+subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], check=True)
+shutil.copytree(scratch, place, dirs_exist_ok=True)
+from autograder.course import Course
+from autograder.database import GradebookError
+from autograder.files import NotWritten, Parts, write_whole
+from autograder.gradebook import Gradebook
+from tests.graded import LESSON, grade
+from tests.test_gradebook import rows, tree
+with Gradebook(Course.here()) as gradebook:
+    gradebook.prepare(LESSON)
+    gradebook.record([grade("first", {"attention": "FAIL"})])
+subprocess.run(["sh", "-ec", then], check=True)
+said, number = None, 0
+before = rows(folder), tree(folder)
+try:
+    with Gradebook(Course.here()) as gradebook:
+        gradebook.prepare(LESSON)
+        while True:
+            before = rows(folder), tree(folder)
+            gradebook.record([grade("first"), grade(f"{number}"), grade(f"{number} again")])
+            number += 1
+except GradebookError as error:
+    said = str(error)
+same = (rows(folder), tree(folder)) == before
+print(json.dumps([said, same, number]))
+"""
+
+
+def on_a_small_disk(folder: Path, place: Path, size: str, then: str = "") -> tuple[str, int]:
+    """What is said by the first batch that cannot be recorded, and its number.
+
+    Rows and files have to be as they were before it.
+    """
+    unshare = shutil.which("unshare")
+    if unshare is None or subprocess.run([unshare, "-rm", "true"], check=False).returncode:
+        pytest.skip("there are no user namespaces here, so no disk of our own")
+    done = subprocess.run(
+        [
+            *(unshare, "-rm", sys.executable, "-c", ON_A_SMALL_DISK),
+            *(str(place), str(folder.parent / "scratch"), size, then),
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    said, same, number = json.loads(done.stdout.splitlines()[-1])
+    assert same, "rows or files changed"
+    return said, number
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_named_and_nothing_is_half_written(folder: Path) -> None:
+    said, number = on_a_small_disk(folder, folder / "autograder", "1500k")
+    assert str(folder / "autograder") in said
+    assert "he disk is full. Free some space" in said
+    assert number > 0
+
+
+@pytest.mark.slow
+def test_a_gradebook_that_does_not_fit_takes_no_files_with_it(folder: Path) -> None:
+    books = folder / "autograder" / "books"
+    books.mkdir()
+    gradebook_path(folder).rename(books / "gradebook.db")
+    gradebook_path(folder).symlink_to(books / "gradebook.db")
+    said, number = on_a_small_disk(folder, books, "400k")
+    assert "gradebook.db' could not be written: the disk is full. Free some space" in said
+    assert number > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["autograded", "feedback"])
+def test_a_read_only_folder_is_named(folder: Path, name: str) -> None:
+    place = folder / "autograder" / name
+    place.mkdir()
+    said, _ = on_a_small_disk(folder, place, "2m", f"mount -o remount,ro '{place}'")
+    assert f"autograder/{name}/" in said
+    assert "read-only file system. Make it writable" in said
+
+
+@pytest.mark.slow
+def test_a_read_only_gradebook_is_named(folder: Path) -> None:
+    books = folder / "autograder" / "books"
+    books.mkdir()
+    gradebook_path(folder).rename(books / "gradebook.db")
+    gradebook_path(folder).symlink_to(books / "gradebook.db")
+    said, _ = on_a_small_disk(folder, books, "2m", f"mount -o remount,ro '{books}'")
+    assert "gradebook.db' is read-only. Make the file and its folder writable" in said
+
+
+# --- parts ---
+
+
+def test_parts_are_in_place_together_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("old")
+    with Parts() as parts:
+        parts.write(tmp_path / "old", b"new")
+        parts.write(tmp_path / "a" / "b" / "new", b"new")
+    assert {path.name for path in tmp_path.rglob("*")} == {"old"}
+    assert (tmp_path / "old").read_text() == "old"
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotWritten, match=r"A file is in the place of a folder"):
+        write_whole(tmp_path / "file" / "below", b"")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(NotWritten, match=r"A folder is in its place"):
+        write_whole(tmp_path / "folder", b"")
+    assert {path.name for path in tmp_path.rglob("*")} == {"file", "folder"}
+
+
+def test_what_a_killed_run_left_is_removed_once_it_is_old(tmp_path: Path) -> None:
+    old, new = tmp_path / ".page.html.abc.part", tmp_path / ".page.html.def.part"
+    other = tmp_path / ".other.html.abc.part"
+    for path in (old, new, other):
+        path.write_text("")
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    write_whole(tmp_path / "page.html", b"")
+    assert {path.name for path in tmp_path.iterdir()} == {new.name, other.name, "page.html"}

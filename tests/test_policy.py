@@ -1,0 +1,356 @@
+"""Reading code: what an exercise is made of, and what in it is banned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder import policy
+from autograder.limits import Limits
+
+CELL = Limits().cell_bytes // 4
+ATTENTION = "def attention(Q, K, V):\n    return softmax(Q @ K.mT) @ V\n"
+FUNCTIONAL = "import torch.nn.functional as F\n"
+
+
+def program(*cells: str) -> list[policy.Statement]:
+    return [part for index, cell in enumerate(cells) for part in policy.statements(index, cell)]
+
+
+def needed(name: str, *cells: str) -> list[str]:
+    return [part.source for part in policy.needed(name, program(*cells))]
+
+
+def banned(*cells: str, name: str = "attention") -> str:
+    return policy.banned_call(policy.needed(name, program(*cells)))
+
+
+def imported(stage: str, *cells: str, name: str = "f") -> str:
+    return policy.banned_import(policy.needed(name, program(*cells)), stage)
+
+
+# what a function is made of ---------------------------------------------------------------------
+
+
+def test_function_needs_its_helpers_from_other_cells_and_no_others() -> None:
+    cells = ["import math\nimport random", "def g(x): return math.exp(x)", "def f(x): return g(x)"]
+    cells += ["def h(x): return f(x)", "print(f(1))"]
+    assert needed("f", *cells) == ["import math", cells[1], cells[2]]
+
+
+def test_helper_defined_after_the_function_is_needed() -> None:
+    cells = ["def f(x): return g(x)", "def g(x): return x"]
+    assert needed("f", *cells) == cells
+
+
+def test_last_definition_counts_and_earlier_ones_do_not() -> None:
+    cells = ["def g(x): return 1", "def f(x): return 2", "def f(x): return g(x)", "def g(x): pass"]
+    assert needed("f", *cells) == [cells[0], cells[2], cells[3]]
+
+
+def test_value_at_definition_and_value_at_call_are_both_needed() -> None:
+    cells = ["scale = 2", "def f(x, s=scale): return x", "scale = 3"]
+    assert needed("f", *cells) == cells
+
+
+def test_definition_under_a_condition_leaves_the_one_before_needed() -> None:
+    cells = ["def f(x): return 1", "if True:\n    def f(x): return 2"]
+    assert needed("f", *cells) == cells
+
+
+@pytest.mark.parametrize(
+    "change", ["g.scale = 2", "g[0] = 1", "g += 1", "for g in (1, 2): pass", "del g"]
+)
+def test_what_changes_a_helper_is_needed(change: str) -> None:
+    assert change in needed("f", "g = make()", change, "def f(x): return g(x)")
+
+
+def test_global_statement_in_another_function_is_needed() -> None:
+    cells = ["def f(x): return g(x)", "def put():\n    global g\n    g = len"]
+    assert needed("f", *cells) == cells
+
+
+def test_local_variables_need_nothing() -> None:
+    cells = ["scores = secret", "def f(x):\n    scores = [y for y in x]\n    return scores"]
+    assert needed("f", *cells) == [cells[1]]
+
+
+def test_decorators_and_their_own_helpers_are_needed() -> None:
+    cells = ["def twice(g): return g", "@twice\n@(lambda g: g)\ndef f(x):\n    return x"]
+    assert needed("f", *cells) == cells
+
+
+def test_source_of_each_statement_is_exact() -> None:
+    cell = 'a = "é"; b = 2; c = """\nx\n"""\n@d\nclass e:\n    pass  # é\n'
+    found = [part.source for part in policy.statements(0, cell)]
+    assert found == ['a = "é"', "b = 2", 'c = """\nx\n"""', "@d\nclass e:\n    pass"]
+
+
+def test_function_that_is_nowhere_needs_nothing() -> None:
+    assert needed("f", "def g(x): return x", "this is not Python") == []
+
+
+# magics -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "magic",
+    [
+        "%matplotlib inline",
+        "%%time",
+        "!ls -l",
+        "?len",
+        "len?",
+        "  %load_ext autoreload",
+        "%%capture x",
+    ],
+)
+def test_cell_with_a_magic_is_read_all_the_same(magic: str) -> None:
+    cell = f"{magic}\ndef f(x):\n    return g(x)  # is it?\n"
+    assert needed("f", "g = abs", cell) == ["g = abs", "def f(x):\n    return g(x)"]
+
+
+@pytest.mark.parametrize("magic", ["%time", "%%time", "%prun -l 5", "%timeit -n 10 -r3"])
+def test_code_that_a_magic_times_is_read(magic: str) -> None:
+    assert needed("f", "g = abs", f"{magic} f = g") == ["g = abs", "f = g"]
+
+
+def test_question_in_a_comment_is_no_magic() -> None:
+    cell = "%matplotlib inline\nx = g(1)  # is it right?"
+    assert policy.free_names(cell, policy.statements(0, cell)) == {"g"}
+
+
+def test_every_word_of_what_is_not_python_counts_as_looked_up() -> None:
+    assert policy.free_names("x = = BOOKS[0]", []) == {"x", "BOOKS", "0"}
+
+
+# banned calls -----------------------------------------------------------------------------------
+
+HITS = {
+    "call": "def attention(Q, K, V): return F.scaled_dot_product_attention(Q, K, V)",
+    "alias": "sdpa = F.scaled_dot_product_attention\ndef attention(Q, K, V): return sdpa(Q, K, V)",
+    "partial": "from functools import partial\n"
+    "attention = partial(F.scaled_dot_product_attention, is_causal=True)",
+    "getattr": "def attention(*a): return getattr(F, 'scaled_dot_product_attention')(*a)",
+    "getattr by a variable": "name = 'scaled_dot_product_attention'\n"
+    "def attention(*a): return getattr(F, name)(*a)",
+    "import as": "from torch.nn.functional import scaled_dot_product_attention as mine\n"
+    "def attention(*a): return mine(*a)",
+    "import in the function": "def attention(*a):\n"
+    "    from torch.nn.functional import scaled_dot_product_attention as mine\n"
+    "    return mine(*a)",
+    "star import": "from torch.nn.functional import *\n"
+    "def attention(*a): return scaled_dot_product_attention(*a)",
+    "class attribute": "class Tools:\n    mine = F.scaled_dot_product_attention\n"
+    "def attention(*a): return Tools.mine(*a)",
+    "default argument": "def attention(Q, K, V, f=F.scaled_dot_product_attention): return f(Q, K)",
+    "list of functions": "tools = [F.scaled_dot_product_attention]\n"
+    "def attention(*a): return tools[0](*a)",
+    "decorator": "@(lambda f: F.scaled_dot_product_attention)\ndef attention(Q, K, V): pass",
+    "operator": "def attention(*a): return torch.ops.aten._scaled_dot_product_flash(*a)",
+    "layer": "def attention(Q, K, V): return torch.nn.MultiheadAttention(4, 1)(Q, K, V)",
+    "module": "import torch.nn.attention\n"
+    "def attention(*a): return torch.nn.attention.flex_attention.flex_attention(*a)",
+    "patched in later": "def attention(Q, K, V): return 0\n"
+    "attention = F.scaled_dot_product_attention",
+    "walrus": "print(f := F.scaled_dot_product_attention)\ndef attention(*a): return f(*a)",
+    "loop variable": "for f in [F.scaled_dot_product_attention]: pass\n"
+    "def attention(*a): return f(*a)",
+}
+
+
+@pytest.mark.parametrize("how", HITS)
+def test_fused_attention_is_found(how: str) -> None:
+    assert banned(FUNCTIONAL, HITS[how])
+
+
+INNOCENT = {
+    "comparison in the same cell": ATTENTION
+    + "print(attention(Q, K, V) - F.scaled_dot_product_attention(Q, K, V))",
+    "comparison that is kept": ATTENTION + "want = F.scaled_dot_product_attention(Q, K, V)",
+    "comparison in a function": ATTENTION
+    + "def same():\n    return F.scaled_dot_product_attention(Q, K, V) - attention(Q, K, V)",
+    "comparison before, then redefined": "attention = F.scaled_dot_product_attention\n" + ATTENTION,
+    "import that is not used": "from torch.nn.functional import scaled_dot_product_attention\n"
+    + ATTENTION,
+    "star import": "from torch.nn.functional import *\n" + ATTENTION,
+    "docstring": 'def attention(Q, K, V):\n    "scaled_dot_product_attention"\n    return Q',
+    "comment": ATTENTION + "# F.scaled_dot_product_attention\n",
+    "text in the middle of a sentence": "def attention(Q, K, V):\n"
+    "    raise ValueError('unlike scaled_dot_product_attention')",
+    "function of one's own": "def scaled_dot_product_attention(Q, K, V): return Q\n"
+    "def attention(Q, K, V): return scaled_dot_product_attention(Q, K, V)",
+    "method of one's own": "class A:\n    def scaled_dot_product_attention(self, Q): return Q\n"
+    "    def forward(self, Q): return self.scaled_dot_product_attention(Q)\n"
+    "def attention(Q, K, V): return A().forward(Q)",
+    "local name": "attention_of = F.scaled_dot_product_attention\n"
+    "def attention(Q, K, V):\n    attention_of = Q @ K.mT\n    return attention_of @ V",
+    "layer called attention": "def attention(Q, K, V): return layer.attention(Q, K, V)",
+}
+
+
+@pytest.mark.parametrize("what", INNOCENT)
+def test_what_only_looks_like_fused_attention_is_not_held_against_anyone(what: str) -> None:
+    assert banned(FUNCTIONAL, INNOCENT[what]) == ""
+
+
+def test_comparison_in_another_cell_is_not_held_against_anyone() -> None:
+    after = "out = F.scaled_dot_product_attention(Q, K, V)\nprint(out, attention(Q, K, V))"
+    assert banned(FUNCTIONAL, ATTENTION, after) == ""
+    assert banned(FUNCTIONAL, after, ATTENTION) == ""
+
+
+# banned imports ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stage", "line", "found"),
+    [
+        ("pure", "import math", ""),
+        ("pure", "import collections.abc", ""),
+        ("pure", "from attnlab import check", ""),
+        ("pure", "import matplotlib.pyplot as plt", ""),
+        ("pure", "import numpy as np", "import numpy"),
+        ("pure", "from numpy.linalg import norm", "import numpy.linalg"),
+        ("numpy", "import numpy as np", ""),
+        ("numpy", "import torch", "import torch"),
+        ("numpy", "from scipy.special import softmax", "import scipy.special"),
+        ("torch", "import torch.nn.functional as F", ""),
+        ("torch", "import flash_attn", "import flash_attn"),
+        ("torch", "import attnlab.exercises.causal", "import attnlab.exercises.causal"),
+        ("pure", "import mine", ""),
+    ],
+)
+def test_imports_are_held_to_the_stage(stage: str, line: str, found: str) -> None:
+    inside = line if "*" in line else f"def f(x):\n    {line}\n    return x"
+    assert imported(stage, inside) == found
+
+
+def test_import_that_the_function_does_not_need_is_its_own_affair() -> None:
+    assert imported("pure", "import numpy as np\ndef f(x): return x", "np.ones(3)") == ""
+
+
+def test_import_in_a_helper_is_found() -> None:
+    assert imported("pure", "import numpy as np", "g = np.exp", "def f(x): return g(x)")
+
+
+# reaching out -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "torch.allclose = lambda *a: True",
+        "import sys",
+        "from os import path",
+        "globals()['f'] = 1",
+        "setattr(math, 'exp', abs)",
+        "random.seed(1)",
+        "torch.set_default_dtype(d)",
+        "del math.exp",
+        "def g():\n    global x\n    x = 1",
+        "__builtins__",
+        "this is no Python",
+    ],
+)
+def test_code_that_may_change_what_others_use_reaches_out(code: str) -> None:
+    assert policy.reaches_out(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "",
+        "# what is this?",
+        ATTENTION,
+        "import math",
+        "x = [1]\nx[0] = 2",
+        "%matplotlib inline",
+        "class A(nn.Module):\n    def __init__(self):\n        self.W = 1",
+        "print(f(1)); f(2)",
+    ],
+)
+def test_ordinary_code_does_not_reach_out(code: str) -> None:
+    assert not policy.reaches_out(code)
+
+
+# whatever comes ---------------------------------------------------------------------------------
+
+UNREADABLE = {
+    "nothing": "",
+    "not Python": "def f(:",
+    "NUL": "def f(x): return x\0",
+    "deep parentheses": "(" * 5000 + ")" * 5000,
+    "deep minus": "-" * 100_000 + "1",
+    "deep attributes": "x" + ".attention" * 15_000,
+    "deep attributes in a decorator": f"@x{'.y' * 15_000}\ndef f(x): return x",
+    "deep lambdas": "lambda:" * 20_000 + "0",
+    "deep indentation": "\n".join(" " * depth + "if 1:" for depth in range(200)),
+    "nonlocal": "nonlocal f",
+    "huge number": "x = " + "9" * 10_000,
+}
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_code_that_cannot_be_read_has_no_statements(what: str) -> None:
+    assert policy.statements(0, UNREADABLE[what]) == []
+    policy.reaches_out(UNREADABLE[what])
+
+
+@given(st.text(st.sampled_from("abf=()[]:., \n\t\\\"'#@%!?;*lambda{}0"), max_size=60))
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    parts = policy.statements(0, text)
+    policy.needed("f", parts)
+    policy.banned_call(parts)
+    policy.banned_import(parts, "pure")
+    policy.free_names(text, parts)
+    policy.reaches_out(text)
+
+
+SLOW = {
+    "statements": ("a\n" * (CELL // 2), True),
+    "methods": ("class f:\n" + "".join(f" def a{i}():0\n" for i in range(CELL // 16)), True),
+    "functions": ("def f():\n" + "".join(f" def a{i}():0\n" for i in range(CELL // 16)), True),
+    "lambdas": ("f=[" + ",".join(f"lambda a{i}:b{i}" for i in range(CELL // 20)) + "]", True),
+    "blank lines": ("\n" * CELL, False),
+    "question marks": ("?" * CELL, False),
+    "percent signs": ("%" * CELL, False),
+    "options": ("%time" + " -a" * (CELL // 3) + "\n(", False),
+    "calls": (("f=x" + "(1)" * 800 + "\n") * 20, False),
+    "attributes": (("f=x" + ".attention" * 800 + "\n") * 20, False),
+    "targets": (",".join("x" + ".a" * 100 for _ in range(300)) + "=1", False),
+}
+
+
+@pytest.mark.parametrize("what", SLOW)
+def test_code_that_would_take_long_to_read_is_read_quickly_or_given_up(what: str) -> None:
+    """Each of these took minutes when reading grew with a square; this test then does."""
+    source, given_up = SLOW[what]
+    policy.reaches_out(source)
+    if given_up:
+        with pytest.raises(policy.TooLong):
+            policy.statements(0, source)
+    else:
+        parts = policy.statements(0, source)
+        assert policy.banned_call(policy.needed("f", parts * 10)) == ""
+
+
+def test_long_chain_of_names_is_given_up() -> None:
+    lines = [f"x{i + 1} = x{i}" for i in range(4000)]
+    assert len(needed("x300", "\n".join(lines[:300]))) == 300
+    cells = ["\n".join(lines[start : start + 800]) for start in range(0, 4000, 800)]
+    with pytest.raises(policy.TooLong):
+        policy.needed("x4000", program(*cells))
+
+
+def test_statements_add_up_to_their_cell() -> None:
+    source = Path(__file__).read_text(encoding="utf-8")
+    read = policy.statements(0, source)
+    assert all(part.source in source for part in read)
+    gaps = source
+    for part in read:
+        gaps = gaps.replace(part.source, "", 1)
+    assert {line[:1] for line in gaps.splitlines()} <= {"", "#"}

@@ -1,0 +1,269 @@
+"""A learner's file is a notebook, or there is a sentence that says why it is none."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.limits import Limits
+from autograder.read import CELLS, Cell, Unreadable, read
+from tests.course import SLUGS, released_path
+
+LIMITS = Limits()
+CODE = {"cell_type": "code", "metadata": {}, "source": "x = 1", "outputs": [], "id": "a"}
+
+
+def notebook(*cells: Any, **changed: Any) -> bytes:
+    whole: dict[str, Any] = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}}
+    whole["cells"] = list(cells)
+    return json.dumps(whole | changed).encode()
+
+
+def only(data: bytes) -> Cell:
+    (cell,) = read(data, LIMITS)
+    return cell
+
+
+def reason(data: bytes, limits: Limits = LIMITS) -> str:
+    with pytest.raises(Unreadable) as caught:
+        read(data, limits)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert sentence.endswith(".")
+    return sentence
+
+
+# no notebook ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "empty"),
+        (b" \r\n\t ", "empty"),
+        (b"\xff\xfe{\x00}\x00", "not UTF-8"),
+        (b'{"a": "\xe9"}', "not UTF-8"),
+        (b"PK\x03\x04", "not JSON"),
+        (notebook(CODE)[:-40], "not JSON"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b'{"cells": ' + b"9" * 5000 + b"}", "not JSON"),
+        (b"[]", "not a notebook"),
+        (b"null", "not a notebook"),
+        (b'"cells"', "not a notebook"),
+        (b"{}", "no `nbformat`"),
+        (notebook(nbformat="4"), "no `nbformat`"),
+        (notebook(nbformat=True), "no `nbformat`"),
+        (notebook(nbformat=[4]), "no `nbformat`"),
+        (notebook(nbformat=5), "nbformat 5"),
+        (notebook(nbformat=0), "nbformat 0"),
+        (notebook(nbformat=-(10**30)), "nbformat -1"),
+        (notebook(cells=None), "no list of cells"),
+        (notebook(cells={"0": CODE}), "no list of cells"),
+        (notebook(cells="code"), "no list of cells"),
+        (notebook(*[CODE] * (CELLS + 1)), "2,001 cells"),
+        (notebook(1, None, "x", [], {}), "none of its cells"),
+    ],
+)
+def test_what_is_no_notebook_is_called_what_it_is(data: bytes, said: str) -> None:
+    assert said in reason(data)
+
+
+def test_file_over_the_limit_says_its_size() -> None:
+    assert "2.0 MB" in reason(b" " * 2**21 + b"{}", Limits(notebook_bytes=2**20))
+    assert "10.0 MB" in reason(b"{" * (10 * 2**20 + 1))
+
+
+def test_more_code_than_is_graded_says_how_much() -> None:
+    cells = [CODE | {"source": "#" * 600_000}] * 2
+    assert "1,200,000" in reason(notebook(*cells))
+
+
+def test_long_prose_is_no_code() -> None:
+    prose = CODE | {"cell_type": "markdown", "source": "a" * 1_200_000}
+    assert len(read(notebook(prose), LIMITS)) == 1
+
+
+# odd, but a notebook ----------------------------------------------------------------------------
+
+
+def test_byte_order_mark_and_windows_line_ends_are_nothing() -> None:
+    data = b"\xef\xbb\xbf" + notebook(CODE | {"source": "a\r\nb\rc"}).replace(b", ", b",\r\n")
+    assert only(data).source == "a\nb\nc"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (["a\n", "b"], "a\nb"),
+        (["a\n", 5, None, ["x"], "b"], "a\nb"),
+        (["a\r", "\nb"], "a\nb"),
+        (5, ""),
+        (None, ""),
+        ({"a": 1}, ""),
+        ("\ud800x", "?x"),
+        ("\0", "\0"),
+    ],
+)
+def test_source_is_text_or_lines(source: Any, text: str) -> None:
+    assert only(notebook(CODE | {"source": source})).source == text
+
+
+def test_source_that_is_missing_is_empty() -> None:
+    assert only(notebook({"cell_type": "code"})) == Cell("code", "")
+
+
+@pytest.mark.parametrize("item", [1, None, "code", [], {}, {"cell_type": ["code"]}])
+def test_what_is_no_cell_is_left_out(item: Any) -> None:
+    assert only(notebook(item, CODE)).source == "x = 1"
+
+
+@pytest.mark.parametrize("metadata", [None, 5, "x", [], {"nbgrader": 5}, {"nbgrader": {}}])
+def test_odd_metadata_gives_no_name(metadata: Any) -> None:
+    assert only(notebook(CODE | {"metadata": metadata})).grade_id == ""
+
+
+@pytest.mark.parametrize("name", [5, None, ["softmax"], {}])
+def test_odd_grade_id_is_none(name: Any) -> None:
+    assert only(notebook(CODE | {"metadata": {"nbgrader": {"grade_id": name}}})).grade_id == ""
+
+
+@pytest.mark.parametrize("found", ["", "x" * 65, 5, None, ["a"]])
+def test_odd_cell_id_is_none(found: Any) -> None:
+    assert only(notebook(CODE | {"id": found})).id == ""
+
+
+def test_notebook_without_cells_is_one() -> None:
+    assert read(notebook(), LIMITS) == []
+
+
+# older formats ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("minor", range(6))
+def test_every_minor_version_of_4_is_read(minor: int) -> None:
+    cell = {key: value for key, value in CODE.items() if minor == 5 or key != "id"}
+    assert only(notebook(cell, nbformat_minor=minor)).source == "x = 1"
+
+
+def old(version: int, *cells: dict[str, Any]) -> bytes:
+    whole: dict[str, Any] = {"nbformat": version, "nbformat_minor": 0, "metadata": {"name": "x"}}
+    sheet = {"metadata": {}, "cells": list(cells)}
+    return json.dumps(
+        whole | ({"cells": list(cells)} if version == 1 else {"worksheets": [sheet]})
+    ).encode()
+
+
+V3: dict[str, Any] = {
+    "cell_type": "code",
+    "input": "x = 1",
+    "outputs": [],
+    "language": "python",
+    "metadata": {},
+}
+V3 |= {"collapsed": False}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        old(3, V3),
+        old(2, {"cell_type": "code", "input": "x = 1", "language": "python", "collapsed": False}),
+        old(1, {"cell_type": "code", "code": "x = 1", "prompt_number": 1}),
+    ],
+    ids=["3", "2", "1"],
+)
+def test_older_formats_are_converted_the_same_each_time(data: bytes) -> None:
+    cell = only(data)
+    assert (cell.kind, cell.source, cell.id) == ("code", "x = 1", "")
+    assert only(data) == cell
+
+
+def test_nbgrader_metadata_of_an_older_format_is_kept() -> None:
+    cell = V3 | {"metadata": {"nbgrader": {"grade_id": "softmax"}}}
+    assert only(old(3, cell)).grade_id == "softmax"
+
+
+def test_headings_of_an_older_format_are_prose_however_deep_they_say_they_are() -> None:
+    for level in (2, 10**12, -1, None, "x"):
+        heading: dict[str, Any] = {
+            "cell_type": "heading",
+            "source": "Softmax",
+            "level": level,
+            "metadata": {},
+        }
+        cell = only(old(3, heading))
+        assert (cell.kind, cell.source.strip("# ")) == ("markdown", "Softmax")
+        assert len(cell.source) < 20
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"worksheets": 5},
+        {"worksheets": [5]},
+        {"worksheets": [{"cells": [5]}]},
+        {"worksheets": [{"cells": [{"cell_type": "code", "input": {"a": 1}}]}]},
+        {"worksheets": [{"cells": [V3 | {"metadata": 5}]}], "metadata": 5},
+    ],
+)
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_broken_notebook_of_an_older_format_says_so(version: int, changed: Any) -> None:
+    whole = {"nbformat": version, "nbformat_minor": 0} | copy.deepcopy(changed)
+    assert "nbformat" in reason(json.dumps(whole).encode()) or changed
+
+
+def test_too_many_cells_of_an_older_format_are_not_converted() -> None:
+    assert "2,001 cells" in reason(old(3, *[V3] * (CELLS + 1)))
+
+
+# whatever comes ---------------------------------------------------------------------------------
+
+atoms = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-1, 5),
+    st.floats(),
+    st.sampled_from(["code", "markdown", "raw", "heading", "x", "\ud800"]),
+)
+junk = st.recursive(
+    atoms,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["nbgrader", "a"]), inner)
+    ),
+    max_leaves=5,
+)
+KEYS = ["cell_type", "source", "metadata", "id", "input", "level", "outputs", "language"]
+cells = st.one_of(junk, st.dictionaries(st.sampled_from(KEYS), junk))
+
+
+@given(
+    st.integers(0, 5),
+    st.one_of(junk, st.lists(cells, max_size=3)),
+    st.one_of(junk, st.lists(st.fixed_dictionaries({"cells": st.lists(cells, max_size=3)}))),
+)
+def test_any_json_is_read_or_refused(version: int, found: Any, sheets: Any) -> None:
+    try:
+        result = read(notebook(nbformat=version, cells=found, worksheets=sheets), LIMITS)
+    except Unreadable:
+        return
+    assert all(isinstance(cell, Cell) and cell.source.encode() is not None for cell in result)
+
+
+@given(st.binary(max_size=100))
+def test_bytes_that_are_no_notebook_are_refused(data: bytes) -> None:
+    assert reason(data)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_released_notebooks_are_read(slug: str) -> None:
+    path = released_path(slug)
+    stored = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    result = read(path.read_bytes(), LIMITS)
+    assert [cell.source for cell in result] == ["".join(cell["source"]) for cell in stored]
+    assert [cell.id for cell in result] == [cell["id"] for cell in stored]

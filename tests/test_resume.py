@@ -1,0 +1,254 @@
+"""Runs that are killed and go on, and two graders at once: the gradebook of an undisturbed run."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from multiprocessing.context import ForkProcess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder import classes
+from autograder.course import Course
+from autograder.journal import Journal
+from autograder.lock import sole_grader
+from autograder.marking import OpensGrader, open_grader
+from autograder.problems import Usage
+from tests.course import read, released_path
+from tests.fake_grader import open_fake
+from tests.small_class import (
+    LESSON,
+    Results,
+    environment,
+    hand_in,
+    make_course,
+    notebook,
+    recorded,
+    results_in,
+    written,
+)
+from tests.test_grade_command import lines_in, start, wait_until
+from tests.test_nbgrader import right_notebook, wrong_notebook
+
+
+@pytest.fixture(scope="module")
+def empty_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_course(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture
+def course(empty_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course that nobody has handed anything in to; the current folder."""
+    folder = Path(shutil.copytree(empty_course, tmp_path / "course"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def grade(course: Path, **order: Any) -> Results:
+    """Grade the class with the fake grader; the results without how long they took."""
+    asked: dict[str, Any] = {
+        "lesson": LESSON,
+        "jobs": 1,
+        "json": str(course / "results.jsonl"),
+    } | order
+    classes.grade_class(classes.Order(**asked), Course.here(), open_fake)
+    return results_in(course / "results.jsonl")
+
+
+# The journal
+
+
+def entry(student: str) -> tuple[str, str, dict[str, Any]]:
+    return student, f"print of {student}", {"student": student}
+
+
+def test_a_journal_goes_on_where_its_last_line_was_cut(tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "journal.jsonl"
+    with Journal.begin(path, {"seed": 7}) as journal:
+        journal.add([entry("a"), entry("b")])
+        journal.add([entry("c")])
+    whole = path.read_bytes()
+    start_of_last = whole.rstrip().rindex(b"\n") + 1
+    for end in range(start_of_last, len(whole)):
+        path.write_bytes(whole[:end])
+        resumed = Journal.resume(path)
+        assert resumed is not None
+        with resumed:
+            assert resumed.seed == 7
+            assert resumed.holds("b", "print of b")
+            assert not resumed.holds("c", "print of c")
+            resumed.add([entry("c")])
+            assert resumed.result("c") == {"student": "c"}
+            assert resumed.result("a") == {"student": "a"}
+        assert path.read_bytes() == whole
+
+
+def test_a_journal_takes_the_last_word_on_a_student(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal.begin(path, {"seed": 7}) as journal:
+        journal.add([("a", "first", {"n": 1}), ("a", "second", {"n": 2})])
+    resumed = Journal.resume(path)
+    assert resumed is not None
+    with resumed:
+        assert not resumed.holds("a", "first")
+        assert resumed.holds("a", "second")
+        assert resumed.result("a") == {"n": 2}
+
+
+@pytest.mark.parametrize("content", [b"", b'{"seed": 7', b"[]\n", b'{"seed": "7"}\n', b"\xff\n"])
+def test_a_journal_without_a_header_is_none(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "journal.jsonl"
+    assert Journal.resume(path) is None
+    path.write_bytes(content)
+    assert Journal.resume(path) is None
+
+
+# Going on
+
+
+def test_resume_grades_what_is_new_or_changed_and_keeps_the_seed(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(3):
+        hand_in(course, f"s{number}", notebook({"number": number}))
+    grade(course, seed=11)
+    hand_in(course, "s1", notebook({"number": "another"}))
+    hand_in(course, "s9", notebook())
+    capsys.readouterr()
+    resumed = grade(course, resume=True)
+    assert "2 graded now" in capsys.readouterr().err
+    assert [result["student"] for result in resumed] == ["s0", "s1", "s2", "s9"]
+    assert resumed == grade(course, seed=11)
+    with pytest.raises(Usage, match="has seed 11, not 12"):
+        grade(course, resume=True, seed=12)
+
+
+def test_resume_after_a_new_release_grades_everyone_with_the_same_seed(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(2):
+        hand_in(course, f"s{number}", notebook({"number": number}))
+    before = grade(course, seed=11)
+    path = course / "notebooks" / LESSON / f"{LESSON}.ipynb"
+    path.write_text(path.read_text() + "\n")
+    assert grade(course, resume=True) == before
+    said = capsys.readouterr().err
+    assert "everyone is graded again" in said
+    assert said.count("2 graded now") == 2
+
+
+def test_resume_with_nothing_to_go_on_with_is_a_new_run(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(course, "s1", notebook())
+    grade(course, resume=True)
+    assert "this is a new one" in capsys.readouterr().err
+
+
+def begin(course: Path, opens: OpensGrader, **order: Any) -> ForkProcess:
+    """A run in a process of its own; forked, for importing nbgrader again would take seconds."""
+
+    def run() -> None:
+        os.chdir(course)
+        classes.grade_class(classes.Order(seed=3, json="all.jsonl", **order), Course.here(), opens)
+
+    process = multiprocessing.get_context("fork").Process(target=run)
+    process.start()
+    return process
+
+
+def complete(course: Path, opens: OpensGrader, **order: Any) -> None:
+    process = begin(course, opens, **order)
+    process.join()
+    assert process.exitcode == 0
+
+
+def kill_and_compare(course: Path, kills: int, opens: OpensGrader, **order: Any) -> None:
+    """Kill a run again and again, each time a moment after some line of its journal.
+
+    What it leaves, when at last it comes to its end, is what an undisturbed run leaves.
+    """
+    undisturbed = Path(shutil.copytree(course, course.parent / "undisturbed"))
+    complete(undisturbed, opens, **order)
+    seed = random.randrange(2**32)
+    moments = random.Random(seed)
+    killed = 0
+    for _ in range(kills):
+        until = lines_in(course, order["lesson"]) + moments.randrange(3)
+        run = begin(course, opens, resume=True, **order)
+        while run.is_alive() and lines_in(course, order["lesson"]) < until:
+            time.sleep(0.001)
+        time.sleep(moments.uniform(0, 0.2))
+        run.kill()
+        run.join()
+        killed += run.exitcode == -9
+    complete(course, opens, resume=True, **order)
+    assert killed > 0, f"seed {seed}: no run was killed"
+    assert results_in(course / "all.jsonl") == results_in(undisturbed / "all.jsonl"), f"{seed=}"
+    assert recorded(course) == recorded(undisturbed), f"{seed=}"
+    left, wanted = written(course), written(undisturbed)
+    different = [name for name in left | wanted if left.get(name) != wanted.get(name)]
+    assert different == [], f"{seed=}"
+
+
+def test_killed_at_random_moments_it_leaves_the_same(course: Path) -> None:
+    for number in range(40):
+        hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.02}))
+    hand_in(course, "torn", b"{")
+    kill_and_compare(course, 10, open_fake, lesson=LESSON, jobs=2)
+
+
+@pytest.mark.slow
+def test_the_real_grader_killed_at_random_moments_leaves_the_same(tmp_path: Path) -> None:
+    lesson = "02-pure-python"
+    course = tmp_path / "course"
+    course.mkdir()
+    make_course(course, lesson)
+    kinds = (right_notebook, wrong_notebook, lambda slug: read(released_path(slug)))
+    for number in range(12):
+        content = json.dumps(kinds[number % 3](lesson)).encode()
+        hand_in(course, f"s{number:02}", content, lesson)
+    kill_and_compare(course, 5, open_grader, lesson=lesson, jobs=2)
+
+
+# Two at once
+
+
+def test_a_second_grader_waits_and_says_for_whom(course: Path) -> None:
+    for number in range(12):
+        hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.2}))
+    first = start(course, "--jobs=1", "--seed=5", "--json=first.jsonl")
+    wait_until(lambda: lines_in(course) > 0, "the first run to record something")
+    second = start(course, "--jobs=1", "--seed=5", "--json=second.jsonl")
+    said = second.communicate(timeout=120)[1]
+    first.communicate(timeout=120)
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert f"Process {first.pid} is grading {LESSON} since" in said
+    assert results_in(course / "first.jsonl") == results_in(course / "second.jsonl")
+    assert len(recorded(course)["submissions"]) == 12
+
+
+def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    code = (
+        "import sys, time; from pathlib import Path; from autograder.lock import sole_grader\n"
+        "with sole_grader(Path(sys.argv[1]), 'x', print): print('held', flush=True); time.sleep(60)"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], env=environment(), stdout=subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"held\n"
+    holder.kill()
+    holder.communicate()
+    said: list[str] = []
+    with sole_grader(path, "x", said.append):
+        assert said == []

@@ -1,0 +1,817 @@
+"""Learners' code is kept in: each test tries one way out, from inside a child."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder import doctor
+from autograder.child import seccomp
+from autograder.isolation import IsolationError
+from autograder.limits import MIB, Limits
+from autograder.sandbox import Child, Sandbox, is_mapped
+from tests.as_another import NOBODY
+
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parent
+ADAPTER: dict[str, str | Path] = {
+    "autograder/__init__.py": os.devnull,
+    "autograder/child/__init__.py": os.devnull,
+    "autograder/child/serve.py": HERE / "obedient_child.py",
+}
+LIMITS = Limits(
+    memory_bytes=512 * MIB, scratch_bytes=8 * MIB, scratch_files=100, threads=16, open_files=40
+)
+SECONDS = 60
+EPERM, EAGAIN = 1, 11
+DENIED = {"raised": "PermissionError", "errno": EPERM}
+
+
+@pytest.fixture(scope="module")
+def pure() -> Iterator[Sandbox]:
+    with Sandbox("pure", LIMITS, adapter=ADAPTER) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def numpy() -> Iterator[Sandbox]:
+    with Sandbox("numpy", LIMITS, adapter=ADAPTER) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def torch() -> Iterator[Sandbox]:
+    with Sandbox("torch", LIMITS, adapter=ADAPTER) as sandbox:
+        yield sandbox
+
+
+def say(child: Child, code: str) -> None:
+    child.channel.settimeout(SECONDS)
+    child.channel.sendall(json.dumps(textwrap.dedent(code)).encode() + b"\n")
+
+
+def ask(child: Child, code: str) -> Any:
+    """What a child answers; None if it dies of the question."""
+    say(child, code)
+    try:
+        line = child.channel.makefile("rb").readline()
+    except ConnectionResetError:
+        return None
+    return json.loads(line) if line else None
+
+
+def run(sandbox: Sandbox, code: str) -> Any:
+    with sandbox.start() as child:
+        return ask(child, code)
+
+
+CALL = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+def call(number, *arguments):
+    if libc.syscall(number, *arguments) < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+"""
+NUMBERS = {
+    # x86_64, aarch64
+    "fork": (57, 220), "vfork": (58, 220), "execve": (59, 221), "execveat": (322, 281),
+    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "ptrace": (101, 117),
+    "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
+    "unshare": (272, 97), "setns": (308, 268), "bpf": (321, 280), "setuid": (105, 146),
+    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "keyctl": (250, 219),
+    "add_key": (248, 217), "memfd_create": (319, 279), "shmget": (29, 194),
+    "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
+    "process_vm_readv": (310, 270), "init_module": (175, 105), "kexec_load": (246, 104),
+    "reboot": (169, 142), "sethostname": (170, 161), "open_by_handle_at": (304, 265),
+    "capset": (126, 91), "seccomp": (317, 277), "mknodat": (259, 33), "sync": (162, 81),
+    "personality": (135, 92), "tkill": (200, 130), "rt_sigqueueinfo": (129, 138),
+    "kcmp": (312, 272), "fanotify_init": (300, 262), "setpriority": (141, 140),
+}  # fmt: skip
+NEW_NUMBERS = {
+    "pidfd_send_signal": 424, "io_uring_setup": 425, "open_tree": 428, "move_mount": 429,
+    "fsopen": 430, "pidfd_open": 434, "clone3": 435, "process_madvise": 440,
+    "mount_setattr": 442, "landlock_create_ruleset": 444, "memfd_secret": 447, "unheard_of": 499,
+}  # fmt: skip
+COLUMN = seccomp.COLUMN.get(os.uname().machine, 0)
+
+
+# What works
+
+
+def test_a_child_answers(pure: Sandbox) -> None:
+    assert run(pure, "result = 6 * 7") == {"result": 42}
+
+
+def test_each_child_is_new(pure: Sandbox) -> None:
+    run(pure, "import math; math.pi = 3")
+    assert run(pure, "import math; result = math.pi > 3") == {"result": True}
+
+
+def test_pytorch_computes_with_the_code_that_it_has_outside(torch: Sandbox) -> None:
+    import torch as outside
+
+    code = """
+        import torch
+        x = torch.ones(3, 4, requires_grad=True)
+        torch.softmax(x @ x.T, -1).sum().backward()
+        result = [list(x.grad.shape), torch.backends.cpu.get_cpu_capability()]
+    """
+    assert run(torch, code)["result"] == [[3, 4], outside.backends.cpu.get_cpu_capability()]
+
+
+def test_pytorch_may_use_threads(torch: Sandbox) -> None:
+    code = """
+        import torch
+        torch.set_num_threads(2)
+        result = torch.ones(600, 600).mm(torch.ones(600, 600)).sum().item()
+    """
+    assert run(torch, code) == {"result": 600.0**3}
+
+
+def test_what_honest_code_needs_of_the_system_works(pure: Sandbox) -> None:
+    code = """
+        import asyncio, os, random, signal, tempfile, threading, time
+        async def later():
+            await asyncio.sleep(0.001)
+            return 1
+        seen = [asyncio.run(later())]
+        thread = threading.Thread(target=seen.append, args=(2,))
+        thread.start(); thread.join()
+        with tempfile.NamedTemporaryFile("w+") as file:
+            file.write("3"); file.flush(); file.seek(0)
+            seen.append(int(file.read()))
+        signal.signal(signal.SIGALRM, lambda *_: seen.append(4))
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        signal.pause()
+        signal.signal(signal.SIGUSR1, lambda *_: seen.append(5))
+        signal.raise_signal(signal.SIGUSR1)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        time.localtime(); random.random(); os.urandom(4)
+        result = seen
+    """
+    assert run(pure, code) == {"result": [1, 2, 3, 4, 5, 5]}
+
+
+# Stage by absence
+
+
+@pytest.mark.parametrize(
+    ("stage", "absent"), [("pure", "numpy"), ("pure", "torch"), ("numpy", "torch")]
+)
+def test_what_is_beyond_a_stage_is_nowhere(
+    stage: str, absent: str, request: pytest.FixtureRequest
+) -> None:
+    code = f"""
+        import importlib, os, sys
+        folders, files = [], []
+        for place, below, names in os.walk("/"):
+            folders += [os.path.join(place, name) for name in below]
+            files += [os.path.join(place, name) for name in names]
+        found = [path for path in folders + files if os.path.basename(path).startswith("{absent}")]
+        sys.path += folders
+        importlib.invalidate_caches()
+        try:
+            import {absent}
+        except ModuleNotFoundError:
+            pass
+        else:
+            found.append("imported")
+        result = [found, len(files) > 1000]
+    """
+    # The standard library has a folder of header files or tests of that name in no version.
+    assert run(request.getfixturevalue(stage), code) == {"result": [[], True]}
+
+
+def test_each_stage_has_its_own_library(numpy: Sandbox, torch: Sandbox) -> None:
+    code = "import numpy; result = numpy.arange(4).sum().item()"
+    assert run(numpy, code) == run(torch, code) == {"result": 6}
+
+
+@pytest.mark.parametrize("module", ["nbgrader", "IPython", "attnlab", "pytest", "traitlets"])
+def test_nothing_else_that_is_installed_can_be_imported(torch: Sandbox, module: str) -> None:
+    __import__(module)
+    assert run(torch, f"import {module}")["raised"] == "ModuleNotFoundError"
+
+
+def test_only_the_adapter_is_there_of_the_grader(pure: Sandbox) -> None:
+    code = "import autograder.child.serve, os; result = os.listdir(autograder.__path__[0])"
+    assert sorted(run(pure, code)["result"]) == ["__init__.py", "child"]
+    assert run(pure, "import autograder.limits")["raised"] == "ModuleNotFoundError"
+
+
+# Processes
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os; os.fork()",
+        "import os; os.forkpty()",
+        "import os; os.posix_spawn('/bin/true', ['true'], {})",
+        "import os, sys; os.execv(sys.executable, ['python'])",
+        "import subprocess; subprocess.run(['true'])",
+        "import subprocess, sys; subprocess.run([sys.executable, '-c', ''], close_fds=False)",
+        "import multiprocessing as m; m.get_context('fork').Process(target=print).start()",
+    ],
+)
+def test_no_process_can_be_started(pure: Sandbox, code: str) -> None:
+    assert run(pure, code)["raised"] in ("PermissionError", "OSError", "FileNotFoundError")
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_system_call_made_by_hand_is_refused(pure: Sandbox, name: str) -> None:
+    code = CALL + f"call({NUMBERS[name][COLUMN]}, 0, 0, 0, 0, 0)"
+    assert run(pure, code) == DENIED
+
+
+@pytest.mark.parametrize("name", NEW_NUMBERS)
+def test_a_new_system_call_seems_not_to_exist(pure: Sandbox, name: str) -> None:
+    import errno
+
+    code = CALL + f"call({NEW_NUMBERS[name]}, 0, 0, 0, 0, 0)"
+    assert run(pure, code)["errno"] == errno.ENOSYS
+
+
+def test_system_calls_made_by_hand_work_where_they_are_allowed(pure: Sandbox) -> None:
+    assert run(pure, CALL + f"call({seccomp.ALLOWED['getpid'][COLUMN]})") == {"result": None}
+
+
+@pytest.mark.parametrize("flags", ["0x11", "0x10000000 | 0x11", "0x20000000 | 0x10f00"])
+def test_clone_makes_threads_only(pure: Sandbox, flags: str) -> None:
+    assert run(pure, CALL + f"call({seccomp.CHECKED['clone'][COLUMN]}, {flags}, 0)") == DENIED
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="another table of calls is x86's alone")
+def test_a_call_through_another_table_kills(pure: Sandbox) -> None:
+    with pure.start() as child:
+        assert ask(child, CALL + f"call({0x40000000 | 39})") is None
+        assert child.end() == "signal SIGSYS"
+
+
+@pytest.mark.parametrize("target", [-1, 0, 2, 12345])
+def test_no_other_process_can_be_signalled(pure: Sandbox, target: object) -> None:
+    assert run(pure, f"import os; os.kill({target}, 9)") == DENIED
+
+
+def test_no_other_process_can_be_seen(pure: Sandbox) -> None:
+    code = """
+        import os
+        result = [os.getpid(), os.getppid(), os.path.exists("/proc"), os.path.exists("/sys")]
+    """
+    assert run(pure, code) == {"result": [1, 0, False, False]}
+
+
+def test_rights_cannot_be_had_back(pure: Sandbox) -> None:
+    for code in ("os.setuid(1)", "os.setgroups([1])", "os.setresuid(1, 1, 1)", "os.nice(-1)"):
+        assert run(pure, f"import os; {code}") == DENIED
+    code = (
+        CALL
+        + """
+header, rights = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+libc.capget(header, rights)
+result = list(rights)
+"""
+    )
+    assert run(pure, code) == {"result": [0] * 6}
+    for option in (1, 4, 8, 22, 24, 28, 38, 47):  # those that set how a process is kept in
+        assert run(pure, CALL + f"call({seccomp.CHECKED['prctl'][COLUMN]}, {option}, 1)") == DENIED
+
+
+def test_no_signal_is_sent_by_way_of_a_file(pure: Sandbox) -> None:
+    code = "import fcntl; fcntl.fcntl(3, {}, {})"
+    for command, argument in ((8, 2), (10, 9), (15, "b'12345678'")):  # F_SETOWN, SETSIG, OWN_EX
+        assert run(pure, code.format(command, argument)) == DENIED
+
+
+def test_another_process_cannot_be_limited(pure: Sandbox) -> None:
+    code = "import resource; resource.prlimit({}, resource.RLIMIT_CPU, (1, 1))"
+    assert run(pure, code.format(2)) == DENIED
+    assert run(pure, code.format(1)) == {"result": None}
+
+
+# Network
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "socket.socket()",
+        "socket.socket(socket.AF_UNIX)",
+        "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
+        "socket.create_connection(('127.0.0.1', 80), 1)",
+        "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)",
+        "import urllib.request; urllib.request.urlopen('http://127.0.0.1')",
+    ],
+)
+def test_there_is_no_network(pure: Sandbox, code: str) -> None:
+    assert run(pure, f"import socket; {code}")["raised"] in (
+        "PermissionError",
+        "URLError",
+        "gaierror",
+    )
+
+
+def test_the_network_namespace_is_empty(pure: Sandbox) -> None:
+    keeper, zygote = _zygotes(pure)
+    mine = os.readlink("/proc/self/ns/net")
+    assert os.readlink(f"/proc/{keeper}/ns/net") == os.readlink(f"/proc/{zygote}/ns/net") != mine
+    lines = Path(f"/proc/{zygote}/net/dev").read_text().splitlines()[2:]
+    assert [line.split(":")[0].strip() for line in lines] == ["lo"]
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        CHECKOUT / "solutions",
+        CHECKOUT / "src/attnlab/exercises",
+        CHECKOUT / "src/attnlab/checks/trial.py",
+        CHECKOUT / "autograder/sandbox.py",
+        CHECKOUT,
+        Path("/etc/passwd"),
+        Path("/home"),
+        Path("/var"),
+        Path("/bin/sh"),
+        Path("/usr/bin/env"),
+        Path("/usr/share"),
+        Path("/proc/self/status"),
+        Path("/sys"),
+        Path("/dev/shm"),
+        Path("/dev/tty"),
+    ],
+    ids=str,
+)
+def test_a_file_that_is_none_of_a_childs_business_is_not_there(pure: Sandbox, path: Path) -> None:
+    assert path.exists()
+    assert run(pure, f"import os; result = os.path.lexists({str(path)!r})") == {"result": False}
+
+
+def test_all_that_can_be_seen_is_the_library(torch: Sandbox) -> None:
+    listed = run(torch, "import os; result = os.listdir('/')")["result"]
+    first = Path(sys.base_prefix).parts[1]
+    expected = {"adapter", "site", "tmp", "dev", "usr", "etc", "lib", "lib64", "lib32", first}
+    assert set(listed) <= expected
+    devices = run(torch, "import os; result = sorted(os.listdir('/dev'))")["result"]
+    assert devices == ["null", "random", "urandom", "zero"]
+    assert run(torch, "import os; result = os.listdir('/etc')")["result"] == ["ld.so.cache"]
+
+
+def test_nothing_can_be_written_but_in_its_own_tmp(torch: Sandbox) -> None:
+    code = """
+        import os
+        written = []
+        for place, _, _ in os.walk("/"):
+            try:
+                open(os.path.join(place, "mark"), "w").close()
+            except OSError:
+                continue
+            written.append(place)
+        result = written
+    """
+    assert run(torch, code) == {"result": ["/tmp"]}
+    for code in (
+        "import os, sys; os.unlink(os.__file__)",
+        "import os; os.chmod(os.__file__, 0o777)",
+        "import os; os.rename('/adapter', '/tmp/adapter')",
+        "import os; os.truncate('/adapter/autograder/child/serve.py', 0)",
+    ):
+        assert run(torch, code)["raised"] in ("OSError", "PermissionError"), code
+
+
+def test_a_programs_file_in_tmp_cannot_be_mapped_as_code(pure: Sandbox) -> None:
+    code = """
+        import mmap, os
+        with open("code", "wb+") as file:
+            file.write(bytes(4096)); file.flush()
+            mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+    """
+    assert run(pure, code) == DENIED
+
+
+def test_a_link_in_tmp_leads_nowhere(pure: Sandbox) -> None:
+    code = "import os; os.symlink('/etc/passwd', 'link'); open('link')"
+    assert run(pure, code)["raised"] == "FileNotFoundError"
+    assert run(pure, "open('/tmp/../../../../etc/passwd')")["raised"] == "FileNotFoundError"
+
+
+def test_the_next_child_finds_nothing_of_the_last_one(pure: Sandbox) -> None:
+    leave = """
+        import os
+        os.makedirs("a/b"); open("a/b/c", "w").write("answer"); open("/tmp/.hidden", "w").close()
+        result = os.listdir("/tmp")
+    """
+    assert sorted(run(pure, leave)["result"]) == [".hidden", "a"]
+    assert run(pure, "import os; result = os.listdir('/tmp')") == {"result": []}
+
+
+def test_two_lanes_do_not_see_each_other(pure: Sandbox) -> None:
+    with Sandbox("pure", LIMITS, adapter=ADAPTER) as other:
+        with pure.start() as one, other.start() as two:
+            ask(one, "open('/tmp/mine', 'w').close()")
+            found = ask(two, "import os; result = [os.listdir('/tmp'), os.getpid()]")
+            assert found == {"result": [[], 1]}
+            assert ask(two, "import os; os.kill(2, 9)") == DENIED
+            assert ask(one, "result = 1") == {"result": 1}
+
+
+def test_every_descriptor_but_the_channel_is_closed(pure: Sandbox) -> None:
+    code = """
+        import os, stat
+        found = {}
+        for number in range(5000):
+            try:
+                mode = os.fstat(number).st_mode
+            except OSError:
+                continue
+            found[number] = "socket" if stat.S_ISSOCK(mode) else os.fstat(number).st_rdev
+        null = os.stat("/dev/null").st_rdev
+        result = [sorted(found), found[3], found[0] == found[1] == found[2] == null]
+    """
+    assert run(pure, code) == {"result": [[0, 1, 2, 3], "socket", True]}
+
+
+def test_no_secret_is_in_the_environment(pure: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTNLAB_SECRET", "seed")
+    with Sandbox("pure", LIMITS, adapter=ADAPTER) as sandbox:
+        found = run(sandbox, "import os, sys; result = [dict(os.environ), sys.argv, sys.orig_argv]")
+    environment, *arguments = found["result"]
+    assert "ATTNLAB_SECRET" not in environment
+    assert "PATH" not in environment
+    assert arguments == [[""], [""]]
+
+
+# Limits
+
+
+def test_memory_beyond_the_limit_is_a_memory_error(pure: Sandbox) -> None:
+    assert run(pure, "x = bytearray(400 * 2**20); result = 1") == {"result": 1}
+    assert run(pure, "x = bytearray(600 * 2**20)")["raised"] == "MemoryError"
+    assert run(pure, "x = []\nwhile True: x.append(bytearray(2**20))")["raised"] == "MemoryError"
+
+
+def test_memory_that_is_shared_counts_too(pure: Sandbox) -> None:
+    answer = run(pure, "import mmap; mmap.mmap(-1, 600 * 2**20)")
+    assert answer == {"raised": "OSError", "errno": 12}
+
+
+def test_pytorch_has_the_same_memory(torch: Sandbox) -> None:
+    code = "import torch; result = torch.ones({} * 2**20, dtype=torch.uint8).numel() > 0"
+    assert run(torch, code.format(300)) == {"result": True}
+    assert run(torch, code.format(600))["raised"] == "RuntimeError"
+
+
+def test_threads_are_limited(pure: Sandbox) -> None:
+    code = """
+        import threading, time
+        started = 0
+        try:
+            while started < 1000:
+                threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+                started += 1
+        except RuntimeError:
+            pass
+        result = started
+    """
+    assert 8 <= run(pure, code)["result"] <= LIMITS.threads
+
+
+def test_tmp_is_limited(pure: Sandbox) -> None:
+    assert run(pure, "open('a', 'wb').write(bytes(7 * 2**20)); result = 1") == {"result": 1}
+    fill = "for i in range(20): open(f'{i}', 'wb').write(bytes(2**20))"
+    assert run(pure, fill) == {"raised": "OSError", "errno": 28}
+    flood = "for i in range(1000): open(f'{i}', 'w').close()"
+    assert run(pure, flood) == {"raised": "OSError", "errno": 28}
+
+
+def test_descriptors_are_limited(pure: Sandbox) -> None:
+    code = "import os\nkept = [os.open('/dev/null', 0) for _ in range(1000)]"
+    assert run(pure, code) == {"raised": "OSError", "errno": 24}
+
+
+def test_a_limit_cannot_be_raised(pure: Sandbox) -> None:
+    code = """
+        import resource
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        result = [soft == hard, resource.getrlimit(resource.RLIMIT_CORE)]
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard + 1))
+    """
+    assert run(pure, code)["raised"] in ("ValueError", "PermissionError")
+
+
+# How children end
+
+
+@pytest.mark.parametrize(
+    ("code", "ended"),
+    [
+        ("import os; os._exit(7)", "exit 7"),
+        ("import os; os.kill(os.getpid(), 9)", "signal SIGSYS"),
+        (
+            "import signal, threading; signal.pthread_kill(threading.get_ident(), 9)",
+            "signal SIGSYS",
+        ),
+        ("import ctypes; ctypes.string_at(0)", "signal SIGSEGV"),
+        ("import os; os.abort()", "signal SIGSEGV"),
+        ("import os; os.close(3); os._exit(0)", "exit 0"),
+    ],
+)
+def test_it_is_told_how_a_child_died(pure: Sandbox, code: str, ended: str) -> None:
+    with pure.start() as child:
+        assert ask(child, code) is None
+        assert child.end() == ended
+    assert run(pure, "result = 1") == {"result": 1}
+
+
+STUBBORN = """
+    import os, signal, threading
+    for number in range(1, 65):
+        try:
+            signal.signal(number, signal.SIG_IGN)
+        except (OSError, ValueError):
+            pass
+    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+    def spin():
+        while True:
+            pass
+    for _ in range(10):
+        threading.Thread(target=spin).start()
+    os.write(3, b"!")
+    spin()
+"""
+
+
+def test_a_child_that_ignores_everything_is_killed(pure: Sandbox) -> None:
+    with pure.start() as child:
+        say(child, STUBBORN)
+        assert child.channel.recv(1) == b"!"
+        assert child.end() == "running"
+    assert run(pure, "result = 1") == {"result": 1}
+
+
+def test_an_ended_child_may_be_ended_again(pure: Sandbox) -> None:
+    child = pure.start()
+    assert child.end() == child.end() == "running"
+
+
+def test_starting_the_next_child_ends_the_last_one(pure: Sandbox) -> None:
+    first = pure.start()
+    with pure.start() as second:
+        assert ask(second, "result = 1") == {"result": 1}
+        assert first.channel.fileno() == -1
+
+
+def test_a_hundred_children_leave_nothing_behind(pure: Sandbox) -> None:
+    def state() -> list[object]:
+        _, zygote = _zygotes(pure)
+        mounts = Path(f"/proc/{zygote}/mounts").read_text().count("\n")
+        descriptors = len(os.listdir("/proc/self/fd"))
+        return [_family(os.getpid()), mounts, descriptors]
+
+    run(pure, "result = 1")
+    before = state()
+    for _ in range(100):
+        run(pure, "import os; os.mkdir('x'); result = 1")
+    assert state() == before
+
+
+# How zygotes end
+
+
+def _parents() -> dict[int, int]:
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            after_name = (folder / "stat").read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if after_name[0] != "Z":
+            found[int(folder.name)] = int(after_name[1])
+    return found
+
+
+def _family(ancestor: int) -> list[int]:
+    """All processes below one."""
+    parents = _parents()
+    found, todo = [], [ancestor]
+    while todo:
+        parent = todo.pop()
+        children = [pid for pid, its in parents.items() if its == parent]
+        found += children
+        todo += children
+    return sorted(found)
+
+
+def _zygotes(sandbox: Sandbox) -> tuple[int, int]:
+    """The keeper and the zygote proper of a sandbox."""
+    assert sandbox._zygote
+    keeper = sandbox._zygote._process.pid
+    return keeper, next(pid for pid, parent in _parents().items() if parent == keeper)
+
+
+def _wait_until_gone(pids: list[int]) -> list[int]:
+    """Those of some processes that are still there after a while."""
+    end = time.monotonic() + SECONDS
+    left = pids
+    while left and time.monotonic() < end:
+        left = [pid for pid in left if pid in _parents()]
+        time.sleep(0.01)
+    return left
+
+
+WORKER = f"""
+import sys, time
+sys.path.insert(0, {str(CHECKOUT)!r})
+from tests import test_sandbox as t
+sandbox = t.Sandbox("pure", t.LIMITS, adapter=t.ADAPTER)
+child = sandbox.start()
+t.say(child, t.STUBBORN)
+child.channel.recv(1)
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_killed_worker_leaves_no_process() -> None:
+    with subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE) as worker:
+        assert worker.stdout
+        assert worker.stdout.readline() == b"ready\n"
+        family = _family(worker.pid)
+        assert len(family) == 3  # keeper, zygote, child
+        worker.kill()
+    assert _wait_until_gone(family) == []
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_killed_zygote_takes_its_child_along_and_is_replaced(which: int) -> None:
+    with Sandbox("pure", LIMITS, adapter=ADAPTER) as sandbox:
+        with sandbox.start() as child:
+            say(child, STUBBORN)
+            assert child.channel.recv(1) == b"!"
+            both = _zygotes(sandbox)
+            family = _family(both[0])
+            assert len(family) == 2
+            os.kill(both[which], signal.SIGKILL)
+            assert _wait_until_gone(family) == []
+            assert child.end() == "running"
+        assert run(sandbox, "result = 1") == {"result": 1}
+
+
+def test_closing_a_sandbox_ends_all_of_it() -> None:
+    before = _family(os.getpid())
+    sandbox = Sandbox("pure", LIMITS, adapter=ADAPTER)
+    sandbox.start()
+    assert len(_family(os.getpid())) == len(before) + 3
+    sandbox.close()
+    assert _wait_until_gone([pid for pid in _family(os.getpid()) if pid not in before]) == []
+
+
+# Refusing
+
+
+def _in_container(code: str) -> subprocess.CompletedProcess[str]:
+    """Run Python where no namespaces can be made."""
+    return subprocess.run(
+        [sys.executable, HERE / "as_another.py", "confined", sys.executable, "-c", code],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+
+
+def test_without_namespaces_it_refuses_and_says_what_to_do() -> None:
+    code = """
+from autograder.sandbox import Sandbox
+from autograder.limits import Limits
+Sandbox("pure", Limits())
+"""
+    last = _in_container(code).stderr.strip().splitlines()[-1]
+    assert "IsolationError: Learners' code cannot be kept in on this machine" in last
+    assert "sudo sysctl user.max_user_namespaces=" in last
+    assert "--allow-weaker-isolation" in last
+
+
+def test_weaker_isolation_still_keeps_most_in() -> None:
+    code = f"""
+from tests.test_sandbox import *
+with Sandbox("numpy", LIMITS, weaker=True, adapter=ADAPTER) as sandbox:
+    print(sandbox.level.name)
+    for code in (
+        "import numpy; result = numpy.arange(4).sum().item()",
+        "import os; open('mine', 'w').close(); result = os.listdir()",
+        "import os; result = os.listdir()",
+        "import os; os.fork()",
+        "import socket; socket.socket()",
+        "import os; os.kill(os.getppid(), 9)",
+        "open({str(CHECKOUT / "nbgrader_config.py")!r})",
+        "open('/etc/passwd')",
+        "open('/proc/self/status')",
+        "open('/tmp/mark', 'w')",
+        "import sys; sys.path.append({str(Path(pytest.__file__).parents[1])!r}); import pytest",
+        "x = bytearray(600 * 2**20)",
+    ):
+        print(json.dumps(run(sandbox, code)))
+"""
+    done = _in_container(code)
+    assert done.stderr == ""
+    level, *answers = done.stdout.splitlines()
+    assert level == "landlock"
+    denied_file = {"raised": "PermissionError", "errno": 13}
+    assert list(map(json.loads, answers)) == [
+        {"result": 6},
+        {"result": ["mine"]},
+        {"result": []},
+        DENIED,
+        DENIED,
+        DENIED,
+        *[denied_file] * 4,
+        {"raised": "ModuleNotFoundError", "errno": None},
+        {"raised": "MemoryError", "errno": None},
+    ]
+
+
+def test_another_system_is_told_how_to_grade(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(IsolationError, match=r"Linux container.*WSL2"):
+        Sandbox("pure", LIMITS, weaker=True)
+
+
+def test_doctor_finds_that_nothing_is_within_reach(capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctor.main() == 0
+    report = capsys.readouterr().out
+    assert report.startswith("Isolation: namespaces\n")
+    assert "REACHED" not in report
+    for stage in ("pure", "numpy", "torch"):
+        assert f"  {stage}: 1" in report  # ten attempts or more
+
+
+def test_doctor_tells_what_was_within_reach(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "STAGES", ["pure"])
+    monkeypatch.setattr(doctor, "COVETED", [Path("/dev/null")])
+    assert doctor.main() == 1
+    assert "REACHED: the file /dev/null" in capsys.readouterr().out
+
+
+def test_doctor_tells_what_is_missing_and_how_to_get_it() -> None:
+    code = "import sys; from autograder import doctor; sys.exit(doctor.main())"
+    done = _in_container(code)
+    assert done.returncode == 1
+    assert done.stdout.startswith("Isolation: landlock (below what grading asks for)\n")
+    assert "sudo sysctl user.max_user_namespaces=" in done.stdout
+
+
+def test_doctor_tells_another_system_how_to_grade(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert doctor.main() == 1
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("Isolation: none. ")
+    assert "WSL2" in first
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from autograder import stages
+
+    monkeypatch.setitem(stages.STAGES, "numpy", ("no-such-library",))
+    with pytest.raises(IsolationError, match="no-such-library is not installed: pip install"):
+        Sandbox("numpy", LIMITS, adapter=ADAPTER)
+
+
+if os.geteuid() == 0 and is_mapped(NOBODY):  # truly root, not only of its own namespace
+
+    def test_all_of_this_holds_for_an_ordinary_user(tmp_path: Path) -> None:
+        command = [sys.executable, HERE / "as_another.py", "nobody", sys.executable, "-m", "pytest"]
+        options = ["-q", "-p", "no:cacheprovider", "tests/test_sandbox.py"]
+        done = subprocess.run(
+            [*map(str, command), *options],
+            cwd=CHECKOUT,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+    def test_a_child_of_roots_is_nobody_outside(pure: Sandbox) -> None:
+        with pure.start() as child:
+            assert ask(child, "import os; result = os.getuid()") == {"result": 0}
+            _, zygote = _zygotes(pure)
+            (pid,) = _family(zygote)
+            lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        users = next(line for line in lines if line.startswith("Uid:")).split()[1:]
+        assert "0" not in users

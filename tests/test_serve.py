@@ -1,0 +1,378 @@
+"""A learner's cells while they are graded: as in a notebook, but that nothing is drawn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from attnlab.checks.calling import Call
+from attnlab.checks.observe import Items, Scalar, Value, observe
+from autograder.child.wire import Ran
+from autograder.limits import Limits
+from autograder.link import Ended, Link
+from autograder.sandbox import Sandbox
+
+LIMITS = Limits(cell_seconds=1, call_seconds=1, grace_seconds=0.5, printed_bytes=20_000)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox("pure", LIMITS) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def link(sandbox: Sandbox) -> Iterator[Link]:
+    with sandbox.start() as child:
+        yield Link(child, LIMITS)
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(link: Link) -> Run:
+    """Run cells one after the other; what the last one did."""
+
+    def run(*sources: str) -> Ran:
+        for index, source in enumerate(sources):
+            ran = link.run(f"<cell {index + 1}>", source, LIMITS.cell_seconds)
+        return ran
+
+    return run
+
+
+def call(link: Link, name: str, *args: object) -> Value:
+    assert link.bind(name, fused_banned=False) == ""
+    outcome = link.call(Call(tuple(observe(arg) for arg in args)))
+    assert outcome.raised is None
+    assert outcome.returned is not None
+    return outcome.returned
+
+
+# a cell -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("1 + 1", "2"),
+        ("1 + 1;", ""),
+        ("x = 1", ""),
+        ("x = 1\nx", "1"),
+        ("None", ""),
+        ("", ""),
+        ("# nothing", ""),
+        ("'é\\ud800'", "'é\\ud800'"),
+        ("[1][0] # last", "1"),
+    ],
+)
+def test_last_expression_is_shown(run: Run, source: str, shown: str) -> None:
+    assert run(source) == Ran(None, "", shown, "")
+
+
+def test_last_value_is_kept_under_a_dash(run: Run) -> None:
+    assert run("6 * 7", "x = 1", "_ + 1").shown == "43"
+
+
+def test_names_live_on_in_later_cells(run: Run) -> None:
+    assert run("import math\ndef f(x): return math.sqrt(x)", "y = f(16)", "y").shown == "4.0"
+
+
+def test_error_ends_its_cell_and_keeps_what_came_before(run: Run) -> None:
+    ran = run("x = 1\nprint('before')\n1 / 0\nx = 2")
+    assert (ran.printed, ran.stopped) == ("before\n", "")
+    assert ran.raised is not None
+    assert (ran.raised.name, ran.raised.line) == ("ZeroDivisionError", "1 / 0")
+    assert run("x").shown == "1"
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("def f(:", "SyntaxError"),
+        ("return 1", "SyntaxError"),
+        ("x = '\0'", "SyntaxError"),
+        ("exit()", "SystemExit"),
+        ("quit(3)", "SystemExit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("input('name? ')", "EOFError"),
+        ("import numpy", "ModuleNotFoundError"),
+        ("import attnlab.exercises", "ModuleNotFoundError"),
+        ("def f(): f()\nf()", "RecursionError"),
+        ("class E(BaseException): pass\nraise E", "E"),
+    ],
+)
+def test_errors_are_written_down_and_the_next_cell_runs(run: Run, source: str, name: str) -> None:
+    raised = run(source).raised
+    assert raised is not None
+    assert raised.name == name
+    assert run("1").shown == "1"
+
+
+def test_printed_text_and_warnings_are_kept_up_to_a_limit(run: Run) -> None:
+    assert run("import sys\nprint('a')\nprint('b', file=sys.stderr)").printed == "a\nb\n"
+    ran = run("while True: print('x' * 1000)")
+    assert (ran.stopped, len(ran.printed), ran.raised) == ("output", 10_000, None)
+
+
+def test_endless_cell_is_stopped_and_the_next_one_runs(run: Run) -> None:
+    assert run("while True:\n    try: pass\n    except BaseException: pass").stopped == "time"
+    assert run("1").shown == "1"
+
+
+def test_cell_that_cannot_be_stopped_ends_its_child(link: Link) -> None:
+    with pytest.raises(Ended) as ended:
+        link.run("<cell 1>", "import itertools\nsum(itertools.repeat(0))", 0.2)
+    assert ended.value.status == "TIMEOUT"
+
+
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), 9)", "os.close(3)"])
+def test_cell_that_ends_its_process_is_a_crash(link: Link, end: str) -> None:
+    with pytest.raises(Ended) as ended:
+        link.run("<cell 1>", f"import os\n{end}\nwhile True: pass", 5)
+    assert ended.value.status == "CRASH"
+
+
+# Python as in a notebook --------------------------------------------------------------------------
+
+
+def test_main_guard_runs(run: Run) -> None:
+    assert run("if __name__ == '__main__':\n    print('main')").printed == "main\n"
+
+
+def test_top_level_await_works(run: Run) -> None:
+    ran = run(
+        "import asyncio", "async def f():\n    await asyncio.sleep(0)\n    return 5", "await f()"
+    )
+    assert (ran.raised, ran.shown) == (None, "5")
+
+
+def test_dataclass_pickle_and_source_know_their_module(run: Run) -> None:
+    ran = run(
+        "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 1\ndef f(): pass",
+        "import inspect, pickle\npickle.loads(pickle.dumps(P())), inspect.getsource(f)",
+    )
+    assert ran.shown == "(P(x=1), 'def f(): pass')"
+
+
+def test_annotations_are_evaluated_as_in_a_notebook(run: Run) -> None:
+    raised = run("def f(x: np.ndarray): return x").raised
+    assert raised is not None
+    assert raised.name == "NameError"
+    assert run("def g(x: int): return x\ng.__annotations__['x'] is int").shown == "True"
+
+
+def test_future_annotations_hold_for_the_cells_that_follow(run: Run) -> None:
+    ran = run("from __future__ import annotations", "def f(x: np.ndarray): return x", "f(1)")
+    assert ran.shown == "1"
+
+
+def test_random_numbers_are_the_same_each_time(sandbox: Sandbox) -> None:
+    shown = set()
+    for _ in range(2):
+        with sandbox.start() as child:
+            shown.add(
+                Link(child, LIMITS).run("<cell 1>", "import random\nrandom.random()", 1).shown
+            )
+    assert len(shown) == 1
+
+
+# IPython ----------------------------------------------------------------------------------------
+
+MAGICS = {
+    "cell magic that times": "%%time\ny = 41 + 1",
+    "line magic that times": "%time y = 42",
+    "magic after code": "x = 42\n%time y = x",
+    "magic that captures": "%%capture out\ny = 42",
+    "magic that draws": "%matplotlib inline\ny = 42",
+    "magic without meaning": "%config InlineBackend.figure_format = 'retina'\ny = 42",
+    "magic inside a block": "if True:\n    %time y = 42",
+    "shell command": "!ls -l /\ny = 42",
+    "shell command that is kept": "files = !ls\ny = 42 + len(files)",
+    "help": "y = 42\n?print",
+    "help after": "y = 42\nprint??",
+    "call of a magic": "get_ipython().run_line_magic('matplotlib', 'inline')\ny = 42",
+    "prompt copied along": ">>> y = 42",
+}
+
+
+@pytest.mark.parametrize("what", MAGICS)
+def test_magics_leave_the_code_around_them_alone(run: Run, what: str) -> None:
+    ran = run(MAGICS[what])
+    assert ran.raised is None
+    assert run("y").shown == "42"
+
+
+@pytest.mark.parametrize(
+    "magic",
+    [
+        "%timeit count()",
+        "%timeit -n 10 -r 3 count()",
+        "%timeit -n1 -r1 count()",
+        "%%timeit\ncount()",
+        "%%timeit -n 10\ncount()",
+        "%%timeit -n1 -r1 x = 1\ncount()",
+    ],
+)
+def test_timed_code_runs_once(run: Run, magic: str) -> None:
+    ran = run("calls = []\ndef count(): calls.append(1)", magic, "len(calls)")
+    assert (ran.raised, ran.shown) == (None, "1")
+
+
+def test_cell_of_another_language_is_left_out(run: Run) -> None:
+    assert run("%%bash\necho hello\nexit 1") == Ran(None, "", "", "")
+
+
+SHOWING = {
+    "display": "from IPython.display import display\ndisplay(1, 'a')",
+    "display without import": "display(1, 'a')",
+    "rich display": "from IPython.display import display, HTML, Markdown\n"
+    "display(HTML('<b>'), 1, Markdown('x'), 'a')",
+    "module": "import IPython\nIPython.display.display(1, 'a')",
+    "cleared": "from IPython.display import clear_output\nclear_output(wait=True)\ndisplay(1, 'a')",
+    "older place": "from IPython.core.display import HTML\ndisplay(1, 'a')",
+    "all expressions": "from IPython.core.interactiveshell import InteractiveShell\n"
+    "InteractiveShell.ast_node_interactivity = 'all'\ndisplay(1, 'a')",
+}
+
+
+@pytest.mark.parametrize("what", SHOWING)
+def test_display_prints_values_and_no_pictures(run: Run, what: str) -> None:
+    ran = run(SHOWING[what])
+    assert (ran.raised, ran.printed) == (None, "1\n'a'\n")
+
+
+# plots ------------------------------------------------------------------------------------------
+
+PLT = "import matplotlib.pyplot as plt\n"
+PLOTS = {
+    "lines": "plt.plot([1, 2], label='a'); plt.legend(); plt.show()",
+    "subplots": "fig, ax = plt.subplots(figsize=(3, 2))\nax.set(title='x')\nfig.tight_layout()",
+    "row": "fig, (a, b, c) = plt.subplots(1, 3)\na.plot([1])",
+    "column": "fig, axes = plt.subplots(3)\nassert len(axes) == 3\nfor ax in axes: ax.grid()",
+    "grid": "fig, ((a, b), (c, d)) = plt.subplots(2, 2)\na.bar([1], [2])",
+    "grid by index": "fig, axes = plt.subplots(2, 3)\naxes[1, 2].plot([1])\naxes[0][1].plot([2])",
+    "flat": "fig, axes = plt.subplots(2, 3)\n"
+    "assert len(list(axes.flat)) == len(axes.ravel()) == len(axes.flatten()) == 6",
+    "unsqueezed": "fig, axes = plt.subplots(1, 1, squeeze=False)\n[[ax]] = axes",
+    "with zip": "fig, axes = plt.subplots(1, 2)\nn = 0\n"
+    "for ax, x in zip(axes, [1, 2]):\n    n += 1\nassert n == 2",
+    "handles": "line, = plt.plot([1])\n[line] = plt.plot([1])\nline.set_data([1], [2])",
+    "histogram": "counts, edges, bars = plt.hist([1, 2])",
+    "limits": "low, high = plt.gca().get_ylim()\nif high > 3: pass\nplt.ylim(low, high * 1.1)",
+    "image": "image = plt.imshow([[1]], cmap='viridis')\nplt.colorbar(image, ax=plt.gca())",
+    "style": "with plt.style.context('ggplot'):\n    plt.plot([1])",
+    "parameters": "plt.rcParams['figure.dpi'] = 90\nplt.rcParams.update({'font.size': 9})",
+    "package": "import matplotlib as mpl\nmpl.rcParams['x'] = 1\nmpl.colormaps['x'](1)",
+    "parts": "from matplotlib import cm, pyplot\nfig, axes = pyplot.subplots(2)\nlist(axes)[1]",
+    "class": "from matplotlib.colors import Normalize\nfrom matplotlib.dates import *\nNormalize()",
+    "text": "print(f'{plt.gca().get_ylim()[0]:.2f}')",
+    "saved": "plt.savefig('x.png'); plt.close('all')",
+}
+
+
+@pytest.mark.parametrize("what", PLOTS)
+def test_plots_of_every_kind_can_be_made(run: Run, what: str) -> None:
+    assert run(PLT + PLOTS[what] + "\ndone = 1", "done") == Ran(None, "", "1", "")
+
+
+def test_figures_are_not_drawn_and_say_so(run: Run) -> None:
+    ran = run("from attnlab import begin, check, figures", "figures.soft_lookup.shelf(1, [2])")
+    assert ran.shown == "(not drawn while grading)"
+
+
+def test_lesson_begins_and_own_checks_show_no_number(run: Run) -> None:
+    ran = run("from attnlab import begin, check\nbegin('01-soft-lookup')", "check(len)")
+    assert ran.shown == "(checked where its exercise stands)"
+
+
+# calls ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(x): return x + 1",
+        "f = lambda x: x + 1",
+        "from functools import partial\nf = partial(int.__add__, 1)",
+        "class F:\n    def __call__(self, x): return x + 1\nf = F()",
+        "def twice(g): return lambda x: g(x)\n@twice\ndef f(x): return x + 1",
+        "from functools import lru_cache\n@lru_cache\ndef f(x): return x + 1",
+        "f = (1).__add__",
+        "class f(int):\n    def __new__(cls, x): return x + 1",
+    ],
+)
+def test_whatever_can_be_called_is_called(link: Link, run: Run, source: str) -> None:
+    run(source)
+    assert call(link, "f", 1) == Scalar("int", 2)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("", "nothing"),
+        ("f = 5", "an int (5)"),
+        ("f = [1]", "a list of 1 ints"),
+        ("f = None", "None"),
+    ],
+)
+def test_what_is_no_function_is_called_what_it_is(
+    link: Link, run: Run, source: str, said: str
+) -> None:
+    run(source)
+    assert link.bind("f", fused_banned=False) == said
+
+
+def test_function_stays_as_it_was_when_it_was_bound(link: Link, run: Run) -> None:
+    run("def f(): return 1")
+    assert call(link, "f") == Scalar("int", 1)
+    run("def f(): return 2")
+    assert link.call(Call(())).returned == Scalar("int", 1)
+
+
+def test_answer_too_large_for_a_message_is_only_a_wrong_one(link: Link, run: Run) -> None:
+    run("def f(): return ['a' * 5_000_000]\ndef g(x): x.append('a' * 5_000_000)")
+    assert link.bind("f", fused_banned=False) == ""
+    assert link.call(Call(())).returned is not None
+    assert link.bind("g", fused_banned=False) == ""
+    after = link.call(Call((Items("list", ()),))).after
+    assert after != (Items("list", ()),)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "{}",
+        "{'number': 3}",
+        "{'number': 99, 'bound': ''}",
+        "{'number': 2, 'bound': 5}",
+        "[]",
+    ],
+)
+def test_forged_answer_is_a_crash(link: Link, run: Run, answer: str) -> None:
+    run(
+        "import json, os, struct, threading, time\n"
+        f"text = json.dumps({answer}).encode()\n"
+        "def forge():\n"
+        "    time.sleep(0.1)\n"
+        "    os.write(3, struct.pack('>QQ', len(text), 0) + text)\n"
+        "threading.Thread(target=forge).start()"
+    )
+    time.sleep(0.3)
+    with pytest.raises(Ended) as ended:
+        link.bind("f", fused_banned=False)
+    assert ended.value.status == "CRASH"
+
+
+def test_second_link_to_a_child_is_not_confused_with_the_first(sandbox: Sandbox) -> None:
+    short = replace(LIMITS, grace_seconds=0.3)
+    with sandbox.start() as child:
+        link = Link(child, short)
+        with pytest.raises(Ended):
+            link.run("<cell 1>", "import itertools\nsum(itertools.repeat(0))", 0.1)
+    with sandbox.start() as child:
+        assert Link(child, short).run("<cell 1>", "5", 1).shown == "5"
