@@ -10,8 +10,6 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-import nbformat
-
 from autograder.limits import Limits
 
 KINDS = ("code", "markdown", "raw")
@@ -101,6 +99,8 @@ def _today(notebook: Any) -> dict[str, Any]:
         raise Unreadable(f"The notebook is of nbformat {version}; 4 is the newest that there is.")
     if version == 4:
         return notebook
+    import nbformat  # it takes a second to import, and few notebooks are so old
+
     _pruned(notebook)
     try:
         converted = dict(nbformat.reads(json.dumps(notebook), as_version=4))
