@@ -14,7 +14,6 @@ import argparse
 import importlib.metadata
 import os
 import platform
-import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -99,19 +98,17 @@ def memory(students: int, scratch: Path, lesson: str) -> Peaks:
     return ours.watch_grading(lesson, "--jobs", "2")
 
 
-def speeds_as_text(speeds: Sequence[Speed], each: int, students: int) -> str:
-    lines = [
-        f"Notebooks a minute: nbgrader on {each} of each lesson, ours on a class of {students} "
-        "that hands in the same.",
-        f"{'':<16} {'notebooks a minute':^26} {'':>6} {'':>6} {'CPU seconds a notebook':>24}",
+def heading(each: int, students: int) -> str:
+    return (
+        f"nbgrader on {each} notebooks of each lesson, ours on a class of {students} that hands in "
+        "the same.\n"
+        f"{'':<16} {'notebooks a minute':^26} {'':>6} {'':>6} {'CPU seconds a notebook':>24}\n"
         f"{'lesson':<16} {'nbgrader':>8} {'1 job':>8} {'2 jobs':>8} {'times':>6} {'2 : 1':>6} "
-        f"{'nbgrader':>8} {'ours':>8} {'times':>6}",
-    ]
-    lines += map(_speed_line, [*speeds, _mean(speeds)])
-    return "\n".join(lines)
+        f"{'nbgrader':>8} {'ours':>8} {'times':>6}"
+    )
 
 
-def _speed_line(speed: Speed) -> str:
+def speed_line(speed: Speed) -> str:
     plain, one, two = speed.nbgrader, speed.one_job, speed.two_jobs
     return (
         f"{speed.lesson:<16} {60 / plain.wall:>8.1f} {60 / one.wall:>8.0f} {60 / two.wall:>8.0f} "
@@ -120,7 +117,7 @@ def _speed_line(speed: Speed) -> str:
     )
 
 
-def _mean(speeds: Sequence[Speed]) -> Speed:
+def mean(speeds: Sequence[Speed]) -> Speed:
     def of(side: str) -> Took:
         all_took: list[Took] = [getattr(speed, side) for speed in speeds]
         wall, cpu = (sum(times) for times in zip(*((t.wall, t.cpu) for t in all_took), strict=True))
@@ -187,11 +184,12 @@ def main() -> None:
     lessons = arguments.lesson or list(LESSONS)
     print(machine(), flush=True)
     with tempfile.TemporaryDirectory() as scratch:
+        print("\n" + heading(arguments.each, arguments.students), flush=True)
         speeds = []
         for lesson in lessons:
-            print(f"… {lesson}", file=sys.stderr, flush=True)
             speeds.append(measure(lesson, arguments.each, arguments.students, Path(scratch)))
-        print("\n" + speeds_as_text(speeds, arguments.each, arguments.students), flush=True)
+            print(speed_line(speeds[-1]), flush=True)
+        print(speed_line(mean(speeds)))
         taken = {lesson: phases(lesson, arguments.each) for lesson in lessons}
         print("\n" + phases_as_text(taken), flush=True)
         peaks = {size: memory(size, Path(scratch), lessons[-1]) for size in arguments.memory}

@@ -35,7 +35,7 @@ from tests.small_class import (
     results_in,
     written,
 )
-from tests.test_grade_command import lines_in, start, wait_until
+from tests.test_grade_command import lines_in, start
 from tests.test_nbgrader import right_notebook, wrong_notebook
 
 
@@ -222,18 +222,21 @@ def test_the_real_grader_killed_at_random_moments_leaves_the_same(tmp_path: Path
 # Two at once
 
 
-def test_a_second_grader_waits_and_says_for_whom(course: Path) -> None:
+def test_graders_of_one_gradebook_wait_and_say_for_whom(course: Path) -> None:
     for number in range(12):
-        hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.2}))
-    first = start(course, "--jobs=1", "--seed=5", "--json=first.jsonl")
-    wait_until(lambda: lines_in(course) > 0, "the first run to record something")
-    second = start(course, "--jobs=1", "--seed=5", "--json=second.jsonl")
-    said = second.communicate(timeout=120)[1]
-    first.communicate(timeout=120)
-    assert (first.returncode, second.returncode) == (0, 0)
-    assert f"Process {first.pid} is grading {LESSON} since" in said
-    assert results_in(course / "first.jsonl") == results_in(course / "second.jsonl")
-    assert len(recorded(course)["submissions"]) == 12
+        hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.02}))
+    with sole_grader(course / "autograder" / "runs" / "lock", "another", print):
+        runs = [start(course, "--jobs=1", "--seed=5", f"--json={name}") for name in "ab"]
+        for run in runs:
+            assert run.stderr is not None
+            waits = f"Process {os.getpid()} is grading another since"
+            assert run.stderr.readline().startswith(waits)
+        assert lines_in(course) == 0
+    for run in runs:
+        run.communicate(timeout=120)
+        assert run.returncode == 0
+    assert results_in(course / "a") == results_in(course / "b")
+    assert len(results_in(course / "a")) == len(recorded(course)["submissions"]) == 12
 
 
 def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from attnlab.checks.compare import Answer
 from attnlab.checks.declare import TOLERANCE, Case, Exercise, Mistake, Slot
 from attnlab.checks.observe import Array, Items, Scalar, Value
 
+TEXT = 100  # characters of text that is compared with a mistake's
+
 
 class Evidence(Protocol):
     """A case that was tried: its seed, what the learner's function did, and what was right.
@@ -127,8 +129,10 @@ def loose_array(value: Value) -> np.ndarray | None:
     match value:
         case Array(_, dtype, shape, data):
             return np.frombuffer(data, dtype).reshape(shape)
-        case Scalar(_, int() | float() as number):  # text would be as wide as the longest
+        case Scalar(_, int() | float() as number):
             return np.asarray(number)
+        case Scalar(_, str() as text) if len(text) <= TEXT:  # all are as wide as the longest
+            return np.asarray(text)
         case Items(_, items):
             parts = [loose_array(item) for item in items]
             if any(part is None or part.shape != parts[0].shape for part in parts):  # type: ignore[union-attr]
