@@ -44,6 +44,7 @@ sync: $(READY) ## bring each lesson's .py and .ipynb into step, the newer one wi
 outputs: sync ## run the solutions and store their outputs, which the tests compare with
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
 		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=120 solutions/*/*.ipynb
+	$(BIN)/python -m attnlab.figures.live.stored solutions/*/*.ipynb
 	$(BIN)/jupytext --quiet --sync solutions/*/*.ipynb
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with

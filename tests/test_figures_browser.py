@@ -1,0 +1,161 @@
+"""Every figure to touch, in a real JupyterLab: drawn, worked by keyboard, and true without it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from attnlab.figures import live
+from tests.course import run
+from tests.figure_lab import THEMES, FigureLab, Opener, figure_labs, notebook
+from tests.lab import chromium_path
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(not chromium_path(), reason="there is no Chromium here: install it"),
+]
+
+# For each figure, code that makes it. The tests further down ask the same of all of them.
+SOURCES = {
+    "WhoListens": """weights = [[1, 0, 0], [0.4, 0.6, 0], [0.06, 0.602, 0.338]]
+blocked = [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
+figure = figures.live.WhoListens(weights, ["the", "cat", "sat"], blocked=blocked)""",
+}
+NARROW = "node => { node.parentElement.style.width = '320px'; }"
+STICKS_OUT = "node => node.scrollWidth > node.clientWidth"
+
+
+def test_every_figure_is_tried_here() -> None:
+    assert set(SOURCES) == set(live.__all__)
+
+
+@pytest.fixture(scope="module")
+def opener(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opener]:
+    with figure_labs(tmp_path_factory.mktemp("lab")) as open_lab:
+        yield open_lab
+
+
+@pytest.fixture(scope="module")
+def labs(opener: Opener) -> dict[str, FigureLab]:
+    """Every figure, each in a notebook of its own."""
+    return {name: opener(name, source) for name, source in SOURCES.items()}
+
+
+@pytest.fixture(params=SOURCES)
+def lab(request: pytest.FixtureRequest, labs: dict[str, FigureLab]) -> FigureLab:
+    return labs[request.param]
+
+
+# Each figure ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def who_listens(labs: dict[str, FigureLab]) -> FigureLab:
+    return labs["WhoListens"]
+
+
+def test_arrow_keys_go_from_row_to_row_and_python_knows_where(who_listens: FigureLab) -> None:
+    figure, page = who_listens.figure, who_listens.page
+    figure.locator("[role=gridcell]").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert who_listens.focused() == "sat to cat: 0.60"
+    expect(figure.locator(".told")).to_contain_text("“sat” listens most to “cat” (0.60)")
+    expect(figure.locator("tr.shown th")).to_have_text("sat")
+    assert who_listens.ask("figure.row") == "2"
+
+
+def test_python_moves_the_row_in_the_page(who_listens: FigureLab) -> None:
+    who_listens.ask("figure.row = 1")
+    expect(who_listens.figure.locator("tr.shown th")).to_have_text("cat")
+    assert who_listens.ask("figure.state['told'][figure.row]") == (
+        repr(who_listens.figure.locator(".told").inner_text())
+    )
+
+
+def test_the_pointer_shows_a_row_and_leaves_it_again(who_listens: FigureLab) -> None:
+    who_listens.ask("figure.row = 1")
+    shown = who_listens.figure.locator("tr.shown th")
+    who_listens.figure.locator("[role=gridcell]").last.hover()
+    expect(shown).to_have_text("sat")
+    who_listens.figure.locator(".title").hover()
+    expect(shown).to_have_text("cat")
+
+
+def test_blocked_cells_are_hatched_and_say_so(who_listens: FigureLab) -> None:
+    cell = who_listens.figure.get_by_label("the to cat: blocked, 0")
+    expect(cell).to_have_css("background-image", re.compile("repeating-linear-gradient"))
+
+
+# All figures ------------------------------------------------------------------------------------
+
+
+def test_tab_enters_and_leaves_by_keyboard_alone(lab: FigureLab) -> None:
+    lab.figure.evaluate("node => { node.tabIndex = -1; node.focus(); }")
+    inside = "document.activeElement.closest('.attn-figure') !== null"
+    lab.page.keyboard.press("Tab")
+    assert lab.page.evaluate(inside)
+    stops = lab.figure.locator("[tabindex='0'], input, button, select, summary").count()
+    for _ in range(stops):
+        lab.page.keyboard.press("Tab")
+    assert not lab.page.evaluate(inside), "the focus is caught"
+    lab.figure.evaluate("node => node.removeAttribute('tabindex')")
+
+
+def test_python_that_cannot_be_drawn_leaves_the_picture_alone(lab: FigureLab) -> None:
+    before = lab.figure.inner_text()
+    name = lab.ask("print(next(iter(figure._inputs)))")
+    raised = lab.ask(
+        f"try:\n    figure.{name} = [[float('nan')]]\nexcept ValueError as error:\n    print(error)"
+    )
+    assert raised
+    assert lab.figure.inner_text() == before
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_audit_finds_nothing_serious(lab: FigureLab, theme: str) -> None:
+    lab.wear(theme)
+    assert lab.findings() == []
+
+
+def test_it_fits_into_320_pixels(lab: FigureLab) -> None:
+    lab.figure.evaluate(NARROW)
+    assert lab.figure.bounding_box()["width"] <= 320  # type: ignore[index]
+    assert not lab.figure.evaluate(STICKS_OUT)
+
+
+def test_the_page_complains_of_nothing_and_stays_on_this_machine(lab: FigureLab) -> None:
+    assert lab.complaints == []
+    assert lab.elsewhere == []
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_an_export_steps_by_keyboard_without_a_kernel(
+    name: str, labs: dict[str, FigureLab], tmp_path: Path
+) -> None:
+    path = tmp_path / "lesson.ipynb"
+    nbformat.write(notebook(SOURCES[name]), path)
+    run("jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", str(path))
+    run("python", "-m", "attnlab.figures.live.stored", str(path))
+    run("jupyter", "nbconvert", "--to", "html", str(path))
+    chromium = labs[name].page.context.browser
+    assert chromium
+    page = chromium.new_page(java_script_enabled=False)
+    page.route(re.compile(r"^https?://"), lambda route: route.abort())
+    page.goto(path.with_suffix(".html").as_uri())
+    still = page.locator("figure[id^=attn-]")
+    expect(still).to_have_count(1)
+    assert still.get_attribute("aria-label")
+    shown = still.locator(".said > :visible")
+    expect(shown).to_have_count(1)
+    before = shown.inner_text()
+    still.locator("input[type=radio]").first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(shown).not_to_have_text(before)
