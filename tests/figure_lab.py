@@ -67,6 +67,11 @@ class FigureLab(Lesson):
         """The name of what has the focus."""
         return str(self.page.evaluate("document.activeElement.getAttribute('aria-label')"))
 
+    def warnings(self) -> str:
+        """What the figure's cell wrote to stderr."""
+        written = self.page.locator("[data-mime-type='application/vnd.jupyter.stderr']")
+        return "".join(written.all_inner_texts())
+
     def findings(self) -> list[str]:
         """What axe holds to be serious or critical in the figure."""
         found = Axe().run(self.page, context=".attn-figure").response["violations"]

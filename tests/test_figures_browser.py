@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from attnlab.figures import live
 from tests.course import run
@@ -23,6 +23,14 @@ pytestmark = [
 
 # For each figure, code that makes it. The tests further down ask the same of all of them.
 SOURCES = {
+    "SoftLookup": """figure = figures.live.SoftLookup(
+    [1, 2],
+    [[2, -1], [2, 1], [-1, 2], [-2, -1]],
+    [[1, 4], [10, 8], [35, 0], [2, 0]],
+    ["rivers", "marshes", "seas", "deserts"],
+    axes=["fresh water", "salt water"],
+    entries=["salt", "mud"],
+)""",
     "WhoListens": """weights = [[1, 0, 0], [0.4, 0.6, 0], [0.06, 0.602, 0.338]]
 blocked = [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
 figure = figures.live.WhoListens(weights, ["the", "cat", "sat"], blocked=blocked)""",
@@ -53,6 +61,65 @@ def lab(request: pytest.FixtureRequest, labs: dict[str, FigureLab]) -> FigureLab
 
 
 # Each figure ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def soft_lookup(labs: dict[str, FigureLab]) -> FigureLab:
+    return labs["SoftLookup"]
+
+
+def cell(lab: FigureLab, row: str, column: str) -> Locator:
+    """What the table of answers has in a column, 'hard' or 'soft', of a row."""
+    line = lab.figure.locator("tr", has=lab.page.get_by_role("rowheader", name=row, exact=True))
+    return line.locator("td").nth(["hard", "soft"].index(column))
+
+
+def test_arrow_keys_move_the_query_and_python_answers(soft_lookup: FigureLab) -> None:
+    soft_lookup.ask("figure.query = [1, 2]")
+    handle = soft_lookup.figure.get_by_role("slider", name="query")
+    handle.focus()
+    for key in ("ArrowRight", "Shift+ArrowDown"):
+        before = handle.get_attribute("aria-valuetext")
+        soft_lookup.page.keyboard.press(key)
+        expect(handle).not_to_have_attribute("aria-valuetext", before or "")
+    expect(handle).to_have_attribute("aria-valuetext", "fresh water 1.1, salt water 1.5")
+    assert soft_lookup.ask("figure.query.tolist()") == "[1.1, 1.5]"
+    answer = soft_lookup.ask("print(f\"{figure.state['soft']['answer'][0]:.2f}\")")
+    expect(cell(soft_lookup, "answer: salt", "soft")).to_have_text(answer)
+
+
+def test_the_query_is_dragged(soft_lookup: FigureLab) -> None:
+    plane = soft_lookup.figure.locator(".plane")
+    plane.scroll_into_view_if_needed()
+    box = plane.bounding_box()
+    assert box
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    mouse = soft_lookup.page.mouse
+    mouse.move(*middle)
+    mouse.down()
+    mouse.move(middle[0] - box["width"] / 4, middle[1], steps=5)
+    mouse.up()
+    handle = soft_lookup.figure.get_by_role("slider", name="query")
+    expect(handle).to_have_attribute(
+        "aria-valuetext", re.compile("fresh water −1.[67], salt water 0.0")
+    )
+    expect(cell(soft_lookup, "weight of deserts", "hard")).to_have_text("1.00")
+
+
+def test_the_temperature_is_set_by_keyboard(soft_lookup: FigureLab) -> None:
+    soft_lookup.ask("figure.change(query=[1, 2], temperature=1)")
+    soft_lookup.figure.get_by_label("temperature").focus()
+    soft_lookup.page.keyboard.press("End")
+    expect(cell(soft_lookup, "weight of deserts", "soft")).to_have_text("0.24")
+    assert soft_lookup.ask("figure.temperature") == "100.0"
+
+
+def test_what_the_page_cannot_use_is_said_in_the_page(soft_lookup: FigureLab) -> None:
+    soft_lookup.ask("figure._receive(figure, {'change': {'query': ['abc', 1]}}, [])")
+    problem = soft_lookup.figure.get_by_role("alert")
+    expect(problem).to_have_text("query has to hold numbers, in rows of the same length")
+    soft_lookup.ask("figure.query = [1, 2]")
+    expect(problem).to_have_text("")
 
 
 @pytest.fixture
@@ -129,11 +196,13 @@ def test_it_fits_into_320_pixels(lab: FigureLab) -> None:
     lab.figure.evaluate(NARROW)
     assert lab.figure.bounding_box()["width"] <= 320  # type: ignore[index]
     assert not lab.figure.evaluate(STICKS_OUT)
+    assert lab.findings() == []
 
 
 def test_the_page_complains_of_nothing_and_stays_on_this_machine(lab: FigureLab) -> None:
     assert lab.complaints == []
     assert lab.elsewhere == []
+    assert lab.warnings() == ""
 
 
 @pytest.mark.parametrize("name", SOURCES)

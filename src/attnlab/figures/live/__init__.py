@@ -11,11 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from attnlab.figures.live.soft_lookup import SoftLookup
     from attnlab.figures.live.who_listens import WhoListens
 
-__all__ = ["WhoListens"]
+__all__ = ["SoftLookup", "WhoListens"]
 
-_HOMES = {"WhoListens": "who_listens"}
+_HOMES = {"SoftLookup": "soft_lookup", "WhoListens": "who_listens"}
 
 
 def __getattr__(name: str) -> Any:

@@ -94,5 +94,10 @@ def _cell(share: float, hidden: bool) -> str:
 
 def sentences(said: Sequence[str]) -> str:
     """A sentence for each step."""
-    items = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in said)
+    return listed([html.escape(sentence) for sentence in said])
+
+
+def listed(pieces: Sequence[str]) -> str:
+    """A piece of HTML for each step."""
+    items = "".join(f"<li>{piece}</li>" for piece in pieces)
     return f'<ul class="said" style="list-style:none;margin:8px 0;padding:0">{items}</ul>'

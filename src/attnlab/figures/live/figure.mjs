@@ -177,10 +177,10 @@ export function bars({ names }) {
 export function slider({ label, min, max, step, value, says, onInput }) {
   const field = element("input", { type: "range", min, max, step });
   const shown = element("output");
-  const set = (number) => {
+  const set = (number, words = says(Number(number))) => {
     field.value = number;
-    field.setAttribute("aria-valuetext", says(Number(number)));
-    setText(shown, says(Number(number)));
+    field.setAttribute("aria-valuetext", words);
+    setText(shown, words);
   };
   field.addEventListener("input", () => {
     set(field.value);
