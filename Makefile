@@ -49,3 +49,4 @@ outputs: sync ## run the solutions and store their outputs, which the tests comp
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with
 	$(BIN)/python -m benchmarks.import_time
+	$(BIN)/python -m benchmarks.figures

@@ -19,9 +19,13 @@ _CELL = "padding:3px 6px;text-align:center"
 HATCHED = "repeating-linear-gradient(45deg,#fff 0 4px,#bbb 4px 5px)"
 
 
-def mark(*parts: object) -> str:
-    """A name for HTML that depends on what is shown alone, and so is the same in every run."""
-    return "attn-" + hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
+def mark(*words: str) -> str:
+    """A name for HTML that is the same in every run.
+
+    Args:
+        words: what is told; not the numbers themselves, whose last bits differ between machines.
+    """
+    return "attn-" + hashlib.sha256("\n".join(words).encode()).hexdigest()[:8]
 
 
 def framed(content: str, said: str, mark: str) -> str:

@@ -130,7 +130,7 @@ class SoftLookup(Figure):
         return str(self.state["told"])
 
     def fallback(self) -> str:
-        mark = fallback.mark(self.title, self.state)
+        mark = fallback.mark(repr(self))
         length = float(np.linalg.norm(self.query))
         limit = self.state["reach"]
         steps = {f"query {_pair(self.query)}": self.state}

@@ -112,7 +112,7 @@ class WhoListens(Figure):
 
     def fallback(self) -> str:
         queries, keys = self.query_tokens, self.key_tokens
-        mark = fallback.mark(self.title, self.state)
+        mark = fallback.mark(repr(self), *self.state["told"])
         table = fallback.heat_table(mark, self.weights, queries, keys, self.blocked)
         steps = fallback.stepper(mark, len(queries))
         told = fallback.sentences(self.state["told"])
@@ -131,7 +131,9 @@ def in_words(
         hidden: (M,) bool, True = blocked.
         entropy: of the row, in nats.
     """
-    closed = f" {int(hidden.sum())} of {len(keys)} keys are blocked." if hidden.any() else ""
+    count = int(hidden.sum())
+    are = "is" if count == 1 else "are"
+    closed = f" {count} of {len(keys)} keys {are} blocked." if count else ""
     if not row.any():
         return f"“{query}” listens to nothing: all its weights are 0.{closed}"
     order = np.argsort(-row, kind="stable")
