@@ -2,8 +2,10 @@
 
 import { bars, element, grid, mount, percent, setText, shade } from "./figure.mjs";
 
+const SETTLED = 100; // ms; a key held down is not worth a message for every row
+
 function draw(body, model) {
-  let table, chart, size;
+  let table, chart, size, sending;
   const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-live": "polite" });
   const facts = element("p", { class: "facts" });
@@ -31,7 +33,8 @@ function draw(body, model) {
       onMove({ row }) {
         choose(row);
         model.set("row", row);
-        model.save_changes();
+        clearTimeout(sending);
+        sending = setTimeout(() => model.save_changes(), SETTLED);
       },
       onHover: (row) => show(row ?? model.get("row")),
     });
