@@ -137,7 +137,8 @@ class SoftLookup(Figure):
         for degrees in DIRECTIONS:
             angle = np.radians(degrees)
             turned = np.clip(length * np.array([np.cos(angle), np.sin(angle)]), -limit, limit)
-            steps[f"turned to {degrees}°".replace("-", "−")] = self.computed({**self._inputs, "query": turned})
+            label = f"turned to {degrees}°".replace("-", "−")
+            steps[label] = self.computed({**self._inputs, "query": turned})
         radios = "".join(
             f'<span class="step step-{step + 1}" style="margin-right:12px">'
             f"{fallback.radio(mark, step, label)}</span>"
