@@ -47,6 +47,8 @@ export function moved({ row, column }, key, rows, columns, withControl = false) 
 
 // The grid: arrow keys move, one cell takes part in Tab's order -----------------------------------
 
+const MANY = 5; // columns; more are drawn closer together where there is little room
+
 /**
  * A table whose cells are reached by arrow keys.
  *
@@ -130,7 +132,7 @@ export function grid({ label, rows, columns, onMove, onHover, onAct, onEdit }) {
   }
 
   return {
-    node: element("div", { class: "scroll" }, table),
+    node: element("div", { class: columns.length > MANY ? "scroll dense" : "scroll" }, table),
     moveTo,
     focus: go,
     highlight(row) {
@@ -196,14 +198,17 @@ export function slider({ label, min, max, step, value, says, onInput }) {
 export function mount({ model, el }, draw) {
   const body = element("div");
   const problem = element("p", { class: "problem", role: "alert" });
-  // JupyterLab leaves keys alone that are pressed inside of data-lm-suppress-shortcuts.
   const frame = element(
     "div",
-    { class: "attn-figure", role: "group", "aria-label": model.get("title"), "data-lm-suppress-shortcuts": "true" },
+    { class: "attn-figure", role: "group", "aria-label": model.get("title") },
     element("p", { class: "title" }, model.get("title")),
     body,
     problem,
   );
+  // JupyterLab's shortcuts match the focused node itself first, sliders included: none hears these.
+  frame.addEventListener("keydown", (event) => {
+    if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
+  });
   const update = draw(body, model);
   const say = () => setText(problem, model.get("problem"));
   update();
