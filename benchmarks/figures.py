@@ -21,6 +21,12 @@ RUNS = 31
 FRAME = 16  # ms
 # At 32 × 32 cells, the most that a figure shows, or on the lesson's own shelf.
 FIGURES = {
+    "MaskPainter": (
+        """import numpy as np
+scores = np.random.default_rng(0).normal(size=(32, 32))
+figure = figures.live.MaskPainter(scores, [f"t{n}" for n in range(32)], preset="causal")""",
+        "[role=gridcell][tabindex='0']",
+    ),
     "SoftLookup": (
         """figure = figures.live.SoftLookup(
     [1, 2], [[2, -1], [2, 1], [-1, 2], [-2, -1]], [[1, 4], [10, 8], [35, 0], [2, 0]],
@@ -51,9 +57,13 @@ _STEPS = """async ([target, runs]) => {
     const times = [];
     for (let run = 0; run < runs; run += 1) {
         const key = run % 2 ? 'ArrowUp' : 'ArrowDown';
+        const node = frame.querySelector(target);
         const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true });
         const start = performance.now();
-        frame.querySelector(target).dispatchEvent(event);
+        if (node.type === 'range') { // which a key that a script makes does not move
+            node.value = Number(node.value) + (run % 2 ? -1 : 1);
+            node.dispatchEvent(new InputEvent('input', { bubbles: true }));
+        } else node.dispatchEvent(event);
         frame.getBoundingClientRect();
         times.push(performance.now() - start);
         await new Promise(done => setTimeout(done, 60));

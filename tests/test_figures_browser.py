@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,8 @@ pytestmark = [
 
 # For each figure, code that makes it. The tests further down ask the same of all of them.
 SOURCES = {
+    "MaskPainter": """scores = [[1, 2, 0, 1], [0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 1, 2]]
+figure = figures.live.MaskPainter(scores, ["the", "cat", "sat", "on"], preset="causal")""",
     "SoftLookup": """figure = figures.live.SoftLookup(
     [1, 2],
     [[2, -1], [2, 1], [-1, 2], [-2, -1]],
@@ -61,6 +64,87 @@ def lab(request: pytest.FixtureRequest, labs: dict[str, FigureLab]) -> FigureLab
 
 
 # Each figure ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def painter(labs: dict[str, FigureLab]) -> FigureLab:
+    labs["MaskPainter"].ask("figure.preset = 'causal'")
+    return labs["MaskPainter"]
+
+
+def blocked(lab: FigureLab) -> list[list[int]]:
+    """The blocked cells of each row, as Python has them."""
+    rows = lab.ask("[[m for m in range(4) if cells[m]] for cells in figure.blocked.tolist()]")
+    return [[int(each) for each in row] for row in ast.literal_eval(rows)]
+
+
+def painted(lab: FigureLab, name: str) -> None:
+    """Wait until a cell has this name."""
+    expect(lab.figure.get_by_role("gridcell", name=name, exact=True)).to_have_count(1)
+
+
+def test_a_mask_is_painted_by_keyboard_and_python_reads_it(painter: FigureLab) -> None:
+    painter.figure.locator("[role=gridcell]").first.focus()
+    for key in ("Control+Home", "ArrowRight", "Space", "Shift+ArrowRight", "ArrowDown", "Space"):
+        painter.page.keyboard.press(key)
+    painted(painter, "cat to sat: open, 0.67")
+    assert painter.focused() == "cat to sat: open, 0.67"
+    expect(painter.figure.locator(".told")).to_contain_text("“cat” listens most to “sat” (0.67)")
+    assert blocked(painter) == [[3], [3], [3], []]
+    shown = painter.figure.locator("pre").first.inner_text()
+    assert shown == painter.ask("print(figure.state['conventions'][0]['text'])")
+
+
+def test_a_mask_is_painted_by_dragging(painter: FigureLab) -> None:
+    cells = painter.figure.locator("[role=gridcell]")
+    cells.first.scroll_into_view_if_needed()
+    places = [cells.nth(n).bounding_box() for n in (12, 14)]  # on to the, on to sat
+    (x, y), (to_x, to_y) = (
+        (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in places if box
+    )
+    mouse = painter.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(to_x, to_y)  # at one go: the cell between is painted too
+    mouse.up()
+    painted(painter, "on to on: open, 1.00")
+    assert blocked(painter) == [[1, 2, 3], [2, 3], [3], [0, 1, 2]]
+
+
+def test_a_click_blocks_a_cell_once(painter: FigureLab) -> None:
+    painter.figure.get_by_role("gridcell", name="the to the: open, 1.00", exact=True).click()
+    painted(painter, "the to the: blocked, 0")
+    expect(painter.figure.locator(".told")).to_contain_text("“the” listens to nothing")
+    assert painter.ask("figure.weights[0].tolist()") == "[0.0, 0.0, 0.0, 0.0]"
+
+
+def test_presets_and_their_sliders_work_by_keyboard(painter: FigureLab) -> None:
+    figure, page = painter.figure, painter.page
+    window = figure.get_by_label("window", exact=False).and_(page.locator("input"))
+    expect(window).to_be_hidden()
+    figure.get_by_role("button", name="window").focus()
+    page.keyboard.press("Enter")
+    expect(window).to_be_visible()
+    window.focus()
+    page.keyboard.press("Home")
+    painted(painter, "on to on: open, 1.00")
+    assert painter.ask("figure.mask.sum().item()") == "4"
+    expect(figure.get_by_role("button", pressed=True)).to_have_text("window")
+
+
+def test_both_conventions_are_named(painter: FigureLab) -> None:
+    notes = painter.figure.locator(".convention p")
+    expect(notes.first).to_contain_text("attend: True = attend")
+    expect(notes.last).to_contain_text("blocked: True = blocked")
+
+
+def test_a_mask_of_the_wrong_shape_is_said_and_the_picture_stays(painter: FigureLab) -> None:
+    before = painter.figure.inner_text()
+    raised = painter.ask(
+        "try:\n    figure.mask = [[True]]\nexcept ValueError as error:\n    print(error)"
+    )
+    assert raised == "mask has shape (1, 1), and 4 × 4 is needed"
+    assert painter.figure.inner_text() == before
 
 
 @pytest.fixture

@@ -79,12 +79,32 @@ def heat_table(
         columns: M labels.
         blocked: (N, M) bool, True = blocked.
     """
+    steps = [radio(mark, step, row) for step, row in enumerate(rows)]
+    starts = [f'<tr class="step step-{step + 1}">' for step in range(len(rows))]
+    return _table(weights, steps, columns, blocked, starts)
+
+
+def plain_table(
+    weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], blocked: np.ndarray
+) -> str:
+    """`heat_table` without radio buttons, for figures that step through something else."""
+    return _table(weights, [*map(html.escape, rows)], columns, blocked, ["<tr>"] * len(rows))
+
+
+def _table(
+    weights: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    blocked: np.ndarray,
+    starts: Sequence[str],
+) -> str:
+    """Rows are HTML, and each begins with its start tag."""
     head = "".join(f'<th scope="col" style="{_CELL}">{html.escape(name)}</th>' for name in columns)
     lines = [f"<tr><td></td>{head}</tr>"]
-    for step, (row, shares, hidden) in enumerate(zip(rows, weights, blocked, strict=True)):
+    for start, row, shares, hidden in zip(starts, rows, weights, blocked, strict=True):
         cells = "".join(map(_cell, shares.tolist(), hidden.tolist()))
-        name = f'<th scope="row" style="{_CELL};text-align:left">{radio(mark, step, row)}</th>'
-        lines.append(f'<tr class="step step-{step + 1}">{name}{cells}</tr>')
+        name = f'<th scope="row" style="{_CELL};text-align:left">{row}</th>'
+        lines.append(f"{start}{name}{cells}</tr>")
     return f'<table style="border-collapse:collapse">{"".join(lines)}</table>'
 
 

@@ -72,12 +72,11 @@ class WhoListens(Figure):
 
     def computed(self, inputs: Values) -> Values:
         weights, blocked = inputs["weights"], inputs["blocked"]
-        # Entropy in nats; torch counts 0 · log 0 as 0.
-        entropies = torch.special.entr(torch.tensor(weights)).sum(dim=-1).tolist()
+        spread = entropies(weights)
         told = [
             in_words(query, row, inputs["key_tokens"], hidden, entropy)
             for query, row, hidden, entropy in zip(
-                inputs["query_tokens"], weights, blocked, entropies, strict=True
+                inputs["query_tokens"], weights, blocked, spread, strict=True
             )
         ]
         return {
@@ -86,7 +85,7 @@ class WhoListens(Figure):
             "keys": inputs["key_tokens"],
             "blocked": blocked.tolist(),
             "largest": weights.max(axis=1).tolist(),
-            "entropy": entropies,
+            "entropy": spread,
             "told": told,
         }
 
@@ -117,6 +116,16 @@ class WhoListens(Figure):
         steps = fallback.stepper(mark, len(queries))
         told = fallback.sentences(self.state["told"])
         return fallback.framed(f"{steps}{table}{told}", repr(self), mark)
+
+
+def entropies(weights: np.ndarray) -> list[float]:
+    """Entropy of each row in nats; torch counts 0 · log 0 as 0.
+
+    Args:
+        weights: (N, M).
+    """
+    rows: list[float] = torch.special.entr(torch.tensor(weights)).sum(dim=-1).tolist()
+    return rows
 
 
 def in_words(
