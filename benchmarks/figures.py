@@ -27,6 +27,7 @@ scores = np.random.default_rng(0).normal(size=(32, 32))
 figure = figures.live.MaskPainter(scores, [f"t{n}" for n in range(32)], preset="causal")""",
         "[role=gridcell][tabindex='0']",
     ),
+    "Saturation": ("figure = figures.live.Saturation()", "input[type=range]"),
     "SoftLookup": (
         """figure = figures.live.SoftLookup(
     [1, 2], [[2, -1], [2, 1], [-1, 2], [-2, -1]], [[1, 4], [10, 8], [35, 0], [2, 0]],

@@ -26,6 +26,7 @@ pytestmark = [
 SOURCES = {
     "MaskPainter": """scores = [[1, 2, 0, 1], [0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 1, 2]]
 figure = figures.live.MaskPainter(scores, ["the", "cat", "sat", "on"], preset="causal")""",
+    "Saturation": "figure = figures.live.Saturation(16)",
     "SoftLookup": """figure = figures.live.SoftLookup(
     [1, 2],
     [[2, -1], [2, 1], [-1, 2], [-2, -1]],
@@ -145,6 +146,40 @@ def test_a_mask_of_the_wrong_shape_is_said_and_the_picture_stays(painter: Figure
     )
     assert raised == "mask has shape (1, 1), and 4 × 4 is needed"
     assert painter.figure.inner_text() == before
+
+
+@pytest.fixture
+def saturation(labs: dict[str, FigureLab]) -> FigureLab:
+    return labs["Saturation"]
+
+
+def test_the_width_is_set_by_keyboard_and_python_measures(saturation: FigureLab) -> None:
+    saturation.ask("figure.change(d_k=16, reader=11)")
+    width = saturation.figure.get_by_label("width d_k")
+    expect(width).to_have_attribute("aria-valuetext", "16")
+    width.focus()
+    saturation.page.keyboard.press("End")
+    told = saturation.figure.locator(".told")
+    expect(told).to_contain_text("d_k = 1024, reader 11.")
+    assert saturation.ask("figure.d_k") == "1024"
+    assert saturation.ask("print(figure.state['told'])") == told.inner_text()
+    pictures = saturation.figure.get_by_role("img")
+    expect(pictures).to_have_count(2)
+    expect(pictures.first).to_have_accessible_name(re.compile("no scale: .* largest 1.00"))
+    shown = saturation.figure.locator(".measures td").all_inner_texts()
+    assert shown[1:] == ast.literal_eval(
+        saturation.ask("[shown for line in figure.state['table'] for shown in line[1:]]")
+    )
+
+
+def test_the_reader_is_chosen_by_keyboard(saturation: FigureLab) -> None:
+    saturation.ask("figure.change(d_k=64, reader=11)")
+    reader = saturation.figure.get_by_label("reader")
+    expect(reader).to_have_attribute("aria-valuetext", "11 of 50")
+    reader.focus()
+    saturation.page.keyboard.press("ArrowLeft")
+    expect(saturation.figure.locator(".told")).to_contain_text("reader 10.")
+    assert saturation.ask("figure.reader") == "10"
 
 
 @pytest.fixture

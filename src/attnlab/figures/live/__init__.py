@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnlab.figures.live.mask_painter import MaskPainter
+    from attnlab.figures.live.saturation import Saturation
     from attnlab.figures.live.soft_lookup import SoftLookup
     from attnlab.figures.live.who_listens import WhoListens
 
-__all__ = ["MaskPainter", "SoftLookup", "WhoListens"]
+__all__ = ["MaskPainter", "Saturation", "SoftLookup", "WhoListens"]
 
 _HOMES = {
     "MaskPainter": "mask_painter",
+    "Saturation": "saturation",
     "SoftLookup": "soft_lookup",
     "WhoListens": "who_listens",
 }
