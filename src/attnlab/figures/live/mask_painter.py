@@ -158,7 +158,7 @@ class MaskPainter(Figure):
                 changed = {**self._inputs, "preset": preset}
                 steps.setdefault(preset, self.computed(self.checked(changed)))
         radios = "".join(
-            f'<span class="step step-{step + 1}" style="margin-right:12px">'
+            f'<span class="step step-{step + 1}" style="margin-right:12px;white-space:nowrap">'
             f"{fallback.radio(mark, step, label)}</span>"
             for step, label in enumerate(steps)
         )

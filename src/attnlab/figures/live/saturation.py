@@ -61,10 +61,8 @@ class Saturation(Figure):
 
     def computed(self, inputs: Values) -> Values:
         d_k, reader = inputs["d_k"], inputs["reader"]
-        queries, keys = drawn(inputs["seed"])
-        raw = queries[..., :d_k] @ keys[..., :d_k].swapaxes(-1, -2)  # (SHELVES, READERS, BOOKS)
-        scaled = {"no scale": raw, "÷ √d_k": raw / d_k**0.5}
-        measures = {way: measured(scores, reader) for way, scores in scaled.items()}
+        shelves = measured_shelves(inputs["seed"])[d_k]
+        measures = {way: of_reader(shelves[way], reader) for way in WAYS}
         return {
             "d_k": d_k,
             "reader": reader,
@@ -86,7 +84,7 @@ class Saturation(Figure):
         steps = dict.fromkeys([self.d_k, *doubled])
         states = [self.computed({**self._inputs, "d_k": width}) for width in steps]
         radios = "".join(
-            f'<span class="step step-{step + 1}" style="margin-right:12px">'
+            f'<span class="step step-{step + 1}" style="margin-right:12px;white-space:nowrap">'
             f"{fallback.radio(mark, step, f'd_k = {width}')}</span>"
             for step, width in enumerate(steps)
         )
@@ -96,12 +94,28 @@ class Saturation(Figure):
         return fallback.framed(content, repr(self), mark)
 
 
-@lru_cache(maxsize=2)
 def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Standard normal queries (SHELVES, READERS, 1024) and keys (SHELVES, BOOKS, 1024)."""
     rng = np.random.default_rng(seed)
     queries = rng.standard_normal((SHELVES, READERS, WIDTHS[-1]))
     return queries, rng.standard_normal((SHELVES, BOOKS, WIDTHS[-1]))
+
+
+@lru_cache(maxsize=2)
+def measured_shelves(seed: int) -> dict[int, dict[str, Values]]:
+    """For each width and way to scale, what `measured` finds.
+
+    All widths at once, as the still figure shows them all, and one call of softmax is quicker than
+    many.
+    """
+    queries, keys = drawn(seed)
+    raw = [queries[..., :d_k] @ keys[..., :d_k].swapaxes(-1, -2) for d_k in WIDTHS]
+    scores = np.stack([[each, each / d_k**0.5] for each, d_k in zip(raw, WIDTHS, strict=True)])
+    weights = softmax(scores).reshape(len(WIDTHS), len(WAYS), -1, BOOKS)
+    return {
+        d_k: {way: measured(scores[n, side], weights[n, side]) for side, way in enumerate(WAYS)}
+        for n, d_k in enumerate(WIDTHS)
+    }
 
 
 def jacobian_norms(weights: np.ndarray) -> np.ndarray:
@@ -112,30 +126,43 @@ def jacobian_norms(weights: np.ndarray) -> np.ndarray:
     Returns:
         (R,).
     """
-    diagonals = weights[:, :, None] * np.eye(weights.shape[1])
-    return np.linalg.norm(diagonals - weights[:, :, None] * weights[:, None, :], axis=(1, 2))
+    jacobians = -weights[:, :, None] * weights[:, None, :]
+    diagonal = np.arange(weights.shape[1])
+    jacobians[:, diagonal, diagonal] += weights
+    squares = np.einsum("rij,rij->r", jacobians, jacobians)  # np.linalg.norm takes ten times longer
+    return np.sqrt(squares)
 
 
-def measured(scores: np.ndarray, reader: int) -> Values:
+def measured(scores: np.ndarray, weights: np.ndarray) -> Values:
     """What scores do to weights and slopes.
 
     Args:
         scores: (SHELVES, READERS, BOOKS), as softmax gets them.
-        reader: of the first shelf, counted from 1.
+        weights: (SHELVES · READERS, BOOKS), that softmax makes of them.
     Returns:
-        The histogram, one reader's weights, and each measure for this reader and as a median.
+        Spread and histogram of the scores, the weights of the first shelf, and each measure for all
+        readers.
     """
-    weights = softmax(scores).reshape(-1, BOOKS)
     counts, _ = np.histogram(scores, np.arange(-LIMIT, LIMIT + BIN, BIN))
-    measures = {
-        "entropy": np.array(entropies(weights)),
-        "largest": weights.max(axis=1),
-        "gradient": jacobian_norms(weights),
-    }
     return {
         "std": float(scores.std()),
         "histogram": (counts / scores.size).tolist(),
-        "weights": weights[reader - 1].tolist(),
+        "weights": weights[:READERS].tolist(),
+        "measures": {
+            "entropy": np.array(entropies(weights)),
+            "largest": weights.max(axis=1),
+            "gradient": jacobian_norms(weights),
+        },
+    }
+
+
+def of_reader(shelves: Values, reader: int) -> Values:
+    """The same for one reader of the first shelf, counted from 1, beside the median of all."""
+    measures = shelves["measures"]
+    return {
+        "std": shelves["std"],
+        "histogram": shelves["histogram"],
+        "weights": shelves["weights"][reader - 1],
         "reader": {name: float(column[reader - 1]) for name, column in measures.items()},
         "typical": {name: float(np.median(column)) for name, column in measures.items()},
     }
