@@ -51,11 +51,13 @@ sync: $(READY) ## bring each lesson's .py and .ipynb into step, the newer one wi
 outputs: sync ## run the solutions and store their outputs, which the tests compare with
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
 		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=120 solutions/*/*.ipynb
+	$(BIN)/python -m attnlab.figures.live.stored solutions/*/*.ipynb
 	$(BIN)/jupytext --quiet --sync solutions/*/*.ipynb
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with
 	$(BIN)/python -m benchmarks.import_time
 	$(BIN)/python -m benchmarks.grading $(ARGS)
+	$(BIN)/python -m benchmarks.figures
 
 demo-class: $(READY) ## fill autograder/submitted/ with a synthetic class; STUDENTS=30 LESSON=06-causal-mask SEED=1
 	$(BIN)/python -m autograder.demo_class --students $(STUDENTS) --seed $(SEED) $(if $(LESSON),--lesson $(LESSON)) $(ARGS)

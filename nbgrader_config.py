@@ -49,3 +49,5 @@ c.ClearMetadataPreprocessor.preserve_cell_metadata_mask = {
 }
 
 c.Execute.timeout = 120
+# Feedback shows a figure's still picture: there is no kernel to touch it with.
+c.Execute.store_widget_state = False

@@ -179,7 +179,7 @@ class Lesson:
         )
         self.page.on("request", lambda request: self._note(request.url))
         self.page.on("websocket", lambda channel: self._note(channel.url))
-        self.page.goto(server.address(f"/lab/tree/{slug}/{slug}.ipynb"))
+        self.page.goto(server.address(f"/lab/workspaces/{slug}/tree/{slug}/{slug}.ipynb"))
         self.page.wait_for_function(_READY, timeout=CELL_MS)
 
     def _note(self, url: str) -> None:

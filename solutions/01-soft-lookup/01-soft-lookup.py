@@ -362,6 +362,27 @@ figures.soft_lookup.sliding_query(QUERY, KEYS, PAGES, BOOKS)
 # The soft answer has a slope everywhere. At our question it is 0.61 grams a litre for each degree,
 # and it says: turn towards the salt and the answer gets saltier. That is the whole reason for
 # softness. The next three sections build it.
+#
+# Ask the desk yourself. Drag the black query, or reach it with Tab and move it by arrow keys, slowly
+# from *marshes* to *seas*. Watch the two columns of numbers, and the orange arrow: it points where
+# the soft answer gets saltier fastest. Then slide the temperature τ down to 0.05 and do it again;
+# what τ is, *The soft lookup* tells. Python computes every number anew as you move.
+
+# %% nbgrader={"grade": false, "grade_id": "touch-soft-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.live.SoftLookup(
+    QUERY,
+    KEYS,
+    PAGES,
+    BOOKS,
+    axes=["fresh water", "salt water"],
+    entries=["salt (g/l)", "mud (g/l)", "warmth (°C)"],
+)
+
+# %% [markdown]
+# On the way, the hard answer stayed 10 and then jumped to 35, and both its slopes stayed 0. The soft
+# answer went through all numbers between, and the orange arrow was there at every step. At τ = 0.05
+# the soft column shows nearly what the hard one shows, and its slopes go to 0 with it, but for a
+# narrow strip between the two books.
 
 # %% [markdown]
 # ## Similarity by dot product

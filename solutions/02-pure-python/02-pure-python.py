@@ -701,6 +701,18 @@ for token, weights, output in zip(TOKENS, A, Z, strict=True):
     print(*(f"{number:6.3f}" for number in output))
 
 # %% [markdown]
+# The same weights as a figure that you can ask. Before you touch it, guess which of the three words
+# spreads its attention most. Then point at the rows, or reach the table with Tab and go through it
+# by arrow keys, and compare their entropies. Entropy says how spread out a row is: 0 if one key has
+# it all, 1.10 (the natural logarithm of 3) if all three share equally. Lesson 04 defines it.
+
+# %% nbgrader={"grade": false, "grade_id": "touch-your-numbers", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.live.WhoListens(A, TOKENS)
+
+# %% [markdown]
+# *The* spreads most: entropy 1.00, as much as 2.7 keys with equal shares. *Cat* spreads least, 0.48.
+# No row is a hard choice, and no key is left out.
+#
 # The two entries of a value can be drawn as a point in the plane. The next figure has the three
 # values as corners and your three outputs as diamonds. Look for the corner that each diamond has
 # moved towards.

@@ -609,6 +609,17 @@ print("row sums:", A_masked.sum(axis=-1).round(6))
 print("output of the:", Z_masked[0])
 
 # %% [markdown]
+# Go through the masked rows one by one, by pointer or arrow keys, and compare what is said of the
+# reader *the* with the others.
+
+# %% nbgrader={"grade": false, "grade_id": "touch-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.live.WhoListens(A_masked, sentence, blocked=~mask)
+
+# %% [markdown]
+# *The* listens to nothing: all five of its keys are blocked, and its weights are zeros, not NaN. Each
+# of the others has one key blocked and shares 1 among the remaining four.
+
+# %% [markdown]
 # ### A bias that changes nothing
 #
 # Biases make a difference: b_q changes how every key is scored, and, without a mask, b_v is added to every

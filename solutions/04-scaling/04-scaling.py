@@ -783,6 +783,22 @@ for d_k in (4, 64, 1024):
 # scale and at d_k = 1024 it is most of them, and not all: by chance, some readers have two books
 # nearly tied for the best, and those still feel a nudge. Without a scale,
 # chance decides who can learn.
+#
+# Now move along these lines yourself. In the figure all forms are drawn once, 1024 lines long, and
+# *width d_k* says how many of their lines count. Drag it from 2 to 1024, or reach it with Tab and use
+# the arrow keys. Above are all scores, with dashed lines one standard deviation from 0; below are the
+# 20 weights of one reader, the eleventh. Then stay at 1024 and move *reader* to 8.
+
+# %% nbgrader={"grade": false, "grade_id": "touch-saturation", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.live.Saturation(d_k=64, reader=11)
+
+# %% [markdown]
+# Without a scale the hill of scores got wider and lower, from a standard deviation of 1.5 to 31.6, and
+# twenty bars became one: at 1024 the eleventh reader's Jacobian has a norm of 5 · 10⁻¹². Divided by
+# √d_k the hill stayed as it was. The reader's bars moved there too, as every new line changes the
+# scores, but no book took more than half, and the typical reader's numbers kept still. Reader 8 is one
+# of the lucky ones. Two books are nearly tied, each with a weight of about a half, and the norm is
+# 0.48, at 1024 and without a scale.
 
 # %% [markdown]
 # ### Does it learn?

@@ -570,19 +570,21 @@ print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 6
 # 0.0, not 0.0000001: it is a comparison with `==`. The first row is (1, 0, 0, 0, 0, 0) whatever the
 # numbers are, since the first reader has one book.
 #
-# The whole sentence in one picture. Blocked cells are hatched. Compare row 1 with row 5: both are
-# *the*.
+# The whole sentence in one figure. Blocked cells are hatched. Go through the rows by pointer, or by
+# arrow keys, from the first to the last: how does the entropy change? Then compare row 1 with row 5:
+# both are *the*.
 
 # %% nbgrader={"grade": false, "grade_id": "see-causal-weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
 out, weights = attention(embed(sentence), Wq, Wk, Wv)
 blocked = causal_mask(8)  # True = blocked
-figures.causal.weights_in_panels({"causal weights": weights[0]}, sentence, sentence, blocked)
+figures.live.WhoListens(weights[0], sentence, blocked=blocked)
 
 # %% [markdown]
-# All colour lies in the lower triangle. Both *the* ask the same question, as they have the same
-# vector, and get different answers: the first has one book to read, the second has five. Without a
-# mask the two rows would be equal. So a causal mask gives attention a trace of order, which lesson 09
-# is about.
+# All colour lies in the lower triangle. The entropy goes from 0, one book, to 1.97 nats in the last
+# row, which may read all eight: n books allow at most log n. Both *the* ask the same question, as
+# they have the same vector, and get different answers: the first has one book to read, the second has
+# five. Without a mask the two rows would be equal. So a causal mask gives attention a trace of order,
+# which lesson 09 is about.
 #
 # Time for your two predictions. Replace a word and count the output rows that change, once with your
 # causal attention and once without a mask.
@@ -916,6 +918,44 @@ print(torch.allclose(right, plain_module(d)(t, t, t, attn_mask=added)[1]))
 # A float mask of 0 and −∞ is the one spelling on which both agree. For bool masks, put the convention
 # in the name (`attend`, `blocked`) or in a comment beside it.
 #
+# ### Paint a mask
+#
+# Now make masks of your own. The figure starts with the causal one, on the eight words. Click a cell,
+# drag over several, or use the keys that the figure names; the weights follow, and below them the mask
+# stands in both conventions. Three things to try. Block a row throughout. Press *causal and padding*,
+# with six real tokens, and find the cells that *causal* had left open. Press *window* and make it as
+# narrow as it goes.
+
+# %% nbgrader={"grade": false, "grade_id": "touch-mask-painter", "locked": true, "schema_version": 3, "solution": false, "task": false}
+scores_of_eight = (embed(sentence) @ Wq @ (embed(sentence) @ Wk).mT)[0] / math.sqrt(d_k)
+painter = figures.live.MaskPainter(scores_of_eight, sentence, preset="causal")
+painter
+
+# %% [markdown]
+# A cell that is True in one table is False in the other, always. The row that you blocked shows zeros,
+# not NaN. *Causal and padding* closed three more cells, all of them in the rows of the two dummies.
+# *Window* lets a word read itself and some words before it; at width 1 that is itself alone, with a
+# weight of 1 whatever the scores are.
+#
+# The painted mask can be read in Python: `painter.mask` says True = attend, and `painter.blocked` says
+# True = blocked. Give each function the one that it expects, and both return the figure's weights.
+# Paint something else and run the cell again. (After a row without any open cell, the module's answer
+# is NaN, and the second line says False.)
+
+# %% nbgrader={"grade": false, "grade_id": "use-mask-painter", "locked": true, "schema_version": 3, "solution": false, "task": false}
+q8, k8 = embed(sentence) @ Wq, embed(sentence) @ Wk
+attend = torch.tensor(painter.mask)  # True = attend
+unit8 = torch.eye(8, dtype=torch.float64)[None]
+from_sdpa = F.scaled_dot_product_attention(q8, k8, unit8, attn_mask=attend)[0]
+from_module = plain_module(d_k)(q8, k8, k8, attn_mask=torch.tensor(painter.blocked))[1][0].detach()
+for name, theirs in {
+    "SDPA, painter.mask": from_sdpa,
+    "module, painter.blocked": from_module,
+}.items():
+    same = torch.allclose(theirs, torch.tensor(painter.weights))
+    print(f"{name:24} gives the figure's weights: {same}")
+
+# %% [markdown]
 # ### is_causal aligns top-left
 #
 # With N queries and M keys, where does the diagonal begin? When N = M nobody asks. But a decoder that

@@ -1,0 +1,32 @@
+"""Figures to touch: Python computes, JavaScript draws, and a still picture stands in for both.
+
+    figures.live.WhoListens(weights, tokens)
+
+Each figure is a class in its own module, with the ES module that draws it beside it. `figure` holds
+what all of them share in Python, `figure.mjs` and `figure.css` what they share in the browser, and
+`fallback` what is shown where nothing runs.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attnlab.figures.live.mask_painter import MaskPainter
+    from attnlab.figures.live.saturation import Saturation
+    from attnlab.figures.live.soft_lookup import SoftLookup
+    from attnlab.figures.live.who_listens import WhoListens
+
+__all__ = ["MaskPainter", "Saturation", "SoftLookup", "WhoListens"]
+
+_HOMES = {
+    "MaskPainter": "mask_painter",
+    "Saturation": "saturation",
+    "SoftLookup": "soft_lookup",
+    "WhoListens": "who_listens",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"attnlab.figures.live.{_HOMES[name]}"), name)
+    raise AttributeError(f"attnlab.figures.live has no {name!r}; it has {', '.join(__all__)}")

@@ -1,0 +1,219 @@
+// What all figures share in the browser: elements, colours, the grid, bars, sliders, the frame.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// Elements --------------------------------------------------------------------------------------
+
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+export const element = (tag, attributes = {}, ...children) =>
+  filled(document.createElement(tag), attributes, children);
+
+export const drawn = (tag, attributes = {}, ...children) =>
+  filled(document.createElementNS(SVG, tag), attributes, children);
+
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+// Numbers ---------------------------------------------------------------------------------------
+
+export const percent = (share) => `${(100 * share).toFixed(0)} %`;
+
+/** Face and ink for a share between 0 and 1. */
+export const shade = (palette, share) =>
+  palette[Math.round(Math.min(Math.max(share, 0), 1) * (palette.length - 1))];
+
+/** The cell that a key leads to, null if the key moves nothing. */
+export function moved({ row, column }, key, rows, columns, withControl = false) {
+  const to = {
+    ArrowUp: [row - 1, column],
+    ArrowDown: [row + 1, column],
+    ArrowLeft: [row, column - 1],
+    ArrowRight: [row, column + 1],
+    Home: [withControl ? 0 : row, 0],
+    End: [withControl ? rows - 1 : row, columns - 1],
+    PageUp: [0, column],
+    PageDown: [rows - 1, column],
+  }[key];
+  if (!to) return null;
+  const within = (value, count) => Math.min(Math.max(value, 0), count - 1);
+  return { row: within(to[0], rows), column: within(to[1], columns) };
+}
+
+// The grid: arrow keys move, one cell takes part in Tab's order -----------------------------------
+
+const MANY = 5; // columns; more are drawn closer together where there is little room
+
+/**
+ * A table whose cells are reached by arrow keys.
+ *
+ * onMove({row, column}) is called when a cell is reached by key or pointer, onHover(row or null) when
+ * the pointer is over a row, onAct({row, column}) on Space, Enter or a click. With onEdit(row, column,
+ * text), Enter, F2 or a double click opens a cell for typing; Enter sends, Escape leaves.
+ */
+export function grid({ label, rows, columns, onMove, onHover, onAct, onEdit }) {
+  let at = { row: 0, column: 0 };
+  const cells = rows.map(() => columns.map(() => element("td", { role: "gridcell", tabindex: -1 })));
+  cells.forEach((line, row) =>
+    line.forEach((cell, column) => {
+      cell.place = { row, column };
+    }),
+  );
+  const heads = rows.map((name) => element("th", { scope: "row" }, name));
+  const lines = cells.map((line, row) => element("tr", {}, heads[row], ...line));
+  const top = columns.map((name) => element("th", { scope: "col" }, name));
+  const table = element(
+    "table",
+    { role: "grid", "aria-label": label },
+    element("tbody", {}, element("tr", {}, element("td"), ...top), ...lines),
+  );
+  cells[0][0].tabIndex = 0;
+
+  const moveTo = (place) => {
+    cells[at.row][at.column].tabIndex = -1;
+    at = { ...at, ...place };
+    cells[at.row][at.column].tabIndex = 0;
+  };
+  const go = (place) => {
+    moveTo(place);
+    cells[at.row][at.column].focus();
+    onMove?.({ ...at });
+  };
+  const open = ({ row, column }) => {
+    const cell = cells[row][column];
+    const field = element("input", { "aria-label": cell.getAttribute("aria-label"), size: 4 });
+    field.value = field.defaultValue = cell.textContent;
+    cell.replaceChildren(field);
+    field.select();
+    const close = (then) => {
+      if (!cell.contains(field)) return;
+      const typed = field.value;
+      cell.replaceChildren(field.defaultValue);
+      then(typed);
+    };
+    field.addEventListener("blur", () => close(() => {}));
+    field.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      close((typed) => {
+        cell.focus();
+        if (event.key === "Enter") onEdit(row, column, typed);
+      });
+    });
+  };
+  const act = () => (onEdit ? open(at) : onAct?.({ ...at }));
+
+  table.addEventListener("keydown", (event) => {
+    if (event.altKey || event.metaKey) return;
+    const place = moved(at, event.key, rows.length, columns.length, event.ctrlKey);
+    if (place) go(place);
+    else if (event.key === "Enter" || (event.key === " " && !onEdit)) act();
+    else if (event.key === "F2" && onEdit) open(at);
+    else return;
+    event.preventDefault();
+  });
+  table.addEventListener("click", ({ target }) => {
+    if (!target.place) return;
+    go(target.place);
+    if (!onEdit) act();
+  });
+  if (onEdit) table.addEventListener("dblclick", ({ target }) => target.place && open(target.place));
+  if (onHover) {
+    table.addEventListener("pointerover", ({ target }) => {
+      const row = lines.indexOf(target.closest("tr"));
+      onHover(row < 0 ? null : row);
+    });
+    table.addEventListener("pointerleave", () => onHover(null));
+  }
+
+  return {
+    node: element("div", { class: columns.length > MANY ? "scroll dense" : "scroll" }, table),
+    moveTo,
+    focus: go,
+    highlight(row) {
+      lines.forEach((line, n) => line.classList.toggle("shown", n === row));
+    },
+    paint(row, column, { text, name, face = "", ink = "", blocked = false }) {
+      const cell = cells[row][column];
+      const field = cell.querySelector("input"); // somebody is typing here
+      if (field) field.defaultValue = text;
+      else setText(cell, text);
+      cell.setAttribute("aria-label", name);
+      cell.classList.toggle("blocked", blocked);
+      cell.style.background = blocked ? "" : face;
+      cell.style.color = blocked ? "" : ink;
+    },
+  };
+}
+
+// Bars, one a name: a distribution --------------------------------------------------------------
+
+export function bars({ names }) {
+  const numbers = names.map(() => element("span", { class: "number" }));
+  const fills = names.map(() => element("span", { class: "fill" }));
+  const lines = names.map((name, m) =>
+    element("li", {}, element("span", { class: "name" }, name), numbers[m],
+      element("span", { class: "track", "aria-hidden": "true" }, fills[m])),
+  );
+  const list = element("ul", { class: "bars" }, ...lines);
+  return {
+    node: list,
+    paint(label, shares, blocked = []) {
+      list.setAttribute("aria-label", label);
+      shares.forEach((share, m) => {
+        lines[m].classList.toggle("blocked", Boolean(blocked[m]));
+        setText(numbers[m], blocked[m] && share === 0 ? "0" : share.toFixed(2));
+        fills[m].style.width = `${100 * share}%`;
+      });
+    },
+  };
+}
+
+// A slider with its label and its value in words --------------------------------------------------
+
+export function slider({ label, min, max, step, value, says, onInput }) {
+  const field = element("input", { type: "range", min, max, step });
+  const shown = element("output");
+  const set = (number, words = says(Number(number))) => {
+    field.value = number;
+    field.setAttribute("aria-valuetext", words);
+    setText(shown, words);
+  };
+  field.addEventListener("input", () => {
+    set(field.value);
+    onInput(Number(field.value));
+  });
+  set(value);
+  return { node: element("label", { class: "slider" }, `${label} `, field, shown), set };
+}
+
+// The frame ---------------------------------------------------------------------------------------
+
+/** Puts a figure into the page. draw(body, model) returns what is to be done when the state changes. */
+export function mount({ model, el }, draw) {
+  const body = element("div");
+  const problem = element("p", { class: "problem", role: "alert" });
+  const frame = element(
+    "div",
+    { class: "attn-figure", role: "group", "aria-label": model.get("title") },
+    element("p", { class: "title" }, model.get("title")),
+    body,
+    problem,
+  );
+  // JupyterLab's shortcuts match the focused node itself first, sliders included: none hears these.
+  frame.addEventListener("keydown", (event) => {
+    if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
+  });
+  const update = draw(body, model);
+  const say = () => setText(problem, model.get("problem"));
+  update();
+  say();
+  model.on("change:state", update);
+  model.on("change:problem", say);
+  el.append(frame);
+}

@@ -1,0 +1,209 @@
+"""The base of all figures to touch: inputs in, a state out, and a still picture of it.
+
+    edit in the page ─> change ─> checked ─> computed ─> state ─> drawn in the page
+    assignment in Python ─┘            └─> ValueError: said in the page, or raised; nothing changes
+
+JavaScript never computes a number that is shown. It sends what was typed, and draws `state`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import traitlets
+from anywidget import AnyWidget
+
+from attnlab.figures.live.ramp import PALETTE
+
+MOST = 32  # tokens along an edge: as many cells as are drawn at once without a delay
+Values = dict[str, Any]
+_HERE = files("attnlab.figures.live")
+_SHARED_IMPORT = re.compile(r'^import \{[^}]*\} from "\./figure\.mjs";\n', re.MULTILINE)
+
+
+def source(name: str) -> str:
+    """The module of a figure and what it imports from figure.mjs, as one module.
+
+    anywidget hands the browser one text with no address, from which nothing can be imported.
+    """
+    shared, own = ((_HERE / f"{stem}.mjs").read_text(encoding="utf-8") for stem in ("figure", name))
+    return f"{shared}\n{_SHARED_IMPORT.sub('', own)}"
+
+
+def style(name: str = "") -> str:
+    """figure.css, and a figure's own rules after it where it has some."""
+    names = ("figure", name) if name else ("figure",)
+    return "\n".join((_HERE / f"{stem}.css").read_text(encoding="utf-8") for stem in names)
+
+
+class Input:
+    """One of a figure's inputs: reading gives its value, assigning computes the figure again."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, figure: Any, owner: type | None = None) -> Any:
+        return self if figure is None else figure._inputs[self.name]
+
+    def __set__(self, figure: Any, value: Any) -> None:
+        figure.change(**{self.name: value})
+
+
+class Figure(AnyWidget):
+    """A figure that a reader can touch.
+
+    A figure declares its inputs as `Input`, sets `title` and `_esm`, and writes `checked`,
+    `computed`, `summary` and `fallback`. An input may have any name that no widget has: `keys` is
+    taken.
+
+    Attributes:
+        state: what the page draws, as JSON; made by `computed` and by nothing else.
+        problem: what was wrong with the last edit, '' if nothing was.
+    """
+
+    _css = style()
+    title = traitlets.Unicode().tag(sync=True)
+    palette = traitlets.List(PALETTE).tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+    problem = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, **inputs: Any) -> None:
+        self._inputs = self.checked(inputs)
+        super().__init__(state=self.computed(self._inputs))
+        self.on_msg(self._receive)
+
+    # What a figure writes for itself -----------------------------------------------------------
+
+    def checked(self, inputs: Values) -> Values:
+        """The inputs in their one form.
+
+        Raises:
+            ValueError: with a sentence for the reader, if an input cannot be used.
+        """
+        raise NotImplementedError
+
+    def computed(self, inputs: Values) -> Values:
+        """What is drawn, as JSON, from inputs that are `checked`."""
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """What there is to see, in a sentence or two, for `repr` and for those who do not see."""
+        raise NotImplementedError
+
+    def fallback(self) -> str:
+        """The figure as HTML without scripts, for where no kernel runs."""
+        raise NotImplementedError
+
+    # What all figures do -----------------------------------------------------------------------
+
+    def change(self, **inputs: Any) -> None:
+        """Change inputs together: all of them, or none.
+
+        Raises:
+            ValueError: an input cannot be used; the figure stays as it was.
+        """
+        unknown = inputs.keys() - self._inputs.keys()
+        if unknown:
+            raise ValueError(f"{self.title} has no input {', '.join(sorted(unknown))}")
+        checked = self.checked({**self._inputs, **inputs})
+        state = self.computed(checked)
+        self._inputs = checked
+        self.state = state
+        self.problem = ""
+
+    def edit(self, name: str, row: int, column: int, text: str) -> None:
+        """Put what was typed into one cell of an input.
+
+        Args:
+            name: of an input that is a matrix.
+            row: of the cell.
+            column: of the cell.
+            text: what was typed.
+        Raises:
+            ValueError: it is not a number, or not one that the figure can use.
+        """
+        matrix = np.array(self._inputs[name])
+        matrix[row, column] = number(text)
+        self.change(**{name: matrix})
+
+    def _receive(self, _: Any, message: Values, buffers: Any) -> None:
+        """Do what the page asks.
+
+        Args:
+            message: {"change": {input: value, …}} or {"edit": [input, row, column, text]}.
+        """
+        self.problem = ""  # so that the same problem, met twice, is said twice
+        try:
+            if "edit" in message:
+                self.edit(*message["edit"])
+            else:
+                self.change(**message["change"])
+        except ValueError as error:
+            self.problem = str(error)
+
+    def __repr__(self) -> str:
+        return f"{self.title}: {self.summary()}"
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
+        return {**data, "text/html": self.fallback()}, metadata
+
+
+def number(text: Any) -> float:
+    """What was typed, as a finite number.
+
+    Raises:
+        ValueError: it is not one.
+    """
+    try:
+        value = float(str(text).strip().replace("−", "-"))
+    except ValueError:
+        raise ValueError(f"“{text}” is not a number") from None
+    if not np.isfinite(value):
+        raise ValueError(f"“{text}” is not a finite number")
+    return value
+
+
+def array(name: str, data: Any, shape: Sequence[int | None]) -> np.ndarray:
+    """Lists, an array or a tensor, as finite float64 that nobody can change in place.
+
+    Args:
+        name: for messages.
+        data: of the shape.
+        shape: the sizes, None where any is right.
+    Raises:
+        ValueError: it holds something else, or has another shape.
+    """
+    if hasattr(data, "detach"):
+        data = data.detach().cpu().numpy()
+    try:
+        numbers = np.array(data, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} has to hold numbers, in rows of the same length") from None
+    fits = numbers.ndim == len(shape) and all(
+        wanted in (None, size) for size, wanted in zip(numbers.shape, shape, strict=True)
+    )
+    if not fits:
+        wanted = " × ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(f"{name} has shape {numbers.shape}, and {wanted} is needed")
+    if not np.isfinite(numbers).all():
+        where = tuple(int(at) for at in np.argwhere(~np.isfinite(numbers))[0])
+        raise ValueError(f"{name} holds {numbers[where]} at {list(where)}; all has to be finite")
+    numbers.setflags(write=False)
+    return numbers
+
+
+def names(name: str, words: Iterable[Any], most: int = MOST) -> list[str]:
+    """Labels of rows or columns.
+
+    Raises:
+        ValueError: there are none, or more than fit.
+    """
+    labels = [str(word) for word in words]
+    if not 1 <= len(labels) <= most:
+        raise ValueError(f"there are {len(labels)} {name}; 1 to {most} can be shown")
+    return labels

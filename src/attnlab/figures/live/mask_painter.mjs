@@ -1,0 +1,164 @@
+// Draws MaskPainter: the weights, whose cells are painted, and the mask in both conventions.
+
+import { element, grid, mount, moved, setText, shade, slider } from "./figure.mjs";
+
+const SETTLED = 100; // ms; a key held down is not worth a message for every row
+
+/** The cells from one to another in a straight line, both included: a fast pointer leaves cells out. */
+export function line(from, to) {
+  const down = to.row - from.row;
+  const across = to.column - from.column;
+  const steps = Math.max(Math.abs(down), Math.abs(across));
+  const at = (step, start, way) => start + (steps ? Math.round((step / steps) * way) : 0);
+  return Array.from({ length: steps + 1 }, (_, step) => [
+    at(step, from.row, down),
+    at(step, from.column, across),
+  ]);
+}
+
+/** Whether a row of the mask and its weights are the same in two states. */
+export function sameRow(one, other, row) {
+  const equal = (a, b) => a.length === b.length && a.every((value, m) => value === b[m]);
+  return equal(one.weights[row], other.weights[row]) && equal(one.blocked[row], other.blocked[row]);
+}
+
+function draw(body, model) {
+  let table, shown, sending, parts;
+  body.classList.add("painter");
+  const palette = model.get("palette");
+  const told = element("p", { class: "told", "aria-live": "polite" });
+  const counted = element("p", { class: "counted" });
+  const change = (input) => model.send({ change: input });
+
+  const choose = (row) => {
+    table.highlight(row);
+    setText(told, model.get("state").told[row]);
+  };
+  const select = (row) => {
+    choose(row);
+    model.set("row", row);
+    clearTimeout(sending);
+    sending = setTimeout(() => model.save_changes(), SETTLED);
+  };
+
+  const painted = (tokens) => {
+    let at = { row: 0, column: 0 };
+    let spreading = false; // Shift is held: cells on the way become what this one is
+    let from = null; // of the stroke that the pointer paints
+    let over = null;
+    let pressed = false;
+    table = grid({
+      label: "weights, to be blocked and opened",
+      rows: tokens,
+      columns: tokens,
+      onMove(place) {
+        if (spreading) model.send({ spread: line(at, place) });
+        spreading = false;
+        at = place;
+        select(place.row);
+      },
+      onAct: ({ row, column }) => model.send({ toggle: [row, column] }),
+    });
+    const { node } = table;
+    node.addEventListener("keydown", ({ key, shiftKey }) => {
+      spreading = shiftKey && moved(at, key, 1, 1) !== null;
+    }, true);
+    node.addEventListener("pointerdown", (event) => {
+      const { place } = event.target;
+      if (!place || event.button) return;
+      event.preventDefault();
+      pressed = true;
+      from = over = place;
+      table.focus(place);
+      model.send({ toggle: [place.row, place.column] });
+    });
+    node.addEventListener("pointermove", (event) => {
+      if (!from) return;
+      if (!(event.buttons & 1)) {
+        from = null;
+        return;
+      }
+      // A finger's events go to the cell where it came down.
+      const place = document.elementFromPoint(event.clientX, event.clientY)?.place;
+      if (!place || !node.contains(event.target) || place === over) return;
+      model.send({ spread: [[from.row, from.column], ...line(over, place)] });
+      over = place;
+      table.focus(place);
+    });
+    for (const end of ["pointerup", "pointercancel"]) {
+      node.addEventListener(end, () => { from = null; });
+    }
+    // The press has painted already; only a click without one, as a screen reader's, comes through.
+    node.addEventListener("click", (event) => {
+      if (pressed) event.stopPropagation();
+      pressed = false;
+    }, true);
+    return node;
+  };
+
+  const build = ({ tokens, presets, conventions }) => {
+    const buttons = presets.map((preset) => {
+      const button = element("button", { type: "button" }, preset);
+      button.addEventListener("click", () => change({ preset }));
+      return button;
+    });
+    const number = (label, input, says) =>
+      slider({ label, min: 1, max: tokens.length, step: 1, value: 1, says, onInput: (value) => change({ [input]: value }) });
+    const length = number("real tokens", "length", (value) => `${value}, the rest is padding`);
+    const reach = number("window", "window", (value) => `${value}, itself and those before it`);
+    const letters = conventions.map(({ name, means, call }) => {
+      const text = element("pre", { role: "img", tabindex: 0 });
+      const node = element("div", { class: "convention" },
+        element("p", {}, element("strong", {}, name), `: ${means}`, element("br"), element("code", {}, call)),
+        text);
+      return { node, text };
+    });
+    body.replaceChildren(
+      element("div", { class: "presets", role: "group", "aria-label": "preset" }, ...buttons),
+      length.node,
+      reach.node,
+      element("p", { class: "hint" },
+        "Click or drag to block and open cells. Arrow keys move, Space blocks or opens, Shift + arrow paints on."),
+      element("div", { class: "panels" }, painted(tokens), element("div", { class: "beside" }, told, counted)),
+      element("div", { class: "panels" }, ...letters.map(({ node }) => node)),
+      element("p", { class: "hint" }, "T is True, · is False; a row is a query, a column a key."),
+    );
+    parts = { buttons, length, reach, letters };
+    shown = null;
+  };
+
+  const update = () => {
+    const state = model.get("state");
+    const { tokens, weights, blocked, preset } = state;
+    if (`${shown?.tokens}` !== `${tokens}`) build(state);
+    weights.forEach((row, n) => {
+      if (shown && sameRow(shown, state, n)) return;
+      row.forEach((weight, m) => {
+        const text = blocked[n][m] ? "0" : weight.toFixed(2);
+        const name = `${tokens[n]} to ${tokens[m]}: ${blocked[n][m] ? "blocked" : "open"}, ${text}`;
+        const [face, ink] = shade(palette, weight);
+        table.paint(n, m, { text, name, blocked: blocked[n][m], face, ink });
+      });
+    });
+    shown = state;
+    parts.buttons.forEach((button, n) => button.setAttribute("aria-pressed", state.presets[n] === preset));
+    parts.length.node.hidden = !preset.includes("padding");
+    parts.reach.node.hidden = preset !== "window";
+    parts.length.set(state.length);
+    parts.reach.set(state.window);
+    parts.letters.forEach(({ text }, n) => {
+      setText(text, state.conventions[n].text);
+      text.setAttribute("aria-label", state.conventions[n].said);
+    });
+    setText(counted, state.counted);
+    choose(Math.min(model.get("row"), tokens.length - 1));
+  };
+
+  model.on("change:row", () => {
+    table.moveTo({ row: model.get("row") });
+    choose(model.get("row"));
+  });
+  return update;
+}
+
+export default { render: (context) => mount(context, draw) };

@@ -1,0 +1,282 @@
+"""Mask painter: cells are blocked and opened by hand, and the weights follow."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from attnlab.exercises.attention import weights as soft_weights
+from attnlab.figures.live import fallback
+from attnlab.figures.live.figure import Figure, Input, Values, array, names, number, source, style
+from attnlab.figures.live.who_listens import entropies, in_words
+
+BY_HAND = "by hand"
+PRESETS = ("none", "causal", "padding", "causal and padding", "window")
+MOST_STILL = 12  # tokens for which the still figure shows every preset
+CONVENTIONS = {
+    "attend": ("True = attend", "F.scaled_dot_product_attention(q, k, v, attn_mask=attend)"),
+    "blocked": ("True = blocked", "nn.MultiheadAttention(…)(q, k, v, attn_mask=blocked)"),
+}
+
+
+class MaskPainter(Figure):
+    """Weights whose cells are blocked and opened by pointer or keyboard.
+
+    Args:
+        scores: (N, N), scaled, of every query with every key.
+        tokens: N labels, of queries and keys alike.
+        preset: one of PRESETS, the mask to begin with.
+    Raises:
+        ValueError: sizes do not fit, or there is no such preset.
+
+    Attributes:
+        mask: (N, N) bool, True = attend, as in F.scaled_dot_product_attention; assigning to it
+            paints the page.
+        blocked: (N, N) bool, True = blocked, as in nn.MultiheadAttention: `~mask`.
+        weights: (N, N), each row adds up to 1, or is 0 where all its keys are blocked.
+        preset: which preset the mask is, 'by hand' if none.
+        length: how many tokens are real where padding is blocked.
+        window: how many tokens a query reads in a window, itself and those before it.
+        row: the selected row.
+    """
+
+    _esm = source("mask_painter")
+    _css = style("mask_painter")
+    title = traitlets.Unicode("Mask painter").tag(sync=True)
+    row = traitlets.Int(0).tag(sync=True)
+    scores, tokens, mask = Input(), Input(), Input()
+    preset, length, window = Input(), Input(), Input()
+
+    def __init__(self, scores: Any, tokens: Sequence[str], preset: str = "none") -> None:
+        count = len(tokens)
+        super().__init__(
+            scores=scores,
+            tokens=tokens,
+            mask=None,
+            preset=preset,
+            length=max(count - count // 4, 1),
+            window=min(3, max(count, 1)),
+        )
+
+    @property
+    def blocked(self) -> np.ndarray:
+        return ~self.mask
+
+    @property
+    def weights(self) -> np.ndarray:
+        return np.array(self.state["weights"])
+
+    def change(self, **inputs: Any) -> None:
+        if "mask" in inputs:
+            inputs.setdefault("preset", BY_HAND)
+        super().change(**inputs)
+        self.row = min(self.row, len(self.tokens) - 1)
+
+    def checked(self, inputs: Values) -> Values:
+        tokens = names("tokens", inputs["tokens"])
+        count, preset = len(tokens), inputs["preset"]
+        scores = array("scores", inputs["scores"], (count, count))
+        length = _whole("length", inputs["length"], count)
+        window = _whole("window", inputs["window"], count)
+        if preset == BY_HAND:
+            mask = _bools(array("mask", inputs["mask"], (count, count)))
+        else:
+            mask = made(preset, count, length, window)
+        return {
+            "scores": scores,
+            "tokens": tokens,
+            "mask": mask,
+            "preset": preset,
+            "length": length,
+            "window": window,
+        }
+
+    def computed(self, inputs: Values) -> Values:
+        tokens, mask = inputs["tokens"], inputs["mask"]
+        # Queries whose products with unit vectors are the scores, so that the oracle masks them.
+        shares = soft_weights(inputs["scores"].copy(), np.eye(len(tokens)), mask.copy(), scale=1)
+        told = [
+            in_words(token, row, tokens, hidden, entropy)
+            for token, row, hidden, entropy in zip(
+                tokens, shares, ~mask, entropies(shares), strict=True
+            )
+        ]
+        return {
+            "tokens": tokens,
+            "weights": shares.tolist(),
+            "blocked": (~mask).tolist(),
+            "told": told,
+            "counted": counted(tokens, mask),
+            "preset": inputs["preset"],
+            "presets": list(PRESETS),
+            "length": inputs["length"],
+            "window": inputs["window"],
+            "conventions": conventions(tokens, mask),
+        }
+
+    @traitlets.validate("row")
+    def _row_is_there(self, proposal: Any) -> int:
+        row, count = proposal["value"], len(self._inputs["tokens"])
+        if not 0 <= row < count:
+            raise traitlets.TraitError(f"there is no row {row}; rows are 0 to {count - 1}")
+        return int(row)
+
+    def _receive(self, _: Any, message: Values, buffers: Any) -> None:
+        """Do what the page asks.
+
+        The page says which cell is the example, never what a cell becomes: what it shows may be one
+        step behind.
+
+        Args:
+            message: {"toggle": [row, column]}, {"spread": [[row, column], …]}, in which all cells
+                become what the first is, or one that every figure knows.
+        """
+        mask = np.array(self.mask)
+        if "toggle" in message:
+            row, column = message["toggle"]
+            mask[row, column] ^= True
+            message = {"change": {"mask": mask}}
+        elif "spread" in message:
+            (row, column), *others = message["spread"]
+            for other in others:
+                mask[tuple(other)] = mask[row, column]
+            message = {"change": {"mask": mask}}
+        super()._receive(_, message, buffers)
+
+    def summary(self) -> str:
+        return f"preset {self.preset}. {self.state['counted']}"
+
+    def fallback(self) -> str:
+        mark = fallback.mark(repr(self), *self.state["told"])
+        steps = {self.preset: self.state}
+        if len(self.tokens) <= MOST_STILL:
+            for preset in PRESETS:
+                changed = {**self._inputs, "preset": preset}
+                steps.setdefault(preset, self.computed(self.checked(changed)))
+        radios = "".join(
+            f'<span class="step step-{step + 1}" style="margin-right:12px;white-space:nowrap">'
+            f"{fallback.radio(mark, step, label)}</span>"
+            for step, label in enumerate(steps)
+        )
+        stills = fallback.listed([_still(preset, state) for preset, state in steps.items()])
+        content = fallback.stepper(mark, len(steps)) + radios + stills
+        return fallback.framed(content, repr(self), mark)
+
+
+def made(preset: str, count: int, length: int, window: int) -> np.ndarray:
+    """A preset's mask.
+
+    Args:
+        preset: one of PRESETS.
+        count: tokens.
+        length: how many of them are real.
+        window: how many a query reads, itself included.
+    Returns:
+        (N, N) bool, True = attend.
+    Raises:
+        ValueError: there is no such preset.
+    """
+    query, key = np.indices((count, count))
+    causal, real = key <= query, key < length
+    masks = {
+        "none": np.ones((count, count), dtype=bool),
+        "causal": causal,
+        "padding": real,
+        "causal and padding": causal & real,
+        "window": causal & (key > query - window),
+    }
+    if preset not in masks:
+        raise ValueError(f"there is no preset “{preset}”; there are {', '.join(PRESETS)}")
+    mask = masks[preset]
+    mask.setflags(write=False)
+    return mask
+
+
+def counted(tokens: Sequence[str], mask: np.ndarray) -> str:
+    """How many cells are open and blocked, in both conventions.
+
+    Args:
+        tokens: N labels.
+        mask: (N, N) bool, True = attend.
+    """
+    empty = [f"“{token}”" for token, row in zip(tokens, mask, strict=True) if not row.any()]
+    unread = f" {', '.join(empty)} may read nothing: weights of 0, not NaN." if empty else ""
+    opened = int(mask.sum())
+    return (
+        f"{mask.size - opened} of {mask.size} cells are blocked. So attend (True = attend) holds "
+        f"{opened} True, and blocked (True = blocked) holds {mask.size - opened}.{unread}"
+    )
+
+
+def conventions(tokens: Sequence[str], mask: np.ndarray) -> list[Values]:
+    """The mask as PyTorch's two functions want it, in letters and in words.
+
+    Args:
+        tokens: N labels.
+        mask: (N, N) bool, True = attend.
+    """
+    return [
+        {
+            "name": name,
+            "means": means,
+            "call": call,
+            "text": in_letters(tokens, trues),
+            "said": f"{name}, {means}, row by row: "
+            + "; ".join(
+                f"{token} {' '.join('T' if each else 'F' for each in row)}"
+                for token, row in zip(tokens, trues.tolist(), strict=True)
+            ),
+        }
+        for (name, (means, call)), trues in zip(CONVENTIONS.items(), (mask, ~mask), strict=True)
+    ]
+
+
+def in_letters(tokens: Sequence[str], trues: np.ndarray) -> str:
+    """(N, N) bool as N lines, T for True and · for False, each after its token."""
+    width = max(map(len, tokens))
+    return "\n".join(
+        f"{token:>{width}}  {' '.join('T' if each else '·' for each in row)}"
+        for token, row in zip(tokens, trues.tolist(), strict=True)
+    )
+
+
+def _whole(name: str, given: Any, most: int) -> int:
+    """A whole number from 1 to most."""
+    value = number(given)
+    if value != int(value) or not 1 <= value <= most:
+        raise ValueError(f"{name} is {value:g}; whole numbers from 1 to {most} will do")
+    return int(value)
+
+
+def _bools(numbers: np.ndarray) -> np.ndarray:
+    """0 and 1 as bools that nobody can change in place."""
+    wrong = (numbers != 0) & (numbers != 1)
+    if wrong.any():
+        where = tuple(int(at) for at in np.argwhere(wrong)[0])
+        raise ValueError(
+            f"mask holds {numbers[where]:g} at {list(where)}; it has to be bool, True = attend"
+        )
+    mask = numbers != 0
+    mask.setflags(write=False)
+    return mask
+
+
+def _still(preset: str, state: Values) -> str:
+    """One mask: its weights, and both conventions."""
+    weights, blocked = np.array(state["weights"]), np.array(state["blocked"])
+    table = fallback.plain_table(weights, state["tokens"], state["tokens"], blocked)
+    letters = "".join(
+        f'<div><p style="margin:4px 0"><b>{each["name"]}</b>: {each["means"]}<br>'
+        f"<code>{html.escape(each['call'])}</code></p>"
+        f'<pre role="img" aria-label="{html.escape(each["said"], quote=True)}">'
+        f"{html.escape(each['text'])}</pre></div>"
+        for each in state["conventions"]
+    )
+    return (
+        f"<p>Preset {preset}. {html.escape(state['counted'])} Hatched: blocked.</p>{table}"
+        f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px">{letters}</div>'
+    )

@@ -1,0 +1,284 @@
+"""Saturation: what wider forms do to scores, weights and slopes, with and without 1/√d_k.
+
+forms, drawn once ─> the first d_k lines ─> scores ─┬─ as they are ─┬─> weights ─> measures
+                                                    └─── ÷ √d_k ────┘           └─> picture
+"""
+
+from __future__ import annotations
+
+import html
+from functools import lru_cache
+
+import numpy as np
+import traitlets
+
+from attnlab.exercises.attention import softmax
+from attnlab.figures.live import fallback
+from attnlab.figures.live.figure import Figure, Input, Values, number, source, style
+from attnlab.figures.live.who_listens import entropies
+
+WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+SHELVES, READERS, BOOKS = 20, 50, 20
+WAYS = ("no scale", "÷ √d_k")
+LIMIT, BIN = 102, 4  # of the axis of scores; 0 is the middle of a bin
+WIDE, HIGH, EDGE = 204, 100, 20  # of a plot, and the room around it
+BLUE, ORANGE = "#0072b2", "#d55e00"
+
+
+class Saturation(Figure):
+    """Sliders for the width of queries and keys and for the reader; two ways to scale side by side.
+
+    1,000 readers stand before shelves of 20 books. All forms are drawn once, 1024 lines long; at
+    width d_k their first d_k lines count.
+
+    Args:
+        d_k: one of WIDTHS.
+        reader: from 1 to 50, whose weights are drawn.
+        seed: of all random numbers.
+    Raises:
+        ValueError: there is no such width or reader, or the seed is no whole number.
+    """
+
+    _esm = source("saturation")
+    _css = style("saturation")
+    title = traitlets.Unicode("Saturation").tag(sync=True)
+    d_k, reader, seed = Input(), Input(), Input()
+
+    def __init__(self, d_k: int = 64, reader: int = 1, seed: int = 4) -> None:
+        super().__init__(d_k=d_k, reader=reader, seed=seed)
+
+    def checked(self, inputs: Values) -> Values:
+        whole = {name: number(inputs[name]) for name in ("d_k", "reader", "seed")}
+        for name, value in whole.items():
+            if value != int(value) or value < 0:
+                raise ValueError(f"{name} is {value:g}; a whole number from 0 on is needed")
+        if whole["d_k"] not in WIDTHS:
+            listed = ", ".join(map(str, WIDTHS))
+            raise ValueError(f"d_k is {whole['d_k']:g}; there are {listed}")
+        if not 1 <= whole["reader"] <= READERS:
+            raise ValueError(f"there is no reader {whole['reader']:g}; there are 1 to {READERS}")
+        return {name: int(value) for name, value in whole.items()}
+
+    def computed(self, inputs: Values) -> Values:
+        d_k, reader = inputs["d_k"], inputs["reader"]
+        shelves = measured_shelves(inputs["seed"])[d_k]
+        measures = {way: of_reader(shelves[way], reader) for way in WAYS}
+        return {
+            "d_k": d_k,
+            "reader": reader,
+            "widths": list(WIDTHS),
+            "readers": READERS,
+            "ways": list(WAYS),
+            "measures": measures,
+            "pictures": [picture(way, measures[way]) for way in WAYS],
+            "table": table(measures),
+            "told": in_words(d_k, reader, measures),
+        }
+
+    def summary(self) -> str:
+        return str(self.state["told"])
+
+    def fallback(self) -> str:
+        mark = fallback.mark(repr(self))
+        doubled = [width for width in WIDTHS if width & (width - 1) == 0]
+        steps = dict.fromkeys([self.d_k, *doubled])
+        states = [self.computed({**self._inputs, "d_k": width}) for width in steps]
+        radios = "".join(
+            f'<span class="step step-{step + 1}" style="margin-right:12px;white-space:nowrap">'
+            f"{fallback.radio(mark, step, f'd_k = {width}')}</span>"
+            for step, width in enumerate(steps)
+        )
+        content = (
+            fallback.stepper(mark, len(steps)) + radios + fallback.listed([*map(_still, states)])
+        )
+        return fallback.framed(content, repr(self), mark)
+
+
+def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Standard normal queries (SHELVES, READERS, 1024) and keys (SHELVES, BOOKS, 1024)."""
+    rng = np.random.default_rng(seed)
+    queries = rng.standard_normal((SHELVES, READERS, WIDTHS[-1]))
+    return queries, rng.standard_normal((SHELVES, BOOKS, WIDTHS[-1]))
+
+
+@lru_cache(maxsize=2)
+def measured_shelves(seed: int) -> dict[int, dict[str, Values]]:
+    """For each width and way to scale, what `measured` finds.
+
+    All widths at once, as the still figure shows them all, and one call of softmax is quicker than
+    many.
+    """
+    queries, keys = drawn(seed)
+    raw = [queries[..., :d_k] @ keys[..., :d_k].swapaxes(-1, -2) for d_k in WIDTHS]
+    scores = np.stack([[each, each / d_k**0.5] for each, d_k in zip(raw, WIDTHS, strict=True)])
+    weights = softmax(scores).reshape(len(WIDTHS), len(WAYS), -1, BOOKS)
+    return {
+        d_k: {way: measured(scores[n, side], weights[n, side]) for side, way in enumerate(WAYS)}
+        for n, d_k in enumerate(WIDTHS)
+    }
+
+
+def jacobian_norms(weights: np.ndarray) -> np.ndarray:
+    """The norm of softmax's Jacobian diag(p) − p pᵀ for each row p.
+
+    Args:
+        weights: (R, M).
+    Returns:
+        (R,).
+    """
+    jacobians = -weights[:, :, None] * weights[:, None, :]
+    diagonal = np.arange(weights.shape[1])
+    jacobians[:, diagonal, diagonal] += weights
+    squares = np.einsum("rij,rij->r", jacobians, jacobians)  # np.linalg.norm takes ten times longer
+    return np.sqrt(squares)
+
+
+def measured(scores: np.ndarray, weights: np.ndarray) -> Values:
+    """What scores do to weights and slopes.
+
+    Args:
+        scores: (SHELVES, READERS, BOOKS), as softmax gets them.
+        weights: (SHELVES · READERS, BOOKS), that softmax makes of them.
+    Returns:
+        Spread and histogram of the scores, the weights of the first shelf, and each measure for all
+        readers.
+    """
+    counts, _ = np.histogram(scores, np.arange(-LIMIT, LIMIT + BIN, BIN))
+    return {
+        "std": float(scores.std()),
+        "histogram": (counts / scores.size).tolist(),
+        "weights": weights[:READERS].tolist(),
+        "measures": {
+            "entropy": np.array(entropies(weights)),
+            "largest": weights.max(axis=1),
+            "gradient": jacobian_norms(weights),
+        },
+    }
+
+
+def of_reader(shelves: Values, reader: int) -> Values:
+    """The same for one reader of the first shelf, counted from 1, beside the median of all."""
+    measures = shelves["measures"]
+    return {
+        "std": shelves["std"],
+        "histogram": shelves["histogram"],
+        "weights": shelves["weights"][reader - 1],
+        "reader": {name: float(column[reader - 1]) for name, column in measures.items()},
+        "typical": {name: float(np.median(column)) for name, column in measures.items()},
+    }
+
+
+def table(measures: Values) -> list[list[str]]:
+    """Lines of a label and a number for each way to scale."""
+    columns = [measures[way] for way in WAYS]
+    lines = [["standard deviation of scores", *(f"{each['std']:.2f}" for each in columns)]]
+    for name, label in (
+        ("entropy", "entropy, nats"),
+        ("largest", "largest weight"),
+        ("gradient", "norm of the Jacobian"),
+    ):
+        for who, whose in (("reader", "this reader"), ("typical", "typical reader")):
+            numbers = [each[who][name] for each in columns]
+            lines.append([f"{label}: {whose}", *map(short, numbers)])
+    return lines
+
+
+def short(value: float) -> str:
+    """Two decimals, or a power of ten where they would show 0."""
+    if value >= 0.01 or value == 0:
+        return f"{value:.2f}"
+    digits, power = f"{value:.0e}".split("e")
+    return f"{digits} · 10{str(int(power)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
+def in_words(d_k: int, reader: int, measures: Values) -> str:
+    """Both ways in a sentence each."""
+    said = []
+    for way, name in zip(WAYS, ("Without a scale", f"Divided by √{d_k}"), strict=True):
+        each = measures[way]
+        own = each["reader"]
+        said.append(
+            f"{name} scores have a standard deviation of {each['std']:.1f}; the largest weight is "
+            f"{own['largest']:.2f}, as if {np.exp(own['entropy']):.1f} of {BOOKS} books shared "
+            f"alike, and the norm of the Jacobian, softmax's gradient, is "
+            f"{short(own['gradient'])}."
+        )
+    return f"d_k = {d_k}, reader {reader}. {' '.join(said)}"
+
+
+# The picture, the same in the page and where nothing runs -----------------------------------
+
+
+def picture(way: str, measures: Values) -> str:
+    """A histogram of all scores over one reader's weights, as an SVG on axes that never change."""
+    std, weights = measures["std"], measures["weights"]
+    best = int(np.argmax(weights))
+    said = (
+        f"{way}: histogram of scores, standard deviation {std:.1f}, over bars of {BOOKS} weights, "
+        f"the largest {weights[best]:.2f}, book {best + 1}"
+    )
+    dashes = "".join(f"M{_across(edge):.1f} 0V{HIGH}" for edge in (-std, std))
+    scores = "scores; dashed: ± their standard deviation"
+    size = f"{-EDGE} {-EDGE} {WIDE + 2 * EDGE} {2 * (HIGH + 2 * EDGE)}"
+    return (
+        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" viewBox="{size}" '
+        f'font-size="9" fill="currentColor" style="width:100%;max-width:340px;display:block">'
+        f'<path d="{_bars(measures["histogram"])}" fill="{BLUE}"/>'
+        f'<path d="{dashes}" fill="none" stroke="{ORANGE}" stroke-dasharray="3 2"/>'
+        f"{_axes('share of scores', scores, (str(-LIMIT).replace('-', '−'), '0', str(LIMIT)))}"
+        f'<g transform="translate(0 {HIGH + 2 * EDGE})">'
+        f'<path d="{_bars(weights, gap=2)}" fill="{BLUE}"/>'
+        f"{_axes('weight', 'books of this reader', ('1', '', str(BOOKS)))}</g></svg>"
+    )
+
+
+def _across(score: float) -> float:
+    """Where a score stands on the axis of scores."""
+    return (score + LIMIT) / (2 * LIMIT) * WIDE
+
+
+def _bars(shares: list[float], gap: float = 0) -> str:
+    """Bars between 0 and 1, all of those that can be seen, as a path."""
+    each = WIDE / len(shares)
+    return "".join(
+        f"M{n * each + gap / 2:.4g} {HIGH}v{-HIGH * share:.1f}h{each - gap:.3g}V{HIGH}"
+        for n, share in enumerate(shares)
+        if HIGH * share >= 0.05
+    )
+
+
+def _axes(upright: str, flat: str, ticks: tuple[str, str, str]) -> str:
+    """Two lines, what they measure, and numbers at the ends and in the middle."""
+    under = HIGH + 9
+    places = ((0, "start"), (WIDE / 2, "middle"), (WIDE, "end"))
+    numbers = "".join(
+        f'<text x="{x:g}" y="{under}" text-anchor="{anchor}">{tick}</text>'
+        for (x, anchor), tick in zip(places, ticks, strict=True)
+    )
+    return (
+        f'<path d="M0 0V{HIGH}H{WIDE}" fill="none" stroke="currentColor" stroke-width="0.6"/>'
+        f'<text x="0" y="-5">{upright}</text>'
+        f'<text x="-3" y="4" text-anchor="end">1</text>'
+        f'<text x="-3" y="{HIGH}" text-anchor="end">0</text>{numbers}'
+        f'<text x="{WIDE / 2:g}" y="{under + 9}" text-anchor="middle">{flat}</text>'
+    )
+
+
+def _still(state: Values) -> str:
+    """Both pictures, the table and the sentences of one state."""
+    cell = "padding:2px 8px;text-align:right"
+    panels = "".join(
+        f'<div style="flex:1 1 240px;max-width:340px"><b>{way}</b>{drawing}</div>'
+        for way, drawing in zip(WAYS, state["pictures"], strict=True)
+    )
+    head = "".join(f'<th scope="col" style="{cell}">{way}</th>' for way in WAYS)
+    lines = "".join(
+        f'<tr><th scope="row" style="{cell}">{label}</th>'
+        + "".join(f'<td style="{cell}">{shown}</td>' for shown in numbers)
+        + "</tr>"
+        for label, *numbers in state["table"]
+    )
+    return (
+        f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px">{panels}</div>'
+        f"<table><tr><td></td>{head}</tr>{lines}</table><p>{html.escape(state['told'])}</p>"
+    )

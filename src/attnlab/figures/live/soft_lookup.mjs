@@ -1,0 +1,156 @@
+// Draws SoftLookup: the plane with its arrows, the temperature, and both answers in a table.
+
+import { drawn, element, mount, setText, shade, slider } from "./figure.mjs";
+
+const STEP = 0.1;
+const LEAP = 0.5;
+const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+/** On the grid of steps and inside of the plane. */
+const settled = (entry, reach) => {
+  const inside = Math.min(Math.max(entry, -reach), reach);
+  return Math.round(inside / STEP) / Math.round(1 / STEP);
+};
+
+/** Where a key moves the query, null if it does not; Shift leaps. */
+export function nudged([x, y], key, reach, leap = false) {
+  const direction = DIRECTIONS[key];
+  if (!direction) return null;
+  const step = leap ? LEAP : STEP;
+  return [settled(x + step * direction[0], reach), settled(y + step * direction[1], reach)];
+}
+
+/** The query under the pointer; the plane fills the box from -size to size, the edge is at reach. */
+export function pointed({ clientX, clientY }, box, size, edge, reach) {
+  const across = ((clientX - box.left) / box.width) * 2 - 1;
+  const down = ((clientY - box.top) / box.height) * 2 - 1;
+  const scale = (size / edge) * reach;
+  return [settled(across * scale, reach), settled(-down * scale, reach)];
+}
+
+/** The stop of the slider that is closest to a temperature, by ratio. */
+export function nearest(temperatures, temperature) {
+  const distances = temperatures.map((stop) => Math.abs(Math.log(stop / temperature)));
+  return distances.indexOf(Math.min(...distances));
+}
+
+/** With a minus sign, and never −0. */
+export const signed = (number, digits) =>
+  number.toFixed(digits).replace(/^-(0\.?0*)$/, "$1").replace("-", "−");
+
+function draw(body, model) {
+  let parts, shape;
+  const told = element("p", { "aria-live": "polite" });
+  const send = (change) => model.send({ change });
+
+  const build = ({ books, axes, entries, temperatures, edge }) => {
+    const size = edge + 10;
+    const keys = books.map(() => drawn("path", { class: "key" }));
+    const labels = books.map((book) => drawn("text", {}, book));
+    const query = drawn("path", { class: "query" });
+    const slope = drawn("path", { class: "slope" });
+    const handle = drawn("circle", { r: 7, class: "handle", role: "slider", tabindex: 0, "aria-label": "query" });
+    const plane = drawn(
+      "svg",
+      { class: "plane", viewBox: `${-size} ${-size} ${2 * size} ${2 * size}` },
+      drawn("path", { class: "axis", d: `M${-edge} 0H${edge} M0 ${-edge}V${edge}` }),
+      drawn("text", { class: "axis", x: edge, y: 9, style: "text-anchor: end" }, axes[0]),
+      drawn("text", { class: "axis", x: 3, y: 4 - edge, style: "text-anchor: start" }, axes[1]),
+      ...keys, ...labels, query, slope, handle,
+    );
+
+    let waiting = null;
+    const follow = (event) => {
+      const { reach } = model.get("state");
+      if (!waiting) requestAnimationFrame(() => { send({ query: waiting }); waiting = null; });
+      waiting = pointed(event, plane.getBoundingClientRect(), size, edge, reach);
+    };
+    plane.addEventListener("pointerdown", (event) => {
+      plane.setPointerCapture(event.pointerId);
+      follow(event);
+      handle.focus();
+      event.preventDefault();
+    });
+    plane.addEventListener("pointermove", (event) => {
+      if (plane.hasPointerCapture(event.pointerId)) follow(event);
+    });
+    handle.addEventListener("keydown", (event) => {
+      const { query: at, reach } = model.get("state");
+      const to = nudged(at, event.key, reach, event.shiftKey);
+      if (!to) return;
+      event.preventDefault();
+      send({ query: to });
+    });
+
+    const heat = slider({
+      label: "temperature τ",
+      min: 0,
+      max: temperatures.length - 1,
+      step: 1,
+      value: 0,
+      says: (stop) => `${temperatures[stop]}`,
+      onInput: (stop) => send({ temperature: temperatures[stop] }),
+    });
+
+    const line = (name) => {
+      const cells = [element("td"), element("td")];
+      return { cells, node: element("tr", {}, element("th", { scope: "row" }, name), ...cells) };
+    };
+    const weights = books.map((book) => line(`weight of ${book}`));
+    const answers = entries.map((entry) => line(`answer: ${entry}`));
+    const slopes = axes.map((axis) => line(`slope of ${entries[0]} along ${axis}`));
+    const head = ["", "hard", "soft"].map((name) => element(name ? "th" : "td", name ? { scope: "col" } : {}, name));
+    const table = element("table", { class: "answers" },
+      element("tbody", {}, element("tr", {}, ...head), ...[...weights, ...answers, ...slopes].map(({ node }) => node)));
+
+    body.replaceChildren(
+      element("div", { class: "panels" },
+        element("div", { class: "beside" }, plane, heat.node,
+          element("p", { class: "hint" }, "Drag the query, or move it by arrow keys; Shift leaps.")),
+        element("div", { class: "beside" }, element("div", { class: "scroll" }, table), told)),
+    );
+    parts = { keys, labels, query, slope, handle, heat, weights, answers, slopes };
+  };
+
+  return () => {
+    const state = model.get("state");
+    const { arrows, hard, soft, reach, axes } = state;
+    const wanted = `${[state.books, axes, state.entries]}`;
+    if (shape !== wanted) build(state);
+    shape = wanted;
+    const palette = model.get("palette");
+
+    parts.keys.forEach((path, m) => {
+      path.setAttribute("d", arrows.keys[m]);
+      path.setAttribute("stroke-width", 1.5 + 5 * soft.weights[m]);
+      parts.labels[m].setAttribute("x", arrows.labels[m][0]);
+      parts.labels[m].setAttribute("y", arrows.labels[m][1] + 3);
+    });
+    parts.query.setAttribute("d", arrows.query);
+    parts.slope.setAttribute("d", arrows.slope);
+    const { handle } = parts;
+    const [x, y] = state.query;
+    const attributes = {
+      cx: arrows.tip[0], cy: arrows.tip[1],
+      "aria-valuemin": -reach, "aria-valuemax": reach, "aria-valuenow": x,
+      "aria-valuetext": `${axes[0]} ${signed(x, 1)}, ${axes[1]} ${signed(y, 1)}`,
+    };
+    for (const [name, value] of Object.entries(attributes)) handle.setAttribute(name, value);
+    parts.heat.set(nearest(state.temperatures, state.temperature), `${state.temperature}`);
+
+    [hard, soft].forEach((lookup, side) => {
+      parts.weights.forEach(({ cells }, m) => {
+        const [face, ink] = shade(palette, lookup.weights[m]);
+        setText(cells[side], lookup.weights[m].toFixed(2));
+        cells[side].style.background = face;
+        cells[side].style.color = ink;
+      });
+      parts.answers.forEach(({ cells }, e) => setText(cells[side], signed(lookup.answer[e], 2)));
+      parts.slopes.forEach(({ cells }, axis) =>
+        setText(cells[side], lookup.slope ? signed(lookup.slope[axis], 2) : "none"));
+    });
+    setText(told, state.told);
+  };
+}
+
+export default { render: (context) => mount(context, draw) };

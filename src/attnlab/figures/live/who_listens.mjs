@@ -1,0 +1,67 @@
+// Draws WhoListens: the heatmap, and beside it one row as bars and in words.
+
+import { bars, element, grid, mount, percent, setText, shade } from "./figure.mjs";
+
+const SETTLED = 100; // ms; a key held down is not worth a message for every row
+
+function draw(body, model) {
+  let table, chart, size, sending;
+  const palette = model.get("palette");
+  const told = element("p", { class: "told", "aria-live": "polite" });
+  const facts = element("p", { class: "facts" });
+
+  const show = (row) => {
+    const { weights, queries, blocked, largest, entropy } = model.get("state");
+    table.highlight(row);
+    chart.paint(`weights of ${queries[row]}`, weights[row], blocked[row]);
+    setText(facts, `largest weight ${percent(largest[row])} · entropy ${entropy[row].toFixed(2)} nats`);
+  };
+
+  // The pointer shows a row, and only choosing one tells it: a live region must not chatter.
+  const choose = (row) => {
+    show(row);
+    setText(told, model.get("state").told[row]);
+  };
+
+  const build = ({ queries, keys }) => {
+    size = `${queries} by ${keys}`;
+    chart = bars({ names: keys });
+    table = grid({
+      label: model.get("title"),
+      rows: queries,
+      columns: keys,
+      onMove({ row }) {
+        choose(row);
+        model.set("row", row);
+        clearTimeout(sending);
+        sending = setTimeout(() => model.save_changes(), SETTLED);
+      },
+      onHover: (row) => show(row ?? model.get("row")),
+    });
+    const beside = element("div", { class: "beside" }, chart.node, facts, told);
+    body.replaceChildren(element("div", { class: "panels" }, table.node, beside));
+  };
+
+  const update = () => {
+    const state = model.get("state");
+    if (size !== `${state.queries} by ${state.keys}`) build(state);
+    state.weights.forEach((row, n) =>
+      row.forEach((weight, m) => {
+        const blocked = state.blocked[n][m];
+        const text = blocked && weight === 0 ? "0" : weight.toFixed(2);
+        const name = `${state.queries[n]} to ${state.keys[m]}: ${blocked ? "blocked, " : ""}${text}`;
+        const [face, ink] = shade(palette, weight);
+        table.paint(n, m, { text, name, blocked, face, ink });
+      }),
+    );
+    choose(Math.min(model.get("row"), state.queries.length - 1));
+  };
+
+  model.on("change:row", () => {
+    table.moveTo({ row: model.get("row") });
+    choose(model.get("row"));
+  });
+  return update;
+}
+
+export default { render: (context) => mount(context, draw) };

@@ -1,0 +1,46 @@
+// The pure functions that figures share: node --test tests/js/
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { moved, percent, shade } from "../../src/attnlab/figures/live/figure.mjs";
+
+const from = (row, column) => ({ row, column });
+
+test("arrows move by one cell and stop at the edges", () => {
+  assert.deepEqual(moved(from(1, 1), "ArrowUp", 3, 4), from(0, 1));
+  assert.deepEqual(moved(from(1, 1), "ArrowRight", 3, 4), from(1, 2));
+  assert.deepEqual(moved(from(0, 0), "ArrowUp", 3, 4), from(0, 0));
+  assert.deepEqual(moved(from(0, 0), "ArrowLeft", 3, 4), from(0, 0));
+  assert.deepEqual(moved(from(2, 3), "ArrowDown", 3, 4), from(2, 3));
+  assert.deepEqual(moved(from(2, 3), "ArrowRight", 3, 4), from(2, 3));
+});
+
+test("Home and End go along the row, with Control to the corners", () => {
+  assert.deepEqual(moved(from(1, 2), "Home", 3, 4), from(1, 0));
+  assert.deepEqual(moved(from(1, 2), "End", 3, 4), from(1, 3));
+  assert.deepEqual(moved(from(1, 2), "Home", 3, 4, true), from(0, 0));
+  assert.deepEqual(moved(from(1, 2), "End", 3, 4, true), from(2, 3));
+});
+
+test("page keys go along the column", () => {
+  assert.deepEqual(moved(from(1, 2), "PageUp", 3, 4), from(0, 2));
+  assert.deepEqual(moved(from(1, 2), "PageDown", 3, 4), from(2, 2));
+});
+
+test("other keys move nothing, so that Tab leaves the grid", () => {
+  for (const key of ["Tab", "a", "Escape"]) assert.equal(moved(from(1, 1), key, 3, 4), null);
+});
+
+test("a share's colour is the nearest step, also outside of 0 and 1", () => {
+  const palette = ["dark", "middle", "light"];
+  assert.equal(shade(palette, 0.2), "dark");
+  assert.equal(shade(palette, 0.5), "middle");
+  assert.equal(shade(palette, 1), "light");
+  assert.equal(shade(palette, -3), "dark");
+  assert.equal(shade(palette, 3), "light");
+});
+
+test("a share is said in whole per cent", () => {
+  assert.equal(percent(0.866), "87 %");
+});

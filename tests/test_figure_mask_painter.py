@@ -1,0 +1,221 @@
+"""Mask painter, without a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+import traitlets
+
+from attnlab.figures.live import MaskPainter
+from attnlab.figures.live.mask_painter import PRESETS, made
+
+TOKENS = ["the", "cat", "sat", "on"]
+SCORES = [[1, 2, 0, 1], [0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 1, 2]]
+
+
+@pytest.fixture
+def painter() -> MaskPainter:
+    return MaskPainter(SCORES, TOKENS)
+
+
+def by_softmax(blocked: Any) -> np.ndarray:
+    """Weights of SCORES where −∞ fills the blocked cells, True = blocked."""
+    hidden = torch.tensor(SCORES, dtype=torch.float64).masked_fill(
+        torch.tensor(blocked), -torch.inf
+    )
+    return F.softmax(hidden, dim=-1).numpy()
+
+
+def paint(painter: MaskPainter, message: dict[str, Any]) -> None:
+    """What happens when the page sends a message."""
+    painter._handle_custom_msg(message, [])
+
+
+@pytest.mark.parametrize(
+    ("preset", "rows"),
+    [
+        ("none", ["1111", "1111", "1111", "1111"]),
+        ("causal", ["1000", "1100", "1110", "1111"]),
+        ("padding", ["1110", "1110", "1110", "1110"]),
+        ("causal and padding", ["1000", "1100", "1110", "1110"]),
+        ("window", ["1000", "1100", "0110", "0011"]),
+    ],
+)
+def test_a_preset_is_true_where_a_query_attends(
+    painter: MaskPainter, preset: str, rows: list[str]
+) -> None:
+    painter.change(preset=preset, length=3, window=2)
+    assert ["".join(str(int(each)) for each in row) for row in painter.mask] == rows
+    np.testing.assert_array_equal(painter.blocked, ~painter.mask)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_weights_are_softmax_of_what_is_open(painter: MaskPainter, preset: str) -> None:
+    painter.preset = preset
+    np.testing.assert_allclose(painter.weights, by_softmax(painter.blocked), atol=1e-12)
+
+
+def test_a_row_that_may_read_nothing_is_zeros_and_says_so(painter: MaskPainter) -> None:
+    mask = np.tril(np.ones((4, 4), dtype=bool))
+    mask[2] = False
+    painter.mask = mask
+    assert painter.weights[2].tolist() == [0, 0, 0, 0]
+    np.testing.assert_allclose(painter.weights[[0, 1, 3]].sum(axis=1), 1)
+    assert "“sat” may read nothing: weights of 0, not NaN." in repr(painter)
+    assert "nan" not in str(painter.state["weights"])
+
+
+def test_a_mask_from_python_reads_true_as_attend_and_is_by_hand(painter: MaskPainter) -> None:
+    painter.preset = "causal"
+    mask = torch.eye(4).bool()
+    painter.mask = mask
+    np.testing.assert_allclose(painter.weights, np.eye(4))
+    assert painter.preset == "by hand"
+    assert painter.mask.dtype == bool
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        (np.ones((3, 4)), r"mask has shape \(3, 4\), and 4 × 4 is needed"),
+        (np.ones((1, 1, 4, 4)), r"mask has shape \(1, 1, 4, 4\), and 4 × 4 is needed"),
+        (np.triu(np.full((4, 4), -np.inf), 1), r"mask holds -inf at \[0, 1\]"),
+        (np.full((4, 4), 0.5), r"mask holds 0.5 at \[0, 0\]; it has to be bool, True = attend"),
+        ("causal", "mask has to hold numbers"),
+    ],
+)
+def test_what_is_no_mask_is_refused_and_changes_nothing(
+    painter: MaskPainter, mask: Any, said: str
+) -> None:
+    painter.preset = "causal"
+    before, preset = painter.state, painter.preset
+    with pytest.raises(ValueError, match=said):
+        painter.mask = mask
+    assert painter.state == before
+    assert painter.preset == preset
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"preset": "diagonal"}, "there is no preset “diagonal”; there are none, causal"),
+        ({"length": 5}, "length is 5; whole numbers from 1 to 4"),
+        ({"window": 0}, "window is 0; whole numbers from 1 to 4"),
+        ({"window": 1.5}, "window is 1.5; whole numbers"),
+        ({"length": "few"}, "“few” is not a number"),
+        ({"scores": [[float("nan")] * 4] * 4}, r"scores holds nan at \[0, 0\]"),
+        ({"tokens": []}, "there are 0 tokens; 1 to 32"),
+        ({"tokens": ["word"] * 200}, "there are 200 tokens; 1 to 32"),
+    ],
+)
+def test_what_cannot_be_painted_is_refused_and_changes_nothing(
+    painter: MaskPainter, change: dict[str, Any], said: str
+) -> None:
+    before = painter.state
+    with pytest.raises(ValueError, match=said):
+        painter.change(**change)
+    assert painter.state == before
+
+
+@pytest.mark.parametrize("count", [0, 200])
+def test_a_sentence_has_to_fit(count: int) -> None:
+    with pytest.raises(ValueError, match=f"there are {count} tokens"):
+        MaskPainter(np.zeros((count, count)), ["word"] * count)
+
+
+def test_toggling_twice_leaves_the_mask_as_it_was(painter: MaskPainter) -> None:
+    paint(painter, {"toggle": [1, 2]})
+    assert np.argwhere(painter.blocked).tolist() == [[1, 2]]
+    paint(painter, {"toggle": [1, 2]})
+    assert painter.mask.all()
+
+
+def test_a_stroke_makes_all_cells_like_its_first(painter: MaskPainter) -> None:
+    paint(painter, {"toggle": [0, 0]})
+    paint(painter, {"toggle": [0, 2]})
+    paint(painter, {"spread": [[0, 0], [0, 1], [0, 2]]})
+    assert painter.blocked[0].tolist() == [True, True, True, False]
+    paint(painter, {"spread": [[0, 3], [0, 2]]})
+    assert painter.blocked[0].tolist() == [True, True, False, False]
+
+
+def test_painting_starts_from_the_preset(painter: MaskPainter) -> None:
+    painter.preset = "causal"
+    paint(painter, {"toggle": [0, 1]})
+    assert painter.mask.sum() == made("causal", 4, 4, 4).sum() + 1
+    assert painter.preset == "by hand"
+
+
+def test_a_width_changes_the_window_that_is_painted(painter: MaskPainter) -> None:
+    painter.preset = "window"
+    paint(painter, {"change": {"window": 1}})
+    np.testing.assert_array_equal(painter.mask, np.eye(4))
+    paint(painter, {"toggle": [3, 0]})
+    paint(painter, {"change": {"window": 4}})
+    assert painter.mask.sum() == 5, "what was painted by hand stays"
+
+
+def test_both_conventions_are_written_out_and_are_opposites(painter: MaskPainter) -> None:
+    painter.preset = "causal"
+    attend, blocked = painter.state["conventions"]
+    assert (attend["means"], blocked["means"]) == ("True = attend", "True = blocked")
+    assert "scaled_dot_product_attention" in attend["call"]
+    assert "MultiheadAttention" in blocked["call"]
+    assert attend["text"].splitlines()[1] == "cat  T T · ·"
+    assert blocked["text"].splitlines()[1] == "cat  · · T T"
+    assert "cat F F T T" in blocked["said"]
+
+
+def test_pytorchs_functions_agree_when_each_gets_its_convention(painter: MaskPainter) -> None:
+    painter.preset = "causal and padding"
+    scores, unit = (torch.tensor(each, dtype=torch.float64) for each in (SCORES, np.eye(4)))
+    by_sdpa = F.scaled_dot_product_attention(
+        scores, unit, unit, attn_mask=torch.tensor(painter.mask), scale=1
+    )
+    module = torch.nn.MultiheadAttention(4, 1, bias=False, dtype=torch.float64)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.cat([2 * unit, unit, unit]))  # 2 undoes 1/√4
+        _, by_module = module(scores, unit, unit, attn_mask=torch.tensor(painter.blocked))
+    np.testing.assert_allclose(painter.weights, by_sdpa, atol=1e-12)
+    np.testing.assert_allclose(painter.weights, by_module, atol=1e-12)
+
+
+def test_a_row_that_is_not_there_is_refused(painter: MaskPainter) -> None:
+    with pytest.raises(traitlets.TraitError, match="rows are 0 to 3"):
+        painter.row = 4
+    assert painter.row == 0
+
+
+def test_the_mask_cannot_be_changed_in_place(painter: MaskPainter) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        painter.mask[0, 0] = False
+
+
+def test_repr_is_the_same_for_the_same_mask(painter: MaskPainter) -> None:
+    assert repr(painter) == repr(MaskPainter(SCORES, TOKENS))
+    painter.preset = "causal"
+    assert repr(painter) == (
+        "Mask painter: preset causal. 6 of 16 cells are blocked. So attend (True = attend) holds "
+        "10 True, and blocked (True = blocked) holds 6."
+    )
+
+
+def test_the_fallback_steps_through_all_presets_from_the_current_mask(painter: MaskPainter) -> None:
+    paint(painter, {"toggle": [0, 0]})
+    html = painter.fallback()
+    assert re.findall(r'type="radio"[^>]*> ([\w ]+)<', html) == ["by hand", *PRESETS]
+    assert html.count("<li>") == len(PRESETS) + 1
+    assert html == painter.fallback()
+
+
+@pytest.mark.parametrize("count", [12, 32])
+def test_the_largest_fallback_is_small_enough_to_store(count: int) -> None:
+    rng = np.random.default_rng(0)
+    figure = MaskPainter(rng.normal(size=(count, count)), [f"token {n}" for n in range(count)])
+    figure.mask = np.zeros((count, count))
+    assert len(figure.fallback().encode()) < 200_000

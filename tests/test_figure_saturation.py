@@ -1,0 +1,135 @@
+"""Saturation, without a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from attnlab.figures.live import Saturation
+from attnlab.figures.live.saturation import WIDTHS, drawn, jacobian_norms, short
+
+SCALED, RAW = "÷ √d_k", "no scale"
+
+
+@pytest.fixture
+def figure() -> Saturation:
+    return Saturation()
+
+
+@pytest.mark.parametrize("d_k", [2, 64, 1024])
+def test_scores_spread_as_the_root_of_the_width_and_scaled_ones_as_1(d_k: int) -> None:
+    measures = Saturation(d_k).state["measures"]
+    assert measures[RAW]["std"] == pytest.approx(d_k**0.5, rel=0.1)
+    assert measures[SCALED]["std"] == pytest.approx(1, rel=0.1)
+
+
+@pytest.mark.parametrize(("way", "scale"), [(RAW, 1.0), (SCALED, 1 / 8)])
+def test_weights_are_pytorchs_for_the_reader(way: str, scale: float) -> None:
+    queries, keys = drawn(4)
+    query, shelf = (torch.tensor(part[..., :64]) for part in (queries[0, 10], keys[0]))
+    expected = torch.softmax(scale * (shelf @ query), -1)
+    shown = Saturation(64, reader=11).state["measures"][way]["weights"]
+    np.testing.assert_allclose(shown, expected, atol=1e-12)
+
+
+def test_measures_of_a_reader_are_those_of_its_weights(figure: Saturation) -> None:
+    each = figure.state["measures"][SCALED]
+    weights = torch.tensor(each["weights"], dtype=torch.float64)
+    slopes: Any = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, -1), weights.log())
+    assert each["reader"]["largest"] == weights.max()
+    assert each["reader"]["entropy"] == pytest.approx(float(-(weights * weights.log()).sum()))
+    assert each["reader"]["gradient"] == pytest.approx(float(torch.linalg.norm(slopes)), rel=1e-9)
+
+
+def test_norms_are_those_of_each_rows_jacobian() -> None:
+    norms = jacobian_norms(np.array([[0, 1, 0], [1 / 3] * 3]))
+    np.testing.assert_allclose(norms, [0, 2**0.5 / 3], atol=1e-15)
+
+
+def test_a_typical_reader_saturates_without_the_scale_and_not_with_it() -> None:
+    measures = Saturation(1024).state["measures"]
+    raw, scaled = measures[RAW]["typical"], measures[SCALED]["typical"]
+    assert raw["largest"] > 0.99
+    assert raw["gradient"] < 1e-3
+    assert raw["entropy"] < 0.01
+    assert scaled["largest"] < 0.3
+    assert scaled["gradient"] > 0.2
+    assert scaled["entropy"] > 2
+
+
+@pytest.mark.parametrize("way", [RAW, SCALED])
+def test_the_histogram_holds_nearly_all_scores_at_every_width(way: str) -> None:
+    held = [sum(Saturation(d_k).state["measures"][way]["histogram"]) for d_k in WIDTHS]
+    assert min(held) > 0.99
+    assert max(held) <= 1 + 1e-12
+
+
+def test_both_pictures_have_the_same_axes_at_every_width(figure: Saturation) -> None:
+    def axes(picture: str) -> list[str]:
+        return re.findall(r"<text[^>]*>[^<]*</text>|viewBox=\"[^\"]*\"", picture)
+
+    first = axes(figure.state["pictures"][0])
+    figure.d_k = 1024
+    assert [axes(picture) for picture in figure.state["pictures"]] == [first, first]
+
+
+def test_the_same_seed_draws_the_same_forms() -> None:
+    for one, other in zip(drawn(4), drawn(4), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_another_seed_draws_other_forms(figure: Saturation) -> None:
+    before = figure.state["measures"][RAW]["weights"]
+    figure.seed = 5
+    assert figure.state["measures"][RAW]["weights"] != before
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"d_k": 5}, "d_k is 5; there are 2, 3, 4, 6"),
+        ({"d_k": 0}, "d_k is 0; there are"),
+        ({"d_k": "wide"}, "“wide” is not a number"),
+        ({"d_k": float("nan")}, "“nan” is not a finite number"),
+        ({"reader": 0}, "there is no reader 0; there are 1 to 50"),
+        ({"reader": 51}, "there is no reader 51"),
+        ({"reader": 1.5}, "reader is 1.5; a whole number"),
+        ({"seed": -1}, "seed is -1; a whole number from 0 on"),
+    ],
+)
+def test_what_is_not_there_is_refused_and_changes_nothing(
+    figure: Saturation, change: dict[str, Any], said: str
+) -> None:
+    before = figure.state
+    with pytest.raises(ValueError, match=said):
+        figure.change(**change)
+    assert figure.state == before
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.4567, "0.46"), (2.6, "2.60"), (0.01, "0.01"), (4.3e-5, "4 · 10⁻⁵"), (0, "0.00")],
+)
+def test_small_numbers_are_shown_as_powers_of_ten(value: float, shown: str) -> None:
+    assert short(value) == shown
+
+
+def test_repr_is_the_same_for_the_same_shelf(figure: Saturation) -> None:
+    assert repr(figure) == repr(Saturation())
+    assert repr(figure).startswith(
+        "Saturation: d_k = 64, reader 1. Without a scale scores have a standard deviation of 8.0;"
+    )
+
+
+def test_the_fallback_steps_through_doubled_widths(figure: Saturation) -> None:
+    figure.d_k = 96
+    html = figure.fallback()
+    widths = re.findall(r"> d_k = (\d+)<", html)
+    assert widths == ["96", *(str(2**power) for power in range(1, 11))]
+    assert html.count("<svg ") == 2 * len(widths)
+    assert html == figure.fallback()
+    assert len(html.encode()) < 200_000

@@ -1,0 +1,107 @@
+"""Soft lookup, without a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnlab.exercises.attention import attend
+from attnlab.figures.live import SoftLookup
+
+KEYS = [[2, -1], [2, 1], [-1, 2], [-2, -1]]
+PAGES = [[1, 4, 12], [10, 8, 16], [35, 0, 10], [2, 0, 30]]
+BOOKS = ["rivers", "marshes", "seas", "deserts"]
+
+
+def shelf(query: Any = (1, 2), temperature: float = 1.0) -> SoftLookup:
+    return SoftLookup(
+        query,
+        KEYS,
+        PAGES,
+        BOOKS,
+        axes=["fresh", "salt"],
+        entries=["salt (g/l)", "mud (g/l)", "warmth (°C)"],
+        temperature=temperature,
+    )
+
+
+def soft_answer(query: Any, temperature: float) -> np.ndarray:
+    """(3,), by PyTorch."""
+    keys, values = np.array(KEYS, dtype=float), np.array(PAGES, dtype=float)
+    asked = np.array([query], dtype=float)
+    return attend(asked, keys, values, scale=1 / temperature)[0]
+
+
+@pytest.mark.parametrize("temperature", [0.05, 1.0, 100.0])
+@pytest.mark.parametrize("query", [(1.0, 2.0), (-2.3, 0.4), (0.0, 0.0)])
+def test_the_soft_answer_is_pytorchs_and_its_slope_that_of_a_nudge(
+    query: tuple[float, float], temperature: float
+) -> None:
+    soft = shelf(query, temperature).state["soft"]
+    np.testing.assert_allclose(soft["answer"], soft_answer(query, temperature), atol=1e-9)
+    for axis in (0, 1):
+        nudge = 1e-6 * np.eye(2)[axis]
+        after, before = (soft_answer(query + sign * nudge, temperature)[0] for sign in (1, -1))
+        assert soft["slope"][axis] == pytest.approx((after - before) / 2e-6, abs=1e-5)
+
+
+def test_the_hard_answer_is_the_page_of_the_closest_key_and_is_flat() -> None:
+    hard = shelf().state["hard"]
+    assert hard == {"weights": [0, 1, 0, 0], "answer": [10, 8, 16], "slope": [0, 0]}
+
+
+def test_where_two_keys_tie_the_hard_answer_has_no_slope() -> None:
+    state = shelf((1, 3)).state  # 5 with marshes and 5 with seas
+    assert state["hard"]["slope"] is None
+    assert "“marshes” and “seas” are equally close: here the hard answer jumps" in state["told"]
+
+
+def test_cold_is_the_closest_page_and_hot_the_plain_mean() -> None:
+    assert shelf(temperature=0.05).state["soft"]["answer"][0] == pytest.approx(10, abs=1e-6)
+    assert shelf(temperature=1e6).state["soft"]["answer"][0] == pytest.approx(12, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"query": [1, 2, 3]}, r"query has shape \(3,\), and 2 is needed"),
+        ({"query": ["abc", 1]}, "query has to hold numbers"),
+        ({"query": [float("nan"), 1]}, r"query holds nan at \[0\]"),
+        ({"query": [9, 0]}, r"\(9.0, 0.0\) lies outside of the plane, ±3"),
+        ({"temperature": 0}, "the temperature is 0; 0.05 is the least"),
+        ({"temperature": "warm"}, "“warm” is not a number"),
+        ({"books": []}, "there are 0 books"),
+        ({"books": ["book"] * 200}, "there are 200 books; 1 to 12"),
+        ({"values": [[1, 2]]}, r"values has shape \(1, 2\), and 4 × 3 is needed"),
+        ({"key_vectors": np.zeros((4, 2))}, "all entries of all keys are 0"),
+    ],
+)
+def test_what_cannot_be_looked_up_is_refused_and_changes_nothing(
+    change: dict[str, Any], said: str
+) -> None:
+    figure = shelf()
+    before = figure.state
+    with pytest.raises(ValueError, match=said):
+        figure.change(**change)
+    assert figure.state == before
+
+
+def test_repr_is_the_same_for_the_same_shelf() -> None:
+    assert repr(shelf()) == repr(shelf())
+    assert repr(shelf()) == (
+        "Soft lookup: Query (1.0, 2.0), temperature 1. The closest key is “marshes”: the hard "
+        "answer for salt (g/l) is 10, and its slope is 0. The soft answer is 16.51, from “rivers” "
+        "1 %, “marshes” 72 %, “seas” 27 %, “deserts” 0 %; its slope is (−14.70, 5.32)."
+    )
+
+
+def test_the_fallback_tells_of_the_query_and_of_it_turned() -> None:
+    html = shelf().fallback()
+    assert html == shelf().fallback()
+    assert len(html.encode()) < 200_000
+    assert re.findall(r"> (query|turned to) ", html) == ["query"] + ["turned to"] * 7
+    assert html.count("<svg ") == html.count("<li>") == 8
+    assert shelf().state["told"] in html

@@ -1,0 +1,106 @@
+"""Who listens to whom, without a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import traitlets
+
+from attnlab.figures.live import WhoListens
+
+TOKENS = ["the", "cat", "sat"]
+WEIGHTS = [[0.168, 0.533, 0.299], [0.048, 0.086, 0.866], [0.060, 0.602, 0.338]]
+
+
+@pytest.fixture
+def figure() -> WhoListens:
+    return WhoListens(WEIGHTS, TOKENS)
+
+
+def test_a_row_is_told_in_words(figure: WhoListens) -> None:
+    assert figure.state["told"][1] == (
+        "“cat” listens most to “sat” (0.87), then to “cat” (0.09) and “the” (0.05). "
+        "Entropy 0.48 nats: as spread out as 1.6 keys with equal shares."
+    )
+
+
+def test_entropy_runs_from_0_to_that_of_equal_shares() -> None:
+    figure = WhoListens([[0, 1, 0, 0], [0.25] * 4], ["a", "b"], list("wxyz"))
+    np.testing.assert_allclose(figure.state["entropy"], [0, np.log(4)], atol=1e-12)
+    assert figure.state["largest"] == [1, 0.25]
+
+
+def test_a_row_with_nothing_to_listen_to_is_zeros_and_says_so() -> None:
+    figure = WhoListens([[0, 0], [0.5, 0.5]], ["a", "b"], blocked=[[1, 1], [0, 0]])
+    assert figure.state["told"][0] == (
+        "“a” listens to nothing: all its weights are 0. 2 of 2 keys are blocked."
+    )
+    assert figure.state["entropy"][0] == 0
+    assert "nan" not in repr(figure.state).lower()
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([[0.5, 0.6, 0]] * 3, "row 0, are no shares: the smallest is 0 and they add up to 1.1"),
+        ([[1, 0, 0], [1.5, -0.5, 0], [1, 0, 0]], "“cat”, row 1, are no shares"),
+        ([[1, 0], [0, 1]], r"weights has shape \(2, 2\), and 3 × 3 is needed"),
+        ([[1, 0, np.nan]] * 3, r"weights holds nan at \[0, 2\]"),
+        ("none", "weights has to hold numbers"),
+    ],
+)
+def test_what_are_no_weights_is_refused(figure: WhoListens, weights: Any, said: str) -> None:
+    before = figure.state
+    with pytest.raises(ValueError, match=said):
+        figure.weights = weights
+    assert figure.state == before
+
+
+@pytest.mark.parametrize("count", [0, 200])
+def test_a_sentence_has_to_fit(count: int) -> None:
+    with pytest.raises(ValueError, match=f"there are {count} queries"):
+        WhoListens(np.eye(count), ["word"] * count)
+
+
+def test_weights_and_tokens_change_together(figure: WhoListens) -> None:
+    figure.row = 2
+    figure.change(weights=[[1.0]], query_tokens=["alone"], key_tokens=["alone"], blocked=None)
+    assert figure.state["queries"] == ["alone"]
+    assert figure.row == 0
+
+
+@pytest.mark.parametrize("row", [-1, 3])
+def test_a_row_that_is_not_there_is_refused(figure: WhoListens, row: int) -> None:
+    with pytest.raises(traitlets.TraitError, match="rows are 0 to 2"):
+        figure.row = row
+    assert figure.row == 0
+
+
+def test_repr_is_the_same_for_the_same_weights(figure: WhoListens) -> None:
+    assert repr(figure) == repr(WhoListens(WEIGHTS, TOKENS))
+    assert "“cat” listens most to “sat” (0.87)." in repr(figure)
+    assert "0x" not in repr(figure)
+
+
+def test_the_fallback_holds_every_number_and_every_sentence(figure: WhoListens) -> None:
+    html = figure.fallback()
+    cells = re.findall(r"<td[^>]+>([\d.]+)</td>", html)
+    assert cells == [f"{weight:.2f}" for row in WEIGHTS for weight in row]
+    assert html == WhoListens(WEIGHTS, TOKENS).fallback()
+    for sentence in figure.state["told"]:
+        assert sentence in html
+
+
+def test_names_cannot_break_the_fallback() -> None:
+    html = WhoListens([[1.0]], ['<script>"&'], ["b"]).fallback()
+    assert "<script>" not in html
+
+
+def test_the_largest_fallback_is_small_enough_to_store() -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.ones(32), size=32)
+    figure = WhoListens(weights, [f"token {n}" for n in range(32)])
+    assert len(figure.fallback().encode()) < 200_000

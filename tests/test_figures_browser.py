@@ -1,0 +1,349 @@
+"""Every figure to touch, in a real JupyterLab: drawn, worked by keyboard, and true without it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Locator, expect
+
+from attnlab.figures import live
+from tests.course import run
+from tests.figure_lab import THEMES, FigureLab, Opener, figure_labs, notebook
+from tests.lab import chromium_path
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(not chromium_path(), reason="there is no Chromium here: install it"),
+]
+
+# For each figure, code that makes it. The tests further down ask the same of all of them.
+SOURCES = {
+    "MaskPainter": """scores = [[1, 2, 0, 1], [0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 1, 2]]
+figure = figures.live.MaskPainter(scores, ["the", "cat", "sat", "on"], preset="causal")""",
+    "Saturation": "figure = figures.live.Saturation(16)",
+    "SoftLookup": """figure = figures.live.SoftLookup(
+    [1, 2],
+    [[2, -1], [2, 1], [-1, 2], [-2, -1]],
+    [[1, 4], [10, 8], [35, 0], [2, 0]],
+    ["rivers", "marshes", "seas", "deserts"],
+    axes=["fresh water", "salt water"],
+    entries=["salt", "mud"],
+)""",
+    "WhoListens": """weights = [[1, 0, 0], [0.4, 0.6, 0], [0.06, 0.602, 0.338]]
+blocked = [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
+figure = figures.live.WhoListens(weights, ["the", "cat", "sat"], blocked=blocked)""",
+}
+NARROW = "node => { node.parentElement.style.width = '320px'; }"
+STICKS_OUT = "node => node.scrollWidth > node.clientWidth"
+
+
+def test_every_figure_is_tried_here() -> None:
+    assert set(SOURCES) == set(live.__all__)
+
+
+@pytest.fixture(scope="module")
+def opener(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opener]:
+    with figure_labs(tmp_path_factory.mktemp("lab")) as open_lab:
+        yield open_lab
+
+
+@pytest.fixture(scope="module")
+def labs(opener: Opener) -> dict[str, FigureLab]:
+    """Every figure, each in a notebook of its own."""
+    return {name: opener(name, source) for name, source in SOURCES.items()}
+
+
+@pytest.fixture(params=SOURCES)
+def lab(request: pytest.FixtureRequest, labs: dict[str, FigureLab]) -> FigureLab:
+    return labs[request.param]
+
+
+# Each figure ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def painter(labs: dict[str, FigureLab]) -> FigureLab:
+    labs["MaskPainter"].ask("figure.preset = 'causal'")
+    return labs["MaskPainter"]
+
+
+def blocked(lab: FigureLab) -> list[list[int]]:
+    """The blocked cells of each row, as Python has them."""
+    rows = lab.ask("[[m for m in range(4) if cells[m]] for cells in figure.blocked.tolist()]")
+    return [[int(each) for each in row] for row in ast.literal_eval(rows)]
+
+
+def painted(lab: FigureLab, name: str) -> None:
+    """Wait until a cell has this name."""
+    expect(lab.figure.get_by_role("gridcell", name=name, exact=True)).to_have_count(1)
+
+
+def test_a_mask_is_painted_by_keyboard_and_python_reads_it(painter: FigureLab) -> None:
+    painter.figure.locator("[role=gridcell]").first.focus()
+    for key in ("Control+Home", "ArrowRight", "Space", "Shift+ArrowRight", "ArrowDown", "Space"):
+        painter.page.keyboard.press(key)
+    painted(painter, "cat to sat: open, 0.67")
+    assert painter.focused() == "cat to sat: open, 0.67"
+    expect(painter.figure.locator(".told")).to_contain_text("“cat” listens most to “sat” (0.67)")
+    assert blocked(painter) == [[3], [3], [3], []]
+    shown = painter.figure.locator("pre").first.inner_text()
+    assert shown == painter.ask("print(figure.state['conventions'][0]['text'])")
+
+
+def test_a_mask_is_painted_by_dragging(painter: FigureLab) -> None:
+    cells = painter.figure.locator("[role=gridcell]")
+    cells.first.scroll_into_view_if_needed()
+    places = [cells.nth(n).bounding_box() for n in (12, 14)]  # on to the, on to sat
+    (x, y), (to_x, to_y) = (
+        (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in places if box
+    )
+    mouse = painter.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(to_x, to_y)  # at one go: the cell between is painted too
+    mouse.up()
+    painted(painter, "on to on: open, 1.00")
+    assert blocked(painter) == [[1, 2, 3], [2, 3], [3], [0, 1, 2]]
+
+
+def test_a_click_blocks_a_cell_once(painter: FigureLab) -> None:
+    painter.figure.get_by_role("gridcell", name="the to the: open, 1.00", exact=True).click()
+    painted(painter, "the to the: blocked, 0")
+    expect(painter.figure.locator(".told")).to_contain_text("“the” listens to nothing")
+    assert painter.ask("figure.weights[0].tolist()") == "[0.0, 0.0, 0.0, 0.0]"
+
+
+def test_presets_and_their_sliders_work_by_keyboard(painter: FigureLab) -> None:
+    figure, page = painter.figure, painter.page
+    window = figure.get_by_label("window", exact=False).and_(page.locator("input"))
+    expect(window).to_be_hidden()
+    figure.get_by_role("button", name="window").focus()
+    page.keyboard.press("Enter")
+    expect(window).to_be_visible()
+    window.focus()
+    page.keyboard.press("Home")
+    painted(painter, "on to on: open, 1.00")
+    assert painter.ask("figure.mask.sum().item()") == "4"
+    expect(figure.get_by_role("button", pressed=True)).to_have_text("window")
+
+
+def test_both_conventions_are_named(painter: FigureLab) -> None:
+    notes = painter.figure.locator(".convention p")
+    expect(notes.first).to_contain_text("attend: True = attend")
+    expect(notes.last).to_contain_text("blocked: True = blocked")
+
+
+def test_a_mask_of_the_wrong_shape_is_said_and_the_picture_stays(painter: FigureLab) -> None:
+    before = painter.figure.inner_text()
+    raised = painter.ask(
+        "try:\n    figure.mask = [[True]]\nexcept ValueError as error:\n    print(error)"
+    )
+    assert raised == "mask has shape (1, 1), and 4 × 4 is needed"
+    assert painter.figure.inner_text() == before
+
+
+@pytest.fixture
+def saturation(labs: dict[str, FigureLab]) -> FigureLab:
+    return labs["Saturation"]
+
+
+def test_the_width_is_set_by_keyboard_and_python_measures(saturation: FigureLab) -> None:
+    saturation.ask("figure.change(d_k=16, reader=11)")
+    width = saturation.figure.get_by_label("width d_k")
+    expect(width).to_have_attribute("aria-valuetext", "16")
+    width.focus()
+    saturation.page.keyboard.press("End")
+    told = saturation.figure.locator(".told")
+    expect(told).to_contain_text("d_k = 1024, reader 11.")
+    assert saturation.ask("figure.d_k") == "1024"
+    assert saturation.ask("print(figure.state['told'])") == told.inner_text()
+    pictures = saturation.figure.get_by_role("img")
+    expect(pictures).to_have_count(2)
+    expect(pictures.first).to_have_accessible_name(re.compile("no scale: .* largest 1.00"))
+    shown = saturation.figure.locator(".measures td").all_inner_texts()
+    assert shown[1:] == ast.literal_eval(
+        saturation.ask("[shown for line in figure.state['table'] for shown in line[1:]]")
+    )
+
+
+def test_the_reader_is_chosen_by_keyboard(saturation: FigureLab) -> None:
+    saturation.ask("figure.change(d_k=64, reader=11)")
+    reader = saturation.figure.get_by_label("reader")
+    expect(reader).to_have_attribute("aria-valuetext", "11 of 50")
+    reader.focus()
+    saturation.page.keyboard.press("ArrowLeft")
+    expect(saturation.figure.locator(".told")).to_contain_text("reader 10.")
+    assert saturation.ask("figure.reader") == "10"
+
+
+@pytest.fixture
+def soft_lookup(labs: dict[str, FigureLab]) -> FigureLab:
+    return labs["SoftLookup"]
+
+
+def cell(lab: FigureLab, row: str, column: str) -> Locator:
+    """What the table of answers has in a column, 'hard' or 'soft', of a row."""
+    line = lab.figure.locator("tr", has=lab.page.get_by_role("rowheader", name=row, exact=True))
+    return line.locator("td").nth(["hard", "soft"].index(column))
+
+
+def test_arrow_keys_move_the_query_and_python_answers(soft_lookup: FigureLab) -> None:
+    soft_lookup.ask("figure.query = [1, 2]")
+    handle = soft_lookup.figure.get_by_role("slider", name="query")
+    handle.focus()
+    for key in ("ArrowRight", "Shift+ArrowDown"):
+        before = handle.get_attribute("aria-valuetext")
+        soft_lookup.page.keyboard.press(key)
+        expect(handle).not_to_have_attribute("aria-valuetext", before or "")
+    expect(handle).to_have_attribute("aria-valuetext", "fresh water 1.1, salt water 1.5")
+    assert soft_lookup.ask("figure.query.tolist()") == "[1.1, 1.5]"
+    answer = soft_lookup.ask("print(f\"{figure.state['soft']['answer'][0]:.2f}\")")
+    expect(cell(soft_lookup, "answer: salt", "soft")).to_have_text(answer)
+
+
+def test_the_query_is_dragged(soft_lookup: FigureLab) -> None:
+    plane = soft_lookup.figure.locator(".plane")
+    plane.scroll_into_view_if_needed()
+    box = plane.bounding_box()
+    assert box
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    mouse = soft_lookup.page.mouse
+    mouse.move(*middle)
+    mouse.down()
+    mouse.move(middle[0] - box["width"] / 4, middle[1], steps=5)
+    mouse.up()
+    handle = soft_lookup.figure.get_by_role("slider", name="query")
+    expect(handle).to_have_attribute(
+        "aria-valuetext", re.compile("fresh water −1.[67], salt water 0.0")
+    )
+    expect(cell(soft_lookup, "weight of deserts", "hard")).to_have_text("1.00")
+
+
+def test_the_temperature_is_set_by_keyboard(soft_lookup: FigureLab) -> None:
+    soft_lookup.ask("figure.change(query=[1, 2], temperature=1)")
+    soft_lookup.figure.get_by_label("temperature").focus()
+    soft_lookup.page.keyboard.press("End")
+    expect(cell(soft_lookup, "weight of deserts", "soft")).to_have_text("0.24")
+    assert soft_lookup.ask("figure.temperature") == "100.0"
+
+
+def test_what_the_page_cannot_use_is_said_in_the_page(soft_lookup: FigureLab) -> None:
+    soft_lookup.ask("figure._receive(figure, {'change': {'query': ['abc', 1]}}, [])")
+    problem = soft_lookup.figure.get_by_role("alert")
+    expect(problem).to_have_text("query has to hold numbers, in rows of the same length")
+    soft_lookup.ask("figure.query = [1, 2]")
+    expect(problem).to_have_text("")
+
+
+@pytest.fixture
+def who_listens(labs: dict[str, FigureLab]) -> FigureLab:
+    return labs["WhoListens"]
+
+
+def test_arrow_keys_go_from_row_to_row_and_python_knows_where(who_listens: FigureLab) -> None:
+    figure, page = who_listens.figure, who_listens.page
+    figure.locator("[role=gridcell]").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert who_listens.focused() == "sat to cat: 0.60"
+    expect(figure.locator(".told")).to_contain_text("“sat” listens most to “cat” (0.60)")
+    expect(figure.locator("tr.shown th")).to_have_text("sat")
+    assert who_listens.ask("figure.row") == "2"
+
+
+def test_python_moves_the_row_in_the_page(who_listens: FigureLab) -> None:
+    who_listens.ask("figure.row = 1")
+    expect(who_listens.figure.locator("tr.shown th")).to_have_text("cat")
+    assert who_listens.ask("figure.state['told'][figure.row]") == (
+        repr(who_listens.figure.locator(".told").inner_text())
+    )
+
+
+def test_the_pointer_shows_a_row_and_leaves_it_again(who_listens: FigureLab) -> None:
+    who_listens.ask("figure.row = 1")
+    shown = who_listens.figure.locator("tr.shown th")
+    who_listens.figure.locator("[role=gridcell]").last.hover()
+    expect(shown).to_have_text("sat")
+    who_listens.figure.locator(".title").hover()
+    expect(shown).to_have_text("cat")
+
+
+def test_blocked_cells_are_hatched_and_say_so(who_listens: FigureLab) -> None:
+    cell = who_listens.figure.get_by_label("the to cat: blocked, 0")
+    expect(cell).to_have_css("background-image", re.compile("repeating-linear-gradient"))
+
+
+# All figures ------------------------------------------------------------------------------------
+
+
+def test_tab_enters_and_leaves_by_keyboard_alone(lab: FigureLab) -> None:
+    lab.figure.evaluate("node => { node.tabIndex = -1; node.focus(); }")
+    inside = "document.activeElement.closest('.attn-figure') !== null"
+    lab.page.keyboard.press("Tab")
+    assert lab.page.evaluate(inside)
+    stops = lab.figure.locator("[tabindex='0'], input, button, select, summary").count()
+    for _ in range(stops):
+        lab.page.keyboard.press("Tab")
+    assert not lab.page.evaluate(inside), "the focus is caught"
+    lab.figure.evaluate("node => node.removeAttribute('tabindex')")
+
+
+def test_python_that_cannot_be_drawn_leaves_the_picture_alone(lab: FigureLab) -> None:
+    before = lab.figure.inner_text()
+    name = lab.ask("print(next(iter(figure._inputs)))")
+    raised = lab.ask(
+        f"try:\n    figure.{name} = [[float('nan')]]\nexcept ValueError as error:\n    print(error)"
+    )
+    assert raised
+    assert lab.figure.inner_text() == before
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_audit_finds_nothing_serious(lab: FigureLab, theme: str) -> None:
+    lab.wear(theme)
+    assert lab.findings() == []
+
+
+def test_it_fits_into_320_pixels(lab: FigureLab) -> None:
+    lab.figure.evaluate(NARROW)
+    assert lab.figure.bounding_box()["width"] <= 320  # type: ignore[index]
+    assert not lab.figure.evaluate(STICKS_OUT)
+    assert lab.findings() == []
+
+
+def test_the_page_complains_of_nothing_and_stays_on_this_machine(lab: FigureLab) -> None:
+    assert lab.complaints == []
+    assert lab.elsewhere == []
+    assert lab.warnings() == ""
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_an_export_steps_by_keyboard_without_a_kernel(
+    name: str, labs: dict[str, FigureLab], tmp_path: Path
+) -> None:
+    path = tmp_path / "lesson.ipynb"
+    nbformat.write(notebook(SOURCES[name]), path)
+    run("jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", str(path))
+    run("python", "-m", "attnlab.figures.live.stored", str(path))
+    run("jupyter", "nbconvert", "--to", "html", str(path))
+    chromium = labs[name].page.context.browser
+    assert chromium
+    page = chromium.new_page(java_script_enabled=False)
+    page.route(re.compile(r"^https?://"), lambda route: route.abort())
+    page.goto(path.with_suffix(".html").as_uri())
+    still = page.locator("figure[id^=attn-]")
+    expect(still).to_have_count(1)
+    assert still.get_attribute("aria-label")
+    shown = still.locator(".said > :visible")
+    expect(shown).to_have_count(1)
+    before = shown.inner_text()
+    still.locator("input[type=radio]").first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(shown).not_to_have_text(before)

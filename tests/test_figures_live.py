@@ -1,0 +1,163 @@
+"""The base of the figures to touch: one state out of checked inputs, and all of it or nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+import torch
+from matplotlib.colors import to_hex
+
+from attnlab.figures.live.figure import MOST, Figure, Input, array, names, number
+from attnlab.figures.live.ramp import CIVIDIS, PALETTE, contrast, luminance, shade
+
+
+class Doubles(Figure):
+    """The smallest figure: twice its numbers, which may not be above 100."""
+
+    _esm = "export default {}"
+    numbers, offset = Input(), Input()
+
+    def checked(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        numbers = array("numbers", inputs["numbers"], (None, 2))
+        if numbers.max() > 100:
+            raise ValueError("100 is the most")
+        return {"numbers": numbers, "offset": float(inputs["offset"])}
+
+    def computed(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        return {"doubled": (2 * inputs["numbers"] + inputs["offset"]).tolist()}
+
+    def summary(self) -> str:
+        return f"{self.state['doubled']}"
+
+    def fallback(self) -> str:
+        return f"<p>{self.state['doubled']}</p>"
+
+
+@pytest.fixture
+def doubles() -> Doubles:
+    return Doubles(numbers=[[1, 2], [3, 4]], offset=0)
+
+
+def test_assigning_an_input_computes_the_state(doubles: Doubles) -> None:
+    doubles.numbers = [[5, 6]]
+    assert doubles.state == {"doubled": [[10, 12]]}
+    assert doubles.numbers.tolist() == [[5, 6]]
+
+
+@pytest.mark.parametrize(
+    "bad", [[[1, 2, 3]], [1, 2], [[1, float("nan")]], [["a", 2]], [[1], [2, 3]]]
+)
+def test_what_cannot_be_used_raises_and_changes_nothing(doubles: Doubles, bad: Any) -> None:
+    before = doubles.state
+    with pytest.raises(ValueError, match="numbers"):
+        doubles.numbers = bad
+    assert doubles.state == before
+    assert doubles.numbers.tolist() == [[1, 2], [3, 4]]
+
+
+def test_inputs_change_together_or_not_at_all(doubles: Doubles) -> None:
+    with pytest.raises(ValueError, match="100"):
+        doubles.change(offset=7, numbers=[[101, 0]])
+    assert doubles.offset == 0
+    doubles.change(offset=7, numbers=[[1, 0]])
+    assert doubles.state == {"doubled": [[9, 7]]}
+
+
+def test_an_input_cannot_be_changed_in_place(doubles: Doubles) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        doubles.numbers[0, 0] = 9
+
+
+def test_an_unknown_input_is_refused(doubles: Doubles) -> None:
+    with pytest.raises(ValueError, match="no input colour"):
+        doubles.change(colour=1)
+
+
+def receive(figure: Figure, message: dict[str, Any]) -> None:
+    """What happens when the page sends a message."""
+    figure._handle_custom_msg(message, [])
+
+
+def test_an_edit_in_the_page_reaches_python(doubles: Doubles) -> None:
+    receive(doubles, {"edit": ["numbers", 1, 0, " −2.5 "]})
+    assert doubles.numbers.tolist() == [[1, 2], [-2.5, 4]]
+    assert doubles.state == {"doubled": [[2, 4], [-5, 8]]}
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("abc", "“abc” is not a number"),
+        ("", "“” is not a number"),
+        ("nan", "“nan” is not a finite number"),
+        ("1e999", "“1e999” is not a finite number"),
+        ("101", "100 is the most"),
+    ],
+)
+def test_a_bad_edit_is_told_and_the_last_good_state_stays(
+    doubles: Doubles, typed: str, said: str
+) -> None:
+    before = doubles.state
+    receive(doubles, {"edit": ["numbers", 0, 0, typed]})
+    assert doubles.problem == said
+    assert doubles.state == before
+
+
+def test_a_good_edit_ends_the_problem(doubles: Doubles) -> None:
+    receive(doubles, {"change": {"numbers": [[1]]}})
+    assert doubles.problem
+    receive(doubles, {"change": {"offset": 1}})
+    assert doubles.problem == ""
+    assert doubles.state == {"doubled": [[3, 5], [7, 9]]}
+
+
+def test_the_same_problem_met_twice_is_said_twice(doubles: Doubles) -> None:
+    said: list[str] = []
+    doubles.observe(lambda change: said.append(change["new"]), "problem")
+    for _ in range(2):
+        receive(doubles, {"edit": ["numbers", 0, 0, "abc"]})
+    assert said == ["“abc” is not a number", "", "“abc” is not a number"]
+
+
+def test_what_is_stored_stands_beside_what_can_be_touched(doubles: Doubles) -> None:
+    data, _ = doubles._repr_mimebundle_()
+    assert set(data) == {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"}
+    assert data["text/html"] == "<p>[[2.0, 4.0], [6.0, 8.0]]</p>"
+    assert data["text/plain"] == repr(doubles) == ": [[2.0, 4.0], [6.0, 8.0]]"
+
+
+def test_tensors_with_gradients_are_read() -> None:
+    given = torch.ones(1, 2, requires_grad=True)
+    np.testing.assert_array_equal(array("numbers", given, (1, 2)), [[1, 1]])
+
+
+@pytest.mark.parametrize("count", [0, 200])
+def test_too_few_or_too_many_tokens_are_refused(count: int) -> None:
+    with pytest.raises(ValueError, match=f"there are {count} tokens; 1 to {MOST}"):
+        names("tokens", ["a"] * count)
+
+
+def test_a_number_is_read_as_it_is_shown() -> None:
+    assert number("−0.5") == -0.5
+
+
+def test_colours_are_matplotlibs_cividis() -> None:
+    cividis = mpl.colormaps["cividis"]
+    assert [to_hex(cividis(step / 20)) for step in range(21)] == list(CIVIDIS)
+
+
+def test_every_number_can_be_read_on_its_colour() -> None:
+    assert min(contrast(face, ink) for face, ink in PALETTE) >= 4.5
+
+
+def test_contrast_is_that_of_wcag() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+def test_more_is_lighter() -> None:
+    lightness = [luminance(shade(share)[0]) for share in np.linspace(0, 1, 21)]
+    assert lightness == sorted(lightness)
