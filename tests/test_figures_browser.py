@@ -176,6 +176,16 @@ def test_tab_enters_and_leaves_by_keyboard_alone(lab: FigureLab) -> None:
     lab.figure.evaluate("node => node.removeAttribute('tabindex')")
 
 
+def test_keys_pressed_in_a_figure_are_no_shortcuts_of_jupyterlab(lab: FigureLab) -> None:
+    lab.page.keyboard.press("Escape")
+    cells = lab.page.locator(".jp-Notebook .jp-Cell")
+    before = cells.count()
+    lab.figure.locator("[tabindex='0'], input").first.focus()
+    lab.page.keyboard.press("b")  # which inserts a cell
+    lab.ask("None")  # by then it would be there
+    assert cells.count() == before
+
+
 def test_python_that_cannot_be_drawn_leaves_the_picture_alone(lab: FigureLab) -> None:
     before = lab.figure.inner_text()
     name = lab.ask("print(next(iter(figure._inputs)))")

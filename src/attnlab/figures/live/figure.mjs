@@ -196,7 +196,6 @@ export function slider({ label, min, max, step, value, says, onInput }) {
 export function mount({ model, el }, draw) {
   const body = element("div");
   const problem = element("p", { class: "problem", role: "alert" });
-  // JupyterLab leaves keys alone that are pressed inside of data-lm-suppress-shortcuts.
   const frame = element(
     "div",
     { class: "attn-figure", role: "group", "aria-label": model.get("title"), "data-lm-suppress-shortcuts": "true" },
@@ -204,6 +203,12 @@ export function mount({ model, el }, draw) {
     body,
     problem,
   );
+  // JupyterLab matches shortcuts against what has the focus before it looks for
+  // data-lm-suppress-shortcuts around it: arrows would leave a slider for the next cell, and d d
+  // would delete this one. Combinations such as Ctrl+S still pass.
+  frame.addEventListener("keydown", (event) => {
+    if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+  });
   const update = draw(body, model);
   const say = () => setText(problem, model.get("problem"));
   update();
