@@ -21,6 +21,12 @@ RUNS = 31
 FRAME = 16  # ms
 # At 32 × 32 cells, the most that a figure shows, or on the lesson's own shelf.
 FIGURES = {
+    "Heads": (
+        """import numpy as np
+weights = np.random.default_rng(0).dirichlet(np.ones(32), size=(4, 32))
+figure = figures.live.Heads(weights, [f"t{n}" for n in range(32)])""",
+        "[role=option][tabindex='0']",
+    ),
     "SoftLookup": (
         """figure = figures.live.SoftLookup(
     [1, 2], [[2, -1], [2, 1], [-1, 2], [-2, -1]], [[1, 4], [10, 8], [35, 0], [2, 0]],

@@ -23,6 +23,11 @@ pytestmark = [
 
 # For each figure, code that makes it. The tests further down ask the same of all of them.
 SOURCES = {
+    "Heads": """weights = [
+    [[1, 0, 0], [0.9, 0.1, 0], [0.2, 0.6, 0.2]],
+    [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.3, 0.6]],
+]
+figure = figures.live.Heads(weights, ["the", "cat", "sat"])""",
     "SoftLookup": """figure = figures.live.SoftLookup(
     [1, 2],
     [[2, -1], [2, 1], [-1, 2], [-2, -1]],
@@ -61,6 +66,56 @@ def lab(request: pytest.FixtureRequest, labs: dict[str, FigureLab]) -> FigureLab
 
 
 # Each figure ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def heads(labs: dict[str, FigureLab]) -> FigureLab:
+    return labs["Heads"]
+
+
+def framed(lab: FigureLab) -> list[int]:
+    """The row that each map of the heads frames."""
+    rows: list[int] = lab.figure.locator("svg").evaluate_all(
+        """drawings => drawings.map(drawing => [...drawing.querySelector('.here').children]
+            .findIndex(frame => !frame.hasAttribute('display')))"""
+    )
+    return rows
+
+
+def test_arrow_keys_move_one_query_in_all_heads(heads: FigureLab) -> None:
+    heads.ask("figure.row = 0")
+    heads.figure.get_by_role("option", name="the").focus()
+    for _ in range(2):
+        heads.page.keyboard.press("ArrowDown")
+    expect(heads.figure.locator(".told")).to_contain_text(
+        "“sat”: head 1 listens most to “cat” (0.60); head 2 listens most to “sat” (0.60)."
+    )
+    assert framed(heads) == [2, 2, 2]
+    expect(heads.figure.get_by_role("option", name="sat")).to_be_focused()
+    expect(heads.figure.get_by_label("mean: sat to cat: 0.45")).to_be_visible()
+    assert heads.ask("figure.row") == "2"
+
+
+def test_the_pointer_shows_a_row_of_a_map_and_a_click_chooses_it(heads: FigureLab) -> None:
+    heads.ask("figure.row = 0")
+    drawing = heads.figure.locator("svg").nth(1)
+    box = drawing.bounding_box()
+    assert box
+    drawing.hover(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    assert framed(heads) == [1, 1, 1]
+    heads.figure.locator(".title").hover()
+    assert framed(heads) == [0, 0, 0]
+    drawing.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    expect(heads.figure.get_by_role("option", name="cat")).to_be_focused()
+    assert heads.ask("figure.row") == "1"
+
+
+def test_python_gives_other_heads_and_the_page_has_them(heads: FigureLab) -> None:
+    heads.ask("before = figure.weights; figure.weights = before[:1]")
+    expect(heads.figure.locator("svg")).to_have_count(2)
+    expect(heads.figure.locator(".told")).to_contain_text("there is nothing to compare")
+    heads.ask("figure.weights = before")
+    expect(heads.figure.locator("svg")).to_have_count(3)
 
 
 @pytest.fixture
