@@ -21,6 +21,7 @@ RUNS = 31
 FRAME = 16  # ms
 # At 32 × 32 cells, the most that a figure shows, or on the lesson's own shelf.
 FIGURES = {
+    "Cost": ("figure = figures.live.Cost()", "input"),
     "Heads": (
         """import numpy as np
 weights = np.random.default_rng(0).dirichlet(np.ones(32), size=(4, 32))
@@ -59,7 +60,11 @@ _STEPS = """async ([target, runs]) => {
         const key = run % 2 ? 'ArrowUp' : 'ArrowDown';
         const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true });
         const start = performance.now();
-        frame.querySelector(target).dispatchEvent(event);
+        const node = frame.querySelector(target);
+        if (node.type === 'range') { // which follows no keys but a person's
+            run % 2 ? node.stepDown() : node.stepUp();
+            node.dispatchEvent(new Event('input', { bubbles: true }));
+        } else node.dispatchEvent(event);
         frame.getBoundingClientRect();
         times.push(performance.now() - start);
         await new Promise(done => setTimeout(done, 60));

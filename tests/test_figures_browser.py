@@ -23,6 +23,7 @@ pytestmark = [
 
 # For each figure, code that makes it. The tests further down ask the same of all of them.
 SOURCES = {
+    "Cost": "figure = figures.live.Cost(4096, 512, 8, 'float32')",
     "Heads": """weights = [
     [[1, 0, 0], [0.9, 0.1, 0], [0.2, 0.6, 0.2]],
     [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.3, 0.6]],
@@ -66,6 +67,57 @@ def lab(request: pytest.FixtureRequest, labs: dict[str, FigureLab]) -> FigureLab
 
 
 # Each figure ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cost(labs: dict[str, FigureLab]) -> FigureLab:
+    return labs["Cost"]
+
+
+def test_a_slider_sets_the_length_by_keyboard_and_python_counts(cost: FigureLab) -> None:
+    cost.ask("figure.change(n=4096, heads=8)")
+    cost.figure.get_by_label("tokens N").focus()
+    cost.page.keyboard.press("ArrowRight")
+    told = cost.figure.locator(".told")
+    expect(told).to_contain_text("8,192 tokens")
+    assert cost.ask("figure.n") == "8192"
+    assert cost.ask("figure.state['told']") == repr(told.inner_text())
+
+
+def test_the_type_of_number_is_chosen_by_keyboard(cost: FigureLab) -> None:
+    cost.ask("figure.change(n=4096, heads=8, dtype='float32')")
+    cost.figure.get_by_label("type of number").focus()
+    cost.page.keyboard.press("ArrowUp")
+    expect(cost.figure.locator(".told")).to_contain_text("float64")
+    expect(cost.figure.get_by_role("cell", name="1 GiB", exact=True)).to_be_visible()
+
+
+def test_what_is_measured_on_request_stands_in_the_charts_and_in_a_table(cost: FigureLab) -> None:
+    cost.ask("figure.change(d=64, heads=2, dtype='float32')")
+    points = cost.figure.locator(".chart .point")
+    expect(cost.figure.locator(".told-measured")).to_contain_text("Nothing is measured")
+    expect(points).to_have_count(0)
+    cost.figure.get_by_role("button").focus()
+    cost.page.keyboard.press("Enter")
+    expect(cost.figure.locator(".told-measured")).to_contain_text("Measured on one core")
+    lengths = int(cost.ask("len(figure.measured.points)"))
+    expect(cost.figure.get_by_role("table", name="measured").locator("tbody tr")).to_have_count(
+        lengths
+    )
+    expect(points).to_have_count(2 * (lengths + 1))  # one in each legend
+    cost.ask("figure.heads = 4")
+    expect(cost.figure.get_by_role("table", name="measured")).to_be_hidden()
+
+
+def test_a_bad_number_is_said_in_the_page_and_the_counts_stay(cost: FigureLab) -> None:
+    cost.ask("figure.n = 4096")
+    before = cost.figure.locator(".told").inner_text()
+    cost.ask("figure._receive(figure, {'change': {'n': 'many'}}, [])")
+    problem = cost.figure.get_by_role("alert")
+    expect(problem).to_have_text("“many” is not a number")
+    expect(cost.figure.locator(".told")).to_have_text(before)
+    cost.ask("figure.n = 4096")
+    expect(problem).to_have_text("")
 
 
 @pytest.fixture

@@ -11,13 +11,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from attnlab.figures.live.cost import Cost
     from attnlab.figures.live.heads import Heads
     from attnlab.figures.live.soft_lookup import SoftLookup
     from attnlab.figures.live.who_listens import WhoListens
 
-__all__ = ["Heads", "SoftLookup", "WhoListens"]
+__all__ = ["Cost", "Heads", "SoftLookup", "WhoListens"]
 
 _HOMES = {
+    "Cost": "cost",
     "Heads": "heads",
     "SoftLookup": "soft_lookup",
     "WhoListens": "who_listens",
