@@ -28,6 +28,13 @@ figure = figures.live.MaskPainter(scores, [f"t{n}" for n in range(32)], preset="
         "[role=gridcell][tabindex='0']",
     ),
     "Saturation": ("figure = figures.live.Saturation()", "input[type=range]"),
+    "Cost": ("figure = figures.live.Cost()", "input"),
+    "Heads": (
+        """import numpy as np
+weights = np.random.default_rng(0).dirichlet(np.ones(32), size=(4, 32))
+figure = figures.live.Heads(weights, [f"t{n}" for n in range(32)])""",
+        "[role=option][tabindex='0']",
+    ),
     "SoftLookup": (
         """figure = figures.live.SoftLookup(
     [1, 2], [[2, -1], [2, 1], [-1, 2], [-2, -1]], [[1, 4], [10, 8], [35, 0], [2, 0]],

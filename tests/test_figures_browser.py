@@ -27,6 +27,12 @@ SOURCES = {
     "MaskPainter": """scores = [[1, 2, 0, 1], [0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 1, 2]]
 figure = figures.live.MaskPainter(scores, ["the", "cat", "sat", "on"], preset="causal")""",
     "Saturation": "figure = figures.live.Saturation(16)",
+    "Cost": "figure = figures.live.Cost(4096, 512, 8, 'float32')",
+    "Heads": """weights = [
+    [[1, 0, 0], [0.9, 0.1, 0], [0.2, 0.6, 0.2]],
+    [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.3, 0.6]],
+]
+figure = figures.live.Heads(weights, ["the", "cat", "sat"])""",
     "SoftLookup": """figure = figures.live.SoftLookup(
     [1, 2],
     [[2, -1], [2, 1], [-1, 2], [-2, -1]],
@@ -182,6 +188,106 @@ def test_the_reader_is_chosen_by_keyboard(saturation: FigureLab) -> None:
     assert saturation.ask("figure.reader") == "10"
 
 
+def cost(labs: dict[str, FigureLab]) -> FigureLab:
+    return labs["Cost"]
+
+
+def test_a_slider_sets_the_length_by_keyboard_and_python_counts(cost: FigureLab) -> None:
+    cost.ask("figure.change(n=4096, heads=8)")
+    cost.figure.get_by_label("tokens N").focus()
+    cost.page.keyboard.press("ArrowRight")
+    told = cost.figure.locator(".told")
+    expect(told).to_contain_text("8,192 tokens")
+    assert cost.ask("figure.n") == "8192"
+    assert cost.ask("figure.state['told']") == repr(told.inner_text())
+
+
+def test_the_type_of_number_is_chosen_by_keyboard(cost: FigureLab) -> None:
+    cost.ask("figure.change(n=4096, heads=8, dtype='float32')")
+    cost.figure.get_by_label("type of number").focus()
+    cost.page.keyboard.press("ArrowUp")
+    expect(cost.figure.locator(".told")).to_contain_text("float64")
+    expect(cost.figure.get_by_role("cell", name="1 GiB", exact=True)).to_be_visible()
+
+
+def test_what_is_measured_on_request_stands_in_the_charts_and_in_a_table(cost: FigureLab) -> None:
+    cost.ask("figure.change(d=64, heads=2, dtype='float32')")
+    points = cost.figure.locator(".chart .point")
+    expect(cost.figure.locator(".told-measured")).to_contain_text("Nothing is measured")
+    expect(points).to_have_count(0)
+    cost.figure.get_by_role("button").focus()
+    cost.page.keyboard.press("Enter")
+    expect(cost.figure.locator(".told-measured")).to_contain_text("Measured on one core")
+    lengths = int(cost.ask("len(figure.measured.points)"))
+    expect(cost.figure.get_by_role("table", name="measured").locator("tbody tr")).to_have_count(
+        lengths
+    )
+    expect(points).to_have_count(2 * (lengths + 1))  # one in each legend
+    cost.ask("figure.heads = 4")
+    expect(cost.figure.get_by_role("table", name="measured")).to_be_hidden()
+
+
+def test_a_bad_number_is_said_in_the_page_and_the_counts_stay(cost: FigureLab) -> None:
+    cost.ask("figure.n = 4096")
+    before = cost.figure.locator(".told").inner_text()
+    cost.ask("figure._receive(figure, {'change': {'n': 'many'}}, [])")
+    problem = cost.figure.get_by_role("alert")
+    expect(problem).to_have_text("“many” is not a number")
+    expect(cost.figure.locator(".told")).to_have_text(before)
+    cost.ask("figure.n = 4096")
+    expect(problem).to_have_text("")
+
+
+@pytest.fixture
+def heads(labs: dict[str, FigureLab]) -> FigureLab:
+    return labs["Heads"]
+
+
+def framed(lab: FigureLab) -> list[int]:
+    """The row that each map of the heads frames."""
+    rows: list[int] = lab.figure.locator("svg").evaluate_all(
+        """drawings => drawings.map(drawing => [...drawing.querySelector('.here').children]
+            .findIndex(frame => !frame.hasAttribute('display')))"""
+    )
+    return rows
+
+
+def test_arrow_keys_move_one_query_in_all_heads(heads: FigureLab) -> None:
+    heads.ask("figure.row = 0")
+    heads.figure.get_by_role("option", name="the").focus()
+    for _ in range(2):
+        heads.page.keyboard.press("ArrowDown")
+    expect(heads.figure.locator(".told")).to_contain_text(
+        "“sat”: head 1 listens most to “cat” (0.60); head 2 listens most to “sat” (0.60)."
+    )
+    assert framed(heads) == [2, 2, 2]
+    expect(heads.figure.get_by_role("option", name="sat")).to_be_focused()
+    expect(heads.figure.get_by_label("mean: sat to cat: 0.45")).to_be_visible()
+    assert heads.ask("figure.row") == "2"
+
+
+def test_the_pointer_shows_a_row_of_a_map_and_a_click_chooses_it(heads: FigureLab) -> None:
+    heads.ask("figure.row = 0")
+    drawing = heads.figure.locator("svg").nth(1)
+    box = drawing.bounding_box()
+    assert box
+    drawing.hover(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    assert framed(heads) == [1, 1, 1]
+    heads.figure.locator(".title").hover()
+    assert framed(heads) == [0, 0, 0]
+    drawing.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    expect(heads.figure.get_by_role("option", name="cat")).to_be_focused()
+    assert heads.ask("figure.row") == "1"
+
+
+def test_python_gives_other_heads_and_the_page_has_them(heads: FigureLab) -> None:
+    heads.ask("before = figure.weights; figure.weights = before[:1]")
+    expect(heads.figure.locator("svg")).to_have_count(2)
+    expect(heads.figure.locator(".told")).to_contain_text("there is nothing to compare")
+    heads.ask("figure.weights = before")
+    expect(heads.figure.locator("svg")).to_have_count(3)
+
+
 @pytest.fixture
 def soft_lookup(labs: dict[str, FigureLab]) -> FigureLab:
     return labs["SoftLookup"]
@@ -293,6 +399,16 @@ def test_tab_enters_and_leaves_by_keyboard_alone(lab: FigureLab) -> None:
         lab.page.keyboard.press("Tab")
     assert not lab.page.evaluate(inside), "the focus is caught"
     lab.figure.evaluate("node => node.removeAttribute('tabindex')")
+
+
+def test_keys_pressed_in_a_figure_are_no_shortcuts_of_jupyterlab(lab: FigureLab) -> None:
+    lab.page.keyboard.press("Escape")
+    cells = lab.page.locator(".jp-Notebook .jp-Cell")
+    before = cells.count()
+    lab.figure.locator("[tabindex='0'], input").first.focus()
+    lab.page.keyboard.press("b")  # which inserts a cell
+    lab.ask("None")  # by then it would be there
+    assert cells.count() == before
 
 
 def test_python_that_cannot_be_drawn_leaves_the_picture_alone(lab: FigureLab) -> None:

@@ -11,14 +11,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from attnlab.figures.live.cost import Cost
+    from attnlab.figures.live.heads import Heads
     from attnlab.figures.live.mask_painter import MaskPainter
     from attnlab.figures.live.saturation import Saturation
     from attnlab.figures.live.soft_lookup import SoftLookup
     from attnlab.figures.live.who_listens import WhoListens
 
-__all__ = ["MaskPainter", "Saturation", "SoftLookup", "WhoListens"]
+__all__ = ["Cost", "Heads", "MaskPainter", "Saturation", "SoftLookup", "WhoListens"]
 
 _HOMES = {
+    "Cost": "cost",
+    "Heads": "heads",
     "MaskPainter": "mask_painter",
     "Saturation": "saturation",
     "SoftLookup": "soft_lookup",

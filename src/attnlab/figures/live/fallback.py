@@ -37,21 +37,26 @@ def framed(content: str, said: str, mark: str) -> str:
     )
 
 
-def stepper(mark: str, steps: int) -> str:
+def stepper(mark: str, steps: int, shown: str = ".said") -> str:
     """A style sheet that shows one step, the one chosen by radio button or under the pointer.
 
     Inside of the element with the id `mark` there have to be a `.step` with a radio button for each
     step, and a `.said` with a child for each.
+
+    Args:
+        mark: the figure's id.
+        steps: how many.
+        shown: selector of what has a child for each step.
     """
     rules = [
-        f"#{mark} .said>*{{display:none}}",
+        f"#{mark} {shown}>*{{display:none}}",
         f"#{mark} .step:hover,#{mark} .step:has(:checked){{outline:2px solid}}",
     ]
     for step in range(1, steps + 1):
         chosen, under, said = (
             f"#{mark}:has(.step-{step} :checked)",
             f"#{mark}:has(.step-{step}:hover)",
-            f".said>:nth-child({step})",
+            f"{shown}>:nth-child({step})",
         )
         rules.append(f"{chosen}:not(:has(.step:hover)) {said},{under} {said}{{display:block}}")
     return f"<style>@supports selector(:has(a)){{{''.join(rules)}}}</style>"

@@ -205,9 +205,11 @@ export function mount({ model, el }, draw) {
     body,
     problem,
   );
-  // JupyterLab's shortcuts match the focused node itself first, sliders included: none hears these.
+  // JupyterLab matches shortcuts against what has the focus before it looks for
+  // data-lm-suppress-shortcuts around it: arrows would leave a slider for the next cell, and d d
+  // would delete this one. Combinations such as Ctrl+S still pass.
   frame.addEventListener("keydown", (event) => {
-    if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
+    if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
   });
   const update = draw(body, model);
   const say = () => setText(problem, model.get("problem"));

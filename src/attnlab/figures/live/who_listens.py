@@ -55,14 +55,7 @@ class WhoListens(Figure):
         weights = array("weights", inputs["weights"], shape)
         given = inputs["blocked"]
         blocked = array("blocked", np.zeros(shape) if given is None else given, shape) != 0
-        sums = weights.sum(axis=1)
-        wrong = (weights < 0).any(axis=1) | ((sums != 0) & (np.abs(sums - 1) > ROUNDED))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(
-                f"the weights of “{queries[row]}”, row {row}, are no shares: the smallest is "
-                f"{weights[row].min():.3g} and they add up to {sums[row]:.3g}, not to 1"
-            )
+        refuse_what_are_no_shares(weights, queries)
         return {
             "weights": weights,
             "query_tokens": queries,
@@ -126,6 +119,26 @@ def entropies(weights: np.ndarray) -> list[float]:
     """
     rows: list[float] = torch.special.entr(torch.tensor(weights)).sum(dim=-1).tolist()
     return rows
+
+
+def refuse_what_are_no_shares(weights: np.ndarray, queries: Sequence[str], where: str = "") -> None:
+    """Weights of a query are shares that add up to 1, or all 0.
+
+    Args:
+        weights: (N, M).
+        queries: N labels.
+        where: told after the row's number.
+    Raises:
+        ValueError: those of some query are not.
+    """
+    sums = weights.sum(axis=1)
+    wrong = (weights < 0).any(axis=1) | ((sums != 0) & (np.abs(sums - 1) > ROUNDED))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"the weights of “{queries[row]}”, row {row}{where}, are no shares: the smallest is "
+            f"{weights[row].min():.3g} and they add up to {sums[row]:.3g}, not to 1"
+        )
 
 
 def in_words(

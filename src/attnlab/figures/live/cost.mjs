@@ -1,0 +1,70 @@
+// Draws Cost: sliders, counts and what fits as tables, charts made by Python, and a button to measure.
+
+import { element, mount, setText, slider } from "./figure.mjs";
+
+/** A table with a row for each line of words, the first of which names it. */
+function lines(caption, heads) {
+  const body = element("tbody");
+  const top = heads.map((head) => element(head ? "th" : "td", head ? { scope: "col" } : {}, head));
+  const node = element("table", { class: "lines" },
+    element("caption", {}, caption), element("thead", {}, element("tr", {}, ...top)), body);
+  const paint = (rows) => body.replaceChildren(...rows.map(([name, ...cells]) =>
+    element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((cell) => element("td", {}, cell)))));
+  return { node, paint };
+}
+
+function draw(body, model) {
+  let parts;
+  const told = element("p", { class: "told", "aria-live": "polite" });
+  const toldMeasured = element("p", { class: "told-measured", "aria-live": "polite" });
+  const send = (change) => model.send({ change });
+
+  const build = ({ sliders, dtypes, meaning }) => {
+    const controls = sliders.map(({ name, label, stops, words, at }) =>
+      slider({
+        label,
+        min: 0,
+        max: stops.length - 1,
+        step: 1,
+        value: at,
+        says: (stop) => words[stop],
+        onInput: (stop) => send({ [name]: stops[stop] }),
+      }));
+    const kind = element("select", {}, ...dtypes.map((dtype) => element("option", {}, dtype)));
+    kind.addEventListener("change", () => send({ dtype: kind.value }));
+    const button = element("button", { type: "button" }, "Measure on this machine");
+    button.addEventListener("click", () => {
+      setText(toldMeasured, "Measuring, for about two seconds.");
+      model.send({ measure: true });
+    });
+    const counts = lines("counted", ["", "formula", "here"]);
+    const fits = lines("do the scores fit?", ["", "here", "at the most"]);
+    const measured = lines("measured", ["N", "time", "held at the most"]);
+    const charts = [element("div", { class: "chart" }), element("div", { class: "chart" })];
+    body.replaceChildren(
+      element("div", { class: "controls" }, ...controls.map(({ node }) => node),
+        element("label", { class: "kind" }, "type of number ", kind)),
+      told,
+      element("div", { class: "panels" }, ...charts),
+      element("p", {}, button),
+      toldMeasured,
+      element("div", { class: "panels" }, counts.node, fits.node, measured.node),
+      element("p", { class: "hint" }, meaning),
+    );
+    parts = { controls, kind, charts, counts, fits, measured };
+  };
+
+  return () => {
+    const state = model.get("state");
+    if (!parts) build(state);
+    state.sliders.forEach(({ at, value }, n) => parts.controls[n].set(at, value));
+    parts.kind.value = state.dtype;
+    state.charts.forEach((drawing, n) => { parts.charts[n].innerHTML = drawing; });
+    for (const name of ["counts", "fits", "measured"]) parts[name].paint(state[name]);
+    parts.measured.node.hidden = !state.measured.length;
+    setText(told, state.told);
+    setText(toldMeasured, state.told_measured);
+  };
+}
+
+export default { render: (context) => mount(context, draw) };

@@ -1,0 +1,260 @@
+"""Cost: what attention costs in operations and bytes, as counted, and as measured here."""
+
+from __future__ import annotations
+
+import html
+from math import log2
+from typing import Any
+
+import traitlets
+
+from attnlab.figures.live import counts, fallback
+from attnlab.figures.live.cost_chart import BLUE, Key, chart, drawing
+from attnlab.figures.live.counts import GIB, KIB, MEMORIES, MIB, SIZES, TIB, in_bytes
+from attnlab.figures.live.counts import in_number_words as in_words
+from attnlab.figures.live.figure import Figure, Input, Values, number, source, style
+from attnlab.figures.live.measured import MATMUL, Measured, measure
+
+LENGTHS = [2**power for power in range(6, 19)]  # stops of the sliders
+WIDTHS = [2**power for power in range(6, 13)]
+HEADS = [2**power for power in range(6)]
+STEPS = (1024, 4096, 16384, 65536, 262144)  # of the still figure
+SOLID = f'stroke="{BLUE}" stroke-width="2.5"'
+DASHED = f'stroke="{BLUE}" stroke-width="1.5" stroke-dasharray="7 3"'
+DOTTED = f'stroke="{BLUE}" stroke-width="1.5" stroke-dasharray="2 3"'
+TOKEN_TICKS = {64.0: "64", 512.0: "512", 4096.0: "4,096", 32768.0: "32,768", 262144.0: "262,144"}
+WORK_TICKS = {1e6: "1 million", 1e9: "1 billion", 1e12: "1 trillion", 1e15: "1,000 trillion"}
+BYTE_TICKS = {KIB: "1 KiB", MIB: "1 MiB", GIB: "1 GiB", TIB: "1 TiB"}
+MEANING = (
+    "All axes are logarithmic: a straight line is a power of N, and a steeper one a higher power. "
+    "Counted is one layer for one sequence, matrix products alone, the scores held once. Heads "
+    "share d: more heads cost no more operations, and H times the scores. A measured time is drawn "
+    "at the operations that a plain matrix product does in that time."
+)
+NOT_MEASURED = "Nothing is measured for this d, these heads and this type of number."
+
+
+class Cost(Figure):
+    """Counts for N tokens as lines over N, and on request what this machine measures beside them.
+
+    Args:
+        n: tokens, 64 to 262144.
+        d: numbers a token, 64 to 4096.
+        heads: H, at most 32, which divides d.
+        dtype: float64, float32, bfloat16 or float16.
+    Raises:
+        ValueError: a number is out of bounds, or H does not divide d.
+
+    Attributes:
+        measured: what `measure` found, or None; counted anew where d, heads or dtype change.
+    """
+
+    _esm = source("cost")
+    _css = style("cost")
+    title = traitlets.Unicode("What attention costs").tag(sync=True)
+    n, d, heads, dtype, measured = Input(), Input(), Input(), Input(), Input()
+
+    def __init__(self, n: int = 4096, d: int = 512, heads: int = 8, dtype: str = "float32") -> None:
+        super().__init__(n=n, d=d, heads=heads, dtype=dtype, measured=None)
+
+    def measure(self) -> None:
+        """Measure plain attention on this machine, for about two seconds, and draw the points."""
+        self.measured = measure(self.d, self.heads, self.dtype)
+
+    def change(self, **inputs: Any) -> None:
+        others = inputs.keys() & {"d", "heads", "dtype"}
+        super().change(**({"measured": None} if others else {}) | inputs)
+
+    def _receive(self, sender: Any, message: Values, buffers: Any) -> None:
+        if "measure" in message:
+            self.measure()
+        else:
+            super()._receive(sender, message, buffers)
+
+    def checked(self, inputs: Values) -> Values:
+        n = _whole("N", inputs["n"], LENGTHS[0], LENGTHS[-1])
+        d = _whole("d", inputs["d"], WIDTHS[0], WIDTHS[-1])
+        heads = _whole("the number of heads", inputs["heads"], HEADS[0], HEADS[-1])
+        if d % heads:
+            raise ValueError(f"{heads} heads cannot share d = {d}: there is a rest of {d % heads}")
+        dtype, measured = inputs["dtype"], inputs["measured"]
+        if dtype not in SIZES:
+            raise ValueError(f"there is no type {dtype!r} here; there are {', '.join(SIZES)}")
+        if not (measured is None or isinstance(measured, Measured)):
+            raise ValueError("measured is what measure() finds, or None")
+        return {"n": n, "d": d, "heads": heads, "dtype": dtype, "measured": measured}
+
+    def computed(self, inputs: Values) -> Values:
+        n, d, heads, measured = (inputs[name] for name in ("n", "d", "heads", "measured"))
+        size = SIZES[inputs["dtype"]]
+        scores = counts.score_bytes(n, heads, size)
+        return {
+            "sliders": [
+                _slider("n", "tokens N", LENGTHS, n),
+                _slider("d", "width d", WIDTHS, d),
+                _slider("heads", "heads H", HEADS, heads),
+            ],
+            "dtype": inputs["dtype"],
+            "dtypes": list(SIZES),
+            "counts": [
+                ["scores Q Kᵀ", "2 · N² · d", in_words(counts.score_flops(n, d))],
+                ["weights · V", "2 · N² · d", in_words(counts.mixing_flops(n, d))],
+                ["projections", "8 · N · d²", in_words(counts.projection_flops(n, d))],
+                ["all operations", "", in_words(counts.total_flops(n, d))],
+                ["bytes of the scores", f"H · N² · {size}", in_bytes(scores)],
+            ],
+            "fits": [
+                [name, "yes" if scores <= memory else "no", _most(memory, heads, size)]
+                for name, memory in MEMORIES.items()
+            ],
+            "measured": [
+                [f"{point.n:,}", _in_time(point.seconds), in_bytes(point.held)]
+                for point in (measured.points if measured else ())
+            ],
+            "charts": [_work(n, d, measured), _memory(n, heads, size, measured)],
+            "told": _told(n, d, heads, inputs["dtype"]),
+            "told_measured": _told_measured(measured, d, heads, size),
+            "meaning": MEANING,
+        }
+
+    def summary(self) -> str:
+        return str(self.state["told"])
+
+    def fallback(self) -> str:
+        mark = fallback.mark(repr(self))
+        lengths = [self.n, *(n for n in STEPS if n != self.n)]
+        unmeasured = {**self._inputs, "measured": None}  # what is stored is the same everywhere
+        states = [self.computed({**unmeasured, "n": n}) for n in lengths]
+        radios = "".join(
+            f'<span class="step step-{step + 1}" style="margin-right:12px">'
+            f"{fallback.radio(mark, step, f'N = {n:,}')}</span>"
+            for step, n in enumerate(lengths)
+        )
+        pieces = [
+            f"<p>{html.escape(state['told'])}</p>{''.join(state['charts'])}"
+            f"{_table('counted', state['counts'])}"
+            f"{_table('do the scores fit?', state['fits'])}"
+            for state in states
+        ]
+        content = fallback.stepper(mark, len(lengths)) + radios + fallback.listed(pieces)
+        return fallback.framed(f"{content}<p>{MEANING}</p>", repr(self), mark)
+
+
+def _whole(name: str, given: Any, least: int, most: int) -> int:
+    """A whole number within bounds.
+
+    Raises:
+        ValueError: it is not one.
+    """
+    value = number(given)
+    if value != int(value) or not least <= value <= most:
+        raise ValueError(f"{name} is {value:g}; it has to be a whole number, {least} to {most}")
+    return int(value)
+
+
+def _slider(name: str, label: str, stops: list[int], value: int) -> Values:
+    """A slider over powers of 2: its stops, the closest one, and the value in words."""
+    at = round(log2(value / stops[0]))
+    return {
+        "name": name,
+        "label": label,
+        "stops": stops,
+        "words": [f"{stop:,}" for stop in stops],
+        "at": at,
+        "value": f"{value:,}",
+    }
+
+
+def _most(memory: int, heads: int, size: int) -> str:
+    return f"up to N = {counts.longest(memory, heads, size):,}"
+
+
+def _in_time(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+
+
+def _told(n: int, d: int, heads: int, dtype: str) -> str:
+    """The counts in sentences."""
+    size = SIZES[dtype]
+    scores = counts.score_bytes(n, heads, size)
+    squared = counts.score_flops(n, d) + counts.mixing_flops(n, d)
+    total = counts.total_flops(n, d)
+    fits = [name for name, memory in MEMORIES.items() if scores <= memory]
+    room = f"they fit into {fits[0]}" if fits else "they fit into none of the three memories"
+    return (
+        f"{n:,} tokens, d = {d:,}, {heads} head{'s' if heads > 1 else ''}, {dtype}: "
+        f"{in_words(total)} operations, {100 * squared / total:.0f} % of them in the two products "
+        f"that grow as N². Beyond N = {2 * d:,} these are the larger part. The scores take "
+        f"{in_bytes(scores)}: {room}. Twice as many tokens need four times as much memory."
+    )
+
+
+def _told_measured(measured: Measured | None, d: int, heads: int, size: int) -> str:
+    """What was measured beside what was counted, for the longest sequence measured."""
+    if measured is None:
+        return NOT_MEASURED
+    n, seconds, held = measured.points[-1]
+    ratio = seconds / (counts.total_flops(n, d) / measured.rate)
+    share = held / counts.score_bytes(n, heads, size)
+    return (
+        f"Measured on one core of this machine up to N = {n:,}: {_in_time(seconds)}, {ratio:.1f} "
+        f"times what the count takes at the speed of one plain {MATMUL} × {MATMUL} matrix product "
+        f"({in_words(measured.rate)} operations a second); held at the most {in_bytes(held)}, "
+        f"{share:.1f} times the scores: the softmax makes weights of the same size from them, and "
+        "Q, K and V are held too."
+    )
+
+
+def _work(n: int, d: int, measured: Measured | None) -> str:
+    """Operations over tokens; a time is drawn at what one plain matrix product does meanwhile."""
+    axes = chart((LENGTHS[0], LENGTHS[-1]), (1e6, 1e16))
+    counted = (
+        (lambda n: counts.total_flops(n, d), SOLID, "all operations"),
+        (lambda n: counts.score_flops(n, d) + counts.mixing_flops(n, d), DASHED, "4 · N² · d"),
+        (lambda n: counts.projection_flops(n, d), DOTTED, "projections, 8 · N · d²"),
+    )
+    keys = [Key(label, line) for _, line, label in counted]
+    points = [(p.n, p.seconds * measured.rate) for p in measured.points] if measured else []
+    if points:
+        keys.append(Key("measured time"))
+    said = f"operations over tokens; at N = {n:,}: {in_words(counts.total_flops(n, d))}"
+    return drawing(
+        said,
+        axes.frame("operations", TOKEN_TICKS, WORK_TICKS),
+        *(axes.line(count, LENGTHS, line) for count, line, _ in counted),
+        axes.points(points),
+        axes.here(n, counts.total_flops(n, d)),
+        axes.legend(keys),
+    )
+
+
+def _memory(n: int, heads: int, size: int, measured: Measured | None) -> str:
+    """Bytes over tokens, with what memories hold."""
+    axes = chart((LENGTHS[0], LENGTHS[-1]), (KIB, 16 * TIB))
+    keys = [Key(f"the scores, H · N² · {size} bytes", SOLID)]
+    points = [(p.n, p.held) for p in measured.points] if measured else []
+    if points:
+        keys.append(Key("measured, the most bytes held"))
+    scores = counts.score_bytes(n, heads, size)
+    levels = [
+        axes.level(memory, name, above=memory == max(MEMORIES.values()))
+        for name, memory in MEMORIES.items()
+    ]
+    return drawing(
+        f"bytes of the scores over tokens; at N = {n:,}: {in_bytes(scores)}",
+        axes.frame("bytes", TOKEN_TICKS, BYTE_TICKS),
+        *levels,
+        axes.line(lambda n: counts.score_bytes(n, heads, size), LENGTHS, SOLID),
+        axes.points(points),
+        axes.here(n, scores),
+        axes.legend(keys),
+    )
+
+
+def _table(caption: str, rows: list[list[str]]) -> str:
+    """Rows of words, the first of which names the row."""
+    lines = "".join(
+        f"<tr><th>{html.escape(name)}</th><td>{'</td><td>'.join(map(html.escape, cells))}</td></tr>"
+        for name, *cells in rows
+    )
+    return f'<table><caption style="text-align:left">{caption}</caption>{lines}</table>'

@@ -1,0 +1,121 @@
+"""The charts of Cost: counts as lines and measurements as points, on log–log axes, as SVG."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable
+from math import log
+from typing import NamedTuple
+
+WIDTH, HEIGHT = 340, 300
+LEFT, RIGHT, TOP, BOTTOM = 78, 24, 20, 36
+POINT = 3.5  # radius
+BLUE, ORANGE = "#0072b2", "#d55e00"
+_LINE = 'fill="none" stroke="currentColor"'
+
+
+class Axis(NamedTuple):
+    """A logarithmic axis, from low at the pixel start to high at the pixel end."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Where a value stands, in pixels."""
+        share = log(value / self.low) / log(self.high / self.low)
+        return self.start + share * (self.end - self.start)
+
+
+class Key(NamedTuple):
+    """An entry of a legend: a line of a style, or a measured point where there is none."""
+
+    label: str
+    line: str = ""
+
+
+class Chart(NamedTuple):
+    """A pair of axes, tokens across."""
+
+    across: Axis
+    up: Axis
+
+    def line(self, count: Callable[[int], float], lengths: Iterable[int], style: str) -> str:
+        """A count of the number of tokens."""
+        places = [f"{self.across.at(n):.1f} {self.up.at(count(n)):.1f}" for n in lengths]
+        return f'<path fill="none" {style} d="M{" L".join(places)}"/>'
+
+    def points(self, measured: Iterable[tuple[int, float]]) -> str:
+        """What was measured: tokens, and the value there."""
+        return "".join(_dot(self.across.at(n), self.up.at(value)) for n, value in measured)
+
+    def legend(self, keys: Iterable[Key]) -> str:
+        """What lines and points are, at the top left, where no line runs."""
+        parts = []
+        for place, key in enumerate(keys):
+            y = TOP + 4 + 14 * place
+            sample = f'<path fill="none" {key.line} d="M{LEFT + 6} {y}h24"/>'
+            parts.append(sample if key.line else _dot(LEFT + 18, y))
+            parts.append(f'<text x="{LEFT + 36}" y="{y + 4}">{html.escape(key.label)}</text>')
+        return "".join(parts)
+
+    def level(self, value: float, label: str, above: bool) -> str:
+        """A line at one height, with its name."""
+        y = self.up.at(value)
+        text = y - 4 if above else y + 11
+        return (
+            f'<path {_LINE} stroke-dasharray="5 3" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
+            f'<text x="{LEFT + 4}" y="{text:.1f}">{html.escape(label)}</text>'
+        )
+
+    def here(self, n: int, value: float) -> str:
+        """The chosen number of tokens: a line up to the count and a ring there."""
+        x, y = self.across.at(n), self.up.at(value)
+        return (
+            f'<path {_LINE} stroke-width="0.8" d="M{x:.1f} {HEIGHT - BOTTOM}V{y + 6:.1f}"/>'
+            f'<circle {_LINE} stroke-width="2" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'
+        )
+
+    def frame(self, title: str, ticks_across: dict[float, str], ticks_up: dict[float, str]) -> str:
+        """Both axes with their ticks and names."""
+        bottom = HEIGHT - BOTTOM
+        parts = [
+            f'<path {_LINE} d="M{LEFT} {TOP}V{bottom}H{WIDTH - RIGHT}"/>',
+            f'<text x="2" y="11">{html.escape(title)}</text>',
+            f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 5}" text-anchor="end">tokens N</text>',
+        ]
+        for value, label in ticks_across.items():
+            x = self.across.at(value)
+            parts.append(
+                f'<path {_LINE} d="M{x:.1f} {bottom}v4"/>'
+                f'<text x="{x:.1f}" y="{bottom + 15}" text-anchor="middle">{label}</text>'
+            )
+        for value, label in ticks_up.items():
+            y = self.up.at(value)
+            parts.append(
+                f'<path {_LINE} d="M{LEFT - 4} {y:.1f}h4"/>'
+                f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
+            )
+        return "".join(parts)
+
+
+def _dot(x: float, y: float) -> str:
+    return (
+        f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{POINT}" fill="{ORANGE}" '
+        f'stroke="currentColor"/>'
+    )
+
+
+def chart(lengths: tuple[float, float], values: tuple[float, float]) -> Chart:
+    """Axes from the least to the most of both."""
+    return Chart(Axis(*lengths, LEFT, WIDTH - RIGHT), Axis(*values, HEIGHT - BOTTOM, TOP))
+
+
+def drawing(said: str, *parts: str) -> str:
+    """Parts as a picture with a name that is read out."""
+    return (
+        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}" font-size="11" fill="currentColor" '
+        f'style="width:100%;max-width:440px;display:block">{"".join(parts)}</svg>'
+    )

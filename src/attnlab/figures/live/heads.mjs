@@ -1,0 +1,127 @@
+// Draws Heads: the words, one of which is the query; a map for each head; the query's row in all.
+
+import { element, grid, mount, setText, shade } from "./figure.mjs";
+
+const SETTLED = 100; // ms; a key held down is not worth a message for every word
+const TURNS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+
+/** The word that a key leads to, null if the key moves nothing. */
+export function turned(row, key, count) {
+  if (!Object.hasOwn(TURNS, key)) return null;
+  return Math.min(Math.max(row + TURNS[key], 0), count - 1);
+}
+
+/** The row of a map under the pointer. */
+export function rowUnder({ clientY }, box, count) {
+  const share = (clientY - box.top) / box.height;
+  return Math.min(Math.max(Math.floor(share * count), 0), count - 1);
+}
+
+/** Words, of which one is chosen by arrow key or click. */
+function words({ label, names, onChoose }) {
+  const options = names.map((name) => element("li", { role: "option", tabindex: -1 }, name));
+  const list = element("ul", { class: "words", role: "listbox", "aria-label": label }, ...options);
+  const mark = (row) =>
+    options.forEach((option, n) => {
+      option.tabIndex = n === row ? 0 : -1;
+      option.setAttribute("aria-selected", n === row);
+    });
+  const choose = (row) => {
+    mark(row);
+    options[row].focus();
+    onChoose(row);
+  };
+  list.addEventListener("keydown", (event) => {
+    const row = turned(options.indexOf(event.target), event.key, options.length);
+    if (row === null || event.altKey || event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    choose(row);
+  });
+  list.addEventListener("click", ({ target }) => options.includes(target) && choose(options.indexOf(target)));
+  return { node: list, mark, choose };
+}
+
+function draw(body, model) {
+  let list, maps, frames, table, size, sending;
+  let framed = 0;
+  const palette = model.get("palette");
+  const told = element("p", { class: "told", "aria-live": "polite" });
+
+  const show = (row) => {
+    const { heads, keys, queries, weights } = model.get("state");
+    frames.forEach((each) => {
+      each[framed]?.setAttribute("display", "none");
+      each[row].removeAttribute("display");
+    });
+    framed = row;
+    setText(table.caption, `weights of “${queries[row]}”`);
+    keys.forEach((key, m) =>
+      heads.forEach((head, h) => {
+        const share = weights[h][row][m];
+        const [face, ink] = shade(palette, share);
+        const text = share.toFixed(2);
+        table.paint(m, h, { text, name: `${head}: ${queries[row]} to ${key}: ${text}`, face, ink });
+      }),
+    );
+  };
+
+  const choose = (row) => {
+    show(row);
+    setText(told, model.get("state").told[row]);
+  };
+  const preview = (row) => {
+    const shown = row ?? model.get("row");
+    if (shown !== framed) show(shown);
+  };
+
+  const build = ({ heads, queries, keys, meaning }) => {
+    list = words({
+      label: "query",
+      names: queries,
+      onChoose(row) {
+        choose(row);
+        model.set("row", row);
+        clearTimeout(sending);
+        sending = setTimeout(() => model.save_changes(), SETTLED);
+      },
+    });
+    maps = heads.map(() => element("div", { class: "map" }));
+    maps.forEach((map) => {
+      const row = (event) => rowUnder(event, map.querySelector("rect").getBoundingClientRect(), queries.length);
+      map.addEventListener("pointermove", (event) => preview(row(event)));
+      map.addEventListener("pointerleave", () => preview(null));
+      map.addEventListener("click", (event) => list.choose(row(event)));
+    });
+    const named = maps.map((map, h) => element("div", { class: "head" }, element("span", {}, heads[h]), map));
+    const caption = element("p", { class: "caption" });
+    table = { ...grid({ label: "weights of the query", rows: keys, columns: heads }), caption };
+    body.replaceChildren(
+      element("p", { class: "hint" }, "Choose the query by arrow keys, or on a map."),
+      list.node,
+      element("div", { class: "maps" }, ...named),
+      element("div", { class: "panels" },
+        element("div", { class: "shares" }, caption, table.node),
+        element("div", { class: "beside" }, told, element("p", { class: "hint" }, meaning))),
+    );
+  };
+
+  const update = () => {
+    const state = model.get("state");
+    const wanted = JSON.stringify([state.heads, state.queries, state.keys]);
+    if (size !== wanted) build(state);
+    size = wanted;
+    maps.forEach((map, h) => { map.innerHTML = state.maps[h]; });
+    frames = [...body.querySelectorAll(".here")].map((group) => group.children);
+    const row = Math.min(model.get("row"), state.queries.length - 1);
+    list.mark(row);
+    choose(row);
+  };
+
+  model.on("change:row", () => {
+    list.mark(model.get("row"));
+    choose(model.get("row"));
+  });
+  return update;
+}
+
+export default { render: (context) => mount(context, draw) };

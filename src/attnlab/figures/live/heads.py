@@ -1,0 +1,254 @@
+"""Heads: the weights of several heads side by side, one query for all of them, and their mean.
+
+The mean is drawn because it is what one looks at first; PyTorch's nn.MultiheadAttention returns it
+unless told otherwise (average_attn_weights). No model computes with it. The output is
+Concat(head_1, …, head_H) W_o (Vaswani et al. 2017, section 3.2.2), which is the sum of the heads'
+A_h V_h W_h, where A_h is (N, M), V_h is (M, d_v), and W_h is the part of W_o, (d_v, d), that meets
+head h. The mean of the A_h can stand for each of them if the V_h W_h are all the same; in general
+they are not, and it gives another output.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from attnlab.figures.live import fallback
+from attnlab.figures.live.figure import Figure, Input, Values, array, names, source, style
+from attnlab.figures.live.ramp import shade
+from attnlab.figures.live.who_listens import refuse_what_are_no_shares
+
+MOST_HEADS = 12
+MOST_CELLS = 4096  # of all heads together: 4 heads of 32 × 32, 12 heads of 18 × 18
+EDGE = 100  # of a map
+_BESIDE = "display:inline-block;width:120px;margin-right:8px;text-align:center"
+ALIKE = 0.005  # weights that are no further apart show the same two digits, or nearly
+MEANING = (
+    "Each map is one head's weights: a row for each query, a column for each key, in the order of "
+    "the words; the brighter, the more weight. The last map and the last column are the mean of "
+    "the heads' weights. No model computes with that mean: each head weighs values of its own, and "
+    "W_o mixes what comes out. Weighing by the mean would give another output, unless the heads "
+    "weigh alike, or all have the same values and the same part of W_o."
+)
+
+
+class Heads(Figure):
+    """Maps of all heads, and the row of one query in each of them, beside their mean.
+
+    Args:
+        weights: (H, N, M), each row shares that add up to 1, or all 0.
+        query_tokens: N labels, who listens.
+        key_tokens: M labels, who is listened to; None means the same.
+    Raises:
+        ValueError: sizes do not fit, or weights are no shares.
+
+    Attributes:
+        row: the query that is shown; assigning to it moves the selection in the page.
+    """
+
+    _esm = source("heads")
+    _css = style("heads")
+    title = traitlets.Unicode("Heads side by side").tag(sync=True)
+    row = traitlets.Int(0).tag(sync=True)
+    weights, query_tokens, key_tokens = Input(), Input(), Input()
+
+    def __init__(
+        self, weights: Any, query_tokens: Sequence[str], key_tokens: Sequence[str] | None = None
+    ) -> None:
+        keys = query_tokens if key_tokens is None else key_tokens
+        super().__init__(weights=weights, query_tokens=query_tokens, key_tokens=keys)
+
+    def checked(self, inputs: Values) -> Values:
+        queries = names("queries", inputs["query_tokens"])
+        keys = names("keys", inputs["key_tokens"])
+        weights = array("weights", inputs["weights"], (None, len(queries), len(keys)))
+        heads = len(weights)
+        if not 1 <= heads <= MOST_HEADS:
+            raise ValueError(f"there are {heads} heads; 1 to {MOST_HEADS} can be shown")
+        if weights.size > MOST_CELLS:
+            raise ValueError(
+                f"{heads} heads of {len(queries)} × {len(keys)} weights are {weights.size} cells; "
+                f"{MOST_CELLS} can be shown"
+            )
+        for head, each in enumerate(weights):
+            refuse_what_are_no_shares(each, queries, f" in head {head + 1}")
+        return {"weights": weights, "query_tokens": queries, "key_tokens": keys}
+
+    def computed(self, inputs: Values) -> Values:
+        weights = inputs["weights"]
+        queries, keys = inputs["query_tokens"], inputs["key_tokens"]
+        heads = [*(f"head {head + 1}" for head in range(len(weights))), "mean"]
+        with_mean = np.concatenate([weights, weights.mean(axis=0, keepdims=True)])
+        return {
+            "heads": heads,
+            "queries": queries,
+            "keys": keys,
+            "weights": with_mean.tolist(),
+            "maps": [_map(name, each) for name, each in zip(heads, with_mean, strict=True)],
+            "told": [in_words(query, weights[:, row], keys) for row, query in enumerate(queries)],
+            "meaning": MEANING,
+        }
+
+    @traitlets.validate("row")
+    def _row_is_there(self, proposal: Any) -> int:
+        row, count = proposal["value"], len(self._inputs["query_tokens"])
+        if not 0 <= row < count:
+            raise traitlets.TraitError(f"there is no row {row}; rows are 0 to {count - 1}")
+        return int(row)
+
+    def change(self, **inputs: Any) -> None:
+        super().change(**inputs)
+        self.row = min(self.row, len(self.query_tokens) - 1)
+
+    def summary(self) -> str:
+        heads, rows, columns = self.weights.shape
+        common = 100 * self.weights.min(axis=0).sum(axis=1)
+        least = int(common.argmin())
+        return (
+            f"maps of {heads} × {rows} × {columns} weights. The heads have {common.mean():.0f} % "
+            f"of their weight in common, and least where “{self.query_tokens[least]}” asks. "
+            f"{self.state['told'][least]}"
+        )
+
+    def fallback(self) -> str:
+        queries, state = self.query_tokens, self.state
+        mark = fallback.mark(repr(self), *state["told"])
+        style = fallback.stepper(mark, len(queries))
+        marker = fallback.stepper(mark, len(queries), ".here")
+        radios = "".join(
+            f'<span class="step step-{row + 1}" style="margin-right:12px">'
+            f"{fallback.radio(mark, row, query)}</span>"
+            for row, query in enumerate(queries)
+        )
+        maps = "".join(
+            f'<span style="{_BESIDE}">{name}{drawing}</span>'
+            for name, drawing in zip(state["heads"], state["maps"], strict=True)
+        )
+        rows = np.swapaxes(np.array(state["weights"]), 0, 1)
+        pieces = [
+            f"{html.escape(told)}{_row_table(row, state['heads'], self.key_tokens)}"
+            for told, row in zip(state["told"], rows, strict=True)
+        ]
+        content = f"{style}{marker}{radios}<div>{maps}</div>{fallback.listed(pieces)}"
+        return fallback.framed(f"{content}<p>{MEANING}</p>", repr(self), mark)
+
+
+def in_words(query: str, row: np.ndarray, keys: Sequence[str]) -> str:
+    """Where the heads agree on a query and where they differ.
+
+    Args:
+        query: who listens.
+        row: (H, M), the weights of each head.
+        keys: M labels.
+    """
+    count, silent = len(row), [head for head, shares in enumerate(row) if not shares.any()]
+    if len(silent) == count:
+        return f"“{query}” listens to nothing: all its weights are 0."
+    listening: dict[int, list[int]] = {}
+    for head in range(count):
+        if head not in silent:
+            listening.setdefault(int(row[head].argmax()), []).append(head)
+    groups = [_listens(heads, row[heads, key], keys[key]) for key, heads in listening.items()]
+    if silent:
+        groups.append(f"{_numbered(silent)} to nothing")
+    if count == 1:
+        return f"“{query}”: {groups[0]}. With one head there is nothing to compare."
+    if len(groups) == 1:
+        low, high = row[:, next(iter(listening))].min(), row[:, next(iter(listening))].max()
+        key = keys[next(iter(listening))]
+        said = f"“{query}”: all {count} heads listen most to “{key}” ({low:.2f} to {high:.2f})."
+    else:
+        said = f"“{query}”: {'; '.join(groups)}."
+    return f"{said} {_differ(row, keys)} {_mean(row, keys, listening)}"
+
+
+def _listens(heads: list[int], shares: np.ndarray, key: str) -> str:
+    numbers = ", ".join(f"{share:.2f}" for share in shares)
+    verb = "listens" if len(heads) == 1 else "listen"
+    return f"{_numbered(heads)} {verb} most to “{key}” ({numbers})"
+
+
+def _numbered(heads: list[int]) -> str:
+    """Heads by number, from 1 on, as in the paper."""
+    *others, last = (str(head + 1) for head in heads)
+    return f"heads {', '.join(others)} and {last}" if others else f"head {last}"
+
+
+def _differ(row: np.ndarray, keys: Sequence[str]) -> str:
+    """How much the heads have in common, and the key on which they are furthest apart."""
+    spread = row.max(axis=0) - row.min(axis=0)
+    if spread.max() < ALIKE:
+        return "They do not differ."
+    key = int(spread.argmax())
+    low, high = int(row[:, key].argmin()), int(row[:, key].argmax())
+    return (
+        f"They have {100 * row.min(axis=0).sum():.0f} % of their weight in common, and differ most "
+        f"on “{keys[key]}”: head {high + 1} gives it {row[high, key]:.2f}, head {low + 1} "
+        f"{row[low, key]:.2f}."
+    )
+
+
+def _mean(row: np.ndarray, keys: Sequence[str], listening: dict[int, list[int]]) -> str:
+    """The largest weight of the mean; it need not be the largest of any head."""
+    mean = row.mean(axis=0)
+    key = int(mean.argmax())
+    surprise = "" if key in listening else ", though no head listens most to it"
+    return f"The mean of the heads is largest for “{keys[key]}” ({mean[key]:.2f}){surprise}."
+
+
+def _map(name: str, weights: np.ndarray) -> str:
+    """A map as an SVG; in each `.here`, one of the frames around rows is to be shown."""
+    rows, columns = weights.shape
+    paths: dict[str, str] = {}
+    for row, shares in enumerate(weights):
+        for face, start, end in _runs([shade(share)[0] for share in shares]):
+            paths[face] = f"{paths.get(face, '')}M{start} {row}.5h{end - start}"
+    ground = max(paths, key=lambda face: len(paths[face]))
+    colours = "".join(
+        f'<path stroke="{face}" d="{path}"/>' for face, path in paths.items() if face != ground
+    )
+    height = EDGE / rows
+    frames = "".join(
+        f'<path display="none" d="M0 {row * height:.1f}h{EDGE}v{height:.1f}H0z"/>'
+        for row in range(rows)
+    )
+    # Black around white shows on every colour, and on a page of any.
+    marks = "".join(
+        f'<g class="here" stroke="{ink}" stroke-width="{width}">{frames}</g>'
+        for ink, width in (("#000", 4), ("#fff", 1.5))
+    )
+    return (
+        f'<svg role="img" aria-label="{name}: map of {rows} × {columns} weights" '
+        f'viewBox="-2 -2 {EDGE + 4} {EDGE + 4}" fill="none">'
+        f'<rect fill="{ground}" width="{EDGE}" height="{EDGE}"/>'
+        f'<g shape-rendering="crispEdges" transform="scale({EDGE / columns:.4f} {height:.4f})">'
+        f"{colours}</g>{marks}</svg>"
+    )
+
+
+def _runs(faces: list[str]) -> Iterator[tuple[str, int, int]]:
+    """Neighbours of the same colour: the colour, the first of them, and the one after the last."""
+    start = 0
+    for face, run in groupby(faces):
+        end = start + len(list(run))
+        yield face, start, end
+        start = end
+
+
+def _row_table(row: np.ndarray, heads: Sequence[str], keys: Sequence[str]) -> str:
+    """The weights of one query, (H + 1, M), as a table with a line for each key."""
+    top = "".join(f"<th>{head}</th>" for head in heads)
+    lines = "".join(
+        f"<tr><th>{html.escape(key)}</th>{_cells(shares)}</tr>"
+        for key, shares in zip(keys, row.T, strict=True)
+    )
+    return f"<table><tr><td></td>{top}</tr>{lines}</table>"
+
+
+def _cells(shares: np.ndarray) -> str:
+    return "".join(f"<td>{share:.2f}</td>" for share in shares)

@@ -1,0 +1,157 @@
+"""What attention costs, measured here: time and memory of plain attention, for a few lengths.
+
+A run is bounded: it starts no length that, going by the one before, would take it past its budget
+of time or of memory. It takes place when it is asked for, never on import.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from attnlab.figures.live.counts import MIB, SIZES, score_bytes, total_flops
+
+LENGTHS = tuple(2**power for power in range(6, 14))
+SECONDS = 2.0  # for all lengths together
+MEMORY = 256 * MIB  # for the scores and the weights of one length
+# The shortest of some runs counts: whatever else goes on in a machine only adds to a time.
+REPEATS = 3
+LEAST = 0.02  # seconds of runs, however short each is
+MATMUL = 256  # rows and columns of the plain matrix product beside it
+
+
+class Point(NamedTuple):
+    """One length: seconds of the shortest run, and the most bytes that a run held at once."""
+
+    n: int
+    seconds: float
+    held: int
+
+
+class Measured(NamedTuple):
+    """Points by length, and the FLOPs a second of one plain matrix product."""
+
+    points: tuple[Point, ...]
+    rate: float
+
+
+def plain_attention(
+    x: torch.Tensor, w_qkv: torch.Tensor, w_o: torch.Tensor, heads: int
+) -> torch.Tensor:
+    """Self-attention as it is written down, with all scores held.
+
+    Args:
+        x: (N, d).
+        w_qkv: (d, 3 d).
+        w_o: (d, d).
+        heads: H, which divides d.
+    Returns:
+        (N, d).
+    """
+    n, d = x.shape
+    parts = (x @ w_qkv).view(n, 3, heads, d // heads).permute(1, 2, 0, 3)
+    q, k, v = parts[0], parts[1], parts[2]  # (H, N, d / H) each
+    weights = torch.softmax(q @ k.mT * (d // heads) ** -0.5, dim=-1)  # (H, N, N)
+    return (weights @ v).transpose(0, 1).reshape(n, d) @ w_o
+
+
+class Held(TorchFunctionMode):
+    """Watches what PyTorch makes: the most bytes of tensors that were alive at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = self.most = 0
+        self._known: set[int] = set()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        given = {each.untyped_storage().data_ptr() for each in args if torch.is_tensor(each)}
+        if torch.is_tensor(made):
+            storage = made.untyped_storage()
+            if storage.data_ptr() not in given:  # a view holds nothing of its own
+                self._watch(storage)
+        return made
+
+    def _watch(self, storage: torch.UntypedStorage) -> None:
+        place, size = storage.data_ptr(), storage.nbytes()
+        if place in self._known:
+            return
+
+        def gone() -> None:
+            self._known.discard(place)
+            self.now -= size
+
+        self._known.add(place)
+        self.now += size
+        self.most = max(self.most, self.now)
+        weakref.finalize(storage, gone)
+
+
+def held_by(run: Callable[[], torch.Tensor]) -> int:
+    """The most bytes of tensors that a run made and held at once, its inputs not counted."""
+    with Held() as held:
+        run()
+    return held.most
+
+
+def shortest(run: Callable[[], Any], until: float) -> float:
+    """Seconds of the shortest of some runs; after `until`, no second one starts."""
+    times: list[float] = []
+    while not times or (perf_counter() < until and (len(times) < REPEATS or sum(times) < LEAST)):
+        start = perf_counter()
+        run()
+        times.append(perf_counter() - start)
+    return min(times)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """PyTorch on one core; threads that wait for each other on a busy machine are hard to time."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def measure(d: int, heads: int, dtype: str) -> Measured:
+    """Time and memory of plain attention on one core of this machine.
+
+    Args:
+        d: numbers a token.
+        heads: H, which divides d.
+        dtype: a name in SIZES.
+    """
+    kind: torch.dtype = getattr(torch, dtype)
+    w_qkv, w_o = (torch.full((d, wide), 1 / d, dtype=kind) for wide in (3 * d, d))
+    square = torch.full((MATMUL, MATMUL), 1 / MATMUL, dtype=kind)
+    points: list[Point] = []
+
+    def attend(n: int) -> Callable[[], torch.Tensor]:
+        x = torch.ones(n, d, dtype=kind)
+        return lambda: plain_attention(x, w_qkv, w_o, heads)
+
+    with torch.no_grad(), one_thread():
+        held_by(attend(LENGTHS[0]))  # what PyTorch does only once is not counted
+        until = perf_counter() + SECONDS
+        rate = 2 * MATMUL**3 / shortest(lambda: square @ square, until)
+        for n in LENGTHS:
+            point = Point(n, seconds=shortest(attend(n), until), held=held_by(attend(n)))
+            points.append(point)
+            growth = total_flops(2 * n, d) / total_flops(n, d)
+            soon = perf_counter() + growth * point.seconds * (REPEATS + 1)
+            if soon > until or held_next(n, heads, dtype) > MEMORY:
+                break
+    return Measured(tuple(points), rate)
+
+
+def held_next(n: int, heads: int, dtype: str) -> int:
+    """Bytes of the scores and of the weights for twice as many tokens."""
+    return 2 * score_bytes(2 * n, heads, SIZES[dtype])

@@ -1,0 +1,182 @@
+"""Heads side by side, without a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import traitlets
+
+from attnlab.figures.live import Heads
+from attnlab.figures.live.ramp import shade
+
+TOKENS = ["the", "cat", "sat"]
+WEIGHTS = [
+    [[1, 0, 0], [0.9, 0.1, 0], [0.2, 0.6, 0.2]],
+    [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.3, 0.6]],
+    [[0.8, 0.1, 0.1], [0.1, 0.7, 0.2], [0.3, 0.5, 0.2]],
+]
+
+
+@pytest.fixture
+def figure() -> Heads:
+    return Heads(WEIGHTS, TOKENS)
+
+
+def test_heads_that_differ_are_told_apart(figure: Heads) -> None:
+    assert figure.state["told"][1] == (
+        "“cat”: head 1 listens most to “the” (0.90); heads 2 and 3 listen most to “cat” (0.80, "
+        "0.70). They have 20 % of their weight in common, and differ most on “the”: head 1 gives "
+        "it 0.90, head 3 0.10. The mean of the heads is largest for “cat” (0.53)."
+    )
+
+
+def test_heads_that_agree_are_told_together(figure: Heads) -> None:
+    assert figure.state["told"][0].startswith(
+        "“the”: all 3 heads listen most to “the” (0.80 to 1.00). They have 80 % of their weight in"
+    )
+
+
+def test_heads_that_are_the_same_do_not_differ() -> None:
+    said = Heads([[[0.3, 0.7]]] * 2, ["a"], ["b", "c"]).state["told"][0]
+    assert said == (
+        "“a”: all 2 heads listen most to “c” (0.70 to 0.70). They do not differ. The mean of the "
+        "heads is largest for “c” (0.70)."
+    )
+
+
+def test_the_mean_can_prefer_what_no_head_prefers() -> None:
+    said = Heads([[[0.6, 0.4, 0]], [[0, 0.4, 0.6]]], ["q"], ["a", "b", "c"]).state["told"][0]
+    assert said.endswith("is largest for “b” (0.40), though no head listens most to it.")
+
+
+def test_one_head_has_nothing_to_be_compared_with() -> None:
+    assert Heads(WEIGHTS[:1], TOKENS).state["told"][2] == (
+        "“sat”: head 1 listens most to “cat” (0.60). With one head there is nothing to compare."
+    )
+
+
+def test_a_head_with_nothing_to_listen_to_is_told() -> None:
+    said = Heads([[[0, 0]], [[0.5, 0.5]]], ["q"], ["a", "b"]).state["told"][0]
+    assert said.startswith("“q”: head 2 listens most to “a” (0.50); head 1 to nothing.")
+    none = Heads([[[0, 0]]] * 2, ["q"], ["a", "b"])
+    assert none.state["told"] == ["“q” listens to nothing: all its weights are 0."]
+    assert "nan" not in repr(none.state).lower()
+
+
+def test_the_mean_is_pytorchs_average() -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.MultiheadAttention(4, 2)
+    x = torch.randn(3, 4)
+    _, heads = layer(x, x, x, average_attn_weights=False)
+    _, mean = layer(x, x, x)
+    drawn = Heads(heads, TOKENS).state["weights"][-1]
+    np.testing.assert_allclose(drawn, mean.detach().numpy(), atol=1e-7)
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_the_mean_can_stand_for_the_heads_only_if_they_share_values_and_w_o(alike: bool) -> None:
+    torch.manual_seed(0)
+    x, w_o = torch.randn(3, 4), torch.randn(4, 4)
+    layer = torch.nn.MultiheadAttention(4, 2, bias=False)
+    with torch.no_grad():
+        layer.out_proj.weight.copy_(w_o)
+        if alike:
+            layer.out_proj.weight[:, 2:] = w_o[:, :2]
+            layer.in_proj_weight[10:] = layer.in_proj_weight[8:10]
+        output, mean = layer(x, x, x)
+        values = x @ layer.in_proj_weight[8:].T
+        by_mean = mean @ values @ layer.out_proj.weight.T
+    assert torch.allclose(output, by_mean, atol=1e-6) == alike
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([[[0.5, 0.6, 0]] * 3], "“the”, row 0 in head 1, are no shares"),
+        ([np.eye(3), [[1, 0, 0], [1.5, -0.5, 0], [1, 0, 0]]], "“cat”, row 1 in head 2, are no"),
+        (np.eye(3), r"weights has shape \(3, 3\), and any × 3 × 3 is needed"),
+        ([[[1, 0, np.nan]] * 3], r"weights holds nan at \[0, 0, 2\]"),
+        ("none", "weights has to hold numbers"),
+        (np.zeros((0, 3, 3)), "there are 0 heads; 1 to 12"),
+        ([np.eye(3)] * 13, "there are 13 heads; 1 to 12"),
+    ],
+)
+def test_what_are_no_heads_is_refused(figure: Heads, weights: Any, said: str) -> None:
+    before = figure.state
+    with pytest.raises(ValueError, match=said):
+        figure.weights = weights
+    assert figure.state == before
+
+
+@pytest.mark.parametrize("count", [0, 200])
+def test_a_sentence_has_to_fit(count: int) -> None:
+    with pytest.raises(ValueError, match=f"there are {count} queries"):
+        Heads([np.eye(count)], ["word"] * count)
+
+
+def test_all_heads_together_have_to_fit() -> None:
+    with pytest.raises(ValueError, match="5 heads of 32 × 32 weights are 5120 cells; 4096"):
+        Heads([np.eye(32)] * 5, ["word"] * 32)
+
+
+def test_the_query_stays_inside_of_a_shorter_sentence(figure: Heads) -> None:
+    figure.row = 2
+    figure.change(weights=[[[1.0]]], query_tokens=["alone"], key_tokens=["alone"])
+    assert figure.row == 0
+
+
+@pytest.mark.parametrize("row", [-1, 3])
+def test_a_row_that_is_not_there_is_refused(figure: Heads, row: int) -> None:
+    with pytest.raises(traitlets.TraitError, match="rows are 0 to 2"):
+        figure.row = row
+    assert figure.row == 0
+
+
+def colours(drawing: str) -> list[list[str]]:
+    """(3, 3) colours of a map, read from its paths."""
+    ground = re.findall(r'<rect fill="(#\w+)"', drawing)[0]
+    cells = [[ground] * 3 for _ in range(3)]
+    for face, path in re.findall(r'<path stroke="(#\w+)" d="(.+?)"', drawing):
+        for start, row, length in re.findall(r"M(\d) (\d)\.5h(\d)", path):
+            cells[int(row)][int(start) : int(start) + int(length)] = [face] * int(length)
+    return cells
+
+
+def test_a_map_has_the_colour_of_each_weight(figure: Heads) -> None:
+    for drawing, weights in zip(figure.state["maps"], figure.state["weights"], strict=True):
+        assert colours(drawing) == [[shade(weight)[0] for weight in row] for row in weights]
+
+
+def test_repr_is_the_same_for_the_same_weights(figure: Heads) -> None:
+    assert repr(figure) == repr(Heads(WEIGHTS, TOKENS))
+    assert repr(figure).startswith(
+        "Heads side by side: maps of 3 × 3 × 3 weights. The heads have 53 % of their weight in "
+        "common, and least where “cat” asks. “cat”: head 1 listens"
+    )
+
+
+def test_the_fallback_holds_every_number_and_every_sentence(figure: Heads) -> None:
+    html = figure.fallback()
+    shown = [float(cell) for cell in re.findall(r"<td>([\d.]+)</td>", html)]
+    by_query = np.array(figure.state["weights"]).transpose(1, 2, 0)
+    np.testing.assert_allclose(shown, by_query.ravel(), atol=0.0051)
+    assert html == Heads(WEIGHTS, TOKENS).fallback()
+    for sentence in figure.state["told"]:
+        assert sentence in html
+
+
+def test_names_cannot_break_the_fallback() -> None:
+    assert "<script>" not in Heads([[[1.0]]], ['<script>"&'], ["<script>"]).fallback()
+
+
+@pytest.mark.parametrize("shape", [(4, 32, 32), (12, 32, 10), (12, 18, 18)])
+def test_the_largest_fallback_is_small_enough_to_store(shape: tuple[int, int, int]) -> None:
+    heads, rows, columns = shape
+    weights = np.random.default_rng(0).dirichlet(np.ones(columns), size=(heads, rows))
+    queries, keys = ([f"token {n}" for n in range(count)] for count in (rows, columns))
+    figure = Heads(weights, queries, keys)
+    assert len(figure.fallback().encode()) < 200_000
