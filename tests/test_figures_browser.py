@@ -176,6 +176,24 @@ def test_tab_enters_and_leaves_by_keyboard_alone(lab: FigureLab) -> None:
     lab.figure.evaluate("node => node.removeAttribute('tabindex')")
 
 
+def test_keys_are_the_figures_own_and_not_jupyterlabs(lab: FigureLab) -> None:
+    inside = "document.activeElement.closest('.attn-figure') !== null"
+    count = "window.jupyterapp.shell.currentWidget.content.widgets.length"
+    cells = lab.page.evaluate(count)
+    lab.figure.evaluate("node => { node.tabIndex = -1; node.focus(); }")
+    lab.page.keyboard.press("Tab")
+    stops = 0
+    while lab.page.evaluate(inside):
+        stops += 1
+        for key in ("b", "ArrowDown"):  # to JupyterLab: add a cell, go on to the next one
+            lab.page.keyboard.press(key)
+            assert lab.page.evaluate(inside), f"{key} leads away"
+        lab.page.keyboard.press("Tab")
+    assert stops
+    assert lab.page.evaluate(count) == cells
+    lab.figure.evaluate("node => node.removeAttribute('tabindex')")
+
+
 def test_python_that_cannot_be_drawn_leaves_the_picture_alone(lab: FigureLab) -> None:
     before = lab.figure.inner_text()
     name = lab.ask("print(next(iter(figure._inputs)))")

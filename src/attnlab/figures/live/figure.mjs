@@ -52,7 +52,8 @@ export function moved({ row, column }, key, rows, columns, withControl = false) 
  *
  * onMove({row, column}) is called when a cell is reached by key or pointer, onHover(row or null) when
  * the pointer is over a row, onAct({row, column}) on Space, Enter or a click. With onEdit(row, column,
- * text), Enter, F2 or a double click opens a cell for typing; Enter sends, Escape leaves.
+ * text), Enter, F2 or a double click opens a cell for typing; Enter sends, and so does going elsewhere,
+ * Escape leaves the cell as it was.
  */
 export function grid({ label, rows, columns, onMove, onHover, onAct, onEdit }) {
   let at = { row: 0, column: 0 };
@@ -88,20 +89,20 @@ export function grid({ label, rows, columns, onMove, onHover, onAct, onEdit }) {
     field.value = field.defaultValue = cell.textContent;
     cell.replaceChildren(field);
     field.select();
-    const close = (then) => {
-      if (!cell.contains(field)) return;
+    let isOpen = true;
+    const close = (sends) => {
+      if (!isOpen) return;
+      isOpen = false; // before the field goes, which may take the focus away once more
       const typed = field.value;
       cell.replaceChildren(field.defaultValue);
-      then(typed);
+      if (sends && typed !== field.defaultValue) onEdit(row, column, typed);
     };
-    field.addEventListener("blur", () => close(() => {}));
+    field.addEventListener("blur", () => close(true));
     field.addEventListener("keydown", (event) => {
       event.stopPropagation();
       if (event.key !== "Enter" && event.key !== "Escape") return;
-      close((typed) => {
-        cell.focus();
-        if (event.key === "Enter") onEdit(row, column, typed);
-      });
+      close(event.key === "Enter");
+      cell.focus();
     });
   };
   const act = () => (onEdit ? open(at) : onAct?.({ ...at }));
@@ -196,14 +197,18 @@ export function slider({ label, min, max, step, value, says, onInput }) {
 export function mount({ model, el }, draw) {
   const body = element("div");
   const problem = element("p", { class: "problem", role: "alert" });
-  // JupyterLab leaves keys alone that are pressed inside of data-lm-suppress-shortcuts.
   const frame = element(
     "div",
-    { class: "attn-figure", role: "group", "aria-label": model.get("title"), "data-lm-suppress-shortcuts": "true" },
+    { class: "attn-figure", role: "group", "aria-label": model.get("title") },
     element("p", { class: "title" }, model.get("title")),
     body,
     problem,
   );
+  // In JupyterLab a bare letter cuts or adds a cell, and an arrow leads to the next one, from
+  // anything inside of a cell that has the focus. Its data-lm-suppress-shortcuts does not stop that.
+  frame.addEventListener("keydown", (event) => {
+    if (!event.altKey && !event.ctrlKey && !event.metaKey) event.stopPropagation();
+  });
   const update = draw(body, model);
   const say = () => setText(problem, model.get("problem"));
   update();
