@@ -19,8 +19,15 @@ from tests.lab import chromium_path
 
 RUNS = 31
 FRAME = 16  # ms
-# At 32 × 32 cells, the most that a figure shows, or on the lesson's own shelf.
+# At the most cells that a figure shows, or on the lesson's own shelf.
 FIGURES = {
+    "ByHand": (
+        """import numpy as np
+matrices = np.random.default_rng(0).integers(-9, 10, (4, 6, 6))
+figure = figures.live.ByHand([f"t{n}" for n in range(6)], *matrices)
+figure.stage = 2""",
+        "[role=gridcell][tabindex='0']",
+    ),
     "SoftLookup": (
         """figure = figures.live.SoftLookup(
     [1, 2], [[2, -1], [2, 1], [-1, 2], [-2, -1]], [[1, 4], [10, 8], [35, 0], [2, 0]],

@@ -11,12 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from attnlab.figures.live.by_hand import ByHand
     from attnlab.figures.live.soft_lookup import SoftLookup
     from attnlab.figures.live.who_listens import WhoListens
 
-__all__ = ["SoftLookup", "WhoListens"]
+__all__ = ["ByHand", "SoftLookup", "WhoListens"]
 
-_HOMES = {"SoftLookup": "soft_lookup", "WhoListens": "who_listens"}
+_HOMES = {"ByHand": "by_hand", "SoftLookup": "soft_lookup", "WhoListens": "who_listens"}
 
 
 def __getattr__(name: str) -> Any:
