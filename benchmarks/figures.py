@@ -19,7 +19,7 @@ from tests.lab import chromium_path
 
 RUNS = 31
 FRAME = 16  # ms
-# At 32 × 32 cells, the most that a figure shows, or on the lesson's own shelf.
+# At the most cells that a figure shows, or on the lesson's own shelf.
 FIGURES = {
     "MaskPainter": (
         """import numpy as np
@@ -34,6 +34,13 @@ figure = figures.live.MaskPainter(scores, [f"t{n}" for n in range(32)], preset="
 weights = np.random.default_rng(0).dirichlet(np.ones(32), size=(4, 32))
 figure = figures.live.Heads(weights, [f"t{n}" for n in range(32)])""",
         "[role=option][tabindex='0']",
+    ),
+    "ByHand": (
+        """import numpy as np
+matrices = np.random.default_rng(0).integers(-9, 10, (4, 6, 6))
+figure = figures.live.ByHand([f"t{n}" for n in range(6)], *matrices)
+figure.stage = 2""",
+        "[role=gridcell][tabindex='0']",
     ),
     "SoftLookup": (
         """figure = figures.live.SoftLookup(

@@ -33,6 +33,13 @@ figure = figures.live.MaskPainter(scores, ["the", "cat", "sat", "on"], preset="c
     [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.3, 0.6]],
 ]
 figure = figures.live.Heads(weights, ["the", "cat", "sat"])""",
+    "ByHand": """figure = figures.live.ByHand(
+    ["the", "cat", "sat"],
+    X=[[1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]],
+    W_q=[[0, 0, 1], [0, 1, 0], [1, 1, 0], [-1, 1, -1]],
+    W_k=[[0, -1, 0], [1, 1, 0], [-1, 0, 0], [1, 1, 1]],
+    W_v=[[-1, 0], [1, 1], [-1, 1], [2, 0]],
+)""",
     "SoftLookup": """figure = figures.live.SoftLookup(
     [1, 2],
     [[2, -1], [2, 1], [-1, 2], [-2, -1]],
@@ -288,6 +295,158 @@ def test_python_gives_other_heads_and_the_page_has_them(heads: FigureLab) -> Non
     expect(heads.figure.locator("svg")).to_have_count(3)
 
 
+def by_hand(labs: dict[str, FigureLab]) -> FigureLab:
+    """With its first numbers, none of them marked as changed, at its first cell."""
+    lab = labs["ByHand"]
+    lab.ask(
+        "for _ in range(2):\n"
+        "    figure.change(X=[[1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]], causal=False)\n"
+        "figure.stage = 1\nfigure.cell = ['X', 0, 0]"
+    )
+    return lab
+
+
+def focus_on(lab: FigureLab, label: str) -> None:
+    lab.figure.get_by_role("gridcell", name=label, exact=True).click()
+
+
+def test_stages_are_turned_by_keyboard_and_the_focus_follows(by_hand: FigureLab) -> None:
+    keys, sums = by_hand.page.keyboard, by_hand.figure.locator(".sum")
+    focus_on(by_hand, "X cat, 1: 0")
+    keys.press("n")
+    assert by_hand.focused() == "Q cat, 1: 1"
+    expect(sums).to_have_text("0·0 + 1·0 + 1·1 + 0·(−1) = 1")
+    keys.press("n")
+    keys.press("ArrowRight")
+    keys.press("ArrowRight")
+    assert by_hand.focused() == "S cat, sat: 6"
+    expect(sums).to_have_text("1·2 + 2·2 + 0·1 = 6")
+    expect(by_hand.figure.locator("[aria-live]")).to_contain_text("2 times 2, plus 0 times 1, is 6")
+    assert by_hand.ask("figure.stage, figure.cell") == "(3, ['S', 1, 2])"
+    focus_on(by_hand, "S cat, sat: 6")
+    keys.press("p")
+    assert by_hand.focused() == "Q cat, 3: 0"
+
+
+def test_stages_are_turned_by_buttons_that_keep_the_focus(by_hand: FigureLab) -> None:
+    following = by_hand.figure.get_by_role("button", name="Next")
+    following.focus()
+    for _ in range(8):  # two more than there are stages to come
+        by_hand.page.keyboard.press("Enter")
+    expect(by_hand.figure.get_by_label("7 output")).to_be_checked()
+    expect(following).to_be_focused()
+    expect(following).to_have_attribute("aria-disabled", "true")
+    by_hand.figure.get_by_label("7 output").focus()
+    by_hand.page.keyboard.press("ArrowLeft")
+    expect(by_hand.figure.get_by_label("A, the weights")).to_be_visible()
+    assert by_hand.ask("figure.stage") == "6"
+
+
+def test_the_cells_that_enter_a_sum_are_marked(by_hand: FigureLab) -> None:
+    by_hand.ask("figure.stage = 7\nfigure.cell = ['Z', 1, 0]")
+    marked = by_hand.figure.locator("td.enters")
+    expect(marked).to_have_text(["0.048", "0.086", "0.866", "1", "0", "3"])
+    expect(by_hand.figure.locator("[aria-selected=true]")).to_have_text("2.645")
+
+
+def test_python_turns_to_a_stage_in_the_page(by_hand: FigureLab) -> None:
+    by_hand.ask("figure.stage = 4")
+    expect(by_hand.figure.get_by_label("4 scaled")).to_be_checked()
+    expect(by_hand.figure.locator(".sum")).to_have_text("−1 / √3 ≈ −1 / 1.732 ≈ −0.577")
+
+
+def test_the_switch_masks_what_comes_later(by_hand: FigureLab) -> None:
+    by_hand.ask("figure.stage = 6")
+    by_hand.figure.get_by_label("causal mask").focus()
+    by_hand.page.keyboard.press("Space")
+    blocked = by_hand.figure.get_by_role("grid", name="A, the weights").locator(".blocked")
+    expect(blocked).to_have_text(["0"] * 3)
+    expect(blocked.first).to_have_css("background-image", re.compile("repeating-linear-gradient"))
+    expect(blocked.first).to_have_attribute("aria-label", "A the, cat: blocked, 0 changed")
+    assert by_hand.ask("figure.causal") == "True"
+
+
+# The grid that can be typed into, on the figure by hand
+
+
+@pytest.mark.parametrize("opens", ["Enter", "F2"])
+def test_a_typed_number_reaches_python_and_the_whole_chain(by_hand: FigureLab, opens: str) -> None:
+    keys = by_hand.page.keyboard
+    focus_on(by_hand, "X sat, 3: 0")
+    keys.press(opens)
+    keys.type("−2.5")
+    keys.press("Enter")
+    expect(by_hand.figure.locator(".sum")).to_have_text("−2.5")
+    assert by_hand.focused() == "X sat, 3: −2.5 changed"
+    assert by_hand.ask("figure.X[2].tolist()") == "[0.0, 1.0, -2.5, 1.0]"
+    by_hand.ask("figure.stage = 7")
+    shown = by_hand.figure.get_by_role("grid", name="Z = A V").locator("[role=gridcell]")
+    answer = by_hand.ask(
+        "from attnlab.exercises.attention import attend\n"
+        "Q, K, V = (figure.X @ W for W in (figure.W_q, figure.W_k, figure.W_v))\n"
+        "print(*(f'{entry:.3f}' for entry in attend(Q, K, V).ravel()))"
+    )
+    expect(shown).to_have_text(answer.replace("-", "−").split())
+
+
+def test_a_double_click_opens_a_cell_and_going_elsewhere_sends(by_hand: FigureLab) -> None:
+    by_hand.figure.get_by_role("gridcell", name="X the, 2: 0", exact=True).dblclick()
+    expect(by_hand.figure.get_by_role("textbox")).to_be_focused()
+    by_hand.page.keyboard.type("4")
+    focus_on(by_hand, "X cat, 1: 0")
+    expect(by_hand.figure.get_by_label("X the, 2: 4 changed")).to_have_text("4")
+    assert by_hand.focused() == "X cat, 1: 0"
+    assert by_hand.ask("figure.X[0, 1].item()") == "4.0"
+
+
+def test_escape_leaves_a_cell_as_it_was(by_hand: FigureLab) -> None:
+    keys = by_hand.page.keyboard
+    focus_on(by_hand, "X the, 1: 1")
+    keys.press("Enter")
+    keys.type("8")
+    keys.press("Escape")
+    assert by_hand.focused() == "X the, 1: 1"
+    expect(by_hand.figure.get_by_role("textbox")).to_have_count(0)
+    assert by_hand.ask("figure.X[0, 0].item()") == "1.0"
+
+
+def test_letters_typed_into_a_cell_turn_no_stage(by_hand: FigureLab) -> None:
+    focus_on(by_hand, "X the, 1: 1")
+    by_hand.page.keyboard.press("Enter")
+    by_hand.page.keyboard.type("np")
+    expect(by_hand.figure.get_by_role("textbox")).to_have_value("np")
+    expect(by_hand.figure.get_by_label("1 X")).to_be_checked()
+    by_hand.page.keyboard.press("Escape")
+
+
+def test_text_that_is_no_number_is_told_and_the_last_number_stays(by_hand: FigureLab) -> None:
+    keys, problem = by_hand.page.keyboard, by_hand.figure.get_by_role("alert")
+    focus_on(by_hand, "X the, 1: 1")
+    keys.press("Enter")
+    keys.type("one")
+    keys.press("Enter")
+    expect(problem).to_have_text("“one” is not a number")
+    assert by_hand.focused() == "X the, 1: 1"
+    assert by_hand.ask("figure.X[0, 0].item()") == "1.0"
+    focus_on(by_hand, "X the, 1: 1")
+    keys.press("Enter")
+    keys.type("3")
+    keys.press("Enter")
+    expect(problem).to_have_text("")
+    expect(by_hand.figure.get_by_label("X the, 1: 3 changed")).to_be_focused()
+
+
+def test_a_computed_cell_cannot_be_typed_into(by_hand: FigureLab) -> None:
+    by_hand.ask("figure.stage = 3")
+    focus_on(by_hand, "S the, the: −1")
+    by_hand.page.keyboard.press("Enter")
+    by_hand.page.keyboard.press("F2")
+    expect(by_hand.figure.get_by_role("textbox")).to_have_count(0)
+    expect(by_hand.figure.get_by_role("grid", name="S = Q Kᵀ")).to_have_attribute(
+        "aria-readonly", "true"
+    )
+
+
 @pytest.fixture
 def soft_lookup(labs: dict[str, FigureLab]) -> FigureLab:
     return labs["SoftLookup"]
@@ -409,6 +568,24 @@ def test_keys_pressed_in_a_figure_are_no_shortcuts_of_jupyterlab(lab: FigureLab)
     lab.page.keyboard.press("b")  # which inserts a cell
     lab.ask("None")  # by then it would be there
     assert cells.count() == before
+
+
+def test_keys_are_the_figures_own_and_not_jupyterlabs(lab: FigureLab) -> None:
+    inside = "document.activeElement.closest('.attn-figure') !== null"
+    count = "window.jupyterapp.shell.currentWidget.content.widgets.length"
+    cells = lab.page.evaluate(count)
+    lab.figure.evaluate("node => { node.tabIndex = -1; node.focus(); }")
+    lab.page.keyboard.press("Tab")
+    stops = 0
+    while lab.page.evaluate(inside):
+        stops += 1
+        for key in ("b", "ArrowDown"):  # to JupyterLab: add a cell, go on to the next one
+            lab.page.keyboard.press(key)
+            assert lab.page.evaluate(inside), f"{key} leads away"
+        lab.page.keyboard.press("Tab")
+    assert stops
+    assert lab.page.evaluate(count) == cells
+    lab.figure.evaluate("node => node.removeAttribute('tabindex')")
 
 
 def test_python_that_cannot_be_drawn_leaves_the_picture_alone(lab: FigureLab) -> None:

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from attnlab.figures.live.by_hand import ByHand
     from attnlab.figures.live.cost import Cost
     from attnlab.figures.live.heads import Heads
     from attnlab.figures.live.mask_painter import MaskPainter
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
     from attnlab.figures.live.soft_lookup import SoftLookup
     from attnlab.figures.live.who_listens import WhoListens
 
-__all__ = ["Cost", "Heads", "MaskPainter", "Saturation", "SoftLookup", "WhoListens"]
+__all__ = ["ByHand", "Cost", "Heads", "MaskPainter", "Saturation", "SoftLookup", "WhoListens"]
 
 _HOMES = {
+    "ByHand": "by_hand",
     "Cost": "cost",
     "Heads": "heads",
     "MaskPainter": "mask_painter",

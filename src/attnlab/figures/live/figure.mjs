@@ -54,7 +54,8 @@ const MANY = 5; // columns; more are drawn closer together where there is little
  *
  * onMove({row, column}) is called when a cell is reached by key or pointer, onHover(row or null) when
  * the pointer is over a row, onAct({row, column}) on Space, Enter or a click. With onEdit(row, column,
- * text), Enter, F2 or a double click opens a cell for typing; Enter sends, Escape leaves.
+ * text), Enter, F2 or a double click opens a cell for typing; Enter sends, and so does going elsewhere,
+ * Escape leaves the cell as it was.
  */
 export function grid({ label, rows, columns, onMove, onHover, onAct, onEdit }) {
   let at = { row: 0, column: 0 };
@@ -90,20 +91,20 @@ export function grid({ label, rows, columns, onMove, onHover, onAct, onEdit }) {
     field.value = field.defaultValue = cell.textContent;
     cell.replaceChildren(field);
     field.select();
-    const close = (then) => {
-      if (!cell.contains(field)) return;
+    let isOpen = true;
+    const close = (sends) => {
+      if (!isOpen) return;
+      isOpen = false; // before the field goes, which may take the focus away once more
       const typed = field.value;
       cell.replaceChildren(field.defaultValue);
-      then(typed);
+      if (sends && typed !== field.defaultValue) onEdit(row, column, typed);
     };
-    field.addEventListener("blur", () => close(() => {}));
+    field.addEventListener("blur", () => close(true));
     field.addEventListener("keydown", (event) => {
       event.stopPropagation();
       if (event.key !== "Enter" && event.key !== "Escape") return;
-      close((typed) => {
-        cell.focus();
-        if (event.key === "Enter") onEdit(row, column, typed);
-      });
+      close(event.key === "Enter");
+      cell.focus();
     });
   };
   const act = () => (onEdit ? open(at) : onAct?.({ ...at }));

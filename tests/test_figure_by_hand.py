@@ -1,0 +1,266 @@
+"""By hand, step by step, without a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+import traitlets
+
+from attnlab.figures.live import ByHand
+
+TOKENS = ["the", "cat", "sat"]
+X = [[1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]]
+W_Q = [[0, 0, 1], [0, 1, 0], [1, 1, 0], [-1, 1, -1]]
+W_K = [[0, -1, 0], [1, 1, 0], [-1, 0, 0], [1, 1, 1]]
+W_V = [[-1, 0], [1, 1], [-1, 1], [2, 0]]
+
+
+@pytest.fixture
+def figure() -> ByHand:
+    return ByHand(TOKENS, X, W_Q, W_K, W_V)
+
+
+def receive(figure: ByHand, message: dict[str, Any]) -> None:
+    """What happens when the page sends a message."""
+    figure._handle_custom_msg(message, [])
+
+
+def numbers(figure: ByHand, name: str) -> np.ndarray:
+    return np.array(figure.state["matrices"][name]["numbers"], dtype=float)
+
+
+def told(figure: ByHand, name: str, row: int, column: int) -> dict[str, str]:
+    words: dict[str, str] = figure.state["matrices"][name]["told"][row][column]
+    return words
+
+
+def expected(figure: ByHand) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and output by PyTorch, from what the figure holds."""
+    tokens, *projections = (
+        torch.tensor(given.copy()) for given in (figure.X, figure.W_q, figure.W_k, figure.W_v)
+    )
+    q, k, v = (tokens @ matrix for matrix in projections)
+    unit = torch.eye(len(k), dtype=k.dtype)
+    weights, output = (
+        F.scaled_dot_product_attention(q[None], k[None], part[None], is_causal=figure.causal)[0]
+        for part in (unit, v)
+    )
+    return weights.numpy(), output.numpy()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_numbers_are_pytorchs_before_and_after_an_edit(figure: ByHand, causal: bool) -> None:
+    figure.causal = causal
+    for edit in (
+        ["X", 2, 0, "−1.5"],
+        ["W_q", 3, 2, "0.25"],
+        ["W_k", 0, 0, "3"],
+        ["W_v", 1, 1, "9"],
+    ):
+        receive(figure, {"edit": edit})
+        assert figure.problem == ""
+        weights, output = expected(figure)
+        np.testing.assert_allclose(numbers(figure, "A"), weights, atol=1e-12)
+        np.testing.assert_allclose(numbers(figure, "Z"), output, atol=1e-12)
+
+
+def test_the_lessons_own_numbers_are_shown(figure: ByHand) -> None:
+    text = {name: matrix["text"] for name, matrix in figure.state["matrices"].items()}
+    assert text["Q"][1] == ["1", "2", "0"]
+    assert text["S"] == [["−1", "1", "0"], ["1", "2", "6"], ["−2", "2", "1"]]
+    assert text["scaled"][0] == ["−0.577", "0.577", "0.000"]
+    assert text["masked"] == text["scaled"]
+    assert text["A"][1] == ["0.048", "0.086", "0.866"]
+    assert text["Z"] == [["1.065", "1.365"], ["2.645", "1.038"], ["1.074", "1.542"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "column", "behind"),
+    [
+        ("Q", 1, 0, "0·0 + 1·0 + 1·1 + 0·(−1) = 1"),
+        ("S", 1, 2, "1·2 + 2·2 + 0·1 = 6"),
+        ("scaled", 1, 2, "6 / √3 ≈ 6 / 1.732 ≈ 3.464"),
+        (
+            "A",
+            1,
+            0,
+            "e^0.577 / (e^0.577 + e^1.155 + e^3.464) ≈ 1.781 / (1.781 + 3.173 + 31.948) ≈ "
+            "1.781 / 36.902 ≈ 0.048",
+        ),
+        ("Z", 1, 0, "0.048·1 + 0.086·0 + 0.866·3 ≈ 2.645"),
+    ],
+)
+def test_behind_each_cell_stands_its_sum(
+    figure: ByHand, name: str, row: int, column: int, behind: str
+) -> None:
+    assert told(figure, name, row, column)["sum"] == behind
+
+
+def test_what_is_said_has_no_signs_to_trip_over(figure: ByHand) -> None:
+    assert told(figure, "S", 1, 2)["said"] == (
+        "“cat” asks “sat”: its query with the key of “sat”. "
+        "1 times 2, plus 2 times 2, plus 0 times 1, is 6"
+    )
+    said = [
+        cell["said"].removeprefix(cell["what"])
+        for matrix in figure.state["matrices"].values()
+        for row in matrix["told"]
+        for cell in row
+    ]
+    assert not re.findall("[·+−=≈√^()∞/]", "".join(said))
+
+
+def test_a_causal_mask_blocks_what_comes_later_with_exactly_0(figure: ByHand) -> None:
+    figure.causal = True
+    later = np.triu(np.ones((3, 3), dtype=bool), k=1)
+    for name, text in (("masked", "−∞"), ("A", "0")):
+        matrix = figure.state["matrices"][name]
+        np.testing.assert_array_equal(matrix["blocked"], later)
+        assert {matrix["text"][r][c] for r, c in np.argwhere(later)} == {text}
+    assert (numbers(figure, "A")[later] == 0).all()
+    np.testing.assert_allclose(numbers(figure, "A").sum(axis=1), 1)
+    assert told(figure, "masked", 1, 2) == {
+        "what": "“cat” may not attend to “sat”: blocked.",
+        "sum": "−∞",
+        "said": "“cat” may not attend to “sat”: blocked. minus infinity",
+    }
+
+
+def test_the_state_is_json_with_large_numbers_and_a_mask(figure: ByHand) -> None:
+    figure.change(X=np.full((3, 4), 99), W_q=np.full((4, 3), -99), causal=True)
+    json.dumps(figure.state, allow_nan=False)
+    assert "The row's largest score" in told(figure, "A", 1, 0)["what"]
+
+
+def test_a_later_token_changes_no_earlier_row_under_the_mask(figure: ByHand) -> None:
+    figure.causal = True
+    receive(figure, {"edit": ["X", 2, 2, "1"]})
+    changed = np.array(figure.changed["Z"]).any(axis=1)
+    assert changed.tolist() == [False, False, True]
+    figure.causal = False
+    receive(figure, {"edit": ["X", 2, 2, "5"]})
+    assert np.array(figure.changed["Z"]).any(axis=1).all()
+
+
+def test_only_the_typed_cell_of_the_inputs_is_marked(figure: ByHand) -> None:
+    receive(figure, {"edit": ["W_v", 3, 1, "7"]})
+    marked = {name: np.argwhere(cells).tolist() for name, cells in figure.changed.items()}
+    assert {name for name, cells in marked.items() if cells} == {"W_v", "V", "Z"}
+    assert marked["W_v"] == [[3, 1]]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"tokens": []}, "there are 0 tokens; 1 to 6"),
+        ({"tokens": ["a"] * 200}, "there are 200 tokens; 1 to 6"),
+        ({"X": [[1, 2]]}, r"X has shape \(1, 2\), and 3 × any is needed"),
+        ({"X": np.ones((3, 7)), "W_q": np.ones((7, 3))}, "W_k has shape"),
+        ({"W_k": np.ones((4, 2))}, r"W_k has shape \(4, 2\), and 4 × 3 is needed"),
+        ({"W_v": np.ones((4, 7))}, "W_v has 7 columns; 1 to 6"),
+        ({"W_v": np.ones((4, 0))}, "W_v has 0 columns; 1 to 6"),
+        ({"W_q": [[float("nan")] * 3] * 4}, r"W_q holds nan at \[0, 0\]"),
+        ({"X": "the cat sat"}, "X has to hold numbers"),
+        ({"causal": "yes"}, "causal is 'yes'; it has to be True or False"),
+        ({"causal": np.ones((3, 3))}, "it has to be True or False"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_and_changes_nothing(
+    figure: ByHand, change: dict[str, Any], said: str
+) -> None:
+    before, marked = figure.state, figure.changed
+    with pytest.raises(ValueError, match=said):
+        figure.change(**change)
+    assert figure.state == before
+    assert figure.changed == marked
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("abc", "“abc” is not a number"),
+        ("nan", "“nan” is not a finite number"),
+        ("100", "X would hold 100 in row 2, column 3; −99 to 99 fit into a cell"),
+    ],
+)
+def test_a_bad_cell_is_told_and_the_last_good_state_stays(
+    figure: ByHand, typed: str, said: str
+) -> None:
+    before = figure.state
+    receive(figure, {"edit": ["X", 1, 2, typed]})
+    assert figure.problem == said
+    assert figure.state == before
+
+
+def test_turning_to_a_stage_selects_what_it_makes(figure: ByHand) -> None:
+    figure.cell = ["X", 1, 3]
+    figure.stage = 3
+    assert figure.cell == ["S", 1, 2]
+    figure.stage = 7
+    assert figure.cell == ["Z", 1, 1]
+
+
+def test_selecting_a_cell_turns_to_a_stage_that_shows_it(figure: ByHand) -> None:
+    figure.cell = ["W_v", 3, 1]
+    assert figure.stage == 2
+    figure.cell = ["Z", 2, 1]
+    assert figure.stage == 7
+    assert figure.cell == ["Z", 2, 1]
+
+
+@pytest.mark.parametrize("stage", [0, 8])
+def test_a_stage_that_is_not_there_is_refused(figure: ByHand, stage: int) -> None:
+    with pytest.raises(traitlets.TraitError, match="stages are 1 to 7"):
+        figure.stage = stage
+
+
+@pytest.mark.parametrize("cell", [["B", 0, 0], ["X", 3, 0], ["X", 0, -1], ["X", "a", 0], []])
+def test_a_cell_that_is_not_there_is_refused(figure: ByHand, cell: list[Any]) -> None:
+    with pytest.raises(traitlets.TraitError, match="cell"):
+        figure.cell = cell
+    assert figure.cell == ["X", 0, 0]
+
+
+def test_a_smaller_sentence_keeps_the_selection_inside(figure: ByHand) -> None:
+    figure.cell = ["A", 2, 2]
+    figure.change(tokens=["cat"], X=[[0, 1, 1, 0]])
+    assert figure.cell == ["A", 0, 0]
+    assert not any(np.any(cells) for cells in figure.changed.values())
+
+
+def test_repr_is_the_same_for_the_same_numbers(figure: ByHand) -> None:
+    assert repr(figure) == repr(ByHand(TOKENS, X, W_Q, W_K, W_V))
+    assert repr(figure).startswith(
+        "By hand, step by step: seven stages from X to the output, d = 4, d_k = 3, d_v = 2, no "
+        "mask. “the” attends most to “cat” (0.53) and gets (1.065, 1.365)."
+    )
+
+
+def test_the_fallback_tells_every_stage_and_the_mask(figure: ByHand) -> None:
+    html = figure.fallback()
+    assert html == ByHand(TOKENS, X, W_Q, W_K, W_V).fallback()
+    assert re.findall(r"> (\d [^<]+)</label>", html) == [
+        *("1 X", "2 Q, K, V", "3 scores", "4 scaled", "5 mask", "6 weights", "7 output"),
+        *("5 mask, causal", "6 weights, causal", "7 output, causal"),
+    ]
+    for name in ("Q", "K", "V", "S", "scaled", "A", "Z"):
+        assert told(figure, name, 1, 1)["sum"] in html
+    assert html.count('title="blocked"') == 12  # 3 a matrix, masked scores and weights twice
+
+
+def test_names_cannot_break_the_fallback() -> None:
+    html = ByHand(['<script>"&'], [[1]], [[1]], [[1]], [[1]]).fallback()
+    assert "<script>" not in html
+
+
+def test_the_largest_fallback_is_small_enough_to_store() -> None:
+    rng = np.random.default_rng(0)
+    matrices = [np.round(rng.uniform(-99, 99, (6, 6)), 3) for _ in range(4)]
+    figure = ByHand([f"token {n}" for n in range(6)], *matrices)
+    assert len(figure.fallback().encode()) < 200_000
