@@ -69,17 +69,14 @@ class Row:
 def grade_both(plain: Course, ours: Course, submissions: Sequence[Submission], seed: int) -> None:
     """Grade a class on both sides; what nbgrader has graded already stays."""
     lessons = sorted({submission.lesson for submission in submissions})
-    for lesson in lessons:
-        of_lesson = [each for each in submissions if each.lesson == lesson]
-        graded = plain.scores(lesson)
-        missing = [each for each in of_lesson if each.student not in graded]
+    graded = {lesson: plain.scores(lesson) for lesson in lessons}
+    missing = [each for each in submissions if each.student not in graded[each.lesson]]
+    ours.hand_in(submissions, seed)
+    if missing:
         plain.hand_in(missing, seed)
-        ours.hand_in(of_lesson, seed)
-        if missing:
-            took = plain.autograde(lesson)
-            _say(f"{lesson}: nbgrader took {took.wall:.0f} s for {len(missing)}")
-        took = ours.grade(lesson, "--jobs", "2")
-        _say(f"{lesson}: ours took {took.wall:.1f} s for {len(of_lesson)}")
+        _say(f"nbgrader took {plain.autograde().wall:.0f} s for {len(missing)} notebooks.")
+    for lesson in lessons:
+        _say(f"{lesson}: ours took {ours.grade(lesson, '--jobs', '2').wall:.1f} s.")
 
 
 def compare(plain: Graded, ours: Graded, submissions: Iterable[Submission]) -> list[Row]:
@@ -155,7 +152,8 @@ def main() -> int:
     submissions = [each for each in submissions if not each.breaks_nbgrader]
     with tempfile.TemporaryDirectory() as scratch:
         kept = arguments.course or Path(scratch) / "nbgrader"
-        plain, ours = Course(kept, ONE_THREAD), Course(Path(scratch) / "ours")
+        ours = Course(Path(scratch) / "ours")
+        plain = Course(kept, ONE_THREAD, like=ours)
         grade_both(plain, ours, submissions, arguments.seed)
         rows = compare(plain, ours, submissions)
     print(as_text(rows, broken))

@@ -48,12 +48,18 @@ class Course:
     Args:
         home: the folder; what an earlier run left there is gone on with.
         environment: what commands see besides the usual variables.
+        like: another such course, in which nobody has handed in anything, to copy.
     """
 
-    def __init__(self, home: Path, environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, home: Path, environment: dict[str, str] | None = None, like: Course | None = None
+    ) -> None:
         self.home = home.resolve()
         self.environment = environment or {}
         if (self.home / "autograder" / "gradebook.db").exists():
+            return
+        if like is not None:
+            shutil.copytree(like.home, self.home, dirs_exist_ok=True)
             return
         self.home.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "nbgrader_config.py", self.home)
@@ -65,7 +71,7 @@ class Course:
         for submission in submissions:
             demo.write(self.home / "autograder" / "submitted", submission, seed)
 
-    def autograde(self, lesson: str) -> Took:
+    def autograde(self, lesson: str = ALL) -> Took:
         """Grade as plain nbgrader does.
 
         A notebook on which it fails is no error here: it has no score, and the others have theirs.

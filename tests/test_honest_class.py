@@ -31,7 +31,8 @@ SAMPLE = [each for lesson in LESSONS for each in varied(lesson)]
 def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
     """The sample, graded by both."""
     home = tmp_path_factory.mktemp("honest")
-    plain, ours = Course(home / "nbgrader", ONE_THREAD), Course(home / "ours")
+    ours = Course(home / "ours")
+    plain = Course(home / "nbgrader", ONE_THREAD, like=ours)
     grade_both(plain, ours, SAMPLE, SEED)
     return {row.lesson: row for row in compare(plain, ours, SAMPLE)}
 
