@@ -66,7 +66,9 @@ class Row:
     broken: list[Submission] = field(default_factory=list)
 
 
-def grade_both(plain: Course, ours: Course, submissions: Sequence[Submission], seed: int) -> None:
+def grade_both(
+    plain: Course, ours: Course, submissions: Sequence[Submission], seed: int, jobs: int = 2
+) -> None:
     """Grade a class on both sides; what nbgrader has graded already stays."""
     lessons = sorted({submission.lesson for submission in submissions})
     graded = {lesson: plain.scores(lesson) for lesson in lessons}
@@ -76,7 +78,7 @@ def grade_both(plain: Course, ours: Course, submissions: Sequence[Submission], s
         plain.hand_in(missing, seed)
         _say(f"nbgrader took {plain.autograde().wall:.0f} s for {len(missing)} notebooks.")
     for lesson in lessons:
-        _say(f"{lesson}: ours took {ours.grade(lesson, '--jobs', '2').wall:.1f} s.")
+        _say(f"{lesson}: ours took {ours.grade(lesson, '--jobs', str(jobs)).wall:.1f} s.")
 
 
 def compare(plain: Graded, ours: Graded, submissions: Iterable[Submission]) -> list[Row]:
