@@ -201,12 +201,13 @@ def _second_look(
     """Source by cell: without what changes a module, for that is everyone's.
 
     Extra cells are run as they are: what a learner sets there, NumPy's errors for one, is meant.
+    So are all imports, which they may rely on.
     """
     needed = {id(part) for part in parts}
     modules = frozenset().union(*(part.binds for part in program if part.imports))
     sources: dict[int, tuple[list[str], list[str]]] = {}
     for part in program:
-        wanted = id(part) in needed or part.star or part.cell in extra
+        wanted = id(part) in needed or part.cell in extra or part.is_import
         if part.alters & modules or not wanted:
             continue
         fewest, most = sources.setdefault(part.cell, ([], []))

@@ -126,7 +126,7 @@ class Statement:
         binds: names that it gives a value to.
         alters: names of things that it changes a part of: `a` of `a.b = …` and `a[0] = …`.
         uses: names of the notebook that it looks up, now or when its functions are called.
-        star: whether it imports whatever a module has.
+        is_import: whether it is an import and nothing else.
         replaces: whether it surely takes the place of earlier values of these names.
     """
 
@@ -137,7 +137,7 @@ class Statement:
     binds: frozenset[str]
     alters: frozenset[str]
     uses: frozenset[str]
-    star: bool
+    is_import: bool
     replaces: bool
 
 
@@ -288,7 +288,7 @@ def _statement(cell: int, lines: list[bytes], node: ast.stmt) -> Statement:
         binds | stored,
         stored,
         _free(table) | stored,
-        star,
+        isinstance(node, ast.Import | ast.ImportFrom),
         simple and not stored & binds,
     )
 
