@@ -352,9 +352,9 @@ figures.pure_python.seven_steps(TOKENS, X, W_q, W_k, W_v)
 
 # %% [markdown]
 # Now the same steps to touch, one at a time. Choose a cell and you see the sum behind it; the numbers
-# that enter it are framed. *n* goes on to the next step, *p* goes back. In a table, arrow keys go
-# from cell to cell. The cells of X, W_q, W_k and W_v are yours: Enter, a number, Enter. A dot marks
-# every cell that your last edit changed.
+# that enter it have a blue edge. *n* goes on to the next step, *p* goes back. In a table, arrow keys
+# go from cell to cell. The cells of X, W_q, W_k and W_v have borders and are yours: Enter, a number,
+# Enter. A dot marks every cell that your last edit changed.
 #
 # First go to step 6 and to the weight that *cat* gives to *sat*: find your 31.948 and 36.902 in its
 # sum. Then guess: you raise the third number of *sat* in X from 0 to 1. Which rows of the output
