@@ -366,6 +366,32 @@ def test_the_switch_masks_what_comes_later(by_hand: FigureLab) -> None:
     assert by_hand.ask("figure.causal") == "True"
 
 
+ECHOES = range(76, 124, 4)  # ms; a selection is sent after 100, and comes back soon after
+
+
+def test_a_selection_is_not_undone_by_pythons_answer_to_the_last_one(by_hand: FigureLab) -> None:
+    by_hand.ask("figure.stage = 3")
+    focus_on(by_hand, "S cat, the: 1")
+    for pause in ECHOES:
+        for key, reached in (
+            ("ArrowRight", "cat: 2"),
+            ("ArrowRight", "sat: 6"),
+            ("Home", "the: 1"),
+        ):
+            by_hand.page.keyboard.press(key)
+            assert by_hand.focused() == f"S cat, {reached}"
+            by_hand.page.wait_for_timeout(pause)
+
+
+def test_a_longer_sentence_from_python_is_drawn(by_hand: FigureLab) -> None:
+    words, X = by_hand.ask("print(figure.tokens)"), by_hand.ask("print(figure.X.tolist())")
+    by_hand.ask("figure.change(tokens=[*figure.tokens, 'down'], X=[*figure.X, [1, 1, 1, 1]])")
+    expect(by_hand.figure.get_by_label("X down, 4: 1")).to_be_visible()
+    assert by_hand.complaints == []
+    by_hand.ask(f"figure.change(tokens={words}, X={X})")
+    expect(by_hand.figure.get_by_label("X down, 4: 1")).to_have_count(0)
+
+
 # The grid that can be typed into, on the figure by hand
 
 
@@ -521,6 +547,15 @@ def test_arrow_keys_go_from_row_to_row_and_python_knows_where(who_listens: Figur
     expect(figure.locator(".told")).to_contain_text("“sat” listens most to “cat” (0.60)")
     expect(figure.locator("tr.shown th")).to_have_text("sat")
     assert who_listens.ask("figure.row") == "2"
+
+
+def test_a_row_is_not_undone_by_pythons_answer_to_the_last_one(who_listens: FigureLab) -> None:
+    who_listens.figure.locator("[role=gridcell]").first.click()
+    for pause in ECHOES:
+        for key, row in (("ArrowDown", "cat"), ("ArrowDown", "sat"), ("PageUp", "the")):
+            who_listens.page.keyboard.press(key)
+            assert who_listens.focused().startswith(f"{row} to the")
+            who_listens.page.wait_for_timeout(pause)
 
 
 def test_python_moves_the_row_in_the_page(who_listens: FigureLab) -> None:

@@ -351,6 +351,26 @@ figures.pure_python.seven_steps(TOKENS, X, W_q, W_k, W_v)
 # scores differ less.
 
 # %% [markdown]
+# Now the same steps to touch, one at a time. Choose a cell and you see the sum behind it; the numbers
+# that enter it have a blue edge. *n* goes on to the next step, *p* goes back. In a table, arrow keys
+# go from cell to cell. The cells of X, W_q, W_k and W_v have borders and are yours: Enter, a number,
+# Enter. A dot marks every cell that your last edit changed.
+#
+# First go to step 6 and to the weight that *cat* gives to *sat*: find your 31.948 and 36.902 in its
+# sum. Then guess: you raise the third number of *sat* in X from 0 to 1. Which rows of the output
+# change? Do it, and look at step 7. Last, switch on the causal mask, which keeps every token from
+# attending to later ones, and set that number back to 0. Which rows change now?
+
+# %% nbgrader={"grade": false, "grade_id": "touch-seven-steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.live.ByHand(TOKENS, X, W_q, W_k, W_v)
+
+# %% [markdown]
+# In Q, K and V only the row of *sat* changed, yet without a mask every row of Z did: each token
+# attends to *sat*, so *sat*'s key and value reach them all. Under the mask only *sat*'s own row
+# changed. *The* and *cat* come before it; their scores for it are −∞, their weights exactly 0. That
+# is the empty step 5 at work, and lesson 06 is about it.
+
+# %% [markdown]
 # ## Rows times columns
 #
 # The block needs one operation again and again: the **matrix product**. Entry [i][j] of A B pairs

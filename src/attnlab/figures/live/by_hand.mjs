@@ -3,6 +3,7 @@
 import { element, grid, mount, setText, shade } from "./figure.mjs";
 
 const TURNS = { n: 1, p: -1 };
+const SETTLED = 100; // ms; a key held down is not worth a message for every cell
 
 /** Where the numbers of a cell come from: for each matrix the row or column, or both, that enter. */
 export function enters(name, row, column) {
@@ -26,7 +27,10 @@ const within = (place, row, column) =>
   (place.row ?? row) === row && (place.column ?? column) === column;
 
 function draw(body, model) {
-  let grids, size, turned;
+  let grids, size, turned, sending;
+  let marked = [];
+  // The selection is kept here until it is sent: Python's echo of the last one would undo it.
+  let selected = model.get("cell");
   const palette = model.get("palette");
   const said = element("p", { class: "unseen", "aria-live": "polite" });
   const about = element("p");
@@ -35,18 +39,24 @@ function draw(body, model) {
   const panels = element("div", { class: "matrices" });
   const dots = element("p", {}, "• changed by the last edit");
 
-  const select = (cell) => {
-    model.set("cell", cell);
+  const send = () => {
+    clearTimeout(sending);
+    model.set("cell", selected);
     model.save_changes();
+  };
+  const select = (cell) => {
+    selected = cell;
+    show();
+    clearTimeout(sending);
+    sending = setTimeout(send, SETTLED);
   };
   const turn = (stage) => {
     const { stages, matrices } = model.get("state");
     if (!stages[stage - 1]) return false;
     const [made] = stages[stage - 1].makes;
-    const [, row, column] = model.get("cell");
+    selected = [made, ...nearest(matrices[made], ...selected.slice(1))];
     model.set("stage", stage);
-    model.set("cell", [made, ...nearest(matrices[made], row, column)]);
-    model.save_changes();
+    send();
     return true;
   };
 
@@ -79,7 +89,7 @@ function draw(body, model) {
     event.preventDefault();
     const inside = panels.contains(event.target);
     if (turn(model.get("stage") + by) && inside) {
-      const [name, row, column] = model.get("cell");
+      const [name, row, column] = selected;
       grids[name].focus({ row, column });
     }
   });
@@ -102,7 +112,7 @@ function draw(body, model) {
       text.forEach((line, r) =>
         line.forEach((words, c) => {
           const [face, ink] = name === "A" ? shade(palette, numbers[r][c]) : ["", ""];
-          const other = Boolean(changed[name]?.[r][c]);
+          const other = Boolean(changed[name]?.[r]?.[c]);
           const label = [`${name} ${rows[r]}, ${columns[c]}:`, blocked[r][c] ? "blocked," : "", words, other ? "changed" : ""];
           grids[name].paint(r, c, {
             text: words, name: label.filter(Boolean).join(" "), blocked: blocked[r][c], face, ink,
@@ -117,8 +127,8 @@ function draw(body, model) {
     const { stages: all, matrices } = model.get("state");
     const number = model.get("stage");
     const stage = all[number - 1];
-    const [chosen] = model.get("cell");
-    const [row, column] = nearest(matrices[chosen], ...model.get("cell").slice(1));
+    const [chosen] = selected;
+    const [row, column] = nearest(matrices[chosen], ...selected.slice(1));
     let news = "";
     if (turned !== `${number} ${size}`) {
       panels.replaceChildren(...stage.groups.map((names) =>
@@ -133,17 +143,20 @@ function draw(body, model) {
     const changed = model.get("changed");
     dots.hidden = !stage.groups.flat().some((name) => changed[name]?.flat().includes(true));
 
-    const from = enters(chosen, row, column);
-    for (const [name, { cells, moveTo }] of Object.entries(grids)) {
-      if (name === chosen) moveTo({ row, column });
-      for (const node of cells) {
-        const { place } = node;
-        const here = name === chosen && within({ row, column }, place.row, place.column);
-        node.classList.toggle("chosen", here);
-        node.setAttribute("aria-selected", here);
-        node.classList.toggle("enters", Boolean(from[name]) && within(from[name], place.row, place.column));
-      }
+    for (const node of marked) {
+      node.classList.remove("chosen", "enters");
+      node.removeAttribute("aria-selected");
     }
+    const from = enters(chosen, row, column);
+    const entering = Object.entries(from).flatMap(([name, place]) =>
+      grids[name].cells.filter(({ place: at }) => within(place, at.row, at.column)));
+    for (const node of entering) node.classList.add("enters");
+    const node = grids[chosen].cells[row * matrices[chosen].columns.length + column];
+    node.classList.add("chosen");
+    node.setAttribute("aria-selected", "true");
+    marked = [...entering, node];
+    grids[chosen].moveTo({ row, column });
+
     const told = matrices[chosen].told[row][column];
     setText(what, told.what);
     setText(sum, told.sum);
@@ -166,7 +179,10 @@ function draw(body, model) {
     show();
   });
   model.on("change:stage", show);
-  model.on("change:cell", show);
+  model.on("change:cell", () => {
+    selected = model.get("cell");
+    show();
+  });
   return update;
 }
 

@@ -121,7 +121,7 @@ def _told_of_entry(
     value = float(numbers[name][row, column])
     if name in INPUTS:
         line = f"row “{tokens[row]}”" if name == "X" else f"row {row + 1}"
-        what = f"{name}, {line}, column {column + 1}: yours. Enter or a double click changes it."
+        what = f"{name}, {line}, column {column + 1}: yours to change, by Enter or a double click."
         return what, _text(name, numbers, row, column)
     if name == "Z":
         what, left, right, digits = "output", "A", "V", 3

@@ -6,6 +6,8 @@ const SETTLED = 100; // ms; a key held down is not worth a message for every row
 
 function draw(body, model) {
   let table, chart, size, sending;
+  // The row is kept here until it is sent: Python's echo of the last one would undo it.
+  let chosen = model.get("row");
   const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-live": "polite" });
   const facts = element("p", { class: "facts" });
@@ -19,6 +21,7 @@ function draw(body, model) {
 
   // The pointer shows a row, and only choosing one tells it: a live region must not chatter.
   const choose = (row) => {
+    chosen = row;
     show(row);
     setText(told, model.get("state").told[row]);
   };
@@ -32,11 +35,13 @@ function draw(body, model) {
       columns: keys,
       onMove({ row }) {
         choose(row);
-        model.set("row", row);
         clearTimeout(sending);
-        sending = setTimeout(() => model.save_changes(), SETTLED);
+        sending = setTimeout(() => {
+          model.set("row", chosen);
+          model.save_changes();
+        }, SETTLED);
       },
-      onHover: (row) => show(row ?? model.get("row")),
+      onHover: (row) => show(row ?? chosen),
     });
     const beside = element("div", { class: "beside" }, chart.node, facts, told);
     body.replaceChildren(element("div", { class: "panels" }, table.node, beside));
@@ -54,7 +59,7 @@ function draw(body, model) {
         table.paint(n, m, { text, name, blocked, face, ink });
       }),
     );
-    choose(Math.min(model.get("row"), state.queries.length - 1));
+    choose(Math.min(chosen, state.queries.length - 1));
   };
 
   model.on("change:row", () => {
