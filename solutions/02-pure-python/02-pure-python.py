@@ -727,6 +727,7 @@ for token, weights, output in zip(TOKENS, A, Z, strict=True):
 # it all, 1.10 (the natural logarithm of 3) if all three share equally. Lesson 04 defines it.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-your-numbers", "locked": true, "schema_version": 3, "solution": false, "task": false}
+_, A = self_attention(X, W_q, W_k, W_v)
 figures.live.WhoListens(A, TOKENS)
 
 # %% [markdown]
