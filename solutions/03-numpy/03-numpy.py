@@ -613,7 +613,7 @@ print("output of the:", Z_masked[0])
 # reader *the* with the others.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.live.WhoListens(A_masked, sentence, blocked=~mask)
+figures.live.WhoListens(attend(X, mask=mask)[1], sentence, blocked=~mask)
 
 # %% [markdown]
 # *The* listens to nothing: all five of its keys are blocked, and its weights are zeros, not NaN. Each
