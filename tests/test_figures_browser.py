@@ -195,6 +195,7 @@ def test_the_reader_is_chosen_by_keyboard(saturation: FigureLab) -> None:
     assert saturation.ask("figure.reader") == "10"
 
 
+@pytest.fixture
 def cost(labs: dict[str, FigureLab]) -> FigureLab:
     return labs["Cost"]
 
@@ -295,6 +296,7 @@ def test_python_gives_other_heads_and_the_page_has_them(heads: FigureLab) -> Non
     expect(heads.figure.locator("svg")).to_have_count(3)
 
 
+@pytest.fixture
 def by_hand(labs: dict[str, FigureLab]) -> FigureLab:
     """With its first numbers, none of them marked as changed, at its first cell."""
     lab = labs["ByHand"]

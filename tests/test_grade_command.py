@@ -571,7 +571,7 @@ def test_a_stopped_run_leaves_no_process_and_says_how_to_go_on(
     assert run.returncode == 128 + number
     assert said.strip().endswith(f"To go on: python -m autograder grade {LESSON} --resume")
     assert "Traceback" not in said
-    assert session_of(run.pid) == []
+    wait_until(lambda: session_of(run.pid) == [], "the end of all processes")
     assert not (course / "results.jsonl").exists()
 
 

@@ -21,7 +21,7 @@ for module in list(sys.modules.values()):
             wrote.append(path)
         except OSError:
             pass
-for place in [*sys.path, os.path.expanduser("~"), "/etc", "/usr", "/"]:
+for place in [*map(os.path.abspath, sys.path), os.path.expanduser("~"), "/etc", "/usr", "/"]:
     try:
         open(os.path.join(place, "left-by-an-attack.pth"), "w").close()
         wrote.append(place)
