@@ -13,7 +13,7 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -146,9 +146,9 @@ def _is_standard(entry: str) -> bool:
     )
 
 
-def _outermost(folders: object) -> list[str]:
+def _outermost(folders: Iterable[str]) -> list[str]:
     kept: list[str] = []
-    for folder in sorted(folders):  # type: ignore[call-overload]
+    for folder in sorted(folders):
         if not any(_is_below(folder, other) for other in kept):
             kept.append(folder)
     return kept
