@@ -9,3 +9,9 @@ cells in it) → `grade` (cells and calls sent to a `sandbox`, answers judged by
 The trust boundary is the folder `child/`: it runs beside learners' code, and holds no secret.
 Everything else is trusted, and never runs a line of a learner's. README.md has the threat model.
 """
+
+import sys
+
+# For nbformat, which imports jsonschema, which would use this to check addresses that no notebook
+# has, and takes a second to load. It does without.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

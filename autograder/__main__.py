@@ -99,9 +99,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _grade(asked: argparse.Namespace) -> int:
+    from autograder import pool
     from autograder.lessons import known
 
     lesson = known(asked.lesson)  # before all that takes seconds to load
+    if not asked.scheduler:
+        pool.load_ahead()
     from autograder.classes import Order, Stopped, grade_class
     from autograder.course import Course, CourseError
     from autograder.database import GradebookError

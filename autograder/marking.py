@@ -53,8 +53,7 @@ def open_grader(job: Job) -> Iterator[GradesOne]:
     Raises:
         Problem: this machine does not isolate well enough; also later, inside the block.
     """
-    from autograder.grade import Grader  # here, for only workers need PyTorch
-    from autograder.sandbox import IsolationError
+    from autograder.warm import Grader, IsolationError  # here, for only workers need PyTorch
 
     try:
         with Grader(job.lesson, job.released, job.seed, job.limits, job.weaker) as grader:

@@ -7,7 +7,7 @@ name which a learner's code looks up.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from attnlab.checks.declare import Exercise
@@ -102,7 +102,7 @@ def make_plan(
     wanted = set(exercises)
     for index, source in theirs.items():
         wanted |= policy.free_names(source, read[index])
-    shown = _needed_locked_cells(code, wanted)
+    shown = _needed_locked_cells(code, read, wanted)
     steps: list[Step] = []
     program: list[policy.Statement] = []
     needs: dict[str, tuple[Part, ...]] = {}
@@ -158,16 +158,22 @@ def _read_cells(
                 read[index] = tuple(policy.statements(index, cell.source))
                 total += len(read[index])
             else:
-                read[index] = _statements(index, cell.source)
+                found = _of_locked(cell.source)
+                read[index] = tuple(replace(part, cell=index) for part in found)
         except policy.TooLong:
             too_long.add(index)
     return read, too_long
 
 
-def _needed_locked_cells(code: list[tuple[int, Cell]], wanted: set[str]) -> frozenset[int]:
+def _needed_locked_cells(
+    code: list[tuple[int, Cell]],
+    read: Mapping[int, tuple[policy.Statement, ...]],
+    wanted: set[str],
+) -> frozenset[int]:
     """Locked cells that bind a name which is wanted, or which another such cell looks up.
 
     Args:
+        read: the statements of each cell.
         wanted: names that a learner's code looks up, or that exercises have.
     """
     locked = [(index, cell) for index, cell in code if not _is_theirs(cell)]
@@ -180,19 +186,19 @@ def _needed_locked_cells(code: list[tuple[int, Cell]], wanted: set[str]) -> froz
             for index, cell in locked
             if index not in found
             and not is_check(cell)
-            and any(part.binds & wanted for part in _statements(index, cell.source))
+            and any(part.binds & wanted for part in read[index])
         }
         if not new:
             return frozenset(found)
         found |= set(new)
         for index, cell in new.items():
-            wanted |= policy.free_names(cell.source, _statements(index, cell.source))
+            wanted |= policy.free_names(cell.source, read[index])
 
 
 @lru_cache(maxsize=1000)
-def _statements(index: int, source: str) -> tuple[policy.Statement, ...]:
-    """Statements of a locked cell: the same in every notebook of a class."""
-    return tuple(policy.statements(index, source))
+def _of_locked(source: str) -> tuple[policy.Statement, ...]:
+    """Statements of a locked cell: the same in every notebook of a class, wherever it stands."""
+    return tuple(policy.statements(0, source))
 
 
 def _second_look(

@@ -9,6 +9,7 @@ The code is a stranger's, and is only ever parsed.
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import symtable
 import warnings
@@ -108,6 +109,8 @@ MAGIC = re.compile(
     r"|[%!?].*|[\w.]+\?{1,2}[ \t]*)$",
     re.MULTILINE,
 )
+# Without these no text is IPython's dialect, so that what Python cannot parse cannot be run.
+DIALECT = re.compile(r"[%!?]|^[ \t]*(?:[/,;]|>>>|In \[)|\A\s*^[ \t]", re.MULTILINE)
 PARSING_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -228,15 +231,25 @@ def reaches_out(source: str) -> bool:
 
 
 def free_names(source: str, parts: Iterable[Statement]) -> frozenset[str]:
-    """Names of the notebook that a cell looks up; each word in it, if it could not be read.
+    """Names of the notebook that a cell looks up; each word in it, if only IPython may read it.
 
     Args:
         parts: the cell's statements.
     """
     if parts:
         return frozenset[str]().union(*(part.uses for part in parts))
+    if _cannot_look_up(source):
+        return frozenset()
     words = "".join(char if char.isalnum() or char == "_" else " " for char in source)
     return frozenset(words.split())
+
+
+def _cannot_look_up(source: str) -> bool:
+    """Whether a cell without statements is nothing but comments and magics, or cannot be run."""
+    with contextlib.suppress(*PARSING_ERRORS):
+        return not _parsed(source)[1].body
+    first, _, rest = source.partition("\n")
+    return not DIALECT.search(rest if first.startswith("%%") else source)
 
 
 def _parsed(source: str) -> tuple[str, ast.Module]:

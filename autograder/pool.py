@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from types import FrameType
 
@@ -26,8 +27,10 @@ from autograder.problems import Problem
 from autograder.results import Graded
 from autograder.roster import Submission
 
-# Not fork: a process that has a gradebook open, and threads, is not one to copy.
-_PROCESSES = multiprocessing.get_context("spawn")
+# Not fork: a process that has a gradebook open, and threads, is not one to copy. Workers are forks
+# of a server, which has loaded PyTorch once for all of them.
+_PROCESSES = multiprocessing.get_context("forkserver")
+_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _SPARE_SECONDS = 60.0  # past a submission's own limit, for a worker that does not answer
 _FAREWELL_SECONDS = 5
 # Fits into the channel with room to spare: sending must not wait for a busy worker, which may in
@@ -48,6 +51,13 @@ class Refused:
 
 
 Answer = Ready | Refused | Graded
+
+
+def load_ahead() -> None:
+    """Begin to load what real workers need, while this process goes on with something else."""
+    _PROCESSES.set_forkserver_preload(["autograder.warm"])
+    with _signals_blocked():
+        forkserver.ensure_running()
 
 
 class Pool(Engine):
@@ -80,13 +90,13 @@ class Pool(Engine):
                     if following is not None and worker.has_room_for(following, most):
                         worker.give(following)
                         following = None
+            if following is None and not any(worker.tasks for worker in self._workers):
+                return
             watched = {
                 worker.channel: worker
                 for worker in self._workers
-                if worker.tasks or (following is not None and not worker.is_ready)
+                if worker.tasks or not worker.is_ready
             }
-            if not watched:
-                return
             finished: list[Done] = []
             for channel in wait(list(watched), timeout=1.0):
                 assert isinstance(channel, Connection)
@@ -125,12 +135,8 @@ class _Worker:
         self._heard = time.monotonic()
         self.channel, theirs = _PROCESSES.Pipe()
         self._process = _PROCESSES.Process(target=_work, args=(theirs, self._opens), daemon=True)
-        # A Ctrl+C meanwhile is for the main process alone; `_work` takes the mask off.
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-        try:
+        with _signals_blocked():
             self._process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         theirs.close()  # so that its end is noticed
         self.channel.send(self._job)  # an argument this large would be waited for
 
@@ -198,6 +204,16 @@ class _Worker:
         self.channel.close()
 
 
+@contextlib.contextmanager
+def _signals_blocked() -> Iterator[None]:
+    """For what starts in here: a Ctrl+C is for the main process alone; `_work` takes this off."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _work(channel: Connection, opens: OpensGrader) -> None:
     """A worker process: answer each submission until told to end."""
     _settle()
@@ -214,12 +230,11 @@ def _settle() -> None:
     """Make this process a worker: quiet, single-threaded, and gone when its parent is."""
     threading.Thread(target=_follow_parent, daemon=True).start()
     os.dup2(2, 1)  # the main process's standard output is for results alone
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker, one core
     signal.signal(signal.SIGTERM, _end)
     # Ctrl+C goes to all processes of a terminal; the main one decides. Not SIG_IGN, which
     # processes started here would inherit.
     signal.signal(signal.SIGINT, _go_on)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
 
 def _follow_parent() -> None:

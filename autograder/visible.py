@@ -18,9 +18,7 @@ def visible_files() -> dict[str, Path]:
     """
     stand_ins = CHILD / "stand_ins"
     files = {str(path.relative_to(stand_ins)): path for path in sorted(stand_ins.rglob("*.py"))}
-    files |= {
-        f"autograder/child/{name}.py": CHILD / f"{name}.py" for name in ("refusal", "serve", "wire")
-    }
+    files |= {f"autograder/child/{name}.py": CHILD / f"{name}.py" for name in SERVING}
     checks = _folder("attnlab") / "checks"
     files |= {f"attnlab/checks/{name}.py": checks / f"{name}.py" for name in SAFE_CHECKS}
     for name in ("core/inputtransformer2.py", "utils/tokenutil.py"):  # plain text to plain text

@@ -12,6 +12,8 @@ from pathlib import Path
 EVERY = 0.25  # seconds
 KIB, MIB = 1024, 1024 * 1024
 PROC = Path("/proc")
+# By depth below the command: itself, what forks workers, workers, keepers, zygotes, children.
+ROLES = ("main", "workers", "workers", "zygotes", "zygotes", "children")
 
 
 @dataclass(slots=True)
@@ -69,20 +71,11 @@ def _family(pid: int) -> Iterator[tuple[int, str]]:
     for entry in PROC.iterdir():
         if entry.name.isdigit():
             children.setdefault(_parent(entry), []).append(int(entry.name))
-    todo = [(pid, "main")]
+    todo = [(pid, 0)]
     while todo:
-        one, role = todo.pop()
-        yield one, role
-        for child in children.get(one, ()):
-            todo.append((child, _role(child, role)))
-
-
-def _role(pid: int, parent: str) -> str:
-    if parent == "main":
-        return "workers"
-    if parent == "workers":
-        return "zygotes"
-    return "children"
+        one, depth = todo.pop()
+        yield one, ROLES[min(depth, len(ROLES) - 1)]
+        todo += [(child, depth + 1) for child in children.get(one, ())]
 
 
 def _parent(entry: Path) -> int:

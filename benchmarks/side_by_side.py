@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import shutil
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.child import kernel
 from autograder.demo_class import folder as demo
 from autograder.demo_class.learners import Submission
 
@@ -19,6 +21,7 @@ from .memory import Peaks, Watch
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
+PR_SET_CHILD_SUBREAPER = 36
 ALL = "[0-9]*"  # nbgrader's pattern for every lesson
 
 
@@ -100,6 +103,8 @@ class Course:
     def run(self, command: str, *arguments: str, may_fail: bool = False) -> Took:
         """Run one of the environment's commands in the folder, and say what it took."""
         begun, worked = time.perf_counter(), _cpu_of_children()
+        if sys.platform == "linux":
+            adopt_orphans()
         done = subprocess.run(
             [str(BIN / command), *arguments],
             cwd=self.home,
@@ -111,7 +116,11 @@ class Course:
         )
         if done.returncode and not may_fail:
             raise Failed(f"{command} {' '.join(arguments)}\n{done.stdout[-3000:]}")
-        return Took(time.perf_counter() - begun, _cpu_of_children() - worked)
+        took = time.perf_counter() - begun
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.wait()  # for what outlives the command by a moment
+        return Took(took, _cpu_of_children() - worked)
 
     def _environment(self) -> dict[str, str]:
         ours = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
@@ -132,6 +141,11 @@ class Course:
                 }
                 for submission in gradebook.assignment_submissions(lesson)
             }
+
+
+def adopt_orphans() -> None:
+    """Become the parent of processes below that lose theirs, so that their work is counted."""
+    kernel.prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def _cpu_of_children() -> float:

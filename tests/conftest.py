@@ -7,7 +7,9 @@ the network off. A new machine of CI that lacks them would pass without having t
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,3 +33,18 @@ def pytest_runtest_makereport() -> Generator[None, Any, Any]:
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, Any, Any]:
     return _not_skipped((yield))
+
+
+@pytest.fixture(scope="session")
+def empty_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.small_class import make_course  # with nbgrader, for few tests
+
+    return make_course(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture
+def course(empty_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course that nobody has handed anything in to; the current folder."""
+    folder = Path(shutil.copytree(empty_course, tmp_path / "course"))
+    monkeypatch.chdir(folder)
+    return folder

@@ -9,30 +9,28 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from autograder import classes, dask_engine
-from autograder.course import Course
-from autograder.marking import OpensGrader, open_grader
+from autograder import dask_engine
+from autograder.marking import open_grader
 from autograder.problems import Problem
+from tests import small_class
 from tests.course import ROOT
-from tests.fake_grader import open_fake
 from tests.small_class import (
     LESSON,
-    Results,
     environment,
     hand_in,
-    make_course,
     notebook,
     recorded,
-    results_in,
     written,
 )
 from tests.test_grade_command import lines_in, wait_until
 from tests.test_nbgrader import right_notebook, wrong_notebook
+
+grade = partial(small_class.grade, seed=4)
 
 
 def free_port() -> int:
@@ -75,29 +73,6 @@ def machines() -> Iterator[Machines]:
     machines = Machines()
     yield machines
     machines.close()
-
-
-@pytest.fixture(scope="module")
-def empty_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_course(tmp_path_factory.mktemp("course"))
-
-
-@pytest.fixture
-def course(empty_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A course that nobody has handed anything in to; the current folder."""
-    folder = Path(shutil.copytree(empty_course, tmp_path / "course"))
-    monkeypatch.chdir(folder)
-    return folder
-
-
-def grade(course: Path, opens: OpensGrader = open_fake, **order: Any) -> Results:
-    asked: dict[str, Any] = {
-        "lesson": LESSON,
-        "seed": 4,
-        "json": str(course / "results.jsonl"),
-    } | order
-    classes.grade_class(classes.Order(**asked), Course.here(), opens)
-    return results_in(course / "results.jsonl")
 
 
 # In the order in which the machines are used: none, then two, then one.

@@ -15,11 +15,11 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,17 +28,19 @@ from autograder.course import Course
 from autograder.limits import Limits
 from autograder.marking import GradesOne, Job
 from autograder.one_file import student_of
+from autograder.pool import Pool
 from autograder.problems import Problem, Usage
 from autograder.progress import Progress
 from autograder.read import Unreadable
+from autograder.results import Graded, Result
+from autograder.roster import Submission
+from tests import small_class
 from tests.course import ROOT, released_path
 from tests.fake_grader import open_fake
 from tests.small_class import (
     LESSON,
-    Results,
     environment,
     hand_in,
-    make_course,
     notebook,
     recorded,
     results_in,
@@ -47,32 +49,8 @@ from tests.small_class import (
 from tests.test_nbgrader import right_notebook
 
 NOTEBOOK = f"{LESSON}.ipynb"
+grade = partial(small_class.grade, jobs=2, seed=1)
 KEYS = ["student", "lesson", "status", "message", "score", "max_score", "repaired", "exercises"]
-
-
-@pytest.fixture(scope="module")
-def empty_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_course(tmp_path_factory.mktemp("course"))
-
-
-@pytest.fixture
-def course(empty_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A course that nobody has handed anything in to; the current folder."""
-    folder = Path(shutil.copytree(empty_course, tmp_path / "course"))
-    monkeypatch.chdir(folder)
-    return folder
-
-
-def grade(course: Path, **order: Any) -> Results:
-    """Grade the class with the fake grader; the results without how long they took."""
-    asked: dict[str, Any] = {
-        "lesson": LESSON,
-        "jobs": 2,
-        "seed": 1,
-        "json": str(course / "results.jsonl"),
-    } | order
-    classes.grade_class(classes.Order(**asked), Course.here(), open_fake)
-    return results_in(course / "results.jsonl")
 
 
 def command(*arguments: str, fake: bool = True) -> int:
@@ -85,10 +63,12 @@ def command(*arguments: str, fake: bool = True) -> int:
         return __main__.main(arguments)
 
 
-def start(course: Path, *arguments: str) -> subprocess.Popen[str]:
+def start(
+    course: Path, *arguments: str, lesson: str = LESSON, program: str = "tests.fake_run"
+) -> subprocess.Popen[str]:
     """A command of its own, with the fake grader, in a process group of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.fake_run", "grade", LESSON, *arguments],
+        [sys.executable, "-m", program, "grade", lesson, *arguments],
         cwd=course,
         env=environment(),
         stdout=subprocess.PIPE,
@@ -555,6 +535,39 @@ def test_where_workers_cannot_begin_nobody_gets_a_result(course: Path) -> None:
     assert recorded(course)["students"] == []
 
 
+class WhoGraded:
+    """Says which process graded a submission, after a while."""
+
+    def grade(self, data: bytes | Unreadable, student: str) -> Graded:
+        time.sleep(0.02)
+        return Graded(Result(student, LESSON, "GRADED", str(os.getpid()), 0.0, 0.0))
+
+
+@contextmanager
+def open_second_first(job: Job) -> Iterator[GradesOne]:
+    """Of two workers the first takes longer to begin."""
+    first = Path(job.lesson)
+    try:
+        first.touch(exist_ok=False)
+    except FileExistsError:
+        yield WhoGraded()
+    else:
+        time.sleep(0.3)
+        yield WhoGraded()
+
+
+def test_a_worker_that_begins_late_gets_its_share(tmp_path: Path) -> None:
+    for number in range(4):
+        job = Job(str(tmp_path / str(number)), "", 1, Limits(), False)
+        submissions = [Submission(f"s{student}", b"") for student in range(60)]
+        with Pool(job, 2, open_second_first) as pool:
+            done = [graded for some in pool.grade(submissions) for _, graded in some]
+        each = Counter(graded.result.message for graded in done)
+        assert len(done) == 60
+        assert min(each.values()) > 10, each
+        assert len(each) == 2
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_leaves_no_process_and_says_how_to_go_on(
     course: Path, number: signal.Signals
@@ -579,7 +592,7 @@ def test_workers_end_with_a_run_that_is_killed(course: Path) -> None:
     for student in range(4):
         hand_in(course, f"s{student}", notebook({"sleep": 30}))
     run = start(course, "--jobs=2")
-    wait_until(lambda: len(session_of(run.pid)) >= 3, "two workers")
+    wait_until(lambda: len(session_of(run.pid)) >= 5, "two workers, and what forks them")
     run.kill()
     run.communicate(timeout=60)
     wait_until(lambda: session_of(run.pid) == [], "the end of all processes")

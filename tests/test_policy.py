@@ -123,8 +123,19 @@ def test_question_in_a_comment_is_no_magic() -> None:
     assert policy.free_names(cell, policy.statements(0, cell)) == {"g"}
 
 
-def test_every_word_of_what_is_not_python_counts_as_looked_up() -> None:
-    assert policy.free_names("x = = BOOKS[0]", []) == {"x", "BOOKS", "0"}
+@pytest.mark.parametrize("source", ["files = !ls BOOKS", "/print BOOKS", "  x = 1\n y = BOOKS"])
+def test_every_word_of_what_only_ipython_may_read_counts_as_looked_up(source: str) -> None:
+    assert policy.statements(0, source) == []
+    assert "BOOKS" in policy.free_names(source, [])
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["# Is BOOKS 100% right?", "I lost my BOOKS :(", "%%capture\nmy BOOKS", "%pip install BOOKS"],
+)
+def test_what_cannot_be_run_looks_nothing_up(source: str) -> None:
+    assert policy.statements(0, source) == []
+    assert policy.free_names(source, []) == frozenset()
 
 
 # banned calls -----------------------------------------------------------------------------------

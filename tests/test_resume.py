@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import random
 import shutil
 import subprocess
 import sys
 import time
-from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autograder import classes
-from autograder.course import Course
 from autograder.journal import Journal
 from autograder.lock import sole_grader
-from autograder.marking import OpensGrader, open_grader
 from autograder.problems import Usage
 from tests.course import read, released_path
-from tests.fake_grader import open_fake
 from tests.small_class import (
     LESSON,
-    Results,
     environment,
+    grade,
     hand_in,
     make_course,
     notebook,
@@ -37,31 +31,6 @@ from tests.small_class import (
 )
 from tests.test_grade_command import lines_in, start
 from tests.test_nbgrader import right_notebook, wrong_notebook
-
-
-@pytest.fixture(scope="module")
-def empty_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_course(tmp_path_factory.mktemp("course"))
-
-
-@pytest.fixture
-def course(empty_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A course that nobody has handed anything in to; the current folder."""
-    folder = Path(shutil.copytree(empty_course, tmp_path / "course"))
-    monkeypatch.chdir(folder)
-    return folder
-
-
-def grade(course: Path, **order: Any) -> Results:
-    """Grade the class with the fake grader; the results without how long they took."""
-    asked: dict[str, Any] = {
-        "lesson": LESSON,
-        "jobs": 1,
-        "json": str(course / "results.jsonl"),
-    } | order
-    classes.grade_class(classes.Order(**asked), Course.here(), open_fake)
-    return results_in(course / "results.jsonl")
-
 
 # The journal
 
@@ -153,44 +122,36 @@ def test_resume_with_nothing_to_go_on_with_is_a_new_run(
     assert "this is a new one" in capsys.readouterr().err
 
 
-def begin(course: Path, opens: OpensGrader, **order: Any) -> ForkProcess:
-    """A run in a process of its own; forked, for importing nbgrader again would take seconds."""
-
-    def run() -> None:
-        os.chdir(course)
-        classes.grade_class(classes.Order(seed=3, json="all.jsonl", **order), Course.here(), opens)
-
-    process = multiprocessing.get_context("fork").Process(target=run)
-    process.start()
-    return process
-
-
-def complete(course: Path, opens: OpensGrader, **order: Any) -> None:
-    process = begin(course, opens, **order)
-    process.join()
-    assert process.exitcode == 0
-
-
-def kill_and_compare(course: Path, kills: int, opens: OpensGrader, **order: Any) -> None:
+def kill_and_compare(course: Path, kills: int, lesson: str, program: str) -> None:
     """Kill a run again and again, each time a moment after some line of its journal.
 
     What it leaves, when at last it comes to its end, is what an undisturbed run leaves.
     """
+
+    def begin(where: Path, *options: str) -> subprocess.Popen[str]:
+        order = ("--jobs=2", "--seed=3", "--json=all.jsonl", *options)
+        return start(where, *order, lesson=lesson, program=program)
+
+    def complete(where: Path, *options: str) -> None:
+        run = begin(where, *options)
+        _, said = run.communicate()
+        assert run.returncode == 0, said
+
     undisturbed = Path(shutil.copytree(course, course.parent / "undisturbed"))
-    complete(undisturbed, opens, **order)
+    complete(undisturbed)
     seed = random.randrange(2**32)
     moments = random.Random(seed)
     killed = 0
     for _ in range(kills):
-        until = lines_in(course, order["lesson"]) + moments.randrange(3)
-        run = begin(course, opens, resume=True, **order)
-        while run.is_alive() and lines_in(course, order["lesson"]) < until:
+        until = lines_in(course, lesson) + moments.randrange(3)
+        run = begin(course, "--resume")
+        while run.poll() is None and lines_in(course, lesson) < until:
             time.sleep(0.001)
         time.sleep(moments.uniform(0, 0.2))
         run.kill()
-        run.join()
-        killed += run.exitcode == -9
-    complete(course, opens, resume=True, **order)
+        run.communicate()
+        killed += run.returncode == -9
+    complete(course, "--resume")
     assert killed > 0, f"seed {seed}: no run was killed"
     assert results_in(course / "all.jsonl") == results_in(undisturbed / "all.jsonl"), f"{seed=}"
     assert recorded(course) == recorded(undisturbed), f"{seed=}"
@@ -203,7 +164,7 @@ def test_killed_at_random_moments_it_leaves_the_same(course: Path) -> None:
     for number in range(40):
         hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.02}))
     hand_in(course, "torn", b"{")
-    kill_and_compare(course, 10, open_fake, lesson=LESSON, jobs=2)
+    kill_and_compare(course, 10, LESSON, "tests.fake_run")
 
 
 @pytest.mark.slow
@@ -216,7 +177,7 @@ def test_the_real_grader_killed_at_random_moments_leaves_the_same(tmp_path: Path
     for number in range(12):
         content = json.dumps(kinds[number % 3](lesson)).encode()
         hand_in(course, f"s{number:02}", content, lesson)
-    kill_and_compare(course, 5, open_grader, lesson=lesson, jobs=2)
+    kill_and_compare(course, 5, lesson, "autograder")
 
 
 # Two at once

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -180,6 +182,16 @@ def test_every_input_becoming_one_dtype_is_a_wrong_dtype(dtype: torch.dtype) -> 
     verdict = on_function(converts)
     assert verdict.diagnosis is not None
     assert verdict.diagnosis.slug == "wrong-dtype"
+
+
+def test_watching_operators_does_not_load_the_compiler() -> None:
+    """Which would add more than a second to the first check of a notebook."""
+    code = (
+        "import sys, torch; from attnlab.checks.torch_calls import watching\n"
+        "with watching([]): torch.ones(2) @ torch.ones(2)\n"
+        "assert 'torch._dynamo' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # statistics ----------------------------------------------------------------------------------

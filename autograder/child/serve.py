@@ -29,6 +29,13 @@ REQUEST_BYTES = 1 << 30  # the grader's own messages are as large as they need t
 SHOWN = 10_000  # characters of a cell's output that are kept
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 FUTURE = __future__.annotations.compiler_flag  # the only future import that still changes anything
+WARM = """
+import matplotlib.pyplot as plt
+from attnlab import begin, check, figures
+plt.subplots()
+%time 1
+!true
+"""
 WARM_NUMPY = """
 import numpy as np
 x = np.random.default_rng(0).standard_normal((2, 3))
@@ -70,14 +77,8 @@ def warm_up(stage: str) -> None:
     Args:
         stage: 'pure', 'numpy' or 'torch'.
     """
-    import IPython
-
-    import attnlab
-
-    assert attnlab
-    assert IPython
     notebook = Notebook()
-    notebook.run("import matplotlib.pyplot as plt\nplt.subplots()", "<warm-up>", 60, 1000)
+    notebook.run(WARM, "<warm-up>", 60, 1000)
     if stage != "pure":
         notebook.run(WARM_NUMPY, "<warm-up>", 60, 1000)
     if stage == "torch":

@@ -109,6 +109,11 @@ def watching(fused: list[str]) -> Iterator[None]:
             return func(*args, **(kwargs or {}))
 
     class Operators(TorchDispatchMode):
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            """Or PyTorch imports its compiler at the first operator, for more than a second."""
+            return False
+
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:

@@ -1,0 +1,20 @@
+"""What a grader needs that takes a second to load: PyTorch, and all that compares with it.
+
+The process that workers are forked from imports this while the main one opens the gradebook.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker, one core; read as PyTorch loads
+
+from attnlab.exercises import MODULES, exercises_of
+from autograder.grade import Grader as Grader
+from autograder.isolation import IsolationError as IsolationError
+
+for _lesson in MODULES:
+    exercises_of(_lesson)
+gc.collect()
+gc.freeze()  # or a worker's first collection would write to, and so copy, all of it
