@@ -190,13 +190,13 @@ class Gradebook:
         course = self._course
         came_with = _small_files(course.submitted(student, lesson))
         text = graded.notebook or self._not_graded(lesson, graded.result.message)
-        page = feedback.render(graded)
         # A lone surrogate, which UTF-8 has not, means the same in JSON as an escape.
         notebook = text.encode(errors="backslashreplace")
+        page = graded.page.encode(errors="replace")
         autograded = course.autograded(student, lesson)
         returned = course.feedback(student, lesson)
         parts.write(autograded / f"{lesson}.ipynb", notebook, course.file_mode)
-        parts.write(returned / f"{lesson}.html", page.encode(errors="replace"), course.page_mode)
+        parts.write(returned / f"{lesson}.html", page, course.page_mode)
         for name, data in came_with.items():
             parts.write(autograded / name, data, course.file_mode)
             parts.write(returned / name, data, course.page_mode)

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from autograder import feedback
 from autograder.limits import Limits
 from autograder.problems import Problem
 from autograder.read import Unreadable
@@ -63,7 +64,8 @@ def open_grader(job: Job) -> Iterator[GradesOne]:
 
 
 def mark(grader: GradesOne, submission: Submission) -> Graded:
-    """Grade one submission, and tell the learner what else was found in the folder."""
+    """Grade one submission, and tell the learner of it and what else was found in the folder."""
     graded = grader.grade(submission.content, submission.student)
     told = " ".join(filter(None, [graded.result.message, submission.note]))
-    return replace(graded, result=replace(graded.result, message=told))
+    marked = replace(graded, result=replace(graded.result, message=told))
+    return replace(marked, page=feedback.render(marked))

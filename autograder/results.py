@@ -64,9 +64,11 @@ class Graded:
         notebook: text of the autograded notebook, '' where the submission is INVALID.
         cards: a Verdict for each exercise, with no expected value in it.
         seconds: wall-clock time by phase: 'read', 'rebuild', 'cells', 'calls', 'judge', 'report'.
+        page: the student's feedback, HTML; '' until it is made, of all the rest.
     """
 
     result: Result
     notebook: str = ""
     cards: Mapping[str, Verdict] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+    page: str = ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+from importlib import import_module
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker, one core; read as PyTorch loads
 
@@ -14,6 +15,8 @@ from attnlab.exercises import MODULES, exercises_of
 from autograder.grade import Grader as Grader
 from autograder.isolation import IsolationError as IsolationError
 
+import_module("numpy.random")  # which NumPy, and the checks, leave to their first use
+import_module("attnlab.checks.torch_calls")
 for _lesson in MODULES:
     exercises_of(_lesson)
 gc.collect()
