@@ -65,12 +65,23 @@ class Watch:
             self.peaks.add(found, main)
 
 
+def children_of(pid: int) -> set[int]:
+    """Processes that a process has started, or adopted; none where that is not Linux."""
+    return set(_children().get(pid, ()))
+
+
+def _children() -> dict[int, list[int]]:
+    """The children of every process."""
+    found: dict[int, list[int]] = {}
+    for entry in PROC.iterdir() if PROC.exists() else ():
+        if entry.name.isdigit():
+            found.setdefault(_parent(entry), []).append(int(entry.name))
+    return found
+
+
 def _family(pid: int) -> Iterator[tuple[int, str]]:
     """A process and its descendants, each with its role."""
-    children: dict[int, list[int]] = {}
-    for entry in PROC.iterdir():
-        if entry.name.isdigit():
-            children.setdefault(_parent(entry), []).append(int(entry.name))
+    children = _children()
     todo = [(pid, 0)]
     while todo:
         one, depth = todo.pop()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import resource
 import shutil
@@ -17,11 +16,12 @@ from autograder.child import kernel
 from autograder.demo_class import folder as demo
 from autograder.demo_class.learners import Submission
 
-from .memory import Peaks, Watch
+from .memory import Peaks, Watch, children_of
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 PR_SET_CHILD_SUBREAPER = 36
+MOMENT_SECONDS = 10.0
 ALL = "[0-9]*"  # nbgrader's pattern for every lesson
 
 
@@ -105,6 +105,7 @@ class Course:
         begun, worked = time.perf_counter(), _cpu_of_children()
         if sys.platform == "linux":
             adopt_orphans()
+        others = children_of(os.getpid())
         done = subprocess.run(
             [str(BIN / command), *arguments],
             cwd=self.home,
@@ -117,9 +118,8 @@ class Course:
         if done.returncode and not may_fail:
             raise Failed(f"{command} {' '.join(arguments)}\n{done.stdout[-3000:]}")
         took = time.perf_counter() - begun
-        with contextlib.suppress(ChildProcessError):
-            while True:
-                os.wait()  # for what outlives the command by a moment
+        for pid in children_of(os.getpid()) - others:
+            _collect(pid)
         return Took(took, _cpu_of_children() - worked)
 
     def _environment(self) -> dict[str, str]:
@@ -146,6 +146,13 @@ class Course:
 def adopt_orphans() -> None:
     """Become the parent of processes below that lose theirs, so that their work is counted."""
     kernel.prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _collect(pid: int) -> None:
+    """Wait for a process that outlives its command by a moment."""
+    until = time.monotonic() + MOMENT_SECONDS
+    while os.waitpid(pid, os.WNOHANG) == (0, 0) and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def _cpu_of_children() -> float:

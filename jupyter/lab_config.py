@@ -7,6 +7,7 @@ nbgrader and jupytext are for instructors and authors; a learner sees neither.
 
 import os
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 
@@ -27,6 +28,17 @@ c.ServerApp.jpserver_extensions = {
     "nbgrader.server_extensions.formgrader": False,
     "nbgrader.server_extensions.validate_assignment": False,
 }
+
+
+def show_still_figures(model: dict[str, Any], **_: Any) -> None:
+    """Save figures as still ones: opened tomorrow, without today's kernel, others are errors."""
+    if model["type"] == "notebook" and model.get("content"):
+        from attnlab.figures.live.stored import make_still
+
+        make_still(model["content"])
+
+
+c.ContentsManager.pre_save_hook = show_still_figures
 
 # A container's only user is often root, and JupyterLab refuses to start for root unless told.
 c.ServerApp.allow_root = hasattr(os, "geteuid") and os.geteuid() == 0

@@ -182,6 +182,11 @@ class Lesson:
         self.page.goto(server.address(f"/lab/workspaces/{slug}/tree/{slug}/{slug}.ipynb"))
         self.page.wait_for_function(_READY, timeout=CELL_MS)
 
+    def reload(self) -> None:
+        """Open the page again, as after a night."""
+        self.page.reload()
+        self.page.wait_for_function(_READY, timeout=CELL_MS)
+
     def _note(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("data", "blob") and parts.hostname not in (HERE, "localhost"):

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, expect
 
 from attnlab.figures import live
 from tests.course import run
-from tests.figure_lab import THEMES, FigureLab, Opener, figure_labs, notebook
+from tests.figure_lab import SHOW, THEMES, FigureLab, Opener, figure_labs, notebook
 from tests.lab import chromium_path
 
 pytestmark = [
@@ -677,3 +677,19 @@ def test_an_export_steps_by_keyboard_without_a_kernel(
     still.locator("input[type=radio]").first.focus()
     page.keyboard.press("ArrowDown")
     expect(shown).not_to_have_text(before)
+
+
+def test_a_notebook_opened_again_without_its_kernel_shows_a_still_figure(opener: Opener) -> None:
+    lab = opener("tomorrow", SOURCES["WhoListens"])
+    lab.page.keyboard.press("Control+s")
+    lab.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    expect(lab.figure).to_be_visible()
+    lab.page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
+    lab.reload()
+    still = lab.page.locator(".jp-OutputArea-output figure")
+    expect(still).to_be_visible()
+    expect(still).to_contain_text("run this cell to change the figure")
+    assert "Error" not in lab.page.locator(".jp-OutputArea-output").inner_text()
+    assert lab.ask("'figure' in globals()") == "False"
+    lab.run(SHOW)
+    expect(lab.figure).to_be_visible()

@@ -17,6 +17,7 @@ that is in there. And it ends when its worker does, which it holds a descriptor 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -90,6 +91,7 @@ class Zygote:
             sys.path[-2:] = [plan["adapter"], plan["site"]]
         sys.prefix = sys.exec_prefix = sys.path[-1]  # where libraries are, for whoever asks
         sys.path_importer_cache.clear()
+        gc.disable()  # what is being imported is no garbage
         try:
             self._serve = _load(self._stage, plan["imports"])
         except Exception as error:
@@ -99,6 +101,7 @@ class Zygote:
             raise CannotLoad("a library has started a thread, which a child would lack")
         os.close(task)
         memory.settle(_read("maps", about_self))
+        gc.enable()
         self._size = int(_read("statm", about_self).split()[0]) * os.sysconf("SC_PAGESIZE")
 
     def restrict(self, plan: dict[str, Any]) -> None:

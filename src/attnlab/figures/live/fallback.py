@@ -29,11 +29,12 @@ def mark(*words: str) -> str:
 
 
 def framed(content: str, said: str, mark: str) -> str:
-    """Content as a figure with a name that is read out."""
+    """Content as a figure with a name that is read out, and how to get one that moves."""
     label = html.escape(said, quote=True)
     return (
         f'<figure id="{mark}" aria-label="{label}" '
-        f'style="margin:0;max-width:100%;overflow-x:auto">{content}</figure>'
+        f'style="margin:0;max-width:100%;overflow-x:auto">{content}'
+        "<figcaption>In JupyterLab, run this cell to change the figure.</figcaption></figure>"
     )
 
 
