@@ -6,7 +6,7 @@ name which a learner's code looks up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -99,10 +99,7 @@ def make_plan(
     theirs = {
         index: cell.source for index, cell in code if _is_theirs(cell) and index not in too_long
     }
-    wanted = set(exercises)
-    for index, source in theirs.items():
-        wanted |= policy.free_names(source, read[index])
-    shown = _needed_locked_cells(code, read, wanted)
+    shown = _needed_locked_cells(code, read, exercises)
     steps: list[Step] = []
     program: list[policy.Statement] = []
     needs: dict[str, tuple[Part, ...]] = {}
@@ -168,31 +165,28 @@ def _read_cells(
 def _needed_locked_cells(
     code: list[tuple[int, Cell]],
     read: Mapping[int, tuple[policy.Statement, ...]],
-    wanted: set[str],
-) -> frozenset[int]:
-    """Locked cells that bind a name which is wanted, or which another such cell looks up.
+    exercises: Iterable[str],
+) -> Set[int]:
+    """Locked cells that give a value to a name which a learner's code looks up, or such a cell.
 
     Args:
         read: the statements of each cell.
-        wanted: names that a learner's code looks up, or that exercises have.
+        exercises: names that the checks look up.
     """
-    locked = [(index, cell) for index, cell in code if not _is_theirs(cell)]
-    if wanted & LOOKS_UP_ANYTHING:
-        return frozenset(index for index, _ in locked)
-    found: set[int] = set()
-    while True:
-        new = {
-            index: cell
-            for index, cell in locked
-            if index not in found
-            and not is_check(cell)
-            and any(part.binds & wanted for part in read[index])
-        }
-        if not new:
-            return frozenset(found)
-        found |= set(new)
-        for index, cell in new.items():
-            wanted |= policy.free_names(cell.source, read[index])
+    locked = {index for index, cell in code if not _is_theirs(cell)}
+    program = [part for index, cell in code if not is_check(cell) for part in read.get(index, ())]
+    names = set(exercises)
+    for index, cell in code:
+        if _is_theirs(cell) and index in read:
+            looked_up = policy.free_names(cell.source, read[index])
+            if looked_up & LOOKS_UP_ANYTHING:
+                return locked
+            if not read[index]:
+                names |= looked_up
+    try:
+        return policy.relied_on(program, read.keys() - locked, names)
+    except policy.TooLong:
+        return locked
 
 
 @lru_cache(maxsize=1000)

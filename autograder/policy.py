@@ -13,7 +13,9 @@ import contextlib
 import re
 import symtable
 import warnings
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 # What computes attention by itself, wherever in PyTorch it is found.
@@ -92,7 +94,7 @@ REACHING_NAMES = frozenset(
 )
 STATEMENTS = 1000  # of one cell
 SCOPES = 1000  # functions, classes, comprehensions in one statement: `symtable` takes their square
-STEPS = 2_000_000  # of following names; a lesson's notebook takes some thousands
+STEPS = 200_000  # of following names; a lesson's notebook takes some thousands
 SCOPED = (
     ast.FunctionDef
     | ast.AsyncFunctionDef
@@ -103,6 +105,7 @@ SCOPED = (
     | ast.DictComp
     | ast.GeneratorExp
 )
+COMPREHENSIONS = ("listcomp", "setcomp", "dictcomp", "genexpr")  # as `symtable` calls them
 # Lines that IPython alone understands; of those that time code, the code is kept.
 MAGIC = re.compile(
     r"^([ \t]*)(?:%%?(?:timeit|time|prun)\b(?:[ \t]+-[a-z]\S*(?:[ \t]+\d+)?)*(.*)"
@@ -129,6 +132,7 @@ class Statement:
         binds: names that it gives a value to.
         alters: names of things that it changes a part of: `a` of `a.b = …` and `a[0] = …`.
         uses: names of the notebook that it looks up, now or when its functions are called.
+        later: those of them that its functions look up.
         is_import: whether it is an import and nothing else.
         replaces: whether it surely takes the place of earlier values of these names.
     """
@@ -140,6 +144,7 @@ class Statement:
     binds: frozenset[str]
     alters: frozenset[str]
     uses: frozenset[str]
+    later: frozenset[str]
     is_import: bool
     replaces: bool
 
@@ -160,6 +165,37 @@ def statements(cell: int, source: str) -> list[Statement]:
         return []
 
 
+class Names:
+    """Where the names of a notebook get their values.
+
+    Args:
+        program: all of its statements.
+    """
+
+    def __init__(self, program: Sequence[Statement]) -> None:
+        self._program = program
+        self._binders: defaultdict[str, list[int]] = defaultdict(list)
+        for at, statement in enumerate(program):
+            for name in statement.binds:
+                self._binders[name].append(at)
+        self._steps = 0
+
+    def givers(self, name: str, before: int) -> Iterator[int]:
+        """Places of the statements that may give a name its value at a place, the last first.
+
+        Raises:
+            TooLong: more has been asked for than anyone's code needs.
+        """
+        binders = self._binders.get(name, [])
+        for number in range(bisect_left(binders, before) - 1, -1, -1):
+            self._steps += 1
+            if self._steps > STEPS:
+                raise TooLong
+            yield binders[number]
+            if self._program[binders[number]].replaces:
+                return
+
+
 def needed(name: str, program: list[Statement]) -> list[Statement]:
     """The statements that a function is made of, in their order.
 
@@ -169,29 +205,54 @@ def needed(name: str, program: list[Statement]) -> list[Statement]:
     Raises:
         TooLong: there is more to follow than anyone would write.
     """
-    end, steps = len(program), 0
+    names, end = Names(program), len(program)
     found: set[int] = set()
     asked: set[tuple[str, int]] = set()
     wanted = [(name, end)]
     while wanted:
-        looked_up, before = wanted.pop()
-        if (looked_up, before) in asked:
+        question = wanted.pop()
+        if question in asked:
             continue
-        asked.add((looked_up, before))
-        for at in range(before - 1, -1, -1):
-            steps += 1
-            if steps > STEPS:
-                raise TooLong
-            statement = program[at]
-            if looked_up not in statement.binds:
-                continue
+        asked.add(question)
+        for at in names.givers(*question):
             if at not in found:
                 found.add(at)
                 # A name in a function's body is looked up when it is called, others at once.
-                wanted += [(used, when) for used in statement.uses for when in (at, end)]
-            if statement.replaces:
-                break
+                wanted += [(used, when) for used in program[at].uses for when in (at, end)]
     return [program[at] for at in sorted(found)]
+
+
+def relied_on(program: list[Statement], cells: Set[int], names: Iterable[str]) -> set[int]:
+    """Cells that give a value to a name which some cells look up, or cells that those rely on.
+
+    Args:
+        program: all statements of a notebook.
+        cells: those that are run in any case.
+        names: looked up after all cells.
+    Returns:
+        the other cells that have to be run.
+    Raises:
+        TooLong: there is more to follow than anyone would write.
+    """
+    origins, end = Names(program), len(program)
+    places: defaultdict[int, list[int]] = defaultdict(list)
+    for at, statement in enumerate(program):
+        places[statement.cell].append(at)
+    asked: set[tuple[str, int]] = set()
+    wanted = [(name, end) for name in names]
+    found, todo = set(cells), list(cells)
+    while todo or wanted:
+        for at in places[todo.pop()] if todo else ():
+            wanted += [(used, at) for used in program[at].uses]
+            wanted += [(used, end) for used in program[at].later]
+        question = wanted.pop() if wanted else ("", 0)
+        if question in asked:
+            continue
+        asked.add(question)
+        new = {program[at].cell for at in origins.givers(*question)} - found
+        found |= new
+        todo += new
+    return found - cells
 
 
 def banned_import(program: Iterable[Statement], stage: str) -> str:
@@ -289,6 +350,8 @@ def _statement(cell: int, lines: list[bytes], node: ast.stmt) -> Statement:
         | ast.Import
         | ast.ImportFrom,
     )
+    if isinstance(node, ast.AnnAssign) and node.value is None:
+        binds = frozenset()  # `x: int` says something of x, and leaves it as it is
     star = isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
     if star:
         binds, simple = binds | FUSED, False  # any of these may come with a star
@@ -301,8 +364,9 @@ def _statement(cell: int, lines: list[bytes], node: ast.stmt) -> Statement:
         binds | stored,
         stored,
         _free(table) | stored,
+        _free_later(table),
         isinstance(node, ast.Import | ast.ImportFrom),
-        simple and not stored & binds,
+        simple and not stored,
     )
 
 
@@ -328,6 +392,15 @@ def _free(table: symtable.SymbolTable) -> frozenset[str]:
     }
     for child in table.get_children():
         names |= _free(child)
+    return frozenset(names)
+
+
+def _free_later(table: symtable.SymbolTable) -> frozenset[str]:
+    """Those of these names that are looked up when a function is called."""
+    names: set[str] = set()
+    for child in table.get_children():
+        called = child.get_type() == "function" and child.get_name() not in COMPREHENSIONS
+        names |= _free(child) if called else _free_later(child)
     return frozenset(names)
 
 

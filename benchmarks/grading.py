@@ -176,7 +176,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.grading", description=__doc__)
     parser.add_argument("--lesson", choices=LESSONS, action="append", help="all if left out")
     parser.add_argument("--each", type=int, default=3, help="notebooks of a lesson for nbgrader")
-    parser.add_argument("--students", type=int, default=60, help="in our class")
+    parser.add_argument("--students", type=int, default=200, help="in our class")
     parser.add_argument(
         "--memory", type=int, nargs="*", default=[100, 400], metavar="N", help="class sizes"
     )

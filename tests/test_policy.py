@@ -65,7 +65,14 @@ def test_definition_under_a_condition_leaves_the_one_before_needed() -> None:
     "change", ["g.scale = 2", "g[0] = 1", "g += 1", "for g in (1, 2): pass", "del g"]
 )
 def test_what_changes_a_helper_is_needed(change: str) -> None:
-    assert change in needed("f", "g = make()", change, "def f(x): return g(x)")
+    found = needed("f", "g = make()", change, "def f(x): return g(x)")
+    assert found == ["g = make()", change, "def f(x): return g(x)"]
+
+
+@pytest.mark.parametrize("note", ["g: object", "f: object", "x: int"])
+def test_an_annotation_alone_changes_nothing(note: str) -> None:
+    cells = ["def g(x): return x", "def f(x): return g(x)"]
+    assert needed("f", *cells, note) == cells
 
 
 def test_global_statement_in_another_function_is_needed() -> None:
@@ -349,12 +356,51 @@ def test_code_that_would_take_long_to_read_is_read_quickly_or_given_up(what: str
         assert policy.banned_call(policy.needed("f", parts * 10)) == ""
 
 
-def test_long_chain_of_names_is_given_up() -> None:
+def test_a_long_chain_of_names_is_followed() -> None:
     lines = [f"x{i + 1} = x{i}" for i in range(4000)]
-    assert len(needed("x300", "\n".join(lines[:300]))) == 300
     cells = ["\n".join(lines[start : start + 800]) for start in range(0, 4000, 800)]
+    assert needed("x4000", *cells) == lines
+
+
+def test_a_name_that_is_changed_again_and_again_is_given_up() -> None:
+    parts = program(*["\n".join(f"x[{i}] = x" for i in range(800))] * 5)
     with pytest.raises(policy.TooLong):
-        policy.needed("x4000", program(*cells))
+        policy.needed("x", parts)
+    with pytest.raises(policy.TooLong):
+        policy.relied_on(parts, {4}, [])
+
+
+# cells that other cells rely on ------------------------------------------------------------------
+
+
+def relied_on(cells: list[str], theirs: set[int], *names: str) -> set[int]:
+    return policy.relied_on(program(*cells), theirs, names)
+
+
+def test_a_cell_that_gives_a_name_its_value_is_relied_on_and_no_other() -> None:
+    cells = ["import math", "BOOKS = {}", "LENGTH = math.pi", "print(BOOKS)"]
+    assert relied_on(cells, {3}) == {1}
+
+
+def test_all_of_a_cell_that_is_relied_on_is_run_and_so_needs_its_own_names() -> None:
+    cells = ["import math", "x = 1\ny = math.pi", "print(x)"]
+    assert relied_on(cells, {2}) == {0, 1}
+
+
+def test_a_name_that_was_given_a_value_before_it_is_used_relies_on_nothing() -> None:
+    cells = ["name = 'key'", "name = input()\nprint(name)", "name = 'value'"]
+    assert relied_on(cells, {1}) == set()
+    assert relied_on([cells[0], "if today:\n    name = 1\nprint(name)"], {1}) == {0}
+
+
+def test_a_function_relies_on_what_it_finds_when_it_is_called() -> None:
+    cells = ["d = 1", "def f(x): return x / d", "d = 2"]
+    assert relied_on(cells, {1}) == {0, 2}
+    assert relied_on(["d = 1", "f = [x / d for x in range(3)]", "d = 2"], {1}) == {0}
+
+
+def test_names_that_are_asked_for_at_the_end_are_looked_up_there() -> None:
+    assert relied_on(["def f(x): return x", "y = 1"], {1}, "f") == {0}
 
 
 def test_statements_add_up_to_their_cell() -> None:
