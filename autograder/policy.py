@@ -35,6 +35,8 @@ FUSED = frozenset(
         "sdpa_kernel",
     }
 )
+# Reached through a class that computes attention, and no attention itself.
+HARMLESS = ("generate_square_subsequent_mask",)
 STAGES = {"pure": (), "numpy": ("numpy",), "torch": ("numpy", "torch")}
 LIBRARIES = frozenset(
     {
@@ -128,7 +130,9 @@ class Statement:
     Attributes:
         cell: index of its cell.
         imports: modules that it imports.
-        mentions: names by which it may mean a function of a library.
+        mentions: names by which it may mean a function of a library, each after the name that it is
+            an attribute of, '' if of none.
+        own_class: name of the class that it defines, '' if none.
         binds: names that it gives a value to.
         alters: names of things that it changes a part of: `a` of `a.b = …` and `a[0] = …`.
         uses: names of the notebook that it looks up, now or when its functions are called.
@@ -140,7 +144,8 @@ class Statement:
     cell: int
     source: str
     imports: tuple[str, ...]
-    mentions: tuple[str, ...]
+    mentions: tuple[tuple[str, str], ...]
+    own_class: str
     binds: frozenset[str]
     alters: frozenset[str]
     uses: frozenset[str]
@@ -269,12 +274,16 @@ def banned_import(program: Iterable[Statement], stage: str) -> str:
 def banned_call(program: Iterable[Statement]) -> str:
     """The first reference to PyTorch's own attention, '' if there is none.
 
-    A function of a learner's own may have such a name; PyTorch's is reached as an attribute, by an
-    import, or by its name as text.
+    A function of a learner's own may have such a name, and so may a method; PyTorch's is reached as
+    an attribute, by an import, or by its name as text.
     """
-    for statement in program:
-        for name in statement.mentions:
-            if name in FUSED or name.startswith(("_scaled_", "torch.nn.attention")):
+    parts = list(program)
+    own = {part.own_class for part in parts} - {""}
+    own -= {name for part in parts for name in part.binds if name != part.own_class}
+    for part in parts:
+        for owner, name in part.mentions:
+            fused = name in FUSED or name.startswith(("_scaled_dot_product", "torch.nn.attention"))
+            if fused and owner not in own:
                 return name
     return ""
 
@@ -352,15 +361,15 @@ def _statement(cell: int, lines: list[bytes], node: ast.stmt) -> Statement:
     )
     if isinstance(node, ast.AnnAssign) and node.value is None:
         binds = frozenset()  # `x: int` says something of x, and leaves it as it is
-    star = isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
-    if star:
-        binds, simple = binds | FUSED, False  # any of these may come with a star
+    if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+        binds, simple = binds | _from_star(node), False  # any of these may come with it
     stored = frozenset(_roots_of_stores(node))
     return Statement(
         cell,
         text,
         tuple(module for inner in ast.walk(node) for module in _modules(inner)),
-        tuple(_mentions(node)),
+        tuple(_mentions(node, _bound_inside(table))),
+        node.name if isinstance(node, ast.ClassDef) else "",
         binds | stored,
         stored,
         _free(table) | stored,
@@ -417,6 +426,19 @@ def _bound_deeper(table: symtable.SymbolTable) -> frozenset[str]:
     return frozenset(names)
 
 
+def _bound_inside(table: symtable.SymbolTable) -> frozenset[str]:
+    """Names that functions and classes have for themselves."""
+    names: set[str] = set()
+    for child in table.get_children():
+        names |= {
+            symbol.get_name()
+            for symbol in child.get_symbols()
+            if symbol.is_assigned() or symbol.is_imported() or symbol.is_parameter()
+        }
+        names |= _bound_inside(child)
+    return frozenset(names)
+
+
 def _roots_of_stores(node: ast.stmt) -> Iterator[str]:
     """`a` of `a.b = …` and `a[0] = …` at the top level."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -442,14 +464,21 @@ def _modules(node: ast.AST) -> list[str]:
     return []
 
 
-def _mentions(statement: ast.stmt) -> Iterator[str]:
-    """Names by which functions of a library may be meant, and all text but docstrings."""
+def _mentions(statement: ast.stmt, local: Set[str]) -> Iterator[tuple[str, str]]:
+    """Names by which functions of a library may be meant, and all text but docstrings.
+
+    Args:
+        local: names that are not the notebook's in all of the statement.
+    """
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
-        yield from _references(node)
+        owner = getattr(node.value, "id", "") if isinstance(node, ast.Attribute) else ""
+        yield from (("" if owner in local else owner, name) for name in _references(node))
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+            yield "", node.value
+        if isinstance(node, ast.Attribute) and node.attr in HARMLESS:
+            node = _root(node)
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
             todo += ast.iter_child_nodes(node)
 
@@ -468,10 +497,22 @@ def _references(node: ast.AST) -> list[str]:
     if isinstance(node, ast.ImportFrom):
         module = node.module or ""
         names = [name for alias in node.names for name in (alias.name, f"{module}.{alias.name}")]
-        if "*" in names and module.startswith("torch"):
-            names += sorted(FUSED)
+        if "*" in names:
+            names += sorted(_from_star(node))
         return [module, *names]
     return []
+
+
+def _from_star(node: ast.ImportFrom) -> frozenset[str]:
+    """What computes attention among what `from … import *` brings."""
+    match node.module:
+        case "torch":
+            return frozenset()
+        case "torch.nn":
+            return frozenset(name for name in FUSED if name[0].isupper())
+        case "torch.nn.functional":
+            return frozenset(name for name in FUSED if name[0].islower())
+    return FUSED if (node.module or "").startswith("torch") else frozenset()
 
 
 def _reaches(node: ast.AST) -> bool:

@@ -174,6 +174,15 @@ HITS = {
     "def attention(*a): return torch.nn.attention.flex_attention.flex_attention(*a)",
     "patched in later": "def attention(Q, K, V): return 0\n"
     "attention = F.scaled_dot_product_attention",
+    "class of the same name, replaced": "class A: pass\nimport torch.nn.functional as A\n"
+    "def attention(*a): return A.scaled_dot_product_attention(*a)",
+    "class of the same name, hidden": "class A: pass\n"
+    "def attention(*a):\n    import torch.nn.functional as A\n"
+    "    return A.scaled_dot_product_attention(*a)",
+    "class of the same name, passed": "class A: pass\n"
+    "def attention(*a, A=F): return A.scaled_dot_product_attention(*a)",
+    "class with the function in it": "class A: f = staticmethod(F.scaled_dot_product_attention)\n"
+    "def attention(*a): return A.f(*a)",
     "walrus": "print(f := F.scaled_dot_product_attention)\ndef attention(*a): return f(*a)",
     "loop variable": "for f in [F.scaled_dot_product_attention]: pass\n"
     "def attention(*a): return f(*a)",
@@ -204,6 +213,14 @@ INNOCENT = {
     "method of one's own": "class A:\n    def scaled_dot_product_attention(self, Q): return Q\n"
     "    def forward(self, Q): return self.scaled_dot_product_attention(Q)\n"
     "def attention(Q, K, V): return A().forward(Q)",
+    "static method of one's own": "class A:\n    def scaled_dot_product_attention(Q): return Q\n"
+    "def attention(Q, K, V): return A.scaled_dot_product_attention(Q)",
+    "star import of modules without it": "def scaled_dot_product_attention(Q, K, V): return Q\n"
+    "from torch import *\nfrom torch.nn import *\n"
+    "def attention(Q, K, V): return scaled_dot_product_attention(Q, K, V)",
+    "a mask from PyTorch's transformer": "def attention(Q, K, V):\n"
+    "    return Q + nn.Transformer.generate_square_subsequent_mask(3)",
+    "name that begins alike": "def attention(Q, K, V): return tools._scaled_scores(Q, K) @ V",
     "local name": "attention_of = F.scaled_dot_product_attention\n"
     "def attention(Q, K, V):\n    attention_of = Q @ K.mT\n    return attention_of @ V",
     "layer called attention": "def attention(Q, K, V): return layer.attention(Q, K, V)",
