@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 import sys
 import time
@@ -26,7 +25,7 @@ from autograder import roster
 from autograder.course import Course
 from autograder.database import GradebookError
 from autograder.engine import Done, Engine
-from autograder.files import NotWritten, write_whole
+from autograder.files import NotWritten
 from autograder.gradebook import BadName, Gradebook, check_name
 from autograder.interrupts import Interrupts
 from autograder.journal import Journal
@@ -34,6 +33,7 @@ from autograder.lessons import released_text
 from autograder.limits import Limits
 from autograder.lock import sole_grader
 from autograder.marking import Job, OpensGrader, open_grader
+from autograder.output import check_place, write_results
 from autograder.pool import Pool
 from autograder.problems import Problem, Usage, printable
 from autograder.progress import Progress
@@ -90,8 +90,7 @@ def grade_class(order: Order, course: Course, opens: OpensGrader = open_grader) 
         Stopped: it was told to end.
     """
     released = released_text(course.released(order.lesson))
-    if order.json not in ("", "-") and not Path(order.json).absolute().parent.is_dir():
-        raise Usage(f"No results can be written to {order.json}: there is no such folder.")
+    check_place(order.json)
     submitted = course.submitted(".", ".")
     runs = submitted.parent / "runs"
     with Interrupts() as interrupts, ExitStack() as stack:
@@ -226,10 +225,8 @@ class _Run:
             summary.add(result)
             if self._order.json:
                 lines.append(json.dumps(result) + "\n")
-        if self._order.json == "-":
-            _print("".join(lines))
-        elif self._order.json:
-            write_whole(Path(self._order.json), "".join(lines).encode())
+        if self._order.json:
+            write_results(self._order.json, "".join(lines))
         seconds = time.monotonic() - self._begun
         for sentence in summary.sentences(self._order.lesson):
             _say(sentence)
@@ -277,13 +274,3 @@ def _some(names: list[str]) -> str:
 
 def _say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
-
-
-def _print(text: str) -> None:
-    """Results, on standard output."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains again at its end
-        raise Problem("Standard output was closed before all results were written.") from error

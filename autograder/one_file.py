@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from autograder import lessons, roster
-from autograder.files import write_whole
 from autograder.limits import Limits
 from autograder.marking import Job, OpensGrader, mark, open_grader
+from autograder.output import check_place, write_results
 from autograder.problems import printable
 from autograder.results import Graded
 
@@ -32,9 +32,10 @@ def grade_file(
         json_file: file for the result, '-' for standard output, '' for cards instead.
         weaker: grade even where isolation is weaker than it should be.
     Raises:
-        Usage: there is no such file, or its lesson cannot be told.
+        Usage: there is no such file, its lesson cannot be told, or results have no place.
         Problem, NotWritten: it cannot be graded here, or not be written.
     """
+    check_place(json_file)
     limits = Limits()
     content = roster.read_file(path, limits)
     slug = lesson or lessons.lesson_of(path, content, limits)
@@ -44,10 +45,8 @@ def grade_file(
     with opens(job) as grader:
         graded = mark(grader, submission)
     line = json.dumps(graded.result.as_json()) + "\n"
-    if json_file == "-":
-        sys.stdout.write(line)
-    elif json_file:
-        write_whole(Path(json_file), line.encode())
+    if json_file:
+        write_results(json_file, line)
     else:
         print(as_text(graded))
     print(f"Seed {job.seed}.", file=sys.stderr)

@@ -53,13 +53,15 @@ def rebuild(submitted: list[Cell], released: list[Cell]) -> Rebuilt:
     """
     known = {cell.grade_id: cell for cell in released if cell.grade_id}
     repaired: list[str] = []
-    cells = _without_doubles(_labelled(submitted, released, known), known, repaired)
+    cells = _without_doubles(_labelled(submitted, released, known, repaired), known, repaired)
     cells = [_restored(cell, known, repaired) for cell in cells]
     _put_back(cells, released, repaired)
     return Rebuilt(tuple(_numbered(cells)), tuple(repaired))
 
 
-def _labelled(submitted: list[Cell], released: list[Cell], known: dict[str, Cell]) -> list[Cell]:
+def _labelled(
+    submitted: list[Cell], released: list[Cell], known: dict[str, Cell], repaired: list[str]
+) -> list[Cell]:
     """Give cells that lost their metadata their names back, by Jupyter's id or by their source."""
     present = {cell.grade_id for cell in submitted}
     missing = [cell for cell in released if cell.grade_id and cell.grade_id not in present]
@@ -71,6 +73,8 @@ def _labelled(submitted: list[Cell], released: list[Cell], known: dict[str, Cell
         if cell.grade_id not in known:
             original = by_id.get(cell.id) or by_source.get(_squeezed(cell))
         if original is not None and original.kind == cell.kind:
+            if cell.kind == "code":
+                repaired.append(f"{original.grade_id}: metadata restored")
             cell = replace(cell, metadata={**cell.metadata, "nbgrader": original.nbgrader})
         labelled.append(cell)
     return labelled
@@ -79,21 +83,22 @@ def _labelled(submitted: list[Cell], released: list[Cell], known: dict[str, Cell
 def _without_doubles(cells: list[Cell], known: dict[str, Cell], repaired: list[str]) -> list[Cell]:
     """Of cells with the same name the last keeps it, as in nbgrader; the others are extra cells."""
     seen: set[str] = set()
+    doubles: list[str] = []
     kept = []
     for cell in reversed(cells):
         name = cell.grade_id
         if name in seen:
-            repaired.append(f"{name}: was there twice, the last one counts")
+            doubles.append(f"{name}: was there twice, the last one counts")
             cell = _unlabelled(cell)
         elif name and name not in known:
-            repaired.append(f"{_printable(name)}: is no cell of this lesson, label removed")
+            doubles.append(f"{_printable(name)}: is no cell of this lesson, label removed")
             cell = _unlabelled(cell)
         elif cell.nbgrader and not name:
             cell = _unlabelled(cell)
         elif name:
             seen.add(name)
         kept.append(cell)
-    repaired.reverse()
+    repaired += reversed(doubles)
     return kept[::-1]
 
 

@@ -72,7 +72,7 @@ def students(submitted: Path, lesson: str) -> list[str]:
     """
     try:
         with os.scandir(submitted) as entries:
-            folders = [entry.name for entry in entries if entry.is_dir() or entry.is_symlink()]
+            folders = [entry.name for entry in entries if entry.is_symlink() or entry.is_dir()]
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -139,7 +139,7 @@ def read_file(path: Path, limits: Limits) -> bytes | Unreadable:
         Usage: there is nothing to open.
     """
     try:
-        descriptor = os.open(path.resolve(), _FILE)
+        descriptor = os.open(os.path.realpath(path), _FILE)
     except OSError as error:
         reason = os.strerror(error.errno or 0)
         raise Usage(f"Cannot open {printable(str(path))}: {reason}.") from error

@@ -869,6 +869,19 @@ def test_own_name_counts_before_the_one_in_the_notebook(monkeypatch: pytest.Monk
     assert check(softmax).verdict.name == "softmax"
 
 
+def test_the_name_in_the_cell_counts_where_one_function_has_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notebook = sys.modules["__main__"]
+    for name in ("softmax", "soft_lookup"):
+        monkeypatch.setattr(notebook, name, softmax, raising=False)
+    monkeypatch.setattr(notebook, "In", ["", "check(soft_lookup)"], raising=False)
+    monkeypatch.setattr(lessons, "_current", "01-soft-lookup")
+    assert check(softmax).verdict.name == "soft_lookup"
+    monkeypatch.setattr(notebook, "In", "a learner's own")
+    assert check(softmax).verdict.name == "softmax"
+
+
 # an exception that works against the check -----------------------------------------------------
 
 

@@ -365,6 +365,14 @@ def test_what_is_no_notebook_of_the_student_is_named(
     assert BAD[make] in str(content)
 
 
+def test_a_students_folder_that_leads_to_itself_is_one_students_trouble(submitted: Path) -> None:
+    (submitted / "learner").symlink_to("learner")
+    assert roster.students(submitted, LESSON) == ["learner", "neighbour"]
+    assert isinstance(collect(submitted).content, Unreadable)
+    with pytest.raises(Usage, match="Too many levels of symbolic links"):
+        roster.read_file(submitted / "learner", Limits())
+
+
 def test_a_link_inside_the_students_folder_is_followed(submitted: Path) -> None:
     home = submitted / "learner"
     no_notebook(home)

@@ -214,7 +214,15 @@ def test_cells_without_metadata_are_known_by_their_id() -> None:
     rebuilt = put_right(*answered)
     assert [cell.grade_id for cell in rebuilt.cells] == ALL
     assert rebuilt.cells[2] == ANSWER
-    assert rebuilt.repaired == ()
+    code = [cell.grade_id for cell in RELEASED if cell.grade_id and cell.kind == "code"]
+    assert rebuilt.repaired == tuple(f"{name}: metadata restored" for name in code)
+
+
+def test_a_changed_label_is_put_right_and_reported() -> None:
+    check = next(cell for cell in RELEASED if cell.grade_id == "softmax-check")
+    other = replace(check, metadata={"nbgrader": {**check.nbgrader, "grade_id": "x"}})
+    rebuilt = put_right(*[other if cell is check else cell for cell in RELEASED])
+    assert rebuilt == Rebuilt(tuple(RELEASED), ("softmax-check: metadata restored",))
 
 
 def test_cells_without_metadata_or_id_are_known_by_their_source() -> None:
@@ -229,9 +237,11 @@ def test_cells_without_metadata_or_id_are_known_by_their_source() -> None:
         LOOKUP.source,
         "lookup-check",
     ]
+    known = ("setup", "softmax-check", "see", "lookup-check")
     assert set(rebuilt.repaired) == {
         "softmax: solution cell is missing",
         "lookup: solution cell is missing",
+        *(f"{name}: metadata restored" for name in known),
     }
 
 

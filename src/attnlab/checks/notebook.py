@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import inspect
+import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from attnlab.checks.observe import describe, observe, type_name
 if TYPE_CHECKING:
     from attnlab.checks.declare import Exercise
 
+_CHECKED = re.compile(r"\bcheck\(\s*(\w+)")
 SECONDS = 8.0  # for all calls of one check together
 
 
@@ -53,8 +55,8 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
     """Check a function against PyTorch and say what it gets right and wrong.
 
     Args:
-        function: the one you wrote. Its name says which exercise it answers; or, if it has another
-            one of its own, as a lambda has, the name that you gave it in the notebook.
+        function: the one you wrote. The name that it is given here by says which exercise it
+            answers; outside of a notebook its own name does.
         name: the exercise, if the function is called something else.
         lesson: slug, '01-soft-lookup'; needed only where no lesson has been begun.
     Returns:
@@ -110,7 +112,8 @@ def _name_of(function: object) -> str:
 def _name_in_notebook(function: object, slug: str) -> str:
     """The one exercise whose name is this very object's in the notebook, '' if that says nothing.
 
-    A lambda, a partial, or what a decorator without `functools.wraps` made has another `__name__`.
+    A lambda, a partial, or what a decorator without `functools.wraps` made has another `__name__`;
+    and one function may have the names of two exercises.
     """
     from attnlab.exercises import MODULES, exercises_of
 
@@ -118,7 +121,20 @@ def _name_in_notebook(function: object, slug: str) -> str:
     known = {name for lesson in lessons_meant for name in exercises_of(lesson)}
     names = vars(sys.modules["__main__"])
     bound = [name for name in known if name in names and names[name] is function]
+    asked = [name for name in bound if name in _asked_for(names.get("In"))]
+    if len(asked) == 1:
+        return asked[0]
     return bound[0] if len(bound) == 1 and _name_of(function) not in known else ""
+
+
+def _asked_for(cells: object) -> list[str]:
+    """What the running cell calls `check` on, by the names that stand there.
+
+    Args:
+        cells: sources of all cells so far, as IPython keeps them.
+    """
+    source = cells[-1] if type(cells) is list and cells else ""
+    return _CHECKED.findall(source) if type(source) is str else []
 
 
 def _find(name: str, slug: str, function: object) -> Exercise:
