@@ -8,6 +8,7 @@ where it was stopped.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -105,11 +106,14 @@ def _grade(asked: argparse.Namespace) -> int:
     lesson = known(asked.lesson)  # before all that takes seconds to load
     if not asked.scheduler:
         pool.load_ahead()
+    gc.disable()  # what is being imported is no garbage, now or when this process ends
     from autograder.classes import Order, Stopped, grade_class
     from autograder.course import Course, CourseError
     from autograder.database import GradebookError
     from autograder.files import NotWritten
 
+    gc.freeze()
+    gc.enable()
     order = Order(
         lesson=lesson,
         students=tuple(asked.student),
