@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -122,6 +124,29 @@ def test_printed_text_and_warnings_are_kept_up_to_a_limit(run: Run) -> None:
 def test_endless_cell_is_stopped_and_the_next_one_runs(run: Run) -> None:
     assert run("while True:\n    try: pass\n    except BaseException: pass").stopped == "time"
     assert run("1").shown == "1"
+
+
+INTERRUPTED = """
+from attnlab.checks import deadline
+
+deadline.AGAIN = 0.0003  # as often as it comes on a busy machine, which is late with all of them
+def stubborn():
+    limit = deadline.Deadline(0.001)
+    try:
+        with limit:
+            while True:
+                try: pass
+                except BaseException: pass
+    except deadline.Overrun:
+        limit.release()
+for _ in range(300):
+    stubborn()
+    sum(range(100))
+"""
+
+
+def test_nothing_is_interrupted_once_a_cell_has_been_stopped() -> None:
+    subprocess.run([sys.executable, "-c", INTERRUPTED], check=True)
 
 
 def test_cell_that_cannot_be_stopped_ends_its_child(link: Link) -> None:

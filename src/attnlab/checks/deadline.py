@@ -11,7 +11,6 @@ Two things get past this, and only another process could stop them: a loop insid
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import signal
@@ -44,6 +43,7 @@ class Deadline:
         self.left = seconds
         self._started = 0.0
         self._guarding = False
+        self._home: FrameType | None = None  # whose `with` block the learner's code runs in
         self._done = threading.Event()
         self._use_timer = False
         self._old_handler: object = signal.SIG_DFL
@@ -52,6 +52,7 @@ class Deadline:
     def __enter__(self) -> None:
         if self.left <= 0:
             raise Overrun
+        self._home = sys._getframe(1)
         self._started = time.monotonic()
         self._guarding = True
         self._use_timer = (
@@ -81,8 +82,11 @@ class Deadline:
     def release(self) -> None:
         """Stop interrupting. Safe to call twice, and while an interrupt is on its way."""
         while self._guarding:
-            with contextlib.suppress(Overrun):
+            try:  # not `suppress`, whose own lines may be interrupted or traced
                 self._guarding = False
+            except Overrun:
+                continue
+        self._home = None
         if self._use_timer:
             signal.setitimer(signal.ITIMER_REAL, 0)
             if sys.gettrace() == self._trace:
@@ -92,9 +96,9 @@ class Deadline:
             self._done.set()
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if not self._guarding:
-            return
-        while frame is not None and os.path.dirname(frame.f_code.co_filename) != HERE:
+        if not self._guarding or (frame is not None and frame.f_code in LEAVING):
+            return  # there is nothing left to interrupt
+        while frame is not None and frame is not self._home:
             frame.f_trace = self._trace
             frame = frame.f_back
         sys.settrace(self._trace)  # last, as from here on every call is traced
@@ -115,3 +119,6 @@ class Deadline:
         while self._guarding:
             raise_in(ctypes.c_ulong(thread), ctypes.py_object(Overrun))
             self._done.wait(AGAIN)
+
+
+LEAVING = (Deadline.__exit__.__code__, Deadline.release.__code__)
