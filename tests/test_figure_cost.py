@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnlab.figures.live import Cost, counts, measured
+from attnlab.figures.live import Cost, cost, counts, measured
 from attnlab.figures.live.cost_chart import chart
 from attnlab.figures.live.measured import Held, held_by, measure, plain_attention
 
@@ -232,9 +232,42 @@ def test_a_change_that_is_refused_keeps_the_points(found: Cost) -> None:
 
 def test_the_page_asks_to_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured, "perf_counter", Clock(measured.SECONDS))
-    figure = Cost()
+    figure = Cost(d=64)
     figure._handle_custom_msg({"measure": True}, [])
     assert figure.measured.points[0].n == 64
+
+
+def test_a_first_length_that_takes_too_long_is_not_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(measured, "perf_counter", Clock(0.5))  # one matrix product takes as long
+    monkeypatch.setattr(measured, "plain_attention", None)  # which is not called
+    before = torch.get_num_threads()
+    with pytest.raises(RuntimeError, match="d = 4,096 in float16 would take this machine about"):
+        measure(4096, 8, "float16")
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (RuntimeError("not implemented for 'Half'"), "measured: not implemented for 'Half'"),
+        (MemoryError(), "measured: there is too little memory here"),
+    ],
+)
+def test_what_cannot_be_measured_is_said_and_the_points_stay(
+    found: Cost, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def fails(*_: Any) -> Any:
+        raise error
+
+    before = found.state
+    monkeypatch.setattr(cost, "measure", fails)
+    found._handle_custom_msg({"measure": True}, [])
+    assert found.problem == f"nothing was {said}"
+    assert found.state == before
+    with pytest.raises(type(error)):
+        found.measure()
 
 
 def test_what_is_stored_has_no_times_in_it(found: Cost) -> None:

@@ -180,3 +180,15 @@ def test_the_largest_fallback_is_small_enough_to_store(shape: tuple[int, int, in
     queries, keys = ([f"token {n}" for n in range(count)] for count in (rows, columns))
     figure = Heads(weights, queries, keys)
     assert len(figure.fallback().encode()) < 200_000
+
+
+def test_words_that_occur_twice_are_told_apart() -> None:
+    figure = Heads([np.eye(3), np.eye(3)[::-1]], ["the", "cat", "the"])
+    named = ["the, 1st", "cat", "the, 3rd"]
+    assert figure.state["named"] == {"queries": named, "keys": named}
+    assert figure.state["queries"] == ["the", "cat", "the"]
+    assert figure.state["told"][2].startswith(
+        "“the, 3rd”: head 1 listens most to “the, 3rd” (1.00); head 2 listens most to “the, 1st”"
+    )
+    assert "least where “the, 1st” asks" in repr(figure)
+    assert re.findall(r'type="radio"[^>]*> ([^<]+)<', figure.fallback()) == named

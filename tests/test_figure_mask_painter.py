@@ -12,6 +12,7 @@ import torch.nn.functional as F
 import traitlets
 
 from attnlab.figures.live import MaskPainter
+from attnlab.figures.live.figure import STALE
 from attnlab.figures.live.mask_painter import PRESETS, made
 
 TOKENS = ["the", "cat", "sat", "on"]
@@ -219,3 +220,38 @@ def test_the_largest_fallback_is_small_enough_to_store(count: int) -> None:
     figure = MaskPainter(rng.normal(size=(count, count)), [f"token {n}" for n in range(count)])
     figure.mask = np.zeros((count, count))
     assert len(figure.fallback().encode()) < 200_000
+
+
+def test_words_that_occur_twice_are_told_apart(painter: MaskPainter) -> None:
+    painter.change(tokens=["the", "cat", "sat", "the"], mask=np.tril(np.ones((4, 4)), -1))
+    assert painter.state["named"] == ["the, 1st", "cat", "sat", "the, 4th"]
+    assert painter.state["told"][1].startswith("“cat” listens most to “the, 1st” (1.00).")
+    assert "“the, 1st” may read nothing" in repr(painter)
+    attend = painter.state["conventions"][0]
+    assert "the, 4th T T T F" in attend["said"]
+    assert attend["text"].splitlines()[3] == "the  T T T ·", "the tables stay"
+
+
+@pytest.mark.parametrize("message", [{"toggle": [3, 3]}, {"spread": [[0, 0], [0, 3]]}])
+def test_a_cell_that_is_no_longer_there_is_told(
+    painter: MaskPainter, message: dict[str, Any]
+) -> None:
+    painter.change(tokens=TOKENS[:3], scores=np.eye(3))
+    before = painter.state
+    paint(painter, message)
+    assert painter.problem == STALE
+    assert painter.state == before
+
+
+def test_a_shorter_sentence_fits_whatever_the_length_and_the_window_were() -> None:
+    painter = MaskPainter(np.zeros((8, 8)), list("abcdefgh"), preset="padding")
+    painter.window = 7
+    painter.change(tokens=TOKENS, scores=SCORES)
+    assert (painter.length, painter.window) == (4, 4)
+    assert painter.mask.shape == (4, 4)
+
+
+def test_a_length_that_is_asked_for_has_to_fit(painter: MaskPainter) -> None:
+    with pytest.raises(ValueError, match="length is 4; whole numbers from 1 to 3"):
+        painter.change(tokens=TOKENS[:3], scores=np.eye(3), length=4)
+    assert painter.tokens == TOKENS

@@ -59,6 +59,39 @@ def test_where_two_keys_tie_the_hard_answer_has_no_slope() -> None:
     assert "“marshes” and “seas” are equally close: here the hard answer jumps" in state["told"]
 
 
+def two_alike(values: Any, keys: Any = ((1, 0), (1, 0), (0, 1)), query: Any = (1, 0)) -> SoftLookup:
+    """Three books, of which the first two have the same key if nothing else is said."""
+    books = ["a", "b", "c"]
+    return SoftLookup(query, keys, values, books, axes=["x", "y"], entries=["salt"])
+
+
+def test_between_equal_keys_with_equal_values_nothing_jumps() -> None:
+    state = two_alike([[4], [4], [7]]).state
+    assert state["hard"]["slope"] == [0, 0]
+    assert (
+        "“a” and “b” are equally close and hold the same: the hard answer for salt is 4, and "
+        in (state["told"])
+    )
+
+
+def test_between_equal_keys_with_different_values_the_first_is_a_convention() -> None:
+    state = two_alike([[4], [5], [7]]).state
+    assert (state["hard"]["slope"], state["hard"]["answer"]) == ([0, 0], [4])
+    assert "to take the first, “a”, is a convention; the hard answer for salt is 4" in state["told"]
+
+
+def test_between_different_keys_with_equal_values_nothing_jumps() -> None:
+    figure = two_alike([[4], [2], [4]], keys=[[1, 0], [-1, 0], [0, 1]], query=[1, 1])
+    assert figure.state["hard"]["slope"] == [0, 0]
+    assert "“a” and “c” are equally close and hold the same" in figure.state["told"]
+
+
+def test_equal_keys_beside_another_that_ties_jump_to_its_value() -> None:
+    state = two_alike([[4], [5], [7]], query=[1, 1]).state
+    assert state["hard"]["slope"] is None
+    assert "“a” and “b” and “c” are equally close: here the hard answer jumps" in state["told"]
+
+
 def test_cold_is_the_closest_page_and_hot_the_plain_mean() -> None:
     assert shelf(temperature=0.05).state["soft"]["answer"][0] == pytest.approx(10, abs=1e-6)
     assert shelf(temperature=1e6).state["soft"]["answer"][0] == pytest.approx(12, abs=1e-3)
@@ -73,6 +106,8 @@ def test_cold_is_the_closest_page_and_hot_the_plain_mean() -> None:
         ({"query": [9, 0]}, r"\(9.0, 0.0\) lies outside of the plane, ±3"),
         ({"temperature": 0}, "the temperature is 0; 0.05 is the least"),
         ({"temperature": "warm"}, "“warm” is not a number"),
+        ({"axes": ["fresh"]}, "there are 1 axes; a key has two entries, each with a name"),
+        ({"axes": ["fresh", "salt", "mud"]}, "there are 3 axes; a key has two entries"),
         ({"books": []}, "there are 0 books"),
         ({"books": ["book"] * 200}, "there are 200 books; 1 to 12"),
         ({"values": [[1, 2]]}, r"values has shape \(1, 2\), and 4 × 3 is needed"),

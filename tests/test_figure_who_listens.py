@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 import traitlets
 
 from attnlab.figures.live import WhoListens
+from attnlab.figures.live.figure import STALE, number, ordinal
 
 TOKENS = ["the", "cat", "sat"]
 WEIGHTS = [[0.168, 0.533, 0.299], [0.048, 0.086, 0.866], [0.060, 0.602, 0.338]]
@@ -104,3 +106,66 @@ def test_the_largest_fallback_is_small_enough_to_store() -> None:
     weights = rng.dirichlet(np.ones(32), size=32)
     figure = WhoListens(weights, [f"token {n}" for n in range(32)])
     assert len(figure.fallback().encode()) < 200_000
+
+
+TWICE = ["the", "cat", "sat", "on", "the", "mat"]
+NAMED = ["the, 1st", "cat", "sat", "on", "the, 5th", "mat"]
+
+
+def test_words_that_occur_twice_are_told_apart() -> None:
+    figure = WhoListens(np.eye(6)[::-1], TWICE)
+    assert figure.state["named"] == {"queries": NAMED, "keys": NAMED}
+    assert figure.state["queries"] == TWICE, "the headers of the table stay"
+    assert figure.state["told"][1].startswith("“cat” listens most to “the, 5th” (1.00).")
+    assert "“the, 5th” listens most to “cat” (1.00)." in repr(figure)
+    assert re.findall(r'type="radio"[^>]*> ([^<]+)<', figure.fallback()) == NAMED
+
+
+def test_queries_and_keys_are_told_apart_each_among_themselves() -> None:
+    figure = WhoListens(np.eye(2), ["the", "cat"], ["the", "the"])
+    assert figure.state["named"] == {"queries": ["the", "cat"], "keys": ["the, 1st", "the, 2nd"]}
+
+
+def test_positions_are_counted_as_one_says_them() -> None:
+    said = [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 32)]
+    assert said == [
+        "1st",
+        "2nd",
+        "3rd",
+        "4th",
+        "11th",
+        "12th",
+        "13th",
+        "21st",
+        "22nd",
+        "23rd",
+        "32nd",
+    ]
+
+
+def test_what_python_alone_reads_as_a_number_is_none() -> None:
+    with pytest.raises(ValueError, match="“1_0” is not a number"):
+        number("1_0")
+
+
+def test_weights_of_16_bits_are_read() -> None:
+    figure = WhoListens(torch.eye(3, dtype=torch.bfloat16), TOKENS)
+    np.testing.assert_array_equal(figure.weights, np.eye(3))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"edit": ["weights", 2, 0, "1"]},
+        {"edit": ["shares", 0, 0, "1"]},
+        {"change": [1]},
+        {},
+    ],
+)
+def test_a_message_that_no_longer_fits_is_told(figure: WhoListens, message: Any) -> None:
+    pair = ["a", "b"]
+    figure.change(weights=np.eye(2), query_tokens=pair, key_tokens=pair, blocked=None)
+    before = figure.state
+    figure._handle_custom_msg(message, [])
+    assert figure.problem == STALE
+    assert figure.state == before

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 from attnlab.figures import live
 from tests.course import run
@@ -235,6 +235,20 @@ def test_what_is_measured_on_request_stands_in_the_charts_and_in_a_table(cost: F
     expect(cost.figure.get_by_role("table", name="measured")).to_be_hidden()
 
 
+def test_what_cannot_be_measured_is_said_and_nothing_goes_on_measuring(cost: FigureLab) -> None:
+    cost.ask("figure.change(d=64, heads=2, dtype='float32')")
+    cost.ask(
+        "from attnlab.figures.live import cost as made\nmeasure = made.measure\n"
+        "def fails(*_):\n    raise RuntimeError('too slow')\nmade.measure = fails"
+    )
+    cost.figure.get_by_role("button").click()
+    problem = cost.figure.get_by_role("alert")
+    expect(problem).to_have_text("nothing was measured: too slow")
+    expect(cost.figure.locator(".told-measured")).to_contain_text("Nothing is measured")
+    cost.ask("made.measure = measure\nfigure.n = 4096")
+    expect(problem).to_have_text("")
+
+
 def test_a_bad_number_is_said_in_the_page_and_the_counts_stay(cost: FigureLab) -> None:
     cost.ask("figure.n = 4096")
     before = cost.figure.locator(".told").inner_text()
@@ -244,6 +258,37 @@ def test_a_bad_number_is_said_in_the_page_and_the_counts_stay(cost: FigureLab) -
     expect(cost.figure.locator(".told")).to_have_text(before)
     cost.ask("figure.n = 4096")
     expect(problem).to_have_text("")
+
+
+def test_a_slider_that_was_refused_shows_the_last_good_value_again(cost: FigureLab) -> None:
+    cost.ask("figure.change(d=768, heads=12)")
+    width = cost.figure.get_by_label("width d")
+    told = cost.figure.locator(".told").inner_text()
+    stop = width.input_value()
+    width.focus()
+    for key in ("ArrowRight", "End"):
+        cost.page.keyboard.press(key)
+        expect(cost.figure.get_by_role("alert")).to_contain_text("12 heads cannot share d = ")
+        expect(width).to_have_attribute("aria-valuetext", "768")
+        expect(width).to_have_value(stop)
+    expect(cost.figure.locator(".told")).to_have_text(told)
+    assert cost.ask("figure.d") == "768"
+    cost.ask("figure.change(d=512, heads=8)")
+    expect(width).to_have_attribute("aria-valuetext", "512")
+
+
+def test_keys_faster_than_python_move_a_slider_by_as_many_stops(cost: FigureLab) -> None:
+    cost.ask("figure.change(n=64, d=512, heads=8)")
+    length = cost.figure.get_by_label("tokens N")
+    expect(length).to_have_attribute("aria-valuetext", "64")
+    length.focus()
+    for stop in range(1, 9):
+        cost.page.keyboard.press("ArrowRight")
+        assert length.input_value() == str(stop)
+    expect(cost.figure.locator(".told")).to_contain_text("16,384 tokens")
+    assert cost.ask("figure.n") == "16384"
+    cost.ask("figure.n = 128")  # what was kept until Python answered is kept no longer
+    expect(length).to_have_attribute("aria-valuetext", "128")
 
 
 @pytest.fixture
@@ -281,8 +326,11 @@ def test_the_pointer_shows_a_row_of_a_map_and_a_click_chooses_it(heads: FigureLa
     assert box
     drawing.hover(position={"x": box["width"] / 2, "y": box["height"] / 2})
     assert framed(heads) == [1, 1, 1]
+    expect(heads.figure.locator(".told")).to_contain_text("“cat”: head 1 listens")
+    expect(heads.figure.locator("[aria-live]")).to_contain_text("“the”: all 2 heads")
     heads.figure.locator(".title").hover()
     assert framed(heads) == [0, 0, 0]
+    expect(heads.figure.locator(".told")).to_contain_text("“the”: all 2 heads")
     drawing.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
     expect(heads.figure.get_by_role("option", name="cat")).to_be_focused()
     assert heads.ask("figure.row") == "1"
@@ -328,6 +376,46 @@ def test_stages_are_turned_by_keyboard_and_the_focus_follows(by_hand: FigureLab)
     focus_on(by_hand, "S cat, sat: 6")
     keys.press("p")
     assert by_hand.focused() == "Q cat, 3: 0"
+
+
+def test_tab_from_grid_to_grid_selects_the_cell_that_it_reaches(by_hand: FigureLab) -> None:
+    by_hand.ask("figure.stage = 2")
+    sums, selected = by_hand.figure.locator(".sum"), by_hand.figure.locator("[aria-selected=true]")
+    for cell in ("Q the, 1: −1", "X the, 1: 1"):  # each grid keeps the cell it was left at
+        focus_on(by_hand, cell)
+    for cell in ("W_q", "Q the, 1: −1", "W_k"):
+        by_hand.page.keyboard.press("Tab")
+        reached = by_hand.focused()
+        assert reached.startswith(cell)
+        expect(selected).to_have_attribute("aria-label", reached)
+        if cell.startswith("Q"):
+            expect(sums).to_have_text("1·0 + 0·0 + 0·1 + 1·(−1) = −1")
+    by_hand.page.keyboard.press("Shift+Tab")
+    expect(selected).to_have_attribute("aria-label", "Q the, 1: −1")
+    by_hand.page.wait_for_timeout(200)  # until the selection is sent
+    assert by_hand.ask("figure.cell") == "['Q', 0, 0]"
+
+
+LOOKS = """node => {
+    const { outline, boxShadow, backgroundColor } = getComputedStyle(node);
+    return [outline, boxShadow, backgroundColor];
+}"""
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_selected_cell_looks_different_with_the_focus(by_hand: FigureLab, theme: str) -> None:
+    by_hand.wear(theme)
+    selected = by_hand.figure.locator("[aria-selected=true]")
+    by_hand.figure.get_by_label("causal mask").focus()
+    without = selected.evaluate(LOOKS)
+    by_hand.page.keyboard.press("Tab")
+    expect(selected).to_be_focused()
+    outline, rings, _ = selected.evaluate(LOOKS)
+    assert outline != without[0]
+    assert rings != without[1]
+    assert "rgb(0, 0, 0)" in rings  # black and white show on every colour
+    assert "rgb(255, 255, 255)" in rings
+    by_hand.wear(THEMES[0])
 
 
 def test_stages_are_turned_by_buttons_that_keep_the_focus(by_hand: FigureLab) -> None:
@@ -500,6 +588,21 @@ def test_arrow_keys_move_the_query_and_python_answers(soft_lookup: FigureLab) ->
     expect(cell(soft_lookup, "answer: salt", "soft")).to_have_text(answer)
 
 
+def test_keys_faster_than_python_move_the_query_by_as_many_steps(soft_lookup: FigureLab) -> None:
+    soft_lookup.ask("figure.query = [0, 0]")
+    handle = soft_lookup.figure.get_by_role("slider", name="query")
+    expect(handle).to_have_attribute("aria-valuetext", "fresh water 0.0, salt water 0.0")
+    handle.focus()
+    for _ in range(8):
+        soft_lookup.page.keyboard.press("ArrowRight")
+    expect(handle).to_have_attribute("aria-valuetext", "fresh water 0.8, salt water 0.0")
+    assert soft_lookup.ask("figure.query.tolist()") == "[0.8, 0.0]"
+    soft_lookup.ask("figure.query = [1, 1]")  # from which the next key starts
+    handle.focus()
+    soft_lookup.page.keyboard.press("ArrowUp")
+    expect(handle).to_have_attribute("aria-valuetext", "fresh water 1.0, salt water 1.1")
+
+
 def test_the_query_is_dragged(soft_lookup: FigureLab) -> None:
     plane = soft_lookup.figure.locator(".plane")
     plane.scroll_into_view_if_needed()
@@ -560,6 +663,52 @@ def test_a_row_is_not_undone_by_pythons_answer_to_the_last_one(who_listens: Figu
             who_listens.page.wait_for_timeout(pause)
 
 
+def test_a_query_is_not_undone_by_pythons_answer_to_the_last_one(heads: FigureLab) -> None:
+    heads.figure.get_by_role("option", name="the").click()
+    for pause in ECHOES:
+        for key, query in (("ArrowDown", "cat"), ("ArrowDown", "sat"), ("Home", "the")):
+            heads.page.keyboard.press(key)
+            heads.page.wait_for_timeout(pause)
+            chosen = heads.figure.get_by_role("option", selected=True)
+            assert chosen.inner_text() == query
+            assert heads.page.evaluate("document.activeElement.textContent") == query
+
+
+def test_a_row_of_the_mask_is_not_undone_by_pythons_answer(painter: FigureLab) -> None:
+    painter.ask("figure.row = 0")
+    painter.figure.locator("[role=gridcell]").first.focus()
+    painter.page.keyboard.press("Control+Home")
+    for pause in ECHOES:
+        for key, row in (("ArrowDown", "cat"), ("ArrowDown", "sat"), ("PageUp", "the")):
+            painter.page.keyboard.press(key)
+            assert painter.focused().startswith(f"{row} to the")
+            painter.page.wait_for_timeout(pause)
+            assert painter.figure.locator("tr.shown th").inner_text() == row
+
+
+def test_shift_paints_from_the_row_that_python_chose(painter: FigureLab) -> None:
+    painter.ask("figure.row = 3")
+    painter.figure.locator("[role=gridcell][tabindex='0']").focus()
+    for key in ("Home", "Space", "Shift+ArrowRight"):
+        painter.page.keyboard.press(key)
+    painted(painter, "on to cat: blocked, 0")
+    assert blocked(painter) == [[1, 2, 3], [2, 3], [3], [0, 1]]
+
+
+@pytest.mark.parametrize("name", ["WhoListens", "MaskPainter"])
+def test_tab_leads_to_the_row_chosen_before_the_figure_was_shown(
+    name: str, labs: dict[str, FigureLab]
+) -> None:
+    lab = labs[name]
+    lab.ask("figure.row = 2\nfigure")
+    views = lab.page.locator(".attn-figure")
+    expect(views).to_have_count(2)
+    stop = views.last.locator("[role=gridcell][tabindex='0']")
+    expect(stop).to_have_attribute("aria-label", re.compile("^sat to the"))
+    lab.ask("figure.row = 0")
+    expect(views).to_have_count(1)
+
+
 def test_python_moves_the_row_in_the_page(who_listens: FigureLab) -> None:
     who_listens.ask("figure.row = 1")
     expect(who_listens.figure.locator("tr.shown th")).to_have_text("cat")
@@ -570,11 +719,15 @@ def test_python_moves_the_row_in_the_page(who_listens: FigureLab) -> None:
 
 def test_the_pointer_shows_a_row_and_leaves_it_again(who_listens: FigureLab) -> None:
     who_listens.ask("figure.row = 1")
-    shown = who_listens.figure.locator("tr.shown th")
+    shown, told = (who_listens.figure.locator(each) for each in ("tr.shown th", ".told"))
     who_listens.figure.locator("[role=gridcell]").last.hover()
     expect(shown).to_have_text("sat")
+    expect(told).to_contain_text("“sat” listens most")
+    # What is read out stays with the chosen row.
+    expect(who_listens.figure.locator("[aria-live]")).to_contain_text("“cat” listens most")
     who_listens.figure.locator(".title").hover()
     expect(shown).to_have_text("cat")
+    expect(told).to_contain_text("“cat” listens most")
 
 
 def test_blocked_cells_are_hatched_and_say_so(who_listens: FigureLab) -> None:
@@ -654,12 +807,19 @@ def test_the_page_complains_of_nothing_and_stays_on_this_machine(lab: FigureLab)
     assert lab.warnings() == ""
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_an_export_steps_by_keyboard_without_a_kernel(
-    name: str, labs: dict[str, FigureLab], tmp_path: Path
-) -> None:
-    path = tmp_path / "lesson.ipynb"
-    nbformat.write(notebook(SOURCES[name]), path)
+def exported(name: str, labs: dict[str, FigureLab], folder: Path, copies: int) -> Page:
+    """A figure's notebook as an HTML page, opened where no script runs.
+
+    Args:
+        name: in SOURCES.
+        labs: whose browser opens the page.
+        folder: an empty one.
+        copies: how many cells show the figure, 1 or 2.
+    """
+    path = folder / "lesson.ipynb"
+    lesson = notebook(SOURCES[name])
+    lesson.cells[1].source = "figure" if copies > 1 else ""
+    nbformat.write(lesson, path)
     run("jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", str(path))
     run("python", "-m", "attnlab.figures.live.stored", str(path))
     run("jupyter", "nbconvert", "--to", "html", str(path))
@@ -668,7 +828,15 @@ def test_an_export_steps_by_keyboard_without_a_kernel(
     page = chromium.new_page(java_script_enabled=False)
     page.route(re.compile(r"^https?://"), lambda route: route.abort())
     page.goto(path.with_suffix(".html").as_uri())
-    still = page.locator("figure[id^=attn-]")
+    return page
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_an_export_steps_by_keyboard_without_a_kernel(
+    name: str, labs: dict[str, FigureLab], tmp_path: Path
+) -> None:
+    page = exported(name, labs, tmp_path, copies=1)
+    still = page.locator("figure[class^=attn-]")
     expect(still).to_have_count(1)
     assert still.get_attribute("aria-label")
     shown = still.locator(".said > :visible")
@@ -677,6 +845,28 @@ def test_an_export_steps_by_keyboard_without_a_kernel(
     still.locator("input[type=radio]").first.focus()
     page.keyboard.press("ArrowDown")
     expect(shown).not_to_have_text(before)
+
+
+@pytest.mark.parametrize("name", ["WhoListens", "ByHand"])
+def test_a_figure_that_an_export_shows_twice_steps_in_one_place_alone(
+    name: str, labs: dict[str, FigureLab], tmp_path: Path
+) -> None:
+    page = exported(name, labs, tmp_path, copies=2)
+    stills = page.locator("figure[class^=attn-]")
+    expect(stills).to_have_count(2)
+    assert stills.nth(0).get_attribute("class") == stills.nth(1).get_attribute("class")
+    shown = [stills.nth(copy).locator(".said > :visible") for copy in (0, 1)]
+    for each in shown:
+        expect(each).to_have_count(1)
+    first, second = (each.inner_text() for each in shown)
+    assert first == second
+    stills.nth(1).locator("input[type=radio]").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")  # which sends a form of another kind
+    expect(shown[1]).not_to_have_text(second)
+    expect(shown[0]).to_have_text(first, use_inner_text=True)
+    expect(shown[1]).to_have_count(1)
+    assert page.url.endswith("lesson.html")
 
 
 def test_a_notebook_opened_again_without_its_kernel_shows_a_still_figure(opener: Opener) -> None:

@@ -10,6 +10,7 @@ import pytest
 import torch
 from matplotlib.colors import to_hex
 
+from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import MOST, Figure, Input, array, names, number
 from attnlab.figures.live.ramp import CIVIDIS, PALETTE, contrast, luminance, shade
 
@@ -161,3 +162,18 @@ def test_contrast_is_that_of_wcag() -> None:
 def test_more_is_lighter() -> None:
     lightness = [luminance(shade(share)[0]) for share in np.linspace(0, 1, 21)]
     assert lightness == sorted(lightness)
+
+
+def test_a_still_figure_has_no_id_and_a_group_of_radio_buttons_of_its_own() -> None:
+    mark = fallback.mark("two")
+    content = (
+        fallback.stepper(mark, 2) + fallback.radio(mark, 0, "a") + fallback.radio(mark, 1, "b")
+    )
+    still = fallback.framed(content, "two", mark)
+    assert " id=" not in still
+    assert f"#{mark}" not in still
+    assert still.startswith(f'<figure class="{mark}" ')
+    form = still[still.index("<form ") : still.index("</form>")]
+    assert form.startswith('<form method="dialog"')  # Enter must not load the page anew
+    assert form.count('type="radio"') == 2
+    assert f".{mark}:not(:has(.step :checked,.step:hover)) .said>:first-child" in still

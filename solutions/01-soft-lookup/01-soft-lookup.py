@@ -379,10 +379,10 @@ figures.live.SoftLookup(
 )
 
 # %% [markdown]
-# On the way, the hard answer stayed 10 and then jumped to 35, and both its slopes stayed 0. The soft
-# answer went through all numbers between, and the orange arrow was there at every step. At τ = 0.05
-# the soft column shows nearly what the hard one shows, and its slopes go to 0 with it, but for a
-# narrow strip between the two books.
+# On the way, the hard answer stayed 10 and then jumped to 35, with both slopes 0 on either side. The
+# soft answer went through all numbers between, and the orange arrow was there at every step. At
+# τ = 0.05 the soft column shows nearly what the hard one shows, and its slopes go to 0 with it, but
+# for a narrow strip between the two books.
 
 # %% [markdown]
 # ## Similarity by dot product

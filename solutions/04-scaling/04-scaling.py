@@ -786,7 +786,7 @@ for d_k in (4, 64, 1024):
 #
 # Now move along these lines yourself. In the figure all forms are drawn once, 1024 lines long, and
 # *width d_k* says how many of their lines count. Drag it from 2 to 1024, or reach it with Tab and use
-# the arrow keys. Above are all scores, with dashed lines one standard deviation from 0; below are the
+# the arrow keys. Above are the scores, with dashed lines one standard deviation from 0; below are the
 # 20 weights of one reader, the eleventh. Then stay at 1024 and move *reader* to 8.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-saturation", "locked": true, "schema_version": 3, "solution": false, "task": false}

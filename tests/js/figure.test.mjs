@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { moved, percent, shade } from "../../src/attnlab/figures/live/figure.mjs";
+import { moved, percent, shade, unanswered, watched } from "../../src/attnlab/figures/live/figure.mjs";
 
 const from = (row, column) => ({ row, column });
 
@@ -43,4 +43,50 @@ test("a share's colour is the nearest step, also outside of 0 and 1", () => {
 
 test("a share is said in whole per cent", () => {
   assert.equal(percent(0.866), "87 %");
+});
+
+const told = (node, news) => node.dispatchEvent(new Event(`attn-${news}`));
+
+test("what the reader set is kept until Python has answered it", () => {
+  const node = new EventTarget();
+  let answers = 0;
+  const mine = unanswered(node, () => { answers += 1; });
+  mine.keep(5);
+  told(node, "answered"); // to an older message: 5 waits to be sent
+  assert.equal(mine.value, 5);
+  told(node, "asked");
+  told(node, "answered");
+  assert.equal(mine.value, null);
+  assert.equal(answers, 1);
+});
+
+/** A model that keeps its messages, and what is done as each of them leaves or all are answered. */
+function sending(patience) {
+  const messages = [];
+  const news = [];
+  const model = { get: (name) => name, send: (content, callbacks) => messages.push({ content, callbacks }) };
+  const asking = watched(model, () => news.push("asked"), () => news.push("answered"), patience);
+  const say = (n, state) => messages[n].callbacks.iopub.status({ content: { execution_state: state } });
+  return { asking, messages, news, say };
+}
+
+test("Python has answered when it is idle after the last message", () => {
+  const { asking, messages, news, say } = sending();
+  asking.send("one");
+  asking.send("two");
+  assert.deepEqual(messages.map(({ content }) => content), ["one", "two"]);
+  say(0, "busy");
+  say(0, "idle");
+  say(0, "idle");
+  assert.deepEqual(news, ["asked", "asked"]);
+  say(1, "idle");
+  assert.deepEqual(news, ["asked", "asked", "answered"]);
+  assert.equal(asking.get("state"), "state");
+});
+
+test("a page that never tells when Python is done waits no longer than its patience", async () => {
+  const { asking, news } = sending(1);
+  asking.send("one");
+  await new Promise((later) => { setTimeout(later, 20); });
+  assert.deepEqual(news, ["asked", "answered"]);
 });

@@ -99,6 +99,10 @@ function draw(body, model) {
     const onMove = ({ row, column }) => select([name, row, column]);
     const made = grid({ label: caption, rows, columns, onMove, ...(yours ? { onEdit } : {}) });
     const table = made.node.querySelector("table");
+    // Tab from grid to grid moves the focus alone: the sum has to follow it.
+    table.addEventListener("focusin", ({ target: { place } }) => {
+      if (place && `${[name, place.row, place.column]}` !== `${selected}`) onMove(place);
+    });
     if (!yours) table.setAttribute("aria-readonly", "true");
     const node = element("div", { class: yours ? "matrix yours" : "matrix" }, element("p", {}, caption), made.node);
     const cells = [...table.querySelectorAll("[role=gridcell]")];

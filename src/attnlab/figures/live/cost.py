@@ -58,7 +58,12 @@ class Cost(Figure):
         super().__init__(n=n, d=d, heads=heads, dtype=dtype, measured=None)
 
     def measure(self) -> None:
-        """Measure plain attention on this machine, for about two seconds, and draw the points."""
+        """Measure plain attention on this machine, for about two seconds, and draw the points.
+
+        Raises:
+            RuntimeError: one length alone would take longer, or PyTorch cannot compute it here.
+            MemoryError: there is too little memory.
+        """
         self.measured = measure(self.d, self.heads, self.dtype)
 
     def change(self, **inputs: Any) -> None:
@@ -67,9 +72,19 @@ class Cost(Figure):
 
     def _receive(self, sender: Any, message: Values, buffers: Any) -> None:
         if "measure" in message:
-            self.measure()
+            self._try_to_measure()
         else:
             super()._receive(sender, message, buffers)
+
+    def _try_to_measure(self) -> None:
+        """Measure, or say in the page why not; what was measured before stays."""
+        self.problem = ""
+        try:
+            self.measure()
+        except MemoryError:
+            self.problem = "nothing was measured: there is too little memory here"
+        except (RuntimeError, ValueError) as error:
+            self.problem = f"nothing was measured: {error}"
 
     def checked(self, inputs: Values) -> Values:
         n = _whole("N", inputs["n"], LENGTHS[0], LENGTHS[-1])

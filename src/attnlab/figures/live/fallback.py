@@ -20,7 +20,7 @@ HATCHED = "repeating-linear-gradient(45deg,#fff 0 4px,#bbb 4px 5px)"
 
 
 def mark(*words: str) -> str:
-    """A name for HTML that is the same in every run.
+    """A class for HTML that is the same in every run, and for the same figure shown twice.
 
     Args:
         words: what is told; not the numbers themselves, whose last bits differ between machines.
@@ -29,11 +29,16 @@ def mark(*words: str) -> str:
 
 
 def framed(content: str, said: str, mark: str) -> str:
-    """Content as a figure with a name that is read out, and how to get one that moves."""
+    """Content as a figure with a name that is read out, and how to get one that moves.
+
+    One page may hold the same figure twice. Radio buttons with the same name are one group for each
+    form, so each figure has a form; this kind of form sends nothing, also not on Enter.
+    """
     label = html.escape(said, quote=True)
     return (
-        f'<figure id="{mark}" aria-label="{label}" '
-        f'style="margin:0;max-width:100%;overflow-x:auto">{content}'
+        f'<figure class="{mark}" aria-label="{label}" '
+        f'style="margin:0;max-width:100%;overflow-x:auto">'
+        f'<form method="dialog" style="margin:0">{content}</form>'
         "<figcaption>In JupyterLab, run this cell to change the figure.</figcaption></figure>"
     )
 
@@ -41,22 +46,23 @@ def framed(content: str, said: str, mark: str) -> str:
 def stepper(mark: str, steps: int, shown: str = ".said") -> str:
     """A style sheet that shows one step, the one chosen by radio button or under the pointer.
 
-    Inside of the element with the id `mark` there have to be a `.step` with a radio button for each
-    step, and a `.said` with a child for each.
+    Inside of the element with the class `mark` there have to be a `.step` with a radio button for
+    each step, and a `.said` with a child for each. Where none is chosen, the first is shown.
 
     Args:
-        mark: the figure's id.
+        mark: the figure's class.
         steps: how many.
         shown: selector of what has a child for each step.
     """
     rules = [
-        f"#{mark} {shown}>*{{display:none}}",
-        f"#{mark} .step:hover,#{mark} .step:has(:checked){{outline:2px solid}}",
+        f".{mark} {shown}>*{{display:none}}",
+        f".{mark} .step:hover,.{mark} .step:has(:checked){{outline:2px solid}}",
+        f".{mark}:not(:has(.step :checked,.step:hover)) {shown}>:first-child{{display:block}}",
     ]
     for step in range(1, steps + 1):
         chosen, under, said = (
-            f"#{mark}:has(.step-{step} :checked)",
-            f"#{mark}:has(.step-{step}:hover)",
+            f".{mark}:has(.step-{step} :checked)",
+            f".{mark}:has(.step-{step}:hover)",
             f"{shown}>:nth-child({step})",
         )
         rules.append(f"{chosen}:not(:has(.step:hover)) {said},{under} {said}{{display:block}}")
@@ -79,7 +85,7 @@ def heat_table(
     """Weights as a table, with a radio button in front of each row.
 
     Args:
-        mark: the figure's id.
+        mark: the figure's class.
         weights: (N, M).
         rows: N labels.
         columns: M labels.

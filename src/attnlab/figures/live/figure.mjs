@@ -175,20 +175,76 @@ export function bars({ names }) {
   };
 }
 
+// What the reader has set and Python has not answered yet -----------------------------------------
+
+const ASKED = "attn-asked"; // to sliders: a message to Python has left
+const ANSWERED = "attn-answered"; // to sliders: Python has answered the last message
+const PATIENCE = 10_000; // ms; for pages that do not tell when Python is done
+
+/**
+ * Keeps what the reader set at a slider until Python has answered: when keys come faster than answers,
+ * the next step starts from here, and an older answer must not undo it.
+ */
+export function unanswered(node, onAnswer) {
+  let value = null;
+  let isSent = false;
+  node.addEventListener(ASKED, () => { isSent = true; });
+  node.addEventListener(ANSWERED, () => {
+    if (!isSent) return; // what was set since then waits for a frame to be sent
+    value = null;
+    onAnswer?.();
+  });
+  return {
+    get value() { return value; },
+    keep(set) {
+      value = set;
+      isSent = false;
+    },
+  };
+}
+
+/** The model, but calling onAsked when a message leaves, and onAnswered when none is under way. */
+export function watched(model, onAsked, onAnswered, patience = PATIENCE) {
+  let underWay = 0;
+  const send = (content) => {
+    let isDone = false;
+    const done = () => {
+      if (isDone) return;
+      isDone = true;
+      clearTimeout(waiting);
+      underWay -= 1;
+      if (!underWay) onAnswered();
+    };
+    const waiting = setTimeout(done, patience);
+    underWay += 1;
+    onAsked();
+    const status = ({ content: { execution_state: now } }) => now === "idle" && done();
+    model.send(content, { iopub: { status } });
+  };
+  return Object.create(model, { send: { value: send } });
+}
+
 // A slider with its label and its value in words --------------------------------------------------
 
 export function slider({ label, min, max, step, value, says, onInput }) {
   const field = element("input", { type: "range", min, max, step });
   const shown = element("output");
-  const set = (number, words = says(Number(number))) => {
+  let good = [value]; // Python's last answer
+  const show = (number, words = says(Number(number))) => {
     field.value = number;
     field.setAttribute("aria-valuetext", words);
     setText(shown, words);
   };
+  const mine = unanswered(field, () => show(...good));
   field.addEventListener("input", () => {
-    set(field.value);
+    mine.keep(field.value);
+    show(field.value);
     onInput(Number(field.value));
   });
+  const set = (...answer) => {
+    good = answer;
+    if (mine.value === null) show(...good);
+  };
   set(value);
   return { node: element("label", { class: "slider" }, `${label} `, field, shown), set };
 }
@@ -212,8 +268,17 @@ export function mount({ model, el }, draw) {
   frame.addEventListener("keydown", (event) => {
     if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
   });
-  const update = draw(body, model);
-  const say = () => setText(problem, model.get("problem"));
+  const tell = (news) => {
+    for (const node of body.querySelectorAll("input[type=range], [role=slider]")) node.dispatchEvent(new Event(news));
+  };
+  const update = draw(body, watched(model, () => tell(ASKED), () => tell(ANSWERED)));
+  const say = () => {
+    setText(problem, model.get("problem"));
+    if (!model.get("problem")) return;
+    // What was refused is still shown by the control that was touched.
+    tell(ANSWERED);
+    update();
+  };
   update();
   say();
   model.on("change:state", update);

@@ -9,6 +9,7 @@ JavaScript never computes a number that is shown. It sends what was typed, and d
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
@@ -21,6 +22,7 @@ from attnlab.figures.live.ramp import PALETTE
 
 MOST = 32  # tokens along an edge: as many cells as are drawn at once without a delay
 Values = dict[str, Any]
+STALE = "the figure has changed meanwhile, and this no longer fits it; please try again"
 _HERE = files("attnlab.figures.live")
 _SHARED_IMPORT = re.compile(r'^import \{[^}]*\} from "\./figure\.mjs";\n', re.MULTILINE)
 
@@ -138,12 +140,18 @@ class Figure(AnyWidget):
         """
         self.problem = ""  # so that the same problem, met twice, is said twice
         try:
-            if "edit" in message:
-                self.edit(*message["edit"])
-            else:
-                self.change(**message["change"])
+            self._obey(message)
         except ValueError as error:
             self.problem = str(error)
+        except (IndexError, KeyError, TypeError):
+            self.problem = STALE  # what the page showed was one step behind
+
+    def _obey(self, message: Values) -> None:
+        """Do what the page asks, or raise."""
+        if "edit" in message:
+            self.edit(*message["edit"])
+        else:
+            self.change(**message["change"])
 
     def __repr__(self) -> str:
         return f"{self.title}: {self.summary()}"
@@ -159,8 +167,11 @@ def number(text: Any) -> float:
     Raises:
         ValueError: it is not one.
     """
+    written = str(text).strip().replace("−", "-")
     try:
-        value = float(str(text).strip().replace("−", "-"))
+        if "_" in written:  # Python reads 1_0 as 10, and nobody else does
+            raise ValueError
+        value = float(written)
     except ValueError:
         raise ValueError(f"“{text}” is not a number") from None
     if not np.isfinite(value):
@@ -179,7 +190,7 @@ def array(name: str, data: Any, shape: Sequence[int | None]) -> np.ndarray:
         ValueError: it holds something else, or has another shape.
     """
     if hasattr(data, "detach"):
-        data = data.detach().cpu().numpy()
+        data = data.detach().cpu().double().numpy()  # NumPy has no bfloat16
     try:
         numbers = np.array(data, dtype=float)
     except (TypeError, ValueError):
@@ -207,3 +218,22 @@ def names(name: str, words: Iterable[Any], most: int = MOST) -> list[str]:
     if not 1 <= len(labels) <= most:
         raise ValueError(f"there are {len(labels)} {name}; 1 to {most} can be shown")
     return labels
+
+
+def told_apart(labels: Sequence[str]) -> list[str]:
+    """Labels for names and sentences: one that occurs more than once gets its position.
+
+    Args:
+        labels: of rows or columns, in their order.
+    """
+    counts = Counter(labels)
+    return [
+        f"{label}, {ordinal(at)}" if counts[label] > 1 else label
+        for at, label in enumerate(labels, start=1)
+    ]
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, …, for numbers below 100."""
+    endings = {1: "st", 2: "nd", 3: "rd"}
+    return f"{number}{'th' if 11 <= number <= 13 else endings.get(number % 10, 'th')}"

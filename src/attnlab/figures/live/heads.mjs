@@ -17,9 +17,10 @@ export function rowUnder({ clientY }, box, count) {
   return Math.min(Math.max(Math.floor(share * count), 0), count - 1);
 }
 
-/** Words, of which one is chosen by arrow key or click. */
-function words({ label, names, onChoose }) {
-  const options = names.map((name) => element("li", { role: "option", tabindex: -1 }, name));
+/** Words, of which one is chosen by arrow key or click; names tell apart those that are the same. */
+function words({ label, shown, names, onChoose }) {
+  const options = shown.map((word, n) =>
+    element("li", { role: "option", tabindex: -1, "aria-label": names[n] }, word));
   const list = element("ul", { class: "words", role: "listbox", "aria-label": label }, ...options);
   const mark = (row) =>
     options.forEach((option, n) => {
@@ -44,17 +45,21 @@ function words({ label, names, onChoose }) {
 function draw(body, model) {
   let list, maps, frames, table, size, sending;
   let framed = 0;
+  // The row is kept here until it is sent: Python's echo of the last one would undo it.
+  let chosen = model.get("row");
   const palette = model.get("palette");
-  const told = element("p", { class: "told", "aria-live": "polite" });
+  const told = element("p", { class: "told", "aria-hidden": "true" });
+  const said = element("p", { class: "unseen", "aria-live": "polite" });
 
   const show = (row) => {
-    const { heads, keys, queries, weights } = model.get("state");
+    const { heads, named: { queries, keys }, weights, told: sentences } = model.get("state");
     frames.forEach((each) => {
       each[framed]?.setAttribute("display", "none");
       each[row].removeAttribute("display");
     });
     framed = row;
     setText(table.caption, `weights of “${queries[row]}”`);
+    setText(told, sentences[row]);
     keys.forEach((key, m) =>
       heads.forEach((head, h) => {
         const share = weights[h][row][m];
@@ -65,24 +70,30 @@ function draw(body, model) {
     );
   };
 
+  // What is seen follows the pointer. Only the chosen row is read out: a live region must not chatter.
   const choose = (row) => {
+    chosen = row;
+    list.mark(row);
     show(row);
-    setText(told, model.get("state").told[row]);
+    setText(said, model.get("state").told[row]);
   };
   const preview = (row) => {
-    const shown = row ?? model.get("row");
+    const shown = row ?? chosen;
     if (shown !== framed) show(shown);
   };
 
-  const build = ({ heads, queries, keys, meaning }) => {
+  const build = ({ heads, queries, keys, named, meaning }) => {
     list = words({
       label: "query",
-      names: queries,
+      shown: queries,
+      names: named.queries,
       onChoose(row) {
         choose(row);
-        model.set("row", row);
         clearTimeout(sending);
-        sending = setTimeout(() => model.save_changes(), SETTLED);
+        sending = setTimeout(() => {
+          model.set("row", chosen);
+          model.save_changes();
+        }, SETTLED);
       },
     });
     maps = heads.map(() => element("div", { class: "map" }));
@@ -92,16 +103,16 @@ function draw(body, model) {
       map.addEventListener("pointerleave", () => preview(null));
       map.addEventListener("click", (event) => list.choose(row(event)));
     });
-    const named = maps.map((map, h) => element("div", { class: "head" }, element("span", {}, heads[h]), map));
+    const drawings = maps.map((map, h) => element("div", { class: "head" }, element("span", {}, heads[h]), map));
     const caption = element("p", { class: "caption" });
     table = { ...grid({ label: "weights of the query", rows: keys, columns: heads }), caption };
     body.replaceChildren(
       element("p", { class: "hint" }, "Choose the query by arrow keys, or on a map."),
       list.node,
-      element("div", { class: "maps" }, ...named),
+      element("div", { class: "maps" }, ...drawings),
       element("div", { class: "panels" },
         element("div", { class: "shares" }, caption, table.node),
-        element("div", { class: "beside" }, told, element("p", { class: "hint" }, meaning))),
+        element("div", { class: "beside" }, told, said, element("p", { class: "hint" }, meaning))),
     );
   };
 
@@ -112,15 +123,10 @@ function draw(body, model) {
     size = wanted;
     maps.forEach((map, h) => { map.innerHTML = state.maps[h]; });
     frames = [...body.querySelectorAll(".here")].map((group) => group.children);
-    const row = Math.min(model.get("row"), state.queries.length - 1);
-    list.mark(row);
-    choose(row);
+    choose(Math.min(chosen, state.queries.length - 1));
   };
 
-  model.on("change:row", () => {
-    list.mark(model.get("row"));
-    choose(model.get("row"));
-  });
+  model.on("change:row", () => choose(model.get("row")));
   return update;
 }
 

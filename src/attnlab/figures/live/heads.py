@@ -19,7 +19,16 @@ import numpy as np
 import traitlets
 
 from attnlab.figures.live import fallback
-from attnlab.figures.live.figure import Figure, Input, Values, array, names, source, style
+from attnlab.figures.live.figure import (
+    Figure,
+    Input,
+    Values,
+    array,
+    names,
+    source,
+    style,
+    told_apart,
+)
 from attnlab.figures.live.ramp import shade
 from attnlab.figures.live.who_listens import refuse_what_are_no_shares
 
@@ -81,13 +90,14 @@ class Heads(Figure):
 
     def computed(self, inputs: Values) -> Values:
         weights = inputs["weights"]
-        queries, keys = inputs["query_tokens"], inputs["key_tokens"]
+        queries, keys = told_apart(inputs["query_tokens"]), told_apart(inputs["key_tokens"])
         heads = [*(f"head {head + 1}" for head in range(len(weights))), "mean"]
         with_mean = np.concatenate([weights, weights.mean(axis=0, keepdims=True)])
         return {
             "heads": heads,
-            "queries": queries,
-            "keys": keys,
+            "queries": inputs["query_tokens"],
+            "keys": inputs["key_tokens"],
+            "named": {"queries": queries, "keys": keys},
             "weights": with_mean.tolist(),
             "maps": [_map(name, each) for name, each in zip(heads, with_mean, strict=True)],
             "told": [in_words(query, weights[:, row], keys) for row, query in enumerate(queries)],
@@ -109,14 +119,15 @@ class Heads(Figure):
         heads, rows, columns = self.weights.shape
         common = 100 * self.weights.min(axis=0).sum(axis=1)
         least = int(common.argmin())
+        query = told_apart(self.query_tokens)[least]
         return (
             f"maps of {heads} × {rows} × {columns} weights. The heads have {common.mean():.0f} % "
-            f"of their weight in common, and least where “{self.query_tokens[least]}” asks. "
+            f"of their weight in common, and least where “{query}” asks. "
             f"{self.state['told'][least]}"
         )
 
     def fallback(self) -> str:
-        queries, state = self.query_tokens, self.state
+        queries, state = told_apart(self.query_tokens), self.state
         mark = fallback.mark(repr(self), *state["told"])
         style = fallback.stepper(mark, len(queries))
         marker = fallback.stepper(mark, len(queries), ".here")

@@ -24,6 +24,8 @@ export function sameRow(one, other, row) {
 
 function draw(body, model) {
   let table, shown, sending, parts;
+  // The row is kept here until it is sent: Python's echo of the last one would undo it.
+  let chosen = model.get("row");
   body.classList.add("painter");
   const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-live": "polite" });
@@ -31,19 +33,22 @@ function draw(body, model) {
   const change = (input) => model.send({ change: input });
 
   const choose = (row) => {
+    chosen = row;
+    table.moveTo({ row }); // where Tab leads
     table.highlight(row);
     setText(told, model.get("state").told[row]);
   };
   const select = (row) => {
     choose(row);
-    model.set("row", row);
     clearTimeout(sending);
-    sending = setTimeout(() => model.save_changes(), SETTLED);
+    sending = setTimeout(() => {
+      model.set("row", chosen);
+      model.save_changes();
+    }, SETTLED);
   };
 
   const painted = (tokens) => {
-    let at = { row: 0, column: 0 };
-    let spreading = false; // Shift is held: cells on the way become what this one is
+    let spreading = null; // where Shift is held: cells on the way become what this one is
     let from = null; // of the stroke that the pointer paints
     let over = null;
     let pressed = false;
@@ -52,16 +57,18 @@ function draw(body, model) {
       rows: tokens,
       columns: tokens,
       onMove(place) {
-        if (spreading) model.send({ spread: line(at, place) });
-        spreading = false;
-        at = place;
+        if (spreading) model.send({ spread: line(spreading, place) });
+        spreading = null;
         select(place.row);
       },
       onAct: ({ row, column }) => model.send({ toggle: [row, column] }),
     });
     const { node } = table;
-    node.addEventListener("keydown", ({ key, shiftKey }) => {
-      spreading = shiftKey && moved(at, key, 1, 1) !== null;
+    // The grid alone knows where it is: Python moves it too.
+    const here = () => node.querySelector("[role=gridcell][tabindex='0']").place;
+    node.addEventListener("keydown", ({ key, shiftKey, altKey, metaKey }) => {
+      const spreads = shiftKey && !altKey && !metaKey && moved(here(), key, 1, 1);
+      spreading = spreads ? here() : null;
     }, true);
     node.addEventListener("pointerdown", (event) => {
       const { place } = event.target;
@@ -129,13 +136,13 @@ function draw(body, model) {
 
   const update = () => {
     const state = model.get("state");
-    const { tokens, weights, blocked, preset } = state;
-    if (`${shown?.tokens}` !== `${tokens}`) build(state);
+    const { tokens, named, weights, blocked, preset } = state;
+    if (JSON.stringify(shown?.tokens) !== JSON.stringify(tokens)) build(state);
     weights.forEach((row, n) => {
       if (shown && sameRow(shown, state, n)) return;
       row.forEach((weight, m) => {
         const text = blocked[n][m] ? "0" : weight.toFixed(2);
-        const name = `${tokens[n]} to ${tokens[m]}: ${blocked[n][m] ? "blocked" : "open"}, ${text}`;
+        const name = `${named[n]} to ${named[m]}: ${blocked[n][m] ? "blocked" : "open"}, ${text}`;
         const [face, ink] = shade(palette, weight);
         table.paint(n, m, { text, name, blocked: blocked[n][m], face, ink });
       });
@@ -151,13 +158,10 @@ function draw(body, model) {
       text.setAttribute("aria-label", state.conventions[n].said);
     });
     setText(counted, state.counted);
-    choose(Math.min(model.get("row"), tokens.length - 1));
+    choose(Math.min(chosen, tokens.length - 1));
   };
 
-  model.on("change:row", () => {
-    table.moveTo({ row: model.get("row") });
-    choose(model.get("row"));
-  });
+  model.on("change:row", () => choose(model.get("row")));
   return update;
 }
 

@@ -11,7 +11,17 @@ import traitlets
 
 from attnlab.exercises.attention import weights as soft_weights
 from attnlab.figures.live import fallback
-from attnlab.figures.live.figure import Figure, Input, Values, array, names, number, source, style
+from attnlab.figures.live.figure import (
+    Figure,
+    Input,
+    Values,
+    array,
+    names,
+    number,
+    source,
+    style,
+    told_apart,
+)
 from attnlab.figures.live.who_listens import entropies, in_words
 
 BY_HAND = "by hand"
@@ -73,6 +83,11 @@ class MaskPainter(Figure):
     def change(self, **inputs: Any) -> None:
         if "mask" in inputs:
             inputs.setdefault("preset", BY_HAND)
+        if "tokens" in inputs:
+            inputs["tokens"] = names("tokens", inputs["tokens"])
+            # What nobody asked for must not keep a shorter sentence out.
+            for each in ("length", "window"):
+                inputs.setdefault(each, min(self._inputs[each], len(inputs["tokens"])))
         super().change(**inputs)
         self.row = min(self.row, len(self.tokens) - 1)
 
@@ -96,26 +111,27 @@ class MaskPainter(Figure):
         }
 
     def computed(self, inputs: Values) -> Values:
-        tokens, mask = inputs["tokens"], inputs["mask"]
+        mask, named = inputs["mask"], told_apart(inputs["tokens"])
         # Queries whose products with unit vectors are the scores, so that the oracle masks them.
-        shares = soft_weights(inputs["scores"].copy(), np.eye(len(tokens)), mask.copy(), scale=1)
+        shares = soft_weights(inputs["scores"].copy(), np.eye(len(named)), mask.copy(), scale=1)
         told = [
-            in_words(token, row, tokens, hidden, entropy)
+            in_words(token, row, named, hidden, entropy)
             for token, row, hidden, entropy in zip(
-                tokens, shares, ~mask, entropies(shares), strict=True
+                named, shares, ~mask, entropies(shares), strict=True
             )
         ]
         return {
-            "tokens": tokens,
+            "tokens": inputs["tokens"],
+            "named": named,
             "weights": shares.tolist(),
             "blocked": (~mask).tolist(),
             "told": told,
-            "counted": counted(tokens, mask),
+            "counted": counted(inputs["tokens"], mask),
             "preset": inputs["preset"],
             "presets": list(PRESETS),
             "length": inputs["length"],
             "window": inputs["window"],
-            "conventions": conventions(tokens, mask),
+            "conventions": conventions(inputs["tokens"], mask),
         }
 
     @traitlets.validate("row")
@@ -125,7 +141,7 @@ class MaskPainter(Figure):
             raise traitlets.TraitError(f"there is no row {row}; rows are 0 to {count - 1}")
         return int(row)
 
-    def _receive(self, _: Any, message: Values, buffers: Any) -> None:
+    def _obey(self, message: Values) -> None:
         """Do what the page asks.
 
         The page says which cell is the example, never what a cell becomes: what it shows may be one
@@ -145,7 +161,7 @@ class MaskPainter(Figure):
             for other in others:
                 mask[tuple(other)] = mask[row, column]
             message = {"change": {"mask": mask}}
-        super()._receive(_, message, buffers)
+        super()._obey(message)
 
     def summary(self) -> str:
         return f"preset {self.preset}. {self.state['counted']}"
@@ -203,7 +219,8 @@ def counted(tokens: Sequence[str], mask: np.ndarray) -> str:
         tokens: N labels.
         mask: (N, N) bool, True = attend.
     """
-    empty = [f"“{token}”" for token, row in zip(tokens, mask, strict=True) if not row.any()]
+    named = told_apart(tokens)
+    empty = [f"“{token}”" for token, row in zip(named, mask, strict=True) if not row.any()]
     unread = f" {', '.join(empty)} may read nothing: weights of 0, not NaN." if empty else ""
     opened = int(mask.sum())
     return (
@@ -228,7 +245,7 @@ def conventions(tokens: Sequence[str], mask: np.ndarray) -> list[Values]:
             "said": f"{name}, {means}, row by row: "
             + "; ".join(
                 f"{token} {' '.join('T' if each else 'F' for each in row)}"
-                for token, row in zip(tokens, trues.tolist(), strict=True)
+                for token, row in zip(told_apart(tokens), trues.tolist(), strict=True)
             ),
         }
         for (name, (means, call)), trues in zip(CONVENTIONS.items(), (mask, ~mask), strict=True)

@@ -1,7 +1,8 @@
 """What attention costs, measured here: time and memory of plain attention, for a few lengths.
 
 A run is bounded: it starts no length that, going by the one before, would take it past its budget
-of time or of memory. It takes place when it is asked for, never on import.
+of time or of memory. Before the first length, one plain matrix product stands for it. It takes
+place when it is asked for, never on import.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ SECONDS = 2.0  # for all lengths together
 MEMORY = 256 * MIB  # for the scores and the weights of one length
 # The shortest of some runs counts: whatever else goes on in a machine only adds to a time.
 REPEATS = 3
+FIRST_RUNS = 3  # of the first length at least: to warm up, for its time, and for its memory
 LEAST = 0.02  # seconds of runs, however short each is
 MATMUL = 256  # rows and columns of the plain matrix product beside it
 
@@ -128,11 +130,16 @@ def measure(d: int, heads: int, dtype: str) -> Measured:
         d: numbers a token.
         heads: H, which divides d.
         dtype: a name in SIZES.
+    Raises:
+        RuntimeError: the first length alone is expected to take longer than the budget.
     """
     kind: torch.dtype = getattr(torch, dtype)
-    w_qkv, w_o = (torch.full((d, wide), 1 / d, dtype=kind) for wide in (3 * d, d))
     square = torch.full((MATMUL, MATMUL), 1 / MATMUL, dtype=kind)
     points: list[Point] = []
+    with one_thread():
+        rate = 2 * MATMUL**3 / shortest(lambda: square @ square, perf_counter() + SECONDS)
+    _fits_into_the_budget(d, dtype, rate)
+    w_qkv, w_o = (torch.full((d, wide), 1 / d, dtype=kind) for wide in (3 * d, d))
 
     def attend(n: int) -> Callable[[], torch.Tensor]:
         x = torch.ones(n, d, dtype=kind)
@@ -141,7 +148,6 @@ def measure(d: int, heads: int, dtype: str) -> Measured:
     with torch.no_grad(), one_thread():
         held_by(attend(LENGTHS[0]))  # what PyTorch does only once is not counted
         until = perf_counter() + SECONDS
-        rate = 2 * MATMUL**3 / shortest(lambda: square @ square, until)
         for n in LENGTHS:
             point = Point(n, seconds=shortest(attend(n), until), held=held_by(attend(n)))
             points.append(point)
@@ -150,6 +156,21 @@ def measure(d: int, heads: int, dtype: str) -> Measured:
             if soon > until or held_next(n, heads, dtype) > MEMORY:
                 break
     return Measured(tuple(points), rate)
+
+
+def _fits_into_the_budget(d: int, dtype: str, rate: float) -> None:
+    """Refuse a first length that would block the kernel: some types are very slow on some CPUs.
+
+    Raises:
+        RuntimeError: at this rate it takes longer than all lengths together may.
+    """
+    n = LENGTHS[0]
+    expected = FIRST_RUNS * total_flops(n, d) / rate
+    if expected > SECONDS:
+        raise RuntimeError(
+            f"d = {d:,} in {dtype} would take this machine about {expected:.0f} s for N = {n} "
+            f"alone, and {SECONDS:g} s are meant for all lengths; try a smaller d or another type"
+        )
 
 
 def held_next(n: int, heads: int, dtype: str) -> int:

@@ -1,6 +1,6 @@
 // Draws SoftLookup: the plane with its arrows, the temperature, and both answers in a table.
 
-import { drawn, element, mount, setText, shade, slider } from "./figure.mjs";
+import { drawn, element, mount, setText, shade, slider, unanswered } from "./figure.mjs";
 
 const STEP = 0.1;
 const LEAP = 0.5;
@@ -59,11 +59,13 @@ function draw(body, model) {
       ...keys, ...labels, query, slope, handle,
     );
 
+    const mine = unanswered(handle);
     let waiting = null;
     const follow = (event) => {
       const { reach } = model.get("state");
       if (!waiting) requestAnimationFrame(() => { send({ query: waiting }); waiting = null; });
       waiting = pointed(event, plane.getBoundingClientRect(), size, edge, reach);
+      mine.keep(waiting);
     };
     plane.addEventListener("pointerdown", (event) => {
       plane.setPointerCapture(event.pointerId);
@@ -75,10 +77,11 @@ function draw(body, model) {
       if (plane.hasPointerCapture(event.pointerId)) follow(event);
     });
     handle.addEventListener("keydown", (event) => {
-      const { query: at, reach } = model.get("state");
-      const to = nudged(at, event.key, reach, event.shiftKey);
+      const { query, reach } = model.get("state");
+      const to = nudged(mine.value ?? query, event.key, reach, event.shiftKey);
       if (!to) return;
       event.preventDefault();
+      mine.keep(to);
       send({ query: to });
     });
 

@@ -31,7 +31,7 @@ class SoftLookup(Figure):
         key_vectors: (M, 2).
         values: (M, d_v).
         books: M names.
-        axes: the names of a key's two entries.
+        axes: two names, of a key's two entries.
         entries: d_v names of a value's entries; slopes are those of the first.
         temperature: what scores are divided by, above 0.
     Raises:
@@ -71,6 +71,9 @@ class SoftLookup(Figure):
         keys = array("key_vectors", inputs["key_vectors"], (len(books), 2))
         if not keys.any():
             raise ValueError("all entries of all keys are 0; there is no plane to draw them on")
+        axes = names("axes", inputs["axes"])
+        if len(axes) != 2:
+            raise ValueError(f"there are {len(axes)} axes; a key has two entries, each with a name")
         query = array("query", inputs["query"], (2,))
         reach = _reach(keys)
         if (np.abs(query) > reach).any():
@@ -83,7 +86,7 @@ class SoftLookup(Figure):
             "key_vectors": keys,
             "values": array("values", inputs["values"], (len(books), len(entries))),
             "books": books,
-            "axes": names("axes", inputs["axes"], 2),
+            "axes": axes,
             "entries": entries,
             "temperature": temperature,
         }
@@ -95,6 +98,7 @@ class SoftLookup(Figure):
         scores = keys @ query
         best = np.flatnonzero(np.isclose(scores, scores.max(), rtol=0, atol=1e-9))
         hard = np.eye(len(keys))[best[0]]
+        jumps = _jumps(keys[best], values[best])
         shares = soft_weights(query[None].copy(), keys.copy(), scale=1 / temperature)[0]
         state = {
             "query": query.tolist(),
@@ -106,10 +110,12 @@ class SoftLookup(Figure):
             "entries": inputs["entries"],
             "books": inputs["books"],
             "ties": [inputs["books"][m] for m in best] if len(best) > 1 else [],
+            "jumps": jumps,
+            "chosen": not jumps and _differ(values[best]),
             "hard": {
                 "weights": hard.tolist(),
                 "answer": (hard @ values).tolist(),
-                "slope": None if len(best) > 1 else [0.0, 0.0],
+                "slope": None if jumps else [0.0, 0.0],
             },
             "soft": {
                 "weights": shares.tolist(),
@@ -176,25 +182,51 @@ def answer_and_slope(
 
 def in_words(state: Values) -> str:
     """Both answers in three sentences."""
-    entry, hard, soft = state["entries"][0], state["hard"], state["soft"]
-    best = state["books"][int(np.argmax(hard["weights"]))]
-    if state["ties"]:
-        tied = " and ".join(f"“{book}”" for book in state["ties"])
-        closest = f"{tied} are equally close: here the hard answer jumps and has no slope."
-    else:
-        closest = (
-            f"The closest key is “{best}”: the hard answer for {entry} is {hard['answer'][0]:g}, "
-            "and its slope is 0."
-        )
+    soft = state["soft"]
     shares = ", ".join(
         f"“{book}” {100 * share:.0f} %"
         for book, share in zip(state["books"], soft["weights"], strict=True)
     )
     return (
-        f"Query {_pair(state['query'])}, temperature {state['temperature']:g}. {closest} The soft "
-        f"answer is {soft['answer'][0]:.2f}, from {shares}; its slope is "
-        f"{_pair(soft['slope'], 2)}."
+        f"Query {_pair(state['query'])}, temperature {state['temperature']:g}. "
+        f"{_hard_in_words(state)} The soft answer is {soft['answer'][0]:.2f}, from {shares}; its "
+        f"slope is {_pair(soft['slope'], 2)}."
     )
+
+
+def _hard_in_words(state: Values) -> str:
+    """The hard answer in a sentence: of one key, of equal keys, or between keys, where it jumps."""
+    entry, hard = state["entries"][0], state["hard"]
+    best = state["books"][int(np.argmax(hard["weights"]))]
+    answer = f"the hard answer for {entry} is {hard['answer'][0]:g}"
+    tied = " and ".join(f"“{book}”" for book in state["ties"])
+    if not tied:
+        return f"The closest key is “{best}”: {answer}, and its slope is 0."
+    if state["jumps"]:
+        return f"{tied} are equally close: here the hard answer jumps and has no slope."
+    if state["chosen"]:
+        return (
+            f"{tied} are equally close, with different values for one key: to take the first, "
+            f"“{best}”, is a convention; {answer}, and its slope is 0."
+        )
+    return f"{tied} are equally close and hold the same: {answer}, and its slope is 0."
+
+
+def _differ(rows: np.ndarray) -> bool:
+    return bool((rows != rows[0]).any())
+
+
+def _jumps(keys: np.ndarray, values: np.ndarray) -> bool:
+    """Whether the hard answer changes at once where a query passes between equally close keys.
+
+    Between equal keys no query passes: of these, the first is taken everywhere.
+
+    Args:
+        keys: (T, 2), all equally close.
+        values: (T, d_v).
+    """
+    _, firsts = np.unique(keys, axis=0, return_index=True)
+    return _differ(values[firsts])
 
 
 def _reach(keys: np.ndarray) -> float:

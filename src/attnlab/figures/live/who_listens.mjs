@@ -9,26 +9,29 @@ function draw(body, model) {
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
   const palette = model.get("palette");
-  const told = element("p", { class: "told", "aria-live": "polite" });
+  const told = element("p", { class: "told", "aria-hidden": "true" });
+  const said = element("p", { class: "unseen", "aria-live": "polite" });
   const facts = element("p", { class: "facts" });
 
   const show = (row) => {
-    const { weights, queries, blocked, largest, entropy } = model.get("state");
+    const { weights, named, blocked, largest, entropy, told: sentences } = model.get("state");
     table.highlight(row);
-    chart.paint(`weights of ${queries[row]}`, weights[row], blocked[row]);
+    chart.paint(`weights of ${named.queries[row]}`, weights[row], blocked[row]);
     setText(facts, `largest weight ${percent(largest[row])} · entropy ${entropy[row].toFixed(2)} nats`);
+    setText(told, sentences[row]);
   };
 
-  // The pointer shows a row, and only choosing one tells it: a live region must not chatter.
+  // What is seen follows the pointer. Only the chosen row is read out: a live region must not chatter.
   const choose = (row) => {
     chosen = row;
+    table.moveTo({ row }); // where Tab leads
     show(row);
-    setText(told, model.get("state").told[row]);
+    setText(said, model.get("state").told[row]);
   };
 
-  const build = ({ queries, keys }) => {
-    size = `${queries} by ${keys}`;
-    chart = bars({ names: keys });
+  const build = ({ queries, keys, named }) => {
+    size = JSON.stringify([queries, keys]);
+    chart = bars({ names: named.keys });
     table = grid({
       label: model.get("title"),
       rows: queries,
@@ -43,18 +46,19 @@ function draw(body, model) {
       },
       onHover: (row) => show(row ?? chosen),
     });
-    const beside = element("div", { class: "beside" }, chart.node, facts, told);
+    const beside = element("div", { class: "beside" }, chart.node, facts, told, said);
     body.replaceChildren(element("div", { class: "panels" }, table.node, beside));
   };
 
   const update = () => {
     const state = model.get("state");
-    if (size !== `${state.queries} by ${state.keys}`) build(state);
+    if (size !== JSON.stringify([state.queries, state.keys])) build(state);
+    const { named } = state;
     state.weights.forEach((row, n) =>
       row.forEach((weight, m) => {
         const blocked = state.blocked[n][m];
         const text = blocked && weight === 0 ? "0" : weight.toFixed(2);
-        const name = `${state.queries[n]} to ${state.keys[m]}: ${blocked ? "blocked, " : ""}${text}`;
+        const name = `${named.queries[n]} to ${named.keys[m]}: ${blocked ? "blocked, " : ""}${text}`;
         const [face, ink] = shade(palette, weight);
         table.paint(n, m, { text, name, blocked, face, ink });
       }),
@@ -62,10 +66,7 @@ function draw(body, model) {
     choose(Math.min(chosen, state.queries.length - 1));
   };
 
-  model.on("change:row", () => {
-    table.moveTo({ row: model.get("row") });
-    choose(model.get("row"));
-  });
+  model.on("change:row", () => choose(model.get("row")));
   return update;
 }
 

@@ -10,7 +10,16 @@ import torch
 import traitlets
 
 from attnlab.figures.live import fallback
-from attnlab.figures.live.figure import Figure, Input, Values, array, names, source
+from attnlab.figures.live.figure import (
+    Figure,
+    Input,
+    Values,
+    array,
+    names,
+    source,
+    style,
+    told_apart,
+)
 
 ROUNDED = 2e-3  # rows of weights that were rounded to three digits still count as shares
 TOLD = 3  # keys that a sentence names
@@ -32,6 +41,7 @@ class WhoListens(Figure):
     """
 
     _esm = source("who_listens")
+    _css = style("who_listens")
     title = traitlets.Unicode("Who listens to whom").tag(sync=True)
     row = traitlets.Int(0).tag(sync=True)
     weights, query_tokens, key_tokens, blocked = Input(), Input(), Input(), Input()
@@ -66,16 +76,16 @@ class WhoListens(Figure):
     def computed(self, inputs: Values) -> Values:
         weights, blocked = inputs["weights"], inputs["blocked"]
         spread = entropies(weights)
+        queries, keys = told_apart(inputs["query_tokens"]), told_apart(inputs["key_tokens"])
         told = [
-            in_words(query, row, inputs["key_tokens"], hidden, entropy)
-            for query, row, hidden, entropy in zip(
-                inputs["query_tokens"], weights, blocked, spread, strict=True
-            )
+            in_words(query, row, keys, hidden, entropy)
+            for query, row, hidden, entropy in zip(queries, weights, blocked, spread, strict=True)
         ]
         return {
             "weights": weights.tolist(),
             "queries": inputs["query_tokens"],
             "keys": inputs["key_tokens"],
+            "named": {"queries": queries, "keys": keys},
             "blocked": blocked.tolist(),
             "largest": weights.max(axis=1).tolist(),
             "entropy": spread,
@@ -95,17 +105,19 @@ class WhoListens(Figure):
 
     def summary(self) -> str:
         rows, columns = self.weights.shape
+        queries, keys = told_apart(self.query_tokens), told_apart(self.key_tokens)
         return f"heatmap of {rows} × {columns} weights. " + " ".join(
-            f"“{query}” listens most to “{self.key_tokens[int(row.argmax())]}” ({row.max():.2f})."
+            f"“{query}” listens most to “{keys[int(row.argmax())]}” ({row.max():.2f})."
             if row.any()
             else f"“{query}” listens to nothing."
-            for query, row in zip(self.query_tokens, self.weights, strict=True)
+            for query, row in zip(queries, self.weights, strict=True)
         )
 
     def fallback(self) -> str:
         queries, keys = self.query_tokens, self.key_tokens
         mark = fallback.mark(repr(self), *self.state["told"])
-        table = fallback.heat_table(mark, self.weights, queries, keys, self.blocked)
+        rows = told_apart(queries)
+        table = fallback.heat_table(mark, self.weights, rows, keys, self.blocked)
         steps = fallback.stepper(mark, len(queries))
         told = fallback.sentences(self.state["told"])
         return fallback.framed(f"{steps}{table}{told}", repr(self), mark)
