@@ -59,7 +59,9 @@ class FigureLab(Lesson):
         return text.strip()
 
     def wear(self, theme: str) -> None:
-        """Change JupyterLab's theme."""
+        """Change JupyterLab's theme, unless it is this one: it would be taken away twice."""
+        if self.page.evaluate(_HAS_THEME, theme):
+            return
         self.page.evaluate(_THEME, theme)
         self.page.wait_for_function(_HAS_THEME, arg=theme)
 
