@@ -101,11 +101,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _grade(asked: argparse.Namespace) -> int:
     from autograder import pool
-    from autograder.lessons import known
+    from autograder.lessons import STAGE_OF, known
 
     lesson = known(asked.lesson)  # before all that takes seconds to load
-    if not asked.scheduler:
-        pool.load_ahead()
+    nursery = None if asked.scheduler else pool.load_ahead(STAGE_OF[lesson])
     gc.disable()  # what is being imported is no garbage, now or when this process ends
     from autograder.classes import Order, Stopped, grade_class
     from autograder.course import Course, CourseError
@@ -125,7 +124,7 @@ def _grade(asked: argparse.Namespace) -> int:
         weaker=asked.weaker,
     )
     try:
-        grade_class(order, Course.here())
+        grade_class(order, Course.here(), nursery=nursery)
     except Stopped as stopped:
         return _failed(stopped, STOPPED + stopped.signal)
     except (Problem, CourseError, GradebookError, NotWritten) as error:
@@ -153,4 +152,7 @@ def _failed(error: BaseException, status: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # all is written; to take the libraries apart would take a while

@@ -39,6 +39,7 @@ from autograder.problems import Problem, Usage, printable
 from autograder.progress import Progress
 from autograder.read import Unreadable
 from autograder.roster import Submission
+from autograder.zygotes import Nursery
 
 _BATCH = 16  # submissions in one transaction of the gradebook
 _BATCH_SECONDS = 1.0  # the longest that a graded submission waits for others
@@ -81,9 +82,16 @@ def _to_go_on(lesson: str) -> str:
     return f"What was recorded stays. To go on: python -m autograder grade {lesson} --resume"
 
 
-def grade_class(order: Order, course: Course, opens: OpensGrader = open_grader) -> None:
+def grade_class(
+    order: Order,
+    course: Course,
+    opens: OpensGrader = open_grader,
+    nursery: Nursery | None = None,
+) -> None:
     """Grade everyone who handed in a lesson.
 
+    Args:
+        nursery: what `pool.load_ahead` began, if it did.
     Raises:
         Usage: there is no such student, or no such folder for the results.
         Problem, GradebookError, NotWritten: it cannot go on; whatever was recorded stays.
@@ -102,7 +110,8 @@ def grade_class(order: Order, course: Course, opens: OpensGrader = open_grader) 
             _sweep(course, order.lesson)
             run = _Run(order, course, journal, names, interrupts)
             if names:
-                run.grade(Job(order.lesson, released, journal.seed, Limits(), order.weaker), opens)
+                job = Job(order.lesson, released, journal.seed, Limits(), order.weaker)
+                run.grade(job, opens, nursery)
             else:
                 _say(f"Nobody has handed in {order.lesson}: nothing in {submitted} has its name.")
             run.report()
@@ -164,27 +173,27 @@ class _Run:
         self._graded = 0
         self._nameless: set[str] = set()  # folders whose names no gradebook can hold
 
-    def grade(self, job: Job, opens: OpensGrader) -> None:
+    def grade(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> None:
         """Grade and record all that is not recorded yet."""
         with (
             Progress(len(self._names)) as progress,
-            self._engine(job, opens) as engine,
-            Gradebook(self._course) as gradebook,  # workers start meanwhile
+            Gradebook(self._course) as gradebook,
         ):
-            gradebook.prepare(job.lesson)
-            batch: list[Done] = []
-            recorded = time.monotonic()
-            for done in engine.grade(self._pending(progress, job.limits)):
-                batch += done
-                waited = time.monotonic() - recorded
-                if len(batch) >= _BATCH or (batch and waited >= _BATCH_SECONDS):
-                    self._record(batch, gradebook, progress)
-                    batch, recorded = [], time.monotonic()
-            self._record(batch, gradebook, progress)
+            gradebook.prepare(job.lesson)  # meanwhile what workers need is loaded
+            with self._engine(job, opens, nursery) as engine:
+                batch: list[Done] = []
+                recorded = time.monotonic()
+                for done in engine.grade(self._pending(progress, job.limits)):
+                    batch += done
+                    waited = time.monotonic() - recorded
+                    if len(batch) >= _BATCH or (batch and waited >= _BATCH_SECONDS):
+                        self._record(batch, gradebook, progress)
+                        batch, recorded = [], time.monotonic()
+                self._record(batch, gradebook, progress)
 
-    def _engine(self, job: Job, opens: OpensGrader) -> Engine:
+    def _engine(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> Engine:
         if not self._order.scheduler:
-            return Pool(job, min(self._order.jobs, len(self._names)), opens)
+            return Pool(job, min(self._order.jobs, len(self._names)), opens, nursery)
         from autograder.dask_engine import Cluster  # an optional extra
 
         return Cluster(self._order.scheduler, job, opens)

@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from socket import socket
 from types import TracebackType
 
 from attnlab.checks.calling import Call, Outcome, Raised
@@ -43,20 +44,27 @@ class Grader:
         seed: from which every exercise's hidden cases are drawn.
         limits: for each submission.
         weaker: whether to go on where isolation is weaker than it should be.
+        lane: for the `Sandbox`.
     Raises:
         IsolationError: this machine cannot shut learners' code in.
         LookupError: no such lesson.
     """
 
     def __init__(
-        self, lesson: str, released: str, seed: int, limits: Limits, weaker: bool = False
+        self,
+        lesson: str,
+        released: str,
+        seed: int,
+        limits: Limits,
+        weaker: bool = False,
+        lane: socket | None = None,
     ) -> None:
         self.lesson = lesson
         self._exercises = exercises_of(lesson)
         self._released = read(released.encode(), limits)
         self._seed, self._limits = seed, limits
         self._stage = next(iter(self._exercises.values())).stage
-        self._sandbox = Sandbox(self._stage, limits, weaker)
+        self._sandbox = Sandbox(self._stage, limits, weaker, lane=lane)
 
     def __enter__(self) -> Grader:
         return self

@@ -10,6 +10,15 @@ from autograder.limits import Limits
 from autograder.problems import Problem, Usage, printable
 from autograder.read import Unreadable, read
 
+# What learners write in. Known before a lesson's exercises are loaded, which takes PyTorch.
+STAGE_OF = {
+    "01-soft-lookup": "pure",
+    "02-pure-python": "pure",
+    "03-numpy": "numpy",
+    "04-scaling": "numpy",
+    "05-pytorch": "torch",
+    "06-causal-mask": "torch",
+}
 RELEASED = Path(__file__).resolve().parent.parent / "notebooks"
 
 

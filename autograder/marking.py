@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from socket import socket
 from typing import Protocol
 
 from autograder import feedback
@@ -42,13 +43,18 @@ class Job:
 
 
 class OpensGrader(Protocol):
-    """Makes the Grader of a worker; a function of a module, for it is sent there by name."""
+    """Makes the Grader of a worker; a function of a module, for it is sent there by name.
 
-    def __call__(self, job: Job, /) -> AbstractContextManager[GradesOne]: ...
+    A lane is what a worker may have been given: the control of a zygote.
+    """
+
+    def __call__(
+        self, job: Job, lane: socket | None = None, /
+    ) -> AbstractContextManager[GradesOne]: ...
 
 
 @contextmanager
-def open_grader(job: Job) -> Iterator[GradesOne]:
+def open_grader(job: Job, lane: socket | None = None) -> Iterator[GradesOne]:
     """The real Grader.
 
     Raises:
@@ -57,7 +63,7 @@ def open_grader(job: Job) -> Iterator[GradesOne]:
     from autograder.warm import Grader, IsolationError  # here, for only workers need PyTorch
 
     try:
-        with Grader(job.lesson, job.released, job.seed, job.limits, job.weaker) as grader:
+        with Grader(job.lesson, job.released, job.seed, job.limits, job.weaker, lane) as grader:
             yield grader
     except IsolationError as error:
         raise Problem(str(error)) from error

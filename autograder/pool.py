@@ -19,13 +19,16 @@ from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
+from socket import AF_UNIX, SOCK_SEQPACKET, socket, socketpair
 from types import FrameType
 
 from autograder.engine import Done, Engine
+from autograder.limits import Limits
 from autograder.marking import Job, OpensGrader, mark, open_grader
 from autograder.problems import Problem
 from autograder.results import Graded
 from autograder.roster import Submission
+from autograder.zygotes import Nursery
 
 # Not fork: a process that has a gradebook open, and threads, is not one to copy. Workers are forks
 # of a server, which has loaded PyTorch once for all of them.
@@ -53,18 +56,38 @@ class Refused:
 Answer = Ready | Refused | Graded
 
 
-def load_ahead() -> None:
-    """Begin to load what real workers need, while this process goes on with something else."""
-    _PROCESSES.set_forkserver_preload(["autograder.warm"])
+def load_ahead(stage: str) -> Nursery | None:
+    """Begin to load what real workers need, while this process goes on with something else.
+
+    Args:
+        stage: of the lesson they will grade.
+    Returns:
+        For a `Pool`.
+    """
+    _PROCESSES.set_forkserver_preload(["autograder.fork_server"])
     with _signals_blocked():
         forkserver.ensure_running()
+        return Nursery.begin(stage, Limits())
 
 
 class Pool(Engine):
-    """Grades submissions in several processes; a context manager that leaves none behind."""
+    """Grades submissions in several processes; a context manager that leaves none behind.
 
-    def __init__(self, job: Job, jobs: int, opens: OpensGrader = open_grader) -> None:
-        self._workers = [_Worker(job, opens) for _ in range(jobs)]
+    Args:
+        jobs: how many workers.
+        opens: what each of them grades with.
+        nursery: where their zygotes come from; without one each has its own.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        jobs: int,
+        opens: OpensGrader = open_grader,
+        nursery: Nursery | None = None,
+    ) -> None:
+        self._nursery = nursery
+        self._workers = [_Worker(job, opens, nursery) for _ in range(jobs)]
         self._patience = job.limits.submission_seconds + _SPARE_SECONDS
 
     def __enter__(self) -> Pool:
@@ -75,6 +98,8 @@ class Pool(Engine):
             worker.dismiss()
         for worker in self._workers:
             worker.bury()
+        if self._nursery is not None:
+            self._nursery.close()
 
     def spread(
         self, submissions: Iterator[Submission], lost: list[Submission]
@@ -125,8 +150,8 @@ class _Worker:
         is_ready: whether it has said its first word.
     """
 
-    def __init__(self, job: Job, opens: OpensGrader) -> None:
-        self._job, self._opens = job, opens
+    def __init__(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> None:
+        self._job, self._opens, self._nursery = job, opens, nursery
         self._start()
 
     def _start(self) -> None:
@@ -134,10 +159,16 @@ class _Worker:
         self.is_ready = False
         self._heard = time.monotonic()
         self.channel, theirs = _PROCESSES.Pipe()
-        self._process = _PROCESSES.Process(target=_work, args=(theirs, self._opens), daemon=True)
+        lane, zygote = socketpair(AF_UNIX, SOCK_SEQPACKET)
+        arguments = (theirs, self._opens, lane if self._nursery else None)
+        self._process = _PROCESSES.Process(target=_work, args=arguments, daemon=True)
         with _signals_blocked():
             self._process.start()
         theirs.close()  # so that its end is noticed
+        with lane, zygote:
+            if self._nursery is not None:
+                assert self._process.pid is not None
+                self._nursery.lane(zygote, self._process.pid)
         self.channel.send(self._job)  # an argument this large would be waited for
 
     def has_room_for(self, submission: Submission, most: int) -> bool:
@@ -214,11 +245,11 @@ def _signals_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(channel: Connection, opens: OpensGrader) -> None:
+def _work(channel: Connection, opens: OpensGrader, lane: socket | None) -> None:
     """A worker process: answer each submission until told to end."""
     _settle()
     try:
-        with opens(channel.recv()) as grader:
+        with opens(channel.recv(), lane) as grader:
             channel.send(Ready())
             while (submission := channel.recv()) is not None:
                 channel.send(mark(grader, submission))

@@ -20,6 +20,5 @@ import_module("numpy.random")  # which NumPy, and the checks, leave to their fir
 import_module("attnlab.checks.torch_calls")
 for _lesson in MODULES:
     exercises_of(_lesson)
-gc.collect()
 gc.freeze()  # or a worker's first collection would write to, and so copy, all of it
 gc.enable()

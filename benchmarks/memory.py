@@ -12,8 +12,7 @@ from pathlib import Path
 EVERY = 0.25  # seconds
 KIB, MIB = 1024, 1024 * 1024
 PROC = Path("/proc")
-# By depth below the command: itself, what forks workers, workers, keepers, zygotes, children.
-ROLES = ("main", "workers", "workers", "zygotes", "zygotes", "children")
+CHILD_DEPTH = 5  # below the command, whether its zygote is a worker's own or a nursery's
 
 
 @dataclass(slots=True)
@@ -85,8 +84,21 @@ def _family(pid: int) -> Iterator[tuple[int, str]]:
     todo = [(pid, 0)]
     while todo:
         one, depth = todo.pop()
-        yield one, ROLES[min(depth, len(ROLES) - 1)]
+        yield one, _role(one, depth)
         todo += [(child, depth + 1) for child in children.get(one, ())]
+
+
+def _role(pid: int, depth: int) -> str:
+    """What a process is for; a worker is a fork of a server, which counts as one."""
+    if depth == 0:
+        return "main"
+    if depth >= CHILD_DEPTH:
+        return "children"
+    try:
+        command = (PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:  # it has ended
+        command = b""
+    return "zygotes" if b"zygote.py" in command else "workers"
 
 
 def _parent(entry: Path) -> int:

@@ -522,13 +522,13 @@ def test_a_grader_that_always_dies_gives_nobody_a_zero(course: Path) -> None:
 
 
 @contextmanager
-def open_refused(job: Job) -> Iterator[GradesOne]:
+def open_refused(job: Job, lane: object = None) -> Iterator[GradesOne]:
     raise Problem("This machine cannot isolate.")
     yield  # type: ignore[unreachable]
 
 
 @contextmanager
-def open_and_die(job: Job) -> Iterator[GradesOne]:
+def open_and_die(job: Job, lane: object = None) -> Iterator[GradesOne]:
     os.kill(os.getpid(), signal.SIGKILL)
     yield  # type: ignore[misc]
 
@@ -552,7 +552,7 @@ class WhoGraded:
 
 
 @contextmanager
-def open_second_first(job: Job) -> Iterator[GradesOne]:
+def open_second_first(job: Job, lane: object = None) -> Iterator[GradesOne]:
     """Of two workers the first takes longer to begin."""
     first = Path(job.lesson)
     try:

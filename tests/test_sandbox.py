@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,8 @@ from autograder import doctor
 from autograder.child import seccomp
 from autograder.isolation import IsolationError
 from autograder.limits import MIB, Limits
-from autograder.sandbox import Child, Sandbox, is_mapped
+from autograder.sandbox import Child, Sandbox
+from autograder.zygotes import Lane, Nursery, Own, is_mapped
 from tests.as_another import NOBODY
 
 HERE = Path(__file__).resolve().parent
@@ -32,26 +35,54 @@ ADAPTER: dict[str, str | Path] = {
 LIMITS = Limits(
     memory_bytes=512 * MIB, scratch_bytes=8 * MIB, scratch_files=100, threads=16, open_files=40
 )
+KINDS = ("own", "lane")  # of zygotes
 SECONDS = 60
 EPERM, EAGAIN = 1, 11
 DENIED = {"raised": "PermissionError", "errno": EPERM}
 
 
-@pytest.fixture(scope="module")
-def pure() -> Iterator[Sandbox]:
-    with Sandbox("pure", LIMITS, adapter=ADAPTER) as sandbox:
+@contextmanager
+def opened(stage: str, kind: str) -> Iterator[Sandbox]:
+    """A sandbox with a zygote of its own, or with a nursery's."""
+    if kind == "own":
+        with Sandbox(stage, LIMITS, adapter=ADAPTER) as sandbox:
+            yield sandbox
+        return
+    nursery = Nursery.begin(stage, LIMITS, ADAPTER)
+    assert nursery is not None
+    with closing(nursery), in_a_lane(nursery) as sandbox:
         yield sandbox
 
 
-@pytest.fixture(scope="module")
-def numpy() -> Iterator[Sandbox]:
-    with Sandbox("numpy", LIMITS, adapter=ADAPTER) as sandbox:
+def in_a_lane(nursery: Nursery, stage: str = "pure") -> Sandbox:
+    """A sandbox whose zygote a nursery forks for this process."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        nursery.lane(theirs, os.getpid())
+    sandbox = Sandbox(stage, LIMITS, adapter=ADAPTER, lane=ours)
+    assert isinstance(sandbox._zygote, Lane)
+    nurseries[sandbox] = nursery
+    return sandbox
+
+
+nurseries: dict[Sandbox, Nursery] = {}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def pure(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    with opened("pure", request.param) as sandbox:
         yield sandbox
 
 
-@pytest.fixture(scope="module")
-def torch() -> Iterator[Sandbox]:
-    with Sandbox("torch", LIMITS, adapter=ADAPTER) as sandbox:
+@pytest.fixture(scope="module", params=KINDS)
+def numpy(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    with opened("numpy", request.param) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def torch(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    with opened("torch", request.param) as sandbox:
         yield sandbox
 
 
@@ -166,12 +197,11 @@ def test_what_honest_code_needs_of_the_system_works(pure: Sandbox) -> None:
 # Stage by absence
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("stage", "absent"), [("pure", "numpy"), ("pure", "torch"), ("numpy", "torch")]
 )
-def test_what_is_beyond_a_stage_is_nowhere(
-    stage: str, absent: str, request: pytest.FixtureRequest
-) -> None:
+def test_what_is_beyond_a_stage_is_nowhere(stage: str, absent: str, kind: str) -> None:
     code = f"""
         import importlib, os, sys
         folders, files = [], []
@@ -190,7 +220,8 @@ def test_what_is_beyond_a_stage_is_nowhere(
         result = [found, len(files) > 1000]
     """
     # The standard library has a folder of header files or tests of that name in no version.
-    assert run(request.getfixturevalue(stage), code) == {"result": [[], True]}
+    with opened(stage, kind) as sandbox:
+        assert run(sandbox, code) == {"result": [[], True]}
 
 
 def test_each_stage_has_its_own_library(numpy: Sandbox, torch: Sandbox) -> None:
@@ -616,9 +647,15 @@ def _family(ancestor: int) -> list[int]:
 
 def _zygotes(sandbox: Sandbox) -> tuple[int, int]:
     """The keeper and the zygote proper of a sandbox."""
-    assert sandbox._zygote
-    keeper = sandbox._zygote._process.pid
-    return keeper, next(pid for pid, parent in _parents().items() if parent == keeper)
+    parents = _parents()
+    if isinstance(sandbox._zygote, Own):
+        keeper = sandbox._zygote._program._process.pid
+    else:
+        below = [nurseries[sandbox]._program._process.pid]
+        for _ in range(2):  # the nursery proper, the keeper of its one lane
+            below = [pid for pid, parent in parents.items() if parent in below]
+        (keeper,) = below
+    return keeper, next(pid for pid, parent in parents.items() if parent == keeper)
 
 
 def _wait_until_gone(pids: list[int]) -> list[int]:
@@ -676,6 +713,123 @@ def test_closing_a_sandbox_ends_all_of_it() -> None:
     assert len(_family(os.getpid())) == len(before) + 3
     sandbox.close()
     assert _wait_until_gone([pid for pid in _family(os.getpid()) if pid not in before]) == []
+
+
+# Nurseries
+
+
+@pytest.fixture
+def nursery() -> Iterator[Nursery]:
+    found = Nursery.begin("pure", LIMITS, ADAPTER)
+    assert found is not None
+    with closing(found):
+        in_a_lane(found).close()  # from now on all its own processes are there
+        yield found
+
+
+def test_children_of_two_lanes_run_at_once_and_do_not_meet(nursery: Nursery) -> None:
+    with in_a_lane(nursery) as one, in_a_lane(nursery) as other:
+        with one.start() as child, other.start() as another:
+            assert ask(child, "open('/tmp/mine', 'w').close(); result = 1") == {"result": 1}
+            code = "import os; result = [os.getpid(), os.listdir('/tmp'), os.getuid()]"
+            assert ask(another, code) == {"result": [1, [], 0]}
+
+
+def test_lanes_have_namespaces_of_their_own(nursery: Nursery) -> None:
+    before = set(_family(os.getpid()))
+    with in_a_lane(nursery), in_a_lane(nursery):
+        new = set(_family(os.getpid())) - before
+        assert len(new) == 4  # a keeper and a zygote each
+        for kind in ("user", "mnt", "pid", "net", "ipc", "uts"):
+            kinds = {os.readlink(f"/proc/{pid}/ns/{kind}") for pid in new}
+            assert len(kinds) == (3 if kind == "pid" else 2), kind  # a keeper is outside
+            assert os.readlink(f"/proc/self/ns/{kind}") not in kinds
+
+
+def test_a_lane_counts_its_own_threads_alone(nursery: Nursery) -> None:
+    code = """
+        import threading, time
+        started = 0
+        try:
+            for _ in range(1000):
+                threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+                started += 1
+        except RuntimeError:
+            pass
+        result = started
+    """
+    with in_a_lane(nursery) as one, in_a_lane(nursery) as other:
+        with one.start() as child, other.start() as another:
+            first = ask(child, code)
+            assert 0 < first["result"] <= LIMITS.threads
+            assert ask(another, code) == first
+
+
+def test_a_child_of_a_lane_has_no_rights(nursery: Nursery) -> None:
+    with in_a_lane(nursery) as sandbox, sandbox.start():
+        (pid,) = [pid for pid in _family(nursery._program._process.pid) if not _family(pid)]
+        status = dict(
+            line.split(":\t") for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        )
+        held = {status[f"Cap{kind}"] for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb")}
+        assert held == {"0" * 16}
+        assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
+        user = Path(f"/proc/{pid}/status").stat().st_uid
+        assert user == 0  # not to be traced, for it cannot be dumped
+        mine = os.geteuid()
+        assert status["Uid"].split()[0] == str(64999 if mine == 0 and is_mapped(64999) else mine)
+
+
+def test_a_killed_lane_is_replaced_and_its_neighbour_goes_on(nursery: Nursery) -> None:
+    before = set(_family(os.getpid()))
+    with in_a_lane(nursery) as sandbox:
+        lane = set(_family(os.getpid())) - before
+        with in_a_lane(nursery) as neighbour, sandbox.start() as child, neighbour.start() as other:
+            say(child, STUBBORN)
+            assert child.channel.recv(1) == b"!"
+            mine = sorted(lane | set(_family(min(lane))))
+            os.kill(max(lane), signal.SIGKILL)
+            assert _wait_until_gone(mine) == []
+            assert child.end() == "running"
+            assert run(sandbox, "result = 1") == {"result": 1}
+            assert ask(other, "result = 2") == {"result": 2}
+
+
+def test_a_nursery_that_ends_takes_everything_along(nursery: Nursery) -> None:
+    before = _family(os.getpid())
+    with in_a_lane(nursery) as sandbox, sandbox.start() as child:
+        say(child, STUBBORN)
+        assert child.channel.recv(1) == b"!"
+        family = _family(nursery._program._process.pid)
+        assert len(family) == 4  # the nursery proper, a lane's keeper and zygote, a child
+        nursery.close()
+        assert _wait_until_gone(family) == []
+        assert child.end() == "running"
+        assert run(sandbox, "result = 1") == {"result": 1}  # with a zygote of its own
+    assert len(_family(os.getpid())) < len(before)
+
+
+def test_a_lane_ends_with_its_worker(nursery: Nursery) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    before = set(_family(os.getpid()))
+    with ours, theirs:
+        with subprocess.Popen(["sleep", "600"]) as worker:
+            nursery.lane(theirs, worker.pid)
+            theirs.close()
+            Lane(ours)
+            lane = set(_family(os.getpid())) - before - {worker.pid}
+            worker.kill()
+        assert len(lane) == 2
+        assert _wait_until_gone(sorted(lane)) == []
+
+
+def test_a_lane_for_a_dead_worker_never_comes(nursery: Nursery) -> None:
+    nursery.close()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        nursery.lane(theirs, os.getpid())
+    with Sandbox("pure", LIMITS, adapter=ADAPTER, lane=ours) as sandbox:
+        assert isinstance(sandbox._zygote, Own)
 
 
 # Refusing

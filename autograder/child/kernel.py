@@ -36,6 +36,7 @@ MOUNT_ATTR_NOSUID = 2
 MOUNT_ATTR_NODEV = 4
 
 PR_SET_PDEATHSIG = 1
+PR_GET_DUMPABLE = 3
 PR_SET_DUMPABLE = 4
 PR_SET_NAME = 15
 PR_SET_SECCOMP = 22
@@ -84,11 +85,11 @@ def syscall(number: int, *arguments: object, what: str) -> int:
     return _check(_libc.syscall(ctypes.c_long(number), *passed), what)
 
 
-def prctl(option: int, argument: int | ctypes.c_void_p = 0, second: object = 0) -> None:
+def prctl(option: int, argument: int | ctypes.c_void_p = 0, second: object = 0) -> int:
     passed = ctypes.c_ulong(argument) if isinstance(argument, int) else argument
     last = ctypes.c_ulong(second) if isinstance(second, int) else second
     zero = ctypes.c_ulong(0)
-    _check(_libc.prctl(option, passed, last, zero, zero), f"prctl({option})")
+    return _check(_libc.prctl(option, passed, last, zero, zero), f"prctl({option})")
 
 
 def unshare(flags: int) -> None:

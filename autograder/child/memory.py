@@ -19,7 +19,6 @@ def settle(maps: str) -> None:
     Args:
         maps: the content of this process's /proc/self/maps.
     """
-    gc.collect()
     gc.freeze()  # or a child's first collection would write to all of it
     for line in maps.splitlines():
         span, rights, _, _, _, *name = line.split()

@@ -12,6 +12,11 @@ At the full level it is two processes, so that everything has one end. The *keep
 namespaces and waits for the *zygote* proper, the first process of its own PID namespace; a child is
 the first of another one inside. When the zygote ends, for whatever reason, the kernel kills all
 that is in there. And it ends when its worker does, which it holds a descriptor of.
+
+A plan with `lanes` makes it a *nursery*: it loads the libraries once, and then forks a zygote, with
+namespaces of its own inside the nursery's, for each worker that it is told of.
+
+    {"do": "lane"}, with two descriptors        the new zygote's control, and a pidfd of its worker
 """
 
 from __future__ import annotations
@@ -27,6 +32,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -56,13 +62,10 @@ class Zygote:
     """The loop that forks children, one at a time.
 
     Args:
-        control: from the worker.
-        worker: a pidfd of it.
-        plan: what `autograder.sandbox` sends: limits, stage, level, and a view.
+        plan: what `autograder.zygotes` sends: limits, stage, level, and a view.
     """
 
-    def __init__(self, control: socket.socket, worker: int, plan: dict[str, Any]) -> None:
-        self._control, self._worker = control, worker
+    def __init__(self, plan: dict[str, Any]) -> None:
         self._stage: str = plan["stage"]
         self._limits: dict[str, float] = plan["limits"]
         self._namespaces = plan["level"] == "namespaces"
@@ -70,15 +73,14 @@ class Zygote:
         self._scratch = view.SCRATCH if self._namespaces else plan["scratch"]
         # Worked out here once: a child is number 1 of its own namespace.
         self._filter = seccomp.program(1, kernel.machine()) if self._namespaces else b""
-        self._pids = os.open("/proc/self/ns/pid", os.O_RDONLY)
         self._rules: landlock.Rules | None = None
         self._child = self._child_fd = 0
 
-    def load(self, plan: dict[str, Any], about_self: int) -> None:
+    def load(self, plan: dict[str, Any], proc: int) -> None:
         """Import what children need, and measure it.
 
         Args:
-            about_self: a descriptor of /proc/self.
+            proc: a descriptor of /proc.
         Raises:
             CannotLoad: what, and why not.
         """
@@ -96,13 +98,13 @@ class Zygote:
             self._serve = _load(self._stage, plan["imports"])
         except Exception as error:
             raise CannotLoad(f"{type(error).__name__}: {error}") from error
-        task = os.open("task", os.O_RDONLY, dir_fd=about_self)
+        task = os.open("self/task", os.O_RDONLY, dir_fd=proc)
         if len(os.listdir(task)) > 1:
             raise CannotLoad("a library has started a thread, which a child would lack")
         os.close(task)
-        memory.settle(_read("maps", about_self))
+        memory.settle(_read("self/maps", proc))
         gc.enable()
-        self._size = int(_read("statm", about_self).split()[0]) * os.sysconf("SC_PAGESIZE")
+        self._size = int(_read("self/statm", proc).split()[0]) * os.sysconf("SC_PAGESIZE")
 
     def restrict(self, plan: dict[str, Any]) -> None:
         """Rules for files, where there is no root of our own."""
@@ -116,6 +118,17 @@ class Zygote:
         rules.allow_everything("/dev/null")
         rules.allow_everything(self._scratch)
         self._rules = rules
+
+    def attach(self, control: socket.socket, worker: int, proc: int) -> None:
+        """Belong to a worker, in the namespaces that this process is in now.
+
+        Args:
+            control: from the worker.
+            worker: a pidfd of it.
+            proc: a descriptor of /proc.
+        """
+        self._control, self._worker = control, worker
+        self._pids = os.open("self/ns/pid", os.O_RDONLY, dir_fd=proc)
 
     def rehearse(self) -> None:
         """Confine a child that does nothing, so that what fails does so now.
@@ -242,8 +255,8 @@ def _counts_threads() -> bool:
     return version >= THREADS_COUNTED_BY_NAMESPACE
 
 
-def _read(name: str, folder: int) -> str:
-    with open(os.open(name, os.O_RDONLY, dir_fd=folder)) as file:
+def _read(name: str, proc: int) -> str:
+    with open(os.open(name, os.O_RDONLY, dir_fd=proc)) as file:
         return file.read()
 
 
@@ -259,18 +272,36 @@ def _answer(control: socket.socket, **answer: object) -> None:
     control.send(json.dumps(answer).encode())
 
 
-def _enter_namespaces(control: socket.socket) -> None:
-    """Returns in the zygote proper, a new process; the keeper stays in here until that ends."""
+def _enter_namespaces(map_user: Callable[[], None]) -> None:
+    """Returns in the zygote proper, a new process; the keeper stays in here until that ends.
+
+    Args:
+        map_user: says, or has it said, who the one user of the new namespace is outside.
+    """
     kernel.unshare(NAMESPACES)
-    _answer(control, unshared=True)
-    if control.recv(MESSAGE) == b"":  # the worker has mapped our user
-        os._exit(0)
+    map_user()
     zygote = os.fork()
     if zygote:
-        control.close()
+        kernel.close_from(3)
         os.waitpid(zygote, 0)
         os._exit(0)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _mapped_by_worker(control: socket.socket) -> None:
+    _answer(control, unshared=True)
+    if control.recv(MESSAGE) == b"":
+        os._exit(0)
+
+
+def _map_self(proc: int) -> None:
+    """In a nursery, the one user is the same one as outside."""
+    dumpable = kernel.prctl(kernel.PR_GET_DUMPABLE)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or our own files in /proc are another's
+    for name, content in (("setgroups", "deny"), ("gid_map", "0 0 1"), ("uid_map", "0 0 1")):
+        with open(os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc), "w") as file:
+            file.write(content)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, dumpable)
 
 
 def _become_nobody() -> None:
@@ -282,26 +313,57 @@ def _become_nobody() -> None:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of user had cleared it
 
 
+def _fork_lanes(control: socket.socket, owner: int) -> tuple[socket.socket, int]:
+    """Fork a process for each worker that there is word of; this one ends with its owner.
+
+    Returns:
+        In each of these processes, its own control and a pidfd of its worker.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
+    waiting = select.poll()
+    waiting.register(control, select.POLLIN)
+    waiting.register(owner, select.POLLIN)
+    while owner not in dict(waiting.poll()):
+        message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, 2)
+        if not message:
+            break
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            control.close()
+            os.close(owner)
+            return socket.socket(fileno=descriptors[0]), descriptors[1]
+        for descriptor in descriptors:
+            os.close(descriptor)
+    os._exit(0)
+
+
 def main(control: socket.socket, worker: int) -> None:
     plan = json.loads(control.recv(MESSAGE))
+    namespaces = plan["level"] == "namespaces"
     try:
         Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go, with its children
-        if plan["level"] == "namespaces":
-            _enter_namespaces(control)
-        about_self = os.open("/proc/self", os.O_RDONLY)
-        zygote = Zygote(control, worker, plan)
-        if plan["level"] == "namespaces":
+        if namespaces:
+            _enter_namespaces(partial(_mapped_by_worker, control))
+        proc = os.open("/proc", os.O_RDONLY)
+        zygote = Zygote(plan)
+        if namespaces:
             root = view.Root(plan["view"])
             _become_nobody()
             root.enter()
             kernel.sethostname("sandbox")
-            zygote.load(plan, about_self)
+            zygote.load(plan, proc)
             root.forget_machine()
-            kernel.forbid_capabilities()
         else:
-            zygote.load(plan, about_self)
+            zygote.load(plan, proc)
             zygote.restrict(plan)
-        os.close(about_self)
+        if plan["lanes"]:
+            control, worker = _fork_lanes(control, worker)
+            _enter_namespaces(partial(_map_self, proc))
+            _become_nobody()
+        if namespaces:
+            kernel.forbid_capabilities()
+        zygote.attach(control, worker, proc)
+        os.close(proc)
         zygote.rehearse()
     except Exception as error:
         what = str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
