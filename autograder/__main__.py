@@ -8,14 +8,19 @@ where it was stopped.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.problems import Problem, Usage
+
+if TYPE_CHECKING:
+    from autograder.zygotes import Nursery
 
 STOPPED = 128
 
@@ -104,7 +109,14 @@ def _grade(asked: argparse.Namespace) -> int:
     from autograder.lessons import STAGE_OF, known
 
     lesson = known(asked.lesson)  # before all that takes seconds to load
-    nursery = None if asked.scheduler else pool.load_ahead(STAGE_OF[lesson])
+    with contextlib.ExitStack() as stack:
+        nursery = None if asked.scheduler else pool.load_ahead(STAGE_OF[lesson])
+        if nursery is not None:
+            stack.enter_context(nursery)
+        return _grade_class(asked, lesson, nursery)
+
+
+def _grade_class(asked: argparse.Namespace, lesson: str, nursery: Nursery | None) -> int:
     gc.disable()  # what is being imported is no garbage, now or when this process ends
     from autograder.classes import Order, Stopped, grade_class
     from autograder.course import Course, CourseError

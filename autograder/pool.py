@@ -62,7 +62,7 @@ def load_ahead(stage: str) -> Nursery | None:
     Args:
         stage: of the lesson they will grade.
     Returns:
-        For a `Pool`.
+        For a `Pool`, and to be closed after it.
     """
     _PROCESSES.set_forkserver_preload(["autograder.fork_server"])
     with _signals_blocked():
@@ -86,7 +86,6 @@ class Pool(Engine):
         opens: OpensGrader = open_grader,
         nursery: Nursery | None = None,
     ) -> None:
-        self._nursery = nursery
         self._workers = [_Worker(job, opens, nursery) for _ in range(jobs)]
         self._patience = job.limits.submission_seconds + _SPARE_SECONDS
 
@@ -98,8 +97,6 @@ class Pool(Engine):
             worker.dismiss()
         for worker in self._workers:
             worker.bury()
-        if self._nursery is not None:
-            self._nursery.close()
 
     def spread(
         self, submissions: Iterator[Submission], lost: list[Submission]

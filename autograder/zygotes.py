@@ -29,7 +29,7 @@ ZYGOTE = Path(__file__).parent / "child" / "zygote.py"
 NOBODY = 64999  # who a child is outside its namespace, if root runs the grader
 LOAD_SECONDS = 120.0  # to import torch from a cold disk
 ANSWER_SECONDS = 10.0  # for a fork, or for reaping a killed child
-DEATH_SECONDS = 0.2  # for a child that closed its channel to die by itself
+DEATH_SECONDS = 0.2  # for a nursery that is told to end
 MESSAGE = 1 << 16
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
@@ -223,8 +223,14 @@ class Nursery:
         os.close(watched)
 
     def close(self) -> None:
-        """End it, and with it all that it has forked."""
-        self._program.end()
+        """End it, and with it all that it has forked. May be done again."""
+        self._program.end(DEATH_SECONDS)  # still loading, it does not listen
+
+    def __enter__(self) -> Nursery:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class _Program:
@@ -279,11 +285,11 @@ class _Program:
         (process / "gid_map").write_text(f"0 {group} 1")
         (process / "uid_map").write_text(f"0 {user} 1")
 
-    def end(self) -> None:
-        """End it, and wait for that."""
+    def end(self, patience: float = ANSWER_SECONDS) -> None:
+        """Let it end; kill it if it takes longer than that."""
         self.control.close()
         try:
-            self._process.wait(ANSWER_SECONDS)
+            self._process.wait(patience)
         except subprocess.TimeoutExpired:
             self._process.kill()  # the kernel then kills what this had started
             self._process.wait()

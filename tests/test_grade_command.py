@@ -17,14 +17,17 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from attnlab.exercises import exercises_of
+from attnlab.lesson import slugs
 from autograder import __main__, classes, roster
 from autograder.course import Course
+from autograder.lessons import STAGE_OF
 from autograder.limits import Limits
 from autograder.marking import GradesOne, Job
 from autograder.one_file import student_of
@@ -37,6 +40,7 @@ from autograder.roster import Submission
 from tests import small_class
 from tests.course import ROOT, released_path
 from tests.fake_grader import open_fake
+from tests.processes import descendants, wait_until_gone
 from tests.small_class import (
     LESSON,
     environment,
@@ -103,6 +107,13 @@ def session_of(leader: int) -> list[int]:
         if entry.name.isdigit() and int(fields[3]) == leader and fields[0] not in "ZX":
             found.append(int(entry.name))
     return found
+
+
+def test_the_stage_of_each_lesson_is_known_before_it_is_loaded() -> None:
+    declared = {
+        lesson: {exercise.stage for exercise in exercises_of(lesson).values()} for lesson in slugs()
+    }
+    assert declared == {lesson: {stage} for lesson, stage in STAGE_OF.items()}
 
 
 # Results
@@ -604,6 +615,36 @@ def test_workers_end_with_a_run_that_is_killed(course: Path) -> None:
     run.kill()
     run.communicate(timeout=60)
     wait_until(lambda: session_of(run.pid) == [], "the end of all processes")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("when", ["loading", "grading"])
+def test_a_real_run_that_ends_takes_all_its_processes_along(
+    course: Path, number: signal.Signals, when: str
+) -> None:
+    released = released_path(LESSON).read_bytes()
+    for student in range(40):
+        hand_in(course, f"s{student}", released)
+    run = start(course, "--jobs=2", program="autograder")
+    zygotes = 2 if when == "loading" else 6  # a nursery and, in the end, two lanes; each in pairs
+    wait_until(lambda: len(zygotes_of(run.pid)) >= zygotes, "the zygotes")
+    if when == "grading":
+        wait_until(lambda: lines_in(course) > 0, "the first line in the journal")
+    processes = descendants(run.pid)
+    run.send_signal(number)
+    run.communicate(timeout=60)
+    assert run.returncode in (-number, 128 + number)  # it listens for signals once it has loaded
+    assert wait_until_gone(processes) == []
+
+
+def zygotes_of(run: int) -> list[int]:
+    """Processes of a run that forked, or came from, the program of the zygotes."""
+    found = []
+    for pid in descendants(run):
+        with suppress(OSError):
+            if b"zygote.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
 
 
 # Disks

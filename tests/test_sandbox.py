@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from autograder.limits import MIB, Limits
 from autograder.sandbox import Child, Sandbox
 from autograder.zygotes import Lane, Nursery, Own, is_mapped
 from tests.as_another import NOBODY
+from tests.processes import descendants, parents, wait_until_gone
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent
@@ -609,7 +609,7 @@ def test_a_hundred_children_leave_nothing_behind(pure: Sandbox) -> None:
         _, zygote = _zygotes(pure)
         mounts = Path(f"/proc/{zygote}/mounts").read_text().count("\n")
         descriptors = len(os.listdir("/proc/self/fd"))
-        return [_family(os.getpid()), mounts, descriptors]
+        return [descendants(os.getpid()), mounts, descriptors]
 
     run(pure, "result = 1")
     before = state()
@@ -621,51 +621,17 @@ def test_a_hundred_children_leave_nothing_behind(pure: Sandbox) -> None:
 # How zygotes end
 
 
-def _parents() -> dict[int, int]:
-    found = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            after_name = (folder / "stat").read_text().rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if after_name[0] != "Z":
-            found[int(folder.name)] = int(after_name[1])
-    return found
-
-
-def _family(ancestor: int) -> list[int]:
-    """All processes below one."""
-    parents = _parents()
-    found, todo = [], [ancestor]
-    while todo:
-        parent = todo.pop()
-        children = [pid for pid, its in parents.items() if its == parent]
-        found += children
-        todo += children
-    return sorted(found)
-
-
 def _zygotes(sandbox: Sandbox) -> tuple[int, int]:
     """The keeper and the zygote proper of a sandbox."""
-    parents = _parents()
+    its_parent = parents()
     if isinstance(sandbox._zygote, Own):
         keeper = sandbox._zygote._program._process.pid
     else:
         below = [nurseries[sandbox]._program._process.pid]
         for _ in range(2):  # the nursery proper, the keeper of its one lane
-            below = [pid for pid, parent in parents.items() if parent in below]
+            below = [pid for pid, parent in its_parent.items() if parent in below]
         (keeper,) = below
-    return keeper, next(pid for pid, parent in parents.items() if parent == keeper)
-
-
-def _wait_until_gone(pids: list[int]) -> list[int]:
-    """Those of some processes that are still there after a while."""
-    end = time.monotonic() + SECONDS
-    left = pids
-    while left and time.monotonic() < end:
-        left = [pid for pid in left if pid in _parents()]
-        time.sleep(0.01)
-    return left
+    return keeper, next(pid for pid, parent in its_parent.items() if parent == keeper)
 
 
 WORKER = f"""
@@ -685,10 +651,10 @@ def test_a_killed_worker_leaves_no_process() -> None:
     with subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE) as worker:
         assert worker.stdout
         assert worker.stdout.readline() == b"ready\n"
-        family = _family(worker.pid)
+        family = descendants(worker.pid)
         assert len(family) == 3  # keeper, zygote, child
         worker.kill()
-    assert _wait_until_gone(family) == []
+    assert wait_until_gone(family) == []
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -698,21 +664,21 @@ def test_a_killed_zygote_takes_its_child_along_and_is_replaced(which: int) -> No
             say(child, STUBBORN)
             assert child.channel.recv(1) == b"!"
             both = _zygotes(sandbox)
-            family = _family(both[0])
+            family = descendants(both[0])
             assert len(family) == 2
             os.kill(both[which], signal.SIGKILL)
-            assert _wait_until_gone(family) == []
+            assert wait_until_gone(family) == []
             assert child.end() == "running"
         assert run(sandbox, "result = 1") == {"result": 1}
 
 
 def test_closing_a_sandbox_ends_all_of_it() -> None:
-    before = _family(os.getpid())
+    before = descendants(os.getpid())
     sandbox = Sandbox("pure", LIMITS, adapter=ADAPTER)
     sandbox.start()
-    assert len(_family(os.getpid())) == len(before) + 3
+    assert len(descendants(os.getpid())) == len(before) + 3
     sandbox.close()
-    assert _wait_until_gone([pid for pid in _family(os.getpid()) if pid not in before]) == []
+    assert wait_until_gone([pid for pid in descendants(os.getpid()) if pid not in before]) == []
 
 
 # Nurseries
@@ -736,9 +702,9 @@ def test_children_of_two_lanes_run_at_once_and_do_not_meet(nursery: Nursery) -> 
 
 
 def test_lanes_have_namespaces_of_their_own(nursery: Nursery) -> None:
-    before = set(_family(os.getpid()))
+    before = set(descendants(os.getpid()))
     with in_a_lane(nursery), in_a_lane(nursery):
-        new = set(_family(os.getpid())) - before
+        new = set(descendants(os.getpid())) - before
         assert len(new) == 4  # a keeper and a zygote each
         for kind in ("user", "mnt", "pid", "net", "ipc", "uts"):
             kinds = {os.readlink(f"/proc/{pid}/ns/{kind}") for pid in new}
@@ -767,7 +733,7 @@ def test_a_lane_counts_its_own_threads_alone(nursery: Nursery) -> None:
 
 def test_a_child_of_a_lane_has_no_rights(nursery: Nursery) -> None:
     with in_a_lane(nursery) as sandbox, sandbox.start():
-        (pid,) = [pid for pid in _family(nursery._program._process.pid) if not _family(pid)]
+        (pid,) = [pid for pid in descendants(nursery._program._process.pid) if not descendants(pid)]
         status = dict(
             line.split(":\t") for line in Path(f"/proc/{pid}/status").read_text().splitlines()
         )
@@ -781,46 +747,46 @@ def test_a_child_of_a_lane_has_no_rights(nursery: Nursery) -> None:
 
 
 def test_a_killed_lane_is_replaced_and_its_neighbour_goes_on(nursery: Nursery) -> None:
-    before = set(_family(os.getpid()))
+    before = set(descendants(os.getpid()))
     with in_a_lane(nursery) as sandbox:
-        lane = set(_family(os.getpid())) - before
+        lane = set(descendants(os.getpid())) - before
         with in_a_lane(nursery) as neighbour, sandbox.start() as child, neighbour.start() as other:
             say(child, STUBBORN)
             assert child.channel.recv(1) == b"!"
-            mine = sorted(lane | set(_family(min(lane))))
+            mine = sorted(lane | set(descendants(min(lane))))
             os.kill(max(lane), signal.SIGKILL)
-            assert _wait_until_gone(mine) == []
+            assert wait_until_gone(mine) == []
             assert child.end() == "running"
             assert run(sandbox, "result = 1") == {"result": 1}
             assert ask(other, "result = 2") == {"result": 2}
 
 
 def test_a_nursery_that_ends_takes_everything_along(nursery: Nursery) -> None:
-    before = _family(os.getpid())
+    before = descendants(os.getpid())
     with in_a_lane(nursery) as sandbox, sandbox.start() as child:
         say(child, STUBBORN)
         assert child.channel.recv(1) == b"!"
-        family = _family(nursery._program._process.pid)
+        family = descendants(nursery._program._process.pid)
         assert len(family) == 4  # the nursery proper, a lane's keeper and zygote, a child
         nursery.close()
-        assert _wait_until_gone(family) == []
+        assert wait_until_gone(family) == []
         assert child.end() == "running"
         assert run(sandbox, "result = 1") == {"result": 1}  # with a zygote of its own
-    assert len(_family(os.getpid())) < len(before)
+    assert len(descendants(os.getpid())) < len(before)
 
 
 def test_a_lane_ends_with_its_worker(nursery: Nursery) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    before = set(_family(os.getpid()))
+    before = set(descendants(os.getpid()))
     with ours, theirs:
         with subprocess.Popen(["sleep", "600"]) as worker:
             nursery.lane(theirs, worker.pid)
             theirs.close()
             Lane(ours)
-            lane = set(_family(os.getpid())) - before - {worker.pid}
+            lane = set(descendants(os.getpid())) - before - {worker.pid}
             worker.kill()
         assert len(lane) == 2
-        assert _wait_until_gone(sorted(lane)) == []
+        assert wait_until_gone(sorted(lane)) == []
 
 
 def test_a_lane_for_a_dead_worker_never_comes(nursery: Nursery) -> None:
@@ -965,7 +931,7 @@ if os.geteuid() == 0 and is_mapped(NOBODY):  # truly root, not only of its own n
         with pure.start() as child:
             assert ask(child, "import os; result = os.getuid()") == {"result": 0}
             _, zygote = _zygotes(pure)
-            (pid,) = _family(zygote)
+            (pid,) = descendants(zygote)
             lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         users = next(line for line in lines if line.startswith("Uid:")).split()[1:]
         assert "0" not in users
