@@ -51,7 +51,7 @@ class Course:
     Args:
         home: the folder; what an earlier run left there is gone on with.
         environment: what commands see besides the usual variables.
-        like: another such course, in which nobody has handed in anything, to copy.
+        like: another such course, not graded yet, to copy.
     """
 
     def __init__(
