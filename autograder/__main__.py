@@ -8,6 +8,7 @@ where it was stopped.
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import gc
 import os
@@ -15,7 +16,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from autograder.problems import Problem, Usage
 
@@ -163,8 +164,14 @@ def _failed(error: BaseException, status: int) -> int:
     return status
 
 
+def _leave(status: int) -> NoReturn:
+    """End at once: all is written, and to take the libraries apart would take a while."""
+    atexit._run_exitfuncs()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with contextlib.suppress(OSError):  # nobody listens
+            stream.flush()
+    os._exit(status)
+
+
 if __name__ == "__main__":
-    status = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)  # all is written; to take the libraries apart would take a while
+    _leave(main())

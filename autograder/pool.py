@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from socket import AF_UNIX, SOCK_SEQPACKET, socket, socketpair
 from types import FrameType
@@ -65,9 +65,10 @@ def load_ahead(stage: str) -> Nursery | None:
         For a `Pool`, and to be closed after it.
     """
     _PROCESSES.set_forkserver_preload(["autograder.fork_server"])
+    resource_tracker.ensure_running()  # or it is started below, and unblocks the signals
     with _signals_blocked():
         forkserver.ensure_running()
-        return Nursery.begin(stage, Limits())
+    return Nursery.begin(stage, Limits())
 
 
 class Pool(Engine):
@@ -156,17 +157,23 @@ class _Worker:
         self.is_ready = False
         self._heard = time.monotonic()
         self.channel, theirs = _PROCESSES.Pipe()
-        lane, zygote = socketpair(AF_UNIX, SOCK_SEQPACKET)
-        arguments = (theirs, self._opens, lane if self._nursery else None)
+        if self._nursery is None:
+            self._fork(theirs, None)
+        else:
+            lane, zygote = socketpair(AF_UNIX, SOCK_SEQPACKET)
+            with lane, zygote:
+                self._nursery.lane(zygote, self._fork(theirs, lane))
+        theirs.close()  # so that its end is noticed
+        self.channel.send(self._job)  # an argument this large would be waited for
+
+    def _fork(self, channel: Connection, lane: socket | None) -> int:
+        """Start the process; its id."""
+        arguments = (channel, self._opens, lane)
         self._process = _PROCESSES.Process(target=_work, args=arguments, daemon=True)
         with _signals_blocked():
             self._process.start()
-        theirs.close()  # so that its end is noticed
-        with lane, zygote:
-            if self._nursery is not None:
-                assert self._process.pid is not None
-                self._nursery.lane(zygote, self._process.pid)
-        self.channel.send(self._job)  # an argument this large would be waited for
+        assert self._process.pid is not None
+        return self._process.pid
 
     def has_room_for(self, submission: Submission, most: int) -> bool:
         """Whether it has at most so many tasks, and if it has any this one can wait unread."""

@@ -3,8 +3,8 @@
     with Sandbox("pure", Limits()) as sandbox, sandbox.start() as child:
         child.channel.sendall(…)
 
-A sandbox is a zygote (`autograder/child/zygote.py`), a program of its own that has imported the
-libraries of its stage. Each child is a fork of it in namespaces of its own, so that it costs
+A sandbox has a zygote (`autograder/child/zygote.py`), a process that has imported the libraries of
+its stage and nothing else. Each child is a fork of it in namespaces of its own, so that it costs
 milliseconds: bubblewrap, or any container, starts a program anew, and `import torch` takes a second
 or more each time. Nothing here runs a learner's code; and nothing that a child does makes anything
 here wait without end.
@@ -35,7 +35,7 @@ class Sandbox:
         limits: what a child may use.
         weaker: accept a lower level than `isolation.FULL` where there is nothing better.
         adapter: what answers in a child, by path in it, instead of the grader's own.
-        lane: control of a zygote that a nursery of the same stage and limits forks.
+        lane: control of a zygote that a nursery forks; one for something else is not used.
     Attributes:
         level: of `isolation.LEVELS`, the one it keeps children in with.
         lacking: why it is not the best one, and what to do; '' if it is.
@@ -59,7 +59,7 @@ class Sandbox:
         self.level, self.lacking = FULL, ""
         if lane is not None:
             with contextlib.suppress(ZygoteDied):
-                self._zygote = Lane(lane)
+                self._zygote = Lane(lane, stage, limits)
                 return
         for self.level in LEVELS if weaker else (FULL,):
             try:

@@ -112,15 +112,18 @@ class Lane(Zygote):
     """A zygote that a nursery forks.
 
     Args:
-        control: from `Nursery.lane`.
+        control: whose other end `Nursery.lane` was given.
+        stage, limits: what it has to be for.
     Raises:
-        ZygoteDied: it will not come.
+        ZygoteDied: it will not come, or it is for something else.
     """
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, stage: str, limits: Limits) -> None:
         super().__init__(control)
         try:
-            _hear(control, LOAD_SECONDS)
+            made = _hear(control, LOAD_SECONDS)
+            if (made["stage"], made["limits"]) != (stage, asdict(limits)):
+                raise ZygoteDied("the nursery has another stage, or other limits")
         except ZygoteDied:
             control.close()
             raise
@@ -129,7 +132,7 @@ class Lane(Zygote):
         with self._control as control, contextlib.suppress(OSError):
             control.shutdown(socket.SHUT_WR)
             control.settimeout(ANSWER_SECONDS)
-            while control.recv(MESSAGE):  # until its own end is closed: it has ended
+            while control.recv(MESSAGE):  # until its own end is closed: it is ending
                 pass
 
 
@@ -194,7 +197,7 @@ class Nursery:
             self._program = _Program(nowhere)
         try:
             self._program.prepare(plan | {"lanes": True})
-        except ZygoteDied:
+        except BaseException:
             self.close()
             raise
 
@@ -206,21 +209,23 @@ class Nursery:
         try:
             require_linux()
             return cls(plan_of(stage, limits, FULL, adapter))
-        except (IsolationError, ZygoteDied):
+        except (IsolationError, ZygoteDied, OSError):
             return None
 
     def lane(self, control: socket.socket, worker: int) -> None:
-        """Fork a zygote, as soon as all is loaded. If that fails, its control is closed.
+        """Fork a zygote, as soon as all is loaded. If it cannot, nobody holds its control.
 
         Args:
-            control: the zygote's end of a socket pair, whose other end is for `Lane`.
+            control: the zygote's end of a socket pair, whose other end is for `Lane`; to be closed.
             worker: process id of whom it is for; it ends with that.
         """
-        watched = os.pidfd_open(worker)
-        with contextlib.suppress(OSError):  # it has ended
-            message = b'{"do": "lane"}'
-            socket.send_fds(self._program.control, [message], [control.fileno(), watched])
-        os.close(watched)
+        with contextlib.suppress(OSError):  # one of the two has ended
+            watched = os.pidfd_open(worker)
+            try:
+                message = b'{"do": "lane"}'
+                socket.send_fds(self._program.control, [message], [control.fileno(), watched])
+            finally:
+                os.close(watched)
 
     def close(self) -> None:
         """End it, and with it all that it has forked. May be done again."""
@@ -243,8 +248,8 @@ class _Program:
     """
 
     def __init__(self, said: IO[bytes]) -> None:
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         owner = os.pidfd_open(os.getpid())
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             # A session of its own: Ctrl-C at the terminal is the grader's business.
             self._process = subprocess.Popen(

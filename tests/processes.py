@@ -22,15 +22,20 @@ def parents() -> dict[int, int]:
     return found
 
 
+def children(pid: int) -> list[int]:
+    """The processes that one has started."""
+    return [each for each, parent in parents().items() if parent == pid]
+
+
 def descendants(ancestor: int) -> list[int]:
     """All processes below one."""
     its_parent = parents()
     found, todo = [], [ancestor]
     while todo:
         parent = todo.pop()
-        children = [pid for pid, its in its_parent.items() if its == parent]
-        found += children
-        todo += children
+        below = [pid for pid, its in its_parent.items() if its == parent]
+        found += below
+        todo += below
     return sorted(found)
 
 

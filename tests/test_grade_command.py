@@ -25,7 +25,7 @@ import pytest
 
 from attnlab.exercises import exercises_of
 from attnlab.lesson import slugs
-from autograder import __main__, classes, roster
+from autograder import __main__, classes, pool, roster
 from autograder.course import Course
 from autograder.lessons import STAGE_OF
 from autograder.limits import Limits
@@ -40,7 +40,7 @@ from autograder.roster import Submission
 from tests import small_class
 from tests.course import ROOT, released_path
 from tests.fake_grader import open_fake
-from tests.processes import descendants, wait_until_gone
+from tests.processes import children, descendants, wait_until_gone
 from tests.small_class import (
     LESSON,
     environment,
@@ -64,6 +64,7 @@ def command(*arguments: str, fake: bool = True) -> int:
     real = classes.grade_class
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(classes, "grade_class", partial(real, opens=open_fake))
+        patch.setattr(pool, "load_ahead", lambda stage: None)
         return __main__.main(arguments)
 
 
@@ -626,25 +627,49 @@ def test_a_real_run_that_ends_takes_all_its_processes_along(
     for student in range(40):
         hand_in(course, f"s{student}", released)
     run = start(course, "--jobs=2", program="autograder")
-    zygotes = 2 if when == "loading" else 6  # a nursery and, in the end, two lanes; each in pairs
-    wait_until(lambda: len(zygotes_of(run.pid)) >= zygotes, "the zygotes")
+    wait_until(lambda: any(map(is_zygote, children(run.pid))), "the nursery")
     if when == "grading":
         wait_until(lambda: lines_in(course) > 0, "the first line in the journal")
+        for below in children(run.pid):  # all zygotes are the nursery's, no worker has its own
+            found = any(map(is_zygote, descendants(below)))
+            assert found == is_zygote(below)
     processes = descendants(run.pid)
     run.send_signal(number)
     run.communicate(timeout=60)
-    assert run.returncode in (-number, 128 + number)  # it listens for signals once it has loaded
+    listens = when == "grading" and number == signal.SIGTERM
+    assert run.returncode == (128 + number if listens else -number)
     assert wait_until_gone(processes) == []
 
 
-def zygotes_of(run: int) -> list[int]:
-    """Processes of a run that forked, or came from, the program of the zygotes."""
-    found = []
-    for pid in descendants(run):
-        with suppress(OSError):
-            if b"zygote.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                found.append(pid)
-    return found
+def is_zygote(pid: int) -> bool:
+    """Whether a process is running the program of the zygotes, or came from one that is."""
+    with suppress(OSError):
+        return b"zygote.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
+
+
+def test_a_run_leaves_nothing_in_the_temporary_folder(
+    course: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    hand_in(course, "ada", released_path(LESSON).read_bytes())
+    temporary = tmp_path_factory.mktemp("temporary")
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder", "grade", LESSON, "--json=-"],
+        cwd=course,
+        env={**environment(), "TMPDIR": str(temporary)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1), done.stderr
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(("arguments", "status"), [(["--help"], 0), (["grade"], 2), ([], 2)])
+def test_a_command_that_only_says_something_ends_as_commands_do(
+    arguments: list[str], status: int
+) -> None:
+    command = [sys.executable, "-m", "autograder", *arguments]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True).returncode == status
 
 
 # Disks

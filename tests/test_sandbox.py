@@ -10,7 +10,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from autograder.limits import MIB, Limits
 from autograder.sandbox import Child, Sandbox
 from autograder.zygotes import Lane, Nursery, Own, is_mapped
 from tests.as_another import NOBODY
-from tests.processes import descendants, parents, wait_until_gone
+from tests.processes import children, descendants, wait_until_gone
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent
@@ -50,8 +50,9 @@ def opened(stage: str, kind: str) -> Iterator[Sandbox]:
         return
     nursery = Nursery.begin(stage, LIMITS, ADAPTER)
     assert nursery is not None
-    with closing(nursery), in_a_lane(nursery) as sandbox:
+    with nursery, in_a_lane(nursery, stage) as sandbox:
         yield sandbox
+        assert isinstance(sandbox._zygote, Lane)  # no test has lost it, and gone on with its own
 
 
 def in_a_lane(nursery: Nursery, stage: str = "pure") -> Sandbox:
@@ -623,15 +624,12 @@ def test_a_hundred_children_leave_nothing_behind(pure: Sandbox) -> None:
 
 def _zygotes(sandbox: Sandbox) -> tuple[int, int]:
     """The keeper and the zygote proper of a sandbox."""
-    its_parent = parents()
     if isinstance(sandbox._zygote, Own):
         keeper = sandbox._zygote._program._process.pid
     else:
-        below = [nurseries[sandbox]._program._process.pid]
-        for _ in range(2):  # the nursery proper, the keeper of its one lane
-            below = [pid for pid, parent in its_parent.items() if parent in below]
-        (keeper,) = below
-    return keeper, next(pid for pid, parent in its_parent.items() if parent == keeper)
+        (proper,) = children(nurseries[sandbox]._program._process.pid)
+        (keeper,) = children(proper)  # it has one lane
+    return keeper, children(keeper)[0]
 
 
 WORKER = f"""
@@ -688,8 +686,10 @@ def test_closing_a_sandbox_ends_all_of_it() -> None:
 def nursery() -> Iterator[Nursery]:
     found = Nursery.begin("pure", LIMITS, ADAPTER)
     assert found is not None
-    with closing(found):
+    with found:
         in_a_lane(found).close()  # from now on all its own processes are there
+        (proper,) = children(found._program._process.pid)
+        assert wait_until_gone(children(proper)) == []
         yield found
 
 
@@ -782,20 +782,61 @@ def test_a_lane_ends_with_its_worker(nursery: Nursery) -> None:
         with subprocess.Popen(["sleep", "600"]) as worker:
             nursery.lane(theirs, worker.pid)
             theirs.close()
-            Lane(ours)
+            Lane(ours, "pure", LIMITS)
             lane = set(descendants(os.getpid())) - before - {worker.pid}
             worker.kill()
         assert len(lane) == 2
         assert wait_until_gone(sorted(lane)) == []
 
 
-def test_a_lane_for_a_dead_worker_never_comes(nursery: Nursery) -> None:
+def test_without_its_nursery_a_sandbox_has_its_own_zygote(nursery: Nursery) -> None:
     nursery.close()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         nursery.lane(theirs, os.getpid())
     with Sandbox("pure", LIMITS, adapter=ADAPTER, lane=ours) as sandbox:
         assert isinstance(sandbox._zygote, Own)
+
+
+def test_a_lane_for_something_else_is_not_used(nursery: Nursery) -> None:
+    for stage, limits in (("numpy", LIMITS), ("pure", Limits())):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            nursery.lane(theirs, os.getpid())
+        with Sandbox(stage, limits, adapter=ADAPTER, lane=ours) as sandbox:
+            assert isinstance(sandbox._zygote, Own)
+
+
+def test_a_lane_for_a_worker_that_is_gone_does_no_harm(nursery: Nursery) -> None:
+    with subprocess.Popen(["true"]) as worker:
+        pass
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        nursery.lane(theirs, worker.pid)
+    with in_a_lane(nursery) as sandbox:
+        assert run(sandbox, "result = 1") == {"result": 1}
+
+
+def test_a_nursery_that_cannot_load_lets_workers_find_out_for_themselves(tmp_path: Path) -> None:
+    broken = {**ADAPTER, "autograder/child/serve.py": tmp_path / "serve.py"}
+    (tmp_path / "serve.py").write_text("raise RuntimeError('broken')")
+    nursery = Nursery.begin("pure", LIMITS, broken)
+    assert nursery is not None
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with nursery, theirs:
+        nursery.lane(theirs, os.getpid())
+        theirs.close()
+        with pytest.raises(IsolationError, match=r"cannot be loaded in a sandbox: .*broken"):
+            Sandbox("pure", LIMITS, adapter=broken, lane=ours)
+
+
+def test_without_namespaces_there_is_no_nursery() -> None:
+    code = """
+from autograder.zygotes import Nursery
+from autograder.limits import Limits
+print(Nursery.begin("pure", Limits()))
+"""
+    assert _in_container(code).stdout == "None\n"
 
 
 # Refusing

@@ -1,10 +1,12 @@
 """A process that has loaded the libraries of one stage and waits, to be forked for each submission.
 
-It is a program of its own, started by `autograder.sandbox`, never a fork of a process that knows an
+It is a program of its own, started by `autograder.zygotes`, never a fork of a process that knows an
 answer: whatever a child finds in its memory was here. A socket tells it what to do, one JSON object
 a message.
 
-    {plan}                                      once; it answers {"ready": true}, or an error
+    {plan}                                      once; it answers {"ready": true}, or an error;
+                                                at the full level first {"unshared": true}, and
+                                                goes on when its user is mapped
     {"do": "start"}, with a descriptor          fork a child that serves it; {"started": true}
     {"do": "end", "patience": 0.2}              kill the child, reap it; {"ended": "exit 0"}
 
@@ -16,7 +18,8 @@ that is in there. And it ends when its worker does, which it holds a descriptor 
 A plan with `lanes` makes it a *nursery*: it loads the libraries once, and then forks a zygote, with
 namespaces of its own inside the nursery's, for each worker that it is told of.
 
-    {"do": "lane"}, with two descriptors        the new zygote's control, and a pidfd of its worker
+    {"do": "lane"}, with two descriptors        the new zygote's control, and a pidfd of its worker;
+                                                the answer, ready or an error, comes on that control
 """
 
 from __future__ import annotations
@@ -260,6 +263,11 @@ def _read(name: str, proc: int) -> str:
         return file.read()
 
 
+def _write(name: str, content: str, proc: int) -> None:
+    with open(os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc), "w") as file:
+        file.write(content)
+
+
 def _empty(folder: str) -> None:
     for entry in os.scandir(folder):
         if entry.is_dir(follow_symlinks=False):
@@ -295,13 +303,36 @@ def _mapped_by_worker(control: socket.socket) -> None:
 
 
 def _map_self(proc: int) -> None:
-    """In a nursery, the one user is the same one as outside."""
+    """In a nursery, the one user is the same one as outside.
+
+    It is also said here that a lane goes first if memory runs out: its files in /proc are its own
+    for this moment alone.
+    """
     dumpable = kernel.prctl(kernel.PR_GET_DUMPABLE)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or our own files in /proc are another's
-    for name, content in (("setgroups", "deny"), ("gid_map", "0 0 1"), ("uid_map", "0 0 1")):
-        with open(os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc), "w") as file:
-            file.write(content)
-    kernel.prctl(kernel.PR_SET_DUMPABLE, dumpable)
+    _write("oom_score_adj", "1000", proc)
+    _write("setgroups", "deny", proc)
+    _write("gid_map", "0 0 1", proc)
+    _write("uid_map", "0 0 1", proc)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, int(dumpable == 1))  # 2 is for the kernel alone to set
+
+
+def _try_nesting(proc: int) -> None:
+    """Some systems let only root make namespaces, which outside the nursery is no longer.
+
+    Raises:
+        RuntimeError: no lane could be made here.
+    """
+    probe = os.fork()
+    if probe == 0:
+        status = 1
+        with contextlib.suppress(OSError):
+            kernel.unshare(NAMESPACES)
+            _map_self(proc)
+            status = 0
+        os._exit(status)
+    if os.waitpid(probe, 0)[1]:
+        raise RuntimeError("namespaces cannot be made inside others")
 
 
 def _become_nobody() -> None:
@@ -327,7 +358,11 @@ def _fork_lanes(control: socket.socket, owner: int) -> tuple[socket.socket, int]
         message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, 2)
         if not message:
             break
-        if os.fork() == 0:
+        try:
+            lane = os.fork()
+        except OSError:  # too many processes, or no memory: this worker finds its control closed
+            lane = -1
+        if lane == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             control.close()
             os.close(owner)
@@ -338,10 +373,12 @@ def _fork_lanes(control: socket.socket, owner: int) -> tuple[socket.socket, int]
 
 
 def main(control: socket.socket, worker: int) -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])  # whatever it was started with
     plan = json.loads(control.recv(MESSAGE))
     namespaces = plan["level"] == "namespaces"
     try:
-        Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go, with its children
+        # The first to go, with its children, when memory runs out; a nursery only after its lanes.
+        Path("/proc/self/oom_score_adj").write_text("900" if plan["lanes"] else "1000")
         if namespaces:
             _enter_namespaces(partial(_mapped_by_worker, control))
         proc = os.open("/proc", os.O_RDONLY)
@@ -351,6 +388,8 @@ def main(control: socket.socket, worker: int) -> None:
             _become_nobody()
             root.enter()
             kernel.sethostname("sandbox")
+            if plan["lanes"]:
+                _try_nesting(proc)
             zygote.load(plan, proc)
             root.forget_machine()
         else:
@@ -370,7 +409,7 @@ def main(control: socket.socket, worker: int) -> None:
         _answer(control, error=what, loading=isinstance(error, CannotLoad))
         raise
     os.dup2(0, 2)  # /dev/null: what it might have to say, it has said
-    _answer(control, ready=True)
+    _answer(control, ready=True, stage=plan["stage"], limits=plan["limits"])
     del plan
     zygote.run()
 
