@@ -28,7 +28,7 @@ from pathlib import Path
 from autograder.demo_class.learners import LESSONS, Submission, names, the_class
 
 from .memory import MIB, Peaks
-from .side_by_side import Course, Took
+from .side_by_side import Course
 
 SEED = 1
 VERSIONS = ("nbgrader", "ipykernel", "numpy", "torch")
@@ -36,12 +36,12 @@ VERSIONS = ("nbgrader", "ipykernel", "numpy", "torch")
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """What one notebook of a lesson took."""
+    """Seconds that one notebook of a lesson took."""
 
     lesson: str
-    nbgrader: Took
-    one_job: Took
-    two_jobs: Took
+    nbgrader: float
+    one_job: float
+    two_jobs: float
 
 
 def sample(lesson: str, each: int) -> list[Submission]:
@@ -65,14 +65,13 @@ def measure(lesson: str, each: int, students: int, repeat: int, scratch: Path) -
     plain.hand_in(few, SEED)
     new = Course(scratch / "ours")
     new.hand_in(repeated(few, students), SEED)
-    took: dict[str, list[Took]] = {"1": [], "2": []}
+    took: dict[str, list[float]] = {"1": [], "2": []}
     for number in range(repeat):
         for jobs, times in took.items():
             ours = Course(scratch / f"{lesson}-{jobs}-{number}", like=new)
-            times.append(ours.grade(lesson, "--jobs", jobs).each(students))
+            times.append(ours.grade(lesson, "--jobs", jobs) / students)
             shutil.rmtree(ours.home)
-    fastest = [min(times, key=lambda one: one.wall) for times in took.values()]
-    return Speed(lesson, plain.autograde(lesson).each(each), *fastest)
+    return Speed(lesson, plain.autograde(lesson) / each, min(took["1"]), min(took["2"]))
 
 
 def phases(lesson: str, each: int) -> dict[str, float]:
@@ -108,26 +107,22 @@ def heading(each: int, students: int) -> str:
     return (
         f"nbgrader on {each} notebooks of each lesson, ours on a class of {students} that hands in "
         "the same.\n"
-        f"{'':<16} {'notebooks a minute':^26} {'':>6} {'':>6} {'CPU seconds a notebook':>24}\n"
-        f"{'lesson':<16} {'nbgrader':>8} {'1 job':>8} {'2 jobs':>8} {'times':>6} {'2 : 1':>6} "
-        f"{'nbgrader':>8} {'ours':>8} {'times':>6}"
+        f"{'':<16} {'notebooks a minute':^26}\n"
+        f"{'lesson':<16} {'nbgrader':>8} {'1 job':>8} {'2 jobs':>8} {'times':>6} {'2 : 1':>6}"
     )
 
 
 def speed_line(speed: Speed) -> str:
     plain, one, two = speed.nbgrader, speed.one_job, speed.two_jobs
     return (
-        f"{speed.lesson:<16} {60 / plain.wall:>8.1f} {60 / one.wall:>8.0f} {60 / two.wall:>8.0f} "
-        f"{plain.wall / two.wall:>6.1f} {one.wall / two.wall:>6.2f} "
-        f"{plain.cpu:>8.2f} {two.cpu:>8.3f} {plain.cpu / two.cpu:>6.1f}"
+        f"{speed.lesson:<16} {60 / plain:>8.1f} {60 / one:>8.0f} {60 / two:>8.0f} "
+        f"{plain / two:>6.1f} {one / two:>6.2f}"
     )
 
 
 def mean(speeds: Sequence[Speed]) -> Speed:
-    def of(side: str) -> Took:
-        all_took: list[Took] = [getattr(speed, side) for speed in speeds]
-        wall, cpu = (sum(times) for times in zip(*((t.wall, t.cpu) for t in all_took), strict=True))
-        return Took(wall, cpu).each(len(speeds))
+    def of(side: str) -> float:
+        return sum(getattr(speed, side) for speed in speeds) / len(speeds)
 
     return Speed("all", of("nbgrader"), of("one_job"), of("two_jobs"))
 

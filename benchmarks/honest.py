@@ -76,9 +76,9 @@ def grade_both(
     ours.hand_in(submissions, seed)
     if missing:
         plain.hand_in(missing, seed)
-        _say(f"nbgrader took {plain.autograde().wall:.0f} s for {len(missing)} notebooks.")
+        _say(f"nbgrader took {plain.autograde():.0f} s for {len(missing)} notebooks.")
     for lesson in lessons:
-        _say(f"{lesson}: ours took {ours.grade(lesson, '--jobs', str(jobs)).wall:.1f} s.")
+        _say(f"{lesson}: ours took {ours.grade(lesson, '--jobs', str(jobs)):.1f} s.")
 
 
 def compare(plain: Graded, ours: Graded, submissions: Iterable[Submission]) -> list[Row]:

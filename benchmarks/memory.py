@@ -64,11 +64,6 @@ class Watch:
             self.peaks.add(found, main)
 
 
-def children_of(pid: int) -> set[int]:
-    """Processes that a process has started, or adopted; none where that is not Linux."""
-    return set(_children().get(pid, ()))
-
-
 def _children() -> dict[int, list[int]]:
     """The children of every process."""
     found: dict[int, list[int]] = {}

@@ -3,46 +3,25 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.child import kernel
 from autograder.demo_class import folder as demo
 from autograder.demo_class.learners import Submission
 
-from .memory import Peaks, Watch, children_of
+from .memory import Peaks, Watch
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
-PR_SET_CHILD_SUBREAPER = 36
-MOMENT_SECONDS = 10.0
 ALL = "[0-9]*"  # nbgrader's pattern for every lesson
 
 
 class Failed(Exception):
     """A command failed; the text is its last lines."""
-
-
-@dataclass(frozen=True, slots=True)
-class Took:
-    """What a command took, its child processes included, in seconds.
-
-    Attributes:
-        wall: by the clock.
-        cpu: of work on all cores, which a busy machine changes less.
-    """
-
-    wall: float
-    cpu: float
-
-    def each(self, notebooks: int) -> Took:
-        return Took(self.wall / notebooks, self.cpu / notebooks)
 
 
 class Course:
@@ -74,15 +53,15 @@ class Course:
         for submission in submissions:
             demo.write(self.home / "autograder" / "submitted", submission, seed)
 
-    def autograde(self, lesson: str = ALL) -> Took:
-        """Grade as plain nbgrader does.
+    def autograde(self, lesson: str = ALL) -> float:
+        """Grade as plain nbgrader does; the seconds that it took.
 
         A notebook on which it fails is no error here: it has no score, and the others have theirs.
         """
         return self.run("nbgrader", "autograde", f"--assignment={lesson}", may_fail=True)
 
-    def grade(self, lesson: str, *options: str) -> Took:
-        """Grade with our grader."""
+    def grade(self, lesson: str, *options: str) -> float:
+        """Grade with our grader; the seconds that it took."""
         return self.run("python", "-m", "autograder", "grade", lesson, *options)
 
     def watch_grading(self, lesson: str, *options: str) -> Peaks:
@@ -100,12 +79,9 @@ class Course:
                 raise Failed(f"{' '.join(command)}\n{log.read()[-3000:]}")
         return peaks
 
-    def run(self, command: str, *arguments: str, may_fail: bool = False) -> Took:
-        """Run one of the environment's commands in the folder, and say what it took."""
-        begun, worked = time.perf_counter(), _cpu_of_children()
-        if sys.platform == "linux":
-            adopt_orphans()
-        others = children_of(os.getpid())
+    def run(self, command: str, *arguments: str, may_fail: bool = False) -> float:
+        """Run one of the environment's commands in the folder; the seconds that it took."""
+        begun = time.perf_counter()
         done = subprocess.run(
             [str(BIN / command), *arguments],
             cwd=self.home,
@@ -117,10 +93,7 @@ class Course:
         )
         if done.returncode and not may_fail:
             raise Failed(f"{command} {' '.join(arguments)}\n{done.stdout[-3000:]}")
-        took = time.perf_counter() - begun
-        for pid in children_of(os.getpid()) - others:
-            _collect(pid)
-        return Took(took, _cpu_of_children() - worked)
+        return time.perf_counter() - begun
 
     def _environment(self) -> dict[str, str]:
         ours = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
@@ -141,20 +114,3 @@ class Course:
                 }
                 for submission in gradebook.assignment_submissions(lesson)
             }
-
-
-def adopt_orphans() -> None:
-    """Become the parent of processes below that lose theirs, so that their work is counted."""
-    kernel.prctl(PR_SET_CHILD_SUBREAPER, 1)
-
-
-def _collect(pid: int) -> None:
-    """Wait for a process that outlives its command by a moment."""
-    until = time.monotonic() + MOMENT_SECONDS
-    while os.waitpid(pid, os.WNOHANG) == (0, 0) and time.monotonic() < until:
-        time.sleep(0.01)
-
-
-def _cpu_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
