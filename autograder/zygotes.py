@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -77,7 +78,7 @@ def plan_of(
     }
 
 
-class Zygote:
+class Zygote(ABC):
     """Any zygote.
 
     Args:
@@ -103,9 +104,9 @@ class Zygote:
         order = json.dumps({"do": "end", "patience": patience}).encode()
         return str(_ask(self._control, order, ANSWER_SECONDS)["ended"])
 
+    @abstractmethod
     def close(self) -> None:
         """End it, and with it all that is in its namespaces."""
-        self._control.close()  # it ends when nobody holds the other end
 
 
 class Lane(Zygote):
