@@ -24,6 +24,7 @@ SHOW, ASK = "show", "ask"
 THEMES = ("JupyterLab Light", "JupyterLab Dark")
 _THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
 _HAS_THEME = "theme => document.body.dataset.jpThemeName === theme"
+_SPLASH = "#jupyterlab-splash"  # shown while a theme is loaded, and 200 ms longer
 
 
 def notebook(source: str) -> NotebookNode:
@@ -59,11 +60,16 @@ class FigureLab(Lesson):
         return text.strip()
 
     def wear(self, theme: str) -> None:
-        """Change JupyterLab's theme, unless it is this one: it would be taken away twice."""
+        """Change JupyterLab's theme, unless it is this one, and wait until it is all there.
+
+        A change that follows within 200 ms makes JupyterLab take its splash away twice, which is an
+        error in the page: "The node to be removed is not a child of this node."
+        """
         if self.page.evaluate(_HAS_THEME, theme):
             return
         self.page.evaluate(_THEME, theme)
         self.page.wait_for_function(_HAS_THEME, arg=theme)
+        self.page.locator(_SPLASH).wait_for(state="detached")
 
     def focused(self) -> str:
         """The name of what has the focus."""

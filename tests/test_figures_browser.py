@@ -349,8 +349,9 @@ def by_hand(labs: dict[str, FigureLab]) -> FigureLab:
     """With its first numbers, none of them marked as changed, at its first cell."""
     lab = labs["ByHand"]
     lab.ask(
+        "tokens, X = ['the', 'cat', 'sat'], [[1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]]\n"
         "for _ in range(2):\n"
-        "    figure.change(X=[[1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]], causal=False)\n"
+        "    figure.change(tokens=tokens, X=X, causal=False)\n"
         "figure.stage = 1\nfigure.cell = ['X', 0, 0]"
     )
     return lab
@@ -474,11 +475,10 @@ def test_a_selection_is_not_undone_by_pythons_answer_to_the_last_one(by_hand: Fi
 
 
 def test_a_longer_sentence_from_python_is_drawn(by_hand: FigureLab) -> None:
-    words, X = by_hand.ask("print(figure.tokens)"), by_hand.ask("print(figure.X.tolist())")
-    by_hand.ask("figure.change(tokens=[*figure.tokens, 'down'], X=[*figure.X, [1, 1, 1, 1]])")
+    by_hand.ask("figure.change(tokens=[*tokens, 'down'], X=[*X, [1, 1, 1, 1]])")
     expect(by_hand.figure.get_by_label("X down, 4: 1")).to_be_visible()
     assert by_hand.complaints == []
-    by_hand.ask(f"figure.change(tokens={words}, X={X})")
+    by_hand.ask("figure.change(tokens=tokens, X=X)")
     expect(by_hand.figure.get_by_label("X down, 4: 1")).to_have_count(0)
 
 
