@@ -21,6 +21,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import autograder
+from attnlab import checks, exercises
 from autograder import roster
 from autograder.course import Course
 from autograder.database import GradebookError
@@ -129,6 +131,7 @@ def _journal(order: Order, released: str, folder: Path) -> Journal:
         "lesson": order.lesson,
         "seed": secrets.randbits(63) if order.seed is None else order.seed,
         "released": hashlib.sha256(released.encode()).hexdigest(),
+        "code": _code(),
         "begun": datetime.now().isoformat(timespec="seconds"),
     }
     found = Journal.resume(path) if order.resume else None
@@ -142,11 +145,23 @@ def _journal(order: Order, released: str, folder: Path) -> Journal:
             f"The run to go on with has seed {found.seed}, not {order.seed}. Leave --seed out, or "
             "leave --resume out to grade everyone anew."
         )
-    if found.header.get("released") != header["released"]:
+    changed = {"released": f"{order.lesson} was released anew", "code": "The checks changed"}
+    for entry, what in changed.items():
+        if found.header.get(entry) == header[entry]:
+            continue
         found.close()
-        _say(f"{order.lesson} was released anew since that run: everyone is graded again.")
+        _say(f"{what} since that run: everyone is graded again.")
         return Journal.begin(path, header | {"seed": found.seed})
     return found
+
+
+def _code() -> str:
+    """Changes whenever what the same submission is given may: a digest of checks and grader."""
+    digest = hashlib.sha256()
+    for package in (checks, exercises, autograder):
+        for path in sorted(Path(package.__path__[0]).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _sweep(course: Course, lesson: str) -> None:

@@ -12,12 +12,9 @@ from __future__ import annotations
 
 import html
 import logging
-import os
-import stat
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
@@ -32,14 +29,12 @@ from autograder.database import Database, GradebookError
 from autograder.files import NotWritten, Parts
 from autograder.inert import inert
 from autograder.results import Graded
+from autograder.roster import TIMESTAMP, small_files
 from autograder.rows import CHECK, Ids, Lesson, Rows, add_lesson, find_ids, rows_of
 
 log = logging.getLogger(__name__)
 
 NO_RESPONSE = "No response."  # nbgrader's words for a stub left as it was
-TIMESTAMP = "timestamp.txt"
-_COPIED = (TIMESTAMP, "submission_secret.txt")  # nbgrader releases feedback by these
-_COPIED_BYTES = 1024
 _NAME_CHARACTERS = 128  # of nbgrader's columns
 
 
@@ -188,7 +183,7 @@ class Gradebook:
         """
         student, lesson = graded.result.student, graded.result.lesson
         course = self._course
-        came_with = _small_files(course.submitted(student, lesson))
+        came_with = small_files(course.submitted(student, lesson))
         text = graded.notebook or self._not_graded(lesson, graded.result.message)
         # A lone surrogate, which UTF-8 has not, means the same in JSON as an escape.
         notebook = text.encode(errors="backslashreplace")
@@ -252,27 +247,6 @@ def _comments(graded: Graded, stubs: Mapping[str, str]) -> dict[str, str]:
         else:
             said[name] = inert(exercise.message)
     return said
-
-
-def _small_files(folder: Path) -> dict[str, bytes]:
-    """What came with a submission that nbgrader reads again later, if it is what it should be.
-
-    A learner may have made the folder: no link is followed, nothing large or odd is read.
-    """
-    found: dict[str, bytes] = {}
-    if folder.is_symlink() or folder.parent.is_symlink():
-        return found
-    for name in _COPIED:
-        try:
-            handle = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:
-            continue
-        with open(handle, "rb") as file:
-            if stat.S_ISREG(os.fstat(handle).st_mode):
-                data = file.read(_COPIED_BYTES + 1)
-                if len(data) <= _COPIED_BYTES:
-                    found[name] = data
-    return found
 
 
 def _time(timestamp: bytes, student: str) -> datetime | None:

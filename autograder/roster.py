@@ -12,14 +12,17 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.limits import Limits
 from autograder.problems import Problem, Usage, printable
 from autograder.read import Unreadable, too_large
 
+TIMESTAMP = "timestamp.txt"
+_BESIDE = (TIMESTAMP, "submission_secret.txt")  # nbgrader releases feedback by these
+_SMALL = 1024  # bytes
 # The grader's own trouble, not the file's.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 _KINDS = (
@@ -43,11 +46,13 @@ class Submission:
         folder: name of the student's folder; bytes that are not UTF-8 are surrogates in it.
         content: the notebook's bytes, or why there are none.
         note: what the student should know besides, such as a second notebook that is not graded.
+        beside: the small files that came with it, by name.
     """
 
     folder: str
     content: bytes | Unreadable
     note: str = ""
+    beside: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def student(self) -> str:
@@ -56,11 +61,18 @@ class Submission:
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the result may."""
-        if not isinstance(self.content, bytes):
-            return hashlib.sha256(b"unreadable\0" + str(self.content).encode()).hexdigest()
-        digest = hashlib.sha256(b"notebook\0" + self.note.encode() + b"\0")
-        digest.update(self.content)
+        """Changes whenever what is recorded may."""
+        if isinstance(self.content, bytes):
+            kind, content = b"notebook", self.content
+        else:
+            kind, content = b"unreadable", str(self.content).encode()
+        digest = hashlib.sha256()
+        parts = [kind, self.note.encode(), content]
+        for name, data in sorted(self.beside.items()):
+            parts += name.encode(), data
+        for part in parts:
+            digest.update(b"%d\0" % len(part))
+            digest.update(part)
         return digest.hexdigest()
 
 
@@ -110,7 +122,16 @@ def chosen(names: list[str], wanted: Iterable[str], lesson: str) -> list[str]:
 
 
 def collect(submitted: Path, student: str, lesson: str, limits: Limits) -> Submission:
-    """What a student handed in. Never raises for anything found in the student's folder."""
+    """What a student handed in, whatever is found in the student's folder.
+
+    Raises:
+        Problem: this process can open no more files.
+    """
+    submission = _notebook(submitted, student, lesson, limits)
+    return replace(submission, beside=small_files(submitted / student / lesson))
+
+
+def _notebook(submitted: Path, student: str, lesson: str, limits: Limits) -> Submission:
     wanted = f"{lesson}.ipynb"
     try:
         names = _notebooks(submitted / student, lesson)
@@ -130,6 +151,27 @@ def collect(submitted: Path, student: str, lesson: str, limits: Limits) -> Submi
             raise Problem(f"Cannot open submissions: {error.strerror}. Close programs.") from error
         reason = f"The submission cannot be opened: {os.strerror(error.errno or 0)}."
         return Submission(student, Unreadable(reason))
+
+
+def small_files(folder: Path) -> dict[str, bytes]:
+    """What came with a submission that nbgrader reads again later, if it is what it should be.
+
+    A learner may have made the folder: no link is followed, nothing large or odd is read.
+    """
+    found: dict[str, bytes] = {}
+    if folder.is_symlink() or folder.parent.is_symlink():
+        return found
+    for name in _BESIDE:
+        try:
+            handle = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            continue
+        with open(handle, "rb") as file:
+            if stat.S_ISREG(os.fstat(handle).st_mode):
+                data = file.read(_SMALL + 1)
+                if len(data) <= _SMALL:
+                    found[name] = data
+    return found
 
 
 def read_file(path: Path, limits: Limits) -> bytes | Unreadable:

@@ -451,6 +451,8 @@ def test_a_fingerprint_changes_with_what_is_said_and_with_what_is_read() -> None
         roster.Submission("s", b"a"),
         roster.Submission("s", b"b"),
         roster.Submission("s", b"a", "a note"),
+        roster.Submission("s", b"a", beside={"timestamp.txt": b"today"}),
+        roster.Submission("s", b"a", beside={"timestamp.txt": b"yesterday"}),
         roster.Submission("s", Unreadable("a")),
         roster.Submission("s", Unreadable("b")),
     ]

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from attnlab import exercises
 from autograder.journal import Journal
 from autograder.lock import sole_grader
 from autograder.problems import Usage
@@ -98,6 +99,38 @@ def test_resume_grades_what_is_new_or_changed_and_keeps_the_seed(
     assert resumed == grade(course, seed=11)
     with pytest.raises(Usage, match="has seed 11, not 12"):
         grade(course, resume=True, seed=12)
+
+
+def test_resume_records_another_time_of_handing_in(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("ann", "bob"):
+        hand_in(course, name, notebook())
+    grade(course)
+    folder = course / "autograder" / "submitted" / "bob" / LESSON
+    (folder / "timestamp.txt").write_text("2026-02-03 10:00:00 UTC")
+    grade(course, resume=True)
+    assert "1 graded now" in capsys.readouterr().err
+    assert recorded(course)["submissions"] == [
+        ("ann", None),
+        ("bob", "2026-02-03 10:00:00.000000"),
+    ]
+
+
+def test_resume_with_other_checks_grades_everyone_with_the_same_seed(
+    course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "s1", notebook())
+    before = grade(course, seed=11)
+    other = Path(shutil.copytree(exercises.__path__[0], course / "exercises"))
+    monkeypatch.setattr(exercises, "__path__", [str(other)])
+    assert grade(course, resume=True) == before
+    (other / "scaling.py").write_text("# mended\n")
+    assert grade(course, resume=True) == before
+    said = capsys.readouterr().err
+    assert [line for line in said.splitlines() if "graded again" in line] == [
+        "The checks changed since that run: everyone is graded again."
+    ]
 
 
 def test_resume_after_a_new_release_grades_everyone_with_the_same_seed(

@@ -2,7 +2,7 @@
 
 GENERAL = {
     "wrong-type": (
-        "The values may be right, but they come in another container than the signature promises.",
+        "Its type is not the one that the signature promises. Its values were not looked at yet.",
         "Print `type(...)` of what you return and compare it with the signature's last part.",
     ),
     "nothing-returned": (
