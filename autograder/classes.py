@@ -21,9 +21,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import autograder
-from attnlab import checks, exercises
-from autograder import roster
+from autograder import code, roster
 from autograder.course import Course
 from autograder.database import GradebookError
 from autograder.engine import Done, Engine
@@ -131,7 +129,7 @@ def _journal(order: Order, released: str, folder: Path) -> Journal:
         "lesson": order.lesson,
         "seed": secrets.randbits(63) if order.seed is None else order.seed,
         "released": hashlib.sha256(released.encode()).hexdigest(),
-        "code": _code(),
+        "code": code.digest(),
         "begun": datetime.now().isoformat(timespec="seconds"),
     }
     found = Journal.resume(path) if order.resume else None
@@ -153,15 +151,6 @@ def _journal(order: Order, released: str, folder: Path) -> Journal:
         _say(f"{what} since that run: everyone is graded again.")
         return Journal.begin(path, header | {"seed": found.seed})
     return found
-
-
-def _code() -> str:
-    """Changes whenever what the same submission is given may: a digest of checks and grader."""
-    digest = hashlib.sha256()
-    for package in (checks, exercises, autograder):
-        for path in sorted(Path(package.__path__[0]).rglob("*.py")):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 def _sweep(course: Course, lesson: str) -> None:

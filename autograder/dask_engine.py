@@ -11,17 +11,15 @@ recorded by the one process that asked. Start them in a checkout of the course:
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import logging
 import pickle
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import attnlab
+from autograder import code
 from autograder.engine import Done, Engine
 from autograder.marking import GradesOne, Job, OpensGrader, mark, open_grader
 from autograder.problems import Problem, printable
@@ -36,17 +34,7 @@ _WORKERS_SECONDS = 15.0  # for the first worker to appear, or for one to come ba
 _AHEAD = 2  # submissions at the cluster for each of its threads
 
 
-def _version() -> str:
-    """Changes whenever the code that grades does."""
-    digest = hashlib.sha256()
-    for package in (Path(attnlab.__file__).parent, Path(__file__).parent):
-        for path in sorted(package.rglob("*.py")):
-            digest.update(path.relative_to(package).as_posix().encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-VERSION = _version()  # of what is loaded now, whatever comes to lie on the disk later
+VERSION = code.digest()  # of what is loaded now, whatever comes to lie on the disk later
 
 
 class Cluster(Engine):

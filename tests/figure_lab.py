@@ -16,7 +16,7 @@ import nbformat
 from axe_playwright_python.sync_playwright import Axe
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.lab import Lesson, Server, browser, jupyterlab
 
@@ -70,6 +70,10 @@ class FigureLab(Lesson):
         self.page.evaluate(_THEME, theme)
         self.page.wait_for_function(_HAS_THEME, arg=theme)
         self.page.locator(_SPLASH).wait_for(state="detached")
+
+    def has_focus(self, name: str) -> None:
+        """Wait until what has this name, which Python may be about to give it, has the focus."""
+        expect(self.page.locator(":focus")).to_have_attribute("aria-label", name)
 
     def focused(self) -> str:
         """The name of what has the focus."""

@@ -102,7 +102,7 @@ def test_a_mask_is_painted_by_keyboard_and_python_reads_it(painter: FigureLab) -
     for key in ("Control+Home", "ArrowRight", "Space", "Shift+ArrowRight", "ArrowDown", "Space"):
         painter.page.keyboard.press(key)
     painted(painter, "cat to sat: open, 0.67")
-    assert painter.focused() == "cat to sat: open, 0.67"
+    painter.has_focus("cat to sat: open, 0.67")
     expect(painter.figure.locator(".told")).to_contain_text("“cat” listens most to “sat” (0.67)")
     assert blocked(painter) == [[3], [3], [3], []]
     shown = painter.figure.locator("pre").first.inner_text()
@@ -365,18 +365,18 @@ def test_stages_are_turned_by_keyboard_and_the_focus_follows(by_hand: FigureLab)
     keys, sums = by_hand.page.keyboard, by_hand.figure.locator(".sum")
     focus_on(by_hand, "X cat, 1: 0")
     keys.press("n")
-    assert by_hand.focused() == "Q cat, 1: 1"
+    by_hand.has_focus("Q cat, 1: 1")
     expect(sums).to_have_text("0·0 + 1·0 + 1·1 + 0·(−1) = 1")
     keys.press("n")
     keys.press("ArrowRight")
     keys.press("ArrowRight")
-    assert by_hand.focused() == "S cat, sat: 6"
+    by_hand.has_focus("S cat, sat: 6")
     expect(sums).to_have_text("1·2 + 2·2 + 0·1 = 6")
     expect(by_hand.figure.locator("[aria-live]")).to_contain_text("2 times 2, plus 0 times 1, is 6")
     assert by_hand.ask("figure.stage, figure.cell") == "(3, ['S', 1, 2])"
     focus_on(by_hand, "S cat, sat: 6")
     keys.press("p")
-    assert by_hand.focused() == "Q cat, 3: 0"
+    by_hand.has_focus("Q cat, 3: 0")
 
 
 def test_tab_from_grid_to_grid_selects_the_cell_that_it_reaches(by_hand: FigureLab) -> None:
@@ -493,7 +493,7 @@ def test_a_typed_number_reaches_python_and_the_whole_chain(by_hand: FigureLab, o
     keys.type("−2.5")
     keys.press("Enter")
     expect(by_hand.figure.locator(".sum")).to_have_text("−2.5")
-    assert by_hand.focused() == "X sat, 3: −2.5 changed"
+    by_hand.has_focus("X sat, 3: −2.5 changed")
     assert by_hand.ask("figure.X[2].tolist()") == "[0.0, 1.0, -2.5, 1.0]"
     by_hand.ask("figure.stage = 7")
     shown = by_hand.figure.get_by_role("grid", name="Z = A V").locator("[role=gridcell]")
@@ -511,7 +511,7 @@ def test_a_double_click_opens_a_cell_and_going_elsewhere_sends(by_hand: FigureLa
     by_hand.page.keyboard.type("4")
     focus_on(by_hand, "X cat, 1: 0")
     expect(by_hand.figure.get_by_label("X the, 2: 4 changed")).to_have_text("4")
-    assert by_hand.focused() == "X cat, 1: 0"
+    by_hand.has_focus("X cat, 1: 0")
     assert by_hand.ask("figure.X[0, 1].item()") == "4.0"
 
 
@@ -521,7 +521,7 @@ def test_escape_leaves_a_cell_as_it_was(by_hand: FigureLab) -> None:
     keys.press("Enter")
     keys.type("8")
     keys.press("Escape")
-    assert by_hand.focused() == "X the, 1: 1"
+    by_hand.has_focus("X the, 1: 1")
     expect(by_hand.figure.get_by_role("textbox")).to_have_count(0)
     assert by_hand.ask("figure.X[0, 0].item()") == "1.0"
 
@@ -542,7 +542,7 @@ def test_text_that_is_no_number_is_told_and_the_last_number_stays(by_hand: Figur
     keys.type("one")
     keys.press("Enter")
     expect(problem).to_have_text("“one” is not a number")
-    assert by_hand.focused() == "X the, 1: 1"
+    by_hand.has_focus("X the, 1: 1")
     assert by_hand.ask("figure.X[0, 0].item()") == "1.0"
     focus_on(by_hand, "X the, 1: 1")
     keys.press("Enter")
@@ -648,7 +648,7 @@ def test_arrow_keys_go_from_row_to_row_and_python_knows_where(who_listens: Figur
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
-    assert who_listens.focused() == "sat to cat: 0.60"
+    who_listens.has_focus("sat to cat: 0.60")
     expect(figure.locator(".told")).to_contain_text("“sat” listens most to “cat” (0.60)")
     expect(figure.locator("tr.shown th")).to_have_text("sat")
     assert who_listens.ask("figure.row") == "2"

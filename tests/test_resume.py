@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from attnlab import exercises
+import attnlab
+import autograder
+from autograder import code
 from autograder.journal import Journal
 from autograder.lock import sole_grader
 from autograder.problems import Usage
@@ -122,15 +124,34 @@ def test_resume_with_other_checks_grades_everyone_with_the_same_seed(
 ) -> None:
     hand_in(course, "s1", notebook())
     before = grade(course, seed=11)
-    other = Path(shutil.copytree(exercises.__path__[0], course / "exercises"))
-    monkeypatch.setattr(exercises, "__path__", [str(other)])
+    other = Path(shutil.copytree(attnlab.__path__[0], course / "other"))
+    monkeypatch.setattr(attnlab, "__path__", [str(other)])
     assert grade(course, resume=True) == before
-    (other / "scaling.py").write_text("# mended\n")
+    (other / "exercises" / "scaling.py").write_text("# mended\n")
     assert grade(course, resume=True) == before
     said = capsys.readouterr().err
     assert [line for line in said.splitlines() if "graded again" in line] == [
         "The checks changed since that run: everyone is graded again."
     ]
+
+
+def test_code_that_learners_hand_in_is_none_of_the_grader_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A class's folders lie beside the grader's modules: nothing there is ever opened."""
+    grader = tmp_path / "autograder"
+    shutil.copytree(autograder.__path__[0], grader, ignore=shutil.ignore_patterns("submitted"))
+    monkeypatch.setattr(autograder, "__path__", [str(grader)])
+    before = code.digest()
+    submitted = grader / "submitted" / "s1" / LESSON
+    submitted.mkdir(parents=True)
+    (submitted / "helper.py").write_text("print()")
+    (submitted / "folder.py").mkdir()
+    (submitted / "dangling.py").symlink_to("nothing")
+    os.mkfifo(submitted / "pipe.py")
+    assert code.digest() == before
+    (grader / "grade.py").write_text("# mended")
+    assert code.digest() != before
 
 
 def test_resume_after_a_new_release_grades_everyone_with_the_same_seed(

@@ -23,6 +23,9 @@ export function nearest({ rows, columns }, row, column) {
   return [Math.min(row, rows.length - 1), Math.min(column, columns.length - 1)];
 }
 
+const sizes = (matrices) =>
+  Object.values(matrices).map(({ rows, columns }) => `${rows} × ${columns}`).join();
+
 const within = (place, row, column) =>
   (place.row ?? row) === row && (place.column ?? column) === column;
 
@@ -129,6 +132,7 @@ function draw(body, model) {
 
   const show = () => {
     const { stages: all, matrices } = model.get("state");
+    if (size !== sizes(matrices)) return; // one message, several news: that of the state comes yet
     const number = model.get("stage");
     const stage = all[number - 1];
     const [chosen] = selected;
@@ -169,19 +173,15 @@ function draw(body, model) {
 
   const update = () => {
     const { matrices, causal: on } = model.get("state");
-    const wanted = Object.values(matrices).map(({ rows, columns }) => `${rows} × ${columns}`).join();
-    if (size !== wanted) {
-      size = wanted;
+    if (size !== sizes(matrices)) {
+      size = sizes(matrices);
       grids = Object.fromEntries(Object.entries(matrices).map(([name, matrix]) => [name, one(name, matrix)]));
     }
     causal.checked = on;
     paint();
     show();
   };
-  model.on("change:changed", () => {
-    paint();
-    show();
-  });
+  model.on("change:changed", update);
   model.on("change:stage", show);
   model.on("change:cell", () => {
     selected = model.get("cell");

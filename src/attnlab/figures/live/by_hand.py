@@ -85,12 +85,13 @@ class ByHand(Figure):
 
     def change(self, **inputs: Any) -> None:
         before = self.state["matrices"]
-        super().change(**inputs)
-        after = self.state["matrices"]
-        self.changed = {name: _differing(before[name], after[name]) for name in after}
-        name, row, column = self.cell
-        rows, columns = _size(after[name])
-        self.cell = [name, min(row, rows - 1), min(column, columns - 1)]
+        with self.hold_sync():  # the page shows new numbers and what has changed at once
+            super().change(**inputs)
+            after = self.state["matrices"]
+            self.changed = {name: _differing(before[name], after[name]) for name in after}
+            name, row, column = self.cell
+            rows, columns = _size(after[name])
+            self.cell = [name, min(row, rows - 1), min(column, columns - 1)]
 
     @traitlets.validate("stage")
     def _stage_is_there(self, proposal: Any) -> int:
