@@ -276,6 +276,19 @@ def test_stub_is_not_written_yet() -> None:
     assert "raised" not in card.verdict.message
 
 
+def test_none_where_an_error_is_asked_is_told_to_raise() -> None:
+    def returns_none(scores: list[float]) -> list[float] | None:
+        if not scores or max(scores) == -math.inf:
+            print("no scores")
+            return None
+        return softmax(scores)
+
+    diagnosis = check_softmax(returns_none).verdict.diagnosis
+    assert diagnosis is not None
+    assert diagnosis.slug == "not-raised"
+    assert "`raise`" in diagnosis.remedy
+
+
 @pytest.mark.parametrize(
     "function", [lambda: [], lambda a, b, c: [], lambda *, scores: softmax(scores)]
 )

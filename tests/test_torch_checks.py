@@ -108,7 +108,7 @@ def test_fused_attention_forfeits_the_points_under_any_name(how: str) -> None:
 
 
 def test_flex_attention_earns_nothing() -> None:
-    # It cannot run while it is watched and raises NotImplementedError: the card says MISSING.
+    # It cannot run while it is watched.
     def cheats(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Tensor]:
         _by_flex(x @ Wq, x @ Wk, x @ Wv)
         return causal(x, Wq, Wk, Wv)
@@ -137,6 +137,77 @@ def test_honest_attention_is_not_taken_for_fused() -> None:
 
 
 # relations -----------------------------------------------------------------------------------
+
+
+def test_what_pytorch_cannot_compute_is_no_unwritten_exercise() -> None:
+    def mixes_kinds(lengths: Tensor, n: int) -> Tensor:
+        return torch.ones(n, n).tril() & (torch.arange(n) < lengths[:, None])[:, None, None]
+
+    class Misspelt(nn.Module):
+        def __init__(self, d: int, d_k: int, d_v: int, bias: bool = False) -> None:
+            super().__init__()
+            self.W_q, self.W_k = nn.Linear(d, d_k, bias), nn.Linear(d, d_k, bias)
+            self.W_v = nn.Linear(d, d_v, bias)
+
+        def foward(self, x: Tensor) -> Any:
+            return plain(self.W_q(x), self.W_k(x), self.W_v(x))
+
+    verdict = verdict_on(mixes_kinds, "decoder_mask", "06-causal-mask")
+    assert verdict.status == "ERROR"
+    assert "not implemented for 'Float'" in verdict.message
+    assert "torch.ones(n, n).tril() &" in verdict.message
+    verdict = verdict_on(Misspelt, "SelfAttention", "05-pytorch")
+    assert verdict.status == "ERROR"
+    assert 'missing the required "forward"' in verdict.message
+
+
+def test_an_input_changed_in_place_is_named_where_autograd_refuses_it() -> None:
+    def in_place(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+        q *= 1 + 1e-12
+        return plain(q, k, v, attn_mask)
+
+    verdict = on_function(in_place)
+    assert (verdict.status, verdict.score) == ("FAIL", 2.5)
+    assert verdict.diagnosis is not None
+    assert verdict.diagnosis.slug == "mutated-input"
+
+
+def test_a_result_changed_in_place_is_explained_where_autograd_refuses_it() -> None:
+    def in_place(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
+        _, weights = plain(q, k, v, attn_mask)
+        kept = weights.exp()
+        kept -= 1
+        return torch.log1p(kept) @ v, torch.log1p(kept)
+
+    verdict = on_function(in_place)
+    assert (verdict.status, verdict.score) == ("FAIL", 2.75)
+    assert verdict.diagnosis is not None
+    assert "x += …" in verdict.diagnosis.remedy
+
+
+def test_a_module_is_shown_as_it_was_built() -> None:
+    class Doubles(nn.Module):
+        def __init__(self, d: int, d_k: int, d_v: int, bias: bool = False) -> None:
+            super().__init__()
+            self.W_q, self.W_k = nn.Linear(d, d_k, bias), nn.Linear(d, d_k, bias)
+            self.W_v = nn.Linear(d, d_v, bias)
+
+        def forward(self, x: Tensor) -> Any:
+            q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
+            return plain(q.double(), k.double(), v.double())
+
+    assert verdict_on(Doubles, "SelfAttention", "05-pytorch").built == "(6, 4, 3)"
+
+
+def test_a_relation_that_could_not_be_tried_is_no_pass() -> None:
+    def picky(d_k: int, n_pairs: int, rng: np.random.Generator) -> float:
+        if n_pairs < 100:
+            raise ValueError("too few pairs")
+        return float(rng.normal(size=(2, n_pairs, d_k)).prod(0).sum(-1).std())
+
+    verdict = verdict_on(picky, "score_std", "04-scaling")
+    assert (verdict.status, verdict.score) == ("ERROR", 0.5)
+    assert "too few pairs" in verdict.message
 
 
 def test_leak_from_a_changed_future_is_named() -> None:

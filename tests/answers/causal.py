@@ -732,6 +732,22 @@ def two_axes_transposed(x, Wq, Wk, Wv):
     return a @ v, a
 
 
+@wrong("attention", "queries-from-w-k")
+def queries_from_keys(x, Wq, Wk, Wv):
+    q, k, v = x @ Wk, x @ Wk, x @ Wv
+    future = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
+    weights = F.softmax((q @ k.mT / q.shape[-1] ** 0.5).masked_fill(future, -torch.inf), dim=-1)
+    return weights @ v, weights
+
+
+@wrong("attention", "mask-with-small-number")
+def minus_a_thousand(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    future = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
+    weights = F.softmax((q @ k.mT / q.shape[-1] ** 0.5).masked_fill(future, -1e3), dim=-1)
+    return weights @ v, weights
+
+
 @right("attention")
 def by_the_book(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv

@@ -50,14 +50,14 @@ def std_of_single_products(d_k, n_pairs, rng):
     return float((q * k).std())
 
 
-@wrong("score_std", "one-entry-only")
+@wrong("score_std", "divided-by-d")
 def mean_for_sum(d_k, n_pairs, rng):
     q = rng.standard_normal((n_pairs, d_k))
     k = rng.standard_normal((n_pairs, d_k))
     return float((q * k).mean(axis=-1).std())
 
 
-@wrong("score_std", "one-entry-only")
+@wrong("score_std", "divided-by-d")
 def divided_by_width(d_k, n_pairs, rng):
     q = rng.standard_normal((n_pairs, d_k))
     k = rng.standard_normal((n_pairs, d_k))
@@ -173,6 +173,17 @@ def matrix_product_of_pairs(d_k, n_pairs, rng):
     q = rng.standard_normal((n_pairs, d_k))
     k = rng.standard_normal((n_pairs, d_k))
     return float((q @ k).std())
+
+
+@right("score_std")
+def one_number_at_a_time(d_k, n_pairs, rng):
+    scores = []
+    for _ in range(n_pairs):
+        score = 0.0
+        for _ in range(d_k):
+            score += rng.normal() * rng.normal()
+        scores.append(score)
+    return float(np.std(scores))
 
 
 @right("score_std")
@@ -557,6 +568,13 @@ def uninitialised(p, axis=-1):
 @wrong("entropy", "raised")
 def math_log(p, axis=-1):
     return -sum(x * math.log(x) for x in p)
+
+
+@right("entropy")
+def divides_by_the_sum_first(p, axis=-1):
+    shares = p / p.sum(axis, keepdims=True)
+    logs = np.log(np.where(shares > 0, shares, 1.0))
+    return -(shares * logs).sum(axis)
 
 
 @right("entropy")

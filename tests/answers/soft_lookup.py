@@ -272,6 +272,19 @@ def default_that_remembers(query, keys, values, found=[]):
     return [sum(column) for column in zip(*found)]
 
 
+@wrong("hard_lookup", "zero-taken-for-no-match")
+def zeros_are_no_match(query, keys, values):
+    if not keys:
+        raise KeyError(query)
+    output = [0.0] * len(values[0])
+    for key, value in zip(keys, values):
+        weight = 1.0 if key == query else 0.0
+        output = [old + weight * entry for old, entry in zip(output, value)]
+    if not any(output):
+        raise KeyError(query)
+    return output
+
+
 @right("hard_lookup")
 def two_loops(query, keys, values):
     if not any(key == query for key in keys):
@@ -707,6 +720,15 @@ def adds_noise(scores):
     scores = [s + random.random() for s in scores]
     exps = [math.exp(s - max(scores)) for s in scores]
     return [e / sum(exps) for e in exps]
+
+
+@wrong("softmax", "unstable-softmax")
+def refuses_a_sum_of_zero(scores):
+    exps = [math.exp(score) for score in scores]
+    total = sum(exps)
+    if total == 0:
+        raise ValueError("nothing to share")
+    return [number / total for number in exps]
 
 
 @right("softmax")

@@ -55,6 +55,11 @@ GENERAL = {
         "`torch.tensor(...)` or `torch.no_grad()` make numbers that autograd cannot follow.",
         "Print `.requires_grad` of each intermediate result and find the first that is False.",
     ),
+    "changed-in-place": (
+        "The numbers came back, and the gradients could not: autograd needs a tensor as it "
+        "was, and it was changed in place.",
+        "Look for `x /= …`, `x += …`, `x[…] = …` and `x.mul_(…)`, and make a new tensor instead.",
+    ),
     "wrong-structure": (
         "The check loads weights into your module by name, so that names and shapes have to be "
         "those of the signature.",
@@ -67,7 +72,7 @@ GENERAL = {
     ),
     "raised": (
         "Python stopped inside your function before it could return.",
-        "Call it by hand, as shown above; the traceback then marks the line.",
+        "Call it by hand with such inputs; the traceback then marks the line.",
     ),
     "not-raised": (
         "A question that has no answer should be refused: a number returned here would be "

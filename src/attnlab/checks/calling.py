@@ -53,7 +53,7 @@ class Raised:
     Attributes:
         names: the exception's class and its bases, nearest first.
         line: the line of the learner's code that raised, '' if it cannot be told.
-        function: the learner's function that this line is in.
+        function: the learner's function that this line is in, '' if it was in none.
     """
 
     names: tuple[str, ...]
@@ -224,6 +224,8 @@ def _place_of(error: BaseException) -> tuple[str, str]:
     # A recursion without end has thousands of frames, all alike: the first hundred are enough.
     frames = BaseException.__dict__["__traceback__"].__get__(error)
     for frame in traceback.extract_tb(frames, limit=100):
-        if not frame.filename.startswith(libraries) and frame.line:
-            line, function = frame.line.strip(), frame.name
+        if frame.filename.startswith((*libraries, "<frozen ")):
+            continue
+        if frame.line or not line:  # code that was made from text has no lines to show
+            line, function = (frame.line or "").strip(), frame.name
     return line[:200], function

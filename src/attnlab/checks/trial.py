@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,6 +16,7 @@ from attnlab.checks.declare import TOLERANCE, Case, Exercise, Mistake, Relation
 from attnlab.checks.diagnose import answer_of
 from attnlab.checks.observe import observe
 
+_RAISES = re.compile(r"\braise\b")
 Perform = Callable[[Call], Outcome]
 
 
@@ -79,7 +81,12 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A relation, tried: whether it holds (None if it could not be tried), and in which call."""
+    """A relation, tried: whether it holds, and the call that shows that it does not.
+
+    Attributes:
+        holds: None if it could not be tried.
+        tried: where it could not, the call that came to nothing, if any was made.
+    """
 
     relation: Relation
     holds: bool | None
@@ -111,9 +118,14 @@ def generate(exercise: Exercise, seeds: tuple[int, ...]) -> Iterator[tuple[int, 
 
 
 def is_unwritten(tried: list[Tried]) -> bool:
-    """Whether the very first call said that there is nothing to call yet."""
+    """Whether the very first call said that there is nothing to call yet.
+
+    PyTorch raises the same error for what it cannot compute; a stub raises it by itself.
+    """
     first = tried[0].outcome.raised
-    return first is not None and "NotImplementedError" in first.names
+    if first is None or "NotImplementedError" not in first.names or not first.function:
+        return False
+    return not first.line or bool(_RAISES.search(first.line))
 
 
 def try_relation(
@@ -124,7 +136,7 @@ def try_relation(
         pair = [_try(exercise, perform, item) for item in posed]
         one, other = (arrays_of(exercise, item) for item in pair)
         if one is None or other is None:
-            return Related(relation, None)
+            return Related(relation, None, pair[0 if one is None else 1])
         with np.errstate(all="ignore"):
             holds = relation.holds(one, other)
         if not holds:

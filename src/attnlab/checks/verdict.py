@@ -85,12 +85,20 @@ def _verdict(
         tuple(lines),
         message=(hidden and difference.untold) or difference.text,
         where=_where(exercise, shown),
-        built="" if shown.case.sizes is None else f"{shown.case.sizes}.double()",
+        built=_built(shown),
         inputs={} if hidden else inputs,
         diagnosis=known or _diagnosis(exercise, tried, shown, difference),
         read=exercise.read,
         printed=shown.outcome.printed,
     )
+
+
+def _built(shown: Tried) -> str:
+    """How the module of a case is built, in its precision; '' if it needs none."""
+    if shown.case.sizes is None:
+        return ""
+    wide = any(str(tensor.dtype) == "torch.float64" for tensor in shown.case.state.values())
+    return f"{shown.case.sizes}{'.double()' if wide else ''}"
 
 
 def _forfeit(exercise: Exercise, tried: list[Tried]) -> Verdict:
@@ -156,13 +164,18 @@ def _first_failure(
     tried: list[Tried], related: list[Related]
 ) -> tuple[Tried, Difference, Diagnosis | None] | None:
     """The first thing that matters: groups in their order, then changed inputs, then relations."""
+    changed = next(((item, item.mutation, None) for item in tried if item.mutation), None)
     for item in tried:
         if item.difference:
-            return item, item.difference, None
-    for item in tried:
-        if item.mutation:
-            return item, item.mutation, None
+            # PyTorch raises where an input is changed whose gradient is asked for.
+            refused = item.case.gradient and item.difference.slug == "raised"
+            return changed if changed and refused else (item, item.difference, None)
+    if changed:
+        return changed
     for pair in related:
+        if pair.holds is None and pair.tried is not None and pair.tried.difference is not None:
+            difference = pair.tried.difference
+            return pair.tried, difference, _general(pair.tried, difference)
         if pair.holds is False and pair.tried is not None:
             relation = pair.relation
             diagnosis = Diagnosis(relation.slug, relation.reason, relation.remedy)
@@ -184,8 +197,16 @@ def _diagnosis(
             return Diagnosis(mistake.slug, mistake.reason, mistake.remedy)
     if shown.mutation and difference.slug == "values":
         difference = shown.mutation
+    return _general(shown, difference)
+
+
+def _general(shown: Tried, difference: Difference) -> Diagnosis | None:
+    """What can be said without comparing numbers."""
     key = difference.advice or difference.slug
-    if shown.outcome.returned == Scalar("NoneType", None):
+    raised = shown.outcome.raised
+    if shown.case.gradient and raised and "modified by an inplace operation" in raised.message:
+        key = "changed-in-place"
+    if shown.outcome.returned == Scalar("NoneType", None) and key != "not-raised":
         key = "nothing-returned"
     general = advice.GENERAL.get(key)
     return Diagnosis(difference.slug, *general) if general else None

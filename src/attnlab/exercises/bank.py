@@ -43,6 +43,14 @@ def python_softmax(scores: list[float]) -> list[float]:
     return [number / sum(raised) for number in raised]
 
 
+def guarded_softmax(scores: list[float]) -> list[float]:
+    """The same by someone who takes a sum of 0 for a sign that there is nothing to share."""
+    try:
+        return python_softmax(scores)
+    except ZeroDivisionError:
+        raise ValueError("the exponentials add up to 0") from None
+
+
 def python_softmax_rows(scores: list[list[float]]) -> list[list[float]]:
     """The same for a matrix, all exponentials first: another row may be the first to fail."""
     import math
@@ -244,14 +252,14 @@ NOT_THE_SCALE: tuple[tuple[str, Callable[..., float], str, str], ...] = (
         lambda q, k: q.shape[-2] ** -0.5,
         "The scores are divided by √N, the number of queries. A score is a sum of d_k products, "
         "however many queries there are.",
-        "Take d_k from the width of a query: `Q.shape[-1]`, or `len(Q[0])`.",
+        "d_k is the width of a query, the size of its last axis.",
     ),
     (
         "scale-by-sqrt-n",
         lambda q, k: k.shape[-2] ** -0.5,
         "The scores are divided by √M, the number of keys. A score is a sum of d_k products, "
         "however many keys there are.",
-        "Take d_k from the width of a key: `K.shape[-1]`, or `len(K[0])`.",
+        "d_k is the width of a key, the size of its last axis.",
     ),
 )
 

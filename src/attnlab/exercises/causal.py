@@ -142,6 +142,9 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("gradient", _sentence(rng, 2, 5, 6, 4, 3), gradient=True)
     yield Case("single", _sentence(rng, 2, 1, 6, 4, 3), note="there is one token")
     yield Case("large", _alike(rng), note="scores are in the thousands", exact_zeros=True)
+    x, Wq, Wk, Wv = _alike(rng)
+    note = "scores are in the thousands below 0"
+    yield Case("large", (x, Wq, -Wk, Wv), note=note, exact_zeros=True)
     single = tuple(part.float() for part in _sentence(rng, 2, 5, 6, 4, 3))
     note = "inputs are float32"
     yield Case("float32", single, note=note, tolerance=FLOAT32_TOLERANCE, exact_zeros=True)
@@ -284,6 +287,12 @@ ATTENTION = Exercise(
             "k = x @ Wk.",
         ),
         Mistake(
+            "queries-from-w-k",
+            lambda x, Wq, Wk, Wv: _oracle(x, Wk, Wk, Wv),
+            "Queries are made with Wk. With one matrix for two roles, a token is drawn to itself.",
+            "q = x @ Wq.",
+        ),
+        Mistake(
             "mask-inverted",
             _attend(
                 Recipe(
@@ -315,7 +324,7 @@ ATTENTION = Exercise(
                 "be as low, and blocked keys keep some weight.",
                 "Set blocked scores to -inf, as e to the -inf is 0.",
             )
-            for low in (-1.0, -10.0, -100.0)
+            for low in (-1.0, -10.0, -100.0, -1e3)
         ),
         Mistake(
             "scaled-after-softmax",

@@ -477,7 +477,8 @@ ATTENTION = Exercise(
         Mistake(
             "empty-row-is-nan",
             _attend(weigh=lambda S: over_sum(np.exp(S - S.max(-1, keepdims=True))), after=_keep),
-            "Where all scores are -inf, -inf minus their maximum is NaN, and so is the row.",
+            "A query with no key left gets NaN: from -inf minus -inf where the maximum is "
+            "subtracted, or from 0 / 0 where weights are divided by their sum.",
             "Replace the weights of such a row with 0: `np.where(mask, weights, 0.0)` will do.",
         ),
         Mistake("unstable-softmax", _attend(weigh=lambda S: over_sum(exponentials(S))), *UNSTABLE),

@@ -14,6 +14,7 @@ from attnlab.exercises.bank import (
     UNSTABLE_REASON,
     UNSTABLE_REMEDY,
     Weigh,
+    guarded_softmax,
     mistakes_in_softmax,
     python_softmax,
 )
@@ -39,6 +40,10 @@ def _hard_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("match", (words[0], words[:2], random_list(rng, 2, 5)), note="there are two keys")
     twice = [*words[:4], words[1]]
     yield Case("several", (words[1], twice, random_list(rng, 5, 3)), note="two keys match")
+    note = "the value that belongs to the key is all 0"
+    some = random_list(rng, 4, 3)
+    some[1] = [0.0] * 3
+    yield Case("match", (words[1], words[:4], some), note=note)
     yield Case("missing", ("zinc", words, random_list(rng, 7, 3)), raises="KeyError")
     yield Case("missing", (9, [], []), raises="KeyError", note="there are no keys")
 
@@ -56,6 +61,13 @@ def _first_identical(query: Any, keys: list[Any]) -> int:
         if key is query:
             return position
     raise KeyError(query)
+
+
+def _refusing_zero(query: Any, keys: list[Any], values: list[list[float]]) -> np.ndarray:
+    output = _hard_oracle(query, keys, values) if keys else np.zeros(0)
+    if not output.any():
+        raise KeyError(query)
+    return output
 
 
 def _at(values: list[list[float]], position: int) -> list[float]:
@@ -136,6 +148,12 @@ HARD_LOOKUP = Exercise(
             "Compare with `==`.",
         ),
         Mistake(
+            "zero-taken-for-no-match",
+            _refusing_zero,
+            "An output of zeros was taken for a sign that no key matched. A value may be all 0.",
+            "Ask the weights, or `query in keys`, whether anything matched.",
+        ),
+        Mistake(
             "neighbour-of-the-match",
             lambda query, keys, values: _at(values, keys.index(query) + 1),
             "It takes the value after the one that belongs to the key: positions count from 0.",
@@ -197,6 +215,7 @@ SOFTMAX = Exercise(
         *mistakes_in_softmax(lambda weigh: weigh),
         *IN_SOFTMAX_ALONE,
         Mistake("unstable-softmax", python_softmax, UNSTABLE_REASON, UNSTABLE_REMEDY),
+        Mistake("unstable-softmax", guarded_softmax, UNSTABLE_REASON, UNSTABLE_REMEDY),
         Mistake(
             "not-the-maximum-subtracted",
             lambda scores: python_softmax([score - _lowest(scores) for score in scores]),
@@ -242,8 +261,12 @@ def _soft_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("refuses", (query, keys, ragged_values), raises="ValueError", note=note)
     note = "there is a value too few"
     yield Case("refuses", (query, keys, values[:-1]), raises="ValueError", note=note)
+    note = "there is a value too many"
+    yield Case("refuses", (query, keys, [*values, values[0]]), raises="ValueError", note=note)
     note = "the query is wider than the keys"
     yield Case("refuses", ([*query, 1.0], keys, values), raises="ValueError", note=note)
+    note = "the keys are wider than the query"
+    yield Case("refuses", (query[:-1], keys, values), raises="ValueError", note=note)
 
 
 def _soft(

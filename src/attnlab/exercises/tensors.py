@@ -265,9 +265,10 @@ FUNCTION = Exercise(
         Mistake(
             "empty-row-is-nan",
             _empty_row,
-            "Where all scores are -inf, softmax gives NaN.",
-            "Find the rows whose scores are all -inf, and give them weights of 0. That works for "
-            "both kinds of mask; see *Rows with no key left*.",
+            "A query with no key left gets NaN: softmax gives it where all scores are -inf, and so "
+            "does dividing weights of 0 by their sum.",
+            "Find the rows with no key left, and give them weights of 0, under both kinds of mask; "
+            "see *Rows with no key left*.",
         ),
         Mistake(
             "mask-with-large-number",
