@@ -11,6 +11,7 @@ import argparse
 import atexit
 import contextlib
 import gc
+import io
 import os
 import signal
 import sys
@@ -75,22 +76,31 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _seed(text: str) -> int:
-    seed = int(text)
+    seed = _whole(text)
     if not 0 <= seed < 2**63:
         raise argparse.ArgumentTypeError("a seed is a whole number from 0 to 2^63 - 1")
     return seed
 
 
 def _jobs(text: str) -> int:
-    jobs = int(text)
+    jobs = _whole(text)
     if jobs < 1:
         raise argparse.ArgumentTypeError("at least one process is needed")
     return jobs
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     asked = parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # cards have marks that not all can show
     try:
         if asked.command == "doctor":
             from autograder import doctor

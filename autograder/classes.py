@@ -9,6 +9,7 @@ seed is the run's, the same is written again.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import secrets
@@ -105,6 +106,8 @@ def grade_class(
         try:
             stack.enter_context(sole_grader(runs / "lock", order.lesson, _say))
             names = roster.students(submitted, order.lesson)
+            for sentence in roster.misplaced(submitted, order.lesson, names):
+                _say(sentence)
             names = roster.chosen(names, order.students, order.lesson)
             journal = stack.enter_context(_journal(order, released, runs / order.lesson))
             _sweep(course, order.lesson)
@@ -157,7 +160,8 @@ def _sweep(course: Course, lesson: str) -> None:
     """Remove what a killed run had begun to write; nobody else writes while we hold the lock."""
     for folder in (course.autograded(".", "."), course.feedback(".", ".")):
         for part in folder.glob(f"*/{lesson}/.*.part"):
-            part.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # of no use, and of no harm
+                part.unlink()
 
 
 class _Run:
@@ -176,6 +180,7 @@ class _Run:
         self._begun = time.monotonic()
         self._graded = 0
         self._nameless: set[str] = set()  # folders whose names no gradebook can hold
+        self._recorded: dict[str, float] = {}  # scores that the gradebook had as this run began
 
     def grade(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> None:
         """Grade and record all that is not recorded yet."""
@@ -184,6 +189,8 @@ class _Run:
             Gradebook(self._course) as gradebook,
         ):
             gradebook.prepare(job.lesson)  # meanwhile what workers need is loaded
+            if self._order.resume:
+                self._recorded = gradebook.recorded(job.lesson)
             with self._engine(job, opens, nursery) as engine:
                 batch: list[Done] = []
                 recorded = time.monotonic()
@@ -213,10 +220,18 @@ class _Run:
             else:
                 folder = self._course.submitted(".", ".")
                 submission = roster.collect(folder, name, self._order.lesson, limits)
-            if self._journal.holds(name, submission.fingerprint):
+            if self._is_done(submission):
                 progress.skip()
             else:
                 yield submission
+
+    def _is_done(self, submission: Submission) -> bool:
+        """Whether this very submission is noted, and the gradebook still has what was noted."""
+        name = submission.folder
+        if not self._journal.holds(name, submission.fingerprint):
+            return False
+        score: float = self._journal.result(name)["score"]
+        return name in self._nameless or abs(self._recorded.get(name, -1.0) - score) < 1e-6
 
     def _record(self, batch: list[Done], gradebook: Gradebook, progress: Progress) -> None:
         with self._interrupts.held():

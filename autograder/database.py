@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from nbgrader import api
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.url import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -55,6 +57,8 @@ class Database:
             sqlite = address.get_backend_name() == "sqlite"
             if sqlite and "timeout" not in address.query:
                 address = address.update_query_dict({"timeout": str(wait_seconds)})
+            if sqlite and address.database and not address.database.startswith((":", "file:")):
+                _make(address, course_id)
             self._gradebook = api.Gradebook(address, course_id)
         if sqlite:
             _lock_first(self._gradebook.engine)
@@ -90,8 +94,23 @@ class Database:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except (DBAPIError, ArgumentError, NoSuchModuleError, api.InvalidEntry) as error:
+        except (DBAPIError, ArgumentError, NoSuchModuleError, api.InvalidEntry, OSError) as error:
             raise GradebookError(f"The gradebook {self} {_sentence(error)}") from error
+
+
+def _make(address: URL, course_id: str) -> None:
+    """Make a gradebook where there is none: whole, as nbgrader takes several steps to make it."""
+    assert address.database is not None
+    path = Path(address.database)
+    if path.exists():
+        return
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)  # a killed run's
+    api.Gradebook(address.set(database=str(part)), course_id).close()
+    if path.exists():  # another program was quicker
+        part.unlink()
+    else:
+        part.rename(path)
 
 
 def _lock_first(engine: Engine) -> None:
@@ -112,6 +131,9 @@ def _lock_first(engine: Engine) -> None:
 
 def _sentence(error: Exception) -> str:
     """What is wrong with the gradebook, and what to do."""
+    if isinstance(error, OSError):
+        where = f" ({error.filename})" if error.filename else ""
+        return f"could not be made: {error.strerror or error}{where}. Put that right, {_AGAIN}"
     cause = error.__context__ if isinstance(error, api.InvalidEntry) else error
     if isinstance(cause, IntegrityError):
         return f"was changed by another program meanwhile. Wait for it or stop it, {_AGAIN}"

@@ -15,6 +15,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
@@ -30,7 +31,7 @@ from autograder.files import NotWritten, Parts
 from autograder.inert import inert
 from autograder.results import Graded
 from autograder.roster import TIMESTAMP, small_files
-from autograder.rows import CHECK, Ids, Lesson, Rows, add_lesson, find_ids, rows_of
+from autograder.rows import CHECK, Ids, Lesson, Rows, add_lesson, auto_scores, find_ids, rows_of
 
 log = logging.getLogger(__name__)
 
@@ -107,6 +108,27 @@ class Gradebook:
                     f"{', '.join(differ)}. Run `make release`, then run this again."
                 )
         self._lessons[lesson] = released
+
+    def recorded(self, lesson: str) -> dict[str, float]:
+        """The autograder's scores of a prepared lesson by student, of those whose files are there.
+
+        Raises:
+            GradebookError: it cannot be read.
+        """
+        with self._database.transaction() as session:
+            scores = auto_scores(session, self._ids(session, lesson))
+        return {
+            student: score
+            for student, score in scores.items()
+            if all(path.exists() for path in self._files(lesson, student))
+        }
+
+    def _files(self, lesson: str, student: str) -> tuple[Path, Path]:
+        """A submission's autograded notebook and its feedback page."""
+        return (
+            self._course.autograded(student, lesson) / f"{lesson}.ipynb",
+            self._course.feedback(student, lesson) / f"{lesson}.html",
+        )
 
     def record(self, batch: Iterable[Graded]) -> None:
         """Record submissions of prepared lessons: rows, autograded notebooks and feedback.
@@ -188,13 +210,12 @@ class Gradebook:
         # A lone surrogate, which UTF-8 has not, means the same in JSON as an escape.
         notebook = text.encode(errors="backslashreplace")
         page = graded.page.encode(errors="replace")
-        autograded = course.autograded(student, lesson)
-        returned = course.feedback(student, lesson)
-        parts.write(autograded / f"{lesson}.ipynb", notebook, course.file_mode)
-        parts.write(returned / f"{lesson}.html", page, course.page_mode)
+        autograded, returned = self._files(lesson, student)
+        parts.write(autograded, notebook, course.file_mode)
+        parts.write(returned, page, course.page_mode)
         for name, data in came_with.items():
-            parts.write(autograded / name, data, course.file_mode)
-            parts.write(returned / name, data, course.page_mode)
+            parts.write(autograded.parent / name, data, course.file_mode)
+            parts.write(returned.parent / name, data, course.page_mode)
         return came_with
 
     def _not_graded(self, lesson: str, message: str) -> str:

@@ -7,6 +7,7 @@ it again with the same seed records the same.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable
@@ -117,7 +118,9 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        self._file.close()
+        # What is left in its buffer could not be written, and `add` has said so.
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

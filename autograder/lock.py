@@ -27,7 +27,8 @@ def sole_grader(path: Path, lesson: str, say: Callable[[str], None]) -> Iterator
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = open(path, "a+", encoding="utf-8")  # noqa: SIM115
+        # Without a buffer: what could not be written is not tried again as the file is closed.
+        file = open(path, "ab", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise NotWritten(path, error) from error
     with file:
@@ -39,8 +40,7 @@ def sole_grader(path: Path, lesson: str, say: Callable[[str], None]) -> Iterator
         try:
             holder = {"pid": os.getpid(), "lesson": lesson, "since": f"{datetime.now():%H:%M:%S}"}
             file.truncate(0)
-            file.write(json.dumps(holder))
-            file.flush()
+            file.write(json.dumps(holder).encode())
         except OSError as error:
             raise NotWritten(path, error) from error
         yield

@@ -11,7 +11,7 @@ from autograder import lessons, roster
 from autograder.limits import Limits
 from autograder.marking import Job, OpensGrader, mark, open_grader
 from autograder.output import check_place, write_results
-from autograder.problems import printable
+from autograder.problems import plain, printable
 from autograder.results import Graded
 
 
@@ -72,4 +72,4 @@ def as_text(graded: Graded) -> str:
     for exercise in result.exercises:
         card = graded.cards.get(exercise.name)
         parts.append("\n" + (card_text(card) if card else f"{exercise.name}: {exercise.message}"))
-    return "\n".join(parts)
+    return plain("\n".join(parts))

@@ -116,7 +116,7 @@ def make_plan(
                 continue
             if parts:
                 needs[exercise.name] = _second_look(program, parts, extra)
-                verdict = _read(exercise, parts, stage)
+                verdict = _read(exercise, parts, stage) and _read_closely(exercise, program, stage)
                 if verdict:
                     forfeits[exercise.name] = verdict
             continue
@@ -217,6 +217,17 @@ def _second_look(
     return tuple(
         Part(index, "\n".join(fewest), "\n".join(most)) for index, (fewest, most) in sources.items()
     )
+
+
+def _read_closely(
+    exercise: Exercise, program: list[policy.Statement], stage: str
+) -> Verdict | None:
+    """The same verdict, if what is banned is not merely tried out under an `if` or a `with`."""
+    try:
+        parts = policy.needed(exercise.name, policy.unfolded(program))
+    except policy.TooLong:
+        return verdicts.unreadable(exercise)
+    return _read(exercise, parts, stage)
 
 
 def _read(exercise: Exercise, parts: list[policy.Statement], stage: str) -> Verdict | None:

@@ -16,7 +16,7 @@ import warnings
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # What computes attention by itself, wherever in PyTorch it is found.
 FUSED = frozenset(
@@ -97,6 +97,8 @@ REACHING_NAMES = frozenset(
 STATEMENTS = 1000  # of one cell
 SCOPES = 1000  # functions, classes, comprehensions in one statement: `symtable` takes their square
 STEPS = 200_000  # of following names; a lesson's notebook takes some thousands
+UNFOLDED = 100_000  # characters of code that are looked at once more, statement by statement
+NESTED = 5  # levels of `if` and `with`
 SCOPED = (
     ast.FunctionDef
     | ast.AsyncFunctionDef
@@ -168,6 +170,52 @@ def statements(cell: int, source: str) -> list[Statement]:
         return [_statement(cell, lines, node) for node in tree.body]
     except PARSING_ERRORS:
         return []
+
+
+def unfolded(program: Iterable[Statement]) -> list[Statement]:
+    """The same program; what stands under an `if` or a `with` is a statement of its own.
+
+    Raises:
+        TooLong: it is more than anyone would write.
+    """
+    found: list[Statement] = []
+    left = UNFOLDED
+    for statement in program:
+        left -= len(statement.source)
+        found += _unfolded(statement, NESTED) if left > 0 else [statement]
+    return found
+
+
+def _unfolded(statement: Statement, depth: int) -> Iterator[Statement]:
+    if not depth or not statement.source.startswith(("if", "with")):
+        yield statement
+        return
+    try:
+        [node] = ast.parse(statement.source).body
+        parts = [ast.unparse(part) for part in _parts(node)]
+        inner = [part for source in parts for part in statements(statement.cell, source)]
+    except PARSING_ERRORS:
+        inner = []
+    if not inner:
+        yield statement
+    for part in inner:
+        for each in _unfolded(part, depth - 1):
+            yield replace(each, replaces=False)
+
+
+def _parts(node: ast.stmt) -> list[ast.AST]:
+    """What a compound statement is made of: its head, then the statements under it."""
+    if isinstance(node, ast.If):
+        return [node.test, *node.body, *node.orelse]
+    if isinstance(node, ast.With):
+        heads = [
+            ast.Assign([item.optional_vars], item.context_expr, lineno=node.lineno)
+            if item.optional_vars
+            else item.context_expr
+            for item in node.items
+        ]
+        return [*heads, *node.body]
+    return []
 
 
 class Names:

@@ -14,6 +14,11 @@ class Problem(Exception):
     """The machine, the course's files or the cluster cannot do it."""
 
 
+def plain(text: str) -> str:
+    """Text of several lines, safe to print on a terminal: no escape sequence in it."""
+    return "\n".join(printable(line) for line in text.expandtabs(4).split("\n"))
+
+
 def printable(name: str) -> str:
     """A name that a learner chose, safe to print: no newline, no escape sequence."""
     return name if name.isprintable() else ascii(name)[1:-1]

@@ -12,7 +12,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -90,6 +90,34 @@ def students(submitted: Path, lesson: str) -> list[str]:
     except OSError as error:
         raise Problem(f"Cannot list {submitted}: {error.strerror}.") from error
     return sorted(name for name in folders if _has(submitted / name / lesson))
+
+
+def misplaced(submitted: Path, lesson: str, names: Collection[str]) -> Iterator[str]:
+    """A sentence on each folder that is not graded, and may be meant to be.
+
+    Args:
+        names: the folders that are graded.
+    """
+    wanted = f"{lesson}.ipynb"
+    try:
+        with os.scandir(submitted) as entries:
+            others = sorted(
+                entry.name
+                for entry in entries
+                if entry.name not in names and entry.is_dir(follow_symlinks=False)
+            )
+    except OSError:
+        return
+    for name in others:
+        try:
+            found = os.listdir(submitted / name)
+        except OSError:
+            continue
+        if wanted in found:
+            place = f"{printable(name)}/{lesson}/{wanted}"
+            yield f"{printable(name)} is not graded: move its {wanted} to {place}."
+        elif not found:
+            yield f"{printable(name)} is not graded: its folder is empty."
 
 
 def _has(path: Path) -> bool:

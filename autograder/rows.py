@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 from nbgrader import api, utils
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, load_only
 
 CHECK = "-check"  # an exercise's grade cell is named for its solution cell
@@ -169,6 +169,19 @@ def find_ids(session: Session, lesson: str) -> Ids | None:
     grades = {name: id_ for kind, name, id_ in cells if kind == api.GradeCell.__name__}
     comments = {name: id_ for kind, name, id_ in cells if kind == api.SolutionCell.__name__}
     return Ids(assignment, notebook, grades, comments)
+
+
+def auto_scores(session: Session, ids: Ids) -> dict[str, float]:
+    """What the autograder gave for a lesson, by student."""
+    submission, notebook, grade = api.SubmittedAssignment, api.SubmittedNotebook, api.Grade
+    found = session.execute(
+        select(submission.student_id, func.sum(grade.auto_score))
+        .join(notebook, notebook.assignment_id == submission.id)
+        .join(grade, grade.notebook_id == notebook.id)
+        .where(submission.assignment_id == ids.assignment, notebook.notebook_id == ids.notebook)
+        .group_by(submission.student_id)
+    )
+    return {student: score for student, score in found if score is not None}
 
 
 def rows_of(session: Session, ids: Ids, students: Collection[str]) -> dict[str, Rows]:

@@ -12,10 +12,11 @@ from attnlab.checks.declare import Exercise
 from attnlab.checks.findings import Diagnosis, Verdict
 from autograder.child.wire import Ran
 from autograder.link import Ended
+from autograder.policy import STAGES
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
 LIBRARIES = {"pure": "Python's standard library", "numpy": "NumPy", "torch": "NumPy and PyTorch"}
-NO_MODULE = re.compile(r"No module named '(numpy|torch|attnlab\.)")
+NO_MODULE = re.compile(r"No module named '(?:(numpy|torch)\b|attnlab\.)")
 
 
 def ended(exercise: Exercise, how: Ended) -> Verdict:
@@ -53,9 +54,9 @@ def missing(exercise: Exercise, bound: str, ran: Ran | None, stage: str) -> Verd
         message = f"`{name}` is {bound}, and should be a function."
         return _nothing(exercise, "MISSING", message)
     if ran is None or ran.raised is None:
-        return _nothing(exercise, "MISSING", f"There is no `{name}` in the notebook.")
+        return _nothing(exercise, "MISSING", f"There is no `{name}` in the cells above its check.")
     raised = ran.raised
-    if NO_MODULE.search(raised.message):
+    if _is_banned(raised, stage):
         return _import_failed(exercise, raised, stage)
     where = f", at the line `{raised.line}`" if raised.line else ""
     message = f"Its cell raised {raised.name}: {raised.message}{where}. So there is no `{name}`."
@@ -72,7 +73,7 @@ def refined(verdict: Verdict, raised: Iterable[Raised], stage: str, exercise: Ex
     if verdict.status == "PASS":
         return verdict
     for item in raised:
-        if NO_MODULE.search(item.message) and "ImportError" in item.names:
+        if "ImportError" in item.names and _is_banned(item, stage):
             return _import_failed(exercise, item, stage)
     return replace(
         verdict,
@@ -112,6 +113,12 @@ def unreadable(exercise: Exercise) -> Verdict:
 def without_addresses(text: str) -> str:
     """A message that is the same each time."""
     return ADDRESS.sub("0x…", text)
+
+
+def _is_banned(raised: Raised, stage: str) -> bool:
+    """Whether an import failed because the lesson's stage has no such library."""
+    found = NO_MODULE.search(raised.message)
+    return found is not None and found[1] not in STAGES[stage]
 
 
 def _import_failed(exercise: Exercise, raised: Raised, stage: str) -> Verdict:

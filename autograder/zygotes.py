@@ -252,9 +252,10 @@ class _Program:
         owner = os.pidfd_open(os.getpid())
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
+            # Isolated as by -I, but for reading PYTHONHASHSEED: a set has the same order each time.
             # A session of its own: Ctrl-C at the terminal is the grader's business.
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", ZYGOTE, str(theirs.fileno()), str(owner)],
+                [sys.executable, "-P", "-s", "-S", ZYGOTE, str(theirs.fileno()), str(owner)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,

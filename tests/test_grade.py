@@ -393,6 +393,56 @@ def test_comparison_with_fused_attention_costs_nothing(torch_grader: Grader) -> 
     assert result.score == result.max_score
 
 
+def test_a_slip_in_an_import_that_the_stage_allows_is_no_offence(torch_grader: Grader) -> None:
+    slip = "import torch.nn.functionnal as F\ndef causal_mask(n, device=None): pass"
+    inside = "def padding_mask(lengths, max_len):\n    import numpy.linag"
+    answers = {"causal_mask": slip, "padding_mask": inside}
+    found = by_name(torch_grader.grade(notebook(answers, slug=TORCH), "s"))
+    for name, module in (("causal_mask", "torch.nn.functionnal"), ("padding_mask", "numpy.linag")):
+        assert found[name].status == "ERROR"
+        assert f"No module named '{module}'" in found[name].message
+
+
+def test_comparison_under_the_function_with_imports_of_its_own_costs_nothing(
+    torch_grader: Grader,
+) -> None:
+    right = next(
+        cell["source"] for cell in cells_of(TORCH, solved=True) if name_of(cell) == "attention"
+    )
+    tried = (
+        "\nif __name__ == '__main__':\n    import torch.nn.functional as F\n"
+        "    q = torch.ones(1, 2, 3)\n"
+        "    print(F.scaled_dot_product_attention(q, q, q, is_causal=True))\n"
+    )
+    answers = {"attention": right + tried}
+    assert (
+        by_name(torch_grader.grade(notebook(answers, slug=TORCH), "s"))["attention"].status
+        == "PASS"
+    )
+
+
+def test_a_set_has_the_same_order_in_every_process() -> None:
+    """Two zygotes, one after the other, as of two runs."""
+    source = (
+        "def softmax(scores):\n    raise RuntimeError(' '.join({'tides', 'moss', 'glass', 'owls'}))"
+    )
+    messages = set()
+    for _ in range(3):
+        with grader_of(SLUG) as grader:
+            messages.add(softmax(grader, source).message)
+    assert len(messages) == 1
+
+
+def test_an_answer_below_its_check_is_told_so(grader: Grader) -> None:
+    moved = {"softmax": "# moved to the end"}
+    late = {"softmax-check": "def softmax(scores):\n    return scores"}
+    result = by_name(grader.grade(notebook(moved, after=late), "s"))["softmax"]
+    assert (result.status, result.message) == (
+        "MISSING",
+        "There is no `softmax` in the cells above its check.",
+    )
+
+
 @pytest.mark.parametrize(
     "patch",
     [

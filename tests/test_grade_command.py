@@ -30,12 +30,12 @@ from autograder.course import Course
 from autograder.lessons import STAGE_OF
 from autograder.limits import Limits
 from autograder.marking import GradesOne, Job
-from autograder.one_file import student_of
+from autograder.one_file import as_text, student_of
 from autograder.pool import Pool
 from autograder.problems import Problem, Usage
 from autograder.progress import Progress
 from autograder.read import Unreadable
-from autograder.results import Graded, Result
+from autograder.results import ExerciseResult, Graded, Result
 from autograder.roster import Submission
 from tests import small_class
 from tests.course import ROOT, released_path
@@ -375,6 +375,22 @@ def test_what_is_no_notebook_of_the_student_is_named(
     content = collect(submitted).content
     assert isinstance(content, Unreadable)
     assert BAD[make] in str(content)
+
+
+def test_what_lies_a_level_too_high_and_an_empty_folder_are_told(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(course, "ann", notebook())
+    home = course / "autograder" / "submitted"
+    for name in ("eve", "bob", "cid"):
+        (home / name).mkdir()
+    (home / "eve" / NOTEBOOK).write_bytes(notebook())
+    (home / "cid" / "01-soft-lookup").mkdir()
+    assert [result["student"] for result in grade(course)] == ["ann"]
+    said = capsys.readouterr().err
+    assert f"eve is not graded: move its {NOTEBOOK} to eve/{LESSON}/{NOTEBOOK}." in said
+    assert "bob is not graded: its folder is empty." in said
+    assert "cid" not in said
 
 
 def test_a_students_folder_that_leads_to_itself_is_one_students_trouble(submitted: Path) -> None:
@@ -737,6 +753,14 @@ def test_a_full_disk_is_named_and_resume_goes_on(course: Path) -> None:
 
 
 # One file
+
+
+def test_what_a_learner_wrote_cannot_steer_a_terminal() -> None:
+    forged = ExerciseResult("softmax", "ERROR", 0.0, 2.0, None, "\x1b[2J\x1b[1;1Hall right\r", 0.1)
+    result = Result("s", LESSON, "GRADED", "", 0.0, 2.0, (), (forged,))
+    shown = as_text(Graded(result))
+    assert "\\x1b[2J" in shown
+    assert all(letter == "\n" or letter.isprintable() for letter in shown)
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,44 @@ def exported(folder: Path) -> dict[tuple[str, str], tuple[float, float, float]]:
         }
 
 
+# --- made ---
+
+
+def test_a_gradebook_that_was_killed_while_it_was_made_is_made_anew(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """nbgrader makes the tables first and says last which version they are of."""
+    path = folder / "autograder" / "gradebook.db"
+    path.unlink()
+
+    def killed() -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(api, "get_alembic_version", killed)
+        with pytest.raises(KeyboardInterrupt):
+            Gradebook(Course.here())
+    assert not path.exists()
+    with Gradebook(Course.here()) as gradebook:
+        gradebook.prepare(LESSON)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("select count(*) from alembic_version").fetchone() == (1,)
+    assert [part.name for part in path.parent.glob(".*.part")] == []
+
+
+def test_a_gradebook_that_cannot_be_made_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "autograder" / "gradebook.db").unlink()
+
+    def nowhere() -> str:
+        raise OSError(28, "No space left on device", "/scratch")
+
+    monkeypatch.setattr(api, "get_alembic_version", nowhere)
+    with pytest.raises(GradebookError, match=r"could not be made: No space .*/scratch"):
+        Gradebook(Course.here())
+
+
 # --- scores ---
 
 

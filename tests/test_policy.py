@@ -238,6 +238,39 @@ def test_comparison_in_another_cell_is_not_held_against_anyone() -> None:
     assert banned(FUNCTIONAL, after, ATTENTION) == ""
 
 
+TRIED_OUT = """if __name__ == "__main__":
+    import torch.nn.functional as F
+    with torch.no_grad():
+        if True:
+            expected = F.scaled_dot_product_attention(Q, K, V)
+        else:
+            expected = None
+    print((attention(Q, K, V) - expected).abs().max())
+"""
+
+
+def test_comparison_beside_an_import_under_a_condition_is_not_held_against_anyone() -> None:
+    mine = "def attention(Q, K, V):\n    return F.softmax(Q @ K.mT, -1) @ V\n"
+    parts = policy.unfolded(program(FUNCTIONAL, mine + TRIED_OUT))
+    assert policy.banned_call(policy.needed("attention", parts)) == ""
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "if True:\n    core = F.scaled_dot_product_attention",
+        "if False:\n    pass\nelse:\n    if 1:\n        core = F.scaled_dot_product_attention",
+        "with one() as a, two(F.scaled_dot_product_attention) as core:\n    pass",
+        "if (core := F.scaled_dot_product_attention):\n    pass",
+        "with quiet():\n    def core(*a):\n        return F.scaled_dot_product_attention(*a)",
+        "if True:\n    from torch.nn.functional import scaled_dot_product_attention as core",
+    ],
+)
+def test_what_the_function_needs_is_found_under_a_condition(hidden: str) -> None:
+    parts = policy.unfolded(program(FUNCTIONAL, hidden, "def attention(*a): return core(*a)"))
+    assert policy.banned_call(policy.needed("attention", parts)) != ""
+
+
 # banned imports ---------------------------------------------------------------------------------
 
 

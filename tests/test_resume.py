@@ -135,6 +135,28 @@ def test_resume_with_other_checks_grades_everyone_with_the_same_seed(
     ]
 
 
+def test_resume_grades_again_what_the_gradebook_or_the_folders_have_lost(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = course / "autograder"
+    for name in ("ann", "bob", "cid"):
+        hand_in(course, name, notebook({"number": name}))
+    hand_in(course, "eve", b"")
+    shutil.copy(home / "gradebook.db", course / "backup.db")
+    before = grade(course)
+    books = recorded(course), written(course)
+    (home / "feedback" / "bob" / LESSON / f"{LESSON}.html").unlink()
+    assert grade(course, resume=True) == before
+    assert (recorded(course), written(course)) == books
+    shutil.copy(course / "backup.db", home / "gradebook.db")
+    capsys.readouterr()
+    assert grade(course, resume=True) == before
+    assert "4 graded now" in capsys.readouterr().err
+    assert (recorded(course), written(course)) == books
+    grade(course, resume=True)
+    assert "0 graded now" in capsys.readouterr().err
+
+
 def test_code_that_learners_hand_in_is_none_of_the_grader_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
