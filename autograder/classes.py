@@ -106,8 +106,8 @@ def grade_class(
         try:
             stack.enter_context(sole_grader(runs / "lock", order.lesson, _say))
             names = roster.students(submitted, order.lesson)
-            for sentence in roster.misplaced(submitted, order.lesson, names):
-                _say(sentence)
+            if not order.students:
+                _say_all(list(roster.misplaced(submitted, order.lesson, names)))
             names = roster.chosen(names, order.students, order.lesson)
             journal = stack.enter_context(_journal(order, released, runs / order.lesson))
             _sweep(course, order.lesson)
@@ -146,12 +146,15 @@ def _journal(order: Order, released: str, folder: Path) -> Journal:
             f"The run to go on with has seed {found.seed}, not {order.seed}. Leave --seed out, or "
             "leave --resume out to grade everyone anew."
         )
-    changed = {"released": f"{order.lesson} was released anew", "code": "The checks changed"}
+    changed = {
+        "released": f"{order.lesson} was released anew",
+        "code": "The grader or its checks changed",
+    }
     for entry, what in changed.items():
         if found.header.get(entry) == header[entry]:
             continue
         found.close()
-        _say(f"{what} since that run: everyone is graded again.")
+        _say(f"{what} since that run: it begins anew, with the same seed.")
         return Journal.begin(path, header | {"seed": found.seed})
     return found
 
@@ -226,7 +229,7 @@ class _Run:
                 yield submission
 
     def _is_done(self, submission: Submission) -> bool:
-        """Whether this very submission is noted, and the gradebook still has what was noted."""
+        """Whether this very submission is noted, and the gradebook still has its score."""
         name = submission.folder
         if not self._journal.holds(name, submission.fingerprint):
             return False
@@ -298,6 +301,13 @@ class _Summary:
 def _some(names: list[str]) -> str:
     more = f", and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
+
+
+def _say_all(sentences: list[str]) -> None:
+    for sentence in sentences[:_LISTED]:
+        _say(sentence)
+    if len(sentences) > _LISTED:
+        _say(f"There are {len(sentences) - _LISTED} more such folders.")
 
 
 def _say(sentence: str) -> None:

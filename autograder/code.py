@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attnlab
@@ -24,5 +24,10 @@ def _modules() -> Iterator[Path]:
     """Every module, folder by folder. What learners hand in lies among the grader's own folders."""
     course, grader = Path(attnlab.__path__[0]), Path(autograder.__path__[0])
     for folder in (course, course / "checks", course / "exercises", grader):
-        yield from sorted(folder.glob("*.py"))
-    yield from sorted((grader / "child").rglob("*.py"))
+        yield from _regular(folder.glob("*.py"))
+    yield from _regular((grader / "child").rglob("*.py"))
+
+
+def _regular(paths: Iterable[Path]) -> list[Path]:
+    """In order, and without what an editor puts beside a module that it has open."""
+    return sorted(path for path in paths if not path.name.startswith(".") and path.is_file())

@@ -7,6 +7,7 @@ file system it does not work.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -102,7 +103,7 @@ def _make(address: URL, course_id: str) -> None:
     """Make a gradebook where there is none: whole, as nbgrader takes several steps to make it."""
     assert address.database is not None
     path = Path(address.database)
-    if path.exists():
+    if os.path.lexists(path):  # SQLite itself follows a link to where nothing is yet
         return
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)  # a killed run's

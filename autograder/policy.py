@@ -17,6 +17,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import chain
 
 # What computes attention by itself, wherever in PyTorch it is found.
 FUSED = frozenset(
@@ -191,14 +192,14 @@ def _unfolded(statement: Statement, depth: int) -> Iterator[Statement]:
         yield statement
         return
     try:
-        [node] = ast.parse(statement.source).body
-        parts = [ast.unparse(part) for part in _parts(node)]
-        inner = [part for source in parts for part in statements(statement.cell, source)]
+        [node] = _parsed(statement.source)[1].body
+        inner = [statements(statement.cell, ast.unparse(part)) for part in _parts(node)]
     except PARSING_ERRORS:
         inner = []
-    if not inner:
+    if not inner or not all(inner):  # nothing may be lost on the way
         yield statement
-    for part in inner:
+        return
+    for part in chain.from_iterable(inner):
         for each in _unfolded(part, depth - 1):
             yield replace(each, replaces=False)
 

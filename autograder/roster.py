@@ -12,7 +12,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -92,19 +92,20 @@ def students(submitted: Path, lesson: str) -> list[str]:
     return sorted(name for name in folders if _has(submitted / name / lesson))
 
 
-def misplaced(submitted: Path, lesson: str, names: Collection[str]) -> Iterator[str]:
+def misplaced(submitted: Path, lesson: str, names: Iterable[str]) -> Iterator[str]:
     """A sentence on each folder that is not graded, and may be meant to be.
 
     Args:
         names: the folders that are graded.
     """
+    graded = set(names)
     wanted = f"{lesson}.ipynb"
     try:
         with os.scandir(submitted) as entries:
             others = sorted(
                 entry.name
                 for entry in entries
-                if entry.name not in names and entry.is_dir(follow_symlinks=False)
+                if entry.name not in graded and entry.is_dir(follow_symlinks=False)
             )
     except OSError:
         return
@@ -187,7 +188,10 @@ def small_files(folder: Path) -> dict[str, bytes]:
     A learner may have made the folder: no link is followed, nothing large or odd is read.
     """
     found: dict[str, bytes] = {}
-    if folder.is_symlink() or folder.parent.is_symlink():
+    try:
+        if folder.is_symlink() or folder.parent.is_symlink():
+            return found
+    except OSError:
         return found
     for name in _BESIDE:
         try:

@@ -393,6 +393,18 @@ def test_what_lies_a_level_too_high_and_an_empty_folder_are_told(
     assert "cid" not in said
 
 
+def test_a_folder_that_cannot_be_searched_is_one_students_trouble(
+    submitted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_notebook(submitted / "learner")
+
+    def refused(path: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_symlink", refused)  # as it is for whoever is not root
+    assert roster.small_files(submitted / "learner" / LESSON) == {}
+
+
 def test_a_students_folder_that_leads_to_itself_is_one_students_trouble(submitted: Path) -> None:
     (submitted / "learner").symlink_to("learner")
     assert roster.students(submitted, LESSON) == ["learner", "neighbour"]

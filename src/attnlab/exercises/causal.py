@@ -136,15 +136,21 @@ def _alike(rng: np.random.Generator) -> tuple[Tensor, ...]:
     return x + lengths * normal(rng, 6), Wq, Wq + 0.2 * Wk, Wv
 
 
+def _far_below(rng: np.random.Generator) -> tuple[Tensor, ...]:
+    """The same with scores down to -4,000, where -1,000 is no low number any more."""
+    x, Wq, Wk, Wv = _alike(rng)
+    scores = (x @ Wq) @ (x @ Wk).mT / Wq.shape[-1] ** 0.5
+    return x * (4000.0 / scores.abs().max()).sqrt(), Wq, -Wk, Wv
+
+
 def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", _sentence(rng, 2, 5, 6, 4, 3), exact_zeros=True)
     yield Case("values", _sentence(rng, 3, 7, 4, 2, 5), exact_zeros=True)
     yield Case("gradient", _sentence(rng, 2, 5, 6, 4, 3), gradient=True)
     yield Case("single", _sentence(rng, 2, 1, 6, 4, 3), note="there is one token")
     yield Case("large", _alike(rng), note="scores are in the thousands", exact_zeros=True)
-    x, Wq, Wk, Wv = _alike(rng)
     note = "scores are in the thousands below 0"
-    yield Case("large", (x, Wq, -Wk, Wv), note=note, exact_zeros=True)
+    yield Case("large", _far_below(rng), note=note, exact_zeros=True)
     single = tuple(part.float() for part in _sentence(rng, 2, 5, 6, 4, 3))
     note = "inputs are float32"
     yield Case("float32", single, note=note, tolerance=FLOAT32_TOLERANCE, exact_zeros=True)
@@ -320,8 +326,8 @@ ATTENTION = Exercise(
             Mistake(
                 "mask-with-small-number",
                 _attend(Recipe(hide=_low(low))),
-                f"Blocked scores were set to {low:g}, which is not low enough: other scores may "
-                "be as low, and blocked keys keep some weight.",
+                "Blocked scores were set to a number that is not low enough: other scores may be "
+                "as low, and blocked keys keep some weight.",
                 "Set blocked scores to -inf, as e to the -inf is 0.",
             )
             for low in (-1.0, -10.0, -100.0, -1e3)

@@ -43,7 +43,7 @@ def _hard_cases(rng: np.random.Generator) -> Iterator[Case]:
     note = "the value that belongs to the key is all 0"
     some = random_list(rng, 4, 3)
     some[1] = [0.0] * 3
-    yield Case("match", (words[1], words[:4], some), note=note)
+    yield Case("missing", (words[1], words[:4], some), note=note)
     yield Case("missing", ("zinc", words, random_list(rng, 7, 3)), raises="KeyError")
     yield Case("missing", (9, [], []), raises="KeyError", note="there are no keys")
 
@@ -84,7 +84,7 @@ HARD_LOOKUP = Exercise(
     groups=(
         Group("match", "gives the value of the key that equals the query", 0.5, core=True),
         Group("several", "adds the values of all keys that match", 0.125),
-        Group("missing", "raises KeyError when no key matches", 0.25),
+        Group("missing", "raises KeyError when no key matches, and only then", 0.25),
         unchanged(0.125),
     ),
     cases=_hard_cases,
