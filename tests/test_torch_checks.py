@@ -29,6 +29,15 @@ def verdict_on(function: Function, name: str, lesson: str) -> Verdict:
     return check(function, name=name, lesson=lesson).verdict
 
 
+class Projections(nn.Module):
+    """What SelfAttention is made of, and no forward pass."""
+
+    def __init__(self, d: int, d_k: int, d_v: int, bias: bool = False) -> None:
+        super().__init__()
+        self.W_q, self.W_k = nn.Linear(d, d_k, bias), nn.Linear(d, d_k, bias)
+        self.W_v = nn.Linear(d, d_v, bias)
+
+
 def on_attention(function: Function) -> Verdict:
     return verdict_on(function, "attention", "06-causal-mask")
 
@@ -117,12 +126,7 @@ def test_flex_attention_earns_nothing() -> None:
 
 
 def test_fused_attention_in_a_module_forfeits_the_points() -> None:
-    class Cheats(nn.Module):
-        def __init__(self, d: int, d_k: int, d_v: int, bias: bool = False) -> None:
-            super().__init__()
-            self.W_q, self.W_k = nn.Linear(d, d_k, bias), nn.Linear(d, d_k, bias)
-            self.W_v = nn.Linear(d, d_v, bias)
-
+    class Cheats(Projections):
         def forward(self, x: Tensor) -> Any:
             q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
             return F.scaled_dot_product_attention(q, k, v), plain(q, k, v)[1]
@@ -143,12 +147,7 @@ def test_what_pytorch_cannot_compute_is_no_unwritten_exercise() -> None:
     def mixes_kinds(lengths: Tensor, n: int) -> Tensor:
         return torch.ones(n, n).tril() & (torch.arange(n) < lengths[:, None])[:, None, None]
 
-    class Misspelt(nn.Module):
-        def __init__(self, d: int, d_k: int, d_v: int, bias: bool = False) -> None:
-            super().__init__()
-            self.W_q, self.W_k = nn.Linear(d, d_k, bias), nn.Linear(d, d_k, bias)
-            self.W_v = nn.Linear(d, d_v, bias)
-
+    class Misspelt(Projections):
         def foward(self, x: Tensor) -> Any:
             return plain(self.W_q(x), self.W_k(x), self.W_v(x))
 
@@ -186,12 +185,7 @@ def test_a_result_changed_in_place_is_explained_where_autograd_refuses_it() -> N
 
 
 def test_a_module_is_shown_as_it_was_built() -> None:
-    class Doubles(nn.Module):
-        def __init__(self, d: int, d_k: int, d_v: int, bias: bool = False) -> None:
-            super().__init__()
-            self.W_q, self.W_k = nn.Linear(d, d_k, bias), nn.Linear(d, d_k, bias)
-            self.W_v = nn.Linear(d, d_v, bias)
-
+    class Doubles(Projections):
         def forward(self, x: Tensor) -> Any:
             q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
             return plain(q.double(), k.double(), v.double())
