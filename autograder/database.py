@@ -59,10 +59,31 @@ class Database:
             if sqlite and "timeout" not in address.query:
                 address = address.update_query_dict({"timeout": str(wait_seconds)})
             if sqlite and address.database and not address.database.startswith((":", "file:")):
-                _make(address, course_id)
+                self._make(address, course_id)
             self._gradebook = api.Gradebook(address, course_id)
         if sqlite:
             _lock_first(self._gradebook.engine)
+
+    def _make(self, address: URL, course_id: str) -> None:
+        """Make a gradebook where there is none: whole, as nbgrader takes several steps to it."""
+        assert address.database is not None
+        path = Path(address.database)
+        if os.path.lexists(path):  # SQLite itself follows a link to where nothing is yet
+            return
+        part = path.with_name(f".{path.name}.part")
+        try:
+            part.unlink(missing_ok=True)  # a killed run's
+            api.Gradebook(address.set(database=str(part)), course_id).close()
+            if path.exists():  # another program was quicker
+                part.unlink()
+            else:
+                part.rename(path)
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            raise GradebookError(
+                f"The gradebook {self} could not be made: {error.strerror or error}{where}. "
+                f"Put that right, {_AGAIN}"
+            ) from error
 
     def close(self) -> None:
         self._gradebook.close()
@@ -95,23 +116,8 @@ class Database:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except (DBAPIError, ArgumentError, NoSuchModuleError, api.InvalidEntry, OSError) as error:
+        except (DBAPIError, ArgumentError, NoSuchModuleError, api.InvalidEntry) as error:
             raise GradebookError(f"The gradebook {self} {_sentence(error)}") from error
-
-
-def _make(address: URL, course_id: str) -> None:
-    """Make a gradebook where there is none: whole, as nbgrader takes several steps to make it."""
-    assert address.database is not None
-    path = Path(address.database)
-    if os.path.lexists(path):  # SQLite itself follows a link to where nothing is yet
-        return
-    part = path.with_name(f".{path.name}.part")
-    part.unlink(missing_ok=True)  # a killed run's
-    api.Gradebook(address.set(database=str(part)), course_id).close()
-    if path.exists():  # another program was quicker
-        part.unlink()
-    else:
-        part.rename(path)
 
 
 def _lock_first(engine: Engine) -> None:
@@ -132,9 +138,6 @@ def _lock_first(engine: Engine) -> None:
 
 def _sentence(error: Exception) -> str:
     """What is wrong with the gradebook, and what to do."""
-    if isinstance(error, OSError):
-        where = f" ({error.filename})" if error.filename else ""
-        return f"could not be made: {error.strerror or error}{where}. Put that right, {_AGAIN}"
     cause = error.__context__ if isinstance(error, api.InvalidEntry) else error
     if isinstance(cause, IntegrityError):
         return f"was changed by another program meanwhile. Wait for it or stop it, {_AGAIN}"
