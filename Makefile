@@ -59,5 +59,5 @@ bench: $(READY) ## run the benchmarks, each side by side with something to compa
 	$(BIN)/python -m benchmarks.grading $(ARGS)
 	$(BIN)/python -m benchmarks.figures
 
-demo-class: $(READY) ## fill autograder/submitted/ with a synthetic class; STUDENTS=30 LESSON=06-causal-mask SEED=1
+demo-class: $(READY) ## fill class/submitted/ with a synthetic class; STUDENTS=30 LESSON=06-causal-mask SEED=1
 	$(BIN)/python -m autograder.demo_class --students $(STUDENTS) --seed $(SEED) $(if $(LESSON),--lesson $(LESSON)) $(ARGS)

@@ -2,7 +2,8 @@
 
     solutions/<lesson>/           what authors edit
     notebooks/<lesson>/           what learners open, made by `make release`
-    autograder/submitted/<student>/<lesson>/    and autograded/, feedback/, gradebook.db
+    class/submitted/<student>/<lesson>/     what comes back
+    class/                        autograded/, feedback/, gradebook.db
 
 `get_config` is handed to this file by nbgrader.
 """
@@ -12,7 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-(ROOT / "autograder").mkdir(exist_ok=True)  # SQLite makes its file, not the folder
+(ROOT / "class").mkdir(exist_ok=True)  # SQLite makes its file, not the folder
 
 # nbgrader runs `alembic` to make a gradebook, and that is on PATH in an activated environment only.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -22,13 +23,13 @@ c = get_config()  # type: ignore[name-defined]
 c.CourseDirectory.course_id = "attnlab"
 c.CourseDirectory.root = str(ROOT)
 c.CourseDirectory.source_directory = "solutions"
-c.CourseDirectory.source_with_tests_directory = "autograder/source_with_tests"
+c.CourseDirectory.source_with_tests_directory = "class/source_with_tests"
 c.CourseDirectory.release_directory = "notebooks"
-c.CourseDirectory.submitted_directory = "autograder/submitted"
-c.CourseDirectory.autograded_directory = "autograder/autograded"
-c.CourseDirectory.feedback_directory = "autograder/feedback"
-c.CourseDirectory.solution_directory = "autograder/solution"
-c.CourseDirectory.db_url = f"sqlite:///{(ROOT / 'autograder' / 'gradebook.db').as_posix()}"
+c.CourseDirectory.submitted_directory = "class/submitted"
+c.CourseDirectory.autograded_directory = "class/autograded"
+c.CourseDirectory.feedback_directory = "class/feedback"
+c.CourseDirectory.solution_directory = "class/solution"
+c.CourseDirectory.db_url = f"sqlite:///{(ROOT / 'class' / 'gradebook.db').as_posix()}"
 
 # A lesson's .py pair holds the solutions, and nbgrader copies whatever it is not told to ignore.
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "__pycache__", "*.pyc", "*.py", "feedback"]

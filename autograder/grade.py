@@ -131,7 +131,7 @@ class Grader:
             sum(exercise.score for exercise in exercises),
             self.points,
             rebuilt.repaired,
-            exercises,
+            exercises=exercises,
         )
         notebook = notebook_text(rebuilt.cells, attempt.ran, cards)
         return Graded(result, notebook, cards, attempt.clock.seconds)

@@ -37,6 +37,7 @@ class Result:
     Attributes:
         status: 'GRADED', or 'INVALID' where there is no notebook to grade; `message` says why.
         repaired: what of the locked parts had to be put right.
+        flags: what a person should look at; never scored.
     """
 
     student: str
@@ -46,12 +47,14 @@ class Result:
     score: float
     max_score: float
     repaired: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     exercises: tuple[ExerciseResult, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The object that `--json` writes, one per line."""
         return asdict(self) | {
             "repaired": list(self.repaired),
+            "flags": list(self.flags),
             "exercises": [asdict(exercise) for exercise in self.exercises],
         }
 

@@ -38,7 +38,7 @@ class Course:
     ) -> None:
         self.home = home.resolve()
         self.environment = environment or {}
-        if (self.home / "autograder" / "gradebook.db").exists():
+        if (self.home / "class" / "gradebook.db").exists():
             return
         if like is not None:
             shutil.copytree(like.home, self.home, dirs_exist_ok=True)
@@ -51,7 +51,7 @@ class Course:
 
     def hand_in(self, submissions: Iterable[Submission], seed: int) -> None:
         for submission in submissions:
-            demo.write(self.home / "autograder" / "submitted", submission, seed)
+            demo.write(self.home / "class" / "submitted", submission, seed)
 
     def autograde(self, lesson: str = ALL) -> float:
         """Grade as plain nbgrader does; the seconds that it took.

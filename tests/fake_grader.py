@@ -46,7 +46,7 @@ class FakeGrader:
             self._exercise(name, points, data) for name, points in self._points.items()
         )
         score = sum(exercise.score for exercise in exercises)
-        result = Result(student, self._job.lesson, "GRADED", "", score, most, (), exercises)
+        result = Result(student, self._job.lesson, "GRADED", "", score, most, (), (), exercises)
         return Graded(result, data.decode())
 
     def _exercise(self, name: str, points: float, data: bytes) -> ExerciseResult:

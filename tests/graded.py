@@ -68,7 +68,7 @@ def grade(
         )
     total = sum(item.score for item in results)
     most = sum(item.max_score for item in results)
-    result = Result(student, lesson, "GRADED", "", total, most, repaired, tuple(results))
+    result = Result(student, lesson, "GRADED", "", total, most, repaired, (), tuple(results))
     return Graded(result, autograded(lesson, cards, code or {}), cards)
 
 

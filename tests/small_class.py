@@ -48,7 +48,7 @@ def notebook(fake: dict[str, Any] | None = None, lesson: str = LESSON) -> bytes:
 
 def hand_in(course: Path, student: str, content: bytes, lesson: str = LESSON) -> Path:
     """Write a student's submission."""
-    path = course / "autograder" / "submitted" / student / lesson / f"{lesson}.ipynb"
+    path = course / "class" / "submitted" / student / lesson / f"{lesson}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path
@@ -89,7 +89,7 @@ def recorded(course: Path) -> dict[str, list[tuple[Any, ...]]]:
         "students": "select id from student",
         "submissions": "select student_id, timestamp from submitted_assignment",
     }
-    with sqlite3.connect(course / "autograder" / "gradebook.db") as connection:
+    with sqlite3.connect(course / "class" / "gradebook.db") as connection:
         return {
             name: sorted(connection.execute(question).fetchall(), key=repr)
             for name, question in questions.items()
@@ -101,6 +101,6 @@ def written(course: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(course)): path.read_bytes()
         for step in ("autograded", "feedback")
-        for path in sorted((course / "autograder" / step).rglob("*"))
+        for path in sorted((course / "class" / step).rglob("*"))
         if path.is_file()
     }

@@ -114,7 +114,7 @@ def test_the_real_grader_gives_the_same_at_a_cluster(course: Path, machines: Mac
         source = right_notebook(LESSON) if number % 2 else wrong_notebook(LESSON)
         source.metadata["number"] = number
         hand_in(course, f"s{number}", json.dumps(source).encode())
-    (course / "autograder" / "submitted" / "nothing" / LESSON).mkdir(parents=True)
+    (course / "class" / "submitted" / "nothing" / LESSON).mkdir(parents=True)
     here = grade(course, open_grader, jobs=2)
     books = recorded(course), written(course)
     assert {result["score"] for result in here} >= {0.0, 9.0}
@@ -129,7 +129,7 @@ def test_a_worker_killed_halfway_loses_nothing(course: Path, machines: Machines)
         hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.15}))
     here = grade(course, jobs=2)
     books = recorded(course), written(course)
-    shutil.rmtree(course / "autograder" / "runs")
+    shutil.rmtree(course / "class" / "runs")
 
     def kill_one() -> None:
         wait_until(lambda: lines_in(course) >= 4, "some results from the cluster")

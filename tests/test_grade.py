@@ -362,7 +362,8 @@ def test_result_has_the_fields_of_a_line_of_json_in_their_order(grader: Grader) 
     line = grader.grade(notebook(), "s").result.as_json()
     assert json.loads(json.dumps(line)) == line
     assert list(line) == [
-        "student", "lesson", "status", "message", "score", "max_score", "repaired", "exercises",
+        "student", "lesson", "status", "message", "score", "max_score", "repaired", "flags",
+        "exercises",
     ]  # fmt: skip
     assert list(line["exercises"][0]) == [
         "name", "status", "score", "max_score", "diagnosis", "message", "seconds",

@@ -54,7 +54,17 @@ from tests.test_nbgrader import right_notebook
 
 NOTEBOOK = f"{LESSON}.ipynb"
 grade = partial(small_class.grade, jobs=2, seed=1)
-KEYS = ["student", "lesson", "status", "message", "score", "max_score", "repaired", "exercises"]
+KEYS = [
+    "student",
+    "lesson",
+    "status",
+    "message",
+    "score",
+    "max_score",
+    "repaired",
+    "flags",
+    "exercises",
+]
 
 
 def command(*arguments: str, fake: bool = True) -> int:
@@ -93,7 +103,7 @@ def wait_until(true: Callable[[], bool], what: str) -> None:
 
 def lines_in(course: Path, lesson: str = LESSON) -> int:
     """How many submissions the journal has."""
-    path = course / "autograder" / "runs" / lesson / "journal.jsonl"
+    path = course / "class" / "runs" / lesson / "journal.jsonl"
     return max(path.read_bytes().count(b"\n") - 1, 0) if path.exists() else 0
 
 
@@ -147,7 +157,7 @@ def test_without_a_seed_each_run_has_a_fresh_one_and_says_it(
     for _ in range(2):
         grade(course, seed=None)
         [said] = re.findall(r"Seed (\d+)\.", capsys.readouterr().err)
-        path = course / "autograder" / "runs" / LESSON / "journal.jsonl"
+        path = course / "class" / "runs" / LESSON / "journal.jsonl"
         assert json.loads(path.read_text().splitlines()[0])["seed"] == int(said)
         seeds.add(said)
     assert len(seeds) == 2
@@ -158,7 +168,7 @@ def test_only_the_students_asked_for_are_graded(course: Path) -> None:
         hand_in(course, student, notebook())
     results = grade(course, students=("s3", "s1", "s3"))
     assert [result["student"] for result in results] == ["s1", "s3"]
-    assert {path.name for path in (course / "autograder" / "autograded").iterdir()} == {"s1", "s3"}
+    assert {path.name for path in (course / "class" / "autograded").iterdir()} == {"s1", "s3"}
 
 
 def test_json_on_standard_output_is_alone_there(
@@ -194,7 +204,7 @@ def test_the_summary_counts_and_names_who_needs_a_person(
 
 
 def test_an_empty_class_is_no_failure(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (course / "autograder" / "submitted" / "s1" / "another-lesson").mkdir(parents=True)
+    (course / "class" / "submitted" / "s1" / "another-lesson").mkdir(parents=True)
     assert command("grade", LESSON, "--json=results.jsonl") == 0
     assert (course / "results.jsonl").read_bytes() == b""
     assert f"Nobody has handed in {LESSON}" in capsys.readouterr().err
@@ -359,7 +369,7 @@ BAD: dict[Callable[[Path], None], str] = {
 def submitted(tmp_path: Path) -> Path:
     """A folder of submissions in which one student has handed in a notebook."""
     hand_in(tmp_path, "neighbour", notebook())
-    return tmp_path / "autograder" / "submitted"
+    return tmp_path / "class" / "submitted"
 
 
 def collect(submitted: Path, student: str = "learner") -> roster.Submission:
@@ -381,7 +391,7 @@ def test_what_lies_a_level_too_high_and_an_empty_folder_are_told(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hand_in(course, "ann", notebook())
-    home = course / "autograder" / "submitted"
+    home = course / "class" / "submitted"
     for name in ("eve", "bob", "cid"):
         (home / name).mkdir()
     (home / "eve" / NOTEBOOK).write_bytes(notebook())
@@ -489,7 +499,7 @@ def test_a_fingerprint_changes_with_what_is_said_and_with_what_is_read() -> None
 
 
 def test_every_bad_submission_has_its_result_and_the_class_is_graded(course: Path) -> None:
-    home = course / "autograder" / "submitted"
+    home = course / "class" / "submitted"
     hand_in(course, "neighbour", notebook())
     for make in BAD:
         make(home / make.__name__)
@@ -714,8 +724,8 @@ def test_what_cannot_be_written_is_named_and_resume_goes_on(
     wanted = grade(course)
     (course / "results.jsonl").unlink()
     for folder in ("autograded", "feedback", "runs"):
-        shutil.rmtree(course / "autograder" / folder)
-    obstacle = course / "autograder" / step
+        shutil.rmtree(course / "class" / folder)
+    obstacle = course / "class" / step
     obstacle.write_text("a file where a folder should be")
     asked = ["grade", LESSON, "--jobs=1", "--seed=1", "--json=results.jsonl"]
     assert command(*asked) == 1
@@ -733,10 +743,10 @@ def test_a_full_disk_is_named_and_resume_goes_on(course: Path) -> None:
         hand_in(course, f"s{number:02}", notebook({"number": number}))
     wanted = grade(course)
     for folder in ("autograded", "feedback", "runs"):
-        shutil.rmtree(course / "autograder" / folder)
+        shutil.rmtree(course / "class" / folder)
     (course / "results.jsonl").unlink()
     asked = f"{sys.executable} -m tests.fake_run grade {LESSON} --jobs=1 --seed=1 --json=all.jsonl"
-    small = course / "autograder" / "autograded"
+    small = course / "class" / "autograded"
     script = f"""
         set -e
         mkdir {small}
@@ -760,7 +770,7 @@ def test_a_full_disk_is_named_and_resume_goes_on(course: Path) -> None:
     assert "disk is full" in done.stderr
     assert results_in(course / "all.jsonl") == wanted
     copies = sorted(path.read_bytes() for path in (course / "copy").rglob("*.ipynb"))
-    handed_in = (course / "autograder" / "submitted").rglob("*.ipynb")
+    handed_in = (course / "class" / "submitted").rglob("*.ipynb")
     assert copies == sorted(path.read_bytes() for path in handed_in)
 
 
@@ -769,7 +779,7 @@ def test_a_full_disk_is_named_and_resume_goes_on(course: Path) -> None:
 
 def test_what_a_learner_wrote_cannot_steer_a_terminal() -> None:
     forged = ExerciseResult("softmax", "ERROR", 0.0, 2.0, None, "\x1b[2J\x1b[1;1Hall right\r", 0.1)
-    result = Result("s", LESSON, "GRADED", "", 0.0, 2.0, (), (forged,))
+    result = Result("s", LESSON, "GRADED", "", 0.0, 2.0, (), (), (forged,))
     shown = as_text(Graded(result))
     assert "\\x1b[2J" in shown
     assert all(letter == "\n" or letter.isprintable() for letter in shown)

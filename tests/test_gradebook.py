@@ -66,7 +66,7 @@ def gradebook(folder: Path) -> Iterator[Gradebook]:
 
 
 def gradebook_path(folder: Path) -> Path:
-    return folder / "autograder" / "gradebook.db"
+    return folder / "class" / "gradebook.db"
 
 
 def db(folder: Path) -> api.Gradebook:
@@ -86,13 +86,13 @@ def rows(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 def tree(folder: Path) -> dict[str, bytes]:
     """Every file of the grader's output, hidden ones too."""
-    roots = [folder / "autograder" / name for name in ("autograded", "feedback")]
+    roots = [folder / "class" / name for name in ("autograded", "feedback")]
     found = [path for root in roots for path in root.rglob("*") if path.is_file()]
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
 def hand_in(folder: Path, student: str, timestamp: str | bytes, lesson: str = LESSON) -> Path:
-    submitted = folder / "autograder" / "submitted" / student / lesson
+    submitted = folder / "class" / "submitted" / student / lesson
     submitted.mkdir(parents=True)
     data = timestamp if isinstance(timestamp, bytes) else timestamp.encode()
     (submitted / "timestamp.txt").write_bytes(data)
@@ -127,7 +127,7 @@ def test_a_gradebook_that_was_killed_while_it_was_made_is_made_anew(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """nbgrader makes the tables first and says last which version they are of."""
-    path = folder / "autograder" / "gradebook.db"
+    path = folder / "class" / "gradebook.db"
     path.unlink()
 
     def killed() -> str:
@@ -148,7 +148,7 @@ def test_a_gradebook_that_was_killed_while_it_was_made_is_made_anew(
 def test_a_gradebook_that_cannot_be_made_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / "autograder" / "gradebook.db").unlink()
+    (folder / "class" / "gradebook.db").unlink()
 
     def nowhere() -> str:
         raise OSError(28, "No space left on device", "/scratch")
@@ -476,8 +476,8 @@ def test_formgrader_s_files_are_nbgrader_s(folder: Path, gradebook: Gradebook) -
     (submitted / "page.html").write_text("<script>alert(1)</script>")
     graded = dataclasses.replace(grade("ann"), page="<p>what no file \ud800 holds</p>")
     gradebook.record([graded])
-    autograded = folder / "autograder" / "autograded" / "ann" / LESSON
-    returned = folder / "autograder" / "feedback" / "ann" / LESSON
+    autograded = folder / "class" / "autograded" / "ann" / LESSON
+    returned = folder / "class" / "feedback" / "ann" / LESSON
     small = {"timestamp.txt": LATE.encode(), "submission_secret.txt": b"secret"}
     found = {path.name: path.read_bytes() for path in autograded.iterdir()}
     assert found == {f"{LESSON}.ipynb": graded.notebook.encode(), **small}
@@ -491,7 +491,7 @@ def test_no_link_in_a_submission_is_followed(folder: Path, gradebook: Gradebook)
     (folder / "elsewhere").mkdir()
     (folder / "elsewhere" / "timestamp.txt").write_text(LATE)
     (folder / "elsewhere" / "submission_secret.txt").write_text("another's")
-    submitted = folder / "autograder" / "submitted"
+    submitted = folder / "class" / "submitted"
     (submitted / "ann" / LESSON).mkdir(parents=True)
     for name in ("timestamp.txt", "submission_secret.txt"):
         (submitted / "ann" / LESSON / name).symlink_to(folder / "elsewhere" / name)
@@ -510,7 +510,7 @@ def test_an_old_notebook_does_not_stay_where_nothing_was_graded(
 ) -> None:
     gradebook.record([grade("ann", code={"attention": "OLD = 1"})])
     gradebook.record([invalid("ann", "It is <b>empty</b>.")])
-    path = folder / "autograder" / "autograded" / "ann" / LESSON / f"{LESSON}.ipynb"
+    path = folder / "class" / "autograded" / "ann" / LESSON / f"{LESSON}.ipynb"
     text = path.read_text(encoding="utf-8")
     assert "OLD = 1" not in text
     assert "It is &lt;b&gt;empty&lt;/b&gt;." in json.loads(text)["cells"][0]["source"][0]
@@ -527,10 +527,8 @@ def test_a_student_may_be_called_anything(folder: Path, gradebook: Gradebook, na
     gradebook.record([grade(name, *HALF)])
     with db(folder) as found:
         assert found.find_submission(LESSON, name).score == 6.5
-    assert (folder / "autograder" / "autograded" / name / LESSON / f"{LESSON}.ipynb").is_file()
-    page = (folder / "autograder" / "feedback" / name / LESSON / f"{LESSON}.html").read_text(
-        "utf-8"
-    )
+    assert (folder / "class" / "autograded" / name / LESSON / f"{LESSON}.ipynb").is_file()
+    page = (folder / "class" / "feedback" / name / LESSON / f"{LESSON}.html").read_text("utf-8")
     assert "<script" not in page
 
 
@@ -549,7 +547,7 @@ def test_text_that_utf_8_has_not_is_recorded_all_the_same(
 ) -> None:
     graded = grade("ann", code={"attention": "s = '\ud800'"})
     gradebook.record([graded])
-    path = folder / "autograder" / "autograded" / "ann" / LESSON / f"{LESSON}.ipynb"
+    path = folder / "class" / "autograded" / "ann" / LESSON / f"{LESSON}.ipynb"
     assert json.loads(path.read_bytes()) == json.loads(graded.notebook)
 
 
@@ -588,7 +586,7 @@ def formgrader_page(folder: Path, student: str) -> str:
     config.HTMLExporter.template_name = "formgrade"
     config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
     resources = {"index": 0, "total": 1, "base_url": "", "student": student, "notebook_path": ""}
-    path = folder / "autograder" / "autograded" / student / LESSON / f"{LESSON}.ipynb"
+    path = folder / "class" / "autograded" / student / LESSON / f"{LESSON}.ipynb"
     page, _ = HTMLExporter(config=config).from_filename(str(path), resources=resources)
     return str(page)
 
@@ -600,7 +598,7 @@ def test_nbgrader_s_own_feedback_can_be_made_from_it(folder: Path, gradebook: Gr
     run("nbgrader", "generate_feedback", LESSON, cwd=folder)
     assert tree(folder) == before, "it keeps what is there"
     run("nbgrader", "generate_feedback", LESSON, "--force", cwd=folder)
-    page = folder / "autograder" / "feedback" / "ann" / LESSON / f"{LESSON}.html"
+    page = folder / "class" / "feedback" / "ann" / LESSON / f"{LESSON}.html"
     assert "(Score: 6.5 / 9.0)" in page.read_text(encoding="utf-8")
 
 
@@ -755,15 +753,15 @@ def on_a_small_disk(folder: Path, place: Path, size: str, then: str = "") -> tup
 
 @pytest.mark.slow
 def test_a_full_disk_is_named_and_nothing_is_half_written(folder: Path) -> None:
-    said, number = on_a_small_disk(folder, folder / "autograder", "1500k")
-    assert str(folder / "autograder") in said
+    said, number = on_a_small_disk(folder, folder / "class", "1500k")
+    assert str(folder / "class") in said
     assert "he disk is full. Free some space" in said
     assert number > 0
 
 
 @pytest.mark.slow
 def test_a_gradebook_that_does_not_fit_takes_no_files_with_it(folder: Path) -> None:
-    books = folder / "autograder" / "books"
+    books = folder / "class" / "books"
     books.mkdir()
     gradebook_path(folder).rename(books / "gradebook.db")
     gradebook_path(folder).symlink_to(books / "gradebook.db")
@@ -775,16 +773,16 @@ def test_a_gradebook_that_does_not_fit_takes_no_files_with_it(folder: Path) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["autograded", "feedback"])
 def test_a_read_only_folder_is_named(folder: Path, name: str) -> None:
-    place = folder / "autograder" / name
+    place = folder / "class" / name
     place.mkdir()
     said, _ = on_a_small_disk(folder, place, "2m", f"mount -o remount,ro '{place}'")
-    assert f"autograder/{name}/" in said
+    assert f"class/{name}/" in said
     assert "read-only file system. Make it writable" in said
 
 
 @pytest.mark.slow
 def test_a_read_only_gradebook_is_named(folder: Path) -> None:
-    books = folder / "autograder" / "books"
+    books = folder / "class" / "books"
     books.mkdir()
     gradebook_path(folder).rename(books / "gradebook.db")
     gradebook_path(folder).symlink_to(books / "gradebook.db")

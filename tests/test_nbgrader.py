@@ -130,7 +130,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "wrong": wrong_notebook(slug),
         }
         for student, notebook in written.items():
-            path = course / "autograder" / "submitted" / student / slug / f"{slug}.ipynb"
+            path = course / "class" / "submitted" / student / slug / f"{slug}.ipynb"
             path.parent.mkdir(parents=True)
             nbformat.write(notebook, path)
         run("nbgrader", "autograde", slug, cwd=course)
@@ -176,7 +176,7 @@ def test_some_credit_is_partial(scores: Scores) -> None:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_mistake_is_named_and_costs_points(graded: Path, scores: Scores, slug: str) -> None:
     name, mistake, _ = WRONG[slug]
-    path = graded / "autograder" / "autograded" / "wrong" / slug / f"{slug}.ipynb"
+    path = graded / "class" / "autograded" / "wrong" / slug / f"{slug}.ipynb"
     cards = {grading(cell).grade_id: cell for cell in code_cells(read(path)) if is_check(cell)}
     [output] = cards[f"{name}-check"].outputs
     assert mistake in output.data["text/html"]

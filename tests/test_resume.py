@@ -109,7 +109,7 @@ def test_resume_records_another_time_of_handing_in(
     for name in ("ann", "bob"):
         hand_in(course, name, notebook())
     grade(course)
-    folder = course / "autograder" / "submitted" / "bob" / LESSON
+    folder = course / "class" / "submitted" / "bob" / LESSON
     (folder / "timestamp.txt").write_text("2026-02-03 10:00:00 UTC")
     grade(course, resume=True)
     assert "1 graded now" in capsys.readouterr().err
@@ -138,7 +138,7 @@ def test_resume_with_other_checks_grades_everyone_with_the_same_seed(
 def test_resume_grades_again_what_the_gradebook_or_the_folders_have_lost(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    home = course / "autograder"
+    home = course / "class"
     for name in ("ann", "bob", "cid"):
         hand_in(course, name, notebook({"number": name}))
     hand_in(course, "eve", b"")
@@ -161,7 +161,7 @@ def test_code_that_learners_hand_in_is_none_of_the_grader_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A class's folders lie beside the grader's modules: nothing there is ever opened."""
-    grader = tmp_path / "autograder"
+    grader = tmp_path / "class"
     grader.mkdir()
     for path in Path(autograder.__path__[0]).glob("*.py"):
         shutil.copy(path, grader)
@@ -220,7 +220,7 @@ def kill_and_compare(course: Path, kills: int, lesson: str, program: str) -> Non
     complete(undisturbed)
     seed = random.randrange(2**32)
     moments = random.Random(seed)
-    killed, students = 0, len(os.listdir(course / "autograder" / "submitted"))
+    killed, students = 0, len(os.listdir(course / "class" / "submitted"))
     for _ in range(kills):
         until = min(lines_in(course, lesson) + moments.randrange(3), students - 1)
         run = begin(course, "--resume")
@@ -265,7 +265,7 @@ def test_the_real_grader_killed_at_random_moments_leaves_the_same(tmp_path: Path
 def test_graders_of_one_gradebook_wait_and_say_for_whom(course: Path) -> None:
     for number in range(12):
         hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.02}))
-    with sole_grader(course / "autograder" / "runs" / "lock", "another", print):
+    with sole_grader(course / "class" / "runs" / "lock", "another", print):
         runs = [start(course, "--jobs=1", "--seed=5", f"--json={name}") for name in "ab"]
         for run in runs:
             assert run.stderr is not None

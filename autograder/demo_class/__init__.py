@@ -4,5 +4,5 @@
 
 `answers` says what learners write in the exercises: right, wrong, half finished. `habits` is what
 else they do to a notebook, `front_ends` how their editors save it, and `learners` deals all three
-out to a class, the same for the same seed. `folder` writes it to `autograder/submitted/`.
+out to a class, the same for the same seed. `folder` writes it to `class/submitted/`.
 """

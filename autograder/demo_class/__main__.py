@@ -1,4 +1,4 @@
-"""`python -m autograder.demo_class`: fill autograder/submitted/ with a synthetic class."""
+"""`python -m autograder.demo_class`: fill class/submitted/ with a synthetic class."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ def main() -> int:
     parser.add_argument("--students", type=int, default=30, metavar="N")
     parser.add_argument("--lesson", choices=LESSONS, help="one lesson; all of them if left out")
     parser.add_argument("--seed", type=int, default=1, help="the same seed, the same class")
-    parser.add_argument(
-        "--to", type=Path, default=ROOT / "autograder" / "submitted", metavar="FOLDER"
-    )
+    parser.add_argument("--to", type=Path, default=ROOT / "class" / "submitted", metavar="FOLDER")
     arguments = parser.parse_args()
     if arguments.students < 1:
         parser.error("a class has at least one student: --students 1")

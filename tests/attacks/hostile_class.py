@@ -155,7 +155,7 @@ def run(attacks: Sequence[Attack], folder: Path, jobs: int = 2) -> Run:
     done = Run()
     course = copy_to(folder)
     shutil.copytree(ROOT / "notebooks", course / "notebooks")
-    submitted = course / "autograder" / "submitted"
+    submitted = course / "class" / "submitted"
     waited_for = [attack for attack in attacks if attack.short]
     with listening() as (port, callers):
         students: dict[Attack, str] = {}
@@ -273,7 +273,7 @@ def listening() -> Iterator[tuple[int, Any]]:
 
 def _fingerprints(course: Path) -> dict[str, str]:
     """Of all that a learner's code has no business to change."""
-    kept = [course / "solutions", course / "notebooks", course / "autograder" / "submitted"]
+    kept = [course / "solutions", course / "notebooks", course / "class" / "submitted"]
     kept += [ROOT / "src", ROOT / "solutions", ROOT / "notebooks"]
     return {
         str(path): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -299,9 +299,9 @@ def _left_behind(course: Path) -> Iterator[str]:
 def _pages(course: Path, student: str) -> str:
     """What a browser would take for its own language: feedback, outputs in HTML, and metadata."""
     text = ""
-    for path in sorted((course / "autograder" / "feedback" / student).rglob("*.html")):
+    for path in sorted((course / "class" / "feedback" / student).rglob("*.html")):
         text += path.read_text(encoding="utf-8", errors="replace")
-    for path in sorted((course / "autograder" / "autograded" / student).rglob("*.ipynb")):
+    for path in sorted((course / "class" / "autograded" / student).rglob("*.ipynb")):
         text += _shown_by(path.read_text(encoding="utf-8"))
     return text
 
