@@ -15,6 +15,7 @@ import json
 import secrets
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -33,17 +34,20 @@ from autograder.journal import Journal
 from autograder.lessons import released_text
 from autograder.limits import Limits
 from autograder.lock import sole_grader
-from autograder.marking import Job, OpensGrader, open_grader
+from autograder.marking import Job, OpensGrader, grader_failed, open_grader, troubled
 from autograder.output import check_place, write_results
 from autograder.pool import Pool
 from autograder.problems import Problem, Usage, printable
 from autograder.progress import Progress
 from autograder.read import Unreadable
+from autograder.results import Graded
 from autograder.roster import Submission
 from autograder.zygotes import Nursery
 
 _BATCH = 16  # submissions in one transaction of the gradebook
 _BATCH_SECONDS = 1.0  # the longest that a graded submission waits for others
+# What is wrong with the machine or the course, and no one submission's.
+MACHINE = (Problem, GradebookError, NotWritten)
 _LISTED = 10  # names in the summary
 
 
@@ -183,6 +187,7 @@ class _Run:
         self._begun = time.monotonic()
         self._graded = 0
         self._nameless: set[str] = set()  # folders whose names no gradebook can hold
+        self._unrecorded: dict[str, dict[str, Any]] = {}  # results, by folder
         self._recorded: dict[str, float] = {}  # scores that the gradebook had as this run began
 
     def grade(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> None:
@@ -216,17 +221,25 @@ class _Run:
         """What is still to be graded, read when its turn comes."""
         for name in self._names:
             try:
-                check_name(name)
-            except BadName as error:
-                self._nameless.add(name)
-                submission = Submission(name, Unreadable(str(error)))
-            else:
-                folder = self._course.submitted(".", ".")
-                submission = roster.collect(folder, name, self._order.lesson, limits)
-            if self._is_done(submission):
+                submission = self._collect(name, limits)
+                is_done = self._is_done(submission)
+            except Problem:
+                raise
+            except Exception as error:  # of one submission, whatever it is
+                submission = Submission(name, Unreadable(grader_failed(error)))
+                is_done = False
+            if is_done:
                 progress.skip()
             else:
                 yield submission
+
+    def _collect(self, name: str, limits: Limits) -> Submission:
+        try:
+            check_name(name)
+        except BadName as error:
+            self._nameless.add(name)
+            return Submission(name, Unreadable(str(error)))
+        return roster.collect(self._course.submitted(".", "."), name, self._order.lesson, limits)
 
     def _is_done(self, submission: Submission) -> bool:
         """Whether this very submission is noted, and the gradebook still has its score."""
@@ -237,22 +250,48 @@ class _Run:
         return name in self._nameless or abs(self._recorded.get(name, -1.0) - score) < 1e-6
 
     def _record(self, batch: list[Done], gradebook: Gradebook, progress: Progress) -> None:
+        """Record a batch; where one submission cannot be recorded, the others are."""
         with self._interrupts.held():
-            gradebook.record(
-                [graded for sent, graded in batch if sent.folder not in self._nameless]
-            )
-            self._journal.add(
-                (submission.folder, submission.fingerprint, graded.result.as_json())
-                for submission, graded in batch
-            )
+            try:
+                self._write(batch, gradebook)
+            except MACHINE:
+                raise
+            except Exception:  # of one submission, whatever it is: which one, the next loop finds
+                for submission, graded in batch:
+                    self._write_one(submission, graded, gradebook)
             self._graded += len(batch)
             progress.advance(len(batch))
+
+    def _write(self, batch: list[Done], gradebook: Gradebook) -> None:
+        gradebook.record([graded for sent, graded in batch if sent.folder not in self._nameless])
+        self._journal.add(
+            (submission.folder, submission.fingerprint, graded.result.as_json())
+            for submission, graded in batch
+        )
+
+    def _write_one(self, submission: Submission, graded: Graded, gradebook: Gradebook) -> None:
+        """Record one submission, or that the grader failed at it."""
+        result = graded.result
+        try:
+            return self._write([(submission, graded)], gradebook)
+        except MACHINE:
+            raise
+        except Exception as error:
+            traceback.print_exc()
+            failed = troubled(result.student, result.lesson, result.max_score, error)
+        try:
+            self._write([(submission, failed)], gradebook)
+        except MACHINE:
+            raise
+        except Exception as error:
+            _say(f"{printable(result.student)} could not be recorded ({type(error).__name__}).")
+            self._unrecorded[submission.folder] = failed.result.as_json()
 
     def report(self) -> None:
         """Write the results in the order of the roster, and say what they come to."""
         lines, summary = [], _Summary()
         for name in self._names:
-            result = self._journal.result(name)
+            result = self._unrecorded.get(name) or self._journal.result(name)
             summary.add(result)
             if self._order.json:
                 lines.append(json.dumps(result) + "\n")

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from socket import socket
 from types import TracebackType
 
 from attnlab.checks.calling import Call, Outcome, Raised
+from attnlab.checks.deadline import Deadline, Overrun
 from attnlab.checks.declare import Exercise
 from attnlab.checks.findings import Verdict
 from attnlab.checks.trial import BrokenCheck
@@ -25,14 +26,19 @@ from autograder.child.wire import Ran
 from autograder.isolation import IsolationError
 from autograder.limits import Limits
 from autograder.link import Ended, Link
+from autograder.lookups import fused_name
 from autograder.plan import Plan, make_plan
+from autograder.problems import Problem
 from autograder.read import Unreadable, read
-from autograder.rebuild import Rebuilt, rebuild
+from autograder.rebuild import Rebuilt, exercise_of, is_solution, rebuild
 from autograder.report import notebook_text
 from autograder.results import ExerciseResult, Graded, Result
 from autograder.sandbox import Sandbox
 
-TOO_LONG = "it is longer than any cell of this lesson has to be, and was not run"
+TIME_WAS_UP = (
+    "the notebook's time was up. All its cells and calls together have {:g} seconds, and fewer "
+    "where a whole class waits for it"
+)
 
 
 class Grader:
@@ -81,12 +87,18 @@ class Grader:
     def points(self) -> float:
         return sum(exercise.points for exercise in self._exercises.values())
 
-    def grade(self, data: bytes | Unreadable, student: str) -> Graded:
+    def grade(
+        self,
+        data: bytes | Unreadable,
+        student: str,
+        given_up: Callable[[], bool] = lambda: False,
+    ) -> Graded:
         """Grade one submission.
 
         Args:
             data: the file that was handed in, or why there is none.
             student: for the result alone.
+            given_up: asked now and then; True where what is not graded yet shall not be waited for.
         Returns:
             The result and what is shown of it, whatever the file holds.
         """
@@ -104,7 +116,7 @@ class Grader:
         with clock.phase("rebuild"):
             rebuilt = rebuild(cells, self._released)
             plan = make_plan(rebuilt, self._released, self._exercises, self._stage, self._limits)
-        attempt = _Attempt(self._sandbox, plan, self._limits, self._seed, clock)
+        attempt = _Attempt(self._sandbox, plan, self._limits, self._seed, clock, given_up)
         attempt.run()
         with clock.phase("report"):
             return self._report(student, rebuilt, attempt)
@@ -131,10 +143,25 @@ class Grader:
             sum(exercise.score for exercise in exercises),
             self.points,
             rebuilt.repaired,
-            exercises=exercises,
+            _flags(rebuilt, attempt),
+            exercises,
         )
         notebook = notebook_text(rebuilt.cells, attempt.ran, cards)
         return Graded(result, notebook, cards, attempt.clock.seconds)
+
+
+def _flags(rebuilt: Rebuilt, attempt: _Attempt) -> tuple[str, ...]:
+    """What a person might look at; none of it scores."""
+    flags = []
+    for index, cell in enumerate(rebuilt.cells):
+        exercise = attempt.plan.exercises.get(exercise_of(cell)) if is_solution(cell) else None
+        whose = f"{exercise.name}: its cell" if exercise else f"cell {index + 1}"
+        if exercise and exercise.fused_banned and (name := fused_name(cell.source)):
+            flags.append(f"{whose} names PyTorch's own {name}")
+        ran = attempt.ran.get(index) if index in attempt.plan.unread else None
+        if ran and not (ran.raised and "SyntaxError" in ran.raised.names):
+            flags.append(f"{whose} ran and could not be read")
+    return tuple(flags)
 
 
 class Clock:
@@ -157,18 +184,24 @@ class _Attempt:
     """A notebook, run cell by cell, with its exercises judged where their checks stand.
 
     Attributes:
+        plan: what it follows.
         cards: a verdict for each exercise, in the lesson's order.
         ran: what each cell did, by its index.
         taken: seconds that each exercise's calls took.
     """
 
     def __init__(
-        self, sandbox: Sandbox, plan: Plan, limits: Limits, seed: int, clock: Clock
+        self,
+        sandbox: Sandbox,
+        plan: Plan,
+        limits: Limits,
+        seed: int,
+        clock: Clock,
+        given_up: Callable[[], bool],
     ) -> None:
-        self._sandbox, self._plan, self._limits, self._seed = sandbox, plan, limits, seed
-        self._until = time.monotonic() + limits.submission_seconds
-        # Cells that are not run (again), for they are too long or took their process with them.
-        self._lost = {index: Ended("ERROR", TOO_LONG) for index in plan.too_long}
+        self._sandbox, self.plan, self._limits, self._seed = sandbox, plan, limits, seed
+        self._until, self._given_up = time.monotonic() + limits.submission_seconds, given_up
+        self._lost: dict[int, Ended] = {}  # cells that are not run again: they ended their process
         self._found: dict[str, Verdict] = {}
         self.ran: dict[int, Ran] = {}
         self.taken: dict[str, float] = {}
@@ -176,23 +209,21 @@ class _Attempt:
 
     def run(self) -> None:
         """Run all cells; a child that is lost is replaced, without what it was lost to."""
-        for name, verdict in self._plan.policy.items():
-            self._found[name] = verdict
         while not self._once():
             pass
-        for exercise in self._plan.exercises.values():
+        for exercise in self.plan.exercises.values():
             if self._deserves_second_look(exercise):
                 self._look_again(exercise)
 
     @property
     def cards(self) -> dict[str, Verdict]:
-        return {name: self._found[name] for name in self._plan.exercises}
+        return {name: self._found[name] for name in self.plan.exercises}
 
     def _once(self) -> bool:
         """Run the plan with one child; whether it got to the end."""
         with self._sandbox.start() as child:
-            link = Link(child, self._limits)
-            for step in self._plan.steps:
+            link = Link(child, self._limits, self._given_up)
+            for step in self.plan.steps:
                 try:
                     if step.exercise is not None:
                         self._check(link, step.exercise)
@@ -207,30 +238,40 @@ class _Attempt:
                     return False
         return True
 
+    @property
+    def _left(self) -> float:
+        """Seconds that the submission has."""
+        return 0.0 if self._given_up() else self._until - time.monotonic()
+
+    @property
+    def _time_was_up(self) -> str:
+        return TIME_WAS_UP.format(self._limits.submission_seconds)
+
     def _run_cell(self, link: Link, index: int, source: str, ours: bool) -> None:
-        limits = self._limits
-        if time.monotonic() > self._until:
-            self._lost[index] = Ended("TIMEOUT", "the notebook's time was up before this cell")
+        limits, left = self._limits, self._left
+        if left <= 0:
+            self._lost[index] = Ended("TIMEOUT", self._time_was_up)
             return
         with self.clock.phase("cells"):
             seconds = limits.our_cell_seconds if ours else limits.cell_seconds
-            self.ran[index] = link.run(f"<cell {index + 1}>", source, seconds)
+            self.ran[index] = link.run(f"<cell {index + 1}>", source, min(seconds, left))
 
     def _check(self, link: Link, exercise: Exercise) -> None:
         if exercise.name in self._found:
             return
-        if time.monotonic() > self._until:
-            raise Ended("TIMEOUT", "the notebook's time was up before it was its turn")
-        home = self._plan.homes.get(exercise.name, -1)
+        if self._left <= 0:
+            self._found[exercise.name] = verdicts.not_reached(exercise, self._time_was_up)
+            return
+        home = self.plan.homes.get(exercise.name, -1)
         stopped = verdicts.stopped(exercise, self.ran.get(home), self._lost.get(home))
         self._found[exercise.name] = stopped or self._judged(link, exercise)
 
     def _judged(self, link: Link, exercise: Exercise) -> Verdict:
         """Bind an exercise's function and judge it."""
-        bound = link.bind(exercise.name, exercise.fused_banned)
+        bound = link.bind(exercise.name, min(self._limits.call_seconds, self._left))
         if bound:
-            home = self._plan.homes.get(exercise.name, -1)
-            return verdicts.missing(exercise, bound, self.ran.get(home), self._plan.stage)
+            home = self.plan.homes.get(exercise.name, -1)
+            return verdicts.missing(exercise, bound, self.ran.get(home), self._raised)
         raised: list[Raised] = []
         before = self.clock.seconds.get("calls", 0.0)
 
@@ -242,10 +283,18 @@ class _Attempt:
             return outcome
 
         started = time.monotonic()
+        limits = self._limits
+        deadline = Deadline(limits.call_seconds + limits.grace_seconds + limits.judge_seconds)
         try:
-            verdict = judge(exercise, perform, self._seeds(exercise), hidden=True)
-        except (Ended, IsolationError, BrokenCheck):
+            with deadline:
+                verdict = judge(exercise, perform, self._seeds(exercise), hidden=True)
+        except Overrun:
+            deadline.release()
+            raise Ended("TIMEOUT", "it took too long to compare what it returned") from None
+        except (Ended, IsolationError):
             raise
+        except BrokenCheck as error:
+            raise Problem(f"A check of {exercise.lesson} is broken: {error}.") from error
         except Exception as error:  # one learner's answer must not end a class
             traceback.print_exc()
             verdict = verdicts.broken(exercise, error)
@@ -254,7 +303,12 @@ class _Attempt:
             self.taken[exercise.name] = self.taken.get(exercise.name, 0.0) + called
             judged = time.monotonic() - started - called
             self.clock.seconds["judge"] = self.clock.seconds.get("judge", 0.0) + judged
-        return verdicts.refined(verdict, raised, self._plan.stage, exercise)
+        return verdicts.refined(verdict, exercise, raised, self._raised)
+
+    @property
+    def _raised(self) -> list[Raised]:
+        """What the cells raised so far."""
+        return [ran.raised for ran in self.ran.values() if ran.raised]
 
     def _seeds(self, exercise: Exercise) -> tuple[int, int]:
         """Two seeds of an exercise's own, from the run's."""
@@ -265,33 +319,33 @@ class _Attempt:
     def _deserves_second_look(self, exercise: Exercise) -> bool:
         """Whether an exercise may have lost points to code that it does not need."""
         name = exercise.name
-        if self._found[name].status in ("PASS", "POLICY") or name not in self._plan.needs:
+        if self._found[name].status in ("PASS", "POLICY") or name not in self.plan.needs:
             return False
         troubled = any(
             found.status in ("TIMEOUT", "OOM", "CRASH")
             for other, found in self._found.items()
             if other != name
         )
-        return troubled or bool(self._lost) or self._plan.reaches_out
+        return troubled or bool(self._lost) or self.plan.reaches_out
 
     def _look_again(self, exercise: Exercise) -> None:
         """Judge an exercise by the statements that it needs, and nothing else of the notebook.
 
         If its own cell was stopped, that is run whole: if it is to blame, it will be stopped again.
         """
-        if time.monotonic() > self._until:
+        if self._left <= 0:
             return
-        ran, home = dict(self.ran), self._plan.homes.get(exercise.name, -1)
+        ran, home = dict(self.ran), self.plan.homes.get(exercise.name, -1)
         blamed = verdicts.stopped(exercise, ran.get(home), self._lost.get(home)) is not None
         try:
             with self._sandbox.start() as child:
-                link = Link(child, self._limits)
-                for part in self._plan.needs[exercise.name]:
+                link = Link(child, self._limits, self._given_up)
+                for part in self.plan.needs[exercise.name]:
                     before = ran.get(part.index)
                     stopped = part.index in self._lost or (before and before.stopped)
                     source = part.needed if stopped else part.source
                     if blamed and part.index == home:
-                        source = self._plan.sources[home]
+                        source = self.plan.sources[home]
                     self._run_cell(link, part.index, source, ours=False)
                     if self.ran[part.index].stopped:
                         return

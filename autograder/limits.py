@@ -20,9 +20,8 @@ class Limits:
         our_cell_seconds: the same for a locked cell, which is ours.
         call_seconds: wall clock for all calls of one exercise, as in the notebook's check.
         grace_seconds: how much later the process is killed if it does not stop by itself.
+        judge_seconds: for the trusted side to compare what an exercise's calls returned.
         submission_seconds: for the whole submission; what is not graded by then is a TIMEOUT.
-        printed_bytes: what one cell may print.
-        reply_bytes: one reply of a child.
         memory_bytes: beyond what the libraries take.
         scratch_bytes, scratch_files: of the child's own /tmp, which is held in memory.
         threads, open_files, file_bytes: per child.
@@ -36,9 +35,8 @@ class Limits:
     our_cell_seconds: float = 60.0
     call_seconds: float = 8.0
     grace_seconds: float = 2.0
-    submission_seconds: float = 240.0
-    printed_bytes: int = MIB
-    reply_bytes: int = 32 * MIB
+    judge_seconds: float = 10.0
+    submission_seconds: float = 120.0
     memory_bytes: int = 1024 * MIB
     scratch_bytes: int = 64 * MIB
     scratch_files: int = 2048

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from attnlab.checks.calling import Call, Outcome
@@ -29,10 +31,13 @@ class Link:
 
     Args:
         child: freshly started.
+        given_up: asked while waiting; True where nobody waits for this submission any more.
     """
 
-    def __init__(self, child: Child, limits: Limits) -> None:
-        self._child, self._limits = child, limits
+    def __init__(
+        self, child: Child, limits: Limits, given_up: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._child, self._limits, self._given_up = child, limits, given_up
         self._number = 0
         self._left = 0.0
 
@@ -45,33 +50,24 @@ class Link:
         Raises:
             Ended: it took the process with it, or would not stop.
         """
-        request = {
-            "do": "run",
-            "name": name,
-            "source": source,
-            "seconds": seconds,
-            "printed": self._limits.printed_bytes,
-        }
-        answer, _ = self._ask(request, b"", seconds + self._limits.grace_seconds)
-        return self._checked(lambda: wire.read_ran(answer))
+        request = {"do": "run", "name": name, "source": source, "seconds": seconds}
+        with self._answer(request, seconds + self._limits.grace_seconds) as (answer, _):
+            return wire.read_ran(answer)
 
-    def bind(self, name: str, fused_banned: bool) -> str:
+    def bind(self, name: str, seconds: float) -> str:
         """Find an exercise's function and start the clock of its calls.
 
         Args:
-            fused_banned: whether PyTorch's own attention is taken away for as long.
+            seconds: that all its calls may take.
         Returns:
             '' if it is there; 'nothing', or what else has its name.
+        Raises:
+            Ended: as above.
         """
-        self._left = self._limits.call_seconds + self._limits.grace_seconds
-        request = {
-            "do": "bind",
-            "name": name,
-            "seconds": self._limits.call_seconds,
-            "fused_banned": fused_banned,
-        }
-        answer, _ = self._ask(request, b"", self._limits.grace_seconds)
-        return self._checked(lambda: wire.text_of(answer.get("bound")))
+        self._left = seconds + self._limits.grace_seconds
+        request = {"do": "bind", "name": name, "seconds": seconds}
+        with self._answer(request, self._limits.grace_seconds) as (answer, _):
+            return wire.text_of(answer.get("bound"))
 
     def call(self, call: Call) -> Outcome:
         """Make one call of the function that was bound.
@@ -81,36 +77,29 @@ class Link:
         """
         request, block = wire.write_call(call)
         started = time.monotonic()
-        answer, answer_block = self._ask(request | {"do": "call"}, block, self._left)
-        self._left -= time.monotonic() - started
-        inputs = len(call.args) + len(call.kwargs)
-        return self._checked(lambda: wire.read_outcome(answer, answer_block, inputs))
+        reply = self._answer(request | {"do": "call"}, self._left, block, call.most)
+        with reply as (answer, answer_block):
+            self._left -= time.monotonic() - started
+            return wire.read_outcome(answer, answer_block, call)
 
-    def _ask(
-        self, request: dict[str, Any], block: bytes, seconds: float
-    ) -> tuple[dict[str, Any], bytes]:
+    @contextmanager
+    def _answer(
+        self, request: dict[str, Any], seconds: float, block: bytes = b"", most: int = 0
+    ) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """Send a request; the reply is read in the block, where Malformed ends the child too."""
         self._number += 1
         channel = self._child.channel
         try:
             channel.settimeout(max(seconds, 0.001))
             wire.send(channel, request | {"number": self._number}, block)
-            answer, answer_block = wire.receive(channel, self._limits.reply_bytes, seconds)
+            limit = wire.reply_bytes(most)
+            answer, answer_block = wire.receive(channel, limit, seconds, self._given_up)
+            if answer.get("number") != self._number:
+                raise Malformed("an answer to something else")
+            yield answer, answer_block
         except Late as late:
             raise Ended("TIMEOUT", "it did not stop when its time was up, and was ended") from late
         except Gone as gone:
-            raise Ended("CRASH", f"it ended the program it ran in ({self._how()})") from gone
-        except Malformed as malformed:
-            raise Ended("CRASH", "what came back from it was not an answer") from malformed
-        if answer.get("number") != self._number:
-            raise Ended("CRASH", "what came back from it was not an answer")
-        return answer, answer_block
-
-    def _how(self) -> str:
-        return self._child.end()
-
-    @staticmethod
-    def _checked(read: Any) -> Any:
-        try:
-            return read()
+            raise Ended("CRASH", f"it ended the program it ran in ({self._child.end()})") from gone
         except Malformed as malformed:
             raise Ended("CRASH", "what came back from it was not an answer") from malformed

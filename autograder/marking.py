@@ -6,24 +6,36 @@ the seed, runs no line of a learner's itself, and has no gradebook.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import html
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from socket import socket
 from typing import Protocol
 
 from autograder import feedback
+from autograder.isolation import IsolationError
 from autograder.limits import Limits
 from autograder.problems import Problem
 from autograder.read import Unreadable
-from autograder.results import Graded
+from autograder.results import Graded, Result
 from autograder.roster import Submission
+
+GivenUp = Callable[[], bool]
 
 
 class GradesOne(Protocol):
     """What `autograder.grade.Grader` is to those who use it."""
 
-    def grade(self, data: bytes | Unreadable, student: str) -> Graded: ...
+    @property
+    def lesson(self) -> str: ...
+    @property
+    def points(self) -> float: ...
+
+    def grade(
+        self, data: bytes | Unreadable, student: str, given_up: GivenUp = ..., /
+    ) -> Graded: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +72,7 @@ def open_grader(job: Job, lane: socket | None = None) -> Iterator[GradesOne]:
     Raises:
         Problem: this machine does not isolate well enough; also later, inside the block.
     """
-    from autograder.warm import Grader, IsolationError  # here, for only workers need PyTorch
+    from autograder.warm import Grader  # here, for only workers need PyTorch
 
     try:
         with Grader(job.lesson, job.released, job.seed, job.limits, job.weaker, lane) as grader:
@@ -69,9 +81,41 @@ def open_grader(job: Job, lane: socket | None = None) -> Iterator[GradesOne]:
         raise Problem(str(error)) from error
 
 
-def mark(grader: GradesOne, submission: Submission) -> Graded:
-    """Grade one submission, and tell the learner of it and what else was found in the folder."""
-    graded = grader.grade(submission.content, submission.student)
-    told = " ".join(filter(None, [graded.result.message, submission.note]))
-    marked = replace(graded, result=replace(graded.result, message=told))
-    return replace(marked, page=feedback.render(marked))
+def never() -> bool:
+    """Whoever waits is patient."""
+    return False
+
+
+def mark(grader: GradesOne, submission: Submission, given_up: GivenUp = never) -> Graded:
+    """Grade one submission, and tell the learner of it and what else was found in the folder.
+
+    Args:
+        given_up: asked now and then; True where what is not graded yet shall not be waited for.
+    Raises:
+        Problem: nothing can be graded here.
+    """
+    try:
+        graded = grader.grade(submission.content, submission.student, given_up)
+        told = " ".join(filter(None, [graded.result.message, submission.note]))
+        marked = replace(graded, result=replace(graded.result, message=told))
+        return replace(marked, page=feedback.render(marked))
+    except (Problem, IsolationError):
+        raise
+    except Exception as error:  # whatever is wrong with one submission must not end a class
+        traceback.print_exc()
+        return troubled(submission.student, grader.lesson, grader.points, error)
+
+
+def grader_failed(error: Exception) -> str:
+    """What is said of a submission at which the grader itself failed."""
+    return (
+        f"The grader itself failed at this submission ({type(error).__name__}). Nothing in it was "
+        "graded; a person has to look at it."
+    )
+
+
+def troubled(student: str, lesson: str, points: float, error: Exception) -> Graded:
+    """What is recorded of a submission at which the grader itself failed."""
+    message = grader_failed(error)
+    page = f"<!DOCTYPE html><title>{html.escape(lesson)}</title><p>{html.escape(message)}</p>\n"
+    return Graded(Result(student, lesson, "INVALID", message, 0.0, points), page=page)

@@ -1,4 +1,4 @@
-"""What to do with a rebuilt notebook: which cells to run, where to check, what code reading says.
+"""What to do with a rebuilt notebook: which cells to run, and where to check.
 
 Locked cells that show something are ours and cost time; only those are run that give a value to a
 name which a learner's code looks up.
@@ -7,12 +7,12 @@ name which a learner's code looks up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from attnlab.checks.declare import Exercise
-from attnlab.checks.findings import Verdict
-from autograder import policy, verdicts
+from autograder import lookups
 from autograder.limits import Limits
 from autograder.read import Cell
 from autograder.rebuild import Rebuilt, exercise_of, is_check, is_solution
@@ -58,9 +58,8 @@ class Plan:
     Attributes:
         homes: index of the cell where an exercise's function should be.
         needs: for each exercise whose function was found by reading, the code for a second look.
-        policy: exercises that forfeit their points, by what was read.
         reaches_out: whether a learner's code might change what other cells rely on.
-        too_long: cells that are neither read nor run.
+        unread: a learner's cells whose names could not be read.
     """
 
     stage: str
@@ -68,9 +67,8 @@ class Plan:
     steps: tuple[Step, ...]
     homes: Mapping[str, int]
     needs: Mapping[str, tuple[Part, ...]]
-    policy: Mapping[str, Verdict]
     reaches_out: bool
-    too_long: frozenset[int]
+    unread: frozenset[int]
 
     @property
     def sources(self) -> dict[int, str]:
@@ -95,44 +93,31 @@ def make_plan(
     """
     code = [(index, cell) for index, cell in enumerate(rebuilt.cells) if cell.kind == "code"]
     untouched = {cell.source for cell in released}
-    read, too_long = _read_cells(code, limits)
-    theirs = {
-        index: cell.source for index, cell in code if _is_theirs(cell) and index not in too_long
-    }
+    read, unread = _read_cells(code, limits)
+    theirs = [cell.source for index, cell in code if _is_theirs(cell) and index in read]
     shown = _needed_locked_cells(code, read, exercises)
     steps: list[Step] = []
-    program: list[policy.Statement] = []
+    program: list[lookups.Statement] = []
     needs: dict[str, tuple[Part, ...]] = {}
     extra = {index for index, cell in code if not cell.grade_id}
-    forfeits: dict[str, Verdict] = {}
     for index, cell in code:
         exercise = exercises.get(exercise_of(cell)) if is_check(cell) else None
         if exercise is not None:
             steps.append(Step(index, "", True, exercise))
-            try:
-                parts = policy.needed(exercise.name, program)
-            except policy.TooLong:
-                forfeits[exercise.name] = verdicts.unreadable(exercise)
-                continue
-            if parts:
-                needs[exercise.name] = _second_look(program, parts, extra)
-                verdict = _read(exercise, parts, stage) and _read_closely(exercise, program, stage)
-                if verdict:
-                    forfeits[exercise.name] = verdict
-            continue
-        if index in too_long or not (_is_theirs(cell) or index in shown):
-            continue
-        steps.append(Step(index, cell.source, not _is_theirs(cell)))
-        program += read[index]
+            with suppress(lookups.TooLong):
+                if parts := lookups.needed(exercise.name, program):
+                    needs[exercise.name] = _second_look(program, parts, extra)
+        elif _is_theirs(cell) or index in shown:
+            steps.append(Step(index, cell.source, not _is_theirs(cell)))
+            program += read.get(index, ())
     return Plan(
         stage,
         exercises,
         tuple(steps),
         {exercise_of(cell): index for index, cell in code if is_solution(cell)},
         needs,
-        forfeits,
-        any(policy.reaches_out(source) for source in theirs.values() if source not in untouched),
-        frozenset(too_long),
+        any(lookups.reaches_out(source) for source in theirs if source not in untouched),
+        frozenset(unread),
     )
 
 
@@ -142,29 +127,34 @@ def _is_theirs(cell: Cell) -> bool:
 
 def _read_cells(
     code: list[tuple[int, Cell]], limits: Limits
-) -> tuple[dict[int, tuple[policy.Statement, ...]], set[int]]:
-    """The statements of each cell, and the cells that are too long to be read."""
-    read: dict[int, tuple[policy.Statement, ...]] = {}
-    too_long: set[int] = set()
+) -> tuple[dict[int, tuple[lookups.Statement, ...]], set[int]]:
+    """The statements of each cell, and a learner's cells that could not be read.
+
+    A cell that is not Python has no statements; one that is too long is left out.
+    """
+    read: dict[int, tuple[lookups.Statement, ...]] = {}
+    unread: set[int] = set()
     total = 0
     for index, cell in code:
+        if not _is_theirs(cell):
+            read[index] = tuple(replace(part, cell=index) for part in _of_locked(cell.source))
+            continue
         try:
-            if _is_theirs(cell):
-                if len(cell.source) > limits.cell_bytes or total > limits.statements:
-                    raise policy.TooLong
-                read[index] = tuple(policy.statements(index, cell.source))
-                total += len(read[index])
-            else:
-                found = _of_locked(cell.source)
-                read[index] = tuple(replace(part, cell=index) for part in found)
-        except policy.TooLong:
-            too_long.add(index)
-    return read, too_long
+            if len(cell.source) > limits.cell_bytes or total > limits.statements:
+                raise lookups.TooLong
+            read[index] = tuple(lookups.statements(index, cell.source))
+            total += len(read[index])
+        except lookups.Unparsed:
+            read[index] = ()
+            unread.add(index)
+        except lookups.TooLong:
+            unread.add(index)
+    return read, unread
 
 
 def _needed_locked_cells(
     code: list[tuple[int, Cell]],
-    read: Mapping[int, tuple[policy.Statement, ...]],
+    read: Mapping[int, tuple[lookups.Statement, ...]],
     exercises: Iterable[str],
 ) -> Set[int]:
     """Locked cells that give a value to a name which a learner's code looks up, or such a cell.
@@ -175,28 +165,31 @@ def _needed_locked_cells(
     """
     locked = {index for index, cell in code if not _is_theirs(cell)}
     program = [part for index, cell in code if not is_check(cell) for part in read.get(index, ())]
-    names = set(exercises)
+    wanted = set(exercises)
     for index, cell in code:
-        if _is_theirs(cell) and index in read:
-            looked_up = policy.free_names(cell.source, read[index])
-            if looked_up & LOOKS_UP_ANYTHING:
-                return locked
-            if not read[index]:
-                names |= looked_up
+        if not _is_theirs(cell):
+            continue
+        if index not in read:  # too long: it may look up anything
+            return locked
+        looked_up = lookups.free_names(cell.source, read[index])
+        if looked_up & LOOKS_UP_ANYTHING:
+            return locked
+        if not read[index]:
+            wanted |= looked_up
     try:
-        return policy.relied_on(program, read.keys() - locked, names)
-    except policy.TooLong:
+        return lookups.relied_on(program, read.keys() - locked, wanted)
+    except lookups.TooLong:
         return locked
 
 
 @lru_cache(maxsize=1000)
-def _of_locked(source: str) -> tuple[policy.Statement, ...]:
+def _of_locked(source: str) -> tuple[lookups.Statement, ...]:
     """Statements of a locked cell: the same in every notebook of a class, wherever it stands."""
-    return tuple(policy.statements(0, source))
+    return tuple(lookups.statements(0, source))
 
 
 def _second_look(
-    program: list[policy.Statement], parts: list[policy.Statement], extra: set[int]
+    program: list[lookups.Statement], parts: list[lookups.Statement], extra: set[int]
 ) -> tuple[Part, ...]:
     """Source by cell: without what changes a module, for that is everyone's.
 
@@ -217,24 +210,3 @@ def _second_look(
     return tuple(
         Part(index, "\n".join(fewest), "\n".join(most)) for index, (fewest, most) in sources.items()
     )
-
-
-def _read_closely(
-    exercise: Exercise, program: list[policy.Statement], stage: str
-) -> Verdict | None:
-    """The same verdict, if what is banned is not merely tried out under an `if` or a `with`."""
-    try:
-        parts = policy.needed(exercise.name, policy.unfolded(program))
-    except policy.TooLong:
-        return verdicts.unreadable(exercise)
-    return _read(exercise, parts, stage)
-
-
-def _read(exercise: Exercise, parts: list[policy.Statement], stage: str) -> Verdict | None:
-    """The verdict on an exercise whose code has something that is banned, None if it has not."""
-    if exercise.fused_banned:
-        call = policy.banned_call(parts)
-        if call:
-            return verdicts.banned_call(exercise, call)
-    imported = policy.banned_import(parts, stage)
-    return verdicts.banned_import(exercise, imported, stage) if imported else None

@@ -2,6 +2,10 @@
 
 Each holds one Grader, grades one submission at a time, and has the next one waiting, so that it
 works on while results are recorded.
+
+A notebook that sleeps or loops must not hold up a class. One that takes longer than others do no
+longer counts as a job: another worker is started beside it. It is given up, and what was not
+reached in it fails, when there are too many like it, or when all others have long been graded.
 """
 
 from __future__ import annotations
@@ -16,11 +20,13 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from socket import AF_UNIX, SOCK_SEQPACKET, socket, socketpair
 from types import FrameType
+from typing import Any
 
 from autograder.engine import Done, Engine
 from autograder.limits import Limits
@@ -36,6 +42,10 @@ _PROCESSES = multiprocessing.get_context("forkserver")
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _SPARE_SECONDS = 60.0  # past a submission's own limit, for a worker that does not answer
 _FAREWELL_SECONDS = 5
+_SLOW_SECONDS = 3.0  # an honest notebook takes a fraction of one
+_COMPANY = 8  # slow submissions at a time, for each job
+_CROWD_SECONDS = 10.0  # that each of them has, where there are more
+_RARE = 20  # so many to one: that few slow ones may take all the time that a submission has
 # Fits into the channel with room to spare: sending must not wait for a busy worker, which may in
 # turn be waiting for its answer to be read.
 _AHEAD_BYTES = 100_000
@@ -87,8 +97,11 @@ class Pool(Engine):
         opens: OpensGrader = open_grader,
         nursery: Nursery | None = None,
     ) -> None:
-        self._workers = [_Worker(job, opens, nursery) for _ in range(jobs)]
+        self._jobs = jobs
+        self._start = partial(_Worker, job, opens, nursery)
+        self._workers = [self._start() for _ in range(jobs)]
         self._patience = job.limits.submission_seconds + _SPARE_SECONDS
+        self._begun, self._graded = time.monotonic(), 0
 
     def __enter__(self) -> Pool:
         return self
@@ -105,16 +118,25 @@ class Pool(Engine):
         """Keep every worker busy until there are no more; add to `lost` what ended a worker."""
         again: list[Submission] = []
         following: Submission | None = None
+        alone: float | None = None  # since when there are none but slow ones
         while True:
             for most in (0, 1):  # something for everyone first
                 for worker in self._workers:
                     if following is None:
                         following = again.pop() if again else next(submissions, None)
-                    if following is not None and worker.has_room_for(following, most):
+                    if following is None or not worker.has_room_for(following, most):
+                        continue
+                    if worker.tasks or self._quick() < self._jobs:
                         worker.give(following)
                         following = None
             if following is None and not any(worker.tasks for worker in self._workers):
                 return
+            if following is not None:
+                alone = None
+                self._make_room()
+            elif self._quick() == 0:
+                alone = alone or time.monotonic()
+                self._wait_no_longer(time.monotonic() - alone)
             watched = {
                 worker.channel: worker
                 for worker in self._workers
@@ -129,6 +151,7 @@ class Pool(Engine):
                     raise Problem(answer.reason)
                 if isinstance(answer, Graded):
                     finished.append((worker.tasks.popleft(), answer))
+                    self._graded += 1
                 if answer is None:
                     tasks = worker.tasks
                     worker.start_again()
@@ -137,6 +160,33 @@ class Pool(Engine):
             for worker in watched.values():
                 worker.kill_if_silent(self._patience)
             yield finished
+
+    def _quick(self) -> int:
+        """How many workers are starting, or at work on what has not taken long yet."""
+        return sum(
+            not worker.is_ready or (bool(worker.tasks) and not worker.is_slow)
+            for worker in self._workers
+        )
+
+    def _make_room(self) -> None:
+        """Start another worker where slow submissions keep too many; or give one of them up."""
+        if self._quick() >= self._jobs or not all(worker.tasks for worker in self._workers):
+            return
+        if len(self._workers) < (1 + _COMPANY) * self._jobs:
+            self._workers.append(self._start())
+        else:
+            longest = max(self._workers, key=lambda worker: worker.seconds)
+            if longest.seconds > _CROWD_SECONDS:
+                longest.give_up()
+
+    def _wait_no_longer(self, waited: float) -> None:
+        """Give slow submissions up when they have had as long again as all the others took."""
+        slow = [worker for worker in self._workers if worker.tasks]
+        if len(slow) <= max(1, self._graded // _RARE):
+            return
+        if waited > max(_CROWD_SECONDS, (time.monotonic() - self._begun - waited) * 0.8):
+            for worker in slow:
+                worker.give_up()
 
 
 class _Worker:
@@ -156,6 +206,9 @@ class _Worker:
         self.tasks: deque[Submission] = deque()
         self.is_ready = False
         self._heard = time.monotonic()
+        self._answered = 0
+        # Number of the submission that nobody waits for any more; a worker counts as we do.
+        self._given_up = _PROCESSES.RawValue("q", -1)
         self.channel, theirs = _PROCESSES.Pipe()
         if self._nursery is None:
             self._fork(theirs, None)
@@ -168,7 +221,7 @@ class _Worker:
 
     def _fork(self, channel: Connection, lane: socket | None) -> int:
         """Start the process; its id."""
-        arguments = (channel, self._opens, lane)
+        arguments = (channel, self._opens, lane, self._given_up)
         self._process = _PROCESSES.Process(target=_work, args=arguments, daemon=True)
         with _signals_blocked():
             self._process.start()
@@ -178,9 +231,22 @@ class _Worker:
     def has_room_for(self, submission: Submission, most: int) -> bool:
         """Whether it has at most so many tasks, and if it has any this one can wait unread."""
         size = len(submission.content) if isinstance(submission.content, bytes) else 0
-        return (
-            self.is_ready and len(self.tasks) <= most and (not self.tasks or size <= _AHEAD_BYTES)
-        )
+        if not self.tasks:
+            return self.is_ready
+        return not self.is_slow and len(self.tasks) <= most and size <= _AHEAD_BYTES
+
+    @property
+    def seconds(self) -> float:
+        """For how long it has been at work on what it grades; 0 if on nothing."""
+        return time.monotonic() - self._heard if self.tasks else 0.0
+
+    @property
+    def is_slow(self) -> bool:
+        return self.seconds > _SLOW_SECONDS
+
+    def give_up(self) -> None:
+        """Have what it grades end: what was not reached in it fails."""
+        self._given_up.value = self._answered
 
     def give(self, submission: Submission) -> None:
         if not self.tasks:
@@ -196,6 +262,7 @@ class _Worker:
         except (EOFError, OSError):
             return None
         self.is_ready, self._heard = True, time.monotonic()
+        self._answered += isinstance(answer, Graded)
         return answer
 
     def start_again(self) -> None:
@@ -249,14 +316,20 @@ def _signals_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(channel: Connection, opens: OpensGrader, lane: socket | None) -> None:
+def _work(channel: Connection, opens: OpensGrader, lane: socket | None, given_up: Any) -> None:
     """A worker process: answer each submission until told to end."""
     _settle()
+    answered = 0
+
+    def nobody_waits() -> bool:
+        return bool(given_up.value == answered)
+
     try:
         with opens(channel.recv(), lane) as grader:
             channel.send(Ready())
             while (submission := channel.recv()) is not None:
-                channel.send(mark(grader, submission))
+                channel.send(mark(grader, submission, nobody_waits))
+                answered += 1
     except Problem as problem:
         channel.send(Refused(str(problem)))
 

@@ -75,8 +75,7 @@ def _outputs(index: int, ran: Ran, locked: bool) -> list[dict[str, Any]]:
     if ran.shown:
         outputs.append(_result(index, {"text/plain": ran.shown}))
     if ran.stopped:
-        said = {"time": "TimeoutError", "output": "OutputLimit"}[ran.stopped]
-        outputs.append(_error(said, "the cell was stopped", ""))
+        outputs.append(_error("TimeoutError", "the cell was stopped", ""))
     elif ran.raised and not locked:
         outputs.append(_raised(ran.raised))
     return outputs

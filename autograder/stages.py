@@ -37,8 +37,6 @@ IMPORTS: dict[str, tuple[str, ...]] = {
         "torch",
         "torch.nn",
         "torch.nn.functional",
-        "torch.overrides",
-        "torch.utils._python_dispatch",
     ),
 }
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")

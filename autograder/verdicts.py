@@ -1,4 +1,4 @@
-"""Verdicts that no comparison is needed for: what ended badly, is missing, or is banned."""
+"""Verdicts that need no comparison: what ended badly, is missing, or may not be imported."""
 
 from __future__ import annotations
 
@@ -6,22 +6,37 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from attnlab.checks import advice
 from attnlab.checks.calling import Raised, out_of_memory
 from attnlab.checks.declare import Exercise
-from attnlab.checks.findings import Diagnosis, Verdict
+from attnlab.checks.findings import Verdict
 from autograder.child.wire import Ran
 from autograder.link import Ended
-from autograder.policy import STAGES
+from autograder.stages import STAGES
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
-LIBRARIES = {"pure": "Python's standard library", "numpy": "NumPy", "torch": "NumPy and PyTorch"}
-NO_MODULE = re.compile(r"No module named '(?:(numpy|torch)\b|attnlab\.)")
+ALLOWED = {
+    "pure": "Python's standard library alone",
+    "numpy": "NumPy, and Python's standard library",
+    "torch": "NumPy and PyTorch, and Python's standard library",
+}
+# Libraries that somebody may mean; any other name is a slip, or a file that was not handed in.
+LIBRARIES = (
+    "numpy", "scipy", "torch", "torchvision", "jax", "jaxlib", "tensorflow", "keras", "cupy",
+    "numba", "pandas", "sklearn", "einops", "xformers", "flash_attn", "transformers", "sympy",
+    "attnlab",
+)  # fmt: skip
+NO_NAME = re.compile(r"^name '(\w+)' is not defined")
+NO_MODULE = re.compile(r"No module named '(\w+)")
 
 
 def ended(exercise: Exercise, how: Ended) -> Verdict:
     """An exercise whose call was the last thing that its process did."""
     return _nothing(exercise, how.status, f"While `{exercise.name}` was called: {how}.")
+
+
+def not_reached(exercise: Exercise, why: str) -> Verdict:
+    """An exercise that was not called, for the submission's time was up before."""
+    return _nothing(exercise, "TIMEOUT", f"`{exercise.name}` was not reached: {why}.")
 
 
 def stopped(exercise: Exercise, ran: Ran | None, lost: Ended | None) -> Verdict | None:
@@ -35,19 +50,17 @@ def stopped(exercise: Exercise, ran: Ran | None, lost: Ended | None) -> Verdict 
         return _nothing(exercise, lost.status, f"While its cell ran: {lost}.")
     if ran is None or not ran.stopped:
         return None
-    if ran.stopped == "time":
-        message = "Its cell was still running when its time was up, so it was stopped."
-        return _nothing(exercise, "TIMEOUT", message)
-    message = "Its cell printed more than is kept, so it was stopped."
-    return _nothing(exercise, "ERROR", message)
+    message = "Its cell was still running when its time was up, so it was stopped."
+    return _nothing(exercise, "TIMEOUT", message)
 
 
-def missing(exercise: Exercise, bound: str, ran: Ran | None, stage: str) -> Verdict:
+def missing(exercise: Exercise, bound: str, ran: Ran | None, before: Iterable[Raised]) -> Verdict:
     """There is no function to call, perhaps because its cell raised first.
 
     Args:
         bound: 'nothing', or what has the function's name instead.
         ran: what its cell did, None if there is no such cell.
+        before: what the learner's cells raised.
     """
     name = exercise.name
     if bound != "nothing":
@@ -56,43 +69,33 @@ def missing(exercise: Exercise, bound: str, ran: Ran | None, stage: str) -> Verd
     if ran is None or ran.raised is None:
         return _nothing(exercise, "MISSING", f"There is no `{name}` in the cells above its check.")
     raised = ran.raised
-    if _is_banned(raised, stage):
-        return _import_failed(exercise, raised, stage)
+    if policy := _outside_stage(exercise, raised, before):
+        return policy
     where = f", at the line `{raised.line}`" if raised.line else ""
     message = f"Its cell raised {raised.name}: {raised.message}{where}. So there is no `{name}`."
     status = "OOM" if out_of_memory(raised) else "ERROR"
     return _nothing(exercise, status, without_addresses(message))
 
 
-def refined(verdict: Verdict, raised: Iterable[Raised], stage: str, exercise: Exercise) -> Verdict:
-    """A verdict with what the grader knows besides: imports that are banned.
+def refined(
+    verdict: Verdict, exercise: Exercise, raised: Iterable[Raised], before: Iterable[Raised]
+) -> Verdict:
+    """A verdict with what the grader knows besides: imports that failed for the lesson's stage.
 
     Args:
         raised: all exceptions that came out of the function's calls.
+        before: what the learner's cells raised.
     """
     if verdict.status == "PASS":
         return verdict
     for item in raised:
-        if "ImportError" in item.names and _is_banned(item, stage):
-            return _import_failed(exercise, item, stage)
+        if policy := _outside_stage(exercise, item, before):
+            return policy
     return replace(
         verdict,
         message=without_addresses(verdict.message),
         printed=without_addresses(verdict.printed),
     )
-
-
-def banned_call(exercise: Exercise, name: str) -> Verdict:
-    """Reading found PyTorch's own attention in the function's code."""
-    message = f"its code refers to PyTorch's own attention ({name}), which is banned here"
-    diagnosis = Diagnosis("banned-call", *advice.GENERAL["banned-call"])
-    return replace(_nothing(exercise, "POLICY", message), diagnosis=diagnosis)
-
-
-def banned_import(exercise: Exercise, statement: str, stage: str) -> Verdict:
-    """Reading found an import that the lesson's stage does not allow."""
-    message = f"its code says `{statement}`; this lesson's code may use {LIBRARIES[stage]}"
-    return _nothing(exercise, "POLICY", f"{message}{_alone(stage)}.")
 
 
 def broken(exercise: Exercise, error: Exception) -> Verdict:
@@ -104,30 +107,27 @@ def broken(exercise: Exercise, error: Exception) -> Verdict:
     return _nothing(exercise, "ERROR", message)
 
 
-def unreadable(exercise: Exercise) -> Verdict:
-    """There is too much code to see what the function is made of."""
-    message = "its code is too long and too entangled to be read, so a person has to look at it"
-    return _nothing(exercise, "POLICY", message)
-
-
 def without_addresses(text: str) -> str:
     """A message that is the same each time."""
     return ADDRESS.sub("0x…", text)
 
 
-def _is_banned(raised: Raised, stage: str) -> bool:
-    """Whether an import failed because the lesson's stage has no such library."""
-    found = NO_MODULE.search(raised.message)
-    return found is not None and found[1] not in STAGES[stage]
+def _outside_stage(exercise: Exercise, raised: Raised, before: Iterable[Raised]) -> Verdict | None:
+    """The verdict, if an import failed because the lesson's stage has no such library.
 
-
-def _import_failed(exercise: Exercise, raised: Raised, stage: str) -> Verdict:
-    message = f"{raised.message}: this lesson's code may use {LIBRARIES[stage]}"
-    return _nothing(exercise, "POLICY", f"{message}{_alone(stage)}.")
-
-
-def _alone(stage: str) -> str:
-    return " alone" if stage == "pure" else ", and Python's standard library"
+    It may have failed in an earlier cell, so that its name is missing now.
+    """
+    failed = raised
+    if missing := NO_NAME.search(raised.message):
+        name = re.compile(rf"\b{re.escape(missing[1])}\b")
+        failed = next((item for item in before if name.search(item.line)), raised)
+    found = NO_MODULE.search(failed.message)
+    if "ImportError" not in failed.names or found is None:
+        return None
+    if found[1] not in LIBRARIES or found[1] in STAGES[exercise.stage]:
+        return None
+    message = f"{failed.message}: this lesson's code may use {ALLOWED[exercise.stage]}."
+    return _nothing(exercise, "POLICY", message)
 
 
 def _nothing(exercise: Exercise, status: str, message: str) -> Verdict:

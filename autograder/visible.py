@@ -6,8 +6,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 CHILD = Path(__file__).resolve().parent / "child"
-SERVING = ("refusal", "serve", "wire")
-SAFE_CHECKS = ("observe", "calling", "deadline", "torch_calls")  # the parts that know no answer
+SERVING = ("serve", "wire")
+# The parts of checks that know no answer.
+SAFE_CHECKS = (
+    "banned",
+    "calling",
+    "deadline",
+    "observe",
+    "torch_calls",
+)
 
 
 def visible_files() -> dict[str, Path]:

@@ -121,7 +121,7 @@ ANSWERS = {
     "def softmax(scores):\n    raise RuntimeError('no')": "ERROR",
     "def softmax(scores):\n    raise SystemExit": "ERROR",
     "def softmax(scores):\n    print('x' * 100_000)": "ERROR",
-    "print('x' * 2_000_000)\ndef softmax(scores): pass": "ERROR",
+    "print('x' * 2_000_000)\ndef softmax(scores): return scores": "FAIL",
     "1 / 0\ndef softmax(scores): pass": "ERROR",
     "def softmax(scores:": "ERROR",
     "def softmax(scores):\n    while True: pass": "TIMEOUT",
@@ -136,6 +136,10 @@ ANSWERS = {
     "import numpy\ndef softmax(scores):\n    return numpy.exp(scores)": "POLICY",
     "def softmax(scores):\n    import numpy\n    return scores": "POLICY",
     "def softmax(scores):\n    return __import__('numpy').exp(scores)": "POLICY",
+    "def softmax(scores):\n    import pandas": "POLICY",
+    "try:\n    import numpy as np\nexcept ImportError:\n    pass\n"
+    "def softmax(scores):\n    return np.exp(scores)": "ERROR",
+    "import maths\ndef softmax(scores): pass": "ERROR",
     "": "MISSING",
     "softmax = 5": "MISSING",
     "def softmax(scores):\n    raise NotImplementedError": "MISSING",
@@ -181,6 +185,7 @@ ALTERNATES = {
     "cached": "from functools import cache\nexp = cache(math.exp)\n"
     + f"def softmax(scores):\n{BODY}".replace("math.exp", "exp"),
     "with magics": f"%matplotlib inline\n%time x = 1\ndef softmax(scores):\n{BODY}",
+    "with a flood below it": f"def softmax(scores):\n{BODY}print('x' * 2_000_000)",
     "that prints": f"def softmax(scores):\n    print('called')\n{BODY}",
 }
 
@@ -372,27 +377,6 @@ def test_result_has_the_fields_of_a_line_of_json_in_their_order(grader: Grader) 
 
 # PyTorch ----------------------------------------------------------------------------------------
 
-FUSED = {
-    "read": "    return F.scaled_dot_product_attention(Q, K, V), None",
-    "watched": "    return getattr(F, 'scaled_dot_' + 'product_attention')(Q, K, V), None",
-}
-
-
-@pytest.mark.parametrize("how", FUSED)
-def test_fused_attention_is_against_policy(torch_grader: Grader, how: str) -> None:
-    answer = "import torch.nn.functional as F\ndef attention(Q, K, V, blocked=None):\n" + FUSED[how]
-    results = by_name(torch_grader.grade(notebook({"attention": answer}, slug=TORCH), "s"))
-    assert (results["attention"].status, results["attention"].score) == ("POLICY", 0.0)
-    assert results["attention"].diagnosis == "banned-call"
-    assert results["causal_mask"].status == "PASS"
-
-
-def test_comparison_with_fused_attention_costs_nothing(torch_grader: Grader) -> None:
-    compare = "import torch.nn.functional as F\nx = torch.ones(1, 2, 3)\n"
-    compare += "print(F.scaled_dot_product_attention(x, x, x) - attention(x, x, x)[0])"
-    result = torch_grader.grade(notebook(None, {"attention": compare}, TORCH), "s").result
-    assert result.score == result.max_score
-
 
 def test_a_slip_in_an_import_that_the_stage_allows_is_no_offence(torch_grader: Grader) -> None:
     slip = "import torch.nn.functionnal as F\ndef causal_mask(n, device=None): pass"
@@ -404,22 +388,12 @@ def test_a_slip_in_an_import_that_the_stage_allows_is_no_offence(torch_grader: G
         assert f"No module named '{module}'" in found[name].message
 
 
-def test_comparison_under_the_function_with_imports_of_its_own_costs_nothing(
-    torch_grader: Grader,
-) -> None:
-    right = next(
-        cell["source"] for cell in cells_of(TORCH, solved=True) if name_of(cell) == "attention"
-    )
-    tried = (
-        "\nif __name__ == '__main__':\n    import torch.nn.functional as F\n"
-        "    q = torch.ones(1, 2, 3)\n"
-        "    print(F.scaled_dot_product_attention(q, q, q, is_causal=True))\n"
-    )
-    answers = {"attention": right + tried}
-    assert (
-        by_name(torch_grader.grade(notebook(answers, slug=TORCH), "s"))["attention"].status
-        == "PASS"
-    )
+def test_a_cell_that_ran_and_could_not_be_read_is_flagged(torch_grader: Grader) -> None:
+    odd = {"attention": "files = !ls", "causal_mask": "def f(:", "padding_mask": "%time 1"}
+    result = torch_grader.grade(notebook(None, odd, TORCH), "s").result
+    assert result.score == result.max_score
+    [flag] = result.flags
+    assert re.fullmatch(r"cell \d+ ran and could not be read", flag)
 
 
 def test_a_set_has_the_same_order_in_every_process() -> None:

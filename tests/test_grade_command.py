@@ -29,7 +29,7 @@ from autograder import __main__, classes, pool, roster
 from autograder.course import Course
 from autograder.lessons import STAGE_OF
 from autograder.limits import Limits
-from autograder.marking import GradesOne, Job
+from autograder.marking import GivenUp, GradesOne, Job, never
 from autograder.one_file import as_text, student_of
 from autograder.pool import Pool
 from autograder.problems import Problem, Usage
@@ -598,7 +598,9 @@ def test_where_workers_cannot_begin_nobody_gets_a_result(course: Path) -> None:
 class WhoGraded:
     """Says which process graded a submission, after a while."""
 
-    def grade(self, data: bytes | Unreadable, student: str) -> Graded:
+    lesson, points = LESSON, 0.0
+
+    def grade(self, data: bytes | Unreadable, student: str, given_up: GivenUp = never) -> Graded:
         time.sleep(0.02)
         return Graded(Result(student, LESSON, "GRADED", str(os.getpid()), 0.0, 0.0))
 

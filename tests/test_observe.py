@@ -16,6 +16,7 @@ from hypothesis.extra import numpy as hnp
 from attnlab.checks.observe import (
     Array,
     Items,
+    Large,
     Other,
     Scalar,
     describe,
@@ -254,8 +255,8 @@ def test_deep_nesting_is_cut_off() -> None:
 
 def test_very_long_list_is_cut_off() -> None:
     seen = observe([0.0] * 1_000_001)
-    assert isinstance(seen, Other)
-    assert "1,000,000" in describe(seen)
+    assert isinstance(seen, Large)
+    assert "1,000,001" in describe(seen)
 
 
 def test_huge_int_is_described_in_few_words() -> None:

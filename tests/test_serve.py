@@ -12,12 +12,14 @@ import pytest
 
 from attnlab.checks.calling import Call
 from attnlab.checks.observe import Items, Scalar, Value, observe
+from autograder.child.serve import CUT
 from autograder.child.wire import Ran
 from autograder.limits import Limits
 from autograder.link import Ended, Link
 from autograder.sandbox import Sandbox
 
-LIMITS = Limits(cell_seconds=1, call_seconds=1, grace_seconds=0.5, printed_bytes=20_000)
+SECONDS = 1.0  # for a cell, and for the calls of an exercise
+LIMITS = Limits(cell_seconds=SECONDS, call_seconds=SECONDS, grace_seconds=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +43,14 @@ def run(link: Link) -> Run:
 
     def run(*sources: str) -> Ran:
         for index, source in enumerate(sources):
-            ran = link.run(f"<cell {index + 1}>", source, LIMITS.cell_seconds)
+            ran = link.run(f"<cell {index + 1}>", source, SECONDS)
         return ran
 
     return run
 
 
 def call(link: Link, name: str, *args: object) -> Value:
-    assert link.bind(name, fused_banned=False) == ""
+    assert link.bind(name, SECONDS) == ""
     outcome = link.call(Call(tuple(observe(arg) for arg in args)))
     assert outcome.raised is None
     assert outcome.returned is not None
@@ -117,8 +119,10 @@ def test_errors_are_written_down_and_the_next_cell_runs(run: Run, source: str, n
 
 def test_printed_text_and_warnings_are_kept_up_to_a_limit(run: Run) -> None:
     assert run("import sys\nprint('a')\nprint('b', file=sys.stderr)").printed == "a\nb\n"
-    ran = run("while True: print('x' * 1000)")
-    assert (ran.stopped, len(ran.printed), ran.raised) == ("output", 10_000, None)
+    ran = run("for _ in range(3000): print('x' * 1000)\ny = 1", "print('x' * 10_001)\ny")
+    assert (ran.stopped, ran.raised, ran.shown) == ("", None, "1")
+    assert ran.printed == "x" * 10_000 + CUT
+    assert run("while True: print('x' * 1000)").stopped == "time"
 
 
 def test_endless_cell_is_stopped_and_the_next_one_runs(run: Run) -> None:
@@ -349,7 +353,7 @@ def test_what_is_no_function_is_called_what_it_is(
     link: Link, run: Run, source: str, said: str
 ) -> None:
     run(source)
-    assert link.bind("f", fused_banned=False) == said
+    assert link.bind("f", SECONDS) == said
 
 
 def test_function_stays_as_it_was_when_it_was_bound(link: Link, run: Run) -> None:
@@ -361,9 +365,9 @@ def test_function_stays_as_it_was_when_it_was_bound(link: Link, run: Run) -> Non
 
 def test_answer_too_large_for_a_message_is_only_a_wrong_one(link: Link, run: Run) -> None:
     run("def f(): return ['a' * 5_000_000]\ndef g(x): x.append('a' * 5_000_000)")
-    assert link.bind("f", fused_banned=False) == ""
+    assert link.bind("f", SECONDS) == ""
     assert link.call(Call(())).returned is not None
-    assert link.bind("g", fused_banned=False) == ""
+    assert link.bind("g", SECONDS) == ""
     after = link.call(Call((Items("list", ()),))).after
     assert after != (Items("list", ()),)
 
@@ -389,7 +393,7 @@ def test_forged_answer_is_a_crash(link: Link, run: Run, answer: str) -> None:
     )
     time.sleep(0.3)
     with pytest.raises(Ended) as ended:
-        link.bind("f", fused_banned=False)
+        link.bind("f", SECONDS)
     assert ended.value.status == "CRASH"
 
 

@@ -1,10 +1,8 @@
-"""Checks of PyTorch exercises: banned calls, relations, gradients, dtypes, statistics."""
+"""Checks of PyTorch exercises: modules, relations, gradients, dtypes, statistics."""
 
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -67,62 +65,7 @@ def plain(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> A
     return weights @ v, weights
 
 
-# banned calls --------------------------------------------------------------------------------
-
-
-def _by_module(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    one = nn.MultiheadAttention(q.shape[-1], 1, batch_first=True, dtype=q.dtype)
-    return one(q, q, q)[0]
-
-
-def _by_forward(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    d = q.shape[-1]
-    eye, zero = torch.eye(d, dtype=q.dtype), torch.zeros(d, dtype=q.dtype)
-    wide = torch.cat([eye, eye, eye]), torch.cat([zero, zero, zero])
-    return F.multi_head_attention_forward(
-        q, q, q, d, 1, *wide, None, None, False, 0.0, eye, zero, need_weights=False
-    )[0]
-
-
-def _by_flex(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    from torch.nn.attention.flex_attention import flex_attention
-
-    return flex_attention(q[:, None], k[:, None], v[:, None])
-
-
-RENAMED = F.scaled_dot_product_attention
-FUSED: dict[str, Function] = {
-    "F": F.scaled_dot_product_attention,
-    "another name": lambda q, k, v: RENAMED(q, k, v, is_causal=True),
-    "getattr": lambda q, k, v: getattr(F, "scaled_dot_product" + "_attention")(q, k, v),
-    "aten": torch.ops.aten.scaled_dot_product_attention,
-    "aten default": torch.ops.aten.scaled_dot_product_attention.default,
-    "aten math": torch.ops.aten._scaled_dot_product_attention_math,
-    "torch._C": torch._C._nn.scaled_dot_product_attention,
-    "MultiheadAttention": _by_module,
-    "forward": _by_forward,
-}
-
-
-@pytest.mark.parametrize("how", FUSED)
-def test_fused_attention_forfeits_the_points_under_any_name(how: str) -> None:
-    def cheats(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Tensor]:
-        FUSED[how](x @ Wq, x @ Wk, x @ Wv)
-        return causal(x, Wq, Wk, Wv)
-
-    verdict = on_attention(cheats)
-    assert (verdict.status, verdict.score) == ("POLICY", 0.0), verdict.message
-    assert verdict.diagnosis is not None
-    assert verdict.diagnosis.slug == "banned-call"
-
-
-def test_flex_attention_earns_nothing() -> None:
-    # It cannot run while it is watched.
-    def cheats(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Tensor]:
-        _by_flex(x @ Wq, x @ Wk, x @ Wv)
-        return causal(x, Wq, Wk, Wv)
-
-    assert on_attention(cheats).score == 0
+# modules -------------------------------------------------------------------------------------
 
 
 def test_fused_attention_in_a_module_forfeits_the_points() -> None:
@@ -247,16 +190,6 @@ def test_every_input_becoming_one_dtype_is_a_wrong_dtype(dtype: torch.dtype) -> 
     verdict = on_function(converts)
     assert verdict.diagnosis is not None
     assert verdict.diagnosis.slug == "wrong-dtype"
-
-
-def test_watching_operators_does_not_load_the_compiler() -> None:
-    """Which would add more than a second to the first check of a notebook."""
-    code = (
-        "import sys, torch; from attnlab.checks.torch_calls import watching\n"
-        "with watching([]): torch.ones(2) @ torch.ones(2)\n"
-        "assert 'torch._dynamo' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # statistics ----------------------------------------------------------------------------------

@@ -25,9 +25,9 @@ from attnlab.checks.verdict import judge
 from attnlab.exercises import MODULES, exercises_of
 from autograder.child import wire
 from autograder.child.wire import Gone, Late, Malformed, Ran
-from autograder.limits import Limits
 
-REPLY = Limits().reply_bytes
+MOST = 10_000
+REPLY = wire.reply_bytes(MOST)
 SEEDS = (3, 4)
 EXERCISES = [exercise for slug in MODULES for exercise in exercises_of(slug).values()]
 
@@ -83,6 +83,11 @@ def there_and_back(message: dict[str, Any]) -> dict[str, Any]:
     return read
 
 
+def asked(inputs: int, most: int = MOST) -> Call:
+    """A call with so many inputs."""
+    return Call((Scalar("int", 1),) * inputs, most=most)
+
+
 def same(one: object, other: object) -> bool:
     """Equal, where NaN equals NaN."""
     return repr(one) == repr(other)
@@ -97,8 +102,9 @@ def test_every_outcome_survives_a_round_trip(
         Outcome(None, error, tuple(after), printed),
         Outcome(None, None, tuple(after), printed, "time"),
     ):
-        message, block = wire.write_outcome(outcome)
-        assert same(wire.read_outcome(there_and_back(message), block, len(after)), outcome)
+        message, block = wire.write_outcome(outcome, MOST)
+        read = wire.read_outcome(there_and_back(message), block, asked(len(after)))
+        assert same(read, outcome)
 
 
 @given(st.lists(values, max_size=3), st.dictionaries(names, values, max_size=3), st.booleans())
@@ -111,7 +117,7 @@ def test_every_call_survives_a_round_trip(
         assert same(wire.read_call(there_and_back(message), block), call)
 
 
-@given(st.one_of(st.none(), raised), names, names, st.sampled_from(["", "time", "output"]))
+@given(st.one_of(st.none(), raised), names, names, st.sampled_from(["", "time"]))
 def test_every_cell_that_ran_survives_a_round_trip(
     error: Raised | None, printed: str, shown: str, stopped: str
 ) -> None:
@@ -120,49 +126,43 @@ def test_every_cell_that_ran_survives_a_round_trip(
     assert wire.read_ran(there_and_back(message)) == ran
 
 
-@pytest.fixture
-def small_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundredth of what a message may have, for the sake of quick tests."""
-    monkeypatch.setattr(wire, "JSON_BYTES", wire.JSON_BYTES // 100)
-    monkeypatch.setattr(wire, "BLOCK_BYTES", wire.BLOCK_BYTES // 100)
-
-
 @pytest.mark.parametrize(
     ("thing", "said"),
     [
-        (np.zeros(40_000), "an array too large to be compared"),
-        (list(range(3000)), "a list too large to be compared"),
-        ("a" * 50_000, "a str too large to be compared"),
-        ([np.zeros(20_000), np.zeros(20_000)], "a list too large to be compared"),
+        (np.zeros((20, 30)), "a float64 array of shape (20, 30)"),
+        (list(range(600)), "a list of 600 items"),
+        ("a" * 50_000, "a str of 50,000 characters"),
+        (1 << 50_000, "an int of 50,001 bits"),
+        ([["a" * 9_000] * 90], "a list too large to be compared"),
     ],
-    ids=["array", "list of ints", "text", "arrays"],
+    ids=["array", "list of ints", "text", "int", "texts"],
 )
-def test_answer_too_large_for_a_message_is_named(
-    thing: object, said: str, small_messages: None
-) -> None:
+def test_answer_too_large_for_a_reply_is_named(thing: object, said: str) -> None:
     small = observe([1.0])
-    message, block = wire.write_outcome(Outcome(observe(thing), None, (small,)))
-    outcome = wire.read_outcome(there_and_back(message), block, 1)
+    message, block = wire.write_outcome(Outcome(observe(thing, 500), None, (small,)), 500)
+    outcome = wire.read_outcome(there_and_back(message), block, asked(1, 500))
     assert outcome.returned is not None
     assert (describe(outcome.returned), outcome.after) == (said, (small,))
+    assert len(json.dumps(message)) + len(block) <= wire.reply_bytes(500)
 
 
-def test_input_grown_too_large_for_a_message_counts_as_changed(small_messages: None) -> None:
-    grown = observe(list(range(3000)))
-    message, block = wire.write_outcome(Outcome(observe(1.0), None, (grown,)))
-    outcome = wire.read_outcome(there_and_back(message), block, 1)
+def test_input_grown_too_large_for_a_reply_counts_as_changed() -> None:
+    grown = observe(["a" * 9_000] * 90)
+    message, block = wire.write_outcome(Outcome(observe(1.0), None, (grown,)), 500)
+    outcome = wire.read_outcome(there_and_back(message), block, asked(1, 500))
     assert outcome.after == (Other("list too large to be compared"),)
 
 
 def test_long_names_are_cut_before_they_are_sent() -> None:
     error = Raised(("E" * 9999,) * 200, "m" * 9999, "l" * 9999, "f" * 9999)
-    message, block = wire.write_outcome(Outcome(None, error, (), "p" * 9999, "", ("x" * 9999,)))
-    assert wire.read_outcome(message, block, 0).raised is not None
+    outcome = Outcome(None, error, (), "p" * 9999, "", ("x" * 9999,) * 99)
+    message, block = wire.write_outcome(outcome, 0)
+    assert wire.read_outcome(message, block, asked(0)).raised is not None
 
 
 # a reader that is lied to ---------------------------------------------------------------------
 
-TAGS = ("scalar", "big", "floats", "array", "items", "seed", "other", "__class__", "")
+TAGS = ("scalar", "big", "floats", "array", "large", "items", "seed", "other", "__class__", "")
 KINDS = ("list", "tuple", "ndarray", "tensor", "float", "int", "bool", "NoneType", "str")
 DTYPES = ("numpy.float64", "numpy.bool", "float64", "uint64", "complex128", "float128", "\ud800")
 words = st.sampled_from((*TAGS, *KINDS, *DTYPES))
@@ -179,6 +179,7 @@ near_values = st.one_of(
     junk,
     st.tuples(words, words, junk, junk, numbers).map(list),
     st.tuples(st.just("array"), words, words, st.lists(numbers, max_size=3), numbers).map(list),
+    st.tuples(st.just("large"), words, st.lists(numbers, max_size=3), words).map(list),
     st.tuples(st.just("floats"), words, numbers, numbers).map(list),
     st.tuples(st.just("items"), words, st.lists(junk, max_size=3)).map(list),
     st.tuples(st.sampled_from(["scalar", "big", "other"]), words, atoms).map(list),
@@ -207,7 +208,7 @@ def test_reader_gives_an_outcome_or_malformed(
     defaults = {"after": [["scalar", "int", 1]] * inputs, "printed": "", "stopped": "", "fused": []}
     for sent in (message, defaults | message):
         try:
-            outcome = wire.read_outcome(there_and_back(sent), block, inputs)
+            outcome = wire.read_outcome(there_and_back(sent), block, asked(inputs))
         except Malformed:
             continue
         _assert_well_formed(outcome, inputs)
@@ -263,6 +264,9 @@ LIES: dict[str, Any] = {
     "unhashable kind": ["scalar", ["float"], 1.0],
     "dotted dtype": ["scalar", "numpy.linalg.norm", 1],
     "big int that is none": ["big", "int", "0x0x"],
+    "large of a negative length": ["large", "list", [-1], ""],
+    "large of no library": ["large", "cupy", [9], "float64"],
+    "large without a dtype": ["large", "tensor", [9], ""],
     "nothing": None,
     "empty": [],
     "dict": {"items": []},
@@ -273,7 +277,7 @@ LIES: dict[str, Any] = {
 def test_lie_is_malformed(lie: str) -> None:
     message = {"returned": LIES[lie], "after": [], "printed": "", "stopped": "", "fused": []}
     with pytest.raises(Malformed):
-        wire.read_outcome(message, b"\0" * 8, 0)
+        wire.read_outcome(message, b"\0" * 8, asked(0))
 
 
 def test_deep_nesting_is_malformed() -> None:
@@ -282,24 +286,27 @@ def test_deep_nesting_is_malformed() -> None:
         value = ["items", "list", [value]]
     message = {"returned": value, "after": [], "printed": "", "stopped": "", "fused": []}
     with pytest.raises(Malformed):
-        wire.read_outcome(message, b"", 0)
+        wire.read_outcome(message, b"", asked(0))
 
 
 def test_bytes_cannot_be_read_twice() -> None:
     once = ["array", "ndarray", "bool", [600], 0]
     message: dict[str, Any] = {"returned": None, "printed": "", "stopped": "time", "fused": []}
-    assert wire.read_outcome(message | {"after": [once]}, b"\0" * 1000, 1)
+    assert wire.read_outcome(message | {"after": [once]}, b"\0" * 1000, asked(1))
     with pytest.raises(Malformed, match="one value"):
-        wire.read_outcome(message | {"after": [once, once]}, b"\0" * 1000, 2)
+        wire.read_outcome(message | {"after": [once, once]}, b"\0" * 1000, asked(2))
 
 
-def test_items_are_counted_across_all_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "ITEM_LIMIT", 1000)
-    values = [["floats", "list", 400, 0], ["items", "list", [["scalar", "int", 1]] * 400]]
+def test_items_are_counted_across_all_values() -> None:
+    values = [
+        ["floats", "list", 400, 0],
+        ["items", "list", [["scalar", "int", 1]] * 400],
+        ["array", "ndarray", "bool", [400], 3200],
+    ]
     message: dict[str, Any] = {"returned": None, "printed": "", "stopped": "time", "fused": []}
-    assert wire.read_outcome(message | {"after": values}, bytes(8000), 2)
+    assert wire.read_outcome(message | {"after": values}, bytes(8000), asked(3, 300))
     with pytest.raises(Malformed, match="items"):
-        wire.read_outcome(message | {"after": values * 2}, bytes(8000), 4)
+        wire.read_outcome(message | {"after": values}, bytes(8000), asked(3, 298))
 
 
 # frames ---------------------------------------------------------------------------------------
@@ -362,9 +369,7 @@ def test_trickle_is_late_though_each_byte_comes_in_time(ends: Ends) -> None:
         thread.join()
 
 
-@pytest.mark.parametrize(
-    ("text", "block"), [(2**64 - 1, 2**64 - 1), (2, REPLY), (wire.JSON_BYTES + 1, 0)]
-)
+@pytest.mark.parametrize(("text", "block"), [(2**64 - 1, 2**64 - 1), (2, REPLY), (REPLY + 1, 0)])
 def test_message_that_is_too_long_is_refused_before_it_is_read(
     ends: Ends, text: int, block: int
 ) -> None:
@@ -500,8 +505,8 @@ def test_judge_survives_every_valid_lie(exercise: Exercise, told: list[Any], cha
             outcome = Outcome(None, None, after, stopped=lie or "output")
         else:
             outcome = Outcome(lie, None, after)
-        message, block = wire.write_outcome(outcome)
-        return wire.read_outcome(there_and_back(message), block, len(inputs))
+        message, block = wire.write_outcome(outcome, call.most)
+        return wire.read_outcome(there_and_back(message), block, call)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a grader's terminal is no place for a learner's numbers

@@ -11,22 +11,22 @@ import ast
 import asyncio
 import inspect
 import linecache
+import math
 import random
 import socket
 import sys
-from dataclasses import replace
 from types import CodeType, ModuleType
 from typing import Any
 
-from attnlab.checks.calling import Printed, Raised, TooMuchOutput, note, perform, quiet
+from attnlab.checks.calling import Printed, Raised, note, perform, quiet
 from attnlab.checks.deadline import Deadline, Overrun
 from attnlab.checks.observe import describe, observe
 from autograder.child import wire
-from autograder.child.refusal import Refusal
 from autograder.child.wire import Ran
 
 REQUEST_BYTES = 1 << 30  # the grader's own messages are as large as they need to be
 SHOWN = 10_000  # characters of a cell's output that are kept
+CUT = "\n… (cut here)\n"
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 FUTURE = __future__.annotations.compiler_flag  # the only future import that still changes anything
 WARM = """
@@ -78,14 +78,14 @@ def warm_up(stage: str) -> None:
         stage: 'pure', 'numpy' or 'torch'.
     """
     notebook = Notebook()
-    notebook.run(WARM, "<warm-up>", 60, 1000)
+    notebook.run(WARM, "<warm-up>", 60)
     if stage != "pure":
-        notebook.run(WARM_NUMPY, "<warm-up>", 60, 1000)
+        notebook.run(WARM_NUMPY, "<warm-up>", 60)
     if stage == "torch":
-        from attnlab.checks import torch_calls
+        from attnlab.checks import banned
 
-        with torch_calls.watching([]):
-            notebook.run(WARM_TORCH, "<warm-up>", 60, 1000)
+        with banned.refusing():
+            notebook.run(WARM_TORCH, "<warm-up>", 60)
     linecache.clearcache()
     sys.modules.pop("__main__")
 
@@ -109,35 +109,26 @@ class Notebook:
         self.history = [""]
         self.function: Any = None
         self.deadline = Deadline(0)
-        self._refusal = Refusal()
 
     def do(self, message: dict[str, Any], block: bytes) -> tuple[dict[str, Any], bytes]:
         """Do what a message asks for, and answer with what the request was numbered."""
         match message["do"]:
             case "run":
-                self._refusal.give_back()
-                ran = self.run(
-                    message["source"], message["name"], message["seconds"], message["printed"]
-                )
+                ran = self.run(message["source"], message["name"], message["seconds"])
                 answer = ran._asdict() | {"raised": wire.write_raised(ran.raised)}
             case "bind":
                 answer = {"bound": self.bind(message["name"], message["seconds"])}
-                self._refusal.give_back()
-                if message["fused_banned"]:
-                    self._refusal.take_away()
             case "call":
                 call = wire.read_call(message, block)
-                self._refusal.asked.clear()
                 outcome = perform(self.function, call, self.deadline)
-                outcome = replace(outcome, fused=(*outcome.fused, *self._refusal.asked[:10]))
-                answer, block = wire.write_outcome(outcome)
+                answer, block = wire.write_outcome(outcome, call.most)
                 return answer | {"number": message["number"]}, block
         return answer | {"number": message["number"]}, b""
 
-    def run(self, source: str, name: str, seconds: float, limit: int) -> Ran:
+    def run(self, source: str, name: str, seconds: float) -> Ran:
         """Run a cell as a notebook does: the last expression is shown, an error ends the cell."""
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-        printed, shown, stopped = Printed(limit, SHOWN), "", ""
+        printed, shown, stopped = Printed(math.inf, SHOWN), "", ""
         raised: Raised | None = None
         deadline = Deadline(seconds)
         try:
@@ -146,13 +137,10 @@ class Notebook:
         except Overrun:
             deadline.release()
             stopped = "time"
-        except TooMuchOutput:
-            stopped = "output"
         except BaseException as error:  # a learner's cell may raise anything, SystemExit included
             raised = note(error)
-        if printed.length > limit:
-            stopped, raised = "output", None
-        return Ran(raised if not stopped else None, printed.kept, shown, stopped)
+        cut = CUT if printed.length > SHOWN else ""
+        return Ran(raised if not stopped else None, printed.kept + cut, shown, stopped)
 
     def bind(self, name: str, seconds: float) -> str:
         """Find the function that the coming calls are for, and start their clock.

@@ -15,15 +15,18 @@ import time
 from array import array
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from attnlab.checks.calling import Call, Outcome, Raised
-from attnlab.checks.observe import DEPTH_LIMIT, ITEM_LIMIT, Array, Items, Other, Scalar, Seed, Value
+from attnlab.checks.observe import DEPTH_LIMIT, Array, Items, Large, Other, Scalar, Seed, Value
 
+UNLIMITED = 1 << 62
 LENGTHS = struct.Struct(">QQ")  # of the JSON and of the bytes
 CHUNK = 1 << 20
-JSON_BYTES = 4 << 20  # of a message; once read, JSON takes up to thirty times as much memory
-BLOCK_BYTES = 24 << 20  # of an answer: what is larger is not the right one anyway
+PATIENCE = 0.5  # seconds between questions whether a reply is still wanted
+TEXTS_BYTES = 256 << 10  # of a reply, for all that is no number: names, messages, what was printed
+NUMBER_BYTES = 64  # of the JSON or of the bytes that a number takes
 SIZES = {
     "bool": 1,
     **{f"{kind}{bits}": bits // 8 for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
@@ -39,7 +42,7 @@ PLAIN: dict[str, tuple[type, ...]] = {
 }
 DIMENSIONS = 64  # NumPy's own limit
 TEXT = 2000  # characters of any text that is shown
-NAMES = 100  # of any list of names
+NAMES = 20  # of any list of names
 
 
 class Malformed(Exception):
@@ -51,7 +54,7 @@ class Gone(Exception):
 
 
 class Late(Exception):
-    """No complete message came in time."""
+    """No complete message came in time, or nobody waits for it any more."""
 
 
 class Ran(NamedTuple):
@@ -60,7 +63,7 @@ class Ran(NamedTuple):
     Attributes:
         printed: the first of what it printed.
         shown: its last expression's repr, '' if there was none.
-        stopped: '', 'time' or 'output'.
+        stopped: '' or 'time'.
     """
 
     raised: Raised | None
@@ -88,24 +91,38 @@ def send(channel: socket.socket, message: dict[str, Any], block: bytes = b"") ->
         raise Gone from error
 
 
+def reply_bytes(most: int = 0) -> int:
+    """How long a reply may be: no longer than the right answer warrants.
+
+    Args:
+        most: numbers that are looked at, see `Call`.
+    """
+    return TEXTS_BYTES + NUMBER_BYTES * most
+
+
 def receive(
-    channel: socket.socket, limit: int, seconds: float | None = None
+    channel: socket.socket,
+    limit: int,
+    seconds: float = math.inf,
+    given_up: Callable[[], bool] = lambda: False,
 ) -> tuple[dict[str, Any], bytes]:
     """Receive one message.
 
     Args:
-        limit: bytes that it may have, of them 4 MiB of JSON.
-        seconds: for all of it; None waits.
+        limit: bytes that it may have; once read, JSON takes up to thirty times as much memory.
+        seconds: for all of it.
+        given_up: asked now and then; True ends the wait.
     Raises:
         Gone: the other side is not there any more.
-        Late: time is up.
+        Late: time is up, or it was given up.
         Malformed: too large, or no JSON object.
     """
-    until = None if seconds is None else time.monotonic() + seconds
-    text_length, block_length = LENGTHS.unpack(_exactly(channel, LENGTHS.size, until))
-    if text_length > JSON_BYTES or text_length + block_length > limit:
+    until = time.monotonic() + seconds
+    wait = partial(_exactly, channel, until=until, given_up=given_up)
+    text_length, block_length = LENGTHS.unpack(wait(LENGTHS.size))
+    if text_length + block_length > limit:
         raise Malformed(f"a message of {text_length + block_length:,} bytes")
-    text, block = _exactly(channel, text_length, until), _exactly(channel, block_length, until)
+    text, block = wait(text_length), wait(block_length)
     try:
         message = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -115,18 +132,19 @@ def receive(
     return message, block
 
 
-def _exactly(channel: socket.socket, length: int, until: float | None) -> bytes:
+def _exactly(
+    channel: socket.socket, length: int, until: float, given_up: Callable[[], bool]
+) -> bytes:
     parts = bytearray()
     while len(parts) < length:
-        if until is not None:
-            left = until - time.monotonic()
-            if left <= 0:
-                raise Late
-            channel.settimeout(left)
+        left = until - time.monotonic()
+        if left <= 0 or given_up():
+            raise Late
+        channel.settimeout(None if left == math.inf else min(left, PATIENCE))
         try:
             part = channel.recv(min(CHUNK, length - len(parts)))
-        except TimeoutError as error:
-            raise Late from error
+        except TimeoutError:
+            continue
         except OSError as error:
             raise Gone from error
         if not part:
@@ -161,6 +179,8 @@ def write_value(value: Value, block: bytearray) -> list[Any]:
             if content is not None and type(content) not in (float, int, bool, str):
                 return ["other", kind, ""]
             return ["scalar", kind, content]
+        case Large(kind, shape, dtype):
+            return ["large", kind, list(shape), dtype]
         case Seed(seed):
             return ["seed", seed]
         case Other(kind, base):
@@ -181,13 +201,14 @@ def write_call(call: Call) -> tuple[dict[str, Any], bytes]:
         "sizes": None if call.sizes is None else [write_value(v, block) for v in call.sizes],
         "state": {name: write_value(value, block) for name, value in call.state.items()},
         "gradient": call.gradient,
-        "watch": call.watch,
+        "unfused": call.unfused,
+        "most": call.most,
     }
     return message, bytes(block)
 
 
-def write_outcome(outcome: Outcome) -> tuple[dict[str, Any], bytes]:
-    """An outcome as JSON and bytes; of values too large for a message only that they are."""
+def write_outcome(outcome: Outcome, most: int) -> tuple[dict[str, Any], bytes]:
+    """An outcome as JSON and bytes; of values too large for a reply only that they are."""
     block = bytearray()
     message = {
         "returned": None if outcome.returned is None else write_value(outcome.returned, block),
@@ -197,11 +218,11 @@ def write_outcome(outcome: Outcome) -> tuple[dict[str, Any], bytes]:
         "stopped": outcome.stopped,
         "fused": [name[:TEXT] for name in outcome.fused[:NAMES]],
     }
-    if len(block) <= BLOCK_BYTES and len(json.dumps(message)) < JSON_BYTES - TEXT:
+    if len(block) + len(json.dumps(message)) < reply_bytes(most) - TEXT:
         return message, bytes(block)
     if outcome.returned is not None and not isinstance(outcome.returned, Other):
-        return write_outcome(replace(outcome, returned=_too_large(outcome.returned)))
-    return write_outcome(replace(outcome, after=tuple(map(_too_large, outcome.after))))
+        return write_outcome(replace(outcome, returned=_too_large(outcome.returned)), most)
+    return write_outcome(replace(outcome, after=tuple(map(_too_large, outcome.after))), most)
 
 
 def _too_large(value: Value) -> Value:
@@ -226,7 +247,7 @@ def write_raised(raised: Raised | None) -> dict[str, Any] | None:
 
 def read_call(message: dict[str, Any], block: bytes) -> Call:
     """The other way of `write_call`."""
-    reader = _Reader(block)
+    reader = _Reader(block, UNLIMITED)
     sizes = message["sizes"]
     return Call(
         tuple(reader.value(item) for item in message["args"]),
@@ -234,19 +255,21 @@ def read_call(message: dict[str, Any], block: bytes) -> Call:
         None if sizes is None else tuple(reader.value(item) for item in sizes),
         {name: reader.value(item) for name, item in message["state"].items()},
         message["gradient"],
-        message["watch"],
+        message["unfused"],
+        message["most"],
     )
 
 
-def read_outcome(message: dict[str, Any], block: bytes, inputs: int) -> Outcome:
+def read_outcome(message: dict[str, Any], block: bytes, call: Call) -> Outcome:
     """What a child says that a call did.
 
     Args:
-        inputs: how many values the call was given, and must be given back as they are now.
+        call: whose inputs must be given back as they are now.
     Raises:
         Malformed: it is not exactly what `write_outcome` writes.
     """
-    reader = _Reader(block)
+    inputs = len(call.args) + len(call.kwargs)
+    reader = _Reader(block, (inputs + 1) * (call.most + 1))
     returned, raised = message.get("returned"), _raised(message.get("raised"))
     stopped = _one_of(message.get("stopped"), ("", "time", "output", "memory", "interrupt"))
     if (returned is not None) + (raised is not None) + bool(stopped) != 1:
@@ -274,17 +297,17 @@ def read_ran(message: dict[str, Any]) -> Ran:
         _raised(message.get("raised")),
         text_of(message.get("printed"), 20_000),
         text_of(message.get("shown"), 20_000),
-        _one_of(message.get("stopped"), ("", "time", "output")),
+        _one_of(message.get("stopped"), ("", "time")),
     )
 
 
 class _Reader:
     """Reads values, and counts, so that few bytes cannot stand for many items or arrays."""
 
-    def __init__(self, block: bytes) -> None:
+    def __init__(self, block: bytes, most: int) -> None:
         self._block = block
         self._unread = len(block)
-        self._budget = ITEM_LIMIT + 1
+        self._budget = most
 
     def value(self, item: Any, depth: int = DEPTH_LIMIT + 1) -> Value:
         if type(item) is not list or not item or type(item[0]) is not str or depth < 0:
@@ -295,6 +318,7 @@ class _Reader:
             "big": self._big,
             "floats": self._floats,
             "array": self._array,
+            "large": self._large,
             "seed": self._seed,
             "other": self._other,
         }
@@ -321,10 +345,10 @@ class _Reader:
         return Scalar(kind, content)
 
     def _big(self, kind: Any, text: Any) -> Value:
-        return Scalar(_one_of(kind, ("int", "numpy.uint64")), int(text_of(text, 1 << 22), 16))
+        return Scalar(_one_of(kind, ("int", "numpy.uint64")), int(text_of(text), 16))
 
     def _items(self, depth: int, kind: Any, items: Any) -> Value:
-        items = _list(items, ITEM_LIMIT)
+        items = _list(items, self._budget)
         self._spend(len(items))
         return Items(
             _one_of(kind, ("list", "tuple")), tuple(self.value(item, depth - 1) for item in items)
@@ -338,12 +362,18 @@ class _Reader:
         )
 
     def _array(self, kind: Any, dtype: Any, shape: Any, start: Any) -> Value:
-        axes = tuple(_whole(length) for length in _list(shape, DIMENSIONS))
-        if math.prod(max(1, length) for length in axes) >= 1 << 48:
-            raise Malformed("no array is so large, not even an empty one")
+        axes = _axes(shape)
+        self._spend(math.prod(axes))
         size = math.prod(axes) * SIZES[_one_of(dtype, tuple(SIZES))]
         return Array(
             _one_of(kind, ("ndarray", "tensor")), dtype, axes, bytes(self._bytes(start, size))
+        )
+
+    def _large(self, kind: Any, shape: Any, dtype: Any) -> Value:
+        if kind in ("list", "tuple"):
+            return Large(kind, _axes(shape))
+        return Large(
+            _one_of(kind, ("ndarray", "tensor")), _axes(shape), _one_of(dtype, tuple(SIZES))
         )
 
     def _seed(self, seed: Any) -> Value:
@@ -387,6 +417,13 @@ def text_of(text: Any, limit: int = TEXT) -> str:
     if type(text) is not str or len(text) > limit:
         raise Malformed("no text, or too much")
     return text.encode("utf-8", "replace").decode()  # a lone surrogate could not be written
+
+
+def _axes(shape: Any) -> tuple[int, ...]:
+    axes = tuple(_whole(length) for length in _list(shape, DIMENSIONS))
+    if math.prod(max(1, length) for length in axes) >= 1 << 48:
+        raise Malformed("no array is so large, not even an empty one")
+    return axes
 
 
 def _whole(number: Any) -> int:

@@ -67,7 +67,8 @@ def summary(attack: Attack, done: Run) -> str:
         return result["status"] if result else "-"
     touched = [e for e in result["exercises"] if e["name"] in attack.expected]
     statuses = sorted({exercise["status"] for exercise in touched})
-    return ", ".join(statuses) or ("all PASS" if result["score"] == result["max_score"] else "-")
+    found = ", ".join(statuses) or ("all PASS" if result["score"] == result["max_score"] else "-")
+    return found + (", flagged" if result["flags"] else "")
 
 
 def _of_invalid(result: RESULT) -> list[str]:

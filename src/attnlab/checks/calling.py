@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attnlab.checks.deadline import Deadline, Overrun
-from attnlab.checks.observe import Other, Value, observe, rebuild, type_name
+from attnlab.checks.observe import ITEM_LIMIT, Other, Value, observe, rebuild, type_name
 
 PRINT_LIMIT = 64 * 1024  # characters a function may print in one call
 PRINT_SHOWN = 400  # of which a card shows the first
@@ -35,7 +35,8 @@ class Call:
         sizes: if the learner wrote a module: what its constructor is given.
         state: and the parameters to load into it.
         gradient: take gradients with respect to args and parameters, instead of the result.
-        watch: note calls of PyTorch's own attention.
+        unfused: refuse PyTorch's own attention while the call lasts.
+        most: numbers that are looked at in what it returns, and in each input afterwards.
     """
 
     args: tuple[Value, ...]
@@ -43,7 +44,8 @@ class Call:
     sizes: tuple[Value, ...] | None = None
     state: Mapping[str, Value] = field(default_factory=dict)
     gradient: bool = False
-    watch: bool = False
+    unfused: bool = False
+    most: int = ITEM_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +85,14 @@ class TooMuchOutput(BaseException):
 
 
 class Printed(io.TextIOBase):
-    """Keeps the first of what is printed and stops a flood.
+    """Keeps the first of what is printed.
 
     Args:
-        limit: characters that may be printed.
-        shown: characters of them that are kept.
+        limit: characters that may be printed; more raise TooMuchOutput.
+        shown: characters that are kept.
     """
 
-    def __init__(self, limit: int = PRINT_LIMIT, shown: int = PRINT_SHOWN) -> None:
+    def __init__(self, limit: float = PRINT_LIMIT, shown: int = PRINT_SHOWN) -> None:
         self.kept, self.length = "", 0
         self._limit, self._shown = limit, shown
 
@@ -126,10 +128,10 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
     stopped = ""
     fused: list[str] = []
     try:
-        with quiet(printed), deadline:
+        # Refusing goes outermost: what it replaced is given back whatever the deadline interrupts.
+        with _refusing(call) as fused, quiet(printed), deadline:
             try:
-                with _watch(call, fused):
-                    returned = observe(_make(function, call, args, kwargs))
+                returned = observe(_make(function, call, args, kwargs), call.most)
             except (Overrun, TooMuchOutput, KeyboardInterrupt):
                 raise
             except BaseException as error:  # a learner's code may raise anything, SystemExit too
@@ -146,14 +148,14 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
         stopped = "output"
     if stopped:  # it may have come to an end as well, as time ran out
         returned = raised = None
-    after = tuple(_observe_again(thing) for thing in inputs)
+    after = tuple(_observe_again(thing, call.most) for thing in inputs)
     return Outcome(returned, raised, after, printed.kept, stopped, tuple(fused))
 
 
-def _observe_again(thing: Any) -> Value:
+def _observe_again(thing: Any, most: int) -> Value:
     """What an input is after the call; a learner may have put into it what cannot be observed."""
     try:
-        return observe(thing)
+        return observe(thing, most)
     except Exception as error:  # out of memory, or a dtype that only PyTorch has
         return Other(f"{type_name(type(thing))} that cannot be read ({type(error).__name__})")
 
@@ -174,12 +176,12 @@ def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dic
     return target(*args, **kwargs)
 
 
-def _watch(call: Call, fused: list[str]) -> contextlib.AbstractContextManager[None]:
-    if not call.watch:
-        return contextlib.nullcontext()
-    from attnlab.checks import torch_calls
+def _refusing(call: Call) -> contextlib.AbstractContextManager[list[str]]:
+    if not call.unfused:
+        return contextlib.nullcontext([])
+    from attnlab.checks import banned
 
-    return torch_calls.watching(fused)
+    return banned.refusing()
 
 
 @contextlib.contextmanager

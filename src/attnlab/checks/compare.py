@@ -9,7 +9,7 @@ import numpy as np
 
 from attnlab.checks.calling import PRINT_LIMIT, Call, Outcome
 from attnlab.checks.declare import Slot
-from attnlab.checks.observe import Array, Items, Scalar, Seed, Value, describe
+from attnlab.checks.observe import Array, Items, Large, Scalar, Seed, Value, describe
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,18 +209,24 @@ def _ragged(rows: Items, place: str) -> Difference | None:
 def _compare_slot(
     part: Value, right: np.ndarray, slot: Slot, tolerance: float, exact_zeros: bool
 ) -> Difference | None:
+    if isinstance(part, Large) and part.kind == slot.kind:
+        return _wrong_shape(slot, right.shape, part.shape)
     got = to_array(part, slot)
     if isinstance(got, Difference):
         return got
     if got.shape != right.shape:
-        axes = f" ({', '.join(slot.axes.split())})" if slot.axes else ""
-        text = f"{slot.name} should have shape {right.shape}{axes} and has {got.shape}"
-        return Difference("wrong-shape", text)
+        return _wrong_shape(slot, right.shape, got.shape)
     if slot.kind in ("ndarray", "tensor", "float") and not _dtype_fits(got, right, slot.kind):
         text = f"{slot.name} should have dtype {right.dtype} and has {got.dtype}"
         return Difference("wrong-dtype", text)
     limits = np.where((right == 0) & exact_zeros, 0.0, tolerance)
     return _compare_numbers(got, right, slot.name, limits)
+
+
+def _wrong_shape(slot: Slot, right: tuple[int, ...], shape: tuple[int, ...]) -> Difference:
+    axes = f" ({', '.join(slot.axes.split())})" if slot.axes else ""
+    text = f"{slot.name} should have shape {right}{axes} and has {shape}"
+    return Difference("wrong-shape", text)
 
 
 def _dtype_fits(got: np.ndarray, right: np.ndarray, kind: str) -> bool:

@@ -119,25 +119,25 @@ def equals(outcome: Outcome, answer: Answer, slots: tuple[Slot, ...], tolerance:
     if len(parts) != len(answer.values):
         return False
     return all(
-        _close(loose_array(part), values, tolerance)
+        _close(loose_array(part, values.shape), values, tolerance)
         for part, values in zip(parts, answer.values, strict=True)
     )
 
 
-def loose_array(value: Value) -> np.ndarray | None:
-    """A value as a float array, whatever its container, or None if it is not numbers in a grid."""
+def loose_array(value: Value, shape: tuple[int, ...]) -> np.ndarray | None:
+    """A value as an array, whatever its container; None if it is not numbers in such a shape."""
     match value:
-        case Array(_, dtype, shape, data):
+        case Array(_, dtype, found, data) if found == shape:
             return np.frombuffer(data, dtype).reshape(shape)
-        case Scalar(_, int() | float() as number):
+        case Scalar(_, int() | float() as number) if not shape:
             return np.asarray(number)
-        case Scalar(_, str() as text) if len(text) <= TEXT:  # all are as wide as the longest
-            return np.asarray(text)
-        case Items(_, items):
-            parts = [loose_array(item) for item in items]
-            if any(part is None or part.shape != parts[0].shape for part in parts):  # type: ignore[union-attr]
+        case Scalar(_, str() as text) if not shape and len(text) <= TEXT:
+            return np.asarray(text)  # all are as wide as the longest
+        case Items(_, items) if shape and len(items) == shape[0]:
+            parts = [loose_array(item, shape[1:]) for item in items]
+            if any(part is None for part in parts):
                 return None
-            return np.array(parts)
+            return np.array(parts).reshape(shape)
         case _:
             return None
 

@@ -7,13 +7,16 @@ are standard library alone, so that they also run where NumPy and PyTorch are ab
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 DEPTH_LIMIT = 6
-ITEM_LIMIT = 1_000_000
+ITEM_LIMIT = 1_000_000  # numbers that are looked at where nobody says how many are worth it
+TEXT_LIMIT = 10_000  # characters of a str
+BITS_LIMIT = 4096  # of an int; the largest float has 1,024
 PLAIN_DTYPES = frozenset(
     f"{kind}{bits}" for kind in ("float", "int", "uint", "complex") for bits in (8, 16, 32, 64, 128)
 ) | {"bool"}
@@ -53,6 +56,18 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
+class Large:
+    """A list, tuple, array or tensor with more items than are looked at, known by its size.
+
+    `shape` is a list's or tuple's length alone; `dtype` is '' for them.
+    """
+
+    kind: str
+    shape: tuple[int, ...]
+    dtype: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Other:
     """Anything else, known by the name of its type and, for a subclass, by what it derives from."""
 
@@ -67,18 +82,19 @@ class Seed:
     seed: int
 
 
-Value = Scalar | Items | Array | Seed | Other
+Value = Scalar | Items | Array | Large | Seed | Other
 
 
-def observe(thing: Any) -> Value:
+def observe(thing: Any, most: int = ITEM_LIMIT) -> Value:
     """Write down what a thing is. Runs none of its methods unless its type is exactly known.
 
     Args:
         thing: anything at all.
+        most: numbers that are looked at, in all of it.
     Returns:
-        A Value. Lists nested deeper than 6 or longer than a million items become Other.
+        A Value. What has more numbers becomes Large; lists nested deeper than 6 become Other.
     """
-    return _observe(thing, DEPTH_LIMIT, [ITEM_LIMIT])
+    return _observe(thing, DEPTH_LIMIT, [most])
 
 
 def _observe(thing: Any, depth: int, budget: list[int]) -> Value:
@@ -86,19 +102,23 @@ def _observe(thing: Any, depth: int, budget: list[int]) -> Value:
     if kind is Seed:
         return thing
     if _is_one_of(kind, (float, int, bool, str)) or thing is None:
+        if kind is str and len(thing) > TEXT_LIMIT:
+            return Other(f"str of {len(thing):,} characters")
+        if kind is int and thing.bit_length() > BITS_LIMIT:
+            return Other(f"int of {thing.bit_length():,} bits")
         return Scalar(kind.__name__, thing)
     if _is_one_of(kind, (list, tuple)):
         budget[0] -= len(thing)
         if depth == 0:
             return Other(f"{kind.__name__} nested more than {DEPTH_LIMIT} deep")
         if budget[0] < 0:
-            return Other(f"{kind.__name__} with more than {ITEM_LIMIT:,} items")
+            return Large(kind.__name__, (len(thing),))
         return Items(kind.__name__, tuple(_observe(item, depth - 1, budget) for item in thing))
     library = _library_of(kind)
     if library == "numpy":
-        return _observe_numpy(thing)
+        return _observe_numpy(thing, budget)
     if library == "torch":
-        return _observe_torch(thing)
+        return _observe_torch(thing, budget)
     return Other(type_name(kind), _plain_base(kind))
 
 
@@ -136,6 +156,17 @@ def rebuild(value: Value) -> Any:
             raise TypeError(f"cannot rebuild {value}")
 
 
+def numbers_in(value: Value) -> int:
+    """How many numbers a value holds."""
+    match value:
+        case Items(_, items):
+            return sum(map(numbers_in, items))
+        case Array(_, _, shape) | Large(_, shape):
+            return math.prod(shape)
+        case _:
+            return 1
+
+
 def describe(value: Value) -> str:
     """Say in a few words what a value is: 'a list of 3 lists', 'a float64 array of shape …'."""
     match value:
@@ -143,6 +174,8 @@ def describe(value: Value) -> str:
             return "None"
         case Scalar(kind, int() as whole) if abs(whole) >= 10**40:
             return f"{_article(kind)} {kind} of {whole.bit_length():,} bits"
+        case Large(kind, (length,), ""):
+            return f"a {kind} of {length:,} items"
         case Scalar(kind, content):
             text = repr(content)
             shown = text if len(text) <= 40 else text[:37] + "…"
@@ -153,7 +186,7 @@ def describe(value: Value) -> str:
             inner = {_kind_of(item) for item in items}
             of = f"{inner.pop()}s" if len(inner) == 1 else "items of different types"
             return f"a {kind} of {len(items)} {of}"
-        case Array(kind, dtype, shape, _):
+        case Array(kind, dtype, shape) | Large(kind, shape, dtype):
             noun = {"ndarray": "array", "tensor": "tensor"}[kind]
             return f"{_article(dtype)} {dtype} {noun} of shape {shape}"
         case Seed(seed):
@@ -207,13 +240,16 @@ def _library_of(kind: type) -> str:
     return ""
 
 
-def _observe_numpy(thing: Any) -> Value:
+def _observe_numpy(thing: Any, budget: list[int]) -> Value:
     import numpy
 
     name = thing.dtype.name
     if isinstance(thing, numpy.ndarray):
         if name not in PLAIN_DTYPES:
             return Other(f"numpy array of dtype {name}")
+        budget[0] -= thing.size
+        if budget[0] < 0:
+            return Large("ndarray", thing.shape, name)
         native = thing.astype(thing.dtype.newbyteorder("="), copy=False)
         return Array("ndarray", name, thing.shape, native.tobytes())
     if name not in PLAIN_DTYPES:
@@ -221,11 +257,14 @@ def _observe_numpy(thing: Any) -> Value:
     return Scalar(f"numpy.{name}", thing.item())
 
 
-def _observe_torch(thing: Any) -> Value:
+def _observe_torch(thing: Any, budget: list[int]) -> Value:
     if thing.device.type != "cpu":  # where the inputs are
         return Other(f"torch tensor on device {thing.device.type}")
     dtype = str(thing.dtype).removeprefix("torch.")
     if dtype not in PLAIN_DTYPES or thing.layout.__repr__() != "torch.strided":
         return Other(f"torch tensor of dtype {dtype}")
+    budget[0] -= thing.numel()
+    if budget[0] < 0:
+        return Large("tensor", tuple(thing.shape), dtype)
     array = thing.detach().resolve_conj().resolve_neg().contiguous().numpy()
     return Array("tensor", dtype, tuple(thing.shape), array.tobytes())

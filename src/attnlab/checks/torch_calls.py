@@ -5,13 +5,10 @@ Like `calling`, this stands next to a learner's code and knows nothing of the ri
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 
 class WrongStructure(Exception):
@@ -87,41 +84,6 @@ def gradients(
         torch.zeros_like(leaf) if grad is None else grad.detach()
         for leaf, grad in zip(leaves, found, strict=True)
     )
-
-
-@contextlib.contextmanager
-def watching(fused: list[str]) -> Iterator[None]:
-    """Write down each function or operator of PyTorch's that computes attention by itself.
-
-    Args:
-        fused: names are added to it, each once.
-    """
-
-    def note(name: str) -> None:
-        if ("attention" in name or name.startswith("_scaled")) and name not in fused:
-            fused.append(name)
-
-    class Functions(TorchFunctionMode):
-        def __torch_function__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            note(getattr(func, "__name__", ""))
-            return func(*args, **(kwargs or {}))
-
-    class Operators(TorchDispatchMode):
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            """Or PyTorch imports its compiler at the first operator, for more than a second."""
-            return False
-
-        def __torch_dispatch__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            note(func.__name__.partition(".")[0])
-            return func(*args, **(kwargs or {}))
-
-    with Functions(), Operators():
-        yield
 
 
 def is_float_tensor(thing: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,8 +14,11 @@ from attnlab.checks.calling import Call, Outcome
 from attnlab.checks.compare import Answer, Difference, changed_input, compare, split, to_array
 from attnlab.checks.declare import TOLERANCE, Case, Exercise, Mistake, Relation
 from attnlab.checks.diagnose import answer_of
-from attnlab.checks.observe import observe
+from attnlab.checks.observe import numbers_in, observe
 
+# A wrong answer may have more numbers than the right one; what has many times more is known by its
+# size alone.
+TIMES, LEEWAY = 10, 1000
 _RAISES = re.compile(r"\braise\s+\w*NotImplemented")
 Perform = Callable[[Call], Outcome]
 
@@ -197,7 +200,9 @@ def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
     right = Answer(raises=case.raises) if case.raises else answer_of(exercise.oracle, case)
     if right.raises != case.raises:
         raise BrokenCheck(f"the oracle of {exercise.name} raised {right.raises}, seed {seed}")
-    return Posed(seed, case, call, right)
+    numbers = sum(map(numbers_in, (*call.args, *call.kwargs.values())))
+    numbers += sum(values.size for values in right.values)
+    return Posed(seed, case, replace(call, most=LEEWAY + TIMES * numbers), right)
 
 
 def _try(exercise: Exercise, perform: Perform, posed: Posed) -> Tried:

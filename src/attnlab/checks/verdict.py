@@ -102,9 +102,9 @@ def _built(shown: Tried) -> str:
 
 
 def _forfeit(exercise: Exercise, tried: list[Tried]) -> Verdict:
-    """The verdict where PyTorch's own attention did the work."""
+    """The verdict where PyTorch's own attention was called, and refused."""
     names = sorted({name for item in tried for name in item.outcome.fused})
-    message = f"it calls PyTorch's own attention ({', '.join(names)}), which is banned here"
+    message = f"it calls PyTorch's own attention ({', '.join(names)}), which is refused here"
     return Verdict(
         exercise.name,
         exercise.lesson,

@@ -1,8 +1,7 @@
 """Prints a hundred megabytes in its cell; the answer after that is wrong.
 
 lesson: 01-soft-lookup
-expect: soft_lookup ERROR or MISSING
-because: past the limit, the cell ends before it has defined anything
+expect: soft_lookup FAIL
 """
 
 # %% soft_lookup

@@ -1,7 +1,7 @@
-"""Has so many statements in its cell that reading them takes longer than running them.
+"""Has so many statements in its right answer's cell that they take longer to read than to run.
 
 lesson: 06-causal-mask
-expect: decoder_mask ERROR
+expect: nothing
 """
 
 # %% on the notebook

@@ -1,8 +1,7 @@
 """Looks for NumPy's files everywhere, puts them on the path, and imports them by __import__.
 
 lesson: 02-pure-python
-expect: self_attention FAIL or POLICY
-because: NumPy is not there, and asking for it may be refused when it is read
+expect: self_attention FAIL
 """
 
 # %% self_attention

@@ -1,8 +1,7 @@
 """Imports NumPy in a cell that belongs to no exercise, and uses what it finds there.
 
 lesson: 02-pure-python
-expect: self_attention ERROR or POLICY
-because: the name is unknown, and using it may be refused when it is read
+expect: self_attention POLICY
 """
 
 # %% after setup

@@ -1,8 +1,7 @@
 """Imports NumPy under a name that is put together while it runs.
 
 lesson: 02-pure-python
-expect: self_attention ERROR or POLICY
-because: NumPy is not there, and asking for it may be refused when it is read
+expect: self_attention POLICY
 """
 
 # %% self_attention

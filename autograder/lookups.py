@@ -1,9 +1,7 @@
-"""Reading code: which statements an exercise's function needs, and what is banned in them.
+"""Reading code by its names: which cells have to run, and what a person might look at.
 
-Reading is one of two ways to find a banned call; watching PyTorch's operators while the function
-runs is the other. Neither is proof, so a finding is flagged for a person.
-
-The code is a stranger's, and is only ever parsed.
+What is read here never scores: names accuse the honest and miss the sly. The code is a stranger's,
+and is only ever parsed.
 """
 
 from __future__ import annotations
@@ -16,50 +14,10 @@ import warnings
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass
 
-# What computes attention by itself, wherever in PyTorch it is found.
-FUSED = frozenset(
-    {
-        "scaled_dot_product_attention",
-        "MultiheadAttention",
-        "multi_head_attention_forward",
-        "_native_multi_head_attention",
-        "_transformer_encoder_layer_fwd",
-        "flex_attention",
-        "Transformer",
-        "TransformerEncoder",
-        "TransformerEncoderLayer",
-        "TransformerDecoder",
-        "TransformerDecoderLayer",
-        "sdpa_kernel",
-    }
-)
-# Reached through a class that computes attention, and no attention itself.
-HARMLESS = ("generate_square_subsequent_mask",)
-STAGES = {"pure": (), "numpy": ("numpy",), "torch": ("numpy", "torch")}
-LIBRARIES = frozenset(
-    {
-        "numpy",
-        "scipy",
-        "torch",
-        "torchvision",
-        "jax",
-        "jaxlib",
-        "tensorflow",
-        "keras",
-        "cupy",
-        "numba",
-        "pandas",
-        "sklearn",
-        "einops",
-        "xformers",
-        "flash_attn",
-        "transformers",
-        "sympy",
-    }
-)
+from attnlab.checks import banned
+
 # By these, code can change what belongs to others.
 REACHING_NAMES = frozenset(
     [
@@ -98,8 +56,6 @@ REACHING_NAMES = frozenset(
 STATEMENTS = 1000  # of one cell
 SCOPES = 1000  # functions, classes, comprehensions in one statement: `symtable` takes their square
 STEPS = 200_000  # of following names; a lesson's notebook takes some thousands
-UNFOLDED = 100_000  # characters of code that are looked at once more, statement by statement
-NESTED = 5  # levels of `if` and `with`
 SCOPED = (
     ast.FunctionDef
     | ast.AsyncFunctionDef
@@ -132,10 +88,7 @@ class Statement:
 
     Attributes:
         cell: index of its cell.
-        imports: modules that it imports.
-        mentions: names by which it may mean a function of a library, each after the name that it is
-            an attribute of, '' if of none.
-        own_class: name of the class that it defines, '' if none.
+        imports: whether it imports a module, in its functions too.
         binds: names that it gives a value to.
         alters: names of things that it changes a part of: `a` of `a.b = …` and `a[0] = …`.
         uses: names of the notebook that it looks up, now or when its functions are called.
@@ -146,9 +99,7 @@ class Statement:
 
     cell: int
     source: str
-    imports: tuple[str, ...]
-    mentions: tuple[tuple[str, str], ...]
-    own_class: str
+    imports: bool
     binds: frozenset[str]
     alters: frozenset[str]
     uses: frozenset[str]
@@ -157,10 +108,15 @@ class Statement:
     replaces: bool
 
 
+class Unparsed(Exception):
+    """Code that Python cannot parse, not even without IPython's magics."""
+
+
 def statements(cell: int, source: str) -> list[Statement]:
-    """The top-level statements of a cell; none, if it is not Python.
+    """The top-level statements of a cell.
 
     Raises:
+        Unparsed: it is not Python.
         TooLong: there are more than anyone would write.
     """
     try:
@@ -169,54 +125,29 @@ def statements(cell: int, source: str) -> list[Statement]:
             raise TooLong
         lines = text.encode().split(b"\n")
         return [_statement(cell, lines, node) for node in tree.body]
-    except PARSING_ERRORS:
-        return []
+    except PARSING_ERRORS as error:
+        raise Unparsed from error
 
 
-def unfolded(program: Iterable[Statement]) -> list[Statement]:
-    """The same program; what stands under an `if` or a `with` is a statement of its own.
+def fused_name(source: str) -> str:
+    """The first name of PyTorch's own attention that code refers to, '' if there is none.
 
-    Raises:
-        TooLong: it is more than anyone would write.
+    An attribute of `self` is a learner's own.
     """
-    found: list[Statement] = []
-    left = UNFOLDED
-    for statement in program:
-        left -= len(statement.source)
-        found += _unfolded(statement, NESTED) if left > 0 else [statement]
-    return found
-
-
-def _unfolded(statement: Statement, depth: int) -> Iterator[Statement]:
-    if not depth or not statement.source.startswith(("if", "with")):
-        yield statement
-        return
     try:
-        [node] = _parsed(statement.source)[1].body
-        inner = [statements(statement.cell, ast.unparse(part)) for part in _parts(node)]
+        _, tree = _parsed(source)
     except PARSING_ERRORS:
-        inner = []
-    if not inner or not all(inner):  # nothing may be lost on the way
-        yield statement
-        return
-    for part in chain.from_iterable(inner):
-        for each in _unfolded(part, depth - 1):
-            yield replace(each, replaces=False)
-
-
-def _parts(node: ast.stmt) -> list[ast.AST]:
-    """What a compound statement is made of: its head, then the statements under it."""
-    if isinstance(node, ast.If):
-        return [node.test, *node.body, *node.orelse]
-    if isinstance(node, ast.With):
-        heads = [
-            ast.Assign([item.optional_vars], item.context_expr, lineno=node.lineno)
-            if item.optional_vars
-            else item.context_expr
-            for item in node.items
-        ]
-        return [*heads, *node.body]
-    return []
+        return ""
+    for node in ast.walk(tree):
+        found: list[str] = []
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") != "self":
+            found = [node.attr]
+        elif isinstance(node, ast.ImportFrom):
+            found = [alias.name for alias in node.names]
+        for name in found:
+            if name in banned.NAMES:
+                return name
+    return ""
 
 
 class Names:
@@ -309,34 +240,6 @@ def relied_on(program: list[Statement], cells: Set[int], names: Iterable[str]) -
     return found - cells
 
 
-def banned_import(program: Iterable[Statement], stage: str) -> str:
-    """The first import that a lesson's stage does not allow, as written, '' if there is none."""
-    for statement in program:
-        for module in statement.imports:
-            root = module.partition(".")[0]
-            banned = root in LIBRARIES and root not in STAGES[stage]
-            if banned or module.startswith("attnlab."):
-                return f"import {module}"
-    return ""
-
-
-def banned_call(program: Iterable[Statement]) -> str:
-    """The first reference to PyTorch's own attention, '' if there is none.
-
-    A function of a learner's own may have such a name, and so may a method; PyTorch's is reached as
-    an attribute, by an import, or by its name as text.
-    """
-    parts = list(program)
-    own = {part.own_class for part in parts} - {""}
-    own -= {name for part in parts for name in part.binds if name != part.own_class}
-    for part in parts:
-        for owner, name in part.mentions:
-            fused = name in FUSED or name.startswith(("_scaled_dot_product", "torch.nn.attention"))
-            if fused and owner not in own:
-                return name
-    return ""
-
-
 def reaches_out(source: str) -> bool:
     """Whether code might change what other cells rely on, so that these deserve a second look.
 
@@ -410,15 +313,11 @@ def _statement(cell: int, lines: list[bytes], node: ast.stmt) -> Statement:
     )
     if isinstance(node, ast.AnnAssign) and node.value is None:
         binds = frozenset()  # `x: int` says something of x, and leaves it as it is
-    if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
-        binds, simple = binds | _from_star(node), False  # any of these may come with it
     stored = frozenset(_roots_of_stores(node))
     return Statement(
         cell,
         text,
-        tuple(module for inner in ast.walk(node) for module in _modules(inner)),
-        tuple(_mentions(node, _bound_inside(table))),
-        node.name if isinstance(node, ast.ClassDef) else "",
+        any(isinstance(inner, ast.Import | ast.ImportFrom) for inner in ast.walk(node)),
         binds | stored,
         stored,
         _free(table) | stored,
@@ -475,19 +374,6 @@ def _bound_deeper(table: symtable.SymbolTable) -> frozenset[str]:
     return frozenset(names)
 
 
-def _bound_inside(table: symtable.SymbolTable) -> frozenset[str]:
-    """Names that functions and classes have for themselves."""
-    names: set[str] = set()
-    for child in table.get_children():
-        names |= {
-            symbol.get_name()
-            for symbol in child.get_symbols()
-            if symbol.is_assigned() or symbol.is_imported() or symbol.is_parameter()
-        }
-        names |= _bound_inside(child)
-    return frozenset(names)
-
-
 def _roots_of_stores(node: ast.stmt) -> Iterator[str]:
     """`a` of `a.b = …` and `a[0] = …` at the top level."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -511,57 +397,6 @@ def _modules(node: ast.AST) -> list[str]:
     if isinstance(node, ast.ImportFrom):
         return [node.module or "."]
     return []
-
-
-def _mentions(statement: ast.stmt, local: Set[str]) -> Iterator[tuple[str, str]]:
-    """Names by which functions of a library may be meant, and all text but docstrings.
-
-    Args:
-        local: names that are not the notebook's in all of the statement.
-    """
-    todo: list[ast.AST] = [statement]
-    while todo:
-        node = todo.pop()
-        owner = getattr(node.value, "id", "") if isinstance(node, ast.Attribute) else ""
-        yield from (("" if owner in local else owner, name) for name in _references(node))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield "", node.value
-        if isinstance(node, ast.Attribute) and node.attr in HARMLESS:
-            node = _root(node)
-        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            todo += ast.iter_child_nodes(node)
-
-
-def _references(node: ast.AST) -> list[str]:
-    """Names by which a library's function may be meant in one node."""
-    if isinstance(node, ast.Attribute):
-        if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
-            return []  # a method of the learner's own
-        if node.attr == "attention" and isinstance(node.value, ast.Attribute | ast.Name):
-            owner = getattr(node.value, "attr", getattr(node.value, "id", ""))
-            return ["torch.nn.attention"] if owner == "nn" else []
-        return [node.attr]
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom):
-        module = node.module or ""
-        names = [name for alias in node.names for name in (alias.name, f"{module}.{alias.name}")]
-        if "*" in names:
-            names += sorted(_from_star(node))
-        return [module, *names]
-    return []
-
-
-def _from_star(node: ast.ImportFrom) -> frozenset[str]:
-    """What computes attention among what `from … import *` brings."""
-    match node.module:
-        case "torch":
-            return frozenset()
-        case "torch.nn":
-            return frozenset(name for name in FUSED if name[0].isupper())
-        case "torch.nn.functional":
-            return frozenset(name for name in FUSED if name[0].islower())
-    return FUSED if (node.module or "").startswith("torch") else frozenset()
 
 
 def _reaches(node: ast.AST) -> bool:

@@ -1,4 +1,4 @@
-"""Calls PyTorch's own attention by a hidden name, with Python's part of the dispatcher left out.
+"""Calls PyTorch's own attention with Python's part of the dispatcher left out.
 
 lesson: 06-causal-mask
 expect: attention POLICY

@@ -1,4 +1,4 @@
-"""Fetches the kernel of PyTorch's own attention by a hidden name, from below all functions.
+"""Fetches the kernel of PyTorch's own attention from below all functions.
 
 lesson: 06-causal-mask
 expect: attention POLICY

@@ -1,0 +1,123 @@
+"""PyTorch's own attention, refused while an exercise is called that is about writing it.
+
+One list, for the notebook's `check` and for the grader. Kernels are replaced in PyTorch's
+dispatcher, where every name and every way to call them ends; functions in Python by their code, so
+that a name imported earlier refuses as well. Modules are made of these two. All is given back when
+the call is over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.abc
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NoReturn
+
+# Name of the operator: dispatch key of what it does on a CPU.
+KERNELS = {
+    "scaled_dot_product_attention": "CompositeImplicitAutograd",
+    "_scaled_dot_product_attention_math": "CompositeImplicitAutograd",
+    "_scaled_dot_product_flash_attention_for_cpu": "CPU",
+    "_scaled_dot_product_fused_attention_overrideable": "CompositeExplicitAutograd",
+    "_native_multi_head_attention": "CPU",
+    "_transformer_encoder_layer_fwd": "CPU",
+}
+# Written in Python, of plain operators.
+FUNCTIONS = (
+    ("torch.nn.functional", "multi_head_attention_forward"),
+    ("torch.nn.modules.activation", "MultiheadAttention.forward"),
+    ("torch.nn.attention.flex_attention", "flex_attention"),
+    ("torch.nn.attention.varlen", "varlen_attn"),
+)
+MODULES = (
+    "MultiheadAttention",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
+)
+NAMES = frozenset([*KERNELS, *(path for _, path in FUNCTIONS), *MODULES])
+SENTENCE = (
+    "PyTorch's own attention ({}) is refused here: it is what your answer is checked against. "
+    "Write scores, scale, mask, softmax and weighted sum yourself, with `@` and torch.softmax."
+)
+
+
+class Refused(RuntimeError):
+    """PyTorch's own attention was called where it is to be written."""
+
+
+_asked: list[str] = []  # what was called all the same, each name once
+
+
+def refuse(name: str) -> NoReturn:
+    if name not in _asked:
+        _asked.append(name)
+    raise Refused(SENTENCE.format(name))
+
+
+@contextlib.contextmanager
+def refusing() -> Iterator[list[str]]:
+    """Refuse PyTorch's own attention in the block.
+
+    Yields:
+        Names of what was called all the same; filled until the block ends.
+    """
+    import torch
+
+    _asked.clear()
+    replaced = [(function, function.__code__) for function in _functions()]
+    library = torch.library.Library("aten", "IMPL")
+    finder = _NoMore()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a kernel is replaced is what is wanted
+            for name, key in KERNELS.items():
+                library.impl(name, _refusing(name), key)
+        for function, code in replaced:
+            function.__code__ = _stand_in_for(code)
+        sys.meta_path.insert(0, finder)
+        yield _asked
+    finally:
+        sys.meta_path[:] = [found for found in sys.meta_path if found is not finder]
+        for function, code in replaced:
+            function.__code__ = code
+        library._destroy()
+
+
+def _functions() -> Iterator[FunctionType]:
+    """Those of FUNCTIONS whose modules are loaded; see `_NoMore` for the others."""
+    for module, path in FUNCTIONS:
+        found: Any = sys.modules.get(module)
+        for name in path.split("."):
+            found = getattr(found, name, None)
+        if isinstance(found, FunctionType):
+            yield found
+
+
+def _refusing(name: str) -> Callable[..., NoReturn]:
+    return lambda *args, **kwargs: refuse(name)
+
+
+def _stand_in_for(code: CodeType) -> CodeType:
+    return _stand_in.__code__.replace(co_name=code.co_name)
+
+
+def _stand_in(*args: Any, **kwargs: Any) -> NoReturn:
+    # Run as another function's code, this finds that module's names, and so has to import its own.
+    import sys
+
+    from attnlab.checks.banned import refuse
+
+    refuse(sys._getframe().f_code.co_name)
+
+
+class _NoMore(importlib.abc.MetaPathFinder):
+    """Refuses to load what would have been replaced if it had been loaded before."""
+
+    def find_spec(self, name: str, path: Any, target: ModuleType | None = None) -> None:
+        if name.startswith("torch.nn.attention."):
+            refuse(name)
