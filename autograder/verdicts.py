@@ -13,6 +13,7 @@ from attnlab.checks.findings import Diagnosis, Verdict
 from autograder.child.wire import Ran
 from autograder.link import Ended
 from autograder.policy import STAGES
+from autograder.results import A_PERSON
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
 LIBRARIES = {"pure": "Python's standard library", "numpy": "NumPy", "torch": "NumPy and PyTorch"}
@@ -99,7 +100,7 @@ def broken(exercise: Exercise, error: Exception) -> Verdict:
     """What came back broke the check itself: 0 points until a person has looked."""
     message = (
         f"The check could not read what `{exercise.name}` returned ({type(error).__name__}). "
-        "A person has to look at it."
+        f"{A_PERSON}"
     )
     return _nothing(exercise, "ERROR", message)
 
