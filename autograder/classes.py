@@ -27,7 +27,7 @@ from autograder import code, roster
 from autograder.course import Course
 from autograder.database import GradebookError
 from autograder.engine import Done, Engine
-from autograder.files import NotWritten
+from autograder.files import NotWritten, write_whole
 from autograder.gradebook import BadName, Gradebook, check_name
 from autograder.interrupts import Interrupts
 from autograder.journal import Journal
@@ -42,13 +42,15 @@ from autograder.progress import Progress
 from autograder.read import Unreadable
 from autograder.results import Graded
 from autograder.roster import Submission
+from autograder.rows import Standing
+from autograder.summary import from_here, summarise
 from autograder.zygotes import Nursery
 
 _BATCH = 16  # submissions in one transaction of the gradebook
 _BATCH_SECONDS = 1.0  # the longest that a graded submission waits for others
 # What is wrong with the machine or the course, and no one submission's.
 MACHINE = (Problem, GradebookError, NotWritten)
-_LISTED = 10  # names in the summary
+_LISTED = 10  # folders that are named as misplaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,7 @@ class _Run:
         self._nameless: set[str] = set()  # folders whose names no gradebook can hold
         self._unrecorded: dict[str, dict[str, Any]] = {}  # results, by folder
         self._recorded: dict[str, float] = {}  # scores that the gradebook had as this run began
+        self._standing = Standing()
 
     def grade(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> None:
         """Grade and record all that is not recorded yet."""
@@ -204,11 +207,13 @@ class _Run:
                 recorded = time.monotonic()
                 for done in engine.grade(self._pending(progress, job.limits)):
                     batch += done
+                    progress.advance(0)
                     waited = time.monotonic() - recorded
                     if len(batch) >= _BATCH or (batch and waited >= _BATCH_SECONDS):
                         self._record(batch, gradebook, progress)
                         batch, recorded = [], time.monotonic()
                 self._record(batch, gradebook, progress)
+            self._standing = gradebook.standing(job.lesson)
 
     def _engine(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> Engine:
         if not self._order.scheduler:
@@ -289,57 +294,26 @@ class _Run:
 
     def report(self) -> None:
         """Write the results in the order of the roster, and say what they come to."""
-        lines, summary = [], _Summary()
-        for name in self._names:
-            result = self._unrecorded.get(name) or self._journal.result(name)
-            summary.add(result)
-            if self._order.json:
-                lines.append(json.dumps(result) + "\n")
         if self._order.json:
+            lines = (json.dumps(result) + "\n" for result in self._results())
             write_results(self._order.json, "".join(lines))
         seconds = time.monotonic() - self._begun
-        for sentence in summary.sentences(self._order.lesson):
-            _say(sentence)
+        folders = self._course.submitted(".", "."), self._course.autograded(".", ".")
+        text = summarise(self._order.lesson, self._results(), self._standing, *folders)
+        _say(text.printed)
         if self._names:
             _say(
                 f"{self._graded} graded now in {seconds:.1f} s, {60 * self._graded / seconds:.0f} "
                 f"a minute. Seed {self._journal.seed}."
             )
+        if not self._order.students:  # what it says of a whole class stays
+            path = self._journal.path.with_name("summary.txt")
+            write_whole(path, text.written.encode(errors="backslashreplace"))
+            _say(f"The whole summary is in {from_here(path)}")
 
-
-class _Summary:
-    """What a class's results come to."""
-
-    def __init__(self) -> None:
-        self._scores: list[float] = []
-        self._most = 0.0
-        self._invalid: list[str] = []
-        self._flagged: list[str] = []
-
-    def add(self, result: dict[str, Any]) -> None:
-        student = printable(result["student"])
-        if result["status"] == "INVALID":
-            self._invalid.append(f"{student} ({printable(result['message'])})")
-        else:
-            self._scores.append(result["score"])
-            self._most = result["max_score"]
-        if any(exercise["status"] == "POLICY" for exercise in result["exercises"]):
-            self._flagged.append(student)
-
-    def sentences(self, lesson: str) -> Iterator[str]:
-        mean = ""
-        if self._scores:
-            mean = f", mean {sum(self._scores) / len(self._scores):.2f} of {self._most:g}"
-        yield f"{lesson}: {len(self._scores)} graded{mean}."
-        if self._invalid:
-            yield f"INVALID, which scores 0: {len(self._invalid)}. {_some(self._invalid)}"
-        if self._flagged:
-            yield f"Flagged for a person to look at (POLICY): {_some(self._flagged)}"
-
-
-def _some(names: list[str]) -> str:
-    more = f", and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
+    def _results(self) -> Iterator[dict[str, Any]]:
+        for name in self._names:
+            yield self._unrecorded.get(name) or self._journal.result(name)
 
 
 def _say_all(sentences: list[str]) -> None:

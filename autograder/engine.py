@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from autograder.problems import Problem
 from autograder.read import Unreadable
-from autograder.results import Graded
+from autograder.results import A_PERSON, Graded
 from autograder.roster import Submission
 
 GIVEN_UP = (
-    "Grading this notebook ended the grader's own process, twice. Nothing in it was graded; "
-    "a person has to look at it."
+    "Grading this notebook ended the grader's own process, twice. Nothing in it was graded. "
+    + A_PERSON
 )
 Done = tuple[Submission, Graded]
 

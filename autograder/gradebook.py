@@ -31,7 +31,18 @@ from autograder.files import NotWritten, Parts
 from autograder.inert import inert
 from autograder.results import Graded
 from autograder.roster import TIMESTAMP, small_files
-from autograder.rows import CHECK, Ids, Lesson, Rows, add_lesson, auto_scores, find_ids, rows_of
+from autograder.rows import (
+    CHECK,
+    Ids,
+    Lesson,
+    Rows,
+    Standing,
+    add_lesson,
+    auto_scores,
+    find_ids,
+    rows_of,
+    standing_of,
+)
 
 log = logging.getLogger(__name__)
 
@@ -226,6 +237,15 @@ class Gradebook:
         )
         notebook = self._lessons[lesson].notebook
         return str(nbformat.writes(NotebookNode(notebook, cells=[notice, *notebook.cells])))
+
+    def standing(self, lesson: str) -> Standing:
+        """What is known of a prepared lesson's submissions besides their scores.
+
+        Raises:
+            GradebookError: it cannot be read.
+        """
+        with self._database.transaction() as session:
+            return standing_of(session, self._ids(session, lesson))
 
 
 def _score(grade: api.Grade, score: float, flagged: bool = False) -> None:

@@ -19,7 +19,7 @@ from autograder.isolation import IsolationError
 from autograder.limits import Limits
 from autograder.problems import Problem
 from autograder.read import Unreadable
-from autograder.results import Graded, Result
+from autograder.results import A_PERSON, Graded, Result
 from autograder.roster import Submission
 
 GivenUp = Callable[[], bool]
@@ -110,7 +110,7 @@ def grader_failed(error: Exception) -> str:
     """What is said of a submission at which the grader itself failed."""
     return (
         f"The grader itself failed at this submission ({type(error).__name__}). Nothing in it was "
-        "graded; a person has to look at it."
+        f"graded. {A_PERSON}"
     )
 
 

@@ -5,6 +5,8 @@ Each carries a sentence for a person: what was wrong, where, and what to do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class Usage(Exception):
     """The command asks for something that is not there."""
@@ -22,3 +24,9 @@ def plain(text: str) -> str:
 def printable(name: str) -> str:
     """A name that a learner chose, safe to print: no newline, no escape sequence."""
     return name if name.isprintable() else ascii(name)[1:-1]
+
+
+def listed(items: Sequence[str], most: int = 5, separator: str = ", ") -> str:
+    """The first few, and how many there are besides."""
+    more = [f"and {len(items) - most} more"] if len(items) > most else []
+    return separator.join([*items[:most], *more])

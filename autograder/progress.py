@@ -7,11 +7,12 @@ import time
 
 from tqdm import tqdm
 
-_LINE_SECONDS = 15.0  # between lines where nobody watches a bar
+_LINE_SECONDS = 15.0  # the longest between lines where nobody watches a bar
+_MANY = 30  # submissions from which on each tenth has a line as well
 
 
 class Progress:
-    """A bar with an ETA on a terminal, a line now and then elsewhere; a context manager."""
+    """A bar with an ETA on a terminal, lines elsewhere; a context manager."""
 
     def __init__(self, total: int) -> None:
         self._bar: tqdm | None = None
@@ -19,6 +20,7 @@ class Progress:
             self._bar = tqdm(total=total, unit=" submissions", file=sys.stderr, leave=False)
         self._total, self._done, self._skipped = total, 0, 0
         self._begun = self._said = time.monotonic()
+        self._tenths = 0  # that were done at the last line
 
     def __enter__(self) -> Progress:
         return self
@@ -35,13 +37,16 @@ class Progress:
             self._bar.update()
 
     def advance(self, count: int) -> None:
-        """So many more are recorded."""
+        """So many more are recorded; or none yet, and time goes by."""
         self._done += count
-        now = time.monotonic()
         if self._bar:
             self._bar.update(count)
-        elif now - self._said >= _LINE_SECONDS:
-            self._said = now
+            return
+        now = time.monotonic()
+        tenths = 10 * (self._done + self._skipped) // self._total
+        is_due = count > 0 and self._total >= _MANY and tenths > self._tenths
+        if is_due or now - self._said >= _LINE_SECONDS:
+            self._said, self._tenths = now, tenths
             line = tqdm.format_meter(
                 self._done + self._skipped,
                 self._total,

@@ -8,6 +8,8 @@ from typing import Any
 
 from attnlab.checks.findings import Verdict
 
+A_PERSON = "A person has to look at it."  # the end of a message where the grader is at a loss
+
 
 @dataclass(frozen=True, slots=True)
 class ExerciseResult:

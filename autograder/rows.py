@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,20 @@ class Rows:
     def total(self) -> float:
         """The score, as nbgrader adds it up."""
         return sum(map(_score, self.grades.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What nbgrader knows of a lesson's submissions besides their scores.
+
+    Attributes:
+        late: seconds past the due date, extensions granted, by student; None for whom it has no
+            time of handing in. Empty where there is no due date.
+        by_hand: students with a score that a person has to give, or to look at again.
+    """
+
+    late: Mapping[str, float | None] = field(default_factory=dict)
+    by_hand: Collection[str] = ()
 
 
 def add_lesson(session: Session, lesson: Lesson, course_id: str) -> list[str]:
@@ -182,6 +196,29 @@ def auto_scores(session: Session, ids: Ids) -> dict[str, float]:
         .group_by(submission.student_id)
     )
     return {student: score for student, score in found if score is not None}
+
+
+def standing_of(session: Session, ids: Ids) -> Standing:
+    """Who is late in a lesson, and whose scores a person has to look at."""
+    submission, notebook, grade = api.SubmittedAssignment, api.SubmittedNotebook, api.Grade
+    of_lesson = submission.assignment_id == ids.assignment
+    by_hand = session.scalars(
+        select(submission.student_id)
+        .join(notebook, notebook.assignment_id == submission.id)
+        .join(grade, grade.notebook_id == notebook.id)
+        .where(of_lesson, grade.needs_manual_grade)
+    )
+    assignment = session.get(api.Assignment, ids.assignment)
+    if assignment is None or assignment.duedate is None:
+        return Standing(by_hand=set(by_hand))
+    columns = (submission.assignment_id, submission.timestamp, submission.extension)
+    late = {
+        row.student_id: row.total_seconds_late if row.timestamp else None
+        for row in session.scalars(
+            select(submission).where(of_lesson).options(load_only(submission.student_id, *columns))
+        )
+    }
+    return Standing(late, set(by_hand))
 
 
 def rows_of(session: Session, ids: Ids, students: Collection[str]) -> dict[str, Rows]:

@@ -11,6 +11,7 @@ from attnlab.checks.declare import Exercise
 from attnlab.checks.findings import Verdict
 from autograder.child.wire import Ran
 from autograder.link import Ended
+from autograder.results import A_PERSON
 from autograder.stages import STAGES
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
@@ -102,7 +103,7 @@ def broken(exercise: Exercise, error: Exception) -> Verdict:
     """What came back broke the check itself: 0 points until a person has looked."""
     message = (
         f"The check could not read what `{exercise.name}` returned ({type(error).__name__}). "
-        "A person has to look at it."
+        f"{A_PERSON}"
     )
     return _nothing(exercise, "ERROR", message)
 

@@ -22,10 +22,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook as open_gradebook
 
 from attnlab.exercises import exercises_of
 from attnlab.lesson import slugs
-from autograder import __main__, classes, pool, roster
+from autograder import __main__, classes, pool, progress, roster
 from autograder.course import Course
 from autograder.lessons import STAGE_OF
 from autograder.limits import Limits
@@ -182,25 +183,52 @@ def test_json_on_standard_output_is_alone_there(
     assert "1 graded" in said.err
 
 
-def test_the_summary_counts_and_names_who_needs_a_person(
-    course: Path, capsys: pytest.CaptureFixture[str]
+def summary_file(course: Path) -> Path:
+    return course / "class" / "runs" / LESSON / "summary.txt"
+
+
+def test_a_class_ends_in_a_summary_that_is_kept(
+    course: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for number in range(6):
         hand_in(course, f"s{number}", notebook({"number": number}))
     hand_in(course, "torn", b"{")
-    results = grade(course)
-    said = capsys.readouterr().err
-    flagged = [
-        result["student"]
-        for result in results
-        if any(exercise["status"] == "POLICY" for exercise in result["exercises"])
-    ]
-    scores = [result["score"] for result in results if result["status"] == "GRADED"]
-    assert flagged
-    assert f"(POLICY): {', '.join(flagged)}" in said
-    assert f"{LESSON}: 6 graded, mean {sum(scores) / 6:.2f} of 9." in said
-    assert "INVALID, which scores 0: 1. torn (" in said
-    assert re.search(r"7 graded now in [\d.]+ s, \d+ a minute\. Seed 1\.", said)
+    (course / "class" / "submitted" / "s2" / LESSON / "timestamp.txt").write_text(
+        "2026-03-02 12:00 UTC"
+    )
+    with open_gradebook(f"sqlite:///{course}/class/gradebook.db", "attnlab") as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate="2026-03-01 12:00 UTC")
+    assert command("grade", LESSON, "--jobs=1", "--seed=1", "--json=-") == 0
+    said = capfd.readouterr()
+    assert said.out.count("\n") == 7
+    scores = [json.loads(line)["score"] for line in said.out.splitlines()]
+    assert f"{LESSON}: 6 graded, mean {sum(scores) / 6:.2f} of 9 points; 1 INVALID" in said.err
+    assert "Late: 1 (s2 by 1 d)" in said.err
+    assert re.search(r"7 graded now in [\d.]+ s, \d+ a minute\. Seed 1\.", said.err)
+    assert said.err.endswith(f"The whole summary is in class/runs/{LESSON}/summary.txt\n")
+    assert f"class/submitted/torn/{LESSON}/{NOTEBOOK}" in summary_file(course).read_text()
+
+
+def test_resumed_or_not_a_run_has_the_same_summary(course: Path) -> None:
+    for number in range(12):
+        hand_in(course, f"s{number}", notebook({"number": number}))
+    hand_in(course, "torn", b"{")
+    grade(course)
+    whole = summary_file(course).read_bytes()
+    summary_file(course).unlink()
+    journal = summary_file(course).with_name("journal.jsonl")
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:6]))
+    grade(course, resume=True)
+    assert summary_file(course).read_bytes() == whole
+
+
+def test_a_run_over_some_students_leaves_the_summary_of_the_class(course: Path) -> None:
+    for student in ("s1", "s2"):
+        hand_in(course, student, notebook())
+    grade(course)
+    whole = summary_file(course).read_bytes()
+    grade(course, students=("s1",))
+    assert summary_file(course).read_bytes() == whole
 
 
 def test_an_empty_class_is_no_failure(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -210,18 +238,77 @@ def test_an_empty_class_is_no_failure(course: Path, capsys: pytest.CaptureFixtur
     assert f"Nobody has handed in {LESSON}" in capsys.readouterr().err
 
 
-def test_lines_with_an_eta_where_nobody_watches(
+class Clock:
+    """A time that passes when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+
+def test_from_thirty_on_each_tenth_of_a_class_has_a_line_with_an_eta(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    now = 0.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    with Progress(300) as progress:
-        progress.skip()
+    clock = Clock(monkeypatch)
+    with Progress(30) as shown:
+        for _ in range(30):
+            clock.now += 0.5
+            shown.advance(1)
+    lines = capsys.readouterr().err.splitlines()
+    done = [re.findall(r"(\d+)/30 \[", line) for line in lines]
+    assert done == [[str(number)] for number in range(3, 31, 3)]
+    assert "3/30 [00:01<00:13" in lines[0]
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_fewer_than_thirty_are_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock(monkeypatch)
+    with Progress(29) as shown:
         for _ in range(29):
-            now += 1.0
-            progress.advance(1)
+            clock.now += 0.5
+            shown.advance(1)
+    assert capsys.readouterr().err == ""
+
+
+def test_nobody_waits_longer_than_fifteen_seconds_for_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock(monkeypatch)
+    with Progress(300) as shown:
+        shown.skip()
+        clock.now += 2.0
+        shown.advance(1)
+        for _ in range(30):  # one notebook that takes its time
+            clock.now += 1.0
+            shown.advance(0)
+    lines = capsys.readouterr().err.splitlines()
+    assert ["2/300 [00:15<" in lines[0], "2/300 [00:30<" in lines[1]] == [True, True]
+    assert len(lines) == 2
+
+
+def test_a_line_comes_while_a_notebook_is_being_graded(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.5)
+    hand_in(course, "s1", notebook({"sleep": 2.5}))
+    grade(course)
+    assert "0/1 [" in capsys.readouterr().err
+
+
+def test_what_was_recorded_before_says_nothing_about_how_long_the_rest_takes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock(monkeypatch)
+    with Progress(100) as shown:
+        for _ in range(79):
+            shown.skip()
+        assert capsys.readouterr().err == ""
+        clock.now += 2.0
+        shown.advance(1)
     [line] = capsys.readouterr().err.splitlines()
-    assert "16/300 [00:15<04:44" in line
+    assert "80/100 [00:02<00:40" in line
 
 
 # Wrong commands

@@ -431,6 +431,31 @@ def test_an_extension_takes_the_penalty_back(folder: Path) -> None:
     assert scored(folder, "ann") == (MOST, 0)
 
 
+def test_who_is_late_is_known_by_the_due_date_and_extensions(
+    folder: Path, gradebook: Gradebook
+) -> None:
+    gradebook.record([grade("ann"), grade("untimed"), invalid("bob", "The file is empty.")])
+    assert gradebook.standing(LESSON).late == {}
+    for student in ("ann", "bob", "cid"):
+        hand_in(folder, student, LATE)
+    gradebook.record([grade("ann"), grade("cid"), invalid("bob", "The file is empty.")])
+    with db(folder) as found:
+        found.grant_extension(LESSON, "cid", hours=2)
+    assert gradebook.standing(LESSON).late == {}  # an extension of what is due at no time
+    set_due(folder, DUE)
+    late = {"ann": 3600, "bob": 3600, "cid": 0, "untimed": None}
+    assert gradebook.standing(LESSON).late == late
+
+
+def test_who_waits_for_a_person_is_known(folder: Path, gradebook: Gradebook) -> None:
+    gradebook.record([grade("ann"), grade("bob", {"attention": "POLICY"}), grade("cid")])
+    with db(folder) as found:
+        found.find_grade("attention-check", LESSON, LESSON, "cid").manual_score = 2.0
+        found.db.commit()
+    gradebook.record([grade("cid")])
+    assert set(gradebook.standing(LESSON).by_hand) == {"bob", "cid"}
+
+
 @pytest.mark.slow
 def test_a_penalty_set_by_hand_stays(folder: Path, gradebook: Gradebook) -> None:
     set_due(folder, DUE)
