@@ -104,7 +104,7 @@ class Course:
         """Student → exercise → score, from the gradebook; None where nothing was graded."""
         from nbgrader.api import Gradebook
 
-        with Gradebook(f"sqlite:///{self.home / 'autograder' / 'gradebook.db'}") as gradebook:
+        with Gradebook(f"sqlite:///{self.home / 'class' / 'gradebook.db'}") as gradebook:
             return {
                 submission.student_id: {
                     grade.name.removesuffix("-check"): (
