@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
 
-from autograder.demo_class.learners import LESSONS, Submission, names, the_class
+from tests.learners.submissions import LESSONS, Submission, names, the_class
 
 from .memory import MIB, Peaks
 from .side_by_side import Course
@@ -62,9 +62,9 @@ def measure(lesson: str, each: int, students: int, repeat: int, scratch: Path) -
     """Grade the same notebooks with both."""
     few = sample(lesson, each)
     plain = Course(scratch / "nbgrader")
-    plain.hand_in(few, SEED)
+    plain.hand_in(few)
     new = Course(scratch / "ours")
-    new.hand_in(repeated(few, students), SEED)
+    new.hand_in(repeated(few, students))
     took: dict[str, list[float]] = {"1": [], "2": []}
     for number in range(repeat):
         for jobs, times in took.items():
@@ -99,7 +99,7 @@ def phases(lesson: str, each: int) -> dict[str, float]:
 def memory(students: int, scratch: Path, lesson: str) -> Peaks:
     """Peak memory while a class of some size is graded with two jobs."""
     ours = Course(scratch / f"memory-{students}")
-    ours.hand_in(repeated(sample(lesson, 5), students), SEED)
+    ours.hand_in(repeated(sample(lesson, 5), students))
     return ours.watch_grading(lesson, "--jobs", "2")
 
 

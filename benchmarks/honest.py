@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from autograder.demo_class.learners import LESSONS, Submission, the_class
+from tests.learners.submissions import LESSONS, Submission, the_class
 
 from .side_by_side import Course
 
@@ -67,15 +67,15 @@ class Row:
 
 
 def grade_both(
-    plain: Course, ours: Course, submissions: Sequence[Submission], seed: int, jobs: int = 2
+    plain: Course, ours: Course, submissions: Sequence[Submission], jobs: int = 2
 ) -> None:
     """Grade a class on both sides; what nbgrader has graded already stays."""
     lessons = sorted({submission.lesson for submission in submissions})
     graded = {lesson: plain.scores(lesson) for lesson in lessons}
     missing = [each for each in submissions if each.student not in graded[each.lesson]]
-    ours.hand_in(submissions, seed)
+    ours.hand_in(submissions)
     if missing:
-        plain.hand_in(missing, seed)
+        plain.hand_in(missing)
         _say(f"nbgrader took {plain.autograde():.0f} s for {len(missing)} notebooks.")
     for lesson in lessons:
         _say(f"{lesson}: ours took {ours.grade(lesson, '--jobs', str(jobs)):.1f} s.")
@@ -156,7 +156,7 @@ def main() -> int:
         kept = arguments.course or Path(scratch) / "nbgrader"
         ours = Course(Path(scratch) / "ours")
         plain = Course(kept, ONE_THREAD, like=ours)
-        grade_both(plain, ours, submissions, arguments.seed)
+        grade_both(plain, ours, submissions)
         rows = compare(plain, ours, submissions)
     print(as_text(rows, broken))
     return int(any(row.differences for row in rows))

@@ -1,170 +1,306 @@
-"""The synthetic class: honest, varied, the same for the same seed, and in nobody's way."""
+"""The demo class: worth looking at, the same for the same seed, and never beside a real one."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
+import shutil
 import subprocess
 import sys
-from functools import cache
+import time
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
+from attnlab.checks.findings import Verdict
 from attnlab.checks.notebook import check
-from attnlab.exercises import exercises_of
-from autograder.demo_class.answers import Written, bank, unfinished
-from autograder.demo_class.folder import NOTE, NotOurs, refuse_to_overwrite, write
-from autograder.demo_class.front_ends import FRONT_ENDS
-from autograder.demo_class.habits import HABITS
-from autograder.demo_class.learners import LESSONS, Submission, names, the_class
-from tests.answers import all_answers
-from tests.answers.tally import mark
-from tests.course import ROOT, SLUGS
+from autograder import demo_class
+from autograder.course import Course
+from autograder.demo_class import RECORD, Lesson, half_written, mistakes
+from tests.course import ROOT, SLUGS, grading, is_exercise, read, released_path
 
-# By (lesson, exercise, mistake, label), as far as an answer is a definition with marks above it.
-BANK = {
-    (lesson, each.exercise, each.made, each.label): each
-    for lesson in LESSONS
-    for each in bank(lesson)
-}
-SOME = list(BANK)[::23]
+LESSON = "06-causal-mask"
+NOTEBOOK = f"{LESSON}/{LESSON}.ipynb"
+COMMAND = [sys.executable, "-m", "autograder.demo_class"]
+Files = dict[str, bytes]
 
 
-@cache
-def some_class(students: int = 40, seed: int = 1) -> tuple[Submission, ...]:
-    return tuple(the_class(students, LESSONS, seed))
+# What is in the class
 
 
-def text_of(written: Written) -> str:
-    return "\n\n".join([*written.imports, *written.helpers, written.source])
+@pytest.fixture(scope="module", params=SLUGS)
+def lesson(request: pytest.FixtureRequest) -> Lesson:
+    with contextlib.chdir(ROOT):
+        return Lesson(Course.here(), request.param)
 
 
-def test_the_class_takes_every_lesson() -> None:
-    assert list(LESSONS) == SLUGS
+def handed_in(lesson: Lesson, students: int = 12, seed: int = 1) -> Files:
+    numbers = range(1, students + 1)
+    return dict(file for number in numbers for file in lesson.handed_in(number, seed))
 
 
-def test_same_seed_same_class() -> None:
-    assert tuple(the_class(40, LESSONS, 1)) == some_class()
+def test_same_seed_same_class(lesson: Lesson) -> None:
+    assert handed_in(lesson) == handed_in(lesson)
+    assert handed_in(lesson, seed=2) != handed_in(lesson)
 
 
-def test_another_seed_another_class() -> None:
-    assert some_class(3, 2) != some_class(3, 1)
+def test_a_larger_class_begins_with_the_smaller_one(lesson: Lesson) -> None:
+    assert handed_in(lesson, 40).items() > handed_in(lesson, 12).items()
 
 
-def test_a_larger_class_begins_with_the_smaller_one() -> None:
-    first = set(names(3))
-    assert list(some_class(3)) == [each for each in some_class() if each.student in first]
-
-
-def test_every_habit_and_front_end_is_in_a_class() -> None:
-    assert {name for each in some_class() for name in each.habits} == {each.name for each in HABITS}
-    assert {each.front_end for each in some_class()} == set(FRONT_ENDS)
-
-
-def test_answers_are_right_wrong_and_unfinished() -> None:
-    kinds = {answer.partition(":")[0] for each in some_class() for answer in each.answers.values()}
-    assert kinds >= {"right", "unfinished", "no-scale"}
-    assert any(not each.answers for each in some_class())  # not begun
-
-
-@pytest.mark.parametrize("front_end", FRONT_ENDS)
-def test_what_a_front_end_saves_can_be_opened(front_end: str) -> None:
-    saved = [each for each in some_class() if each.front_end == front_end]
-    assert saved
-    for each in saved:
-        notebook = nbformat.reads(each.text, as_version=4)
-        named = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells}
-        assert named >= set(exercises_of(each.lesson)) | {"setup"}
-
-
-def test_almost_every_answer_of_the_bank_can_be_cut_out() -> None:
-    filed = {(each.lesson, each.exercise, each.slug, each.label) for each in all_answers()}
-    assert set(BANK) <= filed
-    assert len(BANK) > 0.98 * len(filed)
-
-
-@pytest.mark.parametrize("key", SOME, ids="-".join)
-def test_an_answer_that_is_cut_out_is_the_same_answer(key: tuple[str, str, str, str]) -> None:
-    lesson, exercise, made, _ = key
-    [answer] = [
-        each for each in all_answers() if (each.lesson, each.exercise, each.slug, each.label) == key
+def test_wrong_answers_lose_points_and_most_get_a_name(lesson: Lesson) -> None:
+    verdicts = [
+        judged(lesson, name, wrong)
+        for name, answer in lesson.answers.items()
+        for wrong in mistakes(answer)
     ]
-    space: dict[str, object] = {"__name__": "__main__"}
-    exec(text_of(BANK[key]), space)
-    verdict = check(space[exercise], name=exercise, lesson=lesson).verdict
-    expected = mark(answer).verdict
-    assert (verdict.status, verdict.score) == (expected.status, expected.score), made
+    assert all(verdict.score < verdict.max_score for verdict in verdicts)
+    named = [verdict for verdict in verdicts if verdict.diagnosis is not None]
+    assert len(named) > 0.8 * len(verdicts)
+    assert len({verdict.name for verdict in named}) > 1  # in several exercises
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_unfinished_answers_earn_nothing(lesson: str) -> None:
-    released = nbformat.read(ROOT / "notebooks" / lesson / f"{lesson}.ipynb", as_version=4)
-    setup = next(cell.source for cell in released.cells if cell.cell_type == "code")
-    stubs = {
-        cell.metadata.nbgrader.grade_id: cell.source
-        for cell in released.cells
-        if cell.metadata.get("nbgrader", {}).get("solution")
+def test_solutions_pass_and_half_written_ones_earn_nothing(lesson: Lesson) -> None:
+    for name, answer in lesson.answers.items():
+        assert judged(lesson, name, answer).status == "PASS"
+        assert judged(lesson, name, half_written(answer)).score == 0
+
+
+def judged(lesson: Lesson, exercise: str, answer: str) -> Verdict:
+    [setup] = [cell for cell in lesson.released.cells if grading(cell).get("grade_id") == "setup"]
+    space: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(setup.source, space)
+    for source in (*lesson.answers.values(), answer):
+        exec(source, space)
+    return check(space[exercise], name=exercise, lesson=lesson.slug).verdict
+
+
+def test_a_class_of_twelve_shows_what_comes_in(lesson: Lesson) -> None:
+    released = [cell.source for cell in read(released_path(lesson.slug)).cells]
+    files = handed_in(lesson)
+    names = [path.rpartition("/")[2] for path in files]
+    assert names.count(f"{lesson.slug} (1).ipynb") == 1
+    assert names.count(f"{lesson.slug}.ipynb") == 11
+    times = [text for path, text in files.items() if path.endswith("timestamp.txt")]
+    assert len(times) == 12
+    assert sum(text > b"2026-02-01 18:00" for text in times) == 1  # late
+    notebooks = [text for path, text in files.items() if path.endswith(".ipynb")]
+    read_as_json = [json.loads(text) for text in notebooks if text.startswith(b"{")]
+    assert len(read_as_json) == 11  # the other one is no notebook
+    sources = [["".join(cell["source"]) for cell in notebook["cells"]] for notebook in read_as_json]
+    assert sources.count(released) == 1  # not begun: cell by cell what was handed out
+    assert any(set(lesson.answers.values()) <= set(cells) for cells in sources)  # all right
+    assert sum(len(cells) > len(released) for cells in sources) == 1  # a cell of one's own
+    assert sum(len(cells) < len(released) for cells in sources) == 1  # a check deleted
+    assert sum("100  # per cent" in cells for cells in sources) == 1  # a check changed
+
+
+def test_only_one_loops_whatever_the_size_of_the_class(lesson: Lesson) -> None:
+    assert sum(b"while True" in text for text in handed_in(lesson, 60).values()) == 1
+
+
+# Where it goes
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the class is made from: nothing but settings and solutions."""
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    shutil.copytree(ROOT / "solutions", tmp_path / "solutions")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def fill(*options: str) -> Files:
+    """What is in the folder with a class of four."""
+    assert demo_class.main(["--students", "4", "--lesson", LESSON, *options]) == 0
+    return files()
+
+
+def files(folder: Path = Path("class/submitted")) -> Files:
+    """All that is handed in, without the record of it."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != RECORD
     }
-    for exercise in exercises_of(lesson):
-        for written in unfinished(exercise, stubs[exercise]):
-            space: dict[str, object] = {}
-            exec(setup, space)
-            try:
-                exec(written.source, space)
-            except SyntaxError:
-                continue
-            if exercise in space:
-                card = check(space[exercise], name=exercise, lesson=lesson)
-                assert card.verdict.score == 0, written
 
 
-def test_a_class_is_written_with_a_note_of_what_is_in_it(tmp_path: Path) -> None:
-    for each in some_class(2):
-        path = write(tmp_path, each, 1)
-        assert path == tmp_path / each.student / each.lesson / f"{each.lesson}.ipynb"
-        assert path.read_bytes() == each.text.encode()
-    note = json.loads((tmp_path / "s001" / NOTE).read_text(encoding="utf-8"))
-    assert list(note) == list(LESSONS)
-    assert note["06-causal-mask"]["answers"] == some_class(1)[-1].answers
-    assert not list(tmp_path.rglob("*.new"))
+def importing_from(checkout: Path) -> dict[str, str]:
+    """For processes that are to find a checkout from elsewhere."""
+    path = os.pathsep.join([str(checkout / "src"), str(checkout)])
+    return {**os.environ, "PYTHONPATH": path}
 
 
-def test_no_folder_of_somebody_else_is_touched(tmp_path: Path) -> None:
-    theirs = tmp_path / "s002" / "notes.txt"
-    theirs.parent.mkdir()
-    theirs.write_text("mine")
-    with pytest.raises(NotOurs, match="s002"):
-        refuse_to_overwrite(tmp_path, names(3))
+def hand_in(place: str) -> Path:
+    """Something that no demo class wrote."""
+    path = Path("class/submitted", place)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("mine", encoding="utf-8")
+    return path
 
 
-def test_the_command_refuses_before_it_writes_anything(tmp_path: Path) -> None:
-    (tmp_path / "s003").mkdir()
-    done = _command("--students", "3", "--to", str(tmp_path))
-    assert done.returncode == 1
-    assert "s003" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["s003"]
+class Refused:
+    """Asks for a class, makes sure that nothing is written, and gives the reason."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self) -> str:
+        before = files(Path())
+        self._capsys.readouterr()
+        assert demo_class.main(["--students", "4", "--seed", "2"]) == 1
+        assert files(Path()) == before
+        said = self._capsys.readouterr()
+        assert said.out == ""
+        return said.err
 
 
-def test_the_command_may_be_run_again(tmp_path: Path) -> None:
-    lesson = LESSONS[0]
-    assert _command("--students", "2", "--to", str(tmp_path)).returncode == 0
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*.ipynb")}
-    assert len(before) == 2 * len(LESSONS)
-    again = _command("--students", "2", "--lesson", lesson, "--seed", "2", "--to", str(tmp_path))
-    assert again.returncode == 0
-    after = {path: path.read_bytes() for path in tmp_path.rglob("*.ipynb")}
-    assert {path.stem for path in after if after[path] != before[path]} == {lesson}
-    assert set(after) == set(before)
+@pytest.fixture
+def refused(course: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
+    return Refused(capsys)
 
 
-def _command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "autograder.demo_class", *arguments],
-        cwd=ROOT,
+def test_run_again_it_writes_the_same(course: Path) -> None:
+    assert fill() == fill()
+
+
+def test_run_again_it_adds_students_and_lessons(course: Path) -> None:
+    once = fill()
+    more = fill("--students", "6")
+    assert more.items() > once.items()
+    assert fill("--lesson", "03-numpy").items() > more.items()
+
+
+def test_run_again_with_another_seed_it_writes_another_class(course: Path) -> None:
+    once = fill()
+    other = fill("--seed", "2")
+    assert other.keys() == once.keys()
+    assert other != once
+    assert fill() == once
+
+
+@pytest.mark.parametrize("student", ["ann", "demo-001"])
+def test_a_real_class_is_left_alone(refused: Refused, student: str) -> None:
+    hand_in(f"{student}/{NOTEBOOK}")
+    assert f": {student}. Nothing was written" in refused()
+
+
+@pytest.mark.parametrize("new", ["ann", "demo-001/03-numpy", f"demo-001/{LESSON}/notes"])
+def test_what_is_handed_in_later_is_left_alone(refused: Refused, new: str) -> None:
+    fill()
+    hand_in(f"{new}/03-numpy.ipynb")
+    assert f": {new}. Nothing was written" in refused()
+
+
+def test_an_empty_folder_is_a_student_too(refused: Refused) -> None:
+    fill()
+    Path("class/submitted/ann").mkdir()
+    assert ": ann. Nothing was written" in refused()
+
+
+@pytest.mark.parametrize("name", [f"{LESSON}.ipynb", "timestamp.txt"])
+def test_a_demo_file_that_was_changed_stays(refused: Refused, name: str) -> None:
+    fill()
+    hand_in(f"demo-001/{LESSON}/{name}")
+    assert f": demo-001/{LESSON}/{name}. Nothing was written" in refused()
+
+
+def test_a_link_in_the_place_of_a_demo_folder_is_not_followed(refused: Refused) -> None:
+    fill()
+    place = Path("class/submitted/demo-001")
+    place.rename("elsewhere")
+    place.symlink_to(Path("elsewhere").absolute())
+    assert ": demo-001. Nothing was written" in refused()
+
+
+def test_five_are_named_and_the_rest_counted(refused: Refused) -> None:
+    for number in range(8):
+        hand_in(f"real-{number}/{NOTEBOOK}")
+    assert "real-0, real-1, real-2, real-3, real-4 and 3 more. Nothing" in refused()
+
+
+@pytest.mark.parametrize("record", [b"", b"no record\n\n", b"\xff  demo-001\n"])
+def test_a_damaged_record_vouches_for_no_file(refused: Refused, record: bytes) -> None:
+    fill()
+    Path("class/submitted", RECORD).write_bytes(record)
+    assert ": demo-001" in refused()
+
+
+def test_a_gradebook_with_other_students_is_a_real_class(refused: Refused) -> None:
+    fill()
+    with Gradebook("sqlite:///class/gradebook.db") as gradebook:
+        gradebook.add_student("demo-004")
+    fill()
+    with Gradebook("sqlite:///class/gradebook.db") as gradebook:
+        gradebook.add_student("ann")
+    assert ": ann (gradebook). Nothing was written" in refused()
+    fill("--to", "elsewhere")
+    assert len(files(Path("elsewhere"))) == 8
+
+
+def test_a_gradebook_that_cannot_be_read_is_not_taken_for_none(refused: Refused) -> None:
+    Path("class").mkdir()
+    Path("class/gradebook.db").write_text("no database" * 100)
+    assert "is not a SQLite database" in refused()
+
+
+def test_killed_halfway_it_can_be_run_again(course: Path) -> None:
+    options = ["--students", "150", "--lesson", LESSON]
+    process = subprocess.Popen([*COMMAND, *options], env=importing_from(ROOT))
+    while not Path("class/submitted/demo-010").exists():
+        assert process.poll() is None, "it was over too soon to be killed"
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    assert not Path("class/submitted/demo-150").exists()
+    whole = fill("--students", "150")
+    fill("--students", "150", "--to", "whole")
+    assert {path: whole[path] for path in whole if not path.endswith(".part")} == files(
+        Path("whole")
+    )
+
+
+def test_killed_at_the_worst_moments_it_can_be_run_again(course: Path) -> None:
+    once = fill()
+    record = Path("class/submitted", RECORD)
+    lines = record.read_bytes()
+    notebook = Path("class/submitted/demo-004", NOTEBOOK)
+    notebook.rename(notebook.with_name(f".{notebook.name}.a1.part"))  # written, and not renamed
+    assert fill().items() > once.items()
+    notebook.unlink()
+    record.write_bytes(lines[:-10])  # its line half recorded
+    assert fill().items() > once.items()
+    assert fill().items() > once.items()
+
+
+def test_it_reads_neither_tests_nor_anyones_notebooks(tmp_path: Path) -> None:
+    """With notebooks/ worked in, and no tests/ beside the grader."""
+    for name in ("autograder", "src", "solutions"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    for slug in SLUGS:
+        worked = read(released_path(slug))
+        for cell in filter(is_exercise, worked.cells):
+            cell.source = "# my own answer"
+        path = tmp_path / "notebooks" / slug / f"{slug}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(worked, path)
+    done = subprocess.run(
+        [*COMMAND, "--students", "12"],
+        cwd=tmp_path,
+        env=importing_from(tmp_path),
         capture_output=True,
         text=True,
-        encoding="utf-8",
         timeout=120,
     )
+    assert done.returncode == 0, done.stderr
+    made = files(tmp_path / "class" / "submitted")
+    assert {path.split("/")[1] for path in made} == set(SLUGS)
+    assert not any(b"my own answer" in text for text in made.values())

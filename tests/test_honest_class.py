@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.demo_class.learners import LESSONS, Submission, the_class
 from benchmarks.honest import ONE_THREAD, Row, compare, grade_both
 from benchmarks.side_by_side import Course
+from tests.learners.submissions import LESSONS, Submission, the_class
 
 pytestmark = pytest.mark.slow
 SEED = 1
@@ -33,7 +33,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
     home = tmp_path_factory.mktemp("honest")
     ours = Course(home / "ours")
     plain = Course(home / "nbgrader", ONE_THREAD, like=ours)
-    grade_both(plain, ours, SAMPLE, SEED, jobs=1)  # a second one would only start
+    grade_both(plain, ours, SAMPLE, jobs=1)  # a second one would only start
     return {row.lesson: row for row in compare(plain, ours, SAMPLE)}
 
 

@@ -1,4 +1,4 @@
-"""What learners write: the answers of tests/answers, as the text of a cell.
+"""What learners write: the answers of `tests.answers`, as the text of a cell.
 
 The bank is read and never imported: an answer's function is cut out of its module, with the
 imports and the helpers that it uses, and takes the name of its exercise.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-BANK = Path(__file__).parents[2] / "tests" / "answers"
+BANK = Path(__file__).parents[1] / "answers"
 MODULES = {
     "01-soft-lookup": "soft_lookup",
     "02-pure-python": "pure_python",

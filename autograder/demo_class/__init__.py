@@ -1,8 +1,0 @@
-"""A synthetic class: notebooks as honest learners hand them in.
-
-    python -m autograder.demo_class --students 30 --seed 1
-
-`answers` says what learners write in the exercises: right, wrong, half finished. `habits` is what
-else they do to a notebook, `front_ends` how their editors save it, and `learners` deals all three
-out to a class, the same for the same seed. `folder` writes it to `class/submitted/`.
-"""
