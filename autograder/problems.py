@@ -5,6 +5,11 @@ Each carries a sentence for a person: what was wrong, where, and what to do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+_FEW = 5
+_START, _END = 50, 25  # characters of a long name
+
 
 class Usage(Exception):
     """The command asks for something that is not there."""
@@ -22,3 +27,16 @@ def plain(text: str) -> str:
 def printable(name: str) -> str:
     """A name that a learner chose, safe to print: no newline, no escape sequence."""
     return name if name.isprintable() else ascii(name)[1:-1]
+
+
+def short(name: str) -> str:
+    """A name or a text that a learner chose, safe to print, and of no more than a line."""
+    if len(name) > _START + _END:
+        name = f"{name[:_START]}…{name[-_END:]}"
+    return printable(name)
+
+
+def few(items: Sequence[str]) -> list[str]:
+    """The first five, and how many more there are: of what learners chose there may be any."""
+    more = len(items) - _FEW
+    return [*items[:_FEW], f"and {more:,} more"] if more > 0 else [*items]

@@ -13,6 +13,7 @@ from attnlab.checks.findings import Diagnosis, Verdict
 from autograder.child.wire import Ran
 from autograder.link import Ended
 from autograder.policy import STAGES
+from autograder.problems import short
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
 LIBRARIES = {"pure": "Python's standard library", "numpy": "NumPy", "torch": "NumPy and PyTorch"}
@@ -84,14 +85,14 @@ def refined(verdict: Verdict, raised: Iterable[Raised], stage: str, exercise: Ex
 
 def banned_call(exercise: Exercise, name: str) -> Verdict:
     """Reading found PyTorch's own attention in the function's code."""
-    message = f"its code refers to PyTorch's own attention ({name}), which is banned here"
+    message = f"its code refers to PyTorch's own attention ({short(name)}), which is banned here"
     diagnosis = Diagnosis("banned-call", *advice.GENERAL["banned-call"])
     return replace(_nothing(exercise, "POLICY", message), diagnosis=diagnosis)
 
 
 def banned_import(exercise: Exercise, statement: str, stage: str) -> Verdict:
     """Reading found an import that the lesson's stage does not allow."""
-    message = f"its code says `{statement}`; this lesson's code may use {LIBRARIES[stage]}"
+    message = f"its code says `{short(statement)}`; this lesson's code may use {LIBRARIES[stage]}"
     return _nothing(exercise, "POLICY", f"{message}{_alone(stage)}.")
 
 
