@@ -24,6 +24,7 @@ from attnlab.exercises import exercises_of
 from autograder import verdicts
 from autograder.child.wire import Ran
 from autograder.isolation import IsolationError
+from autograder.lessons import refuse_others
 from autograder.limits import Limits
 from autograder.link import Ended, Link
 from autograder.lookups import fused_name
@@ -108,6 +109,7 @@ class Grader:
                 if isinstance(data, Unreadable):
                     raise data
                 cells = read(data, self._limits)
+                refuse_others(self.lesson, cells, self._released)
         except Unreadable as reason:
             return Graded(
                 Result(student, self.lesson, "INVALID", str(reason), 0.0, self.points),

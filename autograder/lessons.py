@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
+from functools import cache
 from pathlib import Path
 
-from attnlab.lesson import slugs
+from attnlab.lesson import absent, slugs
 from autograder.limits import Limits
 from autograder.problems import Problem, Usage, printable
-from autograder.read import Unreadable, read
+from autograder.read import Cell, Unreadable, read
+from autograder.rebuild import exercise_of, is_solution, labels, last_definition
 
 # What learners write in. Known before a lesson's exercises are loaded, which takes PyTorch.
 STAGE_OF = {
@@ -20,6 +21,7 @@ STAGE_OF = {
     "06-causal-mask": "torch",
 }
 RELEASED = Path(__file__).resolve().parent.parent / "notebooks"
+_PLAIN = 0.5  # of the labels that a lesson alone has
 
 
 def known(lesson: str) -> str:
@@ -30,9 +32,7 @@ def known(lesson: str) -> str:
     """
     if lesson in slugs():
         return lesson
-    near = difflib.get_close_matches(lesson, slugs(), 1, 0.3)
-    meant = f" Do you mean {near[0]}?" if near else ""
-    raise Usage(f"There is no lesson {lesson!r}.{meant} The lessons are {', '.join(slugs())}.")
+    raise Usage(absent(lesson))
 
 
 def released_text(path: Path) -> str:
@@ -56,19 +56,18 @@ def lesson_of(path: Path, content: bytes | Unreadable, limits: Limits) -> str:
         Usage: neither tells.
     """
     for name in (path.stem, path.absolute().parent.name):
-        for slug in slugs():
-            if name.startswith(slug):
-                return slug
+        named = [slug for slug in slugs() if slug in name.lower()]
+        if len(named) == 1:
+            return named[0]
     try:
         if isinstance(content, Unreadable):
             raise content
-        names = {cell.grade_id for cell in read(content, limits)} - {""}
+        shares = _shares({cell.grade_id for cell in read(content, limits)})
     except Unreadable as unreadable:
         why = str(unreadable)
     else:
-        shared = {slug: len(names & _grade_ids(slug, limits)) for slug in slugs()}
-        most = max(shared.values())
-        [first, *others] = [slug for slug in slugs() if shared[slug] == most]
+        most = max(shares.values())
+        [first, *others] = [slug for slug, share in shares.items() if share == most]
         if most and not others:
             return first
         why = (
@@ -82,6 +81,51 @@ def lesson_of(path: Path, content: bytes | Unreadable, limits: Limits) -> str:
     )
 
 
-def _grade_ids(lesson: str, limits: Limits) -> set[str]:
-    text = released_text(RELEASED / lesson / f"{lesson}.ipynb")
-    return {cell.grade_id for cell in read(text.encode(), limits)} - {""}
+def refuse_others(lesson: str, submitted: list[Cell], released: list[Cell]) -> None:
+    """Refuse what is plainly the notebook of another lesson: most of that one, none of this.
+
+    Lessons share names of exercises, learners delete cells and copy them from lesson to lesson, and
+    a front end may drop every label. So a cell is of this lesson also by its id or its source, and
+    a notebook in which one of this lesson's functions is written is graded whatever else it is.
+
+    Args:
+        released: cells of the notebook of `lesson` that learners were given.
+    Raises:
+        Unreadable: another lesson's was handed in.
+    """
+    for other, share in _shares({cell.grade_id for cell in submitted}).items():
+        if other == lesson or share <= _PLAIN:
+            continue
+        theirs = _labels()[other] | {""}
+        mine = {cell.grade_id for cell in released} - theirs
+        functions = {exercise_of(cell) for cell in released} - theirs
+        written = [cell for cell in submitted if is_solution(cell) or not cell.grade_id]
+        if not labels(submitted, released) & mine and all(
+            last_definition(written, name) < 0 for name in functions
+        ):
+            raise Unreadable(
+                f"This is the notebook of {other}, handed in as {lesson}. Hand in `{lesson}.ipynb`."
+            )
+
+
+def _shares(found: set[str]) -> dict[str, float]:
+    """How much of each lesson is there, of the labels that no other lesson has."""
+    shares = {}
+    for slug, names in _labels().items():
+        own = names.difference(*(others for other, others in _labels().items() if other != slug))
+        shares[slug] = len(found & own) / max(len(own), 1)
+    return shares
+
+
+@cache
+def _labels() -> dict[str, set[str]]:
+    """The labels of each lesson's cells; none where its notebook is not on this machine."""
+    found: dict[str, set[str]] = {}
+    for slug in slugs():
+        try:
+            text = released_text(RELEASED / slug / f"{slug}.ipynb")
+        except Problem:
+            found[slug] = set()
+        else:
+            found[slug] = {cell.grade_id for cell in read(text.encode(), Limits())} - {""}
+    return found

@@ -13,6 +13,8 @@ class Limits:
 
     Attributes:
         notebook_bytes: size of the file; a larger one is INVALID.
+        kept_bytes: the same without outputs, which are not looked at.
+        lists: lists and objects in the file, which make its parsing expensive.
         code_bytes: source of all code cells together; a notebook with more is INVALID.
         cell_bytes: source of one cell; a larger one is not run.
         statements: of all cells together; those after that are not run either.
@@ -27,7 +29,9 @@ class Limits:
         threads, open_files, file_bytes: per child.
     """
 
-    notebook_bytes: int = 10 * MIB
+    notebook_bytes: int = 64 * MIB
+    kept_bytes: int = 10 * MIB
+    lists: int = 500_000
     code_bytes: int = MIB
     cell_bytes: int = 200_000
     statements: int = 5000

@@ -53,9 +53,9 @@ def grade_file(
 
 
 def student_of(path: Path, lesson: str) -> str:
-    """Whose it is: …/<student>/<lesson>/<lesson>.ipynb says; else the file's own name."""
+    """Whose it is: …/<student>/<lesson>/<lesson>.ipynb says, else the file's own name."""
     folder = path.absolute().parent
-    if folder.name == path.stem == lesson and folder.parent.name:
+    if folder.name == lesson and roster.is_named(path.name, lesson) and folder.parent.name:
         return folder.parent.name
     return path.stem
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+_START, _END = 50, 25  # characters of a long name
+
 
 class Usage(Exception):
     """The command asks for something that is not there."""
@@ -26,7 +28,14 @@ def printable(name: str) -> str:
     return name if name.isprintable() else ascii(name)[1:-1]
 
 
-def listed(items: Sequence[str], most: int = 5, separator: str = ", ") -> str:
-    """The first few, and how many there are besides."""
-    more = [f"and {len(items) - most} more"] if len(items) > most else []
-    return separator.join([*items[:most], *more])
+def short(name: str) -> str:
+    """A name or a text that a learner chose, safe to print, and of no more than a line."""
+    if len(name) > _START + _END:
+        name = f"{name[:_START]}…{name[-_END:]}"
+    return printable(name)
+
+
+def few(items: Sequence[str], most: int = 5) -> list[str]:
+    """The first few, and how many more there are: of what learners chose there may be any."""
+    more = len(items) - most
+    return [*items[:most], f"and {more:,} more"] if more > 0 else [*items]

@@ -7,13 +7,20 @@ a sentence that says why not.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.limits import Limits
+from autograder.limits import MIB, Limits
+from autograder.problems import short
 
 KINDS = ("code", "markdown", "raw")
 CELLS = 2000  # a lesson has about a hundred
+# Up to the next bracket that is in no string. Possessive, so that nothing is looked at twice.
+_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]', re.DOTALL)
+_NOT_KEPT = re.compile(rb'"(?:outputs|attachments)"\s*:\s*\Z')
+_KEY = 40  # bytes, enough for one of these
+_CLEAR = "Clear its outputs, save it, and hand it in again."
 
 
 class Unreadable(Exception):
@@ -55,12 +62,10 @@ def read(data: bytes, limits: Limits) -> list[Cell]:
     Raises:
         Unreadable: it is not a notebook.
     """
-    if not data.strip():
+    if not data or data.isspace():
         raise Unreadable("The file is empty.")
-    if len(data) > limits.notebook_bytes:
-        raise Unreadable(too_large(len(data), limits))
     try:
-        text = data.decode("utf-8-sig")
+        text = without_outputs(data, limits).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unreadable(f"The file is not UTF-8 text (byte {error.start:,}).") from error
     try:
@@ -69,7 +74,7 @@ def read(data: bytes, limits: Limits) -> list[Cell]:
         raise Unreadable("The file is nested too deeply to be a notebook.") from error
     except ValueError as error:
         raise Unreadable(f"The file is not JSON, which a notebook is: {error}.") from error
-    items = _cells(_today(notebook))
+    items = _cells(notebook)
     cells = [cell for cell in map(_cell, items) if cell is not None]
     if items and not cells:
         raise Unreadable("The file has the form of a notebook, but none of its cells is a cell.")
@@ -79,68 +84,94 @@ def read(data: bytes, limits: Limits) -> list[Cell]:
     return cells
 
 
+def without_outputs(data: bytes, limits: Limits) -> bytes:
+    """A file that can be parsed: of a heavy one, what is left without outputs and attachments.
+
+    Raises:
+        Unreadable: it is too large, or something that large is not JSON.
+    """
+    if len(data) > limits.notebook_bytes:
+        raise Unreadable(too_large(len(data), limits))
+    if len(data) <= limits.kept_bytes and data.count(b"[") + data.count(b"{") <= limits.lists:
+        return data
+    kept: list[memoryview] = []
+    since = at = depth = lists = 0
+    dropped_at = 0  # depth of what is being dropped
+    while found := _TO_BRACKET.match(data, at):
+        at = found.end()
+        if data[at - 1] in b"[{":
+            depth, lists = depth + 1, lists + 1
+            if lists > limits.lists:
+                raise Unreadable(
+                    f"The file has more than {limits.lists:,} lists and objects. {_CLEAR}"
+                )
+            if not dropped_at and _NOT_KEPT.search(data, max(at - 1 - _KEY, 0), at - 1):
+                kept += memoryview(data)[since : at - 1], memoryview(b"null")
+                dropped_at = depth
+        else:
+            if dropped_at == depth:
+                since, dropped_at = at, 0
+            depth -= 1
+    if depth:
+        raise Unreadable("The file is not JSON, which a notebook is: a part of it is missing.")
+    kept.append(memoryview(data)[since:])
+    left = sum(map(len, kept))
+    if left > limits.kept_bytes:
+        raise Unreadable(
+            f"Without its outputs the file has {left / MIB:.1f} MB; a notebook of up to "
+            f"{limits.kept_bytes / MIB:g} MB is graded. Take large texts out of its cells, save "
+            "it, and hand it in again."
+        )
+    return b"".join(kept)
+
+
 def too_large(size: int, limits: Limits) -> str:
     """The sentence for a file that is not opened at all."""
-    allowed = limits.notebook_bytes / 2**20
-    return (
-        f"The file has {size / 2**20:.1f} MB; a notebook of up to {allowed:g} MB is graded. "
-        "Clearing its outputs makes it smaller."
-    )
+    allowed = limits.notebook_bytes / MIB
+    said = f"The file has {size / MIB:.1f} MB; a notebook of up to {allowed:g} MB is graded."
+    return f"{said} {_CLEAR}"
 
 
-def _today(notebook: Any) -> dict[str, Any]:
-    """A notebook of nbformat 4."""
+def _cells(notebook: Any) -> list[Any]:
+    """The cells of a notebook, as nbformat 4 has them."""
     if not isinstance(notebook, dict):
         raise Unreadable("The file is JSON, but not a notebook.")
     version = notebook.get("nbformat")
     if type(version) is not int:
         raise Unreadable("The file is JSON, but not a notebook: it has no `nbformat`.")
     if version > 4 or version < 1:
-        raise Unreadable(f"The notebook is of nbformat {version}; 4 is the newest that there is.")
-    if version == 4:
-        return notebook
-    import nbformat  # it takes a second to import, and few notebooks are so old
-
-    _pruned(notebook)
-    try:
-        converted = dict(nbformat.reads(json.dumps(notebook), as_version=4))
-        for cell in converted["cells"]:
-            cell.pop("id", None)  # made up, and another one each time
-        return converted
-    except (Exception, RecursionError) as error:  # the converter trusts what it reads
-        raise Unreadable(
-            f"The notebook is of nbformat {version} and cannot be converted to 4: "
-            f"{type(error).__name__}."
-        ) from error
-
-
-def _pruned(notebook: dict[str, Any]) -> None:
-    """Take from an old notebook what is not needed and could make its conversion long."""
-    worksheets = notebook.get("worksheets")
-    sheets = [notebook, *(worksheets if isinstance(worksheets, list) else ())]
-    lists = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+        said = short(str(version))
+        raise Unreadable(f"The notebook is of nbformat {said}; 4 is the newest that there is.")
+    sheets = [notebook] if version in (1, 4) else notebook.get("worksheets")
+    lists = [sheet.get("cells") for sheet in _dicts(sheets)]
     cells = [cell for found in lists if isinstance(found, list) for cell in found]
-    _not_too_many(cells)
-    for cell in cells:
-        if isinstance(cell, dict):
-            cell.pop("outputs", None)
-            if cell.get("cell_type") == "code":
-                cell["outputs"] = []
-            if cell.get("level") not in range(1, 7):  # of a heading: as many hashes
-                cell.pop("level", None)
-
-
-def _not_too_many(cells: list[Any]) -> None:
+    if not any(isinstance(found, list) for found in lists):
+        raise Unreadable("The notebook has no list of cells.")
     if len(cells) > CELLS:
         raise Unreadable(f"The notebook has {len(cells):,} cells; up to {CELLS:,} are graded.")
+    if version == 4:
+        return cells
+    return [_converted(cell) if isinstance(cell, dict) else cell for cell in cells]
 
 
-def _cells(notebook: dict[str, Any]) -> list[Any]:
-    cells = notebook.get("cells")
-    if not isinstance(cells, list):
-        raise Unreadable("The notebook has no list of cells.")
-    _not_too_many(cells)
-    return cells
+def _dicts(items: Any) -> list[dict[str, Any]]:
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+def _converted(old: dict[str, Any]) -> dict[str, Any]:
+    """A cell of nbformat 1 to 3 as one of nbformat 4."""
+    kind = old.get("cell_type")
+    source = next((old[key] for key in ("input", "code", "text", "source") if key in old), "")
+    if isinstance(source, list):
+        lines = [line for line in source if isinstance(line, str)]
+        source = ("" if lines and lines[0].endswith(("\n", "\r")) else "\n").join(lines)
+    if kind == "heading":
+        level = old.get("level")
+        hashes = "#" * (level if type(level) is int and 0 < level < 7 else 1)
+        source = f"{hashes} {' '.join(_text(source).splitlines())}"
+    if kind in ("heading", "html", "text"):
+        kind = "markdown"
+    return {"cell_type": kind, "source": source, "metadata": old.get("metadata")}
 
 
 def _cell(item: Any) -> Cell | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from autograder.problems import few, short
 from autograder.read import Cell
 
 CHECK = "-check"
@@ -56,7 +57,13 @@ def rebuild(submitted: list[Cell], released: list[Cell]) -> Rebuilt:
     cells = _without_doubles(_labelled(submitted, released, known, repaired), known, repaired)
     cells = [_restored(cell, known, repaired) for cell in cells]
     _put_back(cells, released, repaired)
-    return Rebuilt(tuple(_numbered(cells)), tuple(repaired))
+    return Rebuilt(tuple(_numbered(cells)), tuple(dict.fromkeys(repaired)))
+
+
+def labels(submitted: list[Cell], released: list[Cell]) -> set[str]:
+    """Names of a learner's cells, those included that they had when they were released."""
+    known = {cell.grade_id: cell for cell in released if cell.grade_id}
+    return {cell.grade_id for cell in _labelled(submitted, released, known, [])} - {""}
 
 
 def _labelled(
@@ -84,6 +91,7 @@ def _without_doubles(cells: list[Cell], known: dict[str, Cell], repaired: list[s
     """Of cells with the same name the last keeps it, as in nbgrader; the others are extra cells."""
     seen: set[str] = set()
     doubles: list[str] = []
+    strange: list[str] = []
     kept = []
     for cell in reversed(cells):
         name = cell.grade_id
@@ -91,7 +99,7 @@ def _without_doubles(cells: list[Cell], known: dict[str, Cell], repaired: list[s
             doubles.append(f"{name}: was there twice, the last one counts")
             cell = _unlabelled(cell)
         elif name and name not in known:
-            doubles.append(f"{_printable(name)}: is no cell of this lesson, label removed")
+            strange.append(f"{short(name)}: is no cell of this lesson, label removed")
             cell = _unlabelled(cell)
         elif cell.nbgrader and not name:
             cell = _unlabelled(cell)
@@ -99,6 +107,7 @@ def _without_doubles(cells: list[Cell], known: dict[str, Cell], repaired: list[s
             seen.add(name)
         kept.append(cell)
     repaired += reversed(doubles)
+    repaired += few(strange[::-1])
     return kept[::-1]
 
 
@@ -143,7 +152,7 @@ def _put_back(cells: list[Cell], released: list[Cell], repaired: list[str]) -> N
             continue
         place = _index(cells, previous) + 1
         if is_check(original) and exercise_of(original) not in present:
-            place = max(place, _last_definition(cells, exercise_of(original)) + 1)
+            place = max(place, last_definition(cells, exercise_of(original)) + 1)
         cells.insert(place, replace(original))
         if original.kind == "code":
             repaired.append(f"{name}: put back")
@@ -154,7 +163,7 @@ def _index(cells: list[Cell], name: str) -> int:
     return next((at for at, cell in enumerate(cells) if name and cell.grade_id == name), -1)
 
 
-def _last_definition(cells: list[Cell], name: str) -> int:
+def last_definition(cells: list[Cell], name: str) -> int:
     """Where a function is last defined, -1 if nowhere, as far as its text tells."""
     start = r"^[ \t]*"  # no line ends, of which there may be a million
     defined = rf"(?:(?:async[ \t]+)?def|class)[ \t]+{name}\b"
@@ -183,7 +192,3 @@ def _numbered(cells: list[Cell]) -> list[Cell]:
 def _squeezed(cell: Cell) -> str:
     """A source without what front ends change: trailing blanks and line ends."""
     return "\n".join(line.rstrip() for line in cell.source.strip().splitlines())
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in text)[:60]

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.limits import Limits
-from autograder.problems import Problem, Usage, printable
-from autograder.read import Unreadable, too_large
+from autograder.problems import Problem, Usage, few, printable, short
+from autograder.read import Unreadable, too_large, without_outputs
 
 TIMESTAMP = "timestamp.txt"
 _BESIDE = (TIMESTAMP, "submission_secret.txt")  # nbgrader releases feedback by these
@@ -114,11 +114,13 @@ def misplaced(submitted: Path, lesson: str, names: Iterable[str]) -> Iterator[st
             found = os.listdir(submitted / name)
         except OSError:
             continue
-        if wanted in found:
-            place = f"{printable(name)}/{lesson}/{wanted}"
-            yield f"{printable(name)} is not graded: move its {wanted} to {place}."
+        meant = [file for file in found if is_named(file, lesson)]
+        if meant:
+            file = wanted if wanted in meant else min(meant)
+            place = f"{short(name)}/{lesson}/{wanted}"
+            yield f"{short(name)} is not graded: move its {short(file)} to {place}."
         elif not found:
-            yield f"{printable(name)} is not graded: its folder is empty."
+            yield f"{short(name)} is not graded: its folder is empty."
 
 
 def _has(path: Path) -> bool:
@@ -141,11 +143,11 @@ def chosen(names: list[str], wanted: Iterable[str], lesson: str) -> list[str]:
     wanted = set(wanted)
     for name in sorted(wanted - set(names)):
         near = difflib.get_close_matches(name, names, 1, 0.3)
-        listed = ", ".join(map(printable, names[:20])) + (", …" if len(names) > 20 else "")
+        listed = ", ".join(few([short(name) for name in names]))
         raise Usage(
             f"No student {name!r} has handed in {lesson}. "
-            + (f"Do you mean {printable(near[0])!r}? " if near else "")
-            + (f"There are {len(names)}: {listed}." if names else "Nobody has.")
+            + (f"Do you mean {short(near[0])!r}? " if near else "")
+            + (f"There are {len(names):,}: {listed}." if names else "Nobody has.")
         )
     return [name for name in names if not wanted or name in wanted]
 
@@ -161,18 +163,15 @@ def collect(submitted: Path, student: str, lesson: str, limits: Limits) -> Submi
 
 
 def _notebook(submitted: Path, student: str, lesson: str, limits: Limits) -> Submission:
-    wanted = f"{lesson}.ipynb"
     try:
         names = _notebooks(submitted / student, lesson)
-        others = ", ".join(f"`{printable(name)}`" for name in names if name != wanted)
-        if wanted not in names:
-            found = f"but there is {others}: rename it" if others else "nor any other notebook"
-            return Submission(student, Unreadable(f"There is no `{wanted}`, {found}."))
-        note = f"Only `{wanted}` is graded, and {others} is not." if others else ""
-        content = _read(submitted / student, Path(lesson, wanted), limits)
+        taken, note = _choice(names, lesson)
+        content = _read(submitted / student, Path(lesson, taken), limits)
         return Submission(student, content, note)
+    except Unreadable as none:
+        return Submission(student, none)
     except _Leaves as leaves:
-        where = printable(str(leaves))
+        where = short(str(leaves))
         reason = f"`{where}` is a link out of the student's folder. Hand in the file itself."
         return Submission(student, Unreadable(reason))
     except OSError as error:
@@ -180,6 +179,26 @@ def _notebook(submitted: Path, student: str, lesson: str, limits: Limits) -> Sub
             raise Problem(f"Cannot open submissions: {error.strerror}. Close programs.") from error
         reason = f"The submission cannot be opened: {os.strerror(error.errno or 0)}."
         return Submission(student, Unreadable(reason))
+
+
+def _choice(names: list[str], lesson: str) -> tuple[str, str]:
+    """Which of a folder's notebooks is graded, and what the student should know about that.
+
+    Raises:
+        Unreadable: none is.
+    """
+    wanted = f"{lesson}.ipynb"
+    others = [name for name in names if name != wanted]
+    listed = ", ".join(few([f"`{short(name)}`" for name in others]))
+    are = "is" if len(others) == 1 else "are"
+    if wanted in names:
+        return wanted, f"Only `{wanted}` is graded, and {listed} {are} not." if others else ""
+    if len(others) == 1 and is_named(others[0], lesson):
+        return others[0], f"{listed} was taken for `{wanted}`."
+    if not others:
+        raise Unreadable(f"There is no `{wanted}`, nor any other notebook.")
+    which = "it" if len(others) == 1 else "the one that is to be graded"
+    raise Unreadable(f"There is no `{wanted}`, but there {are} {listed}: rename {which}.")
 
 
 def small_files(folder: Path) -> dict[str, bytes]:
@@ -228,9 +247,19 @@ def _notebooks(home: Path, lesson: str) -> list[str]:
     """Names of the notebooks, or what is named as such, in a student's folder of the lesson."""
     descriptor = _open_beneath(home, Path(lesson), _FOLDER)
     try:
-        return sorted(name for name in os.listdir(descriptor) if name.lower().endswith(".ipynb"))
+        return sorted(filter(_is_notebook, os.listdir(descriptor)))
     finally:
         os.close(descriptor)
+
+
+def _is_notebook(name: str) -> bool:
+    """Whether a file is named as one; hidden ones are editors' and archives' own."""
+    return name.lower().endswith(".ipynb") and not name.startswith(".")
+
+
+def is_named(name: str, lesson: str) -> bool:
+    """Whether a notebook has the lesson in its name, as after a second download or from an LMS."""
+    return _is_notebook(name) and lesson in name.lower()
 
 
 def _read(home: Path, relative: Path, limits: Limits) -> bytes | Unreadable:
@@ -244,14 +273,14 @@ def _take(descriptor: int, name: str, limits: Limits) -> bytes | Unreadable:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             kind = next((kind for is_it, kind in _KINDS if is_it(found.st_mode)), "no file")
-            return Unreadable(f"`{printable(name)}` is {kind}, not a file.")
+            return Unreadable(f"`{short(name)}` is {kind}, not a file.")
         if found.st_size > limits.notebook_bytes:
             return Unreadable(too_large(found.st_size, limits))
         with open(descriptor, "rb", closefd=False) as file:
             content = file.read(limits.notebook_bytes + 1)  # it may grow while it is read
-        if len(content) > limits.notebook_bytes:
-            return Unreadable(too_large(len(content), limits))
-        return content
+        return without_outputs(content, limits)  # or megabytes would wait, and travel, for nothing
+    except Unreadable as reason:
+        return reason
     finally:
         os.close(descriptor)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from autograder.problems import listed, printable
+from autograder.problems import few, printable
 from autograder.results import A_PERSON
 from autograder.rows import Standing
 
@@ -272,7 +272,7 @@ def _lists(seen: _Class) -> _Lists:
 def _short_lists(lists: _Lists) -> list[str]:
     lines = []
     for what, items in lists.items():
-        names = listed([item for item, _ in items], _NAMES)
+        names = ", ".join(few([item for item, _ in items], _NAMES))
         lines += _packed(f"{what}: {len(items)}" + (f" ({names})" if names else ""), "", "  ")
     return lines
 
@@ -296,7 +296,7 @@ def _span(seconds: float) -> str:
 
 def _told(sentences: Sequence[str]) -> str:
     """A few sentences in one line that is safe to print."""
-    return _cut(printable(" ".join(listed(sentences, separator="; ").split())), _CHARACTERS)
+    return _cut(printable(" ".join("; ".join(few(sentences)).split())), _CHARACTERS)
 
 
 def _name(student: str) -> str:

@@ -35,7 +35,7 @@ from autograder.one_file import as_text, student_of
 from autograder.pool import Pool
 from autograder.problems import Problem, Usage
 from autograder.progress import Progress
-from autograder.read import Unreadable
+from autograder.read import Unreadable, read
 from autograder.results import ExerciseResult, Graded, Result
 from autograder.roster import Submission
 from tests import small_class
@@ -318,12 +318,13 @@ def test_what_was_recorded_before_says_nothing_about_how_long_the_rest_takes(
     ("arguments", "said"),
     [
         (["grade", "06-casual-mask"], "Do you mean 06-causal-mask? The lessons are 01-soft-lookup"),
+        (["grade", "07-multi-head"], "Lesson 07-multi-head is planned and not there yet. The less"),
         (["grade", LESSON, "--student=annna"], "Do you mean 'anna'? There are 2: anna, bob."),
         (["grade", LESSON, "--student=.."], "There are 2: anna, bob."),
         (["grade", LESSON, "--json=no/such/file"], "No results can be written to no/such/file"),
         (["grade-file", "gone.ipynb"], "Cannot open gone.ipynb: No such file or directory."),
         (["grade-file", "nbgrader_config.py"], "Say it with --lesson: 01-soft-lookup"),
-        (["grade-file", "x.ipynb", "--lesson=7"], "There is no lesson '7'."),
+        (["grade-file", "x.ipynb", "--lesson=6"], "no lesson '6'. Do you mean 06-causal-mask?"),
     ],
 )
 def test_a_wrong_command_says_what_there_is(
@@ -442,7 +443,7 @@ BAD: dict[Callable[[Path], None], str] = {
     a_pipe: f"`{NOTEBOOK}` is a named pipe, not a file.",
     a_socket: "The submission cannot be opened",
     a_device: f"`{NOTEBOOK}` is a link out of the student's folder.",
-    too_large: "The file has 10.0 MB",
+    too_large: "The file has 64.0 MB",
     a_linked_file: f"`{NOTEBOOK}` is a link out of the student's folder.",
     a_linked_neighbour: f"`{NOTEBOOK}` is a link out of the student's folder.",
     a_linked_lesson: f"`{LESSON}` is a link out of the student's folder.",
@@ -479,8 +480,9 @@ def test_what_lies_a_level_too_high_and_an_empty_folder_are_told(
 ) -> None:
     hand_in(course, "ann", notebook())
     home = course / "class" / "submitted"
-    for name in ("eve", "bob", "cid"):
+    for name in ("eve", "bob", "cid", "dan"):
         (home / name).mkdir()
+    (home / "dan" / f"{LESSON} (1).ipynb").write_bytes(notebook())
     (home / "eve" / NOTEBOOK).write_bytes(notebook())
     (home / "cid" / "01-soft-lookup").mkdir()
     assert [result["student"] for result in grade(course)] == ["ann"]
@@ -488,6 +490,7 @@ def test_what_lies_a_level_too_high_and_an_empty_folder_are_told(
     assert f"eve is not graded: move its {NOTEBOOK} to eve/{LESSON}/{NOTEBOOK}." in said
     assert "bob is not graded: its folder is empty." in said
     assert "cid" not in said
+    assert f"dan is not graded: move its {LESSON} (1).ipynb to dan/{LESSON}/{NOTEBOOK}." in said
 
 
 def test_a_folder_that_cannot_be_searched_is_one_students_trouble(
@@ -526,6 +529,123 @@ def test_a_second_notebook_is_not_graded_and_the_student_is_told(submitted: Path
     submission = collect(submitted)
     assert submission.content == b"this one"
     assert submission.note == f"Only `{NOTEBOOK}` is graded, and `my homework.ipynb` is not."
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"{LESSON} (1).ipynb",
+        f"{LESSON}-1.ipynb",
+        f"{LESSON}_late_17234_8812.ipynb",
+        f"Ann Lee_4711_assignsubmission_file_{LESSON}.ipynb",
+        f"{LESSON}.ipynb.IPYNB",
+        f"{LESSON.upper()}.ipynb",
+        f"{'x' * 200}{LESSON}.ipynb",
+    ],
+)
+def test_the_only_notebook_is_taken_if_it_has_the_lesson_in_its_name(
+    submitted: Path, name: str
+) -> None:
+    home = submitted / "learner"
+    no_notebook(home)
+    (home / LESSON / name).write_bytes(b"mine")
+    for hidden in (f"._{LESSON} (1).ipynb", f".{NOTEBOOK}", f".~{NOTEBOOK}"):
+        (home / LESSON / hidden).write_bytes(b"an archive's or an editor's")
+    submission = collect(submitted)
+    assert submission.content == b"mine"
+    assert submission.note.endswith(f"` was taken for `{NOTEBOOK}`.")
+    assert name in submission.note or len(name) > 75
+    assert student_of(home / LESSON / name, LESSON) == "learner"
+
+
+@pytest.mark.parametrize("others", [[f"{LESSON} (2).ipynb"], ["Untitled.ipynb"]])
+def test_where_more_than_one_notebook_may_be_meant_none_is_taken(
+    submitted: Path, others: list[str]
+) -> None:
+    no_notebook(submitted / "learner")
+    for name in (f"{LESSON} (1).ipynb", *others):
+        (submitted / "learner" / LESSON / name).write_bytes(notebook())
+    assert str(collect(submitted).content) == (
+        f"There is no `{NOTEBOOK}`, but there are `{LESSON} (1).ipynb`, `{others[0]}`: rename the "
+        "one that is to be graded."
+    )
+
+
+def test_what_is_taken_is_recorded_under_the_lessons_own_name(course: Path) -> None:
+    path = hand_in(course, "ann", notebook())
+    path.rename(path.with_name(f"{LESSON} (1).ipynb"))
+    [result] = grade(course)
+    assert result["status"] == "GRADED"
+    assert result["message"] == f"`{LESSON} (1).ipynb` was taken for `{NOTEBOOK}`."
+    assert {Path(name).name for name in written(course)} == {NOTEBOOK, f"{LESSON}.html"}
+
+
+def test_outputs_do_not_travel(submitted: Path) -> None:
+    whole = json.loads(notebook())
+    whole["cells"][-1] |= {"cell_type": "code", "outputs": [{"data": {"image/png": "A" * 2**24}}]}
+    path = hand_in(submitted.parent.parent, "learner", json.dumps(whole).encode())
+    for content in (collect(submitted).content, roster.read_file(path, Limits())):
+        assert isinstance(content, bytes)
+        assert len(content) < 2**20
+        assert read(content, Limits()) == read(path.read_bytes(), Limits())
+
+
+# Names that learners choose
+
+
+def strays(submitted: Path) -> str:
+    home = submitted / "learner"
+    no_notebook(home)
+    for number in range(8000):
+        (home / LESSON / f"{number}{'x' * 200}.ipynb").touch()
+    return str(collect(submitted).content)
+
+
+def strays_beside(submitted: Path) -> str:
+    hand_in(submitted.parent.parent, "learner", notebook())
+    for number in range(8000):
+        (submitted / "learner" / LESSON / f"{number}\x1b{'é' * 100}.ipynb").touch()
+    return collect(submitted).note
+
+
+def a_folder_with_a_long_name(submitted: Path) -> str:
+    name = "\x1b" * 200 + f"{LESSON}.ipynb"
+    (submitted / "learner" / LESSON / name).mkdir(parents=True)
+    return str(collect(submitted).content)
+
+
+def a_large_class(submitted: Path) -> str:
+    with pytest.raises(Usage) as caught:
+        roster.chosen([f"{number}{'x' * 200}" for number in range(8000)], ["gone"], LESSON)
+    return str(caught.value)
+
+
+def a_long_name_misplaced(submitted: Path) -> str:
+    home = submitted / ("\x1b" * 255)
+    home.mkdir()
+    (home / (LESSON + "x" * 200 + ".ipynb")).touch()
+    [sentence] = roster.misplaced(submitted, LESSON, ["neighbour"])
+    return sentence
+
+
+@pytest.mark.parametrize(
+    ("make", "counted"),
+    [
+        (strays, "and 7,995 more"),
+        (strays_beside, "and 7,995 more"),
+        (a_large_class, "and 7,995 more"),
+        (a_folder_with_a_long_name, "is a folder, not a file"),
+        (a_long_name_misplaced, "is not graded: move its"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_of_any_number_of_names_of_any_length_few_are_told(
+    submitted: Path, make: Callable[[Path], str], counted: str
+) -> None:
+    said = make(submitted)
+    assert counted in said
+    assert len(said) < 2000
+    assert said.isprintable()
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ESTALE])
@@ -878,6 +998,8 @@ def test_what_a_learner_wrote_cannot_steer_a_terminal() -> None:
     ("path", "student"),
     [
         (f"class/anna/{LESSON}/{NOTEBOOK}", "anna"),
+        (f"class/anna/{LESSON}/{LESSON} (1).ipynb", "anna"),
+        (f"class/anna/{LESSON}/draft.ipynb", "draft"),
         (f"class/anna/drafts/{NOTEBOOK}", LESSON),
         ("anna.ipynb", "anna"),
     ],
@@ -903,12 +1025,17 @@ def test_one_file_is_graded_as_its_cells_tell(
     assert "softmax: right · 2 of 2 points" in said
 
 
-def test_a_file_of_no_lesson_is_asked_about(tmp_path: Path) -> None:
-    from autograder.lessons import lesson_of
-
-    path = tmp_path / "homework.ipynb"
-    for content in (b"{", json.dumps({"nbformat": 4, "cells": []}).encode()):
-        with pytest.raises(Usage, match="Say it with --lesson"):
-            lesson_of(path, content, Limits())
-    assert lesson_of(tmp_path / "02-pure-python (1).ipynb", b"{", Limits()) == "02-pure-python"
-    assert lesson_of(path, notebook(), Limits()) == LESSON
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", [["--lesson=02-pure-python"], []])
+def test_one_file_of_another_lesson_is_told_which(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], asked: list[str]
+) -> None:
+    path = tmp_path / "02-pure-python (1).ipynb"
+    path.write_text(json.dumps(right_notebook("01-soft-lookup")))
+    assert command("grade-file", str(path), "--json=-", *asked) == 0
+    result = json.loads(capfd.readouterr().out)
+    assert (result["status"], result["score"], result["exercises"]) == ("INVALID", 0, [])
+    assert result["message"] == (
+        "This is the notebook of 01-soft-lookup, handed in as 02-pure-python. Hand in "
+        "`02-pure-python.ipynb`."
+    )

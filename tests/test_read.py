@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.limits import Limits
+from autograder.limits import MIB, Limits
 from autograder.read import CELLS, Cell, Unreadable, read
 from tests.course import SLUGS, released_path
 
@@ -73,9 +76,93 @@ def test_what_is_no_notebook_is_called_what_it_is(data: bytes, said: str) -> Non
     assert said in reason(data)
 
 
-def test_file_over_the_limit_says_its_size() -> None:
-    assert "2.0 MB" in reason(b" " * 2**21 + b"{}", Limits(notebook_bytes=2**20))
-    assert "10.0 MB" in reason(b"{" * (10 * 2**20 + 1))
+def test_file_over_the_limit_says_its_size_and_what_to_do() -> None:
+    said = reason(b" " * 2**21 + b"{}", Limits(notebook_bytes=2**20))
+    assert "2.0 MB; a notebook of up to 1 MB is graded. Clear its outputs" in said
+
+
+def test_a_number_for_a_version_is_not_written_out() -> None:
+    assert len(reason(notebook(nbformat=10**4000))) < 200
+    assert len(reason(notebook(nbformat=-(10**4000)))) < 200
+
+
+# outputs ------------------------------------------------------------------------------------------
+
+PICTURE = {"output_type": "display_data", "data": {"image/png": "A" * 11 * MIB}, "metadata": {}}
+PRINTED = {
+    "output_type": "stream",
+    "name": "stdout",
+    "text": ['[["\\{1, 2], "outputs": [\n'] * 500_000,
+}
+ENTRY = {"output_type": "execute_result", "data": {"application/json": [[{}]] * 120_000}}
+
+
+@pytest.mark.parametrize("output", [PICTURE, PRINTED, ENTRY], ids=["picture", "printed", "json"])
+def test_megabytes_of_outputs_are_not_looked_at(output: dict[str, Any]) -> None:
+    heavy = CODE | {"outputs": [output], "source": '["outputs": [{"'}
+    plain = CODE | {"source": '["outputs": [{"'}
+    assert read(notebook(heavy, CODE), LIMITS) == read(notebook(plain, CODE), LIMITS)
+    assert only(old(3, V3 | {"outputs": [output]})) == only(old(3, V3))
+
+
+def test_megabytes_of_pasted_pictures_are_not_looked_at() -> None:
+    pasted = {"a.png": {"image/png": "A" * 11 * MIB}}
+    prose = {"cell_type": "markdown", "source": "![](attachment:a.png)", "metadata": {}}
+    assert only(notebook(prose | {"attachments": pasted})) == only(notebook(prose))
+
+
+def test_what_is_left_without_outputs_has_a_limit() -> None:
+    prose = CODE | {"cell_type": "markdown", "source": "a" * 11 * MIB, "outputs": [PICTURE]}
+    said = reason(notebook(prose))
+    assert "Without its outputs the file has 11.0 MB; a notebook of up to 10 MB is graded." in said
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"{" * (10 * MIB + 1), "more than 500,000 lists and objects. Clear its outputs"),
+        (notebook(CODE | {"metadata": {"x": [{}] * 500_000}}), "more than 500,000 lists"),
+        (b'{"cells": [{"outputs": [' + b"1," * 6 * MIB, "a part of it is missing"),
+        (notebook(CODE | {"outputs": [PICTURE]})[:-1], "a part of it is missing"),
+        (b" " * 11 * MIB + b'{"cells": ["', "a part of it is missing"),
+        (b'"' + b"a" * 11 * MIB, "Without its outputs the file has 11.0 MB"),
+    ],
+)
+def test_a_heavy_file_that_is_no_notebook_says_so(data: bytes, said: str) -> None:
+    assert said in reason(data)
+
+
+DISTINCT = b",".join(b'"%x": 0' % number for number in range(700_000))
+HEAD = b'{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": ['
+WIDE = '"\N{SLIGHTLY SMILING FACE}",'.encode()  # makes every character of the text four bytes long
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it looks at memory as Linux tells it")
+@pytest.mark.parametrize(
+    "data",
+    [
+        HEAD + WIDE + b'"ab",' * (2 * MIB - 100) + b'""]}]}',
+        HEAD + WIDE + b'""], "metadata": {' + DISTINCT + b"}}]}",
+        HEAD + WIDE + b'""], "metadata": {"x": [' + b'{"a": 1},' * 499_000 + b"0]}}]}",
+        HEAD + WIDE + b'""], "outputs": [{"text": [' + b'"ab",' * (12 * MIB) + b'""]}]}]}',
+    ],
+    ids=["texts", "names", "objects", "outputs"],
+)
+def test_no_file_takes_more_memory_than_a_worker_should_spend(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "heavy.ipynb"
+    path.write_bytes(data)
+    program = (
+        "import pathlib, re, sys; from autograder.limits import Limits; "
+        "from autograder.read import read; "
+        "print(len(read(pathlib.Path(sys.argv[1]).read_bytes(), Limits()))); "
+        r"print(re.search(r'VmHWM:\s*(\d+)', open('/proc/self/status').read())[1])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
+    )
+    cells, kilobytes = map(int, done.stdout.split())
+    assert cells == 1
+    assert kilobytes < 400 * 1024
 
 
 def test_more_code_than_is_graded_says_how_much() -> None:
@@ -202,20 +289,44 @@ def test_headings_of_an_older_format_are_prose_however_deep_they_say_they_are() 
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "cell",
     [
-        {},
-        {"worksheets": 5},
-        {"worksheets": [5]},
-        {"worksheets": [{"cells": [5]}]},
-        {"worksheets": [{"cells": [{"cell_type": "code", "input": {"a": 1}}]}]},
-        {"worksheets": [{"cells": [V3 | {"metadata": 5}]}], "metadata": 5},
+        V3,
+        V3 | {"input": ["x = 1\n", "y = 2"]},
+        V3 | {"input": ["x = 1", "y = 2"]},
+        V3 | {"input": []},
+        V3 | {"metadata": {"nbgrader": {"grade_id": "softmax"}}},
+        {"cell_type": "markdown", "source": ["a\n", "b"], "metadata": {}},
+        {"cell_type": "html", "source": "<b>a</b>", "metadata": {}},
+        {"cell_type": "raw", "source": "a", "metadata": {}},
+        {"cell_type": "heading", "source": "Soft\nmax", "level": 3, "metadata": {}},
     ],
 )
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_broken_notebook_of_an_older_format_says_so(version: int, changed: Any) -> None:
-    whole = {"nbformat": version, "nbformat_minor": 0} | copy.deepcopy(changed)
-    assert "nbformat" in reason(json.dumps(whole).encode()) or changed
+def test_older_formats_are_converted_as_nbformat_does(cell: dict[str, Any]) -> None:
+    [wanted] = nbformat.reads(old(3, cell).decode(), as_version=4).cells
+    found = only(old(3, cell))
+    assert (found.kind, found.source) == (wanted.cell_type, wanted.source)
+    assert found.nbgrader == wanted.metadata.get("nbgrader", {})
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "no list of cells"),
+        ({"worksheets": 5}, "no list of cells"),
+        ({"worksheets": [5]}, "no list of cells"),
+        ({"worksheets": [{"cells": 5}]}, "no list of cells"),
+        ({"worksheets": [{"cells": [5]}]}, "none of its cells is a cell"),
+    ],
+)
+@pytest.mark.parametrize("version", [2, 3])
+def test_broken_notebook_of_an_older_format_says_so(version: int, changed: Any, said: str) -> None:
+    assert said in reason(json.dumps({"nbformat": version} | changed).encode())
+
+
+def test_cells_of_all_worksheets_are_read() -> None:
+    whole = {"nbformat": 3, "worksheets": [{"cells": [V3]}, {"cells": [V3, V3]}]}
+    assert len(read(json.dumps(whole).encode(), LIMITS)) == 3
 
 
 def test_too_many_cells_of_an_older_format_are_not_converted() -> None:
@@ -253,6 +364,22 @@ def test_any_json_is_read_or_refused(version: int, found: Any, sheets: Any) -> N
     except Unreadable:
         return
     assert all(isinstance(cell, Cell) and cell.source.encode() is not None for cell in result)
+
+
+@given(st.lists(cells, max_size=3), junk, junk)
+def test_a_heavy_file_is_read_as_without_its_outputs(found: Any, dropped: Any, texts: Any) -> None:
+    def read_or_refused(data: bytes, limits: Limits) -> Any:
+        try:
+            return read(data, limits)
+        except Unreadable as reason:
+            return str(reason)
+
+    dicts = [cell for cell in found if isinstance(cell, dict)]
+    heavy = [cell | {"outputs": [dropped], "attachments": {"a": texts}} for cell in dicts]
+    light = [cell | {"outputs": None, "attachments": None} for cell in dicts]
+    left = notebook(*light)
+    limits = Limits(kept_bytes=len(left))
+    assert read_or_refused(notebook(*heavy), limits) == read_or_refused(left, limits)
 
 
 @given(st.binary(max_size=100))

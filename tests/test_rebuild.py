@@ -196,8 +196,20 @@ def test_last_of_two_solutions_counts_and_the_first_is_an_extra_cell() -> None:
 def test_unknown_label_is_removed() -> None:
     stray = locked("sof\ntmax2", "x", solution=True)
     rebuilt = put_right(*RELEASED, stray)
-    assert rebuilt.repaired == ("sof?tmax2: is no cell of this lesson, label removed",)
+    assert rebuilt.repaired == (r"sof\ntmax2: is no cell of this lesson, label removed",)
     assert rebuilt.cells[-1] == Cell("code", "x", {"editable": False}, "cell-7")
+
+
+def test_what_was_put_right_is_told_in_few_words_however_often_it_was() -> None:
+    strange = [locked(f"{number}" + "x" * 10_000, "x") for number in range(500)]
+    doubled = [replace(ANSWER, id=f"double-{number}") for number in range(500)]
+    same_id = [bare(SHOW, id=LOOKUP.id) for _ in range(500)]
+    rebuilt = put_right(*strange, *without(LOOKUP), *doubled, *same_id)
+    assert "softmax: was there twice, the last one counts" in rebuilt.repaired
+    assert "lookup: metadata restored" in rebuilt.repaired
+    assert "and 495 more" in rebuilt.repaired
+    assert len(rebuilt.repaired) < 15
+    assert max(map(len, rebuilt.repaired)) < 150
 
 
 def test_label_without_a_name_is_removed() -> None:

@@ -180,9 +180,7 @@ def test_who_has_several_reasons_stands_under_the_first_with_all_of_them() -> No
 
 def test_a_flag_alone_is_a_reason_and_costs_nothing() -> None:
     texts = summary(result("s", flags=["attention-check: code that looks for its caller"]))
-    assert (
-        "POLICY or flagged: for a person to judge (1)\n  s  attention-ch" in texts.printed
-    )
+    assert "POLICY or flagged: for a person to judge (1)\n  s  attention-ch" in texts.printed
     assert "mean 4.00 of 4" in texts.printed
 
 

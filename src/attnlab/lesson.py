@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.metadata
 import importlib.util
 import re
@@ -15,6 +16,14 @@ LESSONS = {
     "05-pytorch": "Batched, with gradients",
     "06-causal-mask": "No looking ahead",
 }
+PLANNED = (
+    "07-multi-head",
+    "08-cross-attention",
+    "09-position",
+    "10-training",
+    "11-cost",
+    "12-gpu-sdpa",
+)
 PYTHON = (3, 11)
 # Import name, distribution and the oldest version that the course is tested to work with.
 NEEDED = {"numpy": ("numpy", (1, 26)), "torch": ("torch", (2, 5))}
@@ -33,7 +42,7 @@ def begin(slug: str) -> str:
     """
     global _current
     if slug not in LESSONS:
-        return f"There is no lesson {slug!r}. The lessons are {', '.join(LESSONS)}."
+        return absent(slug)
     _current = slug
     problem = missing_for_checks() or _first_problem(SHOWN)
     return problem or f"Lesson {slug} is ready: {LESSONS[slug]}."
@@ -47,6 +56,27 @@ def current() -> str:
 def slugs() -> tuple[str, ...]:
     """All lessons, in their order."""
     return tuple(LESSONS)
+
+
+def absent(name: str) -> str:
+    """What to say to a name that is no lesson's: which one is meant, as far as that can be told."""
+    meant = _meant(str(name))
+    if meant in PLANNED:
+        said = f"Lesson {meant} is planned and not there yet."
+    else:
+        said = f"There is no lesson {name!r}." + (f" Do you mean {meant}?" if meant else "")
+    return f"{said} The lessons are {', '.join(LESSONS)}."
+
+
+def _meant(name: str) -> str:
+    """The lesson whose number or words these are, else one that is spelled alike, else ''."""
+    words = re.findall(r"[^\W\d_]+|[0-9]+", name.lower())
+    wanted = "-".join(word.zfill(2) if word.isdigit() else word for word in words)
+    lessons = [*LESSONS, *PLANNED]
+    [first, *others] = [slug for slug in lessons if wanted in slug or slug in wanted] or [""]
+    if first and not others:
+        return first
+    return next(iter(difflib.get_close_matches(wanted, lessons, 1, 0.5)), "")
 
 
 def missing_for_checks() -> str:

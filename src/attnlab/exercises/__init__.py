@@ -6,6 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from attnlab.checks.declare import Exercise
+from attnlab.lesson import absent
 
 MODULES = {
     "01-soft-lookup": "soft_lookup",
@@ -25,7 +26,7 @@ def exercises_of(slug: str) -> dict[str, Exercise]:
         LookupError: no such lesson, with the names of those there are.
     """
     if slug not in MODULES:
-        raise LookupError(f"There is no lesson `{slug}`. The lessons are {', '.join(MODULES)}.")
+        raise LookupError(absent(slug))
     module = import_module(f"attnlab.exercises.{MODULES[slug]}")
     return {exercise.name: exercise for exercise in module.EXERCISES}
 

@@ -1,0 +1,166 @@
+"""Which lesson is meant, by a name that a person types or by the cells of a notebook."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnlab.lesson import LESSONS, PLANNED, begin
+from autograder.lessons import known, lesson_of, refuse_others
+from autograder.limits import Limits
+from autograder.problems import Usage
+from autograder.read import Cell, Unreadable, read
+from tests.course import ROOT, SLUGS, released_path, solution_path
+
+LIMITS = Limits()
+PAIRS = list(permutations(SLUGS, 2))
+
+
+@cache
+def released(slug: str) -> list[Cell]:
+    return read(released_path(slug).read_bytes(), LIMITS)
+
+
+@cache
+def answered(slug: str) -> list[Cell]:
+    return read(solution_path(slug).read_bytes(), LIMITS)
+
+
+# names ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("06", "06-causal-mask"),
+        ("6", "06-causal-mask"),
+        ("causal", "06-causal-mask"),
+        ("causal-mask", "06-causal-mask"),
+        ("06_causal_mask", "06-causal-mask"),
+        ("06-Causal-Mask", "06-causal-mask"),
+        ("06-casual-mask", "06-causal-mask"),
+        ("06-causal-mask.ipynb", "06-causal-mask"),
+        ("notebooks/06-causal-mask", "06-causal-mask"),
+        ("Soft lookup", "01-soft-lookup"),
+    ],
+)
+def test_a_name_that_is_nearly_a_lessons_is_answered_with_that(name: str, meant: str) -> None:
+    for said in (refusal(name), begin(name)):
+        assert said.startswith(f"There is no lesson {name!r}. Do you mean {meant}? The lessons")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [*zip(PLANNED, PLANNED, strict=True), ("7", PLANNED[0]), ("gpu", PLANNED[5])]
+)
+def test_a_planned_lesson_is_said_to_be_planned(name: str, meant: str) -> None:
+    for said in (refusal(name), begin(name)):
+        assert said.startswith(f"Lesson {meant} is planned and not there yet. The lessons are 01-")
+
+
+@pytest.mark.parametrize("name", ["", "LESSON", "99", "é", "²", "/", "x" * 10_000])
+def test_a_name_that_is_like_no_lessons_is_answered_with_all(name: str) -> None:
+    assert refusal(name) == f"There is no lesson {name!r}. The lessons are {', '.join(LESSONS)}."
+
+
+def refusal(name: str) -> str:
+    with pytest.raises(Usage) as caught:
+        known(name)
+    return str(caught.value)
+
+
+def test_the_readme_has_the_lessons_that_are_there_and_the_planned_ones() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d\d .*?) \| .*\| (available|planned) \|$", readme, re.MULTILINE)
+    told = [(re.sub(r"\W+", "-", title.lower()), status) for title, status in rows]
+    assert [slug for slug, status in told if status == "available"] == list(LESSONS)
+    planned = [slug for slug, status in told if status == "planned"]
+    assert all(slug.startswith(name) for slug, name in zip(PLANNED, planned, strict=True))
+
+
+# cells ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("handed_in", "wanted"), PAIRS)
+def test_the_notebook_of_another_lesson_is_called_what_it_is(handed_in: str, wanted: str) -> None:
+    torn = [cell for at, cell in enumerate(answered(handed_in)) if at % 3]
+    for cells in (released(handed_in), answered(handed_in), torn):
+        with pytest.raises(Unreadable) as caught:
+            refuse_others(wanted, cells, released(wanted))
+        assert str(caught.value) == (
+            f"This is the notebook of {handed_in}, handed in as {wanted}. Hand in `{wanted}.ipynb`."
+        )
+
+
+@st.composite
+def honest(draw: st.DrawFn) -> tuple[str, list[Cell]]:
+    """What a learner may have left of a lesson, with some cells of another one in it."""
+    slug, other = draw(st.sampled_from(PAIRS))
+    kept = draw(st.sets(st.integers(0, 60)))
+    cells = [cell for at, cell in enumerate(answered(slug)) if at in kept]
+    if draw(st.booleans()):
+        cells = [replace(cell, metadata={}) for cell in cells]
+    if draw(st.booleans()):
+        cells = [replace(cell, id="") for cell in cells]
+    copied = st.sampled_from([cell for cell in answered(other) if cell.grade_id])
+    return slug, cells + draw(st.lists(copied, max_size=8))
+
+
+@settings(max_examples=300)
+@given(honest())
+def test_an_honest_notebook_is_never_taken_for_another_lessons(
+    found: tuple[str, list[Cell]],
+) -> None:
+    slug, cells = found
+    refuse_others(slug, cells, released(slug))
+
+
+@pytest.mark.parametrize(("other", "slug"), PAIRS)
+def test_one_cell_of_the_lesson_is_enough_by_its_label_its_id_or_its_source(
+    other: str, slug: str
+) -> None:
+    names = {cell.grade_id for cell in released(other)}
+    own = [cell for cell in released(slug) if cell.grade_id not in names and cell.kind == "code"]
+    for cell in own[:3]:
+        refuse_others(slug, [*answered(other), cell], released(slug))
+        refuse_others(slug, [*answered(other), replace(cell, metadata={})], released(slug))
+    locked = next(cell for cell in own if not cell.nbgrader["solution"])
+    bare = Cell("code", locked.source)
+    refuse_others(slug, [*answered(other), bare], released(slug))
+
+
+def test_a_notebook_in_which_the_lessons_function_is_written_is_graded_whatever_it_is() -> None:
+    own = Cell("code", "def causal_mask(n):\n    return 1")
+    refuse_others("06-causal-mask", [*answered("03-numpy"), own], released("06-causal-mask"))
+
+
+def test_two_lessons_in_one_are_told_by_neither() -> None:
+    both = [*answered("03-numpy"), *answered("06-causal-mask")]
+    for slug in ("03-numpy", "06-causal-mask"):
+        refuse_others(slug, both, released(slug))
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_notebook_tells_its_lesson_by_its_name_else_by_its_cells(
+    slug: str, tmp_path: Path
+) -> None:
+    content = released_path(slug).read_bytes()
+    assert lesson_of(tmp_path / "homework.ipynb", content, LIMITS) == slug
+    for name in (f"{slug} (1)", f"{slug}-1", f"{slug}_late_3", f"Ann_assignsubmission_file_{slug}"):
+        assert lesson_of(tmp_path / f"{name}.ipynb", b"{", LIMITS) == slug
+    assert lesson_of(tmp_path / slug / "homework.ipynb", b"{", LIMITS) == slug
+    assert lesson_of(tmp_path / f"{SLUGS[0]} and {SLUGS[1]}.ipynb", content, LIMITS) == slug
+
+
+def test_a_file_of_no_lesson_is_asked_about(tmp_path: Path) -> None:
+    empty = json.dumps({"nbformat": 4, "cells": []}).encode()
+    for content in (b"{", empty, Unreadable("It is a folder.")):
+        with pytest.raises(Usage, match="Say it with --lesson"):
+            lesson_of(tmp_path / "homework.ipynb", content, LIMITS)
