@@ -16,8 +16,8 @@ class Limits:
         kept_bytes: the same without outputs, which are not looked at.
         lists: lists and objects in the file, which make its parsing expensive.
         code_bytes: source of all code cells together; a notebook with more is INVALID.
-        cell_bytes: source of one cell; a larger one is not run.
-        statements: of all cells together; those after that are not run either.
+        cell_bytes: source of one cell; of a larger one the names are not read.
+        statements: of all cells together; of those after that they are not read either.
         cell_seconds: wall clock for one of the learner's cells.
         our_cell_seconds: the same for a locked cell, which is ours.
         call_seconds: wall clock for all calls of one exercise, as in the notebook's check.

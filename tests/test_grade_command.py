@@ -769,7 +769,7 @@ def test_what_ends_two_workers_is_invalid_and_the_rest_goes_on(course: Path) -> 
     results = grade(course)
     statuses = [result["status"] for result in results]
     assert statuses == ["INVALID", "GRADED", "GRADED", "INVALID", "GRADED"]
-    assert "a person has to look at it" in results[0]["message"]
+    assert "A person has to look at it" in results[0]["message"]
 
 
 def test_a_grader_that_always_dies_gives_nobody_a_zero(course: Path) -> None:

@@ -1,0 +1,183 @@
+"""Every step has a bound: what comes back, how long it is judged, and how long a notebook takes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import socket
+import threading
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attnlab.checks.calling import Call
+from attnlab.checks.declare import Exercise
+from attnlab.checks.findings import Verdict
+from attnlab.checks.notebook import check
+from attnlab.checks.trial import LEEWAY
+from attnlab.checks.verdict import judge
+from autograder import pool
+from autograder.child import wire
+from autograder.child.wire import Malformed
+from autograder.grade import Grader
+from autograder.limits import Limits
+from tests import small_class
+from tests.small_class import hand_in, make_course
+from tests.test_grade import SLUG, TORCH, by_name, grader_of, notebook
+
+# Each is many times what the right answer has.
+HUGE = {
+    "two lists of floats": "[[0.5] * 499_000, [0.5] * 499_000]",
+    "a tuple of lists": "([0.5] * 499_000, [0.5] * 499_000)",
+    "a list of lists": "[[0.5] * 1000] * 1000",
+    "a list of lists of lists": "[[[[0.5]]]] * 200_000",
+    "a list in a list": "[1.0, [2.0] * 499_000]",
+    "a list of texts": "['0.5'] * 499_000",
+    "a list of large ints": "[10**300] * 20_000",
+    "a list of tuples": "[()] * 499_000",
+    "a text": "'0.5 ' * 499_000",
+    "an int": "10**499_000",
+    "a tensor": "torch.zeros(1000, 1000)",
+    "a list of tensors": "[torch.zeros(1000)] * 1000",
+    "a tensor of no numbers": "torch.zeros(0, 499_000)",
+    "a view of one number": "torch.zeros(1).expand(10**9)",
+}
+
+
+@pytest.fixture(scope="module")
+def torch_grader() -> Iterator[Grader]:
+    with grader_of(TORCH, limits=Limits()) as grader:
+        yield grader
+
+
+@pytest.mark.parametrize("what", HUGE)
+def test_a_huge_answer_is_told_by_its_size_in_notebook_and_grader(
+    torch_grader: Grader, what: str
+) -> None:
+    source = f"import torch\n\n\ndef decoder_mask(lengths, n):\n    return {HUGE[what]}\n"
+    names: dict[str, object] = {}
+    exec(source, names)
+    shown = check(names["decoder_mask"], name="decoder_mask", lesson=TORCH).verdict
+    results = by_name(torch_grader.grade(notebook({"decoder_mask": source}, slug=TORCH), "s"))
+    found = results.pop("decoder_mask")
+    assert (found.status, found.score) == (shown.status, shown.score) == ("FAIL", 0.0)
+    assert found.diagnosis in ("wrong-type", "wrong-shape")
+    assert len(found.message) < 400
+    assert {result.status for result in results.values()} == {"PASS"}
+
+
+def test_an_input_made_huge_is_an_input_that_was_changed() -> None:
+    def grows(query: list[float], keys: object, values: object) -> list[float]:
+        query += [0.0] * 499_000
+        return query
+
+    verdict = check(grows, name="hard_lookup", lesson=SLUG).verdict
+    assert any(line.holds is False for line in verdict.lines if "unchanged" in line.claim)
+
+
+FORGED = {
+    "nested lists": b"[" * 90 + b"]" * 90,
+    "empty lists": b"[" + b"[],".join([b""] * 50_000) + b"[]]",
+    "empty objects": b"[" + b"{},".join([b""] * 50_000) + b"{}]",
+    "numbers": b"[" + b"1,".join([b""] * 100_000) + b"1]",
+    "keys": b"{" + b",".join(b'"%d":0' % key for key in range(20_000)) + b"}",
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_a_forged_reply_takes_little_memory(what: str) -> None:
+    text = b'{"returned": ' + FORGED[what] + b"}"
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        threading.Thread(
+            target=lambda: theirs.sendall(wire.LENGTHS.pack(len(text), 0) + text)
+        ).start()
+        tracemalloc.start()
+        try:
+            message, _ = wire.receive(ours, wire.reply_bytes(LEEWAY), 5)
+            with pytest.raises(Malformed):
+                wire.read_outcome(message, b"", Call((), most=LEEWAY))
+        except Malformed:
+            pass
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 20 * 2**20
+
+
+def test_judging_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(exercise: Exercise, *args: Any, **kwargs: Any) -> Verdict:
+        while exercise.name == "softmax":
+            pass
+        return judge(exercise, *args, **kwargs)
+
+    monkeypatch.setattr("autograder.grade.judge", slow)
+    limits = Limits(call_seconds=0.5, grace_seconds=0.2, judge_seconds=0.3)
+    with grader_of(SLUG, limits=limits) as grader:
+        results = by_name(grader.grade(notebook(), "s"))
+    assert (results["softmax"].status, results["softmax"].score) == ("TIMEOUT", 0.0)
+    assert "compare" in results["softmax"].message
+    assert results["soft_lookup"].status == "PASS"
+
+
+def test_a_notebook_that_takes_too_long_keeps_what_was_reached() -> None:
+    limits = Limits(cell_seconds=1, call_seconds=1, grace_seconds=0.5, submission_seconds=2)
+    waits = {"hard_lookup-check": "import time\ntime.sleep(0.9)"}
+    data = json.loads(notebook(None, waits))
+    [slow] = [cell for cell in data["cells"] if cell.get("id") == "extra-hard_lookup-check"]
+    at = data["cells"].index(slow)
+    data["cells"][at:at] = [slow | {"id": f"slow-{number}"} for number in range(9)]
+    with grader_of(SLUG, limits=limits) as grader:
+        results = by_name(grader.grade(json.dumps(data).encode(), "s"))
+        after = grader.grade(notebook(), "s").result
+    assert results["hard_lookup"].status == "PASS"
+    for name in ("softmax", "soft_lookup"):
+        assert (results[name].status, results[name].score) == ("TIMEOUT", 0.0)
+        assert "was not reached" in results[name].message
+        assert "2 seconds" in results[name].message
+    assert after.score == after.max_score
+
+
+def test_a_notebook_that_nobody_waits_for_any_more_ends_at_once() -> None:
+    asked = itertools.count()
+    slow = {"hard_lookup-check": "import time\nwhile True: time.sleep(9)"}
+    limits = Limits(cell_seconds=600, submission_seconds=600)
+    with grader_of(SLUG, limits=limits) as grader:
+        data = notebook(None, slow)
+        results = by_name(grader.grade(data, "s", lambda: next(asked) > 100))
+    assert results["hard_lookup"].status == "PASS"
+    assert results["softmax"].status == results["soft_lookup"].status == "TIMEOUT"
+
+
+@pytest.mark.slow
+def test_slow_notebooks_hold_up_no_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every fourth of 24 would take ten minutes; of them, too, something comes back."""
+    monkeypatch.setattr(pool, "_SLOW_SECONDS", 0.3)
+    monkeypatch.setattr(pool, "_CROWD_SECONDS", 1.0)
+    course = make_course(tmp_path)
+    for number in range(24):
+        orders = {"sleep": 600.0} if number % 4 == 0 else {}
+        hand_in(course, f"s{number:02}", small_class.notebook(orders))
+    monkeypatch.chdir(course)
+    results = small_class.grade(course, jobs=1)
+    assert len(results) == 24
+    assert {result["status"] for result in results} == {"GRADED"}
+    slow = [result["student"] for result in results if "given up" in result["message"]]
+    assert slow == [f"s{number:02}" for number in range(0, 24, 4)]
+
+
+@pytest.mark.slow
+def test_one_slow_notebook_has_all_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "_SLOW_SECONDS", 0.1)
+    monkeypatch.setattr(pool, "_CROWD_SECONDS", 0.1)
+    course = make_course(tmp_path)
+    for number in range(5):
+        orders = {"sleep": 3.0} if number == 2 else {}
+        hand_in(course, f"s{number}", small_class.notebook(orders))
+    monkeypatch.chdir(course)
+    results = small_class.grade(course, jobs=2)
+    assert [result["message"] for result in results] == [""] * 5

@@ -1,0 +1,174 @@
+"""Whatever goes wrong with one submission, in any step, is told by its name; the rest is graded."""
+
+from __future__ import annotations
+
+import decimal
+import pkgutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+import pytest
+
+from attnlab.exercises import exercises_of
+from autograder import classes, feedback, gradebook, roster
+from autograder.journal import Journal
+from autograder.marking import GradesOne, Job, OpensGrader, open_grader
+from tests.fake_grader import open_fake
+from tests.small_class import Results, grade, hand_in, make_course, recorded
+from tests.test_grade import notebook
+
+LESSON = "01-soft-lookup"
+BAD = "s3"
+CLASS = ["s1", "s2", BAD, "s4", "s5"]
+# In a worker; the last of the first list ends one exercise alone.
+IN_A_WORKER = [
+    "autograder.grade.read",
+    "autograder.grade.rebuild",
+    "autograder.grade.make_plan",
+    "autograder.plan.lookups.relied_on",
+    "autograder.grade.Link",
+    "autograder.sandbox.Sandbox.start",
+    "autograder.grade.notebook_text",
+    "autograder.grade._flags",
+    "autograder.report.as_html",
+    "autograder.feedback.render",
+]
+IN_ONE_EXERCISE = ["autograder.grade.judge", "attnlab.checks.verdict.diagnose"]
+ERRORS = (decimal.InvalidOperation, MemoryError, RecursionError, UnicodeError, AssertionError)
+
+
+@dataclass(frozen=True)
+class Breaking:
+    """Opens the real Grader; at one student one of the steps raises."""
+
+    step: str
+    error: type[Exception]
+
+    @contextmanager
+    def __call__(self, job: Job, lane: socket | None = None) -> Iterator[GradesOne]:
+        with open_grader(job, lane) as grader, pytest.MonkeyPatch.context() as patch:
+            graded: list[str] = []
+            whole, step = grader.grade, pkgutil.resolve_name(self.step)
+
+            def breaks(*args: Any, **kwargs: Any) -> Any:
+                if graded and graded[-1] == BAD:
+                    raise self.error("injected")
+                return step(*args, **kwargs)
+
+            def grade_one(data: Any, student: str, *args: Any) -> Any:
+                graded.append(student)
+                return whole(data, student, *args)
+
+            patch.setattr(grader, "grade", grade_one)
+            patch.setattr(self.step, breaks)
+            yield grader
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course in which five have handed in the right notebook, and one of them a time as well."""
+    folder = make_course(tmp_path, LESSON)
+    for student in CLASS:
+        path = hand_in(folder, student, notebook(slug=LESSON), LESSON)
+        path.with_name("timestamp.txt").write_text("2026-01-01 10:00:00 UTC")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def graded(course: Path, opens: OpensGrader = open_fake) -> Results:
+    return grade(course, opens, lesson=LESSON, seed=1)
+
+
+def assert_told(results: Results, said: str) -> None:
+    assert [result["student"] for result in results] == CLASS
+    most = sum(exercise.points for exercise in exercises_of(LESSON).values())
+    for result in results:
+        if result["student"] != BAD:
+            assert result["status"] == "GRADED"
+        else:
+            assert (result["status"], result["score"]) == ("INVALID", 0.0)
+            assert "The grader itself failed" in result["message"]
+        assert result["max_score"] == most
+    assert BAD in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", IN_A_WORKER)
+def test_what_fails_in_a_worker_costs_one_submission(
+    course: Path, capfd: pytest.CaptureFixture[str], step: str
+) -> None:
+    error = ERRORS[IN_A_WORKER.index(step) % len(ERRORS)]
+    results = graded(course, Breaking(step, error))
+    assert_told(results, capfd.readouterr().err)
+    assert {r["score"] for r in results if r["student"] != BAD} == {results[0]["max_score"]}
+    page = (course / "class" / "feedback" / BAD / LESSON / f"{LESSON}.html").read_text("utf-8")
+    assert "The grader itself failed" in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", IN_ONE_EXERCISE)
+def test_what_fails_while_one_exercise_is_judged_is_told_there(course: Path, step: str) -> None:
+    wrong = {"softmax": "def softmax(scores):\n    return [0.5 for _ in scores]"}
+    hand_in(course, BAD, notebook(wrong), LESSON)
+    [bad] = [r for r in graded(course, Breaking(step, ValueError)) if r["student"] == BAD]
+    found = {exercise["name"]: exercise for exercise in bad["exercises"]}
+    assert bad["status"] == "GRADED"
+    assert found["softmax"]["status"] == "ERROR"
+    assert "A person has to look at it" in found["softmax"]["message"]
+
+
+def _of_bad(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The step, which fails where it is the bad one's turn."""
+    if BAD in repr(args):
+        raise decimal.InvalidOperation("injected")
+    return step(*args, **kwargs)
+
+
+HERE: dict[str, tuple[Any, str]] = {
+    "found": (roster, "collect"),
+    "its name": (classes, "check_name"),
+    "its fingerprint": (classes._Run, "_is_done"),
+    "its rows": (gradebook.Gradebook, "_fill"),
+    "its files": (gradebook.Gradebook, "_write"),
+    "its comments": (gradebook, "_comments"),
+    "its sources": (feedback, "sources"),
+}
+
+
+@pytest.mark.parametrize("step", HERE)
+def test_what_fails_in_the_main_process_costs_one_submission(
+    course: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    step: str,
+) -> None:
+    target, name = HERE[step]
+    once = partial(_of_bad, getattr(target, name))
+    monkeypatch.setattr(target, name, lambda *args, **kwargs: once(*args, **kwargs))
+    results = graded(course)
+    if step in ("its comments", "its sources") and results[2]["status"] == "GRADED":
+        pytest.skip("not asked of this one")
+    assert_told(results, capfd.readouterr().err)
+    assert {row[0] for row in recorded(course)["students"]} >= set(CLASS) - {BAD}
+
+
+def test_what_cannot_even_be_noted_is_told_and_graded_again(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    add = Journal.add
+
+    def fails(journal: Journal, entries: Any) -> None:
+        entries = list(entries)
+        if any(folder == BAD for folder, _, _ in entries):
+            raise ValueError("injected")
+        add(journal, entries)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "add", fails)
+        assert_told(graded(course), capfd.readouterr().err)
+    assert {result["status"] for result in grade(course, lesson=LESSON, resume=True)} == {"GRADED"}
