@@ -25,6 +25,7 @@ FAMILIES = {
     "loops",
     "network",
     "notebook",
+    "notes",
     "reading",
     "stages",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -129,11 +130,19 @@ NUMBERS = {
     "capset": (126, 91), "seccomp": (317, 277), "mknodat": (259, 33), "sync": (162, 81),
     "personality": (135, 92), "tkill": (200, 130), "rt_sigqueueinfo": (129, 138),
     "kcmp": (312, 272), "fanotify_init": (300, 262), "setpriority": (141, 140),
+    # These tell of the caches, the disk, memory or counts that all children share, or change them.
+    "fadvise64": (221, 223), "readahead": (187, 213), "mincore": (27, 232), "preadv2": (327, 286),
+    "pwritev2": (328, 287), "getrusage": (98, 165), "get_mempolicy": (239, 236),
+    "sysinfo": (99, 179), "statfs": (137, 43), "fstatfs": (138, 44), "statx": (332, 291),
+    "getsockopt": (55, 209), "setsockopt": (54, 208), "sendmsg": (46, 211), "recvmsg": (47, 212),
+    "pipe2": (293, 59), "eventfd2": (290, 19), "timerfd_create": (283, 85), "flock": (73, 32),
+    "sched_setaffinity": (203, 122),
 }  # fmt: skip
 NEW_NUMBERS = {
     "pidfd_send_signal": 424, "io_uring_setup": 425, "open_tree": 428, "move_mount": 429,
     "fsopen": 430, "pidfd_open": 434, "clone3": 435, "process_madvise": 440,
     "mount_setattr": 442, "landlock_create_ruleset": 444, "memfd_secret": 447, "unheard_of": 499,
+    "openat2": 437, "cachestat": 451, "statmount": 457,
 }  # fmt: skip
 COLUMN = seccomp.COLUMN.get(os.uname().machine, 0)
 
@@ -447,6 +456,120 @@ def test_the_next_child_finds_nothing_of_the_last_one(pure: Sandbox) -> None:
     """
     assert sorted(run(pure, leave)["result"]) == [".hidden", "a"]
     assert run(pure, "import os; result = os.listdir('/tmp')") == {"result": []}
+
+
+NOTES = {
+    # What one child does, and how the next would see it. NAME is one that nobody has looked up.
+    "flag": (
+        "import fcntl, os; fcntl.fcntl(0, fcntl.F_SETFL, os.O_APPEND)",
+        "import fcntl; result = fcntl.fcntl(0, fcntl.F_GETFL)",
+    ),
+    "blocking": (
+        "import os; os.set_blocking(1, False)",
+        "import os; result = os.get_blocking(1)",
+    ),
+    "lock": (
+        """
+        import fcntl, struct
+        lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 5, 1, 0)
+        fcntl.fcntl(2, fcntl.F_OFD_SETLK, lock)
+        """,
+        """
+        import fcntl, os, struct
+        lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)
+        null = os.open("/dev/null", os.O_RDWR)
+        result = fcntl.fcntl(null, fcntl.F_OFD_GETLK, lock).hex()
+        """,
+    ),
+    "lock of the whole file": (
+        "import fcntl; fcntl.flock(0, fcntl.LOCK_EX)",
+        """
+        import fcntl, os
+        fcntl.flock(os.open("/dev/null", os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        """,
+    ),
+    "time": (
+        "import os; os.utime(0)",
+        "import os; result = os.stat('/dev/null').st_mtime_ns",
+    ),
+    "name looked up": (
+        "import os; os.path.exists(os.__file__ + 'NAME')",
+        """
+        import ctypes, os, struct
+        libc = ctypes.CDLL(None, use_errno=True)
+        only_cached = struct.pack("QQQ", 0, 0, 0x20)
+        libc.syscall(437, -100, (os.__file__ + 'NAME').encode(), only_cached, 24)
+        result = ctypes.get_errno()
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NOTES)
+def test_a_child_leaves_no_note_for_the_next_one(pure: Sandbox, kind: str) -> None:
+    name = secrets.token_hex()
+    leave, look = (code.replace("NAME", name) for code in NOTES[kind])
+    before = run(pure, look)
+    run(pure, leave)
+    assert run(pure, look) == before
+
+
+@pytest.mark.parametrize("command", [4, 5, 6, 7, 36, 37, 38, 1024, 1026, 1031, 1036])
+def test_a_file_cannot_be_locked_flagged_or_watched(pure: Sandbox, command: int) -> None:
+    assert run(pure, CALL + f"call({seccomp.CHECKED['fcntl'][COLUMN]}, 0, {command}, 0)") == DENIED
+
+
+@pytest.mark.parametrize("advice", [1, 2, 3, 20, 21, 22])  # read ahead or not, fetch, put away
+def test_no_advice_acts_on_a_files_pages(pure: Sandbox, advice: int) -> None:
+    code = f"""
+        import mmap, os
+        with open(os.__file__, "rb") as file:
+            mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ).madvise({advice})
+    """
+    assert run(pure, code) == {"raised": "OSError", "errno": 22}
+
+
+def test_advice_on_a_childs_own_memory_is_taken(pure: Sandbox) -> None:
+    code = """
+        import mmap
+        own = mmap.mmap(-1, 1 << 22, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        own.write(b"1")
+        for advice in (mmap.MADV_NORMAL, mmap.MADV_FREE, mmap.MADV_DONTNEED):
+            own.madvise(advice)
+        result = own[0]
+    """
+    assert run(pure, code) == {"result": 0}
+
+
+def test_times_of_no_file_outside_tmp_can_be_set(pure: Sandbox) -> None:
+    code = """
+        import os
+        seen = {}
+        for place in ("/", "/dev", "/dev/null", "/dev/zero", "/adapter", os.__file__, 0, 1, 2):
+            before = os.stat(place)
+            if isinstance(place, str):
+                os.listdir(place) if os.path.isdir(place) else open(place, "rb").read(1)
+            try:
+                os.utime(place)
+            except OSError:
+                pass
+            after = os.stat(place)
+            seen[place] = (after.st_atime_ns, after.st_mtime_ns) == (
+                before.st_atime_ns, before.st_mtime_ns
+            )
+        result = [place for place, same in seen.items() if not same]
+    """
+    assert run(pure, code) == {"result": []}
+
+
+def test_memory_that_children_would_share_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "serve.py").write_text("import mmap\nwarm_up = lambda stage: None\nserve = print\n")
+    adapter = {**ADAPTER, "autograder/child/serve.py": tmp_path / "serve.py"}
+    Sandbox("pure", LIMITS, adapter=adapter).close()
+    with (tmp_path / "serve.py").open("a") as file:
+        file.write("kept = mmap.mmap(-1, 4096)\n")
+    with pytest.raises(IsolationError, match="shares memory"):
+        Sandbox("pure", LIMITS, adapter=adapter)
 
 
 def test_two_lanes_do_not_see_each_other(pure: Sandbox) -> None:

@@ -1,7 +1,8 @@
 """What a child gives up before it runs a learner's first line: none of it can be had back.
 
-Its descriptors but one, its memory, threads and files beyond a limit, all capabilities, core dumps,
-outliving the zygote, and every system call that is not on `seccomp`'s list.
+Its descriptors but one and three that lead nowhere, its memory, threads and files beyond a limit,
+all capabilities, core dumps, outliving the zygote, and every system call that is not on `seccomp`'s
+list.
 """
 
 from __future__ import annotations
@@ -17,9 +18,16 @@ CHANNEL = 3  # the descriptor on which a child answers; 0, 1 and 2 lead nowhere
 
 
 def keep_only(channel: int) -> None:
-    """Close every descriptor but 0, 1, 2 and the channel, which becomes number 3."""
+    """Close every descriptor but the channel, which becomes number 3, and open 0, 1 and 2 anew.
+
+    What was inherited there is one open file for all children: flags, locks and times that one of
+    them sets would be there for the next.
+    """
     if channel != CHANNEL:
         os.dup2(channel, CHANNEL)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
     kernel.close_from(CHANNEL + 1)
 
 

@@ -9,6 +9,16 @@ from autograder.child import kernel
 HUGE = 2 * 1024 * 1024  # a huge page, on x86 and on ARM with its usual small pages
 
 
+def shared(maps: str) -> bool:
+    """Whether there is memory that a process and its forks can write in for each other.
+
+    Args:
+        maps: the content of this process's /proc/self/maps.
+    """
+    rights = (line.split()[1] for line in maps.splitlines())
+    return any("w" in each and "s" in each for each in rights)
+
+
 def settle(maps: str) -> None:
     """Leave the memory in use now as it is, in as few pages as the kernel can.
 

@@ -58,7 +58,7 @@ Serve = Callable[[socket.socket, str], None]
 
 
 class CannotLoad(Exception):
-    """A library of the stage cannot be imported here, or not without starting a thread."""
+    """A library of the stage cannot be imported here, or leaves a thread or shared memory."""
 
 
 class Zygote:
@@ -105,7 +105,10 @@ class Zygote:
         if len(os.listdir(task)) > 1:
             raise CannotLoad("a library has started a thread, which a child would lack")
         os.close(task)
-        memory.settle(_read("self/maps", proc))
+        maps = _read("self/maps", proc)
+        if memory.shared(maps):
+            raise CannotLoad("a library shares memory that one child could write in for the next")
+        memory.settle(maps)
         gc.enable()
         self._size = int(_read("self/statm", proc).split()[0]) * os.sysconf("SC_PAGESIZE")
 

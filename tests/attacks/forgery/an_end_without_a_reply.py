@@ -12,7 +12,8 @@ import threading
 def soft_lookup(query, keys, values, temperature=1.0):
     for descriptor in range(64):
         try:
-            socket.socket(fileno=descriptor).shutdown(socket.SHUT_WR)
+            end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
+            end.shutdown(socket.SHUT_WR)
         except OSError:
             pass
     threading.Event().wait()
