@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from attnlab.checks import card
 from attnlab.checks.findings import Diagnosis, Line, Verdict
 from autograder import feedback
 from autograder.inert import inert
+from autograder.read import Cell
+from autograder.report import notebook_text
 from autograder.results import Graded
 from tests.graded import LESSON, MOST, grade, invalid
 from tests.lab import browser, chromium_path
@@ -237,25 +240,58 @@ def test_control_characters_do_not_reach_the_page() -> None:
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", page)
 
 
+# Commands of TeX that act, and ways to have one that is not written as one.
+COMMANDS = [
+    *(rf"$\{name}{{javascript:alert(1)}}{{x}}$" for name in ("href", "HREF", "style", "class")),
+    *(rf"$\{name}{{color:red}}{{x}}$" for name in ("cssId", "data", "require", "unicode", "bbox")),
+    r"$\mmlToken{mi}[href='javascript:alert(1)']{x}$",
+    r"$$\def\x#1{\href{#1}{x}}\x{javascript:alert(1)}$$",
+    r"\(\style{x}{y}\) \[\style{x}{y}\] \\(\style{x}{y}\\) \\[\style{x}{y}\\]",
+    "\\begin{equation}\n\\style{x}{y}\n\\end{equation}",
+    r"\\style \\\style \$\style{x}{y}\$",
+    "&#36;&#92;href{javascript:alert(1)}{x}&#36; &#x24;&#x5c;style{x}{y}&#x24; &dollar;&bsol;style",
+]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         *HOSTILE,
+        *COMMANDS,
         "[x](javascript:alert(1))",
         "![x](javascript:alert(1))",
         "[x]\n\n[x]: javascript:alert(1)",
         "[x][y]\n\n[y]: javascript:alert(1)",
         "<javascript:alert(1)>",
-        r"$\href{javascript:alert(1)}{x}$",
     ],
 )
 def test_inert_text_stays_text_where_nbgrader_renders_markdown(text: str) -> None:
     environment = HTMLExporter().environment
-    page = str(environment.from_string("{{ text | markdown2html }}").render(text=inert(text)))
+    source = "{{ text | markdown2html }}"
+    page = str(environment.from_string(source).render(text=inert(text)))
     parsed = re.findall(r"<([a-z]+)([^>]*)>", page)
     assert {tag for tag, _ in parsed} <= {"p", "code", "em", "strong"}
     assert not any("javascript" in given or "on" in given for _, given in parsed)
-    assert r"\href" not in page
+    assert commands(page) == []
+    if text in COMMANDS:
+        before = str(environment.from_string(source).render(text=text))
+        assert commands(before), "it has none to begin with"
+
+
+def commands(page: str) -> list[str]:
+    """Commands of TeX in what MathJax reads: the text of a page."""
+    return re.findall(r"\\[^\u200b]", html.unescape(re.sub("<[^>]*>", "", page)))
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_no_command_begins_in_a_card_that_formgrader_shows(text: str) -> None:
+    shown = Verdict("attention", LESSON, "ERROR", 0, 5, message=text, printed=text, where=text)
+    metadata = {"nbgrader": {"grade_id": "attention-check", "grade": True, "points": 5}}
+    cells = (Cell("code", "check(attention)", metadata, "c"), Cell("markdown", text, {}, "m"))
+    notebook = json.loads(notebook_text(cells, {}, {"attention": shown}))
+    [output] = notebook["cells"][0]["outputs"]
+    assert commands(output["data"]["text/html"]) == []
+    assert notebook["cells"][1]["source"] == inert(text)
 
 
 # --- legible for everyone ---
