@@ -11,20 +11,18 @@ has set in nbgrader stays. Recording twice is recording once.
 from __future__ import annotations
 
 import html
-import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader import api, utils
+from nbgrader import api
 from nbgrader.plugins.base import BasePlugin
 from sqlalchemy.orm import Session
 
 from attnlab.checks import card
-from autograder import feedback
+from autograder import feedback, timestamps
 from autograder.course import Course
 from autograder.database import Database, GradebookError
 from autograder.files import NotWritten, Parts
@@ -32,8 +30,6 @@ from autograder.inert import inert
 from autograder.results import Graded
 from autograder.roster import TIMESTAMP, small_files
 from autograder.rows import CHECK, Ids, Lesson, Rows, add_lesson, auto_scores, find_ids, rows_of
-
-log = logging.getLogger(__name__)
 
 NO_RESPONSE = "No response."  # nbgrader's words for a stub left as it was
 _NAME_CHARACTERS = 128  # of nbgrader's columns
@@ -156,8 +152,7 @@ class Gradebook:
                         if self._course.penalties is not None:
                             session.flush()  # or new submissions would not know their due dates
                         for student, graded in students.items():
-                            when = came_with[lesson][student].get(TIMESTAMP)
-                            self._fill(rows[student], graded, when)
+                            self._fill(rows[student], graded, came_with[lesson][student])
                 parts.place()
         except NotWritten as error:
             raise GradebookError(str(error)) from error
@@ -171,12 +166,14 @@ class Gradebook:
             )
         return ids
 
-    def _fill(self, rows: Rows, graded: Graded, timestamp: bytes | None) -> None:
+    def _fill(self, rows: Rows, graded: Graded, came_with: Mapping[str, bytes]) -> None:
         """Set what the autograder says of one submission."""
         result = graded.result
-        when = _time(timestamp, result.student) if timestamp else None
-        if when is not None:
-            rows.submission.timestamp = when
+        folder = self._course.submitted(result.student, result.lesson)
+        if TIMESTAMP in came_with:
+            rows.submission.timestamp = timestamps.time_of(came_with[TIMESTAMP])
+        elif timestamps.note(folder):  # an earlier one's time would not be this one's
+            rows.submission.timestamp = None
         if result.status == "INVALID":
             for grade in rows.grades.values():
                 _score(grade, 0.0)
@@ -201,11 +198,13 @@ class Gradebook:
         """Write a submission's files beside their places.
 
         Returns:
-            the small files that came with the submission, by name.
+            the small files that came with the submission and can be read, by name.
         """
         student, lesson = graded.result.student, graded.result.lesson
         course = self._course
         came_with = small_files(course.submitted(student, lesson))
+        if timestamps.time_of(came_with.get(TIMESTAMP, b"")) is None:
+            came_with.pop(TIMESTAMP, None)
         text = graded.notebook or self._not_graded(lesson, graded.result.message)
         # A lone surrogate, which UTF-8 has not, means the same in JSON as an escape.
         notebook = text.encode(errors="backslashreplace")
@@ -268,14 +267,3 @@ def _comments(graded: Graded, stubs: Mapping[str, str]) -> dict[str, str]:
         else:
             said[name] = inert(exercise.message)
     return said
-
-
-def _time(timestamp: bytes, student: str) -> datetime | None:
-    """When a submission was handed in, in UTC; None if the file does not say it."""
-    text = timestamp.decode(errors="replace").strip()
-    try:
-        when: datetime = utils.parse_utc(text)
-    except (ValueError, OverflowError):
-        log.warning("%r: %s says %.60r, which is no time. It is ignored.", student, TIMESTAMP, text)
-        return None
-    return when
