@@ -134,7 +134,9 @@ def _has(path: Path) -> bool:
     return True
 
 
-def chosen(names: list[str], wanted: Iterable[str], lesson: str) -> list[str]:
+def chosen(
+    names: list[str], wanted: Iterable[str], lesson: str, does: str = "has handed in"
+) -> list[str]:
     """Those of a class that are wanted, everyone if nobody is named.
 
     Raises:
@@ -145,9 +147,9 @@ def chosen(names: list[str], wanted: Iterable[str], lesson: str) -> list[str]:
         near = difflib.get_close_matches(name, names, 1, 0.3)
         listed = ", ".join(map(printable, names[:20])) + (", …" if len(names) > 20 else "")
         raise Usage(
-            f"No student {name!r} has handed in {lesson}. "
+            f"No student {name!r} {does} {lesson}. "
             + (f"Do you mean {printable(near[0])!r}? " if near else "")
-            + (f"There are {len(names)}: {listed}." if names else "Nobody has.")
+            + (f"There are {len(names)}: {listed}." if names else f"Nobody {does.split()[0]}.")
         )
     return [name for name in names if not wanted or name in wanted]
 
