@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 CODE := src autograder tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test release outputs sync bench grade formgrader demo-class
+.PHONY: help lab test release outputs sync bench grade feedback formgrader demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,10 @@ release: $(READY) ## make notebooks/ again from solutions/
 grade: $(READY) ## grade who handed in LESSON=06-causal-mask; ARGS="--jobs 4" goes to the grader
 	@test -n "$(LESSON)" || { echo "Which lesson? For one: make grade LESSON=06-causal-mask" >&2; exit 2; }
 	$(BIN)/python -m autograder grade $(LESSON) $(ARGS)
+
+feedback: $(READY) ## write the gradebook's scores and comments into the pages of LESSON=06-causal-mask
+	@test -n "$(LESSON)" || { echo "Which lesson? For one: make feedback LESSON=06-causal-mask" >&2; exit 2; }
+	$(BIN)/python -m autograder feedback $(LESSON) $(ARGS)
 
 # A container's only user is often root, for whom JupyterLab does not start unless told.
 formgrader: $(READY) ## open the whole repository in JupyterLab, with nbgrader's Formgrader; ARGS as for lab

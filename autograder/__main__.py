@@ -1,4 +1,4 @@
-"""The grader's command line: `python -m autograder grade | grade-file | doctor`.
+"""The grader's command line: `python -m autograder grade | feedback | grade-file | doctor`.
 
 Exit status: 0 where everything asked for was graded, also where submissions are INVALID; 1 where
 the machine or the course's files cannot do it; 2 for a wrong command; 128 + the signal's number
@@ -67,6 +67,16 @@ def parser() -> argparse.ArgumentParser:
         "--scheduler", default="", metavar="ADDRESS", help="a Dask cluster's, tcp://host:port"
     )
 
+    pages = commands.add_parser("feedback", help="write the gradebook's scores into the pages")
+    pages.add_argument("lesson", metavar="LESSON", help="such as 06-causal-mask")
+    pages.add_argument(
+        "--student",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="this one's page alone; may be said again for more",
+    )
+
     one = commands.add_parser("grade-file", parents=[shared], help="grade one notebook")
     one.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     one.add_argument("--lesson", default="", help="if neither its name nor its cells tell")
@@ -108,6 +118,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return doctor.main()
         if asked.command == "grade-file":
             return _grade_file(asked)
+        if asked.command == "feedback":
+            return _feedback(asked)
         return _grade(asked)
     except Usage as wrong:
         return _failed(wrong, 2)
@@ -151,6 +163,22 @@ def _grade_class(asked: argparse.Namespace, lesson: str, nursery: Nursery | None
     except Stopped as stopped:
         return _failed(stopped, STOPPED + stopped.signal)
     except (Problem, CourseError, GradebookError, NotWritten) as error:
+        return _failed(error, 1)
+    return 0
+
+
+def _feedback(asked: argparse.Namespace) -> int:
+    from autograder.lessons import known
+
+    lesson = known(asked.lesson)
+    from autograder.course import Course, CourseError
+    from autograder.database import GradebookError
+    from autograder.files import NotWritten
+    from autograder.pages import fill_pages
+
+    try:
+        fill_pages(Course.here(), lesson, asked.student)
+    except (CourseError, GradebookError, NotWritten) as error:
         return _failed(error, 1)
     return 0
 

@@ -42,7 +42,7 @@ from autograder.progress import Progress
 from autograder.read import Unreadable
 from autograder.results import Graded
 from autograder.roster import Submission
-from autograder.rows import Standing
+from autograder.rows import Remarks
 from autograder.summary import from_here, summarise
 from autograder.zygotes import Nursery
 
@@ -191,7 +191,7 @@ class _Run:
         self._nameless: set[str] = set()  # folders whose names no gradebook can hold
         self._unrecorded: dict[str, dict[str, Any]] = {}  # results, by folder
         self._recorded: dict[str, float] = {}  # scores that the gradebook had as this run began
-        self._standing = Standing()
+        self._remarks = Remarks()
 
     def grade(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> None:
         """Grade and record all that is not recorded yet."""
@@ -213,7 +213,7 @@ class _Run:
                         self._record(batch, gradebook, progress)
                         batch, recorded = [], time.monotonic()
                 self._record(batch, gradebook, progress)
-            self._standing = gradebook.standing(job.lesson)
+            self._remarks = gradebook.remarks(job.lesson)
 
     def _engine(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> Engine:
         if not self._order.scheduler:
@@ -299,7 +299,7 @@ class _Run:
             write_results(self._order.json, "".join(lines))
         seconds = time.monotonic() - self._begun
         folders = self._course.submitted(".", "."), self._course.autograded(".", ".")
-        text = summarise(self._order.lesson, self._results(), self._standing, *folders)
+        text = summarise(self._order.lesson, self._results(), self._remarks, *folders)
         _say(text.printed)
         if self._names:
             _say(

@@ -47,11 +47,12 @@ class Database:
         url: SQLAlchemy's address of it.
         course_id: nbgrader's name of the course.
         wait_seconds: how long to wait while another program writes to a SQLite file.
+        make: a SQLite file where there is none.
     Raises:
         GradebookError: it cannot be opened.
     """
 
-    def __init__(self, url: str, course_id: str, wait_seconds: float) -> None:
+    def __init__(self, url: str, course_id: str, wait_seconds: float, make: bool) -> None:
         self._url = url
         with self._explained():
             address = make_url(url)
@@ -59,6 +60,8 @@ class Database:
             if sqlite and "timeout" not in address.query:
                 address = address.update_query_dict({"timeout": str(wait_seconds)})
             if sqlite and address.database and not address.database.startswith((":", "file:")):
+                if not make and not Path(address.database).exists():
+                    raise GradebookError(f"There is no gradebook {self}. Grade a lesson first.")
                 self._make(address, course_id)
             self._gradebook = api.Gradebook(address, course_id)
         if sqlite:

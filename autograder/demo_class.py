@@ -222,7 +222,9 @@ def _graded(course: Course) -> set[str]:
     url = make_url(course.directory.db_url)
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
         return set()
-    database = Database(course.directory.db_url, course.directory.course_id, wait_seconds=5.0)
+    database = Database(
+        course.directory.db_url, course.directory.course_id, wait_seconds=5.0, make=False
+    )
     with database.transaction() as session:
         return set(session.scalars(select(api.Student.id)))
 

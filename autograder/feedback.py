@@ -2,6 +2,10 @@
 
 The page needs no network and runs nothing. All that a learner chose, names and messages included,
 is escaped; a policy in its head stops scripts even so.
+
+Workers render pages, and know nothing of the gradebook. What is told of it stands between comments,
+`<!--gradebook points attention-->…<!--/gradebook-->`, and `fill` puts it there, as often as it
+changes. No text can hold such a comment, since its `<` is escaped.
 """
 
 from __future__ import annotations
@@ -9,12 +13,13 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from attnlab.checks import card
 from autograder.results import ExerciseResult, Graded, Result
+from autograder.standing import Mark, Standing
 
 _CODE_CHARACTERS = 20_000  # of one cell; longer ones are cut
 _ERROR_CHARACTERS = 2_000
@@ -22,10 +27,8 @@ _ERRORS = 20  # of cells that are no exercise
 _MARKS = {"PASS": "✓", "MISSING": "○"}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160)], "\ufffd")
-_PERSON = (
-    "Your instructor will look at this one: neither reading code nor watching it run proves "
-    "what it does."
-)
+_PERSON = "If you think that this is a mistake, ask your instructor to look at it."
+_REGION = re.compile("(<!--gradebook ([a-z]+) ([^>]*)-->).*?(<!--/gradebook-->)", re.DOTALL)
 _REPAIRS = {
     "source restored": "this cell is not yours to change, and its text was put back",
     "metadata restored": "its settings had changed, and were put back",
@@ -59,12 +62,16 @@ a:focus-visible, summary:focus-visible, pre:focus-visible { outline: 3px solid v
 .quiet { color: var(--quiet); }
 nav ul { list-style: none; padding: 0; margin: 1rem 0; }
 nav li { display: flex; gap: .5rem; padding: .3rem 0; border-bottom: 1px solid var(--rule); }
-nav li a { flex: 1; }
+nav li a { flex: 1 0 40%; }
 code, pre { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .9em; }
 pre { background: var(--block); padding: .75rem; margin: .5rem 0; overflow-x: auto;
   white-space: pre; overflow-wrap: normal; unicode-bidi: isolate; }
 pre.wrap { white-space: pre-wrap; overflow-wrap: anywhere; }
 summary { cursor: pointer; padding: .25rem 0; }
+.person { background: var(--block); border-left: 6px solid var(--link); padding: .25rem .75rem;
+  margin: .5rem 0 1rem; }
+.person h2 { margin-top: .5rem; }
+.words { white-space: pre-wrap; }
 p { unicode-bidi: isolate; }
 @media print {
   :root { color-scheme: light; --text: #000; --quiet: #333; --page: #fff; --block: #f2f2ef;
@@ -94,7 +101,7 @@ class _Cell:
 
 
 def render(graded: Graded) -> str:
-    """The page for one submission."""
+    """The page for one submission, as it stands where nobody has changed anything."""
     result = graded.result
     title = f"Feedback on {_lesson(result.lesson)}"
     cells = list(_code_cells(graded.notebook))
@@ -110,10 +117,35 @@ def render(graded: Graded) -> str:
         f"<title>{_text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
         f"<h1>{_text(title)}</h1>\n"
         f'<p class="quiet">For <bdi>{_text(result.student)}</bdi></p>\n'
-        f'<p class="score">Score: {result.score:g} of {_points(result.max_score)}</p>\n'
-        f"{body}{_repaired(result)}</main>\n</body>\n</html>\n"
+        f'<p class="score">{_region("total", f"{result.max_score:g}")}</p>\n'
+        f"{_region('late')}{body}{_repaired(result)}</main>\n</body>\n</html>\n"
     )
-    return page.translate(_CONTROLS)
+    marks = {item.name: Mark(item.score, item.max_score) for item in result.exercises}
+    return fill(page.translate(_CONTROLS), Standing(marks))
+
+
+def is_page(text: str) -> bool:
+    """Whether this is a page that can be filled."""
+    return "<!--gradebook total " in text
+
+
+def fill(page: str, standing: Standing) -> str:
+    """The page with what the gradebook holds of the submission, in place of what it showed before.
+
+    Exercises that the gradebook does not have stay as they are.
+    """
+
+    def filled(region: re.Match[str]) -> str:
+        begin, what, of, end = region.groups()
+        if what in _OF_ALL:
+            told = _OF_ALL[what](standing, of)
+        elif what in _OF_ONE and of in standing.marks:
+            told = _OF_ONE[what](standing.marks[of])
+        else:
+            return region[0]
+        return begin + told.translate(_CONTROLS) + end
+
+    return _REGION.sub(filled, page)
 
 
 def sources(notebook: str) -> dict[str, str]:
@@ -127,7 +159,7 @@ def _not_graded(result: Result) -> str:
         f"{_said(result.message)}\n"
         f"<p>Open <code>{_text(result.lesson)}.ipynb</code> in JupyterLab. If it opens, save it "
         "there and hand in that file; if it does not, start from the lesson as it was given out "
-        "and copy your answers into it.</p>\n"
+        f"and copy your answers into it.</p>\n{_region('notes')}"
     )
 
 
@@ -136,7 +168,7 @@ def _summary(result: Result) -> str:
     rows = "".join(
         f'<li><span aria-hidden="true">{_MARKS.get(exercise.status, "✗")}</span> '
         f'<a href="#exercise-{number}">{_text(exercise.name)}</a> '
-        f"<span>{exercise.score:g} of {_points(exercise.max_score)}</span></li>"
+        f"<span>{_region('points', exercise.name)}</span></li>"
         for number, exercise in enumerate(result.exercises, 1)
     )
     message = f"{_said(result.message)}\n" if result.message else ""
@@ -144,7 +176,7 @@ def _summary(result: Result) -> str:
         number for number, item in enumerate(result.exercises, 1) if item.status != "PASS"
     ]
     if not unfinished:
-        todo = "<p>Every exercise is right.</p>\n"
+        todo = "<p>Every exercise passed its check.</p>\n"
     else:
         first = result.exercises[unfinished[0] - 1]
         todo = (
@@ -170,7 +202,7 @@ def _exercise(number: int, exercise: ExerciseResult, graded: Graded, cell: _Cell
     else:
         # Inputs and a link to a heading are for a notebook; here is neither.
         shown, read = card.as_html(replace(verdict, inputs={}, read="")), verdict.read
-    parts = [shown]
+    parts = [_region("note", exercise.name) + shown]
     if exercise.status == "POLICY":
         parts.append(f"<p>{_PERSON}</p>")
     if read and exercise.status != "PASS":
@@ -241,6 +273,72 @@ def _repair(note: str) -> str:
     if what not in _REPAIRS:
         return _text(note)
     return f"<code>{_text(name)}</code>: {_text(_REPAIRS[what])}."
+
+
+def _region(what: str, of: str = "") -> str:
+    return f"<!--gradebook {what} {of}--><!--/gradebook-->"
+
+
+def _total(standing: Standing, most: str) -> str:
+    return f"Score: {standing.total:g} of {_points(float(most))}"
+
+
+def _late(standing: Standing, _: str) -> str:
+    if standing.penalty <= 0:
+        return ""
+    least = "; a score is never below 0" if standing.penalty > standing.earned else ""
+    return f"<p>Handed in late: {_points(standing.penalty)} taken off{least}.</p>\n"
+
+
+def _reached(mark: Mark) -> str:
+    person = ""
+    if mark.manual is not None:
+        person = ", set by your instructor"
+    elif mark.extra:
+        person = ", with extra credit"
+    return f"{mark.score:g} of {_points(mark.most)}{person}"
+
+
+def _note(mark: Mark) -> str:
+    """What a person says of an exercise, above what the autograder says."""
+    said = _words(mark)
+    if not said:
+        return ""
+    return (
+        f'<div class="person">\n<h3>From your instructor</h3>\n{said}</div>\n'
+        "<h3>From the autograder</h3>\n"
+    )
+
+
+def _notes(standing: Standing, _: str) -> str:
+    """What a person says, on a page that has no exercises."""
+    said = [(name, _words(mark)) for name, mark in standing.marks.items()]
+    notes = "".join(f"<h3>{_text(name)}</h3>\n{words}" for name, words in said if words)
+    if not notes:
+        return ""
+    return f'<div class="person">\n<h2>From your instructor</h2>\n{notes}</div>\n'
+
+
+def _words(mark: Mark) -> str:
+    said = ""
+    if mark.manual is not None:
+        given = f"{mark.manual:g} of {_points(mark.most)}"
+        said = f"<p>Your instructor gave {given}, in place of the autograder's score.</p>\n"
+    if mark.extra:
+        did = "added" if mark.extra > 0 else "took off"
+        said += f"<p>Your instructor {did} {_points(abs(mark.extra))} of extra credit.</p>\n"
+    if mark.comment:
+        said += f'<p class="words">{_text(mark.comment)}</p>\n'
+    return said
+
+
+# What stands in a region, by the name of it: of a submission, or of one exercise.
+_OF_ALL: dict[str, Callable[[Standing, str], str]] = {
+    "total": _total,
+    "late": _late,
+    "notes": _notes,
+}
+_OF_ONE: dict[str, Callable[[Mark], str]] = {"points": _reached, "note": _note}
 
 
 def _code_cells(notebook: str) -> Iterator[_Cell]:

@@ -11,20 +11,19 @@ has set in nbgrader stays. Recording twice is recording once.
 from __future__ import annotations
 
 import html
-import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader import api, utils
+from nbgrader import api
 from nbgrader.plugins.base import BasePlugin
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from attnlab.checks import card
-from autograder import feedback
+from autograder import feedback, timestamps
 from autograder.course import Course
 from autograder.database import Database, GradebookError
 from autograder.files import NotWritten, Parts
@@ -35,16 +34,16 @@ from autograder.rows import (
     CHECK,
     Ids,
     Lesson,
+    Remarks,
     Rows,
-    Standing,
     add_lesson,
     auto_scores,
     find_ids,
+    remarks_of,
     rows_of,
-    standing_of,
+    standings,
 )
-
-log = logging.getLogger(__name__)
+from autograder.standing import Standing
 
 NO_RESPONSE = "No response."  # nbgrader's words for a stub left as it was
 _NAME_CHARACTERS = 128  # of nbgrader's columns
@@ -79,14 +78,15 @@ class Gradebook:
     Args:
         course: whose folders and gradebook.
         wait_seconds: how long to wait while another program writes to a SQLite gradebook.
+        make: a SQLite gradebook where there is none.
     Raises:
         GradebookError: it cannot be opened.
     """
 
-    def __init__(self, course: Course, wait_seconds: float = 30.0) -> None:
+    def __init__(self, course: Course, wait_seconds: float = 30.0, make: bool = True) -> None:
         self._course = course
         directory = course.directory
-        self._database = Database(directory.db_url, directory.course_id, wait_seconds)
+        self._database = Database(directory.db_url, directory.course_id, wait_seconds, make)
         self._lessons: dict[str, Lesson] = {}
 
     def __enter__(self) -> Gradebook:
@@ -134,18 +134,31 @@ class Gradebook:
             if all(path.exists() for path in self._files(lesson, student))
         }
 
+    def standings(self, lesson: str) -> dict[str, Standing | None]:
+        """How every student of the gradebook stands in a lesson, None who was not graded in it.
+
+        Raises:
+            GradebookError: it cannot be read, or has nothing of the lesson.
+        """
+        with self._database.transaction() as session:
+            names = sorted(session.scalars(select(api.Student.id)))
+            graded = standings(session, self._ids(session, lesson))
+        return {student: graded.get(student) for student in names}
+
+    def page(self, lesson: str, student: str) -> Path:
+        """Where a student's page is, if there is one."""
+        return self._course.feedback(student, lesson) / f"{lesson}.html"
+
     def _files(self, lesson: str, student: str) -> tuple[Path, Path]:
         """A submission's autograded notebook and its feedback page."""
-        return (
-            self._course.autograded(student, lesson) / f"{lesson}.ipynb",
-            self._course.feedback(student, lesson) / f"{lesson}.html",
-        )
+        autograded = self._course.autograded(student, lesson) / f"{lesson}.ipynb"
+        return autograded, self.page(lesson, student)
 
     def record(self, batch: Iterable[Graded]) -> None:
         """Record submissions of prepared lessons: rows, autograded notebooks and feedback.
 
-        The batch is one transaction. Its files are written beside their places before it and
-        renamed after it, so that a full disk leaves rows and files as they were.
+        The batch is one transaction. Its files are written beside their places before that ends,
+        and renamed after it, so that a full disk leaves rows and files as they were.
 
         Raises:
             GradebookError: nothing was recorded.
@@ -162,13 +175,15 @@ class Gradebook:
                 }
                 with self._database.transaction() as session, session.no_autoflush:
                     for lesson, students in by_lesson.items():
-                        session.flush()  # what the lesson before it added
-                        rows = rows_of(session, self._ids(session, lesson), students)
-                        if self._course.penalties is not None:
-                            session.flush()  # or new submissions would not know their due dates
+                        ids = self._ids(session, lesson)
+                        rows = rows_of(session, ids, students)
                         for student, graded in students.items():
-                            when = came_with[lesson][student].get(TIMESTAMP)
-                            self._fill(rows[student], graded, when)
+                            self._fill(rows[student], graded, came_with[lesson][student])
+                        session.flush()  # for nbgrader's own sums, and for due dates
+                        found = standings(session, ids, [row.notebook.id for row in rows.values()])
+                        for student, graded in students.items():
+                            standing = self._penalise(rows[student], found[student])
+                            self._write_page(parts, graded, standing)
                 parts.place()
         except NotWritten as error:
             raise GradebookError(str(error)) from error
@@ -178,16 +193,19 @@ class Gradebook:
         ids = find_ids(session, lesson)
         if ids is None:
             raise GradebookError(
-                f"The gradebook {self._database} has no lesson {lesson!r}. Run this again."
+                f"The gradebook {self._database} has nothing of {lesson}. Grade it: "
+                f"make grade LESSON={lesson}"
             )
         return ids
 
-    def _fill(self, rows: Rows, graded: Graded, timestamp: bytes | None) -> None:
+    def _fill(self, rows: Rows, graded: Graded, came_with: Mapping[str, bytes]) -> None:
         """Set what the autograder says of one submission."""
         result = graded.result
-        when = _time(timestamp, result.student) if timestamp else None
-        if when is not None:
-            rows.submission.timestamp = when
+        folder = self._course.submitted(result.student, result.lesson)
+        if TIMESTAMP in came_with:
+            rows.submission.timestamp = timestamps.time_of(came_with[TIMESTAMP])
+        elif timestamps.note(folder):  # an earlier one's time would not be this one's
+            rows.submission.timestamp = None
         if result.status == "INVALID":
             for grade in rows.grades.values():
                 _score(grade, 0.0)
@@ -204,30 +222,41 @@ class Gradebook:
                     )
                 _score(rows.grades[name + CHECK], exercise.score, exercise.status == "POLICY")
                 rows.comments[name].auto_comment = said[name]
+
+    def _penalise(self, rows: Rows, standing: Standing) -> Standing:
+        """Set the late penalty, if the course has a rule for it: else a person did, if at all."""
         plugin = self._course.penalties
-        if plugin is not None:  # else a penalty was set by hand, if at all
-            rows.notebook.late_submission_penalty = _penalty(plugin, rows)
+        if plugin is None:
+            return standing
+        penalty = _penalty(plugin, rows.submission, standing.earned)
+        rows.notebook.late_submission_penalty = penalty
+        return replace(standing, penalty=penalty or 0.0)
 
     def _write(self, parts: Parts, graded: Graded) -> dict[str, bytes]:
-        """Write a submission's files beside their places.
+        """Write a submission's files beside their places, but for the page.
 
         Returns:
-            the small files that came with the submission, by name.
+            the small files that came with the submission and can be read, by name.
         """
         student, lesson = graded.result.student, graded.result.lesson
         course = self._course
         came_with = small_files(course.submitted(student, lesson))
+        if timestamps.time_of(came_with.get(TIMESTAMP, b"")) is None:
+            came_with.pop(TIMESTAMP, None)
         text = graded.notebook or self._not_graded(lesson, graded.result.message)
         # A lone surrogate, which UTF-8 has not, means the same in JSON as an escape.
         notebook = text.encode(errors="backslashreplace")
-        page = graded.page.encode(errors="replace")
         autograded, returned = self._files(lesson, student)
         parts.write(autograded, notebook, course.file_mode)
-        parts.write(returned, page, course.page_mode)
         for name, data in came_with.items():
             parts.write(autograded.parent / name, data, course.file_mode)
             parts.write(returned.parent / name, data, course.page_mode)
         return came_with
+
+    def _write_page(self, parts: Parts, graded: Graded, standing: Standing) -> None:
+        page = feedback.fill(graded.page, standing).encode(errors="replace")
+        path = self.page(graded.result.lesson, graded.result.student)
+        parts.write(path, page, self._course.page_mode)
 
     def _not_graded(self, lesson: str, message: str) -> str:
         """For formgrader, which shows comments in a notebook: the released one, under a notice."""
@@ -238,14 +267,14 @@ class Gradebook:
         notebook = self._lessons[lesson].notebook
         return str(nbformat.writes(NotebookNode(notebook, cells=[notice, *notebook.cells])))
 
-    def standing(self, lesson: str) -> Standing:
+    def remarks(self, lesson: str) -> Remarks:
         """What is known of a prepared lesson's submissions besides their scores.
 
         Raises:
             GradebookError: it cannot be read.
         """
         with self._database.transaction() as session:
-            return standing_of(session, self._ids(session, lesson))
+            return remarks_of(session, self._ids(session, lesson))
 
 
 def _score(grade: api.Grade, score: float, flagged: bool = False) -> None:
@@ -254,23 +283,25 @@ def _score(grade: api.Grade, score: float, flagged: bool = False) -> None:
     grade.needs_manual_grade = flagged or grade.manual_score is not None
 
 
-def _penalty(plugin: BasePlugin, rows: Rows) -> float | None:
+def _penalty(
+    plugin: BasePlugin, submission: api.SubmittedAssignment, earned: float
+) -> float | None:
     """The late penalty, as nbgrader's AssignLatePenalties.
 
     Raises:
         GradebookError: the plugin stopped.
     """
-    late, student = rows.submission.total_seconds_late, rows.submission.student_id
+    late, student = submission.total_seconds_late, submission.student_id
     if late <= 0:
         return None
     try:
-        penalty = plugin.late_submission_penalty(student, rows.total, late)
+        penalty = plugin.late_submission_penalty(student, earned, late)
     except Exception as error:  # it is the instructor's own code
         raise GradebookError(
             f"The late submission plugin {type(plugin).__name__} stopped at {student!r} with "
             f"{type(error).__name__}: {error}. Mend it, then run this again."
         ) from error
-    return None if penalty is None else min(max(float(penalty), 0.0), rows.total)
+    return None if penalty is None else min(max(float(penalty), 0.0), earned)
 
 
 def _comments(graded: Graded, stubs: Mapping[str, str]) -> dict[str, str]:
@@ -288,14 +319,3 @@ def _comments(graded: Graded, stubs: Mapping[str, str]) -> dict[str, str]:
         else:
             said[name] = inert(exercise.message)
     return said
-
-
-def _time(timestamp: bytes, student: str) -> datetime | None:
-    """When a submission was handed in, in UTC; None if the file does not say it."""
-    text = timestamp.decode(errors="replace").strip()
-    try:
-        when: datetime = utils.parse_utc(text)
-    except (ValueError, OverflowError):
-        log.warning("%r: %s says %.60r, which is no time. It is ignored.", student, TIMESTAMP, text)
-        return None
-    return when

@@ -15,7 +15,7 @@ from attnlab.checks.calling import Raised
 from attnlab.checks.card import as_html
 from attnlab.checks.findings import Verdict
 from autograder.child.wire import Ran
-from autograder.inert import inert
+from autograder.inert import inert, without_commands
 from autograder.read import Cell
 from autograder.rebuild import exercise_of, is_check
 
@@ -61,7 +61,8 @@ def _cell(
     outputs: list[dict[str, Any]] = []
     card = cards.get(exercise_of(cell)) if is_check(cell) else None
     if card is not None:
-        outputs = [_result(index, {"text/plain": repr(card.score), "text/html": as_html(card)})]
+        shown = without_commands(as_html(card))
+        outputs = [_result(index, {"text/plain": repr(card.score), "text/html": shown})]
     elif index in ran:
         outputs = _outputs(index, ran[index], locked=ours.get("editable") is False)
     return shared | {"execution_count": index + 1 if outputs else None, "outputs": outputs}

@@ -13,6 +13,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,11 +22,12 @@ from autograder.problems import Problem, Usage, few, printable, short
 from autograder.read import Unreadable, too_large, without_outputs
 
 TIMESTAMP = "timestamp.txt"
-_BESIDE = (TIMESTAMP, "submission_secret.txt")  # nbgrader releases feedback by these
+BESIDE = (TIMESTAMP, "submission_secret.txt")  # nbgrader releases feedback by these
 _SMALL = 1024  # bytes
 # The grader's own trouble, not the file's.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
-_KINDS = (
+KINDS = (
+    (stat.S_ISLNK, "a link"),
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a named pipe"),
     (stat.S_ISSOCK, "a socket"),
@@ -134,7 +136,9 @@ def _has(path: Path) -> bool:
     return True
 
 
-def chosen(names: list[str], wanted: Iterable[str], lesson: str) -> list[str]:
+def chosen(
+    names: list[str], wanted: Iterable[str], lesson: str, does: str = "has handed in"
+) -> list[str]:
     """Those of a class that are wanted, everyone if nobody is named.
 
     Raises:
@@ -145,9 +149,9 @@ def chosen(names: list[str], wanted: Iterable[str], lesson: str) -> list[str]:
         near = difflib.get_close_matches(name, names, 1, 0.3)
         listed = ", ".join(few([short(name) for name in names]))
         raise Usage(
-            f"No student {name!r} has handed in {lesson}. "
+            f"No student {name!r} {does} {lesson}. "
             + (f"Do you mean {short(near[0])!r}? " if near else "")
-            + (f"There are {len(names):,}: {listed}." if names else "Nobody has.")
+            + (f"There are {len(names):,}: {listed}." if names else f"Nobody {does.split()[0]}.")
         )
     return [name for name in names if not wanted or name in wanted]
 
@@ -158,8 +162,12 @@ def collect(submitted: Path, student: str, lesson: str, limits: Limits) -> Submi
     Raises:
         Problem: this process can open no more files.
     """
-    submission = _notebook(submitted, student, lesson, limits)
-    return replace(submission, beside=small_files(submitted / student / lesson))
+    from autograder import timestamps  # here, for workers do without nbgrader
+
+    submission, folder = _notebook(submitted, student, lesson, limits), submitted / student / lesson
+    timestamps.put_aside(folder)
+    told = " ".join(filter(None, [submission.note, timestamps.note(folder)]))
+    return replace(submission, note=told, beside=small_files(folder))
 
 
 def _notebook(submitted: Path, student: str, lesson: str, limits: Limits) -> Submission:
@@ -204,25 +212,35 @@ def _choice(names: list[str], lesson: str) -> tuple[str, str]:
 def small_files(folder: Path) -> dict[str, bytes]:
     """What came with a submission that nbgrader reads again later, if it is what it should be.
 
-    A learner may have made the folder: no link is followed, nothing large or odd is read.
+    A learner may have made the folder: no link out of it is followed, nothing large or odd is read.
     """
     found: dict[str, bytes] = {}
-    try:
-        if folder.is_symlink() or folder.parent.is_symlink():
-            return found
-    except OSError:
-        return found
-    for name in _BESIDE:
-        try:
-            handle = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:
-            continue
-        with open(handle, "rb") as file:
-            if stat.S_ISREG(os.fstat(handle).st_mode):
-                data = file.read(_SMALL + 1)
-                if len(data) <= _SMALL:
-                    found[name] = data
+    with opened(folder) as descriptor:
+        for name in BESIDE if descriptor is not None else ():
+            with suppress(OSError):  # such as a link
+                handle = os.open(name, _FILE, dir_fd=descriptor)
+                try:
+                    if stat.S_ISREG(os.fstat(handle).st_mode):
+                        data = os.read(handle, _SMALL + 1)
+                        if len(data) <= _SMALL:
+                            found[name] = data
+                finally:
+                    os.close(handle)
     return found
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[int | None]:
+    """A submission's folder, open; None where there is none or it leaves the student's."""
+    try:
+        descriptor = _open_beneath(folder.parent, Path(folder.name), _FOLDER)
+    except (_Leaves, OSError):
+        yield None
+        return
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def read_file(path: Path, limits: Limits) -> bytes | Unreadable:
@@ -272,7 +290,7 @@ def _take(descriptor: int, name: str, limits: Limits) -> bytes | Unreadable:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            kind = next((kind for is_it, kind in _KINDS if is_it(found.st_mode)), "no file")
+            kind = next((kind for is_it, kind in KINDS if is_it(found.st_mode)), "no file")
             return Unreadable(f"`{short(name)}` is {kind}, not a file.")
         if found.st_size > limits.notebook_bytes:
             return Unreadable(too_large(found.st_size, limits))

@@ -18,12 +18,13 @@ from nbgrader import api, utils
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, load_only
 
+from autograder.standing import Mark, Standing
+
 CHECK = "-check"  # an exercise's grade cell is named for its solution cell
 _COLUMNS: dict[Any, tuple[Any, ...]] = {
     api.Grade: (
         api.Grade.auto_score,
         api.Grade.manual_score,
-        api.Grade.extra_credit,
         api.Grade.needs_manual_grade,
     ),
     api.Comment: (api.Comment.auto_comment,),
@@ -78,14 +79,9 @@ class Rows:
     grades: dict[str, api.Grade]
     comments: dict[str, api.Comment]
 
-    @property
-    def total(self) -> float:
-        """The score, as nbgrader adds it up."""
-        return sum(map(_score, self.grades.values()))
-
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Remarks:
     """What nbgrader knows of a lesson's submissions besides their scores.
 
     Attributes:
@@ -198,7 +194,7 @@ def auto_scores(session: Session, ids: Ids) -> dict[str, float]:
     return {student: score for student, score in found if score is not None}
 
 
-def standing_of(session: Session, ids: Ids) -> Standing:
+def remarks_of(session: Session, ids: Ids) -> Remarks:
     """Who is late in a lesson, and whose scores a person has to look at."""
     submission, notebook, grade = api.SubmittedAssignment, api.SubmittedNotebook, api.Grade
     of_lesson = submission.assignment_id == ids.assignment
@@ -210,7 +206,7 @@ def standing_of(session: Session, ids: Ids) -> Standing:
     )
     assignment = session.get(api.Assignment, ids.assignment)
     if assignment is None or assignment.duedate is None:
-        return Standing(by_hand=set(by_hand))
+        return Remarks(by_hand=set(by_hand))
     columns = (submission.assignment_id, submission.timestamp, submission.extension)
     late = {
         row.student_id: row.total_seconds_late if row.timestamp else None
@@ -218,7 +214,46 @@ def standing_of(session: Session, ids: Ids) -> Standing:
             select(submission).where(of_lesson).options(load_only(submission.student_id, *columns))
         )
     }
-    return Standing(late, set(by_hand))
+    return Remarks(late, set(by_hand))
+
+
+def standings(
+    session: Session, ids: Ids, notebooks: Collection[str] | None = None
+) -> dict[str, Standing]:
+    """How submissions of a lesson stand, by student.
+
+    Scores are nbgrader's own columns: what is not flushed yet does not count.
+
+    Args:
+        notebooks: ids of submitted ones; everyone's if there are none. As in `_of_cells`, they are
+            asked for beside the cells.
+    """
+    submission, notebook = api.SubmittedAssignment, api.SubmittedNotebook
+    grade, cell, comment = api.Grade, api.GradeCell, api.Comment
+    words = select(comment.notebook_id, comment.cell_id, comment.manual_comment).where(
+        comment.cell_id.in_(ids.comments.values()), comment.manual_comment.is_not(None)
+    )
+    marks = (
+        select(submission.student_id, notebook.id, notebook.late_submission_penalty)
+        .add_columns(cell.name, cell.max_score)
+        .add_columns(grade.score, grade.manual_score, grade.extra_credit)
+        .join(notebook, notebook.assignment_id == submission.id)
+        .join(grade, grade.notebook_id == notebook.id)
+        .join(cell, cell.id == grade.cell_id)
+        .where(grade.cell_id.in_(ids.grades.values()))
+        .order_by(cell.name)
+    )
+    if notebooks is not None:
+        words = words.where(comment.notebook_id.in_(notebooks))
+        marks = marks.where(grade.notebook_id.in_(notebooks))
+    said = {(of, cell_id): text.strip() for of, cell_id, text in session.execute(words)}
+    found: dict[str, Standing] = {}
+    for student, of, penalty, name, most, score, manual, extra in session.execute(marks):
+        exercise = name.removesuffix(CHECK)
+        text = said.get((of, ids.comments.get(exercise)), "")
+        standing = found.setdefault(student, Standing({}, penalty or 0.0))
+        standing.marks[exercise] = Mark(score, most, manual, extra or 0.0, text)
+    return found
 
 
 def rows_of(session: Session, ids: Ids, students: Collection[str]) -> dict[str, Rows]:
@@ -299,11 +334,6 @@ def _of_cells(
         notebook: {name: found[notebook, cell] for name, cell in cells.items()}
         for notebook in notebooks
     }
-
-
-def _score(grade: api.Grade) -> float:
-    score = grade.auto_score if grade.manual_score is None else grade.manual_score
-    return 0.0 if score is None else score + (grade.extra_credit or 0.0)
 
 
 def _name(cell: NotebookNode) -> str:

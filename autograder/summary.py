@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from autograder.problems import few, printable
 from autograder.results import A_PERSON
-from autograder.rows import Standing
+from autograder.rows import Remarks
 
 _COLUMNS, _NAME_COLUMNS = 80, 30
 _LINES, _NAMES, _CAUSES = 5, 10, 3  # printed for a reason to look, in a list, of a status
@@ -49,7 +49,7 @@ class Texts(NamedTuple):
 def summarise(
     lesson: str,
     results: Iterable[Mapping[str, Any]],
-    standing: Standing,
+    remarks: Remarks,
     submitted: Path,
     autograded: Path,
 ) -> Texts:
@@ -57,12 +57,12 @@ def summarise(
 
     Args:
         results: objects as `Result.as_json` makes them.
-        standing: what the gradebook knows of the lesson's submissions besides.
+        remarks: what the gradebook knows of the lesson's submissions besides.
         submitted, autograded: nbgrader's folders, for what to open.
     """
     seen = _Class()
     for result in results:
-        seen.add(result, standing)
+        seen.add(result, remarks)
     looks = {reason: found for reason, found in seen.looks.items() if found}
     lists = _lists(seen)
     head = _wrapped(_headline(lesson, seen), "", "  ")
@@ -118,9 +118,9 @@ class _Class:
     exercises: dict[str, _Exercise] = field(default_factory=dict)
     looks: _Looks = field(default_factory=lambda: {reason: [] for reason in _REASONS})
     repaired: list[tuple[str, str]] = field(default_factory=list)
-    late: list[tuple[str, float | None]] = field(default_factory=list)  # as in Standing
+    late: list[tuple[str, float | None]] = field(default_factory=list)  # as in Remarks
 
-    def add(self, result: Mapping[str, Any], standing: Standing) -> None:
+    def add(self, result: Mapping[str, Any], remarks: Remarks) -> None:
         name = result["student"]
         student = printable(name)
         self.invalid += result["status"] == "INVALID"
@@ -131,15 +131,15 @@ class _Class:
             empty = _Exercise(exercise["max_score"])
             self.exercises.setdefault(exercise["name"], empty).add(exercise)
         found = _found(result)
-        if not found and name in standing.by_hand:
+        if not found and name in remarks.by_hand:
             found[_BY_HAND] = f"the grader's own score is {result['score']:g}"
         if found:
             first = min(found, key=_REASONS.index)
             self.looks[first].append((student, "; ".join(found.values())))
         if result["repaired"]:
             self.repaired.append((student, _told(result["repaired"])))
-        if name in standing.late:
-            self.late.append((student, standing.late[name]))
+        if name in remarks.late:
+            self.late.append((student, remarks.late[name]))
 
 
 def _found(result: Mapping[str, Any]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -17,7 +18,10 @@ from attnlab.checks import card
 from attnlab.checks.findings import Diagnosis, Line, Verdict
 from autograder import feedback
 from autograder.inert import inert
+from autograder.read import Cell
+from autograder.report import notebook_text
 from autograder.results import Graded
+from autograder.standing import Mark, Standing
 from tests.graded import LESSON, MOST, grade, invalid
 from tests.lab import browser, chromium_path
 
@@ -34,6 +38,8 @@ HOSTILE = [
     "`<b onclick=alert(1)>`",
     "<a href='javascript:alert(1)'>x</a>",
     "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "<!--gradebook total 9-->Score: 9 of 9 points<!--/gradebook-->",
+    "<!--/gradebook-->",
 ]
 
 
@@ -43,12 +49,14 @@ class Page(HTMLParser):
     Attributes:
         elements: tag and attributes of each.
         text: what is read, by the tag that it is in.
+        comments: what no reader sees.
     """
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.elements: list[tuple[str, dict[str, str]]] = []
         self.text: list[tuple[str, str]] = []
+        self.comments: list[str] = []
         self._open: list[str] = []
         self.feed(page)
 
@@ -63,6 +71,9 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if data.strip():
             self.text.append((self._open[-1], data))
+
+    def handle_comment(self, data: str) -> None:
+        self.comments.append(data)
 
     def of(self, tag: str) -> list[str]:
         return [data for inside, data in self.text if inside == tag]
@@ -116,12 +127,12 @@ def test_it_says_how_to_go_on() -> None:
     text = " ".join(data for _, data in Page(feedback.render(mixed())).text)
     assert "Next:  attention . Open  06-causal-mask.ipynb  in JupyterLab" in text
     assert "read the section  The causal mask  again" in text
-    assert "Every exercise is right." in feedback.render(grade("ann"))
+    assert "Every exercise passed its check." in feedback.render(grade("ann"))
 
 
 def test_what_may_break_the_rules_waits_for_a_person() -> None:
     page = feedback.render(mixed())
-    assert page.count("Your instructor will look at this one") == 1
+    assert page.count("This one is for your instructor to judge") == 1
 
 
 def test_what_was_repaired_is_told_in_plain_words() -> None:
@@ -183,6 +194,108 @@ def test_the_same_submission_has_the_same_page() -> None:
     assert feedback.render(mixed()) == feedback.render(mixed())
 
 
+# --- what the gradebook holds ---
+
+AS_GRADED = Standing(
+    {
+        "causal_mask": Mark(1, 1),
+        "attention": Mark(2.5, 5),
+        "padding_mask": Mark(0, 1),
+        "decoder_mask": Mark(0, 2),
+    }
+)
+
+
+def standing(penalty: float = 0.0, **changed: Mark) -> Standing:
+    """That of `mixed()`, with some marks changed."""
+    return Standing(AS_GRADED.marks | changed, penalty)
+
+
+SCORED = standing(
+    2.75,
+    attention=Mark(0.5, 5, manual=0.5, comment="Nearly.\nWhat is d_k < 2?"),
+    padding_mask=Mark(1, 1, extra=1),
+    causal_mask=Mark(1, 1, comment="Neat."),
+)
+
+
+def test_a_person_s_scores_and_words_are_shown_beside_the_autograder_s() -> None:
+    page = Page(feedback.fill(feedback.render(mixed()), SCORED))
+    assert page.of("p")[1:3] == [
+        "Score: 0 of 9 points",
+        "Handed in late: 2.75 points taken off; a score is never below 0.",
+    ]
+    reached = ["1 of 1 point", "0.5 of 5 points, set by your instructor"]
+    reached += ["1 of 1 point, with extra credit", "0 of 2 points"]
+    assert [text for text in page.of("span") if " of " in text] == reached
+    words = "Your instructor gave 0.5 of 5 points, in place of the autograder's score."
+    assert words in page.of("p")
+    assert "Nearly.\nWhat is d_k < 2?" in page.of("p")
+    assert "Your instructor added 1 point of extra credit." in page.of("p")
+    assert page.of("h3").count("From your instructor") == 3
+    assert page.of("h3").count("From the autograder") == 3
+    assert "no-scale" in page.of("code"), "the autograder's card stays"
+
+
+def test_a_penalty_is_told_and_taken_off() -> None:
+    page = Page(feedback.fill(feedback.render(mixed()), standing(2.75, attention=Mark(5, 5, 5.0))))
+    assert page.of("p")[1:3] == [
+        "Score: 3.25 of 9 points",
+        "Handed in late: 2.75 points taken off.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "graded", [mixed(), invalid("ann", "It is empty.")], ids=["graded", "invalid"]
+)
+def test_a_page_may_be_filled_as_often_as_the_gradebook_changes(graded: Graded) -> None:
+    page = feedback.render(graded)
+    once = feedback.fill(page, SCORED)
+    assert once != page
+    assert feedback.fill(once, SCORED) == once
+    untouched = {
+        name: Mark(mark.score if graded.notebook else 0, mark.most)
+        for name, mark in AS_GRADED.marks.items()
+    }
+    assert feedback.fill(once, Standing(untouched)) == page
+
+
+def test_what_a_person_gave_for_no_notebook_is_shown() -> None:
+    given = Standing({"attention": Mark(4, 5, manual=4, comment="On paper."), "b": Mark(0, 1)})
+    page = Page(feedback.fill(feedback.render(invalid("ann", "It is empty.")), given))
+    assert "Score: 4 of 9 points" in page.of("p")
+    assert page.of("h2") == ["This could not be graded", "From your instructor"]
+    assert page.of("h3") == ["attention"]
+    assert "On paper." in page.of("p")
+
+
+def test_an_exercise_that_the_gradebook_lacks_stays_as_it_was() -> None:
+    page = feedback.fill(feedback.render(mixed()), Standing({"attention": Mark(4, 5, manual=4)}))
+    assert "1 of 1 point" in Page(page).of("span")
+    assert "Score: 4 of 9 points" in page
+
+
+def test_what_is_no_page_of_ours_is_told_apart_and_left_alone() -> None:
+    assert feedback.is_page(feedback.render(mixed()))
+    assert not feedback.is_page("<p>Score: 1</p>")
+    assert feedback.fill("<p>Score: 1</p>", SCORED) == "<p>Score: 1</p>"
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "\\1 \\g<0>", "\x1b[2J"])
+def test_nothing_that_a_person_wrote_becomes_markup(text: str) -> None:
+    harmless, page = (
+        Page(
+            feedback.fill(
+                feedback.render(mixed()), standing(attention=Mark(1, 5, 1.0, comment=words))
+            )
+        )
+        for words in ("harmless", text)
+    )
+    assert page.elements == harmless.elements
+    assert page.comments == harmless.comments
+    assert text.replace("\x1b", "\ufffd") in page.of("p")
+
+
 # --- what it is not ---
 
 
@@ -217,6 +330,7 @@ def test_nothing_that_a_learner_wrote_becomes_markup(text: str) -> None:
         assert tags == [tag for tag, _ in expected.elements if tag != "code"]
         names = [set(given) for tag, given in page.elements if tag != "code"]
         assert names == [set(given) for tag, given in expected.elements if tag != "code"]
+        assert page.comments == expected.comments
 
 
 def test_nothing_is_run_and_nothing_is_fetched() -> None:
@@ -237,25 +351,58 @@ def test_control_characters_do_not_reach_the_page() -> None:
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", page)
 
 
+# Commands of TeX that act, and ways to have one that is not written as one.
+COMMANDS = [
+    *(rf"$\{name}{{javascript:alert(1)}}{{x}}$" for name in ("href", "HREF", "style", "class")),
+    *(rf"$\{name}{{color:red}}{{x}}$" for name in ("cssId", "data", "require", "unicode", "bbox")),
+    r"$\mmlToken{mi}[href='javascript:alert(1)']{x}$",
+    r"$$\def\x#1{\href{#1}{x}}\x{javascript:alert(1)}$$",
+    r"\(\style{x}{y}\) \[\style{x}{y}\] \\(\style{x}{y}\\) \\[\style{x}{y}\\]",
+    "\\begin{equation}\n\\style{x}{y}\n\\end{equation}",
+    r"\\style \\\style \$\style{x}{y}\$",
+    "&#36;&#92;href{javascript:alert(1)}{x}&#36; &#x24;&#x5c;style{x}{y}&#x24; &dollar;&bsol;style",
+]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         *HOSTILE,
+        *COMMANDS,
         "[x](javascript:alert(1))",
         "![x](javascript:alert(1))",
         "[x]\n\n[x]: javascript:alert(1)",
         "[x][y]\n\n[y]: javascript:alert(1)",
         "<javascript:alert(1)>",
-        r"$\href{javascript:alert(1)}{x}$",
     ],
 )
 def test_inert_text_stays_text_where_nbgrader_renders_markdown(text: str) -> None:
     environment = HTMLExporter().environment
-    page = str(environment.from_string("{{ text | markdown2html }}").render(text=inert(text)))
+    source = "{{ text | markdown2html }}"
+    page = str(environment.from_string(source).render(text=inert(text)))
     parsed = re.findall(r"<([a-z]+)([^>]*)>", page)
     assert {tag for tag, _ in parsed} <= {"p", "code", "em", "strong"}
     assert not any("javascript" in given or "on" in given for _, given in parsed)
-    assert r"\href" not in page
+    assert commands(page) == []
+    if text in COMMANDS:
+        before = str(environment.from_string(source).render(text=text))
+        assert commands(before), "it has none to begin with"
+
+
+def commands(page: str) -> list[str]:
+    """Commands of TeX in what MathJax reads: the text of a page."""
+    return re.findall(r"\\[^\u200b]", html.unescape(re.sub("<[^>]*>", "", page)))
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_no_command_begins_in_a_card_that_formgrader_shows(text: str) -> None:
+    shown = Verdict("attention", LESSON, "ERROR", 0, 5, message=text, printed=text, where=text)
+    metadata = {"nbgrader": {"grade_id": "attention-check", "grade": True, "points": 5}}
+    cells = (Cell("code", "check(attention)", metadata, "c"), Cell("markdown", text, {}, "m"))
+    notebook = json.loads(notebook_text(cells, {}, {"attention": shown}))
+    [output] = notebook["cells"][0]["outputs"]
+    assert commands(output["data"]["text/html"]) == []
+    assert notebook["cells"][1]["source"] == inert(text)
 
 
 # --- legible for everyone ---
@@ -310,8 +457,11 @@ def test_it_fits_a_narrow_screen_and_runs_no_script(tmp_path: Path) -> None:
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         for text in [*HOSTILE, "x" * 400, "\u202etxet ruoy"]:
+            told = standing(1, attention=Mark(1, 5, 1.0, comment=text))
             for graded in hostile(text):
-                path.write_text(feedback.render(graded), encoding="utf-8")
+                path.write_text(feedback.fill(feedback.render(graded), told), encoding="utf-8")
                 page.goto(path.as_uri())
                 assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        boxes = [link.bounding_box() for link in page.locator("nav a").all()]
+        assert [box and box["width"] > 100 for box in boxes] == [True] * 4, "names can be read"
     assert said == []

@@ -26,10 +26,13 @@ from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config
 
 from attnlab.checks.findings import Verdict
+from autograder import feedback
+from autograder.__main__ import main
 from autograder.course import Course, CourseError
 from autograder.database import GradebookError
 from autograder.files import NotWritten, Parts, write_whole
 from autograder.gradebook import BadName, Gradebook
+from autograder.results import Graded
 from tests.course import ROOT, copy_to, run
 from tests.graded import LESSON, MOST, grade, invalid, make_course
 
@@ -435,16 +438,16 @@ def test_who_is_late_is_known_by_the_due_date_and_extensions(
     folder: Path, gradebook: Gradebook
 ) -> None:
     gradebook.record([grade("ann"), grade("untimed"), invalid("bob", "The file is empty.")])
-    assert gradebook.standing(LESSON).late == {}
+    assert gradebook.remarks(LESSON).late == {}
     for student in ("ann", "bob", "cid"):
         hand_in(folder, student, LATE)
     gradebook.record([grade("ann"), grade("cid"), invalid("bob", "The file is empty.")])
     with db(folder) as found:
         found.grant_extension(LESSON, "cid", hours=2)
-    assert gradebook.standing(LESSON).late == {}  # an extension of what is due at no time
+    assert gradebook.remarks(LESSON).late == {}  # an extension of what is due at no time
     set_due(folder, DUE)
     late = {"ann": 3600, "bob": 3600, "cid": 0, "untimed": None}
-    assert gradebook.standing(LESSON).late == late
+    assert gradebook.remarks(LESSON).late == late
 
 
 def test_who_waits_for_a_person_is_known(folder: Path, gradebook: Gradebook) -> None:
@@ -453,7 +456,7 @@ def test_who_waits_for_a_person_is_known(folder: Path, gradebook: Gradebook) -> 
         found.find_grade("attention-check", LESSON, LESSON, "cid").manual_score = 2.0
         found.db.commit()
     gradebook.record([grade("cid")])
-    assert set(gradebook.standing(LESSON).by_hand) == {"bob", "cid"}
+    assert set(gradebook.remarks(LESSON).by_hand) == {"bob", "cid"}
 
 
 @pytest.mark.slow
@@ -481,15 +484,17 @@ def test_a_plugin_that_stops_is_named_and_nothing_is_recorded(folder: Path) -> N
 
 @pytest.mark.parametrize(
     "timestamp",
-    [b"soon", b"", b"\xff\xfe", b"2026-99-99", b"9" * 1000, b"x" * 5000, b"1 1 " + b"9" * 30,
-     b"0001-01-01 00:00:00 +9900", b"2026-01-01 00:00:00 /etc/passwd"],
+    [b"soon", b"1" * 29 + b"m", b"", b"\xff\xfe", b"2026-99-99", b"9" * 1000, b"x" * 5000,
+     b"1 1 " + b"9" * 30, b"0001-01-01 00:00:00 +9900", b"2026-01-01 00:00:00 /etc/passwd"],
 )  # fmt: skip
 def test_what_is_no_time_is_ignored(folder: Path, gradebook: Gradebook, timestamp: bytes) -> None:
+    """It is put aside as a submission is collected, and may be back by the time it is recorded."""
     hand_in(folder, "ann", timestamp)
     gradebook.record([grade("ann")])
     with db(folder) as found:
         submission = found.find_submission(LESSON, "ann")
-        assert submission.score == MOST
+        assert (submission.score, submission.timestamp) == (MOST, None)
+    assert not list((folder / "class" / "autograded").rglob("timestamp.txt"))
 
 
 # --- files ---
@@ -539,6 +544,169 @@ def test_an_old_notebook_does_not_stay_where_nothing_was_graded(
     text = path.read_text(encoding="utf-8")
     assert "OLD = 1" not in text
     assert "It is &lt;b&gt;empty&lt;/b&gt;." in json.loads(text)["cells"][0]["source"][0]
+
+
+# --- pages ---
+
+
+def paged(graded: Graded) -> Graded:
+    """With the page that a worker renders."""
+    return dataclasses.replace(graded, page=feedback.render(graded))
+
+
+def page_path(folder: Path, student: str) -> Path:
+    return folder / "class" / "feedback" / student / LESSON / f"{LESSON}.html"
+
+
+def page_of(folder: Path, student: str) -> str:
+    return page_path(folder, student).read_text(encoding="utf-8")
+
+
+def edit(
+    folder: Path,
+    student: str,
+    manual: float | None = None,
+    extra: float | None = None,
+    comment: str | None = None,
+    penalty: float | None = None,
+) -> None:
+    """What a person can set in formgrader, and what a plugin or a script does."""
+    with db(folder) as found:
+        row = found.find_grade("attention-check", LESSON, LESSON, student)
+        row.manual_score, row.extra_credit, row.needs_manual_grade = manual, extra, False
+        found.find_comment("attention", LESSON, LESSON, student).manual_comment = comment
+        notebook = found.find_submission_notebook(LESSON, LESSON, student)
+        notebook.late_submission_penalty = penalty
+        found.db.commit()
+
+
+# What a person sets, by student; and what is then read on the page.
+EDITS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "nothing": ({}, ["2.5 of 5 points"]),
+    "score": ({"manual": 0.5}, ["Your instructor gave 0.5 of 5 points"]),
+    "zero": ({"manual": 0.0}, ["Your instructor gave 0 of 5 points"]),
+    "extra": ({"extra": 2.0}, ["Your instructor added 2 points", "4.5 of 5 points, with extra"]),
+    "comment": ({"comment": "a < b\nand *c*"}, ["a &lt; b\nand *c*"]),
+    "blank": ({"comment": " \n"}, ["2.5 of 5 points"]),
+    "late": ({"penalty": 2.75}, ["Handed in late: 2.75 points taken off."]),
+    "very late": ({"penalty": 20.0}, ["a score is never below 0"]),
+    "all": ({"manual": 1.0, "extra": 1.0, "comment": "é", "penalty": 0.5}, ["é", "0.5 points"]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("again", ["grade", "feedback"])
+def test_the_page_shows_what_the_gradebook_holds(
+    folder: Path, gradebook: Gradebook, again: str
+) -> None:
+    batch = [paged(grade(student, *HALF)) for student in EDITS] + [
+        paged(invalid(f"no {student}", "The file is empty.")) for student in EDITS
+    ]
+    gradebook.record(batch)
+    before = tree(folder)
+    for student, (edits, _) in EDITS.items():
+        edit(folder, student, **edits)
+        edit(folder, f"no {student}", **edits)
+    held = rows(folder)
+    if again == "grade":
+        gradebook.record(batch)
+    else:
+        assert main(["feedback", LESSON]) == 0
+        assert rows(folder) == held
+    shown = {student: page_of(folder, student) for student in [*EDITS, *map("no {}".format, EDITS)]}
+    scores = {
+        student: held for (student, lesson), held in exported(folder).items() if lesson == LESSON
+    }
+    assert set(scores) == set(shown)
+    for student, (score, _, most) in scores.items():
+        assert f">Score: {score:g} of {most:g} points<" in shown[student], student
+    for student, (_, words) in EDITS.items():
+        for word in words:
+            assert word in shown[student]
+    assert "Your instructor gave 0.5 of 5 points" in shown["no score"]
+    for student in EDITS:
+        edit(folder, student)
+        edit(folder, f"no {student}")
+    assert main(["feedback", LESSON]) == 0
+    assert tree(folder) == before, "as it was, once nothing is set"
+
+
+def test_the_page_shows_the_penalty_of_the_course_s_own_rule(folder: Path) -> None:
+    set_due(folder, DUE)
+    hand_in(folder, "ann", LATE)
+    with penalised(folder, HALF_OFF) as gradebook:
+        gradebook.record([paged(grade("ann", *HALF))])
+        edit(folder, "ann", manual=1.5)
+        gradebook.record([paged(grade("ann", *HALF))])
+    assert ">Score: 2.75 of 9 points<" in page_of(folder, "ann")
+    assert "Handed in late: 2.75 points taken off." in page_of(folder, "ann")
+
+
+def test_feedback_says_how_many_pages_it_wrote_and_whose_it_did_not(
+    folder: Path, gradebook: Gradebook, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gradebook.record([paged(grade(student)) for student in ("ann", "bob", "cid", "dan", "fay")])
+    page_path(folder, "fay").unlink()
+    page_path(folder, "cid").write_text("<p>nbgrader's own</p>")
+    page_path(folder, "dan").write_bytes(b"\xff")
+    with db(folder) as found:
+        found.add_student("eve")
+        found.add_student("../../submitted/gil")
+    edit(folder, "ann", manual=1.0)
+    assert main(["feedback", LESSON]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        f"Wrote 2 pages, 1 of them changed: {page_path(folder, '<student>')}",
+        "These have no page, which only grading makes: ../../submitted/gil, eve, fay.",
+        "Left as they are, for they are not this grader's or the gradebook has no grade: cid, dan. "
+        f"To make them anew, grade {LESSON} again.",
+    ]
+    assert page_path(folder, "cid").read_text() == "<p>nbgrader's own</p>"
+    assert page_path(folder, "dan").read_bytes() == b"\xff"
+    assert stat.S_IMODE(page_path(folder, "ann").stat().st_mode) == 0o644
+
+
+def test_feedback_writes_the_pages_of_those_who_are_named(
+    folder: Path, gradebook: Gradebook, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gradebook.record([paged(grade(student)) for student in ("ann", "bob")])
+    before = page_of(folder, "bob")
+    for student in ("ann", "bob"):
+        edit(folder, student, manual=1.0)
+    assert main(["feedback", LESSON, "--student", "ann"]) == 0
+    assert "Wrote 1 page, 1 of them changed" in capsys.readouterr().err
+    assert "Your instructor gave 1 of 5 points" in page_of(folder, "ann")
+    assert page_of(folder, "bob") == before
+    assert main(["feedback", LESSON, "--student", "bub"]) == 2
+    said = capsys.readouterr().err
+    assert f"No student 'bub' is in the gradebook for {LESSON}. Do you mean 'bob'?" in said
+
+
+def test_feedback_of_a_page_without_a_grade_leaves_it(
+    folder: Path, gradebook: Gradebook, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gradebook.record([paged(grade("ann", *HALF))])
+    before = page_of(folder, "ann")
+    with db(folder) as found:
+        found.remove_submission(LESSON, "ann")
+    assert main(["feedback", LESSON]) == 0
+    assert "the gradebook has no grade: ann." in capsys.readouterr().err
+    assert page_of(folder, "ann") == before
+
+
+def test_feedback_without_a_lesson_or_a_gradebook_says_so(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["feedback", "06-casual-mask"]) == 2
+    said = capsys.readouterr().err
+    assert f"There is no lesson '06-casual-mask'. Do you mean {LESSON}?" in said
+    assert main(["feedback", "02-pure-python"]) == 1
+    said = capsys.readouterr().err
+    assert "has nothing of 02-pure-python. Grade it: make grade LESSON=02-pure-python" in said
+    gradebook_path(folder).unlink()
+    assert main(["feedback", LESSON]) == 1
+    said = capsys.readouterr().err
+    assert f"There is no gradebook '{gradebook_path(folder)}'. Grade a lesson first." in said
+    assert not gradebook_path(folder).exists()
 
 
 # --- names ---

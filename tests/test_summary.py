@@ -12,7 +12,7 @@ from attnlab.checks.calling import Call, Outcome, Raised
 from attnlab.checks.verdict import judge
 from attnlab.exercises import exercises_of
 from autograder import verdicts
-from autograder.rows import Standing
+from autograder.rows import Remarks
 from autograder.summary import Texts, summarise
 
 LESSON = "06-causal-mask"
@@ -55,9 +55,9 @@ def invalid(student: str, message: str = "The file is empty.") -> Found:
     return result(student, status="INVALID", message=message, score=0.0, exercises=[])
 
 
-def summary(*results: Found, standing: Standing | None = None) -> Texts:
+def summary(*results: Found, remarks: Remarks | None = None) -> Texts:
     folders = Path("class/submitted"), Path("class/autograded")
-    return summarise(LESSON, results, standing or Standing(), *folders)
+    return summarise(LESSON, results, remarks or Remarks(), *folders)
 
 
 def first_to_look_at(text: str) -> list[str]:
@@ -141,8 +141,8 @@ LOOKS = [  # in the order in which a person should look
 def test_who_needs_a_person_is_named_with_what_was_found_and_what_to_open(
     reason: str, of: Found, said: str
 ) -> None:
-    standing = Standing(by_hand={"s"})
-    texts = summary(result("fine"), of, standing=standing)
+    remarks = Remarks(by_hand={"s"})
+    texts = summary(result("fine"), of, remarks=remarks)
     folder = "submitted" if reason in ("INVALID", "Much repaired") else "autograded"
     [heading] = [line for line in texts.printed.splitlines() if line.startswith(reason)]
     assert heading.endswith(" (1)")
@@ -161,7 +161,7 @@ def test_whatever_stopped_the_code_is_looked_at(status: str) -> None:
 
 def test_the_most_urgent_come_first_whatever_the_order_of_the_roster() -> None:
     results = [of | {"student": f"s{number}"} for number, (_, of, _) in enumerate(LOOKS)]
-    texts = summary(*reversed(results), standing=Standing(by_hand={"s6"}))
+    texts = summary(*reversed(results), remarks=Remarks(by_hand={"s6"}))
     assert first_to_look_at(texts.written) == [f"s{number}" for number in range(7)]
     headings = [texts.printed.index(reason) for reason, *_ in LOOKS]
     assert headings == sorted(headings)
@@ -211,18 +211,18 @@ def test_a_few_repairs_are_told_and_no_reason_to_look() -> None:
 def test_who_is_late_and_by_how_much_the_latest_first() -> None:
     minute, hour, day = 60.0, 3600.0, 86400.0
     late = {"a": 1.0, "b": 0.0, "c": 3 * hour + 10 * minute, "d": 2 * day + 5 * hour + 1, "e": day}
-    texts = summary(*map(result, "abcde"), standing=Standing({**late, "not in this run": day}))
+    texts = summary(*map(result, "abcde"), remarks=Remarks({**late, "not in this run": day}))
     assert "\nLate: 4 (d by 2 d 5 h, e by 1 d, c by 3 h 10 min, a by 1 min)\n" in texts.printed
     assert "\nLate: 4\n  d by 2 d 5 h\n  e by 1 d\n" in texts.written
 
 
 def test_without_a_due_date_nothing_is_said_of_it_and_with_one_that_nobody_was_late() -> None:
     assert "Late" not in summary(result("a")).written
-    assert "Late: 0\n" in summary(result("a"), standing=Standing({"a": 0.0})).printed
+    assert "Late: 0\n" in summary(result("a"), remarks=Remarks({"a": 0.0})).printed
 
 
 def test_whose_time_is_not_known_is_not_called_in_time() -> None:
-    texts = summary(result("a"), standing=Standing({"a": None}))
+    texts = summary(result("a"), remarks=Remarks({"a": None}))
     assert "Handed in at an unknown time: 1 (a)\n" in texts.printed
     assert "Late" not in texts.written
 
@@ -244,7 +244,7 @@ def large(names: Sequence[str]) -> Texts:
             item | {"message": hostile + item["message"]} for item in each["exercises"]
         ]
     everyone = [each["student"] for each in results]
-    return summary(*results, standing=Standing(dict.fromkeys(everyone, 90000.0), set(everyone)))
+    return summary(*results, remarks=Remarks(dict.fromkeys(everyone, 90000.0), set(everyone)))
 
 
 @pytest.mark.parametrize("name", ["n", "n" * 128, "\x1b[2J\n", "\u202e", "注意" * 60])
