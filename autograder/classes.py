@@ -15,7 +15,6 @@ import json
 import secrets
 import sys
 import time
-import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -282,7 +281,6 @@ class _Run:
         except MACHINE:
             raise
         except Exception as error:
-            traceback.print_exc()
             failed = troubled(result.student, result.lesson, result.max_score, error)
         try:
             self._write([(submission, failed)], gradebook)

@@ -25,9 +25,14 @@ _ADVICE = {
 
 
 class NotWritten(Exception):
-    """A file could not be written; the sentence names it and says what to do."""
+    """A file could not be written; the sentence names it and says what to do.
+
+    Attributes:
+        in_the_way: it is because something else is in its place.
+    """
 
     def __init__(self, path: Path, error: OSError) -> None:
+        self.in_the_way = error.errno in (errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
         known = _ADVICE.get(error.errno or 0, f"{error.strerror or error}. Put that right")
         super().__init__(f"{str(path)!r} could not be written. {known}, then run this again.")
 

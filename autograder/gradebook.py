@@ -53,6 +53,10 @@ class BadName(GradebookError):
     """A student's name that a gradebook cannot hold; the sentence says why."""
 
 
+class Obstructed(Exception):
+    """Something is in the place of one student's files; the sentence names it."""
+
+
 def check_name(student: str) -> None:
     """Refuse a student's name that is not a folder's, or that a gradebook cannot hold.
 
@@ -162,6 +166,7 @@ class Gradebook:
 
         Raises:
             GradebookError: nothing was recorded.
+            Obstructed: nothing was, for the sake of one of them.
         """
         by_lesson: dict[str, dict[str, Graded]] = {}
         for graded in batch:
@@ -186,6 +191,9 @@ class Gradebook:
                             self._write_page(parts, graded, standing)
                 parts.place()
         except NotWritten as error:
+            folders = self._course.autograded(".", "."), self._course.feedback(".", ".")
+            if error.in_the_way and all(folder.is_dir() for folder in folders):
+                raise Obstructed(str(error)) from error
             raise GradebookError(str(error)) from error
 
     def _ids(self, session: Session, lesson: str) -> Ids:

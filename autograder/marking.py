@@ -102,7 +102,6 @@ def mark(grader: GradesOne, submission: Submission, given_up: GivenUp = never) -
     except (Problem, IsolationError):
         raise
     except Exception as error:  # whatever is wrong with one submission must not end a class
-        traceback.print_exc()
         return troubled(submission.student, grader.lesson, grader.points, error)
 
 
@@ -115,7 +114,12 @@ def grader_failed(error: Exception) -> str:
 
 
 def troubled(student: str, lesson: str, points: float, error: Exception) -> Graded:
-    """What is recorded of a submission at which the grader itself failed."""
-    message = grader_failed(error)
-    page = f"<!DOCTYPE html><title>{html.escape(lesson)}</title><p>{html.escape(message)}</p>\n"
-    return Graded(Result(student, lesson, "INVALID", message, 0.0, points), page=page)
+    """What is recorded of a submission at which the grader itself failed; the error is printed."""
+    traceback.print_exception(error)
+    failed = Graded(Result(student, lesson, "INVALID", grader_failed(error), 0.0, points))
+    try:
+        return replace(failed, page=feedback.render(failed))
+    except Exception:  # it may have been this that failed
+        return replace(
+            failed, page=f"<!DOCTYPE html>\n<p>{html.escape(failed.result.message)}</p>\n"
+        )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import decimal
 import pkgutil
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from socket import socket
 from typing import Any
@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from attnlab.exercises import exercises_of
-from autograder import classes, feedback, gradebook, roster
+from autograder import classes, gradebook, roster, timestamps
 from autograder.journal import Journal
 from autograder.marking import GradesOne, Job, OpensGrader, open_grader
+from autograder.results import Graded
 from tests.fake_grader import open_fake
 from tests.small_class import Results, grade, hand_in, make_course, recorded
 from tests.test_grade import notebook
@@ -122,22 +123,26 @@ def test_what_fails_while_one_exercise_is_judged_is_told_there(course: Path, ste
     assert "A person has to look at it" in found["softmax"]["message"]
 
 
-def _of_bad(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The step, which fails where it is the bad one's turn."""
-    if BAD in repr(args):
-        raise decimal.InvalidOperation("injected")
-    return step(*args, **kwargs)
-
-
 HERE: dict[str, tuple[Any, str]] = {
     "found": (roster, "collect"),
+    "its time": (timestamps, "note"),
+    "put aside": (timestamps, "put_aside"),
     "its name": (classes, "check_name"),
     "its fingerprint": (classes._Run, "_is_done"),
     "its rows": (gradebook.Gradebook, "_fill"),
     "its files": (gradebook.Gradebook, "_write"),
+    "its page": (gradebook.Gradebook, "_write_page"),
     "its comments": (gradebook, "_comments"),
-    "its sources": (feedback, "sources"),
 }
+
+
+def _is_bad(argument: Any) -> bool:
+    """Whether it is of the bad one."""
+    if isinstance(argument, Graded):
+        return argument.result.student == BAD
+    if isinstance(argument, roster.Submission):
+        return argument.folder == BAD
+    return isinstance(argument, str | Path) and BAD in Path(argument).parts
 
 
 @pytest.mark.parametrize("step", HERE)
@@ -148,13 +153,27 @@ def test_what_fails_in_the_main_process_costs_one_submission(
     step: str,
 ) -> None:
     target, name = HERE[step]
-    once = partial(_of_bad, getattr(target, name))
-    monkeypatch.setattr(target, name, lambda *args, **kwargs: once(*args, **kwargs))
-    results = graded(course)
-    if step in ("its comments", "its sources") and results[2]["status"] == "GRADED":
-        pytest.skip("not asked of this one")
-    assert_told(results, capfd.readouterr().err)
+    real = getattr(target, name)
+
+    def fails(*args: Any) -> Any:
+        if any(map(_is_bad, args)):
+            raise decimal.InvalidOperation("injected")
+        return real(*args)
+
+    monkeypatch.setattr(target, name, fails)
+    assert_told(graded(course), capfd.readouterr().err)
     assert {row[0] for row in recorded(course)["students"]} >= set(CLASS) - {BAD}
+
+
+@pytest.mark.parametrize("step", ["autograded", "feedback"])
+def test_what_is_in_the_way_of_one_students_files_costs_that_one(
+    course: Path, capfd: pytest.CaptureFixture[str], step: str
+) -> None:
+    graded(course)
+    shutil.rmtree(course / "class" / step / BAD)
+    (course / "class" / step / BAD).write_text("mine")
+    assert_told(graded(course), capfd.readouterr().err)
+    assert (course / "class" / step / BAD).read_text() == "mine"
 
 
 def test_what_cannot_even_be_noted_is_told_and_graded_again(

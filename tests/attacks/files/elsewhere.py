@@ -5,4 +5,4 @@ expect: INVALID
 """
 
 # %% in the folder
-path.rename(path.with_name("01-soft-lookup (1).ipynb"))
+path.rename(path.with_name("homework.ipynb"))
