@@ -15,6 +15,7 @@ from socket import socket
 from types import TracebackType
 
 from attnlab.checks.calling import Call, Outcome, Raised
+from attnlab.checks.card import as_message
 from attnlab.checks.deadline import Deadline, Overrun
 from attnlab.checks.declare import Exercise
 from attnlab.checks.findings import Verdict
@@ -132,7 +133,7 @@ class Grader:
                 card.score,
                 card.max_score,
                 card.diagnosis.slug if card.diagnosis else None,
-                card.message,
+                as_message(card),
                 round(attempt.taken.get(name, 0.0), 6),
             )
             for name, card in cards.items()

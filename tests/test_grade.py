@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from attnlab.checks.card import as_html, as_text
+from attnlab.exercises import exercises_of
 from autograder.grade import Grader
 from autograder.limits import Limits
 from autograder.read import Unreadable
@@ -165,7 +166,12 @@ def test_partly_right_answer_is_a_fail_with_points_and_a_diagnosis(grader: Grade
     )
     assert result.status == "FAIL"
     assert 0 < result.score < WORTH["softmax"]
-    assert result.diagnosis
+    said = {
+        f"{each.reason} {each.remedy}"
+        for each in exercises_of(SLUG)["softmax"].mistakes
+        if each.slug == result.diagnosis
+    }
+    assert any(result.message.endswith(f". {why_and_what_to_try}") for why_and_what_to_try in said)
 
 
 BODY = (

@@ -87,6 +87,14 @@ def as_text(verdict: Verdict) -> str:
     return "\n".join(paragraphs)
 
 
+def as_message(verdict: Verdict) -> str:
+    """What differed or was raised, then why, then what to try, in a paragraph; '' on a pass."""
+    parts = [verdict.message]
+    if verdict.diagnosis:
+        parts += [verdict.diagnosis.reason, verdict.diagnosis.remedy]
+    return " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts if part)
+
+
 def as_html(verdict: Verdict) -> str:
     """The card for a notebook: inline styles alone, as JupyterLab drops style sheets."""
     accent = _ACCENTS.get(verdict.status, _WRONG)
