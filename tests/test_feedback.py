@@ -130,9 +130,9 @@ def test_it_says_how_to_go_on() -> None:
     assert "Every exercise passed its check." in feedback.render(grade("ann"))
 
 
-def test_what_may_break_the_rules_waits_for_a_person() -> None:
+def test_what_breaks_a_rule_says_whom_to_ask() -> None:
     page = feedback.render(mixed())
-    assert page.count("This one is for your instructor to judge") == 1
+    assert page.count("ask your instructor to look at it") == 1
 
 
 def test_what_was_repaired_is_told_in_plain_words() -> None:
