@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -187,6 +187,7 @@ class _Run:
         self._names, self._interrupts = names, interrupts
         self._begun = time.monotonic()
         self._graded = 0
+        self._resumed = False  # some were graded by an earlier run
         self._nameless: set[str] = set()  # folders whose names no gradebook can hold
         self._unrecorded: dict[str, dict[str, Any]] = {}  # results, by folder
         self._recorded: dict[str, float] = {}  # scores that the gradebook had as this run began
@@ -204,7 +205,9 @@ class _Run:
             with self._engine(job, opens, nursery) as engine:
                 batch: list[Done] = []
                 recorded = time.monotonic()
-                for done in engine.grade(self._pending(progress, job.limits)):
+                for done in engine.grade(
+                    self._pending(progress, job.limits), lambda: self._resumed
+                ):
                     batch += done
                     progress.advance(0)
                     waited = time.monotonic() - recorded
@@ -233,6 +236,7 @@ class _Run:
                 submission = Submission(name, Unreadable(grader_failed(error)))
                 is_done = False
             if is_done:
+                self._resumed = True
                 progress.skip()
             else:
                 yield submission
@@ -297,13 +301,16 @@ class _Run:
             write_results(self._order.json, "".join(lines))
         seconds = time.monotonic() - self._begun
         folders = self._course.submitted(".", "."), self._course.autograded(".", ".")
-        text = summarise(self._order.lesson, self._results(), self._remarks, *folders)
+        remarks = self._remarks
+        if self._order.students:  # the others are not in this run
+            remarks = replace(remarks, known=frozenset())
+        text = summarise(self._order.lesson, self._results(), remarks, *folders)
         _say(text.printed)
+        if self._graded:
+            rate = f"{60 * self._graded / seconds:.0f} a minute"
+            _say(f"{self._graded} submissions now, in {seconds:.1f} s: {rate}.")
         if self._names:
-            _say(
-                f"{self._graded} graded now in {seconds:.1f} s, {60 * self._graded / seconds:.0f} "
-                f"a minute. Seed {self._journal.seed}."
-            )
+            _say(f"Seed {self._journal.seed}.")
         if not self._order.students:  # what it says of a whole class stays
             path = self._journal.path.with_name("summary.txt")
             write_whole(path, text.written.encode(errors="backslashreplace"))

@@ -259,7 +259,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CourseError, GradebookError, NotWritten, OSError, Problem) as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"A class of {asked.students} is in {folder}. It was due {DUE:%Y-%m-%d %H:%M} UTC.")
+    print(f"A class of {asked.students} is in {folder}.")
+    print(f"One is late if formgrader says that it was due on {DUE:%Y-%m-%d %H:%M} UTC.")
     print(f"To grade it: make grade LESSON={lessons[0].slug}")
     return 0
 

@@ -154,13 +154,15 @@ def sources(notebook: str) -> dict[str, str]:
 
 
 def _not_graded(result: Result) -> str:
-    return (
-        "<h2>This could not be graded</h2>\n"
-        f"{_said(result.message)}\n"
-        f"<p>Open <code>{_text(result.lesson)}.ipynb</code> in JupyterLab. If it opens, save it "
-        "there and hand in that file; if it does not, start from the lesson as it was given out "
-        f"and copy your answers into it.</p>\n{_region('notes')}"
-    )
+    advice = ""
+    if result.message.startswith("The file"):
+        advice = (
+            f"<p>Open <code>{_text(result.lesson)}.ipynb</code> in JupyterLab. If it opens, save "
+            "it there and hand in that file; if it does not, start from the lesson as it was given "
+            "out and copy your answers into it.</p>\n"
+        )
+    said = _said(result.message)
+    return f"<h2>This could not be graded</h2>\n{said}\n{advice}{_region('notes')}"
 
 
 def _summary(result: Result) -> str:

@@ -159,7 +159,8 @@ def _flags(rebuilt: Rebuilt, attempt: _Attempt) -> tuple[str, ...]:
     for index, cell in enumerate(rebuilt.cells):
         exercise = attempt.plan.exercises.get(exercise_of(cell)) if is_solution(cell) else None
         whose = f"{exercise.name}: its cell" if exercise else f"cell {index + 1}"
-        if exercise and exercise.fused_banned and (name := fused_name(cell.source)):
+        readable = index not in attempt.plan.unread
+        if exercise and exercise.fused_banned and readable and (name := fused_name(cell.source)):
             flags.append(f"{whose} names PyTorch's own {name}")
         ran = attempt.ran.get(index) if index in attempt.plan.unread else None
         if ran and not (ran.raised and "SyntaxError" in ran.raised.names):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-# Where a tag, a character by its name or a link's address begins.
-_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|&(?=[A-Za-z#])|\](?=[(:\[])")
+# Where a tag, a character by its name or a link's address begins; a bare address is a link too.
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|&(?=[A-Za-z#])|\](?=[(:\[])|:(?=//)|@(?=\w)|www(?=\.)")
 _NO_WIDTH = "\u200b"
 
 

@@ -16,8 +16,9 @@ class Limits:
         kept_bytes: the same without outputs, which are not looked at.
         lists: lists and objects in the file, which make its parsing expensive.
         code_bytes: source of all code cells together; a notebook with more is INVALID.
-        cell_bytes: source of one cell; of a larger one the names are not read.
-        statements: of all cells together; of those after that they are not read either.
+        cell_bytes: source of one cell whose names are read; parsing may take its square.
+        read_bytes: the same of all cells together.
+        statements: the same, counted in statements.
         cell_seconds: wall clock for one of the learner's cells.
         our_cell_seconds: the same for a locked cell, which is ours.
         call_seconds: wall clock for all calls of one exercise, as in the notebook's check.
@@ -33,7 +34,8 @@ class Limits:
     kept_bytes: int = 10 * MIB
     lists: int = 500_000
     code_bytes: int = MIB
-    cell_bytes: int = 200_000
+    cell_bytes: int = 20_000
+    read_bytes: int = 100_000
     statements: int = 5000
     cell_seconds: float = 10.0
     our_cell_seconds: float = 60.0

@@ -50,6 +50,6 @@ def _holder(path: Path) -> str:
     """Who holds the lock, as a sentence."""
     try:
         holder = json.loads(path.read_text(encoding="utf-8"))
-        return "Process {pid} is grading {lesson} since {since}.".format(**holder)
+        return "Process {pid} has been grading {lesson} since {since}.".format(**holder)
     except (OSError, ValueError, KeyError, TypeError):  # it has just begun, and not written yet
         return "Another process is grading."

@@ -134,13 +134,16 @@ def _read_cells(
     """
     read: dict[int, tuple[lookups.Statement, ...]] = {}
     unread: set[int] = set()
-    total = 0
+    characters = total = 0
     for index, cell in code:
         if not _is_theirs(cell):
             read[index] = tuple(replace(part, cell=index) for part in _of_locked(cell.source))
             continue
         try:
-            if len(cell.source) > limits.cell_bytes or total > limits.statements:
+            characters += len(cell.source)
+            if len(cell.source) > limits.cell_bytes or characters > limits.read_bytes:
+                raise lookups.TooLong
+            if total > limits.statements:
                 raise lookups.TooLong
             read[index] = tuple(lookups.statements(index, cell.source))
             total += len(read[index])

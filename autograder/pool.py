@@ -120,6 +120,8 @@ class Pool(Engine):
         following: Submission | None = None
         alone: float | None = None  # since when there are none but slow ones
         while True:
+            for worker in self._workers:
+                again += worker.take_back()
             for most in (0, 1):  # something for everyone first
                 for worker in self._workers:
                     if following is None:
@@ -149,14 +151,14 @@ class Pool(Engine):
                 answer = worker.answer()
                 if isinstance(answer, Refused):
                     raise Problem(answer.reason)
-                if isinstance(answer, Graded):
-                    finished.append((worker.tasks.popleft(), answer))
+                if isinstance(answer, Graded) and (done := worker.done()):
+                    finished.append((done, answer))
                     self._graded += 1
                 if answer is None:
                     tasks = worker.tasks
                     worker.start_again()
-                    lost.extend(islice(tasks, 1))  # the others had not begun
-                    again.extend(islice(tasks, 1, None))
+                    lost.extend(filter(None, islice(tasks, 1)))  # the others had not begun
+                    again.extend(filter(None, islice(tasks, 1, None)))
             for worker in watched.values():
                 worker.kill_if_silent(self._patience)
             yield finished
@@ -194,7 +196,8 @@ class _Worker:
 
     Attributes:
         channel: what it answers on.
-        tasks: what it was given and has not answered, first the one that it is grading.
+        tasks: what it was given and has not answered, first the one that it is grading; None in
+            the place of one that was taken back.
         is_ready: whether it has said its first word.
     """
 
@@ -203,7 +206,7 @@ class _Worker:
         self._start()
 
     def _start(self) -> None:
-        self.tasks: deque[Submission] = deque()
+        self.tasks: deque[Submission | None] = deque()
         self.is_ready = False
         self._heard = time.monotonic()
         self._answered = 0
@@ -247,6 +250,21 @@ class _Worker:
     def give_up(self) -> None:
         """Have what it grades end: what was not reached in it fails."""
         self._given_up.value = self._answered
+
+    def take_back(self) -> list[Submission]:
+        """What waits behind something slow, for others to grade."""
+        if not self.is_slow:
+            return []
+        current, *waiting = self.tasks
+        self.tasks = deque([current, *(None for _ in waiting)])
+        return [task for task in waiting if task is not None]
+
+    def done(self) -> Submission | None:
+        """What it has answered; None if that is no longer wanted."""
+        done = self.tasks.popleft()
+        if self.tasks and self.tasks[0] is None:
+            self.give_up()
+        return done
 
     def give(self, submission: Submission) -> None:
         if not self.tasks:

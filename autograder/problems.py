@@ -38,4 +38,4 @@ def short(name: str) -> str:
 def few(items: Sequence[str], most: int = 5) -> list[str]:
     """The first few, and how many more there are: of what learners chose there may be any."""
     more = len(items) - most
-    return [*items[:most], f"and {more:,} more"] if more > 0 else [*items]
+    return [*items[:most], f"and {more:,} more"] if more > 1 else [*items]

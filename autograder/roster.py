@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from attnlab.lesson import slugs
 from autograder.limits import Limits
 from autograder.problems import Problem, Usage, few, printable, short
 from autograder.read import Unreadable, too_large, without_outputs
@@ -205,6 +206,9 @@ def _choice(names: list[str], lesson: str) -> tuple[str, str]:
         return others[0], f"{listed} was taken for `{wanted}`."
     if not others:
         raise Unreadable(f"There is no `{wanted}`, nor any other notebook.")
+    of_others = [slug for slug in slugs() if len(others) == 1 and is_named(others[0], slug)]
+    if of_others:
+        raise Unreadable(f"There is no `{wanted}`; {listed} is named as the one of {of_others[0]}.")
     which = "it" if len(others) == 1 else "the one that is to be graded"
     raise Unreadable(f"There is no `{wanted}`, but there {are} {listed}: rename {which}.")
 

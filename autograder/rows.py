@@ -7,7 +7,7 @@ commit at every step; these ask for a batch, and leave the transaction to the ca
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,10 +88,12 @@ class Remarks:
         late: seconds past the due date, extensions granted, by student; None for whom it has no
             time of handing in. Empty where there is no due date.
         by_hand: students with a score that a person has to give, or to look at again.
+        known: everyone in the gradebook.
     """
 
     late: Mapping[str, float | None] = field(default_factory=dict)
     by_hand: Collection[str] = ()
+    known: Set[str] = frozenset()
 
 
 def add_lesson(session: Session, lesson: Lesson, course_id: str) -> list[str]:
@@ -204,9 +206,10 @@ def remarks_of(session: Session, ids: Ids) -> Remarks:
         .join(grade, grade.notebook_id == notebook.id)
         .where(of_lesson, grade.needs_manual_grade)
     )
+    known = set(session.scalars(select(api.Student.id)))
     assignment = session.get(api.Assignment, ids.assignment)
     if assignment is None or assignment.duedate is None:
-        return Remarks(by_hand=set(by_hand))
+        return Remarks({}, set(by_hand), known)
     columns = (submission.assignment_id, submission.timestamp, submission.extension)
     late = {
         row.student_id: row.total_seconds_late if row.timestamp else None
@@ -214,7 +217,7 @@ def remarks_of(session: Session, ids: Ids) -> Remarks:
             select(submission).where(of_lesson).options(load_only(submission.student_id, *columns))
         )
     }
-    return Remarks(late, set(by_hand))
+    return Remarks(late, set(by_hand), known)
 
 
 def standings(

@@ -60,9 +60,11 @@ def summarise(
         remarks: what the gradebook knows of the lesson's submissions besides.
         submitted, autograded: nbgrader's folders, for what to open.
     """
-    seen = _Class()
+    seen, students = _Class(), set()
     for result in results:
         seen.add(result, remarks)
+        students.add(result["student"])
+    seen.absent = [printable(name) for name in sorted(remarks.known - students)]
     looks = {reason: found for reason, found in seen.looks.items() if found}
     lists = _lists(seen)
     head = _wrapped(_headline(lesson, seen), "", "  ")
@@ -87,6 +89,8 @@ class _Files:
     autograded: Path
 
     def path(self, student: str, reason: str) -> str:
+        if reason == _INVALID:  # there may be no file of that name
+            return f"{self.submitted}/{student}/{self.lesson}/"
         folder = self.submitted if reason in _AS_HANDED_IN else self.autograded
         return f"{folder}/{student}/{self.lesson}/{self.lesson}.ipynb"
 
@@ -118,6 +122,8 @@ class _Class:
     exercises: dict[str, _Exercise] = field(default_factory=dict)
     looks: _Looks = field(default_factory=lambda: {reason: [] for reason in _REASONS})
     repaired: list[tuple[str, str]] = field(default_factory=list)
+    noted: list[tuple[str, str]] = field(default_factory=list)  # a word on their files
+    absent: list[str] = field(default_factory=list)
     late: list[tuple[str, float | None]] = field(default_factory=list)  # as in Remarks
 
     def add(self, result: Mapping[str, Any], remarks: Remarks) -> None:
@@ -136,6 +142,8 @@ class _Class:
         if found:
             first = min(found, key=_REASONS.index)
             self.looks[first].append((student, "; ".join(found.values())))
+        if result["message"] and result["status"] != "INVALID":
+            self.noted.append((student, _told([result["message"]])))
         if result["repaired"]:
             self.repaired.append((student, _told(result["repaired"])))
         if name in remarks.late:
@@ -180,7 +188,7 @@ def _headline(lesson: str, seen: _Class) -> str:
         mean = f", mean {sum(seen.scores) / len(seen.scores):.2f} of {seen.max_score:g} points"
     if count := seen.invalid:
         invalid = f"; {count} INVALID, with 0 points"
-    return f"{lesson}: {len(seen.scores)} graded{mean}{invalid}."
+    return f"{lesson}: {len(seen.scores)} graded, by the autograder{mean}{invalid}."
 
 
 def _table(seen: _Class, causes: int | None = None) -> list[str]:
@@ -231,7 +239,7 @@ def _short_looks(looks: _Looks, files: _Files) -> list[str]:
         lines.append(f"{reason} ({len(found)})")
         lines += [_cut(f"  {student:{width}}  {said}", _COLUMNS) for student, said in shown]
         if len(found) > _LINES:
-            lines.append(f"  and {len(found) - _LINES} more")
+            lines.append(f"  and {len(found) - _LINES} more, in the whole summary")
     if looks:
         lines.append(f"To open: {files.path('STUDENT', '')}")
     if not looks.keys().isdisjoint(_AS_HANDED_IN):
@@ -264,6 +272,10 @@ def _lists(seen: _Class) -> _Lists:
     untimed = [student for student, late in seen.late if late is None]
     if untimed:
         lists["Handed in at an unknown time"] = [(_name(student), student) for student in untimed]
+    if seen.noted:
+        lists["With a word on their files"] = [(_name(who), f"{who}: {w}") for who, w in seen.noted]
+    if seen.absent:
+        lists["In the gradebook, and nothing handed in"] = [(_name(w), w) for w in seen.absent]
     if seen.repaired:
         lists["Repaired"] = [(_name(who), f"{who}: {what}") for who, what in seen.repaired]
     return lists

@@ -88,6 +88,16 @@ SLY = {
         "mix(q, q, q, (d := q.shape[-1]), 1, torch.eye(d).repeat(3, 1), None, None, None, False,"
         " 0.0, torch.eye(d), None)[0]"
     ),
+    "in vmap": returns("torch.vmap(F.scaled_dot_product_attention)(q[None], k[None], v[None])[0]"),
+    "math kernel, in vmap": returns(
+        "torch.vmap(lambda q: torch._scaled_dot_product_attention_math(q, q, q)[0])(q[None])[0]"
+    ),
+    "quantizable module": returns(
+        "torch.ao.nn.quantizable.MultiheadAttention(q.shape[-1], 1)(q, q, q)[0]"
+    ),
+    "ONNX operator": returns(
+        "__import__('torch.onnx.ops', fromlist=['x']).attention(q[:, None], k[:, None], v[:, None])"
+    ),
     "encoder layer": returns("nn.TransformerEncoderLayer(q.shape[-1], 1, 4).eval()(q)"),
     "decoder layer": returns("nn.TransformerDecoderLayer(q.shape[-1], 1, 4)(q, q)"),
     "flex attention": returns(
@@ -132,6 +142,15 @@ HONEST = {
     "want = F.scaled_dot_product_attention(x @ W, x @ W, x @ W, is_causal=True)\n"
     "print((attention(x, W, W, W)[0] - want).abs().max())\n"
     "mha = nn.MultiheadAttention(4, 1)(x, x, x)",
+    "a compiled function": "@torch.compile(backend='eager')\n"
+    "def scores(q, k): return q @ k.mT / math.sqrt(q.shape[-1])\n"
+    "def attention(x, Wq, Wk, Wv):\n    q, k, v = x @ Wq, x @ Wk, x @ Wv\n"
+    "    future = torch.ones(x.shape[1], x.shape[1]).triu(1).bool()\n"
+    "    weights = scores(q, k).masked_fill(future, -torch.inf).softmax(-1)\n"
+    "    return weights @ v, weights",
+    "an import of what is refused": "def attention(*args):\n"
+    "    import torch.nn.attention.bias, torch.nn.attention.flex_attention\n"
+    "    return right(*args)",
     "an import that it does not use": "from torch.nn.functional import *\n"
     "from torch.nn import MultiheadAttention\nattention = right",
 }
@@ -198,20 +217,16 @@ def test_all_is_given_back_after_a_call_however_it_ends() -> None:
         while True:
             pass
 
-    finders, forward = list(sys.meta_path), nn.MultiheadAttention.forward.__code__
+    forward = nn.MultiheadAttention.forward.__code__
     for answer in (interrupted, lambda *args: F.scaled_dot_product_attention(*args[:3]), endless):
         check(answer, name="attention", lesson=TORCH)
         assert works()
-        assert sys.meta_path == finders
         assert nn.MultiheadAttention.forward.__code__ is forward
 
 
 def test_every_kernel_and_function_on_the_list_exists() -> None:
-    import torch.nn.attention.flex_attention
-    import torch.nn.attention.varlen
-
     assert all(hasattr(torch.ops.aten, name) for name in banned.KERNELS)
-    assert len(list(banned._functions())) == len(banned.FUNCTIONS)
+    assert len(banned.functions()) == len(banned.FUNCTIONS)
 
 
 def test_refusing_does_not_load_the_compiler() -> None:

@@ -169,6 +169,21 @@ def test_slow_notebooks_hold_up_no_class(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
+def test_nobody_waits_behind_a_slow_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All are given to the one worker before it is known that the first of them is slow."""
+    monkeypatch.setattr(pool, "_SLOW_SECONDS", 0.3)
+    monkeypatch.setattr(pool, "_CROWD_SECONDS", 1.0)
+    course = make_course(tmp_path)
+    for number, seconds in enumerate([600.0, 600.0, 0.0]):
+        hand_in(course, f"s{number}", small_class.notebook({"sleep": seconds}))
+    monkeypatch.chdir(course)
+    results = small_class.grade(course, jobs=1)
+    assert [result["message"] for result in results] == ["given up", "given up", ""]
+
+
+@pytest.mark.slow
 def test_one_slow_notebook_has_all_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

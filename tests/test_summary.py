@@ -62,7 +62,7 @@ def summary(*results: Found, remarks: Remarks | None = None) -> Texts:
 
 def first_to_look_at(text: str) -> list[str]:
     """Students in their order, of whom the whole summary says what to open."""
-    return [line.split("/")[2] for line in text.splitlines() if line.endswith(NOTEBOOK)]
+    return [line.split("/")[2] for line in text.splitlines() if line.startswith("    class/")]
 
 
 # Exercises
@@ -79,7 +79,7 @@ def test_each_exercise_has_its_passes_its_mean_and_what_points_were_lost_for() -
     results += [result("e", exercise("mask"), exercise("attention", "ERROR", "raised"))] * 2
     results += [result("r")] * 6
     texts = summary(*results)
-    assert f"{LESSON}: 20 graded, mean 2.88 of 4 points.\n" in texts.printed
+    assert f"{LESSON}: 20 graded, by the autograder, mean 2.88 of 4 points.\n" in texts.printed
     table = texts.printed.split("\n\n")[1].splitlines()
     assert [line.split() for line in table[:3]] == [
         ["exercise", "passed", "failed", "mean", "points"],
@@ -95,7 +95,7 @@ def test_each_exercise_has_its_passes_its_mean_and_what_points_were_lost_for() -
 def test_who_handed_in_no_notebook_lowers_no_mean() -> None:
     wrong = result("b", exercise("mask"), exercise("attention", "FAIL"))
     texts = summary(result("a"), wrong, invalid("c"))
-    assert "2 graded, mean 3.00 of 4 points; 1 INVALID" in texts.printed
+    assert "2 graded, by the autograder, mean 3.00 of 4 points; 1 INVALID" in texts.printed
     assert "mask            2       0    2.00 of 2" in texts.printed
     assert "exercise" not in summary(invalid("c")).printed
 
@@ -104,7 +104,7 @@ def test_of_a_class_in_which_all_is_well_there_is_nothing_else_to_say() -> None:
     texts = summary(*[result(f"s{number}") for number in range(5)])
     assert texts.printed == texts.written
     assert len(texts.printed.splitlines()) == 5
-    assert summary().printed == f"{LESSON}: 0 graded.\n"
+    assert summary().printed == f"{LESSON}: 0 graded, by the autograder.\n"
 
 
 # Whom to look at first
@@ -148,7 +148,8 @@ def test_who_needs_a_person_is_named_with_what_was_found_and_what_to_open(
     assert heading.endswith(" (1)")
     assert f"\n  s  {said}" in texts.printed
     assert heading in texts.written
-    assert f"\n    class/{folder}/s/{NOTEBOOK}\n" in texts.written
+    path = f"{LESSON}/" if reason == "INVALID" else NOTEBOOK  # there may be no such file
+    assert f"\n    class/{folder}/s/{path}\n" in texts.written
     assert f"To open: class/autograded/STUDENT/{NOTEBOOK}\n" in texts.printed
     assert ("class/submitted/" in texts.printed) == (folder == "submitted")
     assert first_to_look_at(texts.written) == ["s"]
@@ -254,7 +255,7 @@ def test_a_large_class_fills_no_more_than_a_screen_or_two(name: str) -> None:
     assert len(lines) <= 80
     assert max(map(len, lines)) <= 80
     assert all(line.isprintable() for line in lines)
-    assert "  and 25 more\n" in texts.printed
+    assert "  and 25 more, in the whole summary\n" in texts.printed
     assert "and 200 more)" in " ".join(texts.printed.split())
 
 
@@ -264,3 +265,13 @@ def test_the_whole_summary_names_everybody_and_is_bounded_for_each() -> None:
     named = first_to_look_at(texts.written)
     assert sorted(named) == sorted(f"s{who}-{why}" for who in range(30) for why in range(7))
     assert len(texts.written) < 210 * 1500
+
+
+def test_a_word_on_somebodys_files_and_who_handed_in_nothing_are_told() -> None:
+    noted = result("cara", message="Only `a.ipynb` is graded, and `b.ipynb` is not.")
+    texts = summary(result("a"), noted, remarks=Remarks(known={"a", "cara", "zoe"}))
+    assert "With a word on their files: 1 (cara)\n" in texts.printed
+    assert "In the gradebook, and nothing handed in: 1 (zoe)\n" in texts.printed
+    assert "  cara: Only `a.ipynb` is graded, and `b.ipynb` is not.\n" in texts.written
+    alone = summary(result("a"), remarks=Remarks(known={"a"}))
+    assert "nothing handed in" not in alone.printed

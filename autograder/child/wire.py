@@ -370,8 +370,8 @@ class _Reader:
         )
 
     def _large(self, kind: Any, shape: Any, dtype: Any) -> Value:
-        if kind in ("list", "tuple"):
-            return Large(kind, _axes(shape))
+        if kind in ("list", "tuple") and len(axes := _axes(shape)) == 1 and dtype == "":
+            return Large(kind, axes)
         return Large(
             _one_of(kind, ("ndarray", "tensor")), _axes(shape), _one_of(dtype, tuple(SIZES))
         )

@@ -9,28 +9,31 @@ the call is over.
 from __future__ import annotations
 
 import contextlib
-import importlib.abc
-import sys
+import functools
+import pkgutil
 import warnings
 from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
-# Name of the operator: dispatch key of what it does on a CPU.
+_COMPOSITE = ("CompositeImplicitAutograd", "FuncTorchDynamicLayerFrontMode")  # the second: in vmap
+_NATIVE = ("CPU", "NestedTensorCPU")
+# Name of the operator: dispatch keys of what it does on a CPU.
 KERNELS = {
-    "scaled_dot_product_attention": "CompositeImplicitAutograd",
-    "_scaled_dot_product_attention_math": "CompositeImplicitAutograd",
-    "_scaled_dot_product_flash_attention_for_cpu": "CPU",
-    "_scaled_dot_product_fused_attention_overrideable": "CompositeExplicitAutograd",
-    "_native_multi_head_attention": "CPU",
-    "_transformer_encoder_layer_fwd": "CPU",
+    "scaled_dot_product_attention": _COMPOSITE,
+    "_scaled_dot_product_attention_math": _COMPOSITE,
+    "_scaled_dot_product_flash_attention_for_cpu": ("CPU",),
+    "_scaled_dot_product_fused_attention_overrideable": ("CompositeExplicitAutograd",),
+    "_native_multi_head_attention": _NATIVE,
+    "_transformer_encoder_layer_fwd": _NATIVE,
 }
 # Written in Python, of plain operators.
 FUNCTIONS = (
     ("torch.nn.functional", "multi_head_attention_forward"),
     ("torch.nn.modules.activation", "MultiheadAttention.forward"),
     ("torch.nn.attention.flex_attention", "flex_attention"),
-    ("torch.nn.attention.varlen", "varlen_attn"),
+    ("torch.ao.nn.quantizable.modules.activation", "MultiheadAttention.forward"),
+    ("torch.onnx.ops", "attention"),
 )
 MODULES = (
     "MultiheadAttention",
@@ -69,33 +72,27 @@ def refusing() -> Iterator[list[str]]:
     import torch
 
     _asked.clear()
-    replaced = [(function, function.__code__) for function in _functions()]
+    replaced = [(function, function.__code__) for function in functions()]
     library = torch.library.Library("aten", "IMPL")
-    finder = _NoMore()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a kernel is replaced is what is wanted
-            for name, key in KERNELS.items():
-                library.impl(name, _refusing(name), key)
+            for name, keys in KERNELS.items():
+                for key in keys:
+                    library.impl(name, _refusing(name), key)
         for function, code in replaced:
             function.__code__ = _stand_in_for(code)
-        sys.meta_path.insert(0, finder)
         yield _asked
     finally:
-        sys.meta_path[:] = [found for found in sys.meta_path if found is not finder]
         for function, code in replaced:
             function.__code__ = code
         library._destroy()
 
 
-def _functions() -> Iterator[FunctionType]:
-    """Those of FUNCTIONS whose modules are loaded; see `_NoMore` for the others."""
-    for module, path in FUNCTIONS:
-        found: Any = sys.modules.get(module)
-        for name in path.split("."):
-            found = getattr(found, name, None)
-        if isinstance(found, FunctionType):
-            yield found
+@functools.cache
+def functions() -> tuple[FunctionType, ...]:
+    """FUNCTIONS themselves, as they were when this was first asked for."""
+    return tuple(pkgutil.resolve_name(f"{module}:{path}") for module, path in FUNCTIONS)
 
 
 def _refusing(name: str) -> Callable[..., NoReturn]:
@@ -113,11 +110,3 @@ def _stand_in(*args: Any, **kwargs: Any) -> NoReturn:
     from attnlab.checks.banned import refuse
 
     refuse(sys._getframe().f_code.co_name)
-
-
-class _NoMore(importlib.abc.MetaPathFinder):
-    """Refuses to load what would have been replaced if it had been loaded before."""
-
-    def find_spec(self, name: str, path: Any, target: ModuleType | None = None) -> None:
-        if name.startswith("torch.nn.attention."):
-            refuse(name)

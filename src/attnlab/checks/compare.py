@@ -260,6 +260,11 @@ def _compare_numbers(
     worst = float(np.max(error))
     share = f"{int((~right_enough).sum())} of {error.size} numbers differ"
     place = f"{name}{_at(index)}"
+    if got.dtype == right.dtype == bool:
+        text = f"{place} is {got[index]}, should be {right[index]}; {share}"
+        return Difference(
+            "values", text, untold=f"{place} is {got[index]}, which is not right; {share}"
+        )
     text = f"{place} is {_versus(left[index], correct[index])}; {share}, by up to {worst:.3g}"
     untold = f"{place} is {left[index]:.6g}, which is not right; {share}"
     return Difference("values", text, untold=untold)
@@ -305,7 +310,7 @@ def _abnormal(outcome: Outcome, expected: Answer) -> Difference | None:
     if expected.raises and any(name in raised.names for name in expected.raises.split(" or ")):
         return None
     where = f", at the line `{raised.line}` of `{raised.function}`" if raised.line else ""
-    said = f": {raised.message}" if raised.message else ""
+    said = f": {raised.message.rstrip('.')}" if raised.message else ""
     instead = f", where {expected.raises} is asked" if expected.raises else ""
     name = raised.name.rpartition(".")[2]
     slug, advice = _RAISED.get(name, "raised"), _ADVICE.get(name, "")
