@@ -306,11 +306,11 @@ class _Run:
             remarks = replace(remarks, known=frozenset())
         text = summarise(self._order.lesson, self._results(), remarks, *folders)
         _say(text.printed)
-        if self._graded:
-            rate = f"{60 * self._graded / seconds:.0f} a minute"
-            _say(f"{self._graded} submissions now, in {seconds:.1f} s: {rate}.")
         if self._names:
-            _say(f"Seed {self._journal.seed}.")
+            rate = f" in {seconds:.1f} s, {60 * self._graded / seconds:.0f} a minute"
+            _say(
+                f"{self._graded} graded now{rate * bool(self._graded)}. Seed {self._journal.seed}."
+            )
         if not self._order.students:  # what it says of a whole class stays
             path = self._journal.path.with_name("summary.txt")
             write_whole(path, text.written.encode(errors="backslashreplace"))

@@ -202,7 +202,10 @@ def test_a_class_ends_in_a_summary_that_is_kept(
     said = capfd.readouterr()
     assert said.out.count("\n") == 7
     scores = [json.loads(line)["score"] for line in said.out.splitlines()]
-    assert f"{LESSON}: 6 graded, mean {sum(scores) / 6:.2f} of 9 points; 1 INVALID" in said.err
+    assert (
+        f"{LESSON}: 6 graded, by the autograder, mean {sum(scores) / 6:.2f} of 9 points; 1 INVALID"
+        in said.err
+    )
     assert "Late: 1 (s2 by 1 d)" in said.err
     assert re.search(r"7 graded now in [\d.]+ s, \d+ a minute\. Seed 1\.", said.err)
     assert said.err.endswith(f"The whole summary is in class/runs/{LESSON}/summary.txt\n")
@@ -770,6 +773,15 @@ def test_what_ends_two_workers_is_invalid_and_the_rest_goes_on(course: Path) -> 
     statuses = [result["status"] for result in results]
     assert statuses == ["INVALID", "GRADED", "GRADED", "INVALID", "GRADED"]
     assert "A person has to look at it" in results[0]["message"]
+
+
+def test_what_ends_workers_is_told_also_where_nobody_else_is_left(course: Path) -> None:
+    hand_in(course, "s1", notebook())
+    grade(course)
+    for student in ("s2", "s3"):
+        hand_in(course, student, notebook({"die": True, "student": student}))
+    results = grade(course, resume=True)
+    assert [result["status"] for result in results] == ["GRADED", "INVALID", "INVALID"]
 
 
 def test_a_grader_that_always_dies_gives_nobody_a_zero(course: Path) -> None:
