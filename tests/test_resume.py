@@ -269,7 +269,7 @@ def test_graders_of_one_gradebook_wait_and_say_for_whom(course: Path) -> None:
         runs = [start(course, "--jobs=1", "--seed=5", f"--json={name}") for name in "ab"]
         for run in runs:
             assert run.stderr is not None
-            waits = f"Process {os.getpid()} is grading another since"
+            waits = f"Process {os.getpid()} has been grading another since"
             assert run.stderr.readline().startswith(waits)
         assert lines_in(course) == 0
     for run in runs:
