@@ -17,7 +17,7 @@ from attnlab.checks.declare import SEEDS, Case, Exercise, Slot
 from attnlab.checks.diagnose import answer_of
 from attnlab.checks.observe import Array, Items, Other, Scalar, Value, observe, rebuild
 from attnlab.checks.trial import generate
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 
 settings.register_profile("exact", deadline=None, derandomize=True)
 settings.load_profile("exact")

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from attnlab.checks.notebook import check
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 from tests.answers import all_answers
 from tests.answers.tally import mark
 from tests.course import ROOT, SLUGS

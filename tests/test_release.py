@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 from tests.course import (
     BEGIN,
     BIN,

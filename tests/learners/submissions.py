@@ -13,15 +13,15 @@ from typing import TypeVar
 import nbformat
 from nbformat import NotebookNode
 
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of, slugs
 
-from .answers import MODULES, Written, bank, unfinished
+from .answers import Written, bank, unfinished
 from .draft import Draft, is_exercise, name_of
 from .front_ends import FRONT_ENDS
 from .habits import Habit, habits_for
 
 ROOT = Path(__file__).parents[2]
-LESSONS = tuple(MODULES)
+LESSONS = slugs()
 Item = TypeVar("Item")
 
 
