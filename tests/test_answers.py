@@ -20,6 +20,7 @@ from attnlab.checks.verdict import judge
 from attnlab.lessons import exercises_of, slugs
 from tests.answers import Answer, all_answers
 from tests.answers.tally import Mark, mark, rows, totals
+from tests.readme import README, replaced
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = all_answers()
@@ -151,12 +152,8 @@ def test_answers_have_names_of_their_own() -> None:
 
 
 def test_readme_states_the_totals() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    _, opened, rest = text.partition("<!-- totals -->")
-    stated, closed, _ = rest.partition("<!-- /totals -->")
-    assert opened, "README.md has no <!-- totals -->"
-    assert closed, "README.md has no <!-- /totals --> after <!-- totals -->"
-    assert totals(rows(map(marked, ANSWERS))) in stated
+    text = README.read_text(encoding="utf-8")
+    assert replaced(text, "totals", totals(rows(map(marked, ANSWERS)))) == text, "make readme"
 
 
 def printed_table(*lessons: str, more: str = "") -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from functools import cache
 from itertools import permutations
@@ -19,7 +18,7 @@ from autograder.lessons import known, lesson_of, refuse_others
 from autograder.limits import Limits
 from autograder.problems import Usage
 from autograder.read import Cell, Unreadable, read
-from tests.course import ROOT, SLUGS, released_path, solution_path
+from tests.course import SLUGS, released_path, solution_path
 
 LIMITS = Limits()
 PLANNED = [lesson.slug for lesson in planned()]
@@ -76,15 +75,6 @@ def refusal(name: str) -> str:
     with pytest.raises(Usage) as caught:
         known(name)
     return str(caught.value)
-
-
-def test_the_readme_has_the_lessons_that_are_there_and_the_planned_ones() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d\d .*?) \| .*\| (available|planned) \|$", readme, re.MULTILINE)
-    told = [(re.sub(r"\W+", "-", title.lower()), status) for title, status in rows]
-    assert [slug for slug, status in told if status == "available"] == list(slugs())
-    to_come = [slug for slug, status in told if status == "planned"]
-    assert all(slug.startswith(name) for slug, name in zip(PLANNED, to_come, strict=True))
 
 
 # cells ------------------------------------------------------------------------------------------
