@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 CODE := src autograder tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test release outputs sync bench grade feedback formgrader demo-class
+.PHONY: help lab test release outputs sync readme bench grade feedback formgrader demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ outputs: sync ## run the solutions and store their outputs, which the tests comp
 		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=120 solutions/*/*.ipynb
 	$(BIN)/python -m attnlab.figures.live.stored solutions/*/*.ipynb
 	$(BIN)/jupytext --quiet --sync solutions/*/*.ipynb
+
+readme: $(READY) ## write the lessons' rows, points and totals into README.md
+	$(BIN)/python -m tests.readme
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with
 	$(BIN)/python -m benchmarks.import_time

@@ -128,12 +128,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _grade(asked: argparse.Namespace) -> int:
+    from attnlab import lessons
     from autograder import pool
-    from autograder.lessons import STAGE_OF, known
+    from autograder.lessons import known
 
     lesson = known(asked.lesson)  # before all that takes seconds to load
     with contextlib.ExitStack() as stack:
-        nursery = None if asked.scheduler else pool.load_ahead(STAGE_OF[lesson])
+        nursery = None if asked.scheduler else pool.load_ahead(lessons.lesson(lesson).stage)
         if nursery is not None:
             stack.enter_context(nursery)
         return _grade_class(asked, lesson, nursery)

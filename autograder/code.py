@@ -23,8 +23,10 @@ def digest() -> str:
 def _modules() -> Iterator[Path]:
     """Every module, folder by folder. What learners hand in lies among the grader's own folders."""
     course, grader = Path(attnlab.__path__[0]), Path(autograder.__path__[0])
-    for folder in (course, course / "checks", course / "exercises", grader):
+    for folder in (course, course / "checks", course / "mistakes", grader):
         yield from _regular(folder.glob("*.py"))
+    lessons = _regular((course / "lessons").rglob("*.py"))
+    yield from (path for path in lessons if path.name != "figures.py")
     yield from _regular((grader / "child").rglob("*.py"))
 
 

@@ -26,7 +26,7 @@ from nbgrader.preprocessors import ClearOutput, ClearSolutions
 from sqlalchemy import select
 from sqlalchemy.engine import make_url
 
-from attnlab.lesson import slugs
+from attnlab.lessons import slugs
 from autograder.course import Course, CourseError
 from autograder.database import Database, GradebookError
 from autograder.files import NotWritten, write_whole

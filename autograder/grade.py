@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from socket import socket
 from types import TracebackType
 
+from attnlab import lessons
 from attnlab.checks.calling import Call, Outcome, Raised
 from attnlab.checks.card import as_message
 from attnlab.checks.deadline import Deadline, Overrun
@@ -21,7 +22,6 @@ from attnlab.checks.declare import Exercise
 from attnlab.checks.findings import Verdict
 from attnlab.checks.trial import BrokenCheck
 from attnlab.checks.verdict import judge
-from attnlab.exercises import exercises_of
 from autograder import verdicts
 from autograder.child.wire import Ran
 from autograder.isolation import IsolationError
@@ -68,10 +68,10 @@ class Grader:
         lane: socket | None = None,
     ) -> None:
         self.lesson = lesson
-        self._exercises = exercises_of(lesson)
+        self._exercises = lessons.exercises_of(lesson)
         self._released = read(released.encode(), limits)
         self._seed, self._limits = seed, limits
-        self._stage = next(iter(self._exercises.values())).stage
+        self._stage = lessons.lesson(lesson).stage
         self._sandbox = Sandbox(self._stage, limits, weaker, lane=lane)
 
     def __enter__(self) -> Grader:

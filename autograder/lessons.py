@@ -5,21 +5,13 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from attnlab.lesson import absent, slugs
+from attnlab import lessons
+from attnlab.lessons import slugs
 from autograder.limits import Limits
 from autograder.problems import Problem, Usage, printable
 from autograder.read import Cell, Unreadable, read
 from autograder.rebuild import exercise_of, is_solution, labels, last_definition
 
-# What learners write in. Known before a lesson's exercises are loaded, which takes PyTorch.
-STAGE_OF = {
-    "01-soft-lookup": "pure",
-    "02-pure-python": "pure",
-    "03-numpy": "numpy",
-    "04-scaling": "numpy",
-    "05-pytorch": "torch",
-    "06-causal-mask": "torch",
-}
 RELEASED = Path(__file__).resolve().parent.parent / "notebooks"
 _PLAIN = 0.5  # of the labels that a lesson alone has
 
@@ -30,9 +22,10 @@ def known(lesson: str) -> str:
     Raises:
         Usage: there is no such lesson.
     """
-    if lesson in slugs():
-        return lesson
-    raise Usage(absent(lesson))
+    try:
+        return lessons.known(lesson)
+    except LookupError as unknown:
+        raise Usage(str(unknown)) from None
 
 
 def released_text(path: Path) -> str:

@@ -11,14 +11,14 @@ from importlib import import_module
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker, one core; read as PyTorch loads
 
-from attnlab.exercises import MODULES, exercises_of
+from attnlab.lessons import exercises_of, slugs
 from autograder.grade import Grader as Grader
 from autograder.isolation import IsolationError as IsolationError
 
 gc.disable()  # what is being imported is no garbage: PyTorch takes a tenth less time
 import_module("numpy.random")  # which NumPy, and the checks, leave to their first use
 import_module("attnlab.checks.torch_calls")
-for _lesson in MODULES:
+for _lesson in slugs():
     exercises_of(_lesson)
 gc.freeze()  # or a worker's first collection would write to, and so copy, all of it
 gc.enable()

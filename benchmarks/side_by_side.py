@@ -97,7 +97,10 @@ class Course:
         return time.perf_counter() - begun
 
     def _environment(self) -> dict[str, str]:
-        ours = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+        ours = {
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]),
+            "PYTHONWARNINGS": "ignore",
+        }
         return {**os.environ, **ours, **self.environment}
 
     def scores(self, lesson: str) -> dict[str, dict[str, float | None]]:

@@ -13,9 +13,11 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from attnlab.lessons import slugs
+
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
-SLUGS = sorted(path.name for path in (ROOT / "solutions").glob("[0-9]*") if path.is_dir())
+SLUGS = list(slugs())
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 
 # What `make release` and nbgrader read.

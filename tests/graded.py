@@ -11,7 +11,7 @@ from typing import Any
 from attnlab.checks import card
 from attnlab.checks.findings import Diagnosis, Line, Verdict
 from attnlab.checks.observe import Scalar
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 from autograder.results import ExerciseResult, Graded, Result
 from tests.course import ROOT, released_path
 

@@ -36,7 +36,7 @@ def make_course(folder: Path, lesson: str = LESSON) -> Path:
 
 def environment() -> dict[str, str]:
     """For processes that are to find the checkout from elsewhere."""
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
 
 
 def notebook(fake: dict[str, Any] | None = None, lesson: str = LESSON) -> bytes:

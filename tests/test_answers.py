@@ -17,16 +17,16 @@ from attnlab.checks.declare import SEEDS, Case, Exercise, Mistake
 from attnlab.checks.diagnose import answer_of
 from attnlab.checks.trial import generate
 from attnlab.checks.verdict import judge
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of, slugs
 from tests.answers import Answer, all_answers
 from tests.answers.tally import Mark, mark, rows, totals
+from tests.readme import README, replaced
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = all_answers()
 WRONG = [answer for answer in ANSWERS if answer.slug]
 RIGHT = [answer for answer in ANSWERS if not answer.slug]
-LESSONS = tuple(dict.fromkeys(answer.lesson for answer in ANSWERS))
-EXERCISES = [exercise for lesson in LESSONS for exercise in exercises_of(lesson).values()]
+EXERCISES = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
 BANK = [(exercise, mistake) for exercise in EXERCISES for mistake in exercise.mistakes]
 GENERAL = {
     "wrong-type",
@@ -152,26 +152,22 @@ def test_answers_have_names_of_their_own() -> None:
 
 
 def test_readme_states_the_totals() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    _, opened, rest = text.partition("<!-- totals -->")
-    stated, closed, _ = rest.partition("<!-- /totals -->")
-    assert opened, "README.md has no <!-- totals -->"
-    assert closed, "README.md has no <!-- /totals --> after <!-- totals -->"
-    assert totals(rows(map(marked, ANSWERS))) in stated
+    text = README.read_text(encoding="utf-8")
+    assert replaced(text, "totals", totals(rows(map(marked, ANSWERS)))) == text, "make readme"
 
 
-def printed_table(*modules: str, more: str = "") -> subprocess.CompletedProcess[str]:
-    """What `python -m tests.answers` does when these are all of its modules."""
+def printed_table(*lessons: str, more: str = "") -> subprocess.CompletedProcess[str]:
+    """What `python -m tests.answers` does when these are all of the lessons."""
     program = (
         "import runpy, tests.answers as answers\n"
-        f"answers.MODULES = {modules!r}\n{more}\n"
+        f"answers.slugs = lambda: {lessons!r}\n{more}\n"
         "runpy.run_module('tests.answers.__main__')\n"
     )
     return subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
 
 
 def test_table_is_printed() -> None:
-    table = printed_table("soft_lookup")
+    table = printed_table("01-soft-lookup")
     assert table.returncode == 0, table.stderr
     answers = [answer for answer in ANSWERS if answer.lesson == "01-soft-lookup"]
     assert totals(rows(map(marked, answers))) in table.stdout

@@ -15,9 +15,9 @@ from attnlab.checks.calling import Call, Outcome
 from attnlab.checks.compare import Answer, Difference, changed_input, compare
 from attnlab.checks.declare import SEEDS, Case, Exercise, Slot
 from attnlab.checks.diagnose import answer_of
-from attnlab.checks.observe import Array, Items, Other, Scalar, Value, observe, rebuild
+from attnlab.checks.observe import Array, Items, Other, Scalar, Seed, Value, observe, rebuild
 from attnlab.checks.trial import generate
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of, slugs
 
 settings.register_profile("exact", deadline=None, derandomize=True)
 settings.load_profile("exact")
@@ -391,8 +391,20 @@ AXES: dict[tuple[str, str], tuple[str, ...]] = {
     ("03-numpy", "scaled_dot_product_attention"): ("… n k", "… m k", "… m v"),
     ("03-numpy", "count_attention"): ("=n", "=d", "=k", "=v"),
     ("03-numpy", "routing_matrix"): ("n m", "d v"),
+    ("04-scaling", "score_std"): ("=k", "=n", "?"),
+    ("04-scaling", "softmax_jacobian"): ("m",),
+    ("04-scaling", "entropy"): ("… m",),
+    ("04-scaling", "best_scale"): ("… n k", "… m k"),
+    ("05-pytorch", "scaled_dot_product_attention"): ("… n k", "… m k", "… m v"),
+    ("05-pytorch", "SelfAttention"): ("… n d", "=d", "=k", "=v"),
+    ("06-causal-mask", "causal_mask"): ("=n",),
+    ("06-causal-mask", "attention"): ("… n d", "d k", "d k", "d v"),
+    ("06-causal-mask", "padding_mask"): ("b", "=n"),
+    ("06-causal-mask", "decoder_mask"): ("b", "=n"),
 }
-ASKED = [exercises_of(lesson)[name] for lesson, name in AXES]
+# Their cases are made of a few small sizes, so that two seeds may well give the same.
+FEW = {("06-causal-mask", "causal_mask"), ("06-causal-mask", "decoder_mask")}
+ASKED = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
 SEED = st.integers(0, 2**32 - 1)
 many_seeds = settings(max_examples=20)
 
@@ -404,9 +416,9 @@ def shape_of(arg: Any) -> tuple[int, ...]:
 
 
 def sizes_of(case: Case, axes: tuple[str, ...]) -> dict[str, int]:
-    """The size that each letter stands for in a case."""
+    """The size that each letter stands for in a case: in its arguments, then in its `sizes`."""
     sizes: dict[str, int] = {}
-    for arg, letters in zip(case.args, axes, strict=False):
+    for arg, letters in zip([*case.args, *(case.sizes or ())], axes, strict=False):
         if letters == "?":
             continue
         if letters.startswith("="):
@@ -445,9 +457,8 @@ def named(exercise: Exercise) -> str:
 every_exercise = pytest.mark.parametrize("exercise", ASKED, ids=named)
 
 
-def test_every_exercise_of_these_lessons_is_asked_about() -> None:
-    lessons = dict.fromkeys(lesson for lesson, _ in AXES)
-    assert list(AXES) == [(lesson, name) for lesson in lessons for name in exercises_of(lesson)]
+def test_the_axes_of_every_exercise_are_written_down() -> None:
+    assert list(AXES) == [(exercise.lesson, exercise.name) for exercise in ASKED]
 
 
 @every_exercise
@@ -471,7 +482,9 @@ def test_cases_are_made_again_from_their_seed(exercise: Exercise, seed: int) -> 
     assert one == two
 
 
-@every_exercise
+@pytest.mark.parametrize(
+    "exercise", [each for each in ASKED if (each.lesson, each.name) not in FEW], ids=named
+)
 @given(SEED, SEED)
 @many_seeds
 def test_another_seed_makes_other_cases(exercise: Exercise, seed: int, other: int) -> None:
@@ -490,7 +503,7 @@ def test_right_answers_are_finite_numbers(exercise: Exercise, seed: int) -> None
             continue
         right = answer_of(exercise.oracle, case)
         assert not right.raises
-        assert len(right.values) == len(exercise.returns)
+        assert len(right.values) == len(exercise.slots(case))
         for values in right.values:
             assert np.isfinite(values).all()
 
@@ -502,7 +515,10 @@ def test_inputs_can_be_sent_to_another_process(exercise: Exercise, seed: int) ->
     for _, case in generate(exercise, (seed,)):
         for value in observed(case):
             assert not any(isinstance(leaf, Other) for leaf in leaves(value))
-            assert observe(rebuild(value)) == value
+            if isinstance(value, Seed):  # which becomes a generator there
+                assert isinstance(rebuild(value), np.random.Generator)
+            else:
+                assert observe(rebuild(value)) == value
 
 
 @every_exercise
@@ -514,8 +530,10 @@ def test_inputs_are_of_their_stage(exercise: Exercise, seed: int) -> None:
             if exercise.stage == "pure":
                 assert isinstance(leaf, Scalar)
                 assert not leaf.kind.startswith("numpy.")
-            else:
+            elif exercise.stage == "numpy":
                 assert not (isinstance(leaf, Array) and leaf.kind == "tensor")
+            else:
+                assert not isinstance(leaf, Array) or leaf.kind == "tensor"
 
 
 @every_exercise
@@ -527,5 +545,13 @@ def test_every_group_has_a_case_on_each_seed(exercise: Exercise) -> None:
 
 @every_exercise
 def test_points_are_those_of_the_curriculum(exercise: Exercise) -> None:
-    points = dict(zip(AXES, (1, 2, 3, 1, 1, 1, 2, 3, 1, 1, 4, 1, 2), strict=True))
-    assert exercise.points == points[exercise.lesson, exercise.name]
+    points = {
+        "01-soft-lookup": (1, 2, 3),
+        "02-pure-python": (1, 1, 1, 2, 3),
+        "03-numpy": (1, 1, 4, 1, 2),
+        "04-scaling": (1, 2, 1, 1),
+        "05-pytorch": (3, 3),
+        "06-causal-mask": (1, 5, 1, 2),
+    }
+    place = list(exercises_of(exercise.lesson)).index(exercise.name)
+    assert exercise.points == points[exercise.lesson][place]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnlab.exercises.attention import attend
 from attnlab.figures.live import SoftLookup
+from attnlab.reference import attend
 
 KEYS = [[2, -1], [2, 1], [-1, 2], [-2, -1]]
 PAGES = [[1, 4, 12], [10, 8, 16], [35, 0, 10], [2, 0, 30]]

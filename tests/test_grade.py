@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from attnlab.checks.card import as_html, as_text
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 from autograder.grade import Grader
 from autograder.limits import Limits
 from autograder.read import Unreadable

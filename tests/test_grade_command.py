@@ -24,11 +24,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook as open_gradebook
 
-from attnlab.exercises import exercises_of
-from attnlab.lesson import slugs
 from autograder import __main__, classes, pool, progress, roster
 from autograder.course import Course
-from autograder.lessons import STAGE_OF
 from autograder.limits import Limits
 from autograder.marking import GivenUp, GradesOne, Job, never
 from autograder.one_file import as_text, student_of
@@ -119,13 +116,6 @@ def session_of(leader: int) -> list[int]:
         if entry.name.isdigit() and int(fields[3]) == leader and fields[0] not in "ZX":
             found.append(int(entry.name))
     return found
-
-
-def test_the_stage_of_each_lesson_is_known_before_it_is_loaded() -> None:
-    declared = {
-        lesson: {exercise.stage for exercise in exercises_of(lesson).values()} for lesson in slugs()
-    }
-    assert declared == {lesson: {stage} for lesson, stage in STAGE_OF.items()}
 
 
 # Results

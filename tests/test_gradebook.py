@@ -825,7 +825,7 @@ with Gradebook(Course.here()) as gradebook:
     for number in range(8):
         gradebook.record([grade("both"), grade(f"{sys.argv[1]}-{number}")])
 """
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     both = [
         subprocess.Popen([sys.executable, "-c", program, name], cwd=folder, env=environment)
         for name in ("one", "two")
@@ -936,7 +936,7 @@ def on_a_small_disk(folder: Path, place: Path, size: str, then: str = "") -> tup
         text=True,
         timeout=120,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])},
     )
     assert done.returncode == 0, done.stderr
     said, same, number = json.loads(done.stdout.splitlines()[-1])

@@ -8,10 +8,10 @@ import nbformat
 import pytest
 
 from attnlab.checks.notebook import check
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 from tests.answers import all_answers
 from tests.answers.tally import mark
-from tests.course import ROOT, SLUGS
+from tests.course import ROOT
 from tests.learners.answers import Written, bank, unfinished
 from tests.learners.front_ends import FRONT_ENDS
 from tests.learners.habits import HABITS
@@ -33,10 +33,6 @@ def some_class(students: int = 40, seed: int = 1) -> tuple[Submission, ...]:
 
 def text_of(written: Written) -> str:
     return "\n\n".join([*written.imports, *written.helpers, written.source])
-
-
-def test_the_class_takes_every_lesson() -> None:
-    assert list(LESSONS) == SLUGS
 
 
 def test_same_seed_same_class() -> None:

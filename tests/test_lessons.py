@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from functools import cache
 from itertools import permutations
@@ -13,14 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlab.lesson import LESSONS, PLANNED, begin
+from attnlab.lesson import begin
+from attnlab.lessons import planned, slugs
 from autograder.lessons import known, lesson_of, refuse_others
 from autograder.limits import Limits
 from autograder.problems import Usage
 from autograder.read import Cell, Unreadable, read
-from tests.course import ROOT, SLUGS, released_path, solution_path
+from tests.course import SLUGS, released_path, solution_path
 
 LIMITS = Limits()
+PLANNED = [lesson.slug for lesson in planned()]
 PAIRS = list(permutations(SLUGS, 2))
 
 
@@ -67,22 +68,13 @@ def test_a_planned_lesson_is_said_to_be_planned(name: str, meant: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "LESSON", "99", "é", "²", "/", "x" * 10_000])
 def test_a_name_that_is_like_no_lessons_is_answered_with_all(name: str) -> None:
-    assert refusal(name) == f"There is no lesson {name!r}. The lessons are {', '.join(LESSONS)}."
+    assert refusal(name) == f"There is no lesson {name!r}. The lessons are {', '.join(slugs())}."
 
 
 def refusal(name: str) -> str:
     with pytest.raises(Usage) as caught:
         known(name)
     return str(caught.value)
-
-
-def test_the_readme_has_the_lessons_that_are_there_and_the_planned_ones() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d\d .*?) \| .*\| (available|planned) \|$", readme, re.MULTILINE)
-    told = [(re.sub(r"\W+", "-", title.lower()), status) for title, status in rows]
-    assert [slug for slug, status in told if status == "available"] == list(LESSONS)
-    planned = [slug for slug, status in told if status == "planned"]
-    assert all(slug.startswith(name) for slug, name in zip(PLANNED, planned, strict=True))
 
 
 # cells ------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 from tests.course import (
     SLUGS,
     code_cells,

@@ -9,7 +9,7 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 from tests.course import SLUGS, code_cells, grading, is_check, is_exercise, read, released_path
 
 CELL_SECONDS = 120

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 from autograder import classes, gradebook, roster, timestamps
 from autograder.journal import Journal
 from autograder.marking import GradesOne, Job, OpensGrader, open_grader

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 from tests.course import (
     BEGIN,
     BIN,
@@ -301,11 +301,3 @@ def test_every_figure_has_a_text_alternative(slug: str) -> None:
 )
 def test_silent_pictures_are_found(html: str, count: int) -> None:
     assert len(silent_pictures(html)) == count
-
-
-def test_the_readme_calls_the_released_lessons_available() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d\d) .*\| (available|planned) \|$", readme, flags=re.MULTILINE)
-    available = [number for number, status in rows if status == "available"]
-    assert len(rows) == 12
-    assert available == [slug[:2] for slug in SLUGS]

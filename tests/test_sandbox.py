@@ -378,7 +378,7 @@ def test_the_network_namespace_is_empty(pure: Sandbox) -> None:
     "path",
     [
         CHECKOUT / "solutions",
-        CHECKOUT / "src/attnlab/exercises",
+        CHECKOUT / "src/attnlab/lessons",
         CHECKOUT / "src/attnlab/checks/trial.py",
         CHECKOUT / "autograder/sandbox.py",
         CHECKOUT,

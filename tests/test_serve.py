@@ -105,7 +105,7 @@ def test_error_ends_its_cell_and_keeps_what_came_before(run: Run) -> None:
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
         ("input('name? ')", "EOFError"),
         ("import numpy", "ModuleNotFoundError"),
-        ("import attnlab.exercises", "ModuleNotFoundError"),
+        ("import attnlab.lessons", "ModuleNotFoundError"),
         ("def f(): f()\nf()", "RecursionError"),
         ("class E(BaseException): pass\nraise E", "E"),
     ],

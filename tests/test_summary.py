@@ -10,7 +10,7 @@ import pytest
 
 from attnlab.checks.calling import Call, Outcome, Raised
 from attnlab.checks.verdict import judge
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 from autograder import verdicts
 from autograder.rows import Remarks
 from autograder.summary import Texts, summarise

@@ -17,7 +17,7 @@ from attnlab.checks.deadline import Deadline
 from attnlab.checks.findings import Verdict
 from attnlab.checks.notebook import check
 from attnlab.checks.verdict import judge
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 
 Function = Callable[..., Any]
 Tensor = torch.Tensor

@@ -22,14 +22,14 @@ from attnlab.checks.declare import Exercise
 from attnlab.checks.findings import Verdict
 from attnlab.checks.observe import Array, Items, Other, Scalar, Seed, Value, describe, observe
 from attnlab.checks.verdict import judge
-from attnlab.exercises import MODULES, exercises_of
+from attnlab.lessons import exercises_of, slugs
 from autograder.child import wire
 from autograder.child.wire import Gone, Late, Malformed, Ran
 
 MOST = 10_000
 REPLY = wire.reply_bytes(MOST)
 SEEDS = (3, 4)
-EXERCISES = [exercise for slug in MODULES for exercise in exercises_of(slug).values()]
+EXERCISES = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
 
 # values ---------------------------------------------------------------------------------------
 

@@ -212,7 +212,7 @@ print("same as three loops:", np.array_equal(S3, S_loops))
 # In the figure, look for the frames: which row of Q, which row of K, and which one cell of S.
 
 # %% nbgrader={"grade": false, "grade_id": "see-contraction", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.numpy_arrays.contraction(Q3, K3, S3, words, n=1, m=2)
+figures.numpy.contraction(Q3, K3, S3, words, n=1, m=2)
 
 # %% [markdown]
 # Row n of Q and row m of K, walked in step along k, become the single number in row n, column m.
@@ -595,7 +595,7 @@ mask[:, sentence.index("old")] = False
 mask[sentence.index("the"), :] = False
 
 free, hidden = attend(X)[1], attend(X, mask=mask)[1]
-figures.numpy_arrays.masked_weights(free, hidden, mask, sentence)
+figures.numpy.masked_weights(free, hidden, mask, sentence)
 
 # %% [markdown]
 # Every hatched cell is exactly 0. (The one other cell on the right that reads 0.00 is merely small.)
@@ -665,7 +665,7 @@ print("all outputs between values:", bool(inside.all()))
 # %% nbgrader={"grade": false, "grade_id": "see-shuffle", "locked": true, "schema_version": 3, "solution": false, "task": false}
 order = [3, 1, 4, 0, 2]
 shuffled = [sentence[i] for i in order]
-figures.numpy_arrays.two_orders(attend(X)[1], sentence, attend(X[order])[1], shuffled)
+figures.numpy.two_orders(attend(X)[1], sentence, attend(X[order])[1], shuffled)
 
 # %% [markdown]
 # The pair has kept its weight and changed its place. So have all pairs, and all outputs, in every
@@ -793,7 +793,7 @@ for n in (2, 5, 50):
 steps = [16, 64, 256, 1024]
 by_length = [count_attention(n, 64, 64, 64) for n in steps]
 by_width = [count_attention(64, width, width, width) for width in steps]
-figures.numpy_arrays.growth(
+figures.numpy.growth(
     steps,
     {
         "parameters": [parameters for parameters, _ in by_length],
@@ -917,7 +917,7 @@ print("linear while it is fixed:", np.allclose(big @ (2 * X).ravel(), 2 * Z.rave
 make_values = routing_matrix(np.eye(5), W_v)
 mix_tokens = routing_matrix(A, np.eye(d_v))
 print("mix @ values is the big matrix:", np.allclose(mix_tokens @ make_values, big))
-figures.numpy_arrays.factors(mix_tokens, make_values, big, sentence)
+figures.numpy.factors(mix_tokens, make_values, big, sentence)
 
 # %% [markdown]
 # Of the mixing matrix one entry in d_v is not 0, of the value matrix one in N. Their product is
@@ -949,7 +949,7 @@ rebuilt = []
 for phrase in pair:
     weights = attend(np.array([vector[word] for word in phrase]))[1]
     rebuilt.append(routing_matrix(weights, W_v))
-figures.numpy_arrays.rebuilt_or_fixed(pair, rebuilt, fixed)
+figures.numpy.rebuilt_or_fixed(pair, rebuilt, fixed)
 
 # %% [markdown]
 # The bottom row does not change from left to right. The top row does: the pattern within the blocks

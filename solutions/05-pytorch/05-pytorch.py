@@ -307,7 +307,7 @@ print("X", tuple(X.shape), " q", tuple(q.shape), " k", tuple(k.shape), " v", tup
 # %% nbgrader={"grade": false, "grade_id": "see-reach", "locked": true, "schema_version": 3, "solution": false, "task": false}
 out = F.scaled_dot_product_attention(q, k, v)
 out[0, 2, 0].backward()
-figures.tensors.gradient_reach(
+figures.pytorch.gradient_reach(
     {"q": q.grad, "k": k.grad, "v": v.grad}, sentences, sentence=0, token=2
 )
 
@@ -822,7 +822,7 @@ print("tokens", tuple(X.shape), "-> MLP", tuple(mixed.shape), " attention", tupl
 first_layer = torch.stack(
     [torch.autograd.functional.jacobian(mlp[0], sentence[:, 0]) for sentence in X]
 )
-figures.tensors.fixed_or_rebuilt(sentences, first_layer, A.detach())
+figures.pytorch.fixed_or_rebuilt(sentences, first_layer, A.detach())
 
 # %% [markdown]
 # Above, one matrix, twice: it was fixed before either sentence was seen. Below, each sentence got its

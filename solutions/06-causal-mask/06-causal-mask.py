@@ -219,7 +219,7 @@ print(shares @ pages)
 # %% nbgrader={"grade": false, "grade_id": "see-by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 four = ["the", "cat", "sat", "on"]
 scaled = [[1, 2, 0, 1], [0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 1, 2]]
-figures.causal.hide_then_share(scaled, four)
+figures.causal_mask.hide_then_share(scaled, four)
 
 # %% [markdown]
 # In the first panel *the* scores *cat* highest, with 2. In the second that cell is hatched and holds
@@ -278,7 +278,7 @@ causal, causal_losses = train(is_causal=True)
 # shipped, going by the curve?
 
 # %% nbgrader={"grade": false, "grade_id": "see-dice", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.causal.losses(
+figures.causal_mask.losses(
     {"no mask": no_mask_losses, "causal": causal_losses}, math.log(6), "honest best: ln 6"
 )
 
@@ -317,7 +317,7 @@ for name, parameters, is_causal in (("no mask", no_mask, False), ("causal", caus
 
 # %% nbgrader={"grade": false, "grade_id": "see-three-models", "locked": true, "schema_version": 3, "solution": false, "task": false}
 source, target = ["the", "cat", "sat", "down"], ["die", "Katze", "setzte", "sich", "hin"]
-figures.causal.three_models(source, target)
+figures.causal_mask.three_models(source, target)
 
 # %% [markdown]
 # Bottom left, *cross*: each German word may read the whole English sentence, which is finished
@@ -780,7 +780,7 @@ check(decoder_mask)
 # %% nbgrader={"grade": false, "grade_id": "see-decoder_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 attend = decoder_mask(lengths, 6)  # True = attend
 titles = ["length 6", "length 3", "length 1"]
-figures.causal.masks(
+figures.causal_mask.masks(
     {title: attend[b, 0] for b, title in enumerate(titles)}, [str(n) for n in range(1, 7)]
 )
 
@@ -886,7 +886,7 @@ print(by_sdpa[0])
 # Hatched in the figure is what ought to be blocked. Where does the colour lie?
 
 # %% nbgrader={"grade": false, "grade_id": "see-trap-true", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.causal.weights_in_panels(
+figures.causal_mask.weights_in_panels(
     {"nn.MultiheadAttention": by_module[0], "SDPA, the same mask": by_sdpa[0]}, four, four, upper
 )
 
@@ -982,7 +982,7 @@ print("  those of bottom-right:", torch.allclose(whole[:, -2:], bottom_right))
 # In the figure, hatched is the one cell that is the future for these two queries.
 
 # %% nbgrader={"grade": false, "grade_id": "see-trap-is_causal", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.causal.weights_in_panels(
+figures.causal_mask.weights_in_panels(
     {"is_causal=True: top left": top_left[0], "needed: bottom right": bottom_right[0]},
     four[-2:],
     four,
@@ -1105,7 +1105,7 @@ check(renormalised, name="attention")
 # The first three failures in one picture, at the same colours. Hatched cells must be 0.
 
 # %% nbgrader={"grade": false, "grade_id": "see-failures", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.causal.weights_in_panels(
+figures.causal_mask.weights_in_panels(
     {
         "right": attention(x, Wq, Wk, Wv)[1][0],
         "softmax over queries": over_queries(x, Wq, Wk, Wv)[1][0],
@@ -1156,7 +1156,7 @@ for b in range(4):
 # %% nbgrader={"grade": false, "grade_id": "see-shape", "locked": true, "schema_version": 3, "solution": false, "task": false}
 dummies = (~real[1]).expand(4, 4)  # True = blocked: the same two columns in every row
 places = ["1", "2", "3", "4"]
-figures.causal.weights_in_panels(
+figures.causal_mask.weights_in_panels(
     {"(B, N) as it is": silent[1], "(B, 1, N)": right[1]}, places, places, dummies
 )
 

@@ -1,7 +1,8 @@
 """Answers as learners write them: wrong ones that a check has to name, right ones it has to pass.
 
-Each module is for one lesson, in the stage's own means and written without looking at the bank of
-mistakes. `python -m tests.answers` checks them all and prints a table.
+Each module is for the lesson whose name it has, `causal_mask` for '06-causal-mask', in the stage's
+own means and written without looking at the bank of mistakes. `python -m tests.answers` checks them
+all and prints a table.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-MODULES = ("soft_lookup", "pure_python", "numpy_arrays", "scaling", "tensors", "causal")
+from attnlab.lessons import known, name_of, slugs
 
 Function = Callable[..., Any]
 Mark = Callable[[Function], Function]
@@ -46,7 +47,7 @@ class Lesson:
     """Decorators that file a lesson's answers."""
 
     def __init__(self, slug: str) -> None:
-        self.slug = slug
+        self.slug = known(slug)
 
     def wrong(self, exercise: str, slug: str, label: str = "") -> Mark:
         """File a mistake under the slug that a check should name it by."""
@@ -64,6 +65,6 @@ class Lesson:
 
 def all_answers() -> tuple[Answer, ...]:
     """Every answer of every lesson, in the order in which they are written down."""
-    for module in MODULES:
-        import_module(f"{__name__}.{module}")
+    for slug in slugs():
+        import_module(f"{__name__}.{name_of(slug)}")
     return tuple(_answers)

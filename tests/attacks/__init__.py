@@ -33,6 +33,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from attnlab.lessons import absent, slugs
+
 HERE = Path(__file__).resolve().parent
 LEFT_BEHIND = "left-by-an-attack"  # in the name of whatever an attack writes
 STATUSES = {"PASS", "FAIL", "ERROR", "TIMEOUT", "OOM", "CRASH", "POLICY", "MISSING"}
@@ -99,6 +101,7 @@ def read(path: Path) -> Attack:
     problems = [
         *(f"no key {key!r}" for key in set(said) - KEYS),
         *(f"no status {s!r}" for ss in expected.values() for s in ss if s not in STATUSES),
+        *([absent(said["lesson"])] if said.get("lesson", slugs()[0]) not in slugs() else []),
         *(["no lesson"] if "lesson" not in said else []),
         *(["no line that says what it tries"] if not tries or "\n" in tries else []),
         *(["no expectation ('nothing' is one)"] if not expect else []),

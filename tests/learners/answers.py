@@ -12,15 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from attnlab.lessons import name_of
+
 BANK = Path(__file__).parents[1] / "answers"
-MODULES = {
-    "01-soft-lookup": "soft_lookup",
-    "02-pure-python": "pure_python",
-    "03-numpy": "numpy_arrays",
-    "04-scaling": "scaling",
-    "05-pytorch": "tensors",
-    "06-causal-mask": "causal",
-}
 Definition = ast.FunctionDef | ast.ClassDef
 
 
@@ -49,7 +43,7 @@ class Written:
 @cache
 def bank(lesson: str) -> tuple[Written, ...]:
     """All answers to a lesson's exercises, in the order in which they are written down."""
-    text = (BANK / f"{MODULES[lesson]}.py").read_text(encoding="utf-8")
+    text = (BANK / f"{name_of(lesson)}.py").read_text(encoding="utf-8")
     module = _Module(text)
     return tuple(
         module.written(exercise, made, label, node)

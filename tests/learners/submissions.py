@@ -13,15 +13,16 @@ from typing import TypeVar
 import nbformat
 from nbformat import NotebookNode
 
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of, slugs
+from attnlab.lessons import lesson as about
 
-from .answers import MODULES, Written, bank, unfinished
+from .answers import Written, bank, unfinished
 from .draft import Draft, is_exercise, name_of
 from .front_ends import FRONT_ENDS
 from .habits import Habit, habits_for
 
 ROOT = Path(__file__).parents[2]
-LESSONS = tuple(MODULES)
+LESSONS = slugs()
 Item = TypeVar("Item")
 
 
@@ -59,7 +60,7 @@ def names(students: int) -> list[str]:
 def _handed_in(lesson: str, students: int, seed: int) -> Iterator[Submission]:
     """Deal a lesson's decks out, so that a class of enough learners shows everything."""
     rng = random.Random(f"{seed}/{lesson}")
-    stage = next(iter(exercises_of(lesson).values())).stage
+    stage = about(lesson).stage
     habits = _deal(rng, habits_for(stage))
     front_ends = _deal(rng, list(FRONT_ENDS))
     desks = {name: _Desk(rng, lesson, name) for name in exercises_of(lesson)}

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from attnlab import lesson as lessons
+from attnlab import lesson as begun
+from attnlab import lessons
 from attnlab.checks.calling import Call, Outcome, perform
 from attnlab.checks.card import Card
 from attnlab.checks.deadline import Deadline
@@ -63,8 +64,8 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
         A number, your points, shown as a card. Never raises, whatever `function` does.
     """
     called = _name_of(function)
-    slug = lesson or lessons.current()
-    missing = lessons.missing_for_checks()
+    slug = lesson or begun.current()
+    missing = begun.missing_for_checks()
     if missing:
         return Card(Verdict(name or called, slug, "UNKNOWN", 0.0, 0.0, message=missing))
     if not name:
@@ -115,10 +116,8 @@ def _name_in_notebook(function: object, slug: str) -> str:
     A lambda, a partial, or what a decorator without `functools.wraps` made has another `__name__`;
     and one function may have the names of two exercises.
     """
-    from attnlab.exercises import MODULES, exercises_of
-
-    lessons_meant = [lesson for lesson in MODULES if slug in ("", lesson)]
-    known = {name for lesson in lessons_meant for name in exercises_of(lesson)}
+    lessons_meant = [lesson for lesson in lessons.slugs() if slug in ("", lesson)]
+    known = {name for lesson in lessons_meant for name in lessons.exercises_of(lesson)}
     names = vars(sys.modules["__main__"])
     bound = [name for name in known if name in names and names[name] is function]
     asked = [name for name in bound if name in _asked_for(names.get("In"))]
@@ -143,10 +142,8 @@ def _find(name: str, slug: str, function: object) -> Exercise:
     Raises:
         LookupError: there is none, with a sentence that says which there are.
     """
-    from attnlab.exercises import exercises_of, lessons_with
-
     if slug:
-        known = exercises_of(slug)
+        known = lessons.exercises_of(slug)
         if name in known:
             return known[name]
         close = difflib.get_close_matches(name, known, n=1)
@@ -156,18 +153,20 @@ def _find(name: str, slug: str, function: object) -> Exercise:
             f"Lesson {slug} has no exercise `{name}`.{hint} Its exercises are {names}. "
             f"Give your function one of these names, or say `check(function, name=…)`."
         )
-    homes = lessons_with(name)
+    homes = lessons.lessons_with(name)
     if len(homes) == 1:
-        return exercises_of(homes[0])[name]
-    fitting = [home for home in homes if _accepts(function, exercises_of(home)[name])]
+        return lessons.exercises_of(homes[0])[name]
+    fitting = [home for home in homes if _accepts(function, lessons.exercises_of(home)[name])]
     if len(fitting) == 1:
-        return exercises_of(fitting[0])[name]
+        return lessons.exercises_of(fitting[0])[name]
     if homes:
         raise LookupError(
             f"`{name}` is an exercise of {' and of '.join(homes)}. "
             f'Say which: `check({name}, lesson="{homes[0]}")`.'
         )
-    everything = ", ".join(f"`{known}`" for home in lessons.slugs() for known in exercises_of(home))
+    everything = ", ".join(
+        f"`{known}`" for home in lessons.slugs() for known in lessons.exercises_of(home)
+    )
     raise LookupError(f"There is no exercise `{name}`. The exercises are {everything}.")
 
 

@@ -1,6 +1,7 @@
-"""Figures of the lessons, one module a lesson; `picture` holds what they share.
+"""Figures: `picture` holds what the lessons' own share, `live` those that can be touched.
 
-Each figure is a function that takes numbers and returns a Picture: an image with its alternative
+`figures.causal_mask` is `attnlab/lessons/causal_mask/figures.py`, and so for each lesson. Each
+figure there is a function that takes numbers and returns a Picture: an image with its alternative
 text. Numbers come from the lesson's own code, so that a picture shows what was computed. Those in
 `live` can be touched: `figures.live.WhoListens(weights, tokens)`.
 """
@@ -8,11 +9,14 @@ text. Numbers come from the lesson's own code, so that a picture shows what was 
 from importlib import import_module
 from typing import Any
 
-_LESSONS = ("soft_lookup", "pure_python", "numpy_arrays", "scaling", "tensors", "causal")
-_PARTS = (*_LESSONS, "live")
+from attnlab import lessons
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PARTS:
-        return import_module(f"attnlab.figures.{name}")
-    raise AttributeError(f"attnlab.figures has no {name!r}; it has {', '.join(_PARTS)}")
+    if name == "live":
+        return import_module("attnlab.figures.live")
+    of_lessons = {lessons.name_of(slug): slug for slug in lessons.slugs()}
+    if name in of_lessons:
+        return lessons.figures_of(of_lessons[name])
+    parts = ", ".join([*of_lessons, "live"])
+    raise AttributeError(f"attnlab.figures has no {name!r}; it has {parts}")

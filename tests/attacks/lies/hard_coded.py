@@ -8,7 +8,7 @@ expect: soft_lookup FAIL
 from attnlab.checks.declare import SEEDS
 from attnlab.checks.diagnose import answer_of
 from attnlab.checks.trial import generate
-from attnlab.exercises import exercises_of
+from attnlab.lessons import exercises_of
 
 exercise = exercises_of(notebook.lesson)["soft_lookup"]
 known = {}

@@ -7,6 +7,6 @@ because: the modules are not there, and asking for them may be refused
 
 # %% soft_lookup
 def soft_lookup(*args, **kwargs):
-    from attnlab.exercises import exercises_of
+    from attnlab.lessons import exercises_of
 
     return exercises_of("01-soft-lookup")["soft_lookup"].oracle(*args, **kwargs)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from attnlab.checks.declare import Case, Exercise, Group, Mistake, Property, Slot, unchanged
-from attnlab.exercises.attention import attend, softmax, tensor, weights
-from attnlab.exercises.bank import (
+from attnlab.lessons.pure_python import LESSON
+from attnlab.lessons.soft_lookup.exercises import MINUS_INFINITY, random_list
+from attnlab.mistakes.bank import (
     CLIPPED,
     OVER_QUERIES,
     UNSTABLE_REASON,
@@ -23,9 +24,8 @@ from attnlab.exercises.bank import (
     scaled,
     scaled_right,
 )
-from attnlab.exercises.soft_lookup import MINUS_INFINITY, random_list
+from attnlab.reference import attend, softmax, tensor, weights
 
-LESSON = "02-pure-python"
 Matrix = Any  # nested lists from a case, (rows, columns)
 
 SHARED_ROWS = (
@@ -67,8 +67,8 @@ def _matmul(A: Matrix, B: Matrix) -> np.ndarray:
 
 MATMUL = Exercise(
     name="matmul",
-    lesson=LESSON,
-    stage="pure",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(A, B) -> list[list[float]]",
     read="Rows times columns",
     returns=(Slot("product", "list", "N M"),),
@@ -173,8 +173,8 @@ def _transpose_cases(rng: np.random.Generator) -> Iterator[Case]:
 
 TRANSPOSE = Exercise(
     name="transpose",
-    lesson=LESSON,
-    stage="pure",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(A) -> list[list[float]]",
     read="Rows times columns",
     returns=(Slot("transposed", "list", "M N"),),
@@ -274,8 +274,8 @@ def _shifted(S: np.ndarray) -> np.ndarray:
 
 SOFTMAX_ROWS = Exercise(
     name="softmax_rows",
-    lesson=LESSON,
-    stage="pure",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(S) -> list[list[float]]",
     read="Scores become weights, row by row",
     returns=(Slot("weights", "list", "N M"),),
@@ -364,8 +364,8 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 ATTENTION_WEIGHTS = Exercise(
     name="attention_weights",
-    lesson=LESSON,
-    stage="pure",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(Q, K) -> A",
     read="The formula, factor by factor",
     returns=(Slot("weights", "list", "N M"),),
@@ -514,8 +514,8 @@ def _scale_by_width_of_x(X: Matrix, W_q: Matrix, W_k: Matrix, W_v: Matrix) -> An
 
 SELF_ATTENTION = Exercise(
     name="self_attention",
-    lesson=LESSON,
-    stage="pure",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(X, W_q, W_k, W_v) -> (Z, A)",
     read="The formula, factor by factor",
     returns=(Slot("Z", "list", "N d_v"), Slot("A", "list", "N N")),

@@ -18,8 +18,8 @@ from attnlab.checks.declare import (
     Slot,
     unchanged,
 )
-from attnlab.exercises.attention import attend, softmax, tensor, weights
-from attnlab.exercises.bank import (
+from attnlab.lessons.numpy import LESSON
+from attnlab.mistakes.bank import (
     IN_SOFTMAX_ALONE,
     OVER_QUERIES,
     UNSTABLE_REASON,
@@ -32,8 +32,8 @@ from attnlab.exercises.bank import (
     scaled,
     scaled_right,
 )
+from attnlab.reference import attend, softmax, tensor, weights
 
-LESSON = "03-numpy"
 Arrays = Any  # arrays from a case
 
 UNSTABLE = (
@@ -61,8 +61,8 @@ def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
 
 SOFTMAX = Exercise(
     name="softmax",
-    lesson=LESSON,
-    stage="numpy",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(scores, axis=-1) -> ndarray",
     read="Softmax that does not overflow",
     returns=(Slot("weights", "ndarray", "…"),),
@@ -159,8 +159,8 @@ def _project(X: Arrays, W: Arrays, b: Arrays = None) -> np.ndarray:
 
 PROJECT = Exercise(
     name="project",
-    lesson=LESSON,
-    stage="numpy",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(X, W, b=None) -> ndarray",
     read="One einsum per arrow",
     returns=(Slot("projected", "ndarray", "… N k"),),
@@ -320,8 +320,8 @@ def _rows_are_shares(args: Arrays, out: np.ndarray, A: np.ndarray) -> bool:
 
 ATTENTION = Exercise(
     name="scaled_dot_product_attention",
-    lesson=LESSON,
-    stage="numpy",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(Q, K, V, mask=None) -> (out, weights)",
     read="The block in five lines",
     returns=(Slot("out", "ndarray", "… N d_v"), Slot("weights", "ndarray", "… N M")),
@@ -527,8 +527,8 @@ def _count(
 
 COUNT = Exercise(
     name="count_attention",
-    lesson=LESSON,
-    stage="numpy",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(n, d, d_k, d_v, bias=False) -> (parameters, weights)",
     read="What depends on N, and what on d",
     returns=(Slot("parameters", "int"), Slot("weights", "int")),
@@ -674,8 +674,8 @@ def _routing(weights: Arrays, W_v: Arrays) -> np.ndarray:
 
 ROUTING = Exercise(
     name="routing_matrix",
-    lesson=LESSON,
-    stage="numpy",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(weights, W_v) -> (N·d_v, M·d)",
     read="One big matrix, rebuilt for every input",
     returns=(Slot("routing", "ndarray", "N·d_v M·d"),),

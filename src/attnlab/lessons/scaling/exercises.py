@@ -20,10 +20,10 @@ from attnlab.checks.declare import (
     unchanged,
 )
 from attnlab.checks.observe import Seed
-from attnlab.exercises.attention import softmax, tensor
-from attnlab.exercises.bank import one_hot
+from attnlab.lessons.scaling import LESSON
+from attnlab.mistakes.bank import one_hot
+from attnlab.reference import softmax, tensor
 
-LESSON = "04-scaling"
 Arrays = Any  # arrays from a case
 
 
@@ -87,8 +87,8 @@ BROADCASTS = (
 
 SCORE_STD = Exercise(
     name="score_std",
-    lesson=LESSON,
-    stage="numpy",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(d_k, n_pairs, rng) -> float",
     read="How far scores spread",
     returns=(Slot("std", "float"),),
@@ -195,8 +195,8 @@ def _jacobian(p: Arrays) -> np.ndarray:
 
 JACOBIAN = Exercise(
     name="softmax_jacobian",
-    lesson=LESSON,
-    stage="numpy",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(p) -> (M, M)",
     read="Softmax's Jacobian",
     returns=(Slot("jacobian", "ndarray", "M M"),),
@@ -323,8 +323,8 @@ def _of(measure: Callable[[Any, int], Any]) -> Callable[..., Any]:
 
 ENTROPY = Exercise(
     name="entropy",
-    lesson=LESSON,
-    stage="numpy",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(p, axis=-1) -> ndarray",
     read="Entropy: how many keys share",
     returns=(Slot("entropy", "ndarray", "…"),),
@@ -446,8 +446,8 @@ def _scale(factor: Callable[[Any, Any], float]) -> Callable[..., Any]:
 
 BEST_SCALE = Exercise(
     name="best_scale",
-    lesson=LESSON,
-    stage="numpy",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(Q, K) -> float",
     read="The factor that keeps variance 1",
     returns=(Slot("scale", "float"),),

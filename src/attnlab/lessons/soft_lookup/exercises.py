@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from attnlab.checks.declare import Case, Exercise, Group, Mistake, Property, Slot, unchanged
-from attnlab.exercises.attention import softmax, tensor
-from attnlab.exercises.bank import (
+from attnlab.lessons.soft_lookup import LESSON
+from attnlab.mistakes.bank import (
     IN_SOFTMAX_ALONE,
     UNSTABLE_REASON,
     UNSTABLE_REMEDY,
@@ -18,8 +18,8 @@ from attnlab.exercises.bank import (
     mistakes_in_softmax,
     python_softmax,
 )
+from attnlab.reference import softmax, tensor
 
-LESSON = "01-soft-lookup"
 SPINES = ["tides", "moss", "glass", "bread", "owls", "maps", "salt", "sleep", "rust", "bees"]
 MINUS_INFINITY = float("-inf")
 
@@ -76,8 +76,8 @@ def _at(values: list[list[float]], position: int) -> list[float]:
 
 HARD_LOOKUP = Exercise(
     name="hard_lookup",
-    lesson=LESSON,
-    stage="pure",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(query, keys, values) -> list[float]",
     read="A dictionary, written as a sum",
     returns=(Slot("output", "list", "d_v"),),
@@ -197,8 +197,8 @@ def _largest_size(scores: list[float]) -> float:
 
 SOFTMAX = Exercise(
     name="softmax",
-    lesson=LESSON,
-    stage="pure",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(scores: list[float]) -> list[float]",
     read="Softmax: scores become shares",
     returns=(Slot("weights", "list", "M"),),
@@ -297,8 +297,8 @@ def _swapped(*args: Any, **kwargs: Any) -> Any:
 
 SOFT_LOOKUP = Exercise(
     name="soft_lookup",
-    lesson=LESSON,
-    stage="pure",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(query, keys, values, temperature=1.0) -> (output, weights)",
     read="The soft lookup",
     returns=(Slot("output", "list", "d_v"), Slot("weights", "list", "M")),

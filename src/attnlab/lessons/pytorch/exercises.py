@@ -21,7 +21,8 @@ from attnlab.checks.declare import (
     Slot,
     unchanged,
 )
-from attnlab.exercises.variants import (
+from attnlab.lessons.pytorch import LESSON
+from attnlab.mistakes.variants import (
     CUTS,
     MASKINGS,
     MIXES,
@@ -35,7 +36,6 @@ from attnlab.exercises.variants import (
     weights_detached,
 )
 
-LESSON = "05-pytorch"
 REFUSED = "ValueError or RuntimeError"  # PyTorch's own error names both shapes
 
 
@@ -203,8 +203,8 @@ def _same(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
 
 FUNCTION = Exercise(
     name="scaled_dot_product_attention",
-    lesson=LESSON,
-    stage="torch",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(q, k, v, attn_mask=None) -> (out, weights)",
     read="The same five lines, batched",
     returns=(Slot("out", "tensor", "… N d_v"), Slot("weights", "tensor", "… N M")),
@@ -402,8 +402,8 @@ def _follows(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool
 
 MODULE = Exercise(
     name="SelfAttention",
-    lesson=LESSON,
-    stage="torch",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="nn.Module(d, d_k, d_v, bias=False) with forward(x) -> (out, weights)",
     read="Attention as a module",
     returns=(Slot("out", "tensor", "B N d_v"), Slot("weights", "tensor", "B N N")),

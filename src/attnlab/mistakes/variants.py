@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from attnlab.checks.declare import Mistake
-from attnlab.exercises.bank import NOT_THE_SCALE, OVER_QUERIES
+from attnlab.mistakes.bank import NOT_THE_SCALE, OVER_QUERIES
 
 Tensor = torch.Tensor
 INFINITY = float("inf")

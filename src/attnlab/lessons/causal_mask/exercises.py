@@ -20,8 +20,9 @@ from attnlab.checks.declare import (
     Slot,
     unchanged,
 )
-from attnlab.exercises.tensors import REFUSED, SHARES, normal
-from attnlab.exercises.variants import (
+from attnlab.lessons.causal_mask import LESSON
+from attnlab.lessons.pytorch.exercises import REFUSED, SHARES, normal
+from attnlab.mistakes.variants import (
     CAUSAL_MASKINGS,
     CUTS,
     MIXES,
@@ -34,9 +35,6 @@ from attnlab.exercises.variants import (
     single_mistakes,
     weights_detached,
 )
-
-LESSON = "06-causal-mask"
-
 
 # causal_mask ---------------------------------------------------------------------------------
 
@@ -56,8 +54,8 @@ def _blocked(n: int, device: Any = None) -> Tensor:
 
 CAUSAL_MASK = Exercise(
     name="causal_mask",
-    lesson=LESSON,
-    stage="torch",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(n, device=None) -> (n, n) bool",
     read="The lower triangle",
     returns=(Slot("blocked", "tensor", "n n"),),
@@ -236,8 +234,8 @@ def _sees_no_future(args: tuple[Any, ...], out: np.ndarray, weights: np.ndarray)
 
 ATTENTION = Exercise(
     name="attention",
-    lesson=LESSON,
-    stage="torch",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(x, Wq, Wk, Wv) -> (out, weights)",
     read="Attention that does not look ahead",
     returns=(Slot("out", "tensor", "B N d_v"), Slot("weights", "tensor", "B N N")),
@@ -438,8 +436,8 @@ def _padding(lengths: Tensor, max_len: int) -> Tensor:
 
 PADDING_MASK = Exercise(
     name="padding_mask",
-    lesson=LESSON,
-    stage="torch",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(lengths, max_len) -> (B, max_len) bool",
     read="Padding",
     returns=(Slot("real", "tensor", "B max_len"),),
@@ -520,8 +518,8 @@ def _decoder(lengths: Tensor, n: int) -> Tensor:
 
 DECODER_MASK = Exercise(
     name="decoder_mask",
-    lesson=LESSON,
-    stage="torch",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
     signature="(lengths, n) -> (B, 1, n, n) bool",
     read="Causal and padding in one",
     returns=(Slot("attend", "tensor", "B 1 n n"),),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from attnlab.checks.declare import Mistake
-from attnlab.exercises.attention import softmax
+from attnlab.reference import softmax
 
 Weigh = Callable[[np.ndarray], np.ndarray]
 

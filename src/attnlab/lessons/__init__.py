@@ -1,0 +1,162 @@
+"""The lessons: the one place that names them, in their order.
+
+    src/attnlab/lessons/causal_mask/    what '06-causal-mask' is: its words, exercises and figures
+
+Everything else finds a lesson by its slug: its notebooks (`solutions/06-causal-mask/`), its answers
+(`tests/answers/causal_mask.py`), its row in the README. To add one, put its line in `REGISTRY`;
+`tests/test_registry.py` says what it lacks.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from attnlab.checks.declare import Exercise
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What can be said of a lesson without loading its exercises.
+
+    Attributes:
+        slug: '06-causal-mask'.
+        title: in the README, after the number.
+        builds: 'what you build' in the README.
+        minutes: that it takes.
+        stage: what learners write in: 'pure', 'numpy' or 'torch'; '' while it is planned.
+        heading: of its notebook, after the number.
+    """
+
+    slug: str
+    title: str
+    builds: str
+    minutes: int
+    stage: str = ""
+    heading: str = ""
+
+    @property
+    def number(self) -> int:
+        return int(self.slug.partition("-")[0])
+
+    @property
+    def planned(self) -> bool:
+        return not self.stage
+
+
+# A slug is a lesson that is there: the rest stands in its folder. A Lesson is a planned one.
+REGISTRY: tuple[str | Lesson, ...] = (
+    "01-soft-lookup",
+    "02-pure-python",
+    "03-numpy",
+    "04-scaling",
+    "05-pytorch",
+    "06-causal-mask",
+    Lesson("07-multi-head", "Multi-head", "several readers at the desk", 60),
+    Lesson("08-cross-attention", "Cross-attention", "asking someone else's shelf", 45),
+    Lesson("09-position", "Position", "order has to be told", 60),
+    Lesson("10-training", "Training", "what the weights learn", 75),
+    Lesson("11-cost", "Cost", "the N² wall, and the ways around it", 75),
+    Lesson("12-gpu-sdpa", "GPU", "the call you use in production", 60),
+)
+
+
+def slugs() -> tuple[str, ...]:
+    """The lessons that are there, in their order."""
+    return tuple(line for line in REGISTRY if isinstance(line, str))
+
+
+def planned() -> tuple[Lesson, ...]:
+    """The lessons to come, in their order."""
+    return tuple(line for line in REGISTRY if isinstance(line, Lesson))
+
+
+def known(slug: str) -> str:
+    """The slug itself.
+
+    Raises:
+        LookupError: there is no such lesson, with the names of those there are.
+    """
+    if slug not in slugs():
+        raise LookupError(absent(slug))
+    return slug
+
+
+def name_of(slug: str) -> str:
+    """What the lesson's modules are called: 'causal_mask' for '06-causal-mask'.
+
+    Raises:
+        LookupError: no such lesson.
+    """
+    return known(slug).partition("-")[2].replace("-", "_")
+
+
+def lesson(slug: str) -> Lesson:
+    """What can be said of a lesson without loading its exercises.
+
+    Raises:
+        LookupError: no such lesson; or its folder is missing, or says that it is another one's.
+    """
+    package = f"{__name__}.{name_of(slug)}"
+    try:
+        found: Lesson = import_module(package).LESSON
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        folder = package.replace(".", "/")
+        raise LookupError(f"{slug} is registered, and there is no src/{folder}/") from None
+    if found.slug != slug:
+        raise LookupError(f"{slug} is registered, and {package} says that it is {found.slug}")
+    return found
+
+
+@cache
+def exercises_of(slug: str) -> dict[str, Exercise]:
+    """The exercises of a lesson by name, in its order.
+
+    Raises:
+        LookupError: no such lesson.
+    """
+    module = import_module(f"{__name__}.{name_of(slug)}.exercises")
+    return {exercise.name: exercise for exercise in module.EXERCISES}
+
+
+def lessons_with(name: str) -> list[str]:
+    """Slugs of the lessons that have an exercise of this name."""
+    return [slug for slug in slugs() if name in exercises_of(slug)]
+
+
+def figures_of(slug: str) -> ModuleType:
+    """The module that draws a lesson's figures.
+
+    Raises:
+        LookupError: no such lesson.
+    """
+    return import_module(f"{__name__}.{name_of(slug)}.figures")
+
+
+def absent(name: str) -> str:
+    """What to say to a name that is no lesson's: which one is meant, as far as that can be told."""
+    meant = _meant(str(name))
+    if meant in [lesson.slug for lesson in planned()]:
+        said = f"Lesson {meant} is planned and not there yet."
+    else:
+        said = f"There is no lesson {name!r}." + (f" Do you mean {meant}?" if meant else "")
+    return f"{said} The lessons are {', '.join(slugs())}."
+
+
+def _meant(name: str) -> str:
+    """The lesson whose number or words these are, else one that is spelled alike, else ''."""
+    words = re.findall(r"[^\W\d_]+|[0-9]+", name.lower())
+    wanted = "-".join(word.zfill(2) if word.isdigit() else word for word in words)
+    lessons = [*slugs(), *(lesson.slug for lesson in planned())]
+    [first, *others] = [slug for slug in lessons if wanted in slug or slug in wanted] or [""]
+    if first and not others:
+        return first
+    return next(iter(difflib.get_close_matches(wanted, lessons, 1, 0.5)), "")

@@ -1,0 +1,12 @@
+"""Lesson 06: No looking ahead."""
+
+from attnlab.lessons import Lesson
+
+LESSON = Lesson(
+    slug="06-causal-mask",
+    title="Causal mask",
+    builds="no looking ahead",
+    minutes=75,
+    stage="torch",
+    heading="No looking ahead",
+)

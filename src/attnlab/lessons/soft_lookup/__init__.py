@@ -1,0 +1,12 @@
+"""Lesson 01: A dictionary you can differentiate."""
+
+from attnlab.lessons import Lesson
+
+LESSON = Lesson(
+    slug="01-soft-lookup",
+    title="Soft lookup",
+    builds="a dictionary you can differentiate",
+    minutes=65,
+    stage="pure",
+    heading="A dictionary you can differentiate",
+)

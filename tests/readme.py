@@ -1,0 +1,66 @@
+"""`python -m tests.readme`: write into the README what is known elsewhere.
+
+Rows and totals of the course come from the registry of lessons and the declared points, what the
+checks were tested with from marking every answer. Each stands between two comments of its name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from attnlab import lessons
+from tests.answers import all_answers
+from tests.answers.tally import mark, rows, totals
+from tests.course import ROOT
+
+README = ROOT / "README.md"
+
+
+def table() -> str:
+    """A row for each lesson, planned ones too, and what those that are there add up to."""
+    there = [lessons.lesson(slug) for slug in lessons.slugs()]
+    exercises = {about.slug: lessons.exercises_of(about.slug).values() for about in there}
+    minutes = sum(about.minutes for about in there)
+    points = {slug: sum(each.points for each in asked) for slug, asked in exercises.items()}
+    worth, number = sum(points.values()), sum(map(len, exercises.values()))
+    return "\n".join(
+        [
+            "",
+            "| lesson | what you build | minutes | points | status |",
+            "|---|---|---|---|---|",
+            *(_row(about, f"{points[about.slug]:g}", "available") for about in there),
+            *(_row(about, "–", "planned") for about in lessons.planned()),
+            "",
+            f"Available: {len(there)} lessons, about {minutes} minutes, {worth:g} points in "
+            f"{number} exercises.",
+            "",
+        ]
+    )
+
+
+def _row(about: lessons.Lesson, points: str, status: str) -> str:
+    lesson = f"{about.number:02} {about.title}"
+    return f"| {lesson} | {about.builds} | {about.minutes} | {points} | {status} |"
+
+
+def replaced(text: str, name: str, content: str) -> str:
+    """A text with other content between the comments of this name.
+
+    Raises:
+        LookupError: they are not there, once, in this order.
+    """
+    opening, closing = f"<!-- {name} -->", f"<!-- /{name} -->"
+    found = re.findall(f"{opening}.*?{closing}", text, re.DOTALL)
+    if len(found) != 1:
+        raise LookupError(f"README.md has no {opening} with a {closing} after it, or several")
+    return text.replace(found[0], f"{opening}{content}{closing}")
+
+
+def main() -> None:
+    text = replaced(README.read_text(encoding="utf-8"), "lessons", table())
+    text = replaced(text, "totals", totals(rows(map(mark, all_answers()))))
+    README.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

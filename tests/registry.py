@@ -1,0 +1,166 @@
+"""What the registry of lessons promises, and what of it is missing: one line for each slip."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+
+from attnlab import lessons
+from attnlab.checks.declare import Exercise
+from tests.answers import Answer, all_answers
+from tests.course import ROOT, grading, headings, is_check, is_exercise, read
+
+STAGES = ("pure", "numpy", "torch")
+_SLUG = re.compile(r"\d\d(-[a-z0-9]+)+")
+_SHARED = ("__init__", "__main__", "tally")  # modules in tests/answers/ that are no lesson's
+
+
+def slips(root: Path = ROOT, answers: Iterable[Answer] | None = None) -> list[str]:
+    """What is amiss, each with what is missing and where. Empty if all is well.
+
+    Where the registry itself is wrong nothing else is looked at, and so on: one slip, one line.
+
+    Args:
+        root: of the course's files.
+        answers: those of all lessons, if other than the ones in `tests/answers/`.
+    """
+    slugs = lessons.slugs()
+    return (
+        list(of_the_registry())
+        or list(of_files(root))
+        or [line for slug in slugs for line in of_declarations(slug)]
+        or [line for slug in slugs for line in of_notebooks(root, slug)]
+        or list(of_answers(all_answers() if answers is None else answers))
+    )
+
+
+def repeated(names: Iterable[object]) -> list[object]:
+    return [name for name, times in Counter(names).items() if times > 1]
+
+
+def of_the_registry() -> Iterator[str]:
+    """What is wrong with its lines themselves."""
+    here = "src/attnlab/lessons/__init__.py"
+    lines = [line if isinstance(line, str) else line.slug for line in lessons.REGISTRY]
+    for slug in lines:
+        if not _SLUG.fullmatch(slug):
+            yield f"{here}: {slug!r} is no slug; one is '06-causal-mask'"
+            return
+    yield from (f"{here}: {slug} is registered twice" for slug in repeated(lines))
+    names = [slug.partition("-")[2] for slug in dict.fromkeys(lines)]
+    yield from (f"{here}: two lessons are called {name}" for name in repeated(names))
+    for number, slug in enumerate(dict.fromkeys(lines), 1):
+        if int(slug[:2]) != number:
+            yield f"{here}: {slug} is lesson {number} of the registry"
+            return
+    for slug in lessons.slugs():
+        try:
+            about = lessons.lesson(slug)
+        except LookupError as wrong:
+            yield f"{here}: {wrong.args[0]}"
+            continue
+        if about.stage not in STAGES:
+            home = f"src/attnlab/lessons/{lessons.name_of(slug)}/__init__.py"
+            yield f"{home}: the stage is {about.stage!r}; it is one of {', '.join(STAGES)}"
+
+
+def of_files(root: Path) -> Iterator[str]:
+    """Lessons without a file that each has, and files of no lesson."""
+    kept: set[str] = set()
+    for slug in lessons.slugs():
+        name = lessons.name_of(slug)
+        wanted = (
+            f"solutions/{slug}/{slug}.ipynb",
+            f"solutions/{slug}/{slug}.py",
+            f"notebooks/{slug}/{slug}.ipynb",
+            f"src/attnlab/lessons/{name}/__init__.py",
+            f"src/attnlab/lessons/{name}/exercises.py",
+            f"tests/answers/{name}.py",
+        )
+        kept |= {*wanted, *(path.rpartition("/")[0] for path in wanted)}
+        for path in wanted:
+            if not (root / path).is_file():
+                yield f"{slug} is registered, and there is no {path}"
+    found = [
+        *(path.parent for path in root.glob("src/attnlab/lessons/*/*.py")),
+        *(path.parent for path in root.glob("solutions/*/*.*")),
+        *(path.parent for path in root.glob("notebooks/*/*.*")),
+        *(path for path in root.glob("tests/answers/*.py") if path.stem not in _SHARED),
+    ]
+    for path in dict.fromkeys(path.relative_to(root).as_posix() for path in sorted(found)):
+        if path not in kept and not path.endswith(".ipynb_checkpoints"):
+            yield f"{path} is there, and no lesson of that name is registered"
+
+
+def of_declarations(slug: str) -> Iterator[str]:
+    """What is wrong with what a lesson's exercises say of themselves."""
+    name = lessons.name_of(slug)
+    here = f"src/attnlab/lessons/{name}/exercises.py"
+    declared: tuple[Exercise, ...] = import_module(f"attnlab.lessons.{name}.exercises").EXERCISES
+    if not declared:
+        yield f"{here}: EXERCISES is empty"
+    for twice in repeated(exercise.name for exercise in declared):
+        yield f"{here}: two exercises are called {twice}"
+    stage = lessons.lesson(slug).stage
+    for exercise in declared:
+        if exercise.lesson != slug:
+            yield f"{here}: {exercise.name} says that it is of {exercise.lesson}"
+        if exercise.stage != stage:
+            yield f"{here}: {exercise.name} is {exercise.stage}, its lesson {stage}"
+
+
+def of_notebooks(root: Path, slug: str) -> Iterator[str]:
+    """What a lesson's notebooks and its registration say of it differently."""
+    about, declared = lessons.lesson(slug), lessons.exercises_of(slug)
+    for here in (f"solutions/{slug}/{slug}.ipynb", f"notebooks/{slug}/{slug}.ipynb"):
+        notebook = read(root / here)
+        begun = re.findall(r"^begin\([\"'](.*?)[\"']\)", _code(notebook.cells), re.MULTILINE)
+        if begun != [slug]:
+            yield f"{here}: it begins {', '.join(begun) or 'no lesson'} and not {slug}"
+        heading, wanted = next(headings(notebook))[1], f"{about.number:02} · {about.heading}"
+        if heading != wanted:
+            yield f"{here}: its heading is {heading!r}, the lesson's {wanted!r}"
+        minutes = re.findall(r"about (\d+) \|", notebook.cells[0].source)
+        if minutes != [str(about.minutes)]:
+            yield f"{here}: its card says {' and '.join(minutes)} minutes, {slug} {about.minutes}"
+        solutions = [grading(cell).grade_id for cell in notebook.cells if is_exercise(cell)]
+        checks = {grading(cell).grade_id: cell for cell in notebook.cells if is_check(cell)}
+        for name, exercise in declared.items():
+            if name not in solutions:
+                yield f"{here}: no solution cell has the grade_id {name}"
+            if f"{name}-check" not in checks:
+                yield f"{here}: no check cell has the grade_id {name}-check"
+            elif (points := grading(checks[f"{name}-check"]).points) != exercise.points:
+                yield f"{here}: {name}-check has {points} points, {name} {exercise.points:g}"
+        known = {*declared, *(f"{name}-check" for name in declared)}
+        for label in [*solutions, *checks]:
+            if label not in known:
+                yield f"{here}: the cell {label} is of no exercise that {slug} declares"
+
+
+def of_answers(answers: Iterable[Answer]) -> Iterator[str]:
+    """Exercises without an answer of either kind, and answers to none."""
+    filed = list(answers)
+    for twice in repeated(map(str, filed)):
+        yield f"tests/answers/: two answers are called {twice}"
+    made = {(answer.lesson, answer.exercise, bool(answer.slug)) for answer in filed}
+    known = set()
+    for slug in lessons.slugs():
+        for name in lessons.exercises_of(slug):
+            known.add((slug, name))
+            for wrong, kind in ((False, "right"), (True, "wrong")):
+                if (slug, name, wrong) not in made:
+                    path = f"tests/answers/{lessons.name_of(slug)}.py"
+                    yield f"{path}: {name} of {slug} has no {kind} answer"
+    for answer in filed:
+        if (answer.lesson, answer.exercise) not in known:
+            yield (
+                f"tests/answers/: {answer} answers {answer.exercise}, which {answer.lesson} has not"
+            )
+
+
+def _code(cells: Iterable[object]) -> str:
+    return "\n".join(cell.source for cell in cells if cell.cell_type == "code")  # type: ignore[attr-defined]

@@ -1,0 +1,265 @@
+"""A lesson is named in one place: everything in the registry is there, and every slip is told."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from attnlab import figures, lessons
+from attnlab.checks.notebook import check
+from attnlab.lesson import begin
+from autograder.lessons import known
+from autograder.problems import Usage
+from tests import answers, attacks
+from tests.answers import all_answers
+from tests.attacks import Undeclared
+from tests.course import ROOT
+from tests.learners.answers import bank
+from tests.registry import slips
+
+FIRST, LAST = lessons.slugs()[0], lessons.slugs()[-1]
+HERE = "src/attnlab/lessons/__init__.py"
+
+
+def test_every_lesson_and_every_exercise_has_all_that_belongs_to_it() -> None:
+    assert slips() == []
+
+
+def test_what_a_lesson_is_can_be_read_without_a_library() -> None:
+    line = (
+        "import sys; from attnlab import lessons; "
+        "print(*{lessons.lesson(slug).stage for slug in lessons.slugs()}); print(*sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
+    stages, loaded = told.stdout.splitlines()
+    assert set(stages.split()) == {"pure", "numpy", "torch"}
+    assert not {"numpy", "torch", "matplotlib", "IPython"} & set(loaded.split())
+
+
+def test_a_lesson_called_like_a_library_hides_none() -> None:
+    module = import_module("attnlab.lessons.numpy.exercises")
+    assert module.np is sys.modules["numpy"]
+    assert figures.numpy.np is sys.modules["numpy"]
+
+
+@pytest.mark.parametrize("slug", lessons.slugs())
+def test_a_lessons_figures_are_found_by_its_name(slug: str) -> None:
+    name = lessons.name_of(slug)
+    assert getattr(figures, name).__name__ == f"attnlab.lessons.{name}.figures"
+
+
+def test_a_figure_of_no_lesson_is_answered_with_those_there_are() -> None:
+    with pytest.raises(
+        AttributeError, match=r"no 'casual_mask'; it has soft_lookup, .*causal_mask"
+    ):
+        _ = figures.casual_mask
+
+
+# slips ------------------------------------------------------------------------------------------
+
+
+def register(monkeypatch: pytest.MonkeyPatch, *lines: str | lessons.Lesson) -> None:
+    monkeypatch.setattr(lessons, "REGISTRY", lines)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A copy of the files that the registry speaks of."""
+    ignored = shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__", "attacks")
+    for folder in ("solutions", "notebooks", "src/attnlab/lessons", "tests/answers"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
+    return tmp_path
+
+
+def test_a_lesson_registered_without_anything_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, *lessons.slugs(), "07-multi-head")
+    assert slips() == [
+        f"{HERE}: 07-multi-head is registered, and there is no src/attnlab/lessons/multi_head/"
+    ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"solutions/{LAST}/{LAST}.ipynb",
+        f"solutions/{LAST}/{LAST}.py",
+        f"notebooks/{LAST}/{LAST}.ipynb",
+        f"src/attnlab/lessons/{lessons.name_of(LAST)}/exercises.py",
+        f"tests/answers/{lessons.name_of(LAST)}.py",
+    ],
+)
+def test_a_lesson_without_a_file_is_told(copied: Path, path: str) -> None:
+    (copied / path).unlink()
+    assert slips(copied) == [f"{LAST} is registered, and there is no {path}"]
+
+
+def test_files_of_no_lesson_are_told(copied: Path) -> None:
+    shutil.copytree(copied / "solutions" / LAST, copied / "solutions" / "07-new")
+    shutil.copytree(copied / "notebooks" / LAST, copied / "notebooks" / "07-new")
+    shutil.copytree(copied / "src/attnlab/lessons/scaling", copied / "src/attnlab/lessons/new")
+    shutil.copy(copied / "tests/answers/scaling.py", copied / "tests/answers/new.py")
+    assert slips(copied) == [
+        f"{path} is there, and no lesson of that name is registered"
+        for path in (
+            "notebooks/07-new",
+            "solutions/07-new",
+            "src/attnlab/lessons/new",
+            "tests/answers/new.py",
+        )
+    ]
+
+
+def test_a_lesson_registered_twice_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, *lessons.slugs(), FIRST)
+    assert slips() == [f"{HERE}: {FIRST} is registered twice"]
+
+
+def test_two_lessons_of_one_name_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, *lessons.slugs(), lessons.Lesson("07-numpy", "NumPy", "", 0))
+    assert slips() == [f"{HERE}: two lessons are called numpy"]
+
+
+def test_lessons_out_of_order_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, *rest = lessons.slugs()
+    register(monkeypatch, second, first, *rest)
+    assert slips() == [f"{HERE}: {second} is lesson 1 of the registry"]
+
+
+def test_a_slug_misspelt_in_the_registry_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, *lessons.slugs()[:-1], "06-casual-mask")
+    assert slips() == [
+        f"{HERE}: 06-casual-mask is registered, and there is no src/attnlab/lessons/casual_mask/"
+    ]
+
+
+def test_a_slug_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "soft_lookup")
+    assert slips() == [f"{HERE}: 'soft_lookup' is no slug; one is '06-causal-mask'"]
+
+
+def test_a_folder_that_says_it_is_another_lessons_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("attnlab.lessons.scaling")
+    monkeypatch.setattr(module, "LESSON", replace(module.LESSON, slug="04-scalling"))
+    assert slips() == [
+        f"{HERE}: 04-scaling is registered, and attnlab.lessons.scaling says that it is 04-scalling"
+    ]
+
+
+def test_a_stage_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("attnlab.lessons.scaling")
+    monkeypatch.setattr(module, "LESSON", replace(module.LESSON, stage="nunpy"))
+    [told] = slips()
+    assert told.endswith("the stage is 'nunpy'; it is one of pure, numpy, torch")
+
+
+def test_slips_in_declarations_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("attnlab.lessons.scaling.exercises")
+    first, *rest = module.EXERCISES
+    moved = replace(first, lesson="04-scalling", stage="pure")
+    monkeypatch.setattr(module, "EXERCISES", (moved, *rest, rest[0]))
+    here = "src/attnlab/lessons/scaling/exercises.py"
+    assert slips() == [
+        f"{here}: two exercises are called {rest[0].name}",
+        f"{here}: {first.name} says that it is of 04-scalling",
+        f"{here}: {first.name} is pure, its lesson numpy",
+    ]
+    monkeypatch.setattr(module, "EXERCISES", ())
+    assert slips() == [f"{here}: EXERCISES is empty"]
+
+
+def edited(path: Path, edit: Callable[[str], str]) -> None:
+    path.write_text(edit(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (f'begin(\\"{LAST}\\")', 'begin(\\"06-casual\\")', f"it begins 06-casual and not {LAST}"),
+        (
+            "# 06 · No",
+            "# 06 · Not",
+            "its heading is '06 · Not looking ahead', the lesson's '06",
+        ),
+        ("about 75 |", "about 70 |", f"its card says 70 minutes, {LAST} 75"),
+        ('"causal_mask"', '"casual_mask"', "no solution cell has the grade_id causal_mask"),
+        ('"causal_mask-check"', '"x-check"', "no check cell has the grade_id causal_mask-check"),
+        ('"causal_mask-check"', '"x-check"', "the cell x-check is of no exercise that"),
+        ('"points": 5', '"points": 4', "attention-check has 4 points, attention 5"),
+    ],
+)
+def test_a_slip_in_a_notebook_is_told(copied: Path, old: str, new: str, told: str) -> None:
+    path = copied / "notebooks" / LAST / f"{LAST}.ipynb"
+    assert old in path.read_text(encoding="utf-8")
+    edited(path, lambda text: text.replace(old, new))
+    assert any(
+        line.startswith(f"notebooks/{LAST}/{LAST}.ipynb: {told}") for line in slips(copied)
+    ), slips(copied)
+
+
+@pytest.mark.parametrize(("kind", "wrong"), [("right", False), ("wrong", True)])
+def test_an_exercise_without_answers_is_told(kind: str, wrong: bool) -> None:
+    kept = [
+        answer
+        for answer in all_answers()
+        if (answer.exercise, bool(answer.slug)) != ("entropy", wrong)
+    ]
+    assert slips(answers=kept) == [
+        f"tests/answers/scaling.py: entropy of 04-scaling has no {kind} answer"
+    ]
+
+
+def test_two_answers_of_one_name_and_an_answer_to_nothing_are_told() -> None:
+    first = all_answers()[0]
+    stray = replace(first, exercise="entropie")
+    assert slips(answers=[*all_answers(), first, stray]) == [
+        f"tests/answers/: two answers are called {first}",
+        f"tests/answers/: {stray} answers entropie, which {first.lesson} has not",
+    ]
+
+
+# slugs that a person types ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lessons.known,
+        lessons.name_of,
+        lessons.lesson,
+        lessons.exercises_of,
+        lessons.figures_of,
+        answers.Lesson,
+        bank,
+        known,
+    ],
+)
+def test_a_misspelt_slug_is_answered_with_the_right_one(ask: Callable[[str], object]) -> None:
+    with pytest.raises((LookupError, Usage)) as caught:
+        ask("06-casual-mask")
+    assert re.match(
+        r"There is no lesson '06-casual-mask'. Do you mean 06-causal-mask\?",
+        str(caught.value.args[0]),
+    )
+
+
+def test_a_misspelt_slug_of_an_attack_is_answered_with_the_right_one(tmp_path: Path) -> None:
+    path = tmp_path / "attack.py"
+    path.write_text(
+        '"""Tries.\n\nlesson: 06-casual-mask\nexpect: nothing\n"""\n\n# %% attention\n1\n'
+    )
+    with pytest.raises(Undeclared, match=r"no lesson '06-casual-mask'. Do you mean 06-causal-mask"):
+        attacks.read(path)
+
+
+def test_a_misspelt_slug_in_a_notebook_is_answered_with_the_right_one() -> None:
+    said = "There is no lesson '06-casual-mask'. Do you mean 06-causal-mask?"
+    assert begin("06-casual-mask").startswith(said)
+    assert check(len, lesson="06-casual-mask").verdict.message.startswith(said)
