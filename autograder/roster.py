@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from attnlab.lesson import slugs
+from attnlab.lessons import slugs
 from autograder.limits import Limits
 from autograder.problems import Problem, Usage, few, printable, short
 from autograder.read import Unreadable, too_large, without_outputs
