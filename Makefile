@@ -38,7 +38,10 @@ release: $(READY) ## make notebooks/ again from solutions/
 	rm -rf build/release
 	$(BIN)/nbgrader generate_assignment --assignment='[0-9]*' --CourseDirectory.release_directory=build/release
 	cp solutions/glossary.md build/release/
-	rm -rf notebooks
+	@if [ -d notebooks ] && ! diff -rq notebooks build/release >/dev/null; then \
+		old=build/notebooks-$$(date +%Y%m%d-%H%M%S); mv notebooks $$old && \
+		echo "notebooks/ changed. What was there before is in $$old"; \
+	else rm -rf notebooks; fi
 	mv build/release notebooks
 
 grade: $(READY) ## grade who handed in LESSON=06-causal-mask; ARGS="--jobs 4" goes to the grader

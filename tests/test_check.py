@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import logging
 import math
+import pickle
 import re
 import signal
 import subprocess
@@ -274,6 +276,23 @@ def test_stub_is_not_written_yet() -> None:
     assert card.verdict.status == "MISSING"
     assert "not written yet" in str(card)
     assert "raised" not in card.verdict.message
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [((), {}), ((None,), {}), ((check,), {"name": 5}), ((len,), {"name": [], "lesson": {}})],
+    ids=["nothing", "None", "a number for a name", "containers"],
+)
+def test_check_never_raises_whatever_it_is_given(given: Any, asked: Any) -> None:
+    assert check(*given, **asked) == 0.0
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
+)
+def test_a_card_can_be_copied_and_kept(again: Callable[[Any], Any]) -> None:
+    card = check(lambda scores: scores, name="softmax", lesson="01-soft-lookup")
+    assert (again(card), str(again(card)), again(card).inputs) == (card, str(card), card.inputs)
 
 
 def test_none_where_an_error_is_asked_is_told_to_raise() -> None:

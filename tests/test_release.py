@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections import Counter
 from html.parser import HTMLParser
@@ -78,6 +79,17 @@ def test_release_is_what_make_release_makes(tmp_path: Path) -> None:
     committed = files_under(ROOT / "notebooks")
     assert release(course) == committed, "make release"
     assert release(course) == committed, "a second release differs from the first"
+
+
+def test_a_release_keeps_what_a_person_left_in_notebooks(tmp_path: Path) -> None:
+    course = copy_to(tmp_path)
+    shutil.copytree(ROOT / "notebooks", course / "notebooks")
+    mine = course / "notebooks" / SLUGS[0] / "mine.ipynb"
+    mine.write_text("my work")
+    release(course)
+    assert not mine.exists()
+    [kept] = course.glob(f"build/notebooks-*/{SLUGS[0]}/mine.ipynb")
+    assert kept.read_text() == "my work"
 
 
 def test_release_holds_notebooks_and_no_sources() -> None:

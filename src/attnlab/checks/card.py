@@ -47,6 +47,9 @@ class Card(float):
         card.verdict = verdict
         return card
 
+    def __reduce__(self) -> tuple[type[Card], tuple[Verdict]]:
+        return Card, (self.verdict,)  # a float would be copied by its number alone
+
     @property
     def inputs(self) -> dict[str, Any]:
         """A fresh copy of the inputs that went wrong, by name: see `check.inputs`."""

@@ -39,9 +39,12 @@ class Check:
     def __repr__(self) -> str:
         return "check: call it on your function, as in check(softmax)"
 
-    def __call__(self, function: object, *, name: str = "", lesson: str = "") -> Card:
+    def __call__(self, function: object = None, *, name: str = "", lesson: str = "") -> Card:
         """See `check_function`."""
-        self._last = check_function(function, name=name, lesson=lesson)
+        try:
+            self._last = check_function(function, name=name, lesson=lesson)
+        except Exception as error:  # a cell below an exercise never stops with an error of ours
+            self._last = Card(_broken(error, str(name), str(lesson), 0.0))
         return self._last
 
     @property
@@ -92,14 +95,16 @@ def _judge_here(exercise: Exercise, function: Callable[..., Any], called: str) -
     try:
         verdict = judge(exercise, call_here)
     except Exception as error:  # whatever it is, it is not the learner's
-        message = (
-            f"The check itself broke ({type(error).__name__}: {error}). This is our mistake, not "
-            "yours: your code may well be right. Please report it with your function."
-        )
-        return Verdict(
-            exercise.name, exercise.lesson, "UNKNOWN", 0.0, exercise.points, message=message
-        )
+        return _broken(error, exercise.name, exercise.lesson, exercise.points)
     return dataclasses.replace(verdict, called=called if called.isidentifier() else "")
+
+
+def _broken(error: Exception, name: str, lesson: str, points: float) -> Verdict:
+    message = (
+        f"The check itself broke ({type(error).__name__}: {error}). This is our mistake, not "
+        "yours: your code may well be right. Please report it with your function."
+    )
+    return Verdict(name, lesson, "UNKNOWN", 0.0, points, message=message)
 
 
 def _name_of(function: object) -> str:
