@@ -31,7 +31,7 @@ from typing import Any
 from autograder.engine import Done, Engine
 from autograder.limits import Limits
 from autograder.marking import Job, OpensGrader, mark, open_grader
-from autograder.problems import Problem
+from autograder.problems import Problem, few, short
 from autograder.results import Graded
 from autograder.roster import Submission
 from autograder.zygotes import Nursery
@@ -137,7 +137,9 @@ class Pool(Engine):
                 alone = None
                 self._make_room()
             elif self._quick() == 0:
-                alone = alone or time.monotonic()
+                if alone is None:
+                    alone = time.monotonic()
+                    self._say_who_is_slow()
                 self._wait_no_longer(time.monotonic() - alone)
             watched = {
                 worker.channel: worker
@@ -180,6 +182,11 @@ class Pool(Engine):
             longest = max(self._workers, key=lambda worker: worker.seconds)
             if longest.seconds > _CROWD_SECONDS:
                 longest.give_up()
+
+    def _say_who_is_slow(self) -> None:
+        slow = [task for worker in self._workers for task in worker.tasks if task]
+        names = ", ".join(few([short(task.student) for task in slow]))
+        print(f"All others are graded. Waiting for {names}.", file=sys.stderr, flush=True)
 
     def _wait_no_longer(self, waited: float) -> None:
         """Give slow submissions up when they have had as long again as all the others took."""

@@ -185,7 +185,7 @@ def test_nobody_waits_behind_a_slow_notebook(
 
 @pytest.mark.slow
 def test_one_slow_notebook_has_all_its_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(pool, "_SLOW_SECONDS", 0.1)
     monkeypatch.setattr(pool, "_CROWD_SECONDS", 0.1)
@@ -196,3 +196,4 @@ def test_one_slow_notebook_has_all_its_time(
     monkeypatch.chdir(course)
     results = small_class.grade(course, jobs=2)
     assert [result["message"] for result in results] == [""] * 5
+    assert "All others are graded. Waiting for s2.\n" in capsys.readouterr().err
