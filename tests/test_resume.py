@@ -127,7 +127,7 @@ def test_resume_with_other_checks_grades_everyone_with_the_same_seed(
     other = Path(shutil.copytree(attnlab.__path__[0], course / "other"))
     monkeypatch.setattr(attnlab, "__path__", [str(other)])
     assert grade(course, resume=True) == before
-    (other / "exercises" / "scaling.py").write_text("# mended\n")
+    (other / "lessons" / "scaling" / "exercises.py").write_text("# mended\n")
     assert grade(course, resume=True) == before
     said = capsys.readouterr().err
     assert [line for line in said.splitlines() if "begins anew" in line] == [

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -854,12 +855,17 @@ def test_a_lane_counts_its_own_threads_alone(nursery: Nursery) -> None:
             assert ask(another, code) == first
 
 
+def _status(pid: int) -> dict[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return dict(line.split(":\t") for line in lines)
+
+
 def test_a_child_of_a_lane_has_no_rights(nursery: Nursery) -> None:
     with in_a_lane(nursery) as sandbox, sandbox.start():
         (pid,) = [pid for pid in descendants(nursery._program._process.pid) if not descendants(pid)]
-        status = dict(
-            line.split(":\t") for line in Path(f"/proc/{pid}/status").read_text().splitlines()
-        )
+        until = time.monotonic() + 10
+        while (status := _status(pid))["Seccomp"] != "2" and time.monotonic() < until:
+            time.sleep(0.01)  # it has been forked, and is still giving up its rights
         held = {status[f"Cap{kind}"] for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb")}
         assert held == {"0" * 16}
         assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
