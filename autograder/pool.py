@@ -25,6 +25,7 @@ from itertools import islice
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from socket import AF_UNIX, SOCK_SEQPACKET, socket, socketpair
+from statistics import median
 from types import FrameType
 from typing import Any
 
@@ -42,9 +43,12 @@ _PROCESSES = multiprocessing.get_context("forkserver")
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _SPARE_SECONDS = 60.0  # past a submission's own limit, for a worker that does not answer
 _FAREWELL_SECONDS = 5
-_SLOW_SECONDS = 3.0  # an honest notebook takes a fraction of one
-_COMPANY = 8  # slow submissions at a time, for each job
-_CROWD_SECONDS = 10.0  # that each of them has, where there are more
+_LOOK_SECONDS = 0.1  # between two looks at who is slow
+# What is slow depends on what the class takes: a tenth of a second, or with trainings ten.
+_TYPICAL_SECONDS = 1.0  # taken for granted until a few are graded
+_SLOW = 4, 0.4  # times what is typical, and seconds at least
+_CROWD = 30, 3.0  # the same: what each of many slow ones has
+_COMPANY = 10  # slow submissions at a time, for each job
 _RARE = 20  # so many to one: that few slow ones may take all the time that a submission has
 # Fits into the channel with room to spare: sending must not wait for a busy worker, which may in
 # turn be waiting for its answer to be read.
@@ -102,6 +106,7 @@ class Pool(Engine):
         self._workers = [self._start() for _ in range(jobs)]
         self._patience = job.limits.submission_seconds + _SPARE_SECONDS
         self._begun, self._graded = time.monotonic(), 0
+        self._taken: deque[float] = deque(maxlen=100)  # seconds that the last ones took
 
     def __enter__(self) -> Pool:
         return self
@@ -121,12 +126,15 @@ class Pool(Engine):
         alone: float | None = None  # since when there are none but slow ones
         while True:
             for worker in self._workers:
-                again += worker.take_back()
+                if self._is_slow(worker):
+                    again += worker.take_back()
             for most in (0, 1):  # something for everyone first
                 for worker in self._workers:
                     if following is None:
                         following = again.pop() if again else next(submissions, None)
                     if following is None or not worker.has_room_for(following, most):
+                        continue
+                    if self._is_slow(worker):
                         continue
                     if worker.tasks or self._quick() < self._jobs:
                         worker.give(following)
@@ -147,15 +155,17 @@ class Pool(Engine):
                 if worker.tasks or not worker.is_ready
             }
             finished: list[Done] = []
-            for channel in wait(list(watched), timeout=1.0):
+            for channel in wait(list(watched), timeout=_LOOK_SECONDS):
                 assert isinstance(channel, Connection)
                 worker = watched[channel]
+                seconds = worker.seconds
                 answer = worker.answer()
                 if isinstance(answer, Refused):
                     raise Problem(answer.reason)
                 if isinstance(answer, Graded) and (done := worker.done()):
                     finished.append((done, answer))
                     self._graded += 1
+                    self._taken.append(seconds)
                 if answer is None:
                     tasks = worker.tasks
                     worker.start_again()
@@ -165,22 +175,30 @@ class Pool(Engine):
                 worker.kill_if_silent(self._patience)
             yield finished
 
+    def _at_least(self, times: float, least: float) -> float:
+        """Seconds: so many times what is typical of this class."""
+        known = len(self._taken) >= 5
+        return max(least, times * (median(self._taken) if known else _TYPICAL_SECONDS))
+
+    def _is_slow(self, worker: _Worker) -> bool:
+        return worker.seconds > self._at_least(*_SLOW)
+
     def _quick(self) -> int:
         """How many workers are starting, or at work on what has not taken long yet."""
         return sum(
-            not worker.is_ready or (bool(worker.tasks) and not worker.is_slow)
+            not worker.is_ready or (bool(worker.tasks) and not self._is_slow(worker))
             for worker in self._workers
         )
 
     def _make_room(self) -> None:
-        """Start another worker where slow submissions keep too many; or give one of them up."""
-        if self._quick() >= self._jobs or not all(worker.tasks for worker in self._workers):
-            return
-        if len(self._workers) < (1 + _COMPANY) * self._jobs:
+        """Start another worker for each that is slow, and one to spare; or give a slow one up."""
+        slow = sum(map(self._is_slow, self._workers))
+        most = (1 + _COMPANY) * self._jobs
+        if slow and len(self._workers) < min(self._jobs + slow + 1, most):
             self._workers.append(self._start())
-        else:
+        elif len(self._workers) == most and all(worker.tasks for worker in self._workers):
             longest = max(self._workers, key=lambda worker: worker.seconds)
-            if longest.seconds > _CROWD_SECONDS:
+            if longest.seconds > self._at_least(*_CROWD):
                 longest.give_up()
 
     def _say_who_is_slow(self) -> None:
@@ -189,11 +207,12 @@ class Pool(Engine):
         print(f"All others are graded. Waiting for {names}.", file=sys.stderr, flush=True)
 
     def _wait_no_longer(self, waited: float) -> None:
-        """Give slow submissions up when they have had as long again as all the others took."""
+        """Give slow submissions up when a class has waited for them alone for a while."""
         slow = [worker for worker in self._workers if worker.tasks]
         if len(slow) <= max(1, self._graded // _RARE):
             return
-        if waited > max(_CROWD_SECONDS, (time.monotonic() - self._begun - waited) * 0.8):
+        others = time.monotonic() - self._begun - waited  # seconds that they took
+        if waited > max(self._at_least(*_CROWD), others / 8):
             for worker in slow:
                 worker.give_up()
 
@@ -243,25 +262,19 @@ class _Worker:
         size = len(submission.content) if isinstance(submission.content, bytes) else 0
         if not self.tasks:
             return self.is_ready
-        return not self.is_slow and len(self.tasks) <= most and size <= _AHEAD_BYTES
+        return len(self.tasks) <= most and size <= _AHEAD_BYTES
 
     @property
     def seconds(self) -> float:
         """For how long it has been at work on what it grades; 0 if on nothing."""
         return time.monotonic() - self._heard if self.tasks else 0.0
 
-    @property
-    def is_slow(self) -> bool:
-        return self.seconds > _SLOW_SECONDS
-
     def give_up(self) -> None:
         """Have what it grades end: what was not reached in it fails."""
         self._given_up.value = self._answered
 
     def take_back(self) -> list[Submission]:
-        """What waits behind something slow, for others to grade."""
-        if not self.is_slow:
-            return []
+        """What waits behind the one that it is grading, for others to grade."""
         current, *waiting = self.tasks
         self.tasks = deque([current, *(None for _ in waiting)])
         return [task for task in waiting if task is not None]

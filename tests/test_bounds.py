@@ -154,8 +154,8 @@ def test_a_notebook_that_nobody_waits_for_any_more_ends_at_once() -> None:
 @pytest.mark.slow
 def test_slow_notebooks_hold_up_no_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every fourth of 24 would take ten minutes; of them, too, something comes back."""
-    monkeypatch.setattr(pool, "_SLOW_SECONDS", 0.3)
-    monkeypatch.setattr(pool, "_CROWD_SECONDS", 1.0)
+    monkeypatch.setattr(pool, "_TYPICAL_SECONDS", 0.05)
+    monkeypatch.setattr(pool, "_CROWD", (20, 1.0))
     course = make_course(tmp_path)
     for number in range(24):
         orders = {"sleep": 600.0} if number % 4 == 0 else {}
@@ -173,8 +173,8 @@ def test_nobody_waits_behind_a_slow_notebook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All are given to the one worker before it is known that the first of them is slow."""
-    monkeypatch.setattr(pool, "_SLOW_SECONDS", 0.3)
-    monkeypatch.setattr(pool, "_CROWD_SECONDS", 1.0)
+    monkeypatch.setattr(pool, "_TYPICAL_SECONDS", 0.05)
+    monkeypatch.setattr(pool, "_CROWD", (20, 1.0))
     course = make_course(tmp_path)
     for number, seconds in enumerate([600.0, 600.0, 0.0]):
         hand_in(course, f"s{number}", small_class.notebook({"sleep": seconds}))
@@ -187,8 +187,8 @@ def test_nobody_waits_behind_a_slow_notebook(
 def test_one_slow_notebook_has_all_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(pool, "_SLOW_SECONDS", 0.1)
-    monkeypatch.setattr(pool, "_CROWD_SECONDS", 0.1)
+    monkeypatch.setattr(pool, "_SLOW", (0, 0.1))
+    monkeypatch.setattr(pool, "_CROWD", (0, 0.1))
     course = make_course(tmp_path)
     for number in range(5):
         orders = {"sleep": 3.0} if number == 2 else {}
