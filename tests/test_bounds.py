@@ -187,8 +187,8 @@ def test_nobody_waits_behind_a_slow_notebook(
 def test_one_slow_notebook_has_all_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(pool, "_SLOW", (0, 0.1))
-    monkeypatch.setattr(pool, "_CROWD", (0, 0.1))
+    monkeypatch.setattr(pool, "_SLOW", (0, 0.8))
+    monkeypatch.setattr(pool, "_CROWD", (0, 0.8))
     course = make_course(tmp_path)
     for number in range(5):
         orders = {"sleep": 3.0} if number == 2 else {}
