@@ -47,7 +47,7 @@ _LOOK_SECONDS = 0.1  # between two looks at who is slow
 # What is slow depends on what the class takes: a tenth of a second, or with trainings ten.
 _TYPICAL_SECONDS = 1.0  # taken for granted until a few are graded
 _SLOW = 4, 0.4  # times what is typical, and seconds at least
-_CROWD = 30, 3.0  # the same: what each of many slow ones has
+_CROWD = 30, 4.0  # the same: what each of many slow ones has
 _COMPANY = 10  # slow submissions at a time, for each job
 _RARE = 20  # so many to one: that few slow ones may take all the time that a submission has
 # Fits into the channel with room to spare: sending must not wait for a busy worker, which may in
@@ -105,7 +105,8 @@ class Pool(Engine):
         self._start = partial(_Worker, job, opens, nursery)
         self._workers = [self._start() for _ in range(jobs)]
         self._patience = job.limits.submission_seconds + _SPARE_SECONDS
-        self._begun, self._graded = time.monotonic(), 0
+        self._graded = 0
+        self._many = False  # whether there are more slow ones than a class waits for
         self._taken: deque[float] = deque(maxlen=100)  # seconds that the last ones took
 
     def __enter__(self) -> Pool:
@@ -123,7 +124,7 @@ class Pool(Engine):
         """Keep every worker busy until there are no more; add to `lost` what ended a worker."""
         again: list[Submission] = []
         following: Submission | None = None
-        alone: float | None = None  # since when there are none but slow ones
+        alone = False  # whether there are none but slow ones
         while True:
             for worker in self._workers:
                 if self._is_slow(worker):
@@ -142,13 +143,13 @@ class Pool(Engine):
             if following is None and not any(worker.tasks for worker in self._workers):
                 return
             if following is not None:
-                alone = None
+                alone = False
                 self._make_room()
             elif self._quick() == 0:
-                if alone is None:
-                    alone = time.monotonic()
+                if not alone:
+                    alone = True
                     self._say_who_is_slow()
-                self._wait_no_longer(time.monotonic() - alone)
+                self._wait_no_longer()
             watched = {
                 worker.channel: worker
                 for worker in self._workers
@@ -206,14 +207,12 @@ class Pool(Engine):
         names = ", ".join(few([short(task.student) for task in slow]))
         print(f"All others are graded. Waiting for {names}.", file=sys.stderr, flush=True)
 
-    def _wait_no_longer(self, waited: float) -> None:
-        """Give slow submissions up when a class has waited for them alone for a while."""
+    def _wait_no_longer(self) -> None:
+        """Give those up that have had their time, where a class waits for many slow ones alone."""
         slow = [worker for worker in self._workers if worker.tasks]
-        if len(slow) <= max(1, self._graded // _RARE):
-            return
-        others = time.monotonic() - self._begun - waited  # seconds that they took
-        if waited > max(self._at_least(*_CROWD), others / 8):
-            for worker in slow:
+        self._many = self._many or len(slow) > max(1, self._graded // _RARE)
+        for worker in slow:
+            if self._many and worker.seconds > self._at_least(*_CROWD):
                 worker.give_up()
 
 
