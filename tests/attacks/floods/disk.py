@@ -1,8 +1,8 @@
 """Fills the disk.
 
 lesson: 01-soft-lookup
-expect: hard_lookup ERROR or FAIL or TIMEOUT
-because: a full disk is an error if it is not caught, and on a busy machine its time is up first
+expect: hard_lookup ERROR or FAIL
+because: a full disk is an error if it is not caught
 """
 
 # %% hard_lookup

@@ -1,8 +1,7 @@
 """Returns two million numbers, and a list that holds itself six levels deep.
 
 lesson: 01-soft-lookup
-expect: soft_lookup FAIL or TIMEOUT
-because: on a busy machine its time is up first
+expect: soft_lookup FAIL
 """
 
 # %% soft_lookup

@@ -1,8 +1,8 @@
 """Takes all memory that there is, keeps it, and leaves none for the exercises that follow.
 
 lesson: 01-soft-lookup
-expect: hard_lookup FAIL or OOM or CRASH or TIMEOUT
-because: it is wrong, and leaves no memory to say so, and on a busy machine its time is up first
+expect: hard_lookup FAIL or OOM or CRASH
+because: it is wrong, and leaves no memory to say so
 """
 
 # %% hard_lookup

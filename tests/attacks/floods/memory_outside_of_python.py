@@ -1,8 +1,8 @@
 """Maps memory that Python does not count: shared, and in files.
 
 lesson: 01-soft-lookup
-expect: soft_lookup OOM or ERROR or TIMEOUT
-because: the system refuses a mapping with an error of its own, and on a busy machine time is up first
+expect: soft_lookup OOM or ERROR
+because: the system refuses a mapping with an error of its own
 """
 
 # %% soft_lookup

@@ -1,8 +1,8 @@
 """Prints one line of a gigabyte.
 
 lesson: 01-soft-lookup
-expect: soft_lookup ERROR or OOM or TIMEOUT
-because: making the line may already be too much, and on a busy machine its time is up first
+expect: soft_lookup ERROR or OOM
+because: making the line may already be too much
 """
 
 # %% soft_lookup
