@@ -4,8 +4,10 @@ Each holds one Grader, grades one submission at a time, and has the next one wai
 works on while results are recorded.
 
 A notebook that sleeps or loops must not hold up a class. One that takes longer than others do no
-longer counts as a job: another worker is started beside it. It is given up, and what was not
-reached in it fails, when there are too many like it, or when all others have long been graded.
+longer counts as a job: another worker is started beside it, if a processor is idle, as beside one
+that sleeps; honest notebooks would run out of time on a crowded machine. It is given up, and what
+was not reached in it fails, when there are too many like it, or when all others have long been
+graded.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from statistics import median
 from types import FrameType
 from typing import Any
 
+import psutil
+
 from autograder.engine import Done, Engine
 from autograder.limits import Limits
 from autograder.marking import Job, OpensGrader, mark, open_grader
@@ -44,6 +48,7 @@ _SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _SPARE_SECONDS = 60.0  # past a submission's own limit, for a worker that does not answer
 _FAREWELL_SECONDS = 5
 _LOOK_SECONDS = 0.1  # between two looks at who is slow
+_IDLE_SECONDS = 0.2  # over which it is seen whether a processor is idle
 # What is slow depends on what the class takes: a tenth of a second, or with trainings ten.
 _TYPICAL_SECONDS = 1.0  # taken for granted until a few are graded
 _SLOW = 4, 0.4  # times what is typical, and seconds at least
@@ -108,6 +113,7 @@ class Pool(Engine):
         self._graded = 0
         self._many = False  # whether there are more slow ones than a class waits for
         self._taken: deque[float] = deque(maxlen=100)  # seconds that the last ones took
+        self._processors = _Processors()
 
     def __enter__(self) -> Pool:
         return self
@@ -195,12 +201,20 @@ class Pool(Engine):
         """Start another worker for each that is slow, and one to spare; or give a slow one up."""
         slow = sum(map(self._is_slow, self._workers))
         most = (1 + _COMPANY) * self._jobs
-        if slow and len(self._workers) < min(self._jobs + slow + 1, most):
+        idle = self._processors.idle()
+        if slow and idle and len(self._workers) < min(self._jobs + slow + 1, most):
             self._workers.append(self._start())
-        elif len(self._workers) == most and all(worker.tasks for worker in self._workers):
+        elif (len(self._workers) == most or (not idle and self._too_many(slow))) and all(
+            worker.tasks for worker in self._workers
+        ):
             longest = max(self._workers, key=lambda worker: worker.seconds)
             if longest.seconds > self._at_least(*_CROWD):
                 longest.give_up()
+
+    def _too_many(self, slow: int) -> bool:
+        """Whether slow ones are more than a class waits for; once they are, they stay so."""
+        self._many = self._many or slow > max(1, self._graded // _RARE)
+        return self._many
 
     def _say_who_is_slow(self) -> None:
         slow = [task for worker in self._workers for task in worker.tasks if task]
@@ -210,10 +224,27 @@ class Pool(Engine):
     def _wait_no_longer(self) -> None:
         """Give those up that have had their time, where a class waits for many slow ones alone."""
         slow = [worker for worker in self._workers if worker.tasks]
-        self._many = self._many or len(slow) > max(1, self._graded // _RARE)
+        many = self._too_many(len(slow))
         for worker in slow:
-            if self._many and worker.seconds > self._at_least(*_CROWD):
+            if many and worker.seconds > self._at_least(*_CROWD):
                 worker.give_up()
+
+
+class _Processors:
+    """Whether one of this machine's has been idle of late."""
+
+    def __init__(self) -> None:
+        self._since, self._before = time.monotonic(), psutil.cpu_times().idle
+        self._idle = False
+
+    def idle(self) -> bool:
+        """Whether, for most of the time when this was last looked at."""
+        passed = time.monotonic() - self._since
+        if passed >= _IDLE_SECONDS:
+            idle = psutil.cpu_times().idle
+            self._idle = idle - self._before > passed / 2
+            self._since, self._before = time.monotonic(), idle
+        return self._idle
 
 
 class _Worker:

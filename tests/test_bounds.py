@@ -155,6 +155,7 @@ def test_a_notebook_that_nobody_waits_for_any_more_ends_at_once() -> None:
 def test_slow_notebooks_hold_up_no_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every fourth of 24 would take ten minutes; of them, too, something comes back."""
     monkeypatch.setattr(pool, "_TYPICAL_SECONDS", 0.05)
+    monkeypatch.setattr(pool._Processors, "idle", lambda _: True)
     monkeypatch.setattr(pool, "_CROWD", (20, 1.0))
     course = make_course(tmp_path)
     for number in range(24):
@@ -174,6 +175,7 @@ def test_nobody_waits_behind_a_slow_notebook(
 ) -> None:
     """All are given to the one worker before it is known that the first of them is slow."""
     monkeypatch.setattr(pool, "_TYPICAL_SECONDS", 0.05)
+    monkeypatch.setattr(pool._Processors, "idle", lambda _: True)
     monkeypatch.setattr(pool, "_CROWD", (20, 1.0))
     course = make_course(tmp_path)
     for number, seconds in enumerate([600.0, 600.0, 0.0]):
