@@ -3,7 +3,7 @@
     python -m autograder grade 06-causal-mask
 
 Data flows one way: `read` (bytes → notebook) → `rebuild` (the released notebook with a learner's
-cells in it) → `grade` (cells and calls sent to a `sandbox`, answers judged by `attnlab.checks`) →
+cells in it) → `grade` (cells and calls sent to a `sandbox`, answers judged by `attnlab.judging`) →
 `gradebook` and `feedback`. `classes` does it for everyone, in parallel.
 
 The trust boundary is the folder `child/`: it runs beside learners' code, and holds no secret.

@@ -37,7 +37,7 @@ PROBE: dict[str, str | Path] = {
 # What a learner would most like to read; each is readable to whoever runs this.
 COVETED = (
     HERE.parent / "nbgrader_config.py",
-    HERE.parent / "src/attnlab/checks/trial.py",
+    HERE.parent / "src/attnlab/judging/cases.py",
     Path("/etc/passwd"),
 )
 ANSWER_SECONDS = 30.0

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attnlab.checks import card
+from attnlab.judging import card
 from autograder.results import ExerciseResult, Graded, Result
 from autograder.standing import Mark, Standing
 

@@ -15,13 +15,13 @@ from socket import socket
 from types import TracebackType
 
 from attnlab import lessons
-from attnlab.checks.calling import Call, Outcome, Raised
-from attnlab.checks.card import as_message
-from attnlab.checks.deadline import Deadline, Overrun
-from attnlab.checks.declare import Exercise
-from attnlab.checks.findings import Verdict
-from attnlab.checks.trial import BrokenCheck
-from attnlab.checks.verdict import judge
+from attnlab.calling.call import Call, Outcome, Raised
+from attnlab.calling.deadline import Deadline, Overrun
+from attnlab.exercise import Exercise
+from attnlab.judging.card import as_message
+from attnlab.judging.cases import BrokenCheck
+from attnlab.judging.judge import judge
+from attnlab.judging.verdict import Verdict
 from autograder import verdicts
 from autograder.child.wire import Ran
 from autograder.isolation import IsolationError

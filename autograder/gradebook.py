@@ -22,7 +22,7 @@ from nbgrader.plugins.base import BasePlugin
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from attnlab.checks import card
+from attnlab.judging import card
 from autograder import feedback, timestamps
 from autograder.course import Course
 from autograder.database import Database, GradebookError

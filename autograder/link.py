@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from attnlab.checks.calling import Call, Outcome
+from attnlab.calling.call import Call, Outcome
 from autograder.child import wire
 from autograder.child.wire import Gone, Late, Malformed, Ran
 from autograder.limits import Limits

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from attnlab.checks import banned
+from attnlab.calling import banned
 
 # By these, code can change what belongs to others.
 REACHING_NAMES = frozenset(

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from attnlab.checks.declare import Exercise
+from attnlab.exercise import Exercise
 from autograder import lookups
 from autograder.limits import Limits
 from autograder.read import Cell

@@ -11,9 +11,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from attnlab.checks.calling import Raised
-from attnlab.checks.card import as_html
-from attnlab.checks.findings import Verdict
+from attnlab.calling.call import Raised
+from attnlab.judging.card import as_html
+from attnlab.judging.verdict import Verdict
 from autograder.child.wire import Ran
 from autograder.inert import inert, without_commands
 from autograder.read import Cell

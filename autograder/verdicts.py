@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from attnlab.checks.calling import Raised, out_of_memory
-from attnlab.checks.declare import Exercise
-from attnlab.checks.findings import Verdict
+from attnlab.calling.call import Raised, out_of_memory
+from attnlab.exercise import Exercise
+from attnlab.judging.verdict import Verdict
 from autograder.child.wire import Ran
 from autograder.link import Ended
 from autograder.results import A_PERSON

@@ -7,14 +7,6 @@ from pathlib import Path
 
 CHILD = Path(__file__).resolve().parent / "child"
 SERVING = ("serve", "wire")
-# The parts of checks that know no answer.
-SAFE_CHECKS = (
-    "banned",
-    "calling",
-    "deadline",
-    "observe",
-    "torch_calls",
-)
 
 
 def visible_files() -> dict[str, Path]:
@@ -26,8 +18,8 @@ def visible_files() -> dict[str, Path]:
     stand_ins = CHILD / "stand_ins"
     files = {str(path.relative_to(stand_ins)): path for path in sorted(stand_ins.rglob("*.py"))}
     files |= {f"autograder/child/{name}.py": CHILD / f"{name}.py" for name in SERVING}
-    checks = _folder("attnlab") / "checks"
-    files |= {f"attnlab/checks/{name}.py": checks / f"{name}.py" for name in SAFE_CHECKS}
+    calling = _folder("attnlab") / "calling"
+    files |= {f"attnlab/calling/{path.name}": path for path in sorted(calling.glob("*.py"))}
     for name in ("core/inputtransformer2.py", "utils/tokenutil.py"):  # plain text to plain text
         files[f"IPython/{name}"] = _folder("IPython") / name
     return files

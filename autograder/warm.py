@@ -17,7 +17,7 @@ from autograder.isolation import IsolationError as IsolationError
 
 gc.disable()  # what is being imported is no garbage: PyTorch takes a tenth less time
 import_module("numpy.random")  # which NumPy, and the checks, leave to their first use
-import_module("attnlab.checks.torch_calls")
+import_module("attnlab.calling.torch_calls")
 for _lesson in slugs():
     exercises_of(_lesson)
 gc.freeze()  # or a worker's first collection would write to, and so copy, all of it

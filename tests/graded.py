@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attnlab.checks import card
-from attnlab.checks.findings import Diagnosis, Line, Verdict
-from attnlab.checks.observe import Scalar
+from attnlab.calling.observe import Scalar
+from attnlab.judging import card
+from attnlab.judging.verdict import Diagnosis, Line, Verdict
 from attnlab.lessons import exercises_of
 from autograder.results import ExerciseResult, Graded, Result
 from tests.course import ROOT, released_path

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from attnlab import lessons
-from attnlab.checks.declare import Exercise
+from attnlab.exercise import Exercise
 from tests.answers import Answer, all_answers
 from tests.course import ROOT, grading, headings, is_check, is_exercise, read
 

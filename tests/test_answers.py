@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnlab.checks.calling import Call, Outcome, perform
-from attnlab.checks.deadline import Deadline
-from attnlab.checks.declare import SEEDS, Case, Exercise, Mistake
-from attnlab.checks.diagnose import answer_of
-from attnlab.checks.trial import generate
-from attnlab.checks.verdict import judge
+from attnlab.calling.call import Call, Outcome, perform
+from attnlab.calling.deadline import Deadline
+from attnlab.exercise import SEEDS, Case, Exercise, Mistake
+from attnlab.judging.cases import generate
+from attnlab.judging.diagnose import answer_of
+from attnlab.judging.judge import judge
 from attnlab.lessons import exercises_of, slugs
 from tests.answers import Answer, all_answers
 from tests.answers.tally import Mark, mark, rows, totals

@@ -15,8 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attnlab.checks import banned
-from attnlab.checks.notebook import check
+from attnlab.calling import banned
+from attnlab.notebook import check
 from autograder.grade import Grader
 from autograder.limits import Limits
 from tests.test_grade import TORCH, by_name, grader_of, notebook
@@ -232,7 +232,7 @@ def test_every_kernel_and_function_on_the_list_exists() -> None:
 def test_refusing_does_not_load_the_compiler() -> None:
     """Which would add more than a second to the first check of a notebook."""
     code = (
-        "import sys, torch; from attnlab.checks.banned import refusing\n"
+        "import sys, torch; from attnlab.calling.banned import refusing\n"
         "with refusing(): torch.ones(2) @ torch.ones(2)\n"
         "assert 'torch._dynamo' not in sys.modules"
     )

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from attnlab.checks.calling import Call
-from attnlab.checks.declare import Exercise
-from attnlab.checks.findings import Verdict
-from attnlab.checks.notebook import check
-from attnlab.checks.trial import LEEWAY
-from attnlab.checks.verdict import judge
+from attnlab.calling.call import Call
+from attnlab.exercise import Exercise
+from attnlab.judging.cases import LEEWAY
+from attnlab.judging.judge import judge
+from attnlab.judging.verdict import Verdict
+from attnlab.notebook import check
 from autograder import pool
 from autograder.child import wire
 from autograder.child.wire import Malformed

@@ -23,10 +23,10 @@ import numpy as np
 import pytest
 
 from attnlab import lesson as begun
-from attnlab.checks import notebook
-from attnlab.checks.calling import PRINT_LIMIT
-from attnlab.checks.card import Card
-from attnlab.checks.notebook import check
+from attnlab import notebook
+from attnlab.calling.call import PRINT_LIMIT
+from attnlab.judging.card import Card
+from attnlab.notebook import check
 
 Function = Callable[..., Any]
 ROOT = Path(__file__).parents[1]
@@ -321,7 +321,7 @@ def test_check_owns_up_when_it_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("attnlab.checks.trial.compare", broken)
+    monkeypatch.setattr("attnlab.judging.cases.compare", broken)
     card = check_softmax(softmax)
     assert float(card) == 0
     assert "our mistake" in card.verdict.message
@@ -513,7 +513,7 @@ def test_endless_code_is_stopped_and_the_timer_put_away(function: Function) -> N
 @pytest.mark.parametrize("name", STUBBORN)
 def test_code_that_catches_every_interrupt_is_stopped(name: str) -> None:
     code = (
-        "from attnlab.checks import notebook\n"
+        "from attnlab import notebook\n"
         f"from tests.test_check import check_softmax, {name}\n"
         "notebook.SECONDS = 0.25\n"
         f"print(check_softmax({name}).verdict.status)\n"

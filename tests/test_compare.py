@@ -11,12 +11,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from attnlab.checks.calling import Call, Outcome
-from attnlab.checks.compare import Answer, Difference, changed_input, compare
-from attnlab.checks.declare import SEEDS, Case, Exercise, Slot
-from attnlab.checks.diagnose import answer_of
-from attnlab.checks.observe import Array, Items, Other, Scalar, Seed, Value, observe, rebuild
-from attnlab.checks.trial import generate
+from attnlab.calling.call import Call, Outcome
+from attnlab.calling.observe import Array, Items, Other, Scalar, Seed, Value, observe, rebuild
+from attnlab.exercise import SEEDS, Case, Exercise, Slot
+from attnlab.judging.cases import generate
+from attnlab.judging.compare import Answer, Difference, changed_input, compare
+from attnlab.judging.diagnose import answer_of
 from attnlab.lessons import exercises_of, slugs
 
 settings.register_profile("exact", deadline=None, derandomize=True)

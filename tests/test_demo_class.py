@@ -17,8 +17,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from attnlab.checks.findings import Verdict
-from attnlab.checks.notebook import check
+from attnlab.judging.verdict import Verdict
+from attnlab.notebook import check
 from autograder import demo_class
 from autograder.course import Course
 from autograder.demo_class import RECORD, Lesson, half_written, mistakes

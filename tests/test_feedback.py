@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from nbconvert.exporters import HTMLExporter
 
-from attnlab.checks import card
-from attnlab.checks.findings import Diagnosis, Line, Verdict
+from attnlab.judging import card
+from attnlab.judging.verdict import Diagnosis, Line, Verdict
 from autograder import feedback
 from autograder.inert import inert
 from autograder.read import Cell

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from attnlab.checks.card import as_html, as_text
+from attnlab.judging.card import as_html, as_text
 from attnlab.lessons import exercises_of
 from autograder.grade import Grader
 from autograder.limits import Limits

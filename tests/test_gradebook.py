@@ -25,7 +25,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config
 
-from attnlab.checks.findings import Verdict
+from attnlab.judging.verdict import Verdict
 from autograder import feedback
 from autograder.__main__ import main
 from autograder.course import Course, CourseError

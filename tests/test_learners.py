@@ -7,8 +7,8 @@ from functools import cache
 import nbformat
 import pytest
 
-from attnlab.checks.notebook import check
 from attnlab.lessons import exercises_of
+from attnlab.notebook import check
 from tests.answers import all_answers
 from tests.answers.tally import mark
 from tests.course import ROOT

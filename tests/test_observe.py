@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from attnlab.checks.observe import (
+from attnlab.calling.observe import (
     Array,
     Items,
     Large,

@@ -39,7 +39,7 @@ IN_A_WORKER = [
     "autograder.report.as_html",
     "autograder.feedback.render",
 ]
-IN_ONE_EXERCISE = ["autograder.grade.judge", "attnlab.checks.verdict.diagnose"]
+IN_ONE_EXERCISE = ["autograder.grade.judge", "attnlab.judging.judge.diagnose"]
 ERRORS = (decimal.InvalidOperation, MemoryError, RecursionError, UnicodeError, AssertionError)
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from attnlab import figures, lessons
-from attnlab.checks.notebook import check
 from attnlab.lesson import begin
+from attnlab.notebook import check
 from autograder.lessons import known
 from autograder.problems import Usage
 from tests import answers, attacks

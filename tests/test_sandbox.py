@@ -380,7 +380,7 @@ def test_the_network_namespace_is_empty(pure: Sandbox) -> None:
     [
         CHECKOUT / "solutions",
         CHECKOUT / "src/attnlab/lessons",
-        CHECKOUT / "src/attnlab/checks/trial.py",
+        CHECKOUT / "src/attnlab/judging/cases.py",
         CHECKOUT / "autograder/sandbox.py",
         CHECKOUT,
         Path("/etc/passwd"),

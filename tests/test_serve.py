@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from attnlab.checks.calling import Call
-from attnlab.checks.observe import Items, Scalar, Value, observe
+from attnlab.calling.call import Call
+from attnlab.calling.observe import Items, Scalar, Value, observe
 from autograder.child.serve import CUT
 from autograder.child.wire import Ran
 from autograder.limits import Limits
@@ -131,7 +131,7 @@ def test_endless_cell_is_stopped_and_the_next_one_runs(run: Run) -> None:
 
 
 INTERRUPTED = """
-from attnlab.checks import deadline
+from attnlab.calling import deadline
 
 deadline.AGAIN = 0.0003  # as often as it comes on a busy machine, which is late with all of them
 def stubborn():

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from attnlab.checks.calling import Call, Outcome, Raised
-from attnlab.checks.verdict import judge
+from attnlab.calling.call import Call, Outcome, Raised
+from attnlab.judging.judge import judge
 from attnlab.lessons import exercises_of
 from autograder import verdicts
 from autograder.rows import Remarks

@@ -12,12 +12,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attnlab.checks.calling import perform
-from attnlab.checks.deadline import Deadline
-from attnlab.checks.findings import Verdict
-from attnlab.checks.notebook import check
-from attnlab.checks.verdict import judge
+from attnlab.calling.call import perform
+from attnlab.calling.deadline import Deadline
+from attnlab.judging.judge import judge
+from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of
+from attnlab.notebook import check
 
 Function = Callable[..., Any]
 Tensor = torch.Tensor

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlab.checks import trial
-from attnlab.checks.calling import Call, Outcome, Raised
-from attnlab.checks.declare import Exercise
-from attnlab.checks.findings import Verdict
-from attnlab.checks.observe import Array, Items, Other, Scalar, Seed, Value, describe, observe
-from attnlab.checks.verdict import judge
+from attnlab.calling.call import Call, Outcome, Raised
+from attnlab.calling.observe import Array, Items, Other, Scalar, Seed, Value, describe, observe
+from attnlab.exercise import Exercise
+from attnlab.judging import cases as trial
+from attnlab.judging.judge import judge
+from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of, slugs
 from autograder.child import wire
 from autograder.child.wire import Gone, Late, Malformed, Ran

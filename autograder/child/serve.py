@@ -18,9 +18,9 @@ import sys
 from types import CodeType, ModuleType
 from typing import Any
 
-from attnlab.checks.calling import Printed, Raised, note, perform, quiet
-from attnlab.checks.deadline import Deadline, Overrun
-from attnlab.checks.observe import describe, observe
+from attnlab.calling.call import Printed, Raised, note, perform, quiet
+from attnlab.calling.deadline import Deadline, Overrun
+from attnlab.calling.observe import describe, observe
 from autograder.child import wire
 from autograder.child.wire import Ran
 
@@ -82,7 +82,7 @@ def warm_up(stage: str) -> None:
     if stage != "pure":
         notebook.run(WARM_NUMPY, "<warm-up>", 60)
     if stage == "torch":
-        from attnlab.checks import banned
+        from attnlab.calling import banned
 
         with banned.refusing():
             notebook.run(WARM_TORCH, "<warm-up>", 60)

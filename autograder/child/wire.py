@@ -18,8 +18,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from attnlab.checks.calling import Call, Outcome, Raised
-from attnlab.checks.observe import DEPTH_LIMIT, Array, Items, Large, Other, Scalar, Seed, Value
+from attnlab.calling.call import Call, Outcome, Raised
+from attnlab.calling.observe import DEPTH_LIMIT, Array, Items, Large, Other, Scalar, Seed, Value
 
 UNLIMITED = 1 << 62
 LENGTHS = struct.Struct(">QQ")  # of the JSON and of the bytes

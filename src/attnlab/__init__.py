@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnlab import figures
-    from attnlab.checks.notebook import check
     from attnlab.lesson import begin
+    from attnlab.notebook import check
 
 __version__ = "0.1.0"
 __all__ = ["begin", "check", "figures"]
 
-_HOMES = {"begin": "attnlab.lesson", "check": "attnlab.checks.notebook"}
+_HOMES = {"begin": "attnlab.lesson", "check": "attnlab.notebook"}
 
 
 def __getattr__(name: str) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from attnlab.checks.findings import Verdict
-from attnlab.checks.notebook import check
+from attnlab.judging.verdict import Verdict
+from attnlab.notebook import check
 
 from . import Answer
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.checks.declare import Mistake
+from attnlab.exercise import Mistake
 from attnlab.reference import softmax
 
 Weigh = Callable[[np.ndarray], np.ndarray]

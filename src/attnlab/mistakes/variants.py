@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from attnlab.checks.declare import Mistake
+from attnlab.exercise import Mistake
 from attnlab.mistakes.bank import NOT_THE_SCALE, OVER_QUERIES
 
 Tensor = torch.Tensor

@@ -15,9 +15,9 @@ def hard_lookup(query, keys, values):
 
 # %% softmax
 def softmax(scores):
-    raise sys.modules["attnlab.checks.calling"].TooMuchOutput
+    raise sys.modules["attnlab.calling.call"].TooMuchOutput
 
 
 # %% soft_lookup
 def soft_lookup(query, keys, values, temperature=1.0):
-    raise sys.modules["attnlab.checks.deadline"].Overrun
+    raise sys.modules["attnlab.calling.deadline"].Overrun

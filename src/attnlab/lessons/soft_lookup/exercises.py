@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.checks.declare import Case, Exercise, Group, Mistake, Property, Slot, unchanged
+from attnlab.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
 from attnlab.lessons.soft_lookup import LESSON
 from attnlab.mistakes.bank import (
     IN_SOFTMAX_ALONE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from attnlab.checks.observe import Value
+from attnlab.calling.observe import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,10 @@ inputs to another process. Nothing in this module knows which.
 
 from __future__ import annotations
 
-from attnlab.checks import advice
-from attnlab.checks.compare import Difference
-from attnlab.checks.declare import SEEDS, UNCHANGED, Exercise, Group, Property
-from attnlab.checks.diagnose import diagnose
-from attnlab.checks.findings import Diagnosis, Line, Verdict
-from attnlab.checks.observe import Scalar, Seed, describe
-from attnlab.checks.trial import (
+from attnlab.calling.observe import Scalar, Seed, describe
+from attnlab.exercise import SEEDS, UNCHANGED, Exercise, Group, Property
+from attnlab.judging import advice
+from attnlab.judging.cases import (
     Perform,
     Related,
     Tried,
@@ -21,6 +18,9 @@ from attnlab.checks.trial import (
     try_all,
     try_relation,
 )
+from attnlab.judging.compare import Difference
+from attnlab.judging.diagnose import diagnose
+from attnlab.judging.verdict import Diagnosis, Line, Verdict
 
 
 def judge(

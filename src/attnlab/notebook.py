@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from attnlab import lesson as begun
 from attnlab import lessons
-from attnlab.checks.calling import Call, Outcome, perform
-from attnlab.checks.card import Card
-from attnlab.checks.deadline import Deadline
-from attnlab.checks.findings import Verdict
-from attnlab.checks.observe import describe, observe, type_name
+from attnlab.calling.call import Call, Outcome, perform
+from attnlab.calling.deadline import Deadline
+from attnlab.calling.observe import describe, observe, type_name
+from attnlab.judging.card import Card
+from attnlab.judging.verdict import Verdict
 
 if TYPE_CHECKING:
-    from attnlab.checks.declare import Exercise
+    from attnlab.exercise import Exercise
 
 _CHECKED = re.compile(r"\bcheck\(\s*(\w+)")
 SECONDS = 8.0  # for all calls of one check together
@@ -85,7 +85,7 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
 
 def _judge_here(exercise: Exercise, function: Callable[..., Any], called: str) -> Verdict:
     """Judge a function in this process, and own up to it if the check itself breaks."""
-    from attnlab.checks.verdict import judge
+    from attnlab.judging.judge import judge
 
     deadline = Deadline(SECONDS)
 

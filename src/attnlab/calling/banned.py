@@ -107,6 +107,6 @@ def _stand_in(*args: Any, **kwargs: Any) -> NoReturn:
     # Run as another function's code, this finds that module's names, and so has to import its own.
     import sys
 
-    from attnlab.checks.banned import refuse
+    from attnlab.calling.banned import refuse
 
     refuse(sys._getframe().f_code.co_name)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.checks.calling import Call, Outcome
-from attnlab.checks.compare import Answer, Difference, changed_input, compare, split, to_array
-from attnlab.checks.declare import TOLERANCE, Case, Exercise, Mistake, Relation
-from attnlab.checks.diagnose import answer_of
-from attnlab.checks.observe import numbers_in, observe
+from attnlab.calling.call import Call, Outcome
+from attnlab.calling.observe import numbers_in, observe
+from attnlab.exercise import TOLERANCE, Case, Exercise, Mistake, Relation
+from attnlab.judging.compare import Answer, Difference, changed_input, compare, split, to_array
+from attnlab.judging.diagnose import answer_of
 
 # A wrong answer may have more numbers than the right one; what has many times more is known by its
 # size alone.

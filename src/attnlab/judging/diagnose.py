@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from attnlab.checks.calling import Outcome
-from attnlab.checks.compare import Answer
-from attnlab.checks.declare import TOLERANCE, Case, Exercise, Mistake, Slot
-from attnlab.checks.observe import Array, Items, Scalar, Value
+from attnlab.calling.call import Outcome
+from attnlab.calling.observe import Array, Items, Scalar, Value
+from attnlab.exercise import TOLERANCE, Case, Exercise, Mistake, Slot
+from attnlab.judging.compare import Answer
 
 TEXT = 100  # characters of text that is compared with a mistake's
 
@@ -47,7 +47,7 @@ def answer_of(function: Callable[..., Any], case: Case) -> Answer:
     try:
         with np.errstate(all="ignore"):
             if case.gradient:
-                from attnlab.checks.torch_calls import gradients
+                from attnlab.calling.torch_calls import gradients
 
                 parameters = [tensor.requires_grad_() for tensor in state.values()]
                 result = gradients(target, args, kwargs, parameters)

@@ -12,8 +12,8 @@ import sys
 import textwrap
 from typing import Any
 
-from attnlab.checks.findings import Line, Verdict
-from attnlab.checks.observe import rebuild
+from attnlab.calling.observe import rebuild
+from attnlab.judging.verdict import Line, Verdict
 
 _HEADLINES = {
     "PASS": "right",

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.checks.calling import PRINT_LIMIT, Call, Outcome
-from attnlab.checks.declare import Slot
-from attnlab.checks.observe import Array, Items, Large, Scalar, Seed, Value, describe
+from attnlab.calling.call import PRINT_LIMIT, Call, Outcome
+from attnlab.calling.observe import Array, Items, Large, Scalar, Seed, Value, describe
+from attnlab.exercise import Slot
 
 
 @dataclass(frozen=True, slots=True)

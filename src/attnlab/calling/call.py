@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from attnlab.checks.deadline import Deadline, Overrun
-from attnlab.checks.observe import ITEM_LIMIT, Other, Value, observe, rebuild, type_name
+from attnlab.calling.deadline import Deadline, Overrun
+from attnlab.calling.observe import ITEM_LIMIT, Other, Value, observe, rebuild, type_name
 
 PRINT_LIMIT = 64 * 1024  # characters a function may print in one call
 PRINT_SHOWN = 400  # of which a card shows the first
@@ -164,7 +164,7 @@ def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dic
     """Make the call, on a module or for gradients if that is what it asks."""
     if call.sizes is None and not call.gradient:
         return function(*args, **kwargs)
-    from attnlab.checks import torch_calls
+    from attnlab.calling import torch_calls
 
     target, parameters = function, []
     if call.sizes is not None:
@@ -179,7 +179,7 @@ def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dic
 def _refusing(call: Call) -> contextlib.AbstractContextManager[list[str]]:
     if not call.unfused:
         return contextlib.nullcontext([])
-    from attnlab.checks import banned
+    from attnlab.calling import banned
 
     return banned.refusing()
 
