@@ -14,8 +14,7 @@ import pytest
 from attnlab.calling.call import Call, Outcome, perform
 from attnlab.calling.deadline import Deadline
 from attnlab.exercise import SEEDS, Case, Exercise, Mistake
-from attnlab.judging.cases import generate
-from attnlab.judging.diagnose import answer_of
+from attnlab.judging.cases import answer_of, generate
 from attnlab.judging.judge import judge
 from attnlab.lessons import exercises_of, slugs
 from tests.answers import Answer, all_answers

@@ -321,7 +321,7 @@ def test_check_owns_up_when_it_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("attnlab.judging.cases.compare", broken)
+    monkeypatch.setattr("attnlab.judging.judge.examine", broken)
     card = check_softmax(softmax)
     assert float(card) == 0
     assert "our mistake" in card.verdict.message

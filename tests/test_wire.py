@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.calling.observe import Array, Items, Other, Scalar, Seed, Value, describe, observe
 from attnlab.exercise import Exercise
-from attnlab.judging import cases as trial
+from attnlab.judging.cases import Posed, pose, pose_related
 from attnlab.judging.judge import judge
 from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of, slugs
@@ -519,8 +519,8 @@ def test_judge_survives_every_valid_lie(exercise: Exercise, told: list[Any], cha
     assert verdict.status == "PASS" or verdict.score < exercise.points
 
 
-def _all_posed(exercise: Exercise) -> Iterator[trial.Posed]:
-    yield from trial._posed(exercise, SEEDS)
+def _all_posed(exercise: Exercise) -> Iterator[Posed]:
+    yield from pose(exercise, SEEDS)
     for relation in exercise.relations:
-        for pair in trial._posed_for(exercise, relation, SEEDS):
+        for pair in pose_related(exercise, relation, SEEDS):
             yield from pair

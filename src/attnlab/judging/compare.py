@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from attnlab.calling.call import PRINT_LIMIT, Call, Outcome
+from attnlab.calling.call import PRINT_LIMIT, Outcome
 from attnlab.calling.observe import Array, Items, Large, Scalar, Seed, Value, describe
 from attnlab.exercise import Slot
+from attnlab.judging.cases import Answer, Posed
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +33,30 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What should happen in one case, or what a mistake would make happen.
+class Tried:
+    """One case, tried: all that is known of what came back.
 
     Attributes:
-        values: an array for each slot.
-        raises: instead of values, the name of an exception.
+        difference: what is wrong with the answer, None if nothing is.
+        arrays: the results as arrays, None if their types or shapes are wrong. Where numbers are
+            right, numbers they are, floats all of them float64; where a mask is, bool.
+        mutation: which input was changed, None if none was.
     """
 
-    values: tuple[np.ndarray, ...] = ()
-    raises: str = ""
+    posed: Posed
+    outcome: Outcome
+    difference: Difference | None
+    arrays: tuple[np.ndarray, ...] | None
+    mutation: Difference | None
+
+
+def examine(posed: Posed, outcome: Outcome) -> Tried:
+    """Compare what a call gave with what is right, and its inputs with what they were."""
+    case = posed.case
+    difference, arrays = compare(
+        outcome, posed.right, posed.slots, case.tolerance, case.exact_zeros
+    )
+    return Tried(posed, outcome, difference, arrays, changed_input(posed.inputs, outcome.after))
 
 
 @np.errstate(all="ignore")
@@ -50,8 +66,8 @@ def compare(
     slots: tuple[Slot, ...],
     tolerance: float,
     exact_zeros: bool = False,
-) -> Difference | None:
-    """What is wrong with an outcome, or None where nothing is.
+) -> tuple[Difference | None, tuple[np.ndarray, ...] | None]:
+    """What is wrong with an outcome, and its results as arrays: see `Tried`.
 
     Args:
         outcome: what the learner's function did.
@@ -61,35 +77,39 @@ def compare(
         exact_zeros: where the right number is 0, the tolerance is 0.
     """
     if outcome.stopped or outcome.raised:
-        return _abnormal(outcome, expected)
+        return _abnormal(outcome, expected), None
     assert outcome.returned is not None
     if expected.raises:
         text = f"no {expected.raises} was raised: it returned {describe(outcome.returned)}"
-        return Difference("not-raised", text)
-    parts = split(outcome.returned, slots)
+        return Difference("not-raised", text), None
+    parts = _split(outcome.returned, slots)
     if isinstance(parts, Difference):
-        return parts
+        return parts, None
+    differences: list[Difference | None] = []
+    arrays: list[np.ndarray] = []
     for part, right, slot in zip(parts, expected.values, slots, strict=True):
-        difference = _compare_slot(part, right, slot, tolerance, exact_zeros)
-        if difference:
-            return difference
-    return None
+        got = _shaped(part, right, slot)
+        if isinstance(got, Difference):
+            differences.append(got)
+            continue
+        if got.dtype.kind in ("b" if right.dtype == bool else "fiu"):
+            as_float = "f" in (got.dtype.kind, right.dtype.kind)
+            arrays.append(got.astype(float) if as_float else got)
+        differences.append(_different(got, right, slot, tolerance, exact_zeros))
+    first = next(filter(None, differences), None)
+    return first, tuple(arrays) if len(arrays) == len(slots) else None
 
 
-def changed_input(
-    call: Call, after: tuple[Value, ...], names: tuple[str, ...]
-) -> Difference | None:
+def changed_input(before: Mapping[str, Value], after: tuple[Value, ...]) -> Difference | None:
     """Which input, if any, is no longer what it was before the call."""
-    before_all = (*call.args, *call.kwargs.values())
-    for position, (before, now) in enumerate(zip(before_all, after, strict=False)):
-        if before != now and not isinstance(before, Seed):  # a generator is there to be used
-            name = [*names[: len(call.args)], *call.kwargs][position]
+    for (name, was), now in zip(before.items(), after, strict=False):
+        if was != now and not isinstance(was, Seed):  # a generator is there to be used
             text = f"your function changed its input {name}, which the caller still needs"
             return Difference("mutated-input", text)
     return None
 
 
-def split(returned: Value, slots: tuple[Slot, ...]) -> tuple[Value, ...] | Difference:
+def _split(returned: Value, slots: tuple[Slot, ...]) -> tuple[Value, ...] | Difference:
     """Take a returned value apart into one part for each slot."""
     if len(slots) == 1:
         return (returned,)
@@ -103,7 +123,7 @@ def split(returned: Value, slots: tuple[Slot, ...]) -> tuple[Value, ...] | Diffe
     return returned.items
 
 
-def to_array(value: Value, slot: Slot) -> np.ndarray | Difference:
+def _to_array(value: Value, slot: Slot) -> np.ndarray | Difference:
     """A slot's value as a NumPy array, or what keeps it from being one.
 
     Accepts exact types alone: list and float or int for 'list', numpy.ndarray for 'ndarray',
@@ -124,11 +144,11 @@ def to_array(value: Value, slot: Slot) -> np.ndarray | Difference:
             elif isinstance(value, Scalar) and _is_number(value, whole=slot.kind == "int"):
                 return np.asarray(_within_float(value.value))
     return Difference(
-        "wrong-type", f"{slot.name} should be {wanted(slot)} and is {describe(value)}"
+        "wrong-type", f"{slot.name} should be {_wanted(slot)} and is {describe(value)}"
     )
 
 
-def wanted(slot: Slot) -> str:
+def _wanted(slot: Slot) -> str:
     """What a slot should be, in words."""
     if slot.kind == "list":
         depth = len(slot.axes.split())
@@ -184,7 +204,7 @@ def _list_problem(value: Value, depth: int, slot: Slot, where: str) -> Differenc
     if not isinstance(value, Items) or value.kind != "list":
         inner = Slot(slot.name, "list", " ".join(slot.axes.split()[-depth:]))
         return Difference(
-            "wrong-type", f"{place} should be {wanted(inner)} and is {describe(value)}"
+            "wrong-type", f"{place} should be {_wanted(inner)} and is {describe(value)}"
         )
     for index, item in enumerate(value.items):
         problem = _list_problem(item, depth - 1, slot, f"{where}[{index}]")
@@ -206,16 +226,19 @@ def _ragged(rows: Items, place: str) -> Difference | None:
     return None
 
 
-def _compare_slot(
-    part: Value, right: np.ndarray, slot: Slot, tolerance: float, exact_zeros: bool
-) -> Difference | None:
+def _shaped(part: Value, right: np.ndarray, slot: Slot) -> np.ndarray | Difference:
+    """A slot's value as an array of the right shape, or what keeps it from being one."""
     if isinstance(part, Large) and part.kind == slot.kind:
         return _wrong_shape(slot, right.shape, part.shape)
-    got = to_array(part, slot)
-    if isinstance(got, Difference):
+    got = _to_array(part, slot)
+    if isinstance(got, Difference) or got.shape == right.shape:
         return got
-    if got.shape != right.shape:
-        return _wrong_shape(slot, right.shape, got.shape)
+    return _wrong_shape(slot, right.shape, got.shape)
+
+
+def _different(
+    got: np.ndarray, right: np.ndarray, slot: Slot, tolerance: float, exact_zeros: bool
+) -> Difference | None:
     if slot.kind in ("ndarray", "tensor", "float") and not _dtype_fits(got, right, slot.kind):
         text = f"{slot.name} should have dtype {right.dtype} and has {got.dtype}"
         return Difference("wrong-dtype", text)

@@ -1,66 +1,65 @@
-"""Which mistake is it? An answer is named after the one mistake that it equals, or not at all."""
+"""Why is it wrong? An answer is named after the one mistake that it equals, or not at all."""
 
 from __future__ import annotations
 
-import copy
-import functools
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
 
 import numpy as np
 
 from attnlab.calling.call import Outcome
 from attnlab.calling.observe import Array, Items, Scalar, Value
-from attnlab.exercise import TOLERANCE, Case, Exercise, Mistake, Slot
-from attnlab.judging.compare import Answer
+from attnlab.exercise import TOLERANCE, Exercise, Mistake, Slot
+from attnlab.judging.advice import GENERAL
+from attnlab.judging.cases import Answer, Posed, answer_of
+from attnlab.judging.compare import Difference, Tried
+from attnlab.judging.verdict import Diagnosis
 
 TEXT = 100  # characters of text that is compared with a mistake's
 
 
-class Evidence(Protocol):
-    """A case that was tried: its seed, what the learner's function did, and what was right.
-
-    `mistaken` tells what a mistake would have made of it.
-    """
-
-    @property
-    def seed(self) -> int: ...
-    @property
-    def case(self) -> Case: ...
-    @property
-    def outcome(self) -> Outcome: ...
-    @property
-    def right(self) -> Answer: ...
-
-    def mistaken(self, mistake: Mistake) -> Answer: ...
-
-
-def answer_of(function: Callable[..., Any], case: Case) -> Answer:
-    """What an oracle or a mistake makes of a case.
+def diagnose(
+    exercise: Exercise, tried: Sequence[Tried], shown: Tried, difference: Difference
+) -> Diagnosis | None:
+    """The likely cause of what a card shows, if one is certain.
 
     Args:
-        function: takes the case's arguments; returns an array-like, or a tuple of them.
-        case: its args are copied first, as mistakes may change them.
+        tried: all cases, in their order.
+        shown: the one that is shown.
+        difference: what is wrong with it.
     """
-    args, kwargs, state = copy.deepcopy((case.args, dict(case.kwargs), dict(case.state)))
-    target = function if case.sizes is None else functools.partial(function, state)
-    try:
-        with np.errstate(all="ignore"):
-            if case.gradient:
-                from attnlab.calling.torch_calls import gradients
-
-                parameters = [tensor.requires_grad_() for tensor in state.values()]
-                result = gradients(target, args, kwargs, parameters)
-            else:
-                result = target(*args, **kwargs)
-    except Exception as error:
-        return Answer(raises=type(error).__name__)
-    parts = result if isinstance(result, tuple) else (result,)
-    return Answer(values=tuple(np.asarray(part) for part in parts))
+    if difference.slug == "stopped":
+        return None
+    if difference.slug not in ("mutated-input", "nondeterministic"):
+        group = shown.posed.case.group
+        first = next(i for i, item in enumerate(tried) if item.posed.case.group == group)
+        failed = [item for item in tried if item.posed.case.group == group]
+        passed = [item for item in tried[:first] if not item.posed.case.raises]
+        mistake = _mistake(exercise, failed, passed)
+        if mistake:
+            return Diagnosis(mistake.slug, mistake.reason, mistake.remedy)
+    if shown.mutation and difference.slug == "values":
+        difference = shown.mutation
+    return without_numbers(shown, difference)
 
 
-def diagnose(
-    exercise: Exercise, failed: Sequence[Evidence], passed: Sequence[Evidence] = ()
+def without_numbers(shown: Tried, difference: Difference) -> Diagnosis | None:
+    """The cause, as far as it can be told without comparing numbers."""
+    key = difference.advice or difference.slug
+    raised = shown.outcome.raised
+    if (
+        shown.posed.case.gradient
+        and raised
+        and "modified by an inplace operation" in raised.message
+    ):
+        key = "changed-in-place"
+    if shown.outcome.returned == Scalar("NoneType", None) and key != "not-raised":
+        key = "nothing-returned"
+    general = GENERAL.get(key)
+    return Diagnosis(difference.slug, *general) if general else None
+
+
+def _mistake(
+    exercise: Exercise, failed: Sequence[Tried], passed: Sequence[Tried]
 ) -> Mistake | None:
     """The mistake that a wrong answer equals.
 
@@ -78,7 +77,7 @@ def diagnose(
         fitting = [
             mistake
             for mistake in mistakes
-            if _equal_in_all(mistake, exercise, [*failed, *passed]) and _tells(mistake, failed)
+            if _equal_in_all(mistake, [*failed, *passed]) and _tells(mistake, failed)
         ]
         slugs = {mistake.slug for mistake in fitting}
         if slugs:
@@ -86,22 +85,33 @@ def diagnose(
     return None
 
 
-def _equal_in_all(mistake: Mistake, exercise: Exercise, evidence: Sequence[Evidence]) -> bool:
+def _equal_in_all(mistake: Mistake, tried: Sequence[Tried]) -> bool:
     return all(
         equals(
             item.outcome,
-            item.mistaken(mistake),
-            exercise.slots(item.case),
-            item.case.tolerance,
+            _mistaken(mistake, item.posed),
+            item.posed.slots,
+            item.posed.case.tolerance,
         )
-        for item in evidence
+        for item in tried
     )
 
 
-def _tells(mistake: Mistake, evidence: Sequence[Evidence]) -> bool:
+def _tells(mistake: Mistake, tried: Sequence[Tried]) -> bool:
     """Whether a mistake differs from the right answer on two seeds or more."""
-    seeds = {item.seed for item in evidence if not _same_answer(item.mistaken(mistake), item.right)}
+    seeds = {
+        item.posed.seed
+        for item in tried
+        if not _same_answer(_mistaken(mistake, item.posed), item.posed.right)
+    }
     return len(seeds) >= 2
+
+
+def _mistaken(mistake: Mistake, posed: Posed) -> Answer:
+    """What a mistake makes of a case."""
+    if mistake.answer not in posed.mistaken:
+        posed.mistaken[mistake.answer] = answer_of(mistake.answer, posed.case)
+    return posed.mistaken[mistake.answer]
 
 
 @np.errstate(all="ignore")
@@ -119,12 +129,12 @@ def equals(outcome: Outcome, answer: Answer, slots: tuple[Slot, ...], tolerance:
     if len(parts) != len(answer.values):
         return False
     return all(
-        _close(loose_array(part, values.shape), values, tolerance)
+        _close(_loose_array(part, values.shape), values, tolerance)
         for part, values in zip(parts, answer.values, strict=True)
     )
 
 
-def loose_array(value: Value, shape: tuple[int, ...]) -> np.ndarray | None:
+def _loose_array(value: Value, shape: tuple[int, ...]) -> np.ndarray | None:
     """A value as an array, whatever its container; None if it is not numbers in such a shape."""
     match value:
         case Array(_, dtype, found, data) if found == shape:
@@ -134,7 +144,7 @@ def loose_array(value: Value, shape: tuple[int, ...]) -> np.ndarray | None:
         case Scalar(_, str() as text) if not shape and len(text) <= TEXT:
             return np.asarray(text)  # all are as wide as the longest
         case Items(_, items) if shape and len(items) == shape[0]:
-            parts = [loose_array(item, shape[1:]) for item in items]
+            parts = [_loose_array(item, shape[1:]) for item in items]
             if any(part is None for part in parts):
                 return None
             return np.array(parts).reshape(shape)

@@ -6,21 +6,36 @@ inputs to another process. Nothing in this module knows which.
 
 from __future__ import annotations
 
-from attnlab.calling.observe import Scalar, Seed, describe
-from attnlab.exercise import SEEDS, UNCHANGED, Exercise, Group, Property
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnlab.calling.call import Call, Outcome
+from attnlab.exercise import SEEDS, TOLERANCE, UNCHANGED, Exercise, Group, Property, Relation
 from attnlab.judging import advice
-from attnlab.judging.cases import (
-    Perform,
-    Related,
-    Tried,
-    arrays_of,
-    is_unwritten,
-    try_all,
-    try_relation,
-)
-from attnlab.judging.compare import Difference
-from attnlab.judging.diagnose import diagnose
+from attnlab.judging.cases import brief, pose, pose_related
+from attnlab.judging.compare import Difference, Tried, examine
+from attnlab.judging.diagnose import diagnose, without_numbers
 from attnlab.judging.verdict import Diagnosis, Line, Verdict
+
+Perform = Callable[[Call], Outcome]
+_RAISES = re.compile(r"\braise\s+\w*NotImplemented")
+
+
+@dataclass(frozen=True, slots=True)
+class _Related:
+    """A relation, tried: whether it holds, and the call that shows that it does not.
+
+    Attributes:
+        holds: None if it could not be tried.
+        tried: where it could not, the call that came to nothing, if any was made.
+    """
+
+    relation: Relation
+    holds: bool | None
+    tried: Tried | None = None
 
 
 def judge(
@@ -36,21 +51,72 @@ def judge(
     Raises:
         BrokenCheck: the oracle has no answer to one of its own cases.
     """
-    tried = try_all(exercise, perform, seeds)
+    tried = _try_all(exercise, perform, seeds)
     if exercise.fused_banned and any(item.outcome.fused for item in tried):
         return _forfeit(exercise, tried)
-    if is_unwritten(tried):
+    if _is_unwritten(tried[0]):
         message = _not_written(exercise.name, tried[0])
         return Verdict(
             exercise.name, exercise.lesson, "MISSING", 0.0, exercise.points, message=message
         )
     if tried[-1].outcome.stopped:
-        related = [Related(relation, None) for relation in exercise.relations]
+        related = [_Related(relation, None) for relation in exercise.relations]
     else:
         related = [
-            try_relation(exercise, relation, perform, seeds) for relation in exercise.relations
+            _try_relation(exercise, relation, perform, seeds) for relation in exercise.relations
         ]
     return _verdict(exercise, tried, related, hidden)
+
+
+def _try_all(exercise: Exercise, perform: Perform, seeds: tuple[int, ...]) -> list[Tried]:
+    """Try the cases of all groups, in order, until one does not come back."""
+    tried: list[Tried] = []
+    for posed in pose(exercise, seeds):
+        tried.append(examine(posed, perform(posed.call)))
+        if tried[-1].outcome.stopped or _is_unwritten(tried[0]):
+            return tried  # every further call would end the same way
+    wobble = _wobble(perform, tried[0])
+    return [replace(tried[0], difference=wobble), *tried[1:]] if wobble else tried
+
+
+def _is_unwritten(first: Tried) -> bool:
+    """Whether the very first call said that there is nothing to call yet.
+
+    PyTorch raises the same error for what it cannot compute; a stub raises it by itself.
+    """
+    raised = first.outcome.raised
+    if raised is None or "NotImplementedError" not in raised.names or not raised.function:
+        return False
+    return not raised.line or bool(_RAISES.search(raised.line))
+
+
+def _try_relation(
+    exercise: Exercise, relation: Relation, perform: Perform, seeds: tuple[int, ...]
+) -> _Related:
+    """Make a relation's two calls for each seed and see whether it holds."""
+    for pair in pose_related(exercise, relation, seeds):
+        one, other = (examine(posed, perform(posed.call)) for posed in pair)
+        if one.arrays is None or other.arrays is None:
+            return _Related(relation, None, one if one.arrays is None else other)
+        with np.errstate(all="ignore"):
+            holds = relation.holds(one.arrays, other.arrays)
+        if not holds:
+            return _Related(relation, False, other)
+    return _Related(relation, True)
+
+
+def _wobble(perform: Perform, first: Tried) -> Difference | None:
+    """Whether the same call gives two answers. Asked only where the first has the right form."""
+    if first.arrays is None:
+        return None
+    again = examine(first.posed, perform(first.posed.call))
+    if again.arrays is None:
+        return None
+    for a, b, slot in zip(first.arrays, again.arrays, first.posed.slots, strict=True):
+        if not np.allclose(a.astype(float), b.astype(float), 0, TOLERANCE, equal_nan=True):
+            text = f"called twice with the same inputs, it returned two different {slot.name}"
+            return Difference("nondeterministic", text)
+    return None
 
 
 def _not_written(name: str, first: Tried) -> str:
@@ -67,7 +133,7 @@ def _not_written(name: str, first: Tried) -> str:
 
 
 def _verdict(
-    exercise: Exercise, tried: list[Tried], related: list[Related], hidden: bool
+    exercise: Exercise, tried: list[Tried], related: list[_Related], hidden: bool
 ) -> Verdict:
     lines = _lines(exercise, tried, related)
     score = sum(line.earned for line in lines)
@@ -75,7 +141,6 @@ def _verdict(
     if failed is None:
         return Verdict(exercise.name, exercise.lesson, "PASS", score, exercise.points, tuple(lines))
     shown, difference, known = failed
-    inputs = {**dict(zip(exercise.parameters, shown.call.args, strict=False)), **shown.call.kwargs}
     return Verdict(
         exercise.name,
         exercise.lesson,
@@ -84,10 +149,10 @@ def _verdict(
         exercise.points,
         tuple(lines),
         message=(hidden and difference.untold) or difference.text,
-        where=_where(exercise, shown),
+        where=brief(shown.posed.case, exercise.parameters),
         built=_built(shown),
-        inputs={} if hidden else inputs,
-        diagnosis=known or _diagnosis(exercise, tried, shown, difference),
+        inputs={} if hidden else shown.posed.inputs,
+        diagnosis=known or diagnose(exercise, tried, shown, difference),
         read=exercise.read,
         printed=shown.outcome.printed,
     )
@@ -95,10 +160,10 @@ def _verdict(
 
 def _built(shown: Tried) -> str:
     """How the module of a case is built, in its precision; '' if it needs none."""
-    if shown.case.sizes is None:
+    if shown.posed.case.sizes is None:
         return ""
-    wide = any(str(tensor.dtype) == "torch.float64" for tensor in shown.case.state.values())
-    return f"{shown.case.sizes}{'.double()' if wide else ''}"
+    wide = any(str(tensor.dtype) == "torch.float64" for tensor in shown.posed.case.state.values())
+    return f"{shown.posed.case.sizes}{'.double()' if wide else ''}"
 
 
 def _forfeit(exercise: Exercise, tried: list[Tried]) -> Verdict:
@@ -121,10 +186,10 @@ def _group(exercise: Exercise, name: str) -> Group:
     return next(group for group in exercise.groups if group.name == name)
 
 
-def _lines(exercise: Exercise, tried: list[Tried], related: list[Related]) -> list[Line]:
+def _lines(exercise: Exercise, tried: list[Tried], related: list[_Related]) -> list[Line]:
     """One line for each group and property, with the points that the groups earn."""
     core_holds = not any(
-        item.difference for item in tried if _group(exercise, item.case.group).core
+        item.difference for item in tried if _group(exercise, item.posed.case.group).core
     )
     lines = []
     for group in exercise.groups:
@@ -132,7 +197,7 @@ def _lines(exercise: Exercise, tried: list[Tried], related: list[Related]) -> li
             returned = [item for item in tried if item.outcome.returned is not None]
             holds = not any(item.mutation for item in tried) if returned else None
         else:
-            mine = [item for item in tried if item.case.group == group.name]
+            mine = [item for item in tried if item.posed.case.group == group.name]
             holds = not any(item.difference for item in mine) if mine else None
             if not (holds or core_holds or group.core):
                 holds = None  # what failed there may be no more than what failed at the core
@@ -142,40 +207,40 @@ def _lines(exercise: Exercise, tried: list[Tried], related: list[Related]) -> li
         relation = item.relation
         earned = relation.worth if item.holds and core_holds else 0.0
         lines.append(Line(relation.claim, item.holds, earned, relation.worth))
-    lines += [Line(prop.claim, _holds(exercise, prop, tried)) for prop in exercise.properties]
-    if arrays_of(exercise, tried[0]) is None:
+    lines += [Line(prop.claim, _holds(prop, tried)) for prop in exercise.properties]
+    if tried[0].arrays is None:
         agree = None
     else:
         agree = not (tried[0].difference and tried[0].difference.slug == "nondeterministic")
     return [*lines, Line("two calls agree", agree)]
 
 
-def _holds(exercise: Exercise, prop: Property, tried: list[Tried]) -> bool | None:
+def _holds(prop: Property, tried: list[Tried]) -> bool | None:
     """Whether a property is true of every answer that has the right types and shapes."""
     results = []
     for item in tried:
-        arrays = None if item.case.gradient else arrays_of(exercise, item)
-        if arrays is not None:
-            results.append(bool(prop.holds(item.case.args, *arrays)))
+        if item.arrays is not None and not item.posed.case.gradient:
+            with np.errstate(all="ignore"):
+                results.append(bool(prop.holds(item.posed.case.args, *item.arrays)))
     return all(results) if results else None
 
 
 def _first_failure(
-    tried: list[Tried], related: list[Related]
+    tried: list[Tried], related: list[_Related]
 ) -> tuple[Tried, Difference, Diagnosis | None] | None:
     """The first thing that matters: groups in their order, then changed inputs, then relations."""
     changed = next(((item, item.mutation, None) for item in tried if item.mutation), None)
     for item in tried:
         if item.difference:
             # PyTorch raises where an input is changed whose gradient is asked for.
-            refused = item.case.gradient and item.difference.slug == "raised"
+            refused = item.posed.case.gradient and item.difference.slug == "raised"
             return changed if changed and refused else (item, item.difference, None)
     if changed:
         return changed
     for pair in related:
         if pair.holds is None and pair.tried is not None and pair.tried.difference is not None:
             difference = pair.tried.difference
-            return pair.tried, difference, _general(pair.tried, difference)
+            return pair.tried, difference, without_numbers(pair.tried, difference)
         if pair.holds is False and pair.tried is not None:
             relation = pair.relation
             diagnosis = Diagnosis(relation.slug, relation.reason, relation.remedy)
@@ -184,69 +249,12 @@ def _first_failure(
     return None
 
 
-def _diagnosis(
-    exercise: Exercise, tried: list[Tried], shown: Tried, difference: Difference
-) -> Diagnosis | None:
-    if difference.slug == "stopped":
-        return None
-    failed = [item for item in tried if item.case.group == shown.case.group]
-    passed = [item for item in tried[: tried.index(failed[0])] if not item.case.raises]
-    if difference.slug not in ("mutated-input", "nondeterministic"):
-        mistake = diagnose(exercise, failed, passed)
-        if mistake:
-            return Diagnosis(mistake.slug, mistake.reason, mistake.remedy)
-    if shown.mutation and difference.slug == "values":
-        difference = shown.mutation
-    return _general(shown, difference)
-
-
-def _general(shown: Tried, difference: Difference) -> Diagnosis | None:
-    """What can be said without comparing numbers."""
-    key = difference.advice or difference.slug
-    raised = shown.outcome.raised
-    if shown.case.gradient and raised and "modified by an inplace operation" in raised.message:
-        key = "changed-in-place"
-    if shown.outcome.returned == Scalar("NoneType", None) and key != "not-raised":
-        key = "nothing-returned"
-    general = advice.GENERAL.get(key)
-    return Diagnosis(difference.slug, *general) if general else None
-
-
 def _status(exercise: Exercise, shown: Tried, difference: Difference) -> str:
     if shown.outcome.stopped in ("time", "memory"):
         return {"time": "TIMEOUT", "memory": "OOM"}[shown.outcome.stopped]
     if shown.outcome.stopped:
         return "ERROR"
-    raised_in_core = shown.outcome.raised is not None and _group(exercise, shown.case.group).core
+    raised_in_core = (
+        shown.outcome.raised is not None and _group(exercise, shown.posed.case.group).core
+    )
     return "ERROR" if raised_in_core else "FAIL"
-
-
-def _where(exercise: Exercise, shown: Tried) -> str:
-    """The call that failed, short enough to read: small inputs in full, large ones by shape."""
-    names = exercise.parameters
-    shown_args = [
-        f"{name} = {_brief(arg)}" for name, arg in zip(names, shown.case.args, strict=False)
-    ]
-    shown_args += [f"{name} = {_brief(arg)}" for name, arg in shown.case.kwargs.items()]
-    note = f"when {shown.case.note}: " if shown.case.note else ""
-    return f"{note}{', '.join(shown_args)}"
-
-
-def _brief(arg: object) -> str:
-    if isinstance(arg, Seed):
-        return describe(arg)
-    if hasattr(arg, "shape"):
-        return f"{type(arg).__name__} {tuple(arg.shape)}"
-    rounded = _rounded(arg)
-    text = repr(rounded)
-    if len(text) <= 60:
-        return text
-    if isinstance(arg, list) and arg and isinstance(arg[0], list):
-        return f"{len(arg)} lists of {len(arg[0])}"
-    return f"{len(arg)} items" if isinstance(arg, list) else text[:57] + "…"
-
-
-def _rounded(arg: object) -> object:
-    if isinstance(arg, list):
-        return [_rounded(item) for item in arg]
-    return float(f"{arg:.6g}") if isinstance(arg, float) else arg

@@ -6,7 +6,7 @@ expect: soft_lookup FAIL
 
 # %% on the notebook
 from attnlab.exercise import SEEDS
-from attnlab.judging.diagnose import answer_of
+from attnlab.judging.cases import answer_of
 from attnlab.judging.cases import generate
 from attnlab.lessons import exercises_of
 
