@@ -1,8 +1,8 @@
 """What an exercise is: declared once, run by the notebook's check and by the grader.
 
-Data flows one way: declare → generate → run → compare → diagnose → show. A declaration keeps its
-*inputs* (cases), its *call* (how the function is named and called) and its *comparison* (slots,
-oracle, mistakes) apart, so that the learner's function and the oracle need never share a process.
+A declaration keeps its *inputs* (cases), its *call* (how the function is named and called) and its
+*comparison* (slots, oracle, mistakes) apart, so that the learner's function and the oracle need
+never share a process. `attnlab.judging` says what becomes of it.
 """
 
 from __future__ import annotations
