@@ -373,32 +373,6 @@ def test_unchanged_input_is_not_called_changed(same: object) -> None:
 
 # cases ---------------------------------------------------------------------------------------
 
-# Axes of each argument; the same letter is the same size, '…' any number of leading axes.
-AXES: dict[tuple[str, str], tuple[str, ...]] = {
-    ("01-soft-lookup", "hard_lookup"): ("?", "m …", "m v"),
-    ("01-soft-lookup", "softmax"): ("m",),
-    ("01-soft-lookup", "soft_lookup"): ("k", "m k", "m v"),
-    ("02-pure-python", "matmul"): ("n k", "k m"),
-    ("02-pure-python", "transpose"): ("n m",),
-    ("02-pure-python", "softmax_rows"): ("n m",),
-    ("02-pure-python", "attention_weights"): ("n k", "m k"),
-    ("02-pure-python", "self_attention"): ("n d", "d k", "d k", "d v"),
-    ("03-numpy", "softmax"): ("… m",),
-    ("03-numpy", "project"): ("… n d", "d k"),
-    ("03-numpy", "scaled_dot_product_attention"): ("… n k", "… m k", "… m v"),
-    ("03-numpy", "count_attention"): ("=n", "=d", "=k", "=v"),
-    ("03-numpy", "routing_matrix"): ("n m", "d v"),
-    ("04-scaling", "score_std"): ("=k", "=n", "?"),
-    ("04-scaling", "softmax_jacobian"): ("m",),
-    ("04-scaling", "entropy"): ("… m",),
-    ("04-scaling", "best_scale"): ("… n k", "… m k"),
-    ("05-pytorch", "scaled_dot_product_attention"): ("… n k", "… m k", "… m v"),
-    ("05-pytorch", "SelfAttention"): ("… n d", "=d", "=k", "=v"),
-    ("06-causal-mask", "causal_mask"): ("=n",),
-    ("06-causal-mask", "attention"): ("… n d", "d k", "d k", "d v"),
-    ("06-causal-mask", "padding_mask"): ("b", "=n"),
-    ("06-causal-mask", "decoder_mask"): ("b", "=n"),
-}
 # Their cases are made of a few small sizes, so that two seeds may well give the same.
 FEW = {("06-causal-mask", "causal_mask"), ("06-causal-mask", "decoder_mask")}
 ASKED = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
@@ -454,18 +428,13 @@ def named(exercise: Exercise) -> str:
 every_exercise = pytest.mark.parametrize("exercise", ASKED, ids=named)
 
 
-def test_the_axes_of_every_exercise_are_written_down() -> None:
-    assert list(AXES) == [(exercise.lesson, exercise.name) for exercise in ASKED]
-
-
 @every_exercise
 @given(SEED)
 @many_seeds
 def test_some_core_case_has_sizes_that_all_differ(exercise: Exercise, seed: int) -> None:
-    axes = AXES[exercise.lesson, exercise.name]
     distinct = []
     for case in core_cases(exercise, seed):
-        sizes = list(sizes_of(case, axes).values())
+        sizes = list(sizes_of(case, exercise.axes).values())
         distinct.append(len(set(sizes)) == len(sizes) and min(sizes) > 1)
     assert any(distinct)
 
@@ -538,17 +507,3 @@ def test_every_group_has_a_case_on_each_seed(exercise: Exercise) -> None:
     for seed in SEEDS:
         asked = {case.group for _, case in generate(exercise, (seed,))}
         assert asked == {group.name for group in exercise.groups} - {"unchanged"}
-
-
-@every_exercise
-def test_points_are_those_of_the_curriculum(exercise: Exercise) -> None:
-    points = {
-        "01-soft-lookup": (1, 2, 3),
-        "02-pure-python": (1, 1, 1, 2, 3),
-        "03-numpy": (1, 1, 4, 1, 2),
-        "04-scaling": (1, 2, 1, 1),
-        "05-pytorch": (3, 3),
-        "06-causal-mask": (1, 5, 1, 2),
-    }
-    place = list(exercises_of(exercise.lesson)).index(exercise.name)
-    assert exercise.points == points[exercise.lesson][place]

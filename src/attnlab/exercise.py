@@ -145,6 +145,9 @@ class Exercise:
         lesson: slug, '03-numpy'.
         stage: what the learner's code may import: 'pure', 'numpy' or 'torch'.
         signature: as the curriculum gives it.
+        axes: of each argument, then of what a module's constructor is given: 'n d', where one
+            letter is one size everywhere; '…' stands for any number of axes, '=n' for an int that
+            is a size itself, '?' for what has none.
         read: heading of the section to read again, as it stands in the lesson.
         returns: one Slot, or several for a tuple.
         groups: their worth adds up to the exercise's points.
@@ -162,6 +165,7 @@ class Exercise:
     lesson: str
     stage: str
     signature: str
+    axes: tuple[str, ...]
     read: str
     returns: tuple[Slot, ...]
     groups: tuple[Group, ...]

@@ -57,6 +57,7 @@ CAUSAL_MASK = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(n, device=None) -> (n, n) bool",
+    axes=("=n",),
     read="The lower triangle",
     returns=(Slot("blocked", "tensor", "n n"),),
     groups=(
@@ -237,6 +238,7 @@ ATTENTION = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(x, Wq, Wk, Wv) -> (out, weights)",
+    axes=("… n d", "d k", "d k", "d v"),
     read="Attention that does not look ahead",
     returns=(Slot("out", "tensor", "B N d_v"), Slot("weights", "tensor", "B N N")),
     groups=(
@@ -439,6 +441,7 @@ PADDING_MASK = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(lengths, max_len) -> (B, max_len) bool",
+    axes=("b", "=n"),
     read="Padding",
     returns=(Slot("real", "tensor", "B max_len"),),
     groups=(
@@ -521,6 +524,7 @@ DECODER_MASK = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(lengths, n) -> (B, 1, n, n) bool",
+    axes=("b", "=n"),
     read="Causal and padding in one",
     returns=(Slot("attend", "tensor", "B 1 n n"),),
     groups=(

@@ -64,6 +64,7 @@ SOFTMAX = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(scores, axis=-1) -> ndarray",
+    axes=("… m",),
     read="Softmax that does not overflow",
     returns=(Slot("weights", "ndarray", "…"),),
     groups=(
@@ -162,6 +163,7 @@ PROJECT = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(X, W, b=None) -> ndarray",
+    axes=("… n d", "d k"),
     read="One einsum per arrow",
     returns=(Slot("projected", "ndarray", "… N k"),),
     groups=(
@@ -323,6 +325,7 @@ ATTENTION = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(Q, K, V, mask=None) -> (out, weights)",
+    axes=("… n k", "… m k", "… m v"),
     read="The block in five lines",
     returns=(Slot("out", "ndarray", "… N d_v"), Slot("weights", "ndarray", "… N M")),
     groups=(
@@ -530,6 +533,7 @@ COUNT = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(n, d, d_k, d_v, bias=False) -> (parameters, weights)",
+    axes=("=n", "=d", "=k", "=v"),
     read="What depends on N, and what on d",
     returns=(Slot("parameters", "int"), Slot("weights", "int")),
     groups=(
@@ -677,6 +681,7 @@ ROUTING = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(weights, W_v) -> (N·d_v, M·d)",
+    axes=("n m", "d v"),
     read="One big matrix, rebuilt for every input",
     returns=(Slot("routing", "ndarray", "N·d_v M·d"),),
     groups=(

@@ -206,6 +206,7 @@ FUNCTION = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(q, k, v, attn_mask=None) -> (out, weights)",
+    axes=("… n k", "… m k", "… m v"),
     read="The same five lines, batched",
     returns=(Slot("out", "tensor", "… N d_v"), Slot("weights", "tensor", "… N M")),
     groups=(
@@ -405,6 +406,7 @@ MODULE = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="nn.Module(d, d_k, d_v, bias=False) with forward(x) -> (out, weights)",
+    axes=("… n d", "=d", "=k", "=v"),
     read="Attention as a module",
     returns=(Slot("out", "tensor", "B N d_v"), Slot("weights", "tensor", "B N N")),
     groups=(

@@ -90,6 +90,7 @@ SCORE_STD = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(d_k, n_pairs, rng) -> float",
+    axes=("=k", "=n", "?"),
     read="How far scores spread",
     returns=(Slot("std", "float"),),
     groups=(Group("values", "is √d_k within six standard errors", 0.5, core=True),),
@@ -198,6 +199,7 @@ JACOBIAN = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(p) -> (M, M)",
+    axes=("m",),
     read="Softmax's Jacobian",
     returns=(Slot("jacobian", "ndarray", "M M"),),
     groups=(
@@ -326,6 +328,7 @@ ENTROPY = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(p, axis=-1) -> ndarray",
+    axes=("… m",),
     read="Entropy: how many keys share",
     returns=(Slot("entropy", "ndarray", "…"),),
     groups=(
@@ -449,6 +452,7 @@ BEST_SCALE = Exercise(
     lesson=LESSON.slug,
     stage=LESSON.stage,
     signature="(Q, K) -> float",
+    axes=("… n k", "… m k"),
     read="The factor that keeps variance 1",
     returns=(Slot("scale", "float"),),
     groups=(
