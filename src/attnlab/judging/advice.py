@@ -13,14 +13,15 @@ GENERAL = {
         "Several results are asked for, and they are returned together, as a tuple.",
         "End with one `return` that names them all, separated by commas, in the signature's order.",
     ),
-    "name-unknown": (
-        "Python met a name that nothing here has defined. Each notebook starts empty: what you "
-        "wrote in an earlier lesson is not here.",
-        "Run the cell that defines it, or look for a slip of the pen.",
-    ),
     "wrong-error": (
         "It refuses, which is right, but with another error than the one that is asked for.",
         "Use `raise` with the error that the docstring names.",
+    ),
+    "stumbled": (
+        "Nothing in the function looks at whether this can be answered: it went on, and Python "
+        "stopped further down with an error of its own.",
+        "Test for this case in the first lines of the function and `raise` the error that the "
+        "docstring names.",
     ),
     "wrong-shape": (
         "A size or an axis is not where the signature puts it.",
@@ -70,9 +71,18 @@ GENERAL = {
         "Write scores, scale, mask, softmax and the weighted sum yourself, with `@` and "
         "`torch.softmax`.",
     ),
+    "refused": (
+        "Your own `raise` refused inputs that have an answer.",
+        "Look at the condition above that line, and print both sides of it for these inputs.",
+    ),
+    "no-way-back": (
+        "The numbers came back. PyTorch then asked for gradients, and that stopped.",
+        "Build the answer from tensors alone, each made from the ones before it, none changed.",
+    ),
     "raised": (
-        "Python stopped inside your function before it could return.",
-        "Call it by hand with such inputs; the traceback then marks the line.",
+        "Python could not go on from there.",
+        "Call it with these inputs in a new cell, and print the type and the shape of each name "
+        "in the line that raised.",
     ),
     "not-raised": (
         "A question that has no answer should be refused: a number returned here would be "

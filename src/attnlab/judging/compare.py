@@ -315,7 +315,6 @@ _RAISED = {
     "NoGradient": "no-gradient",
     "WrongStructure": "wrong-structure",
 }
-_ADVICE = {"NameError": "name-unknown"}
 _STOPPED = {
     "time": "it was still running when the time was up, so it was stopped: does a loop never end, "
     "or is something huge built?",
@@ -335,8 +334,5 @@ def _abnormal(outcome: Outcome, expected: Answer) -> Difference | None:
     where = f", at the line `{raised.line}` of `{raised.function}`" if raised.line else ""
     said = f": {raised.message.rstrip('.')}" if raised.message else ""
     instead = f", where {expected.raises} is asked" if expected.raises else ""
-    name = raised.name.rpartition(".")[2]
-    slug, advice = _RAISED.get(name, "raised"), _ADVICE.get(name, "")
-    if expected.raises and slug == "raised":
-        advice = "wrong-error"
-    return Difference(slug, f"it raised {raised.name}{said}{where}{instead}", advice)
+    slug = _RAISED.get(raised.name.rpartition(".")[2], "raised")
+    return Difference(slug, f"it raised {raised.name}{said}{where}{instead}")

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnlab.calling.call import Outcome
+from attnlab.calling.call import Outcome, Raised
 from attnlab.calling.observe import Array, Items, Scalar, Value
 from attnlab.exercise import TOLERANCE, Exercise, Mistake, Slot
 from attnlab.judging.advice import GENERAL
 from attnlab.judging.cases import Answer, Posed, answer_of
 from attnlab.judging.compare import Difference, Tried
+from attnlab.judging.crashes import explain, is_meant
 from attnlab.judging.verdict import Diagnosis
 
+ARITHMETIC = ("OverflowError", "ZeroDivisionError")
 TEXT = 100  # characters of text that is compared with a mistake's
 
 
@@ -44,18 +46,25 @@ def diagnose(
 
 def without_numbers(shown: Tried, difference: Difference) -> Diagnosis | None:
     """The cause, as far as it can be told without comparing numbers."""
+    if difference.slug == "raised" and shown.outcome.raised:
+        return Diagnosis("raised", *_of_a_crash(shown, shown.outcome.raised))
     key = difference.advice or difference.slug
-    raised = shown.outcome.raised
-    if (
-        shown.posed.case.gradient
-        and raised
-        and "modified by an inplace operation" in raised.message
-    ):
-        key = "changed-in-place"
     if shown.outcome.returned == Scalar("NoneType", None) and key != "not-raised":
         key = "nothing-returned"
     general = GENERAL.get(key)
     return Diagnosis(difference.slug, *general) if general else None
+
+
+def _of_a_crash(shown: Tried, raised: Raised) -> tuple[str, str]:
+    """Why it raised, and what to try."""
+    if shown.posed.right.raises:
+        return GENERAL["wrong-error" if is_meant(raised) else "stumbled"]
+    if is_meant(raised):
+        return GENERAL["refused"]
+    if shown.posed.case.gradient and not raised.function:
+        in_place = "modified by an inplace operation" in raised.message
+        return GENERAL["changed-in-place" if in_place else "no-way-back"]
+    return explain(raised) or GENERAL["raised"]
 
 
 def _mistake(
@@ -119,8 +128,9 @@ def equals(outcome: Outcome, answer: Answer, slots: tuple[Slot, ...], tolerance:
     """Whether an outcome has an answer's numbers, or its exception. NaN equals NaN here."""
     if outcome.stopped:
         return False
-    if outcome.raised:
-        return outcome.raised.name == answer.raises
+    if outcome.raised:  # by accident anything may raise a TypeError
+        telling = is_meant(outcome.raised) or answer.raises in ARITHMETIC
+        return telling and outcome.raised.name == answer.raises
     if answer.raises:
         return False
     assert outcome.returned is not None
