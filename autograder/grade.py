@@ -7,6 +7,7 @@ time to a child. Whatever a child does, this side only ever reads plain data fro
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from attnlab.exercise import Exercise
 from attnlab.judging.card import as_message
 from attnlab.judging.cases import BrokenCheck
 from attnlab.judging.judge import judge
-from attnlab.judging.verdict import Verdict
+from attnlab.judging.verdict import Verdict, blaming
 from autograder import verdicts
 from autograder.child.wire import Ran
 from autograder.isolation import IsolationError
@@ -221,7 +222,19 @@ class _Attempt:
 
     @property
     def cards(self) -> dict[str, Verdict]:
-        return {name: self._found[name] for name in self.plan.exercises}
+        """What was found of each exercise, told of what it calls."""
+        found = self._found
+        return {name: blaming(found[name], self._failing(name)) for name in self.plan.exercises}
+
+    def _failing(self, name: str) -> list[str]:
+        """Other exercises that one calls, and that are not right themselves."""
+        made_of = "\n".join(part.needed for part in self.plan.needs.get(name, ()))
+        defined = set(re.findall(r"^(?:def|class) (\w+)", made_of, re.MULTILINE)) - {name}
+        return [
+            other
+            for other in self.plan.exercises
+            if other in defined and self._found[other].status != "PASS"
+        ]
 
     def _once(self) -> bool:
         """Run the plan with one child; whether it got to the end."""

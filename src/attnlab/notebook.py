@@ -5,23 +5,24 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import inspect
-import re
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from attnlab import cells, lessons
 from attnlab import lesson as begun
-from attnlab import lessons
 from attnlab.calling.call import Call, Outcome, perform
 from attnlab.calling.deadline import Deadline
-from attnlab.calling.observe import describe, observe, type_name
+from attnlab.calling.observe import describe, observe
 from attnlab.judging.card import Card
-from attnlab.judging.verdict import Verdict
+from attnlab.judging.verdict import Verdict, blaming
 
 if TYPE_CHECKING:
     from attnlab.exercise import Exercise
 
-_CHECKED = re.compile(r"\bcheck\(\s*(\w+)")
+OLDER = (
+    "The newest cell that defines `{0}` stopped before it had done so. This is the answer from an "
+    "older cell: mend the newest one and run it, then check again."
+)
 SECONDS = 8.0  # for all calls of one check together
 
 
@@ -66,13 +67,15 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
     Returns:
         A number, your points, shown as a card. Never raises, whatever `function` does.
     """
-    called = _name_of(function)
+    called = cells.name_of(function)
     slug = lesson or begun.current()
     missing = begun.missing_for_checks()
     if missing:
         return Card(Verdict(name or called, slug, "UNKNOWN", 0.0, 0.0, message=missing))
     if not name:
-        name = called = _name_in_notebook(function, slug) or called
+        meant = [home for home in lessons.slugs() if slug in ("", home)]
+        known = {each for home in meant for each in lessons.exercises_of(home)}
+        name = called = cells.name_here(function, known) or called
     try:
         exercise = _find(name, slug, function)
     except LookupError as unknown:
@@ -85,6 +88,18 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
 
 def _judge_here(exercise: Exercise, function: Callable[..., Any], called: str) -> Verdict:
     """Judge a function in this process, and own up to it if the check itself breaks."""
+    try:
+        verdict = _judge(exercise, function)
+        if verdict.status != "PASS":
+            verdict = blaming(verdict, _failing(exercise, function))
+    except Exception as error:  # whatever it is, it is not the learner's
+        return _broken(error, exercise.name, exercise.lesson, exercise.points)
+    if cells.is_outdated(function, called):
+        verdict = dataclasses.replace(verdict, first=OLDER.format(called))
+    return dataclasses.replace(verdict, called=called if called.isidentifier() else "")
+
+
+def _judge(exercise: Exercise, function: Callable[..., Any]) -> Verdict:
     from attnlab.judging.judge import judge
 
     deadline = Deadline(SECONDS)
@@ -92,11 +107,19 @@ def _judge_here(exercise: Exercise, function: Callable[..., Any], called: str) -
     def call_here(call: Call) -> Outcome:
         return perform(function, call, deadline)
 
-    try:
-        verdict = judge(exercise, call_here)
-    except Exception as error:  # whatever it is, it is not the learner's
-        return _broken(error, exercise.name, exercise.lesson, exercise.points)
-    return dataclasses.replace(verdict, called=called if called.isidentifier() else "")
+    return judge(exercise, call_here)
+
+
+def _failing(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
+    """Exercises of the lesson that a function calls, and that are not right themselves."""
+    others = {**lessons.exercises_of(exercise.lesson)}
+    del others[exercise.name]
+    called = cells.called_by(function, others)
+    return [
+        name
+        for name, other in others.items()
+        if name in called and _judge(other, called[name]).status != "PASS"
+    ]
 
 
 def _broken(error: Exception, name: str, lesson: str, points: float) -> Verdict:
@@ -105,40 +128,6 @@ def _broken(error: Exception, name: str, lesson: str, points: float) -> Verdict:
         "yours: your code may well be right. Please report it with your function."
     )
     return Verdict(name, lesson, "UNKNOWN", 0.0, points, message=message)
-
-
-def _name_of(function: object) -> str:
-    try:
-        name = getattr(function, "__name__", "")
-    except BaseException:  # an object may answer to any question with any error
-        name = ""
-    return name if type(name) is str and name else type_name(type(function))
-
-
-def _name_in_notebook(function: object, slug: str) -> str:
-    """The one exercise whose name is this very object's in the notebook, '' if that says nothing.
-
-    A lambda, a partial, or what a decorator without `functools.wraps` made has another `__name__`;
-    and one function may have the names of two exercises.
-    """
-    lessons_meant = [lesson for lesson in lessons.slugs() if slug in ("", lesson)]
-    known = {name for lesson in lessons_meant for name in lessons.exercises_of(lesson)}
-    names = vars(sys.modules["__main__"])
-    bound = [name for name in known if name in names and names[name] is function]
-    asked = [name for name in bound if name in _asked_for(names.get("In"))]
-    if len(asked) == 1:
-        return asked[0]
-    return bound[0] if len(bound) == 1 and _name_of(function) not in known else ""
-
-
-def _asked_for(cells: object) -> list[str]:
-    """What the running cell calls `check` on, by the names that stand there.
-
-    Args:
-        cells: sources of all cells so far, as IPython keeps them.
-    """
-    source = cells[-1] if type(cells) is list and cells else ""
-    return _CHECKED.findall(source) if type(source) is str else []
 
 
 def _find(name: str, slug: str, function: object) -> Exercise:

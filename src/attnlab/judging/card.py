@@ -91,8 +91,8 @@ def as_text(verdict: Verdict) -> str:
 
 
 def as_message(verdict: Verdict) -> str:
-    """What differed or was raised, then why, then what to try, in a paragraph; '' on a pass."""
-    parts = [verdict.message]
+    """What comes first, what differed or was raised, why, what to try; '' on a pass."""
+    parts = [verdict.first, verdict.message]
     if verdict.diagnosis:
         parts += [verdict.diagnosis.reason, verdict.diagnosis.remedy]
     return " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts if part)
@@ -120,7 +120,7 @@ def as_html(verdict: Verdict) -> str:
 
 def _sections(verdict: Verdict) -> list[tuple[str, str]]:
     """Label and text of each paragraph below the lines."""
-    sections = []
+    sections = [("First", verdict.first)] if verdict.first else []
     if verdict.message:
         label = "Next" if verdict.status in ("MISSING", "UNKNOWN") else "What differed"
         sections.append((label, verdict.message))

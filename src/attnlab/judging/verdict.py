@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from attnlab.calling.observe import Value
 
@@ -36,6 +36,8 @@ class Verdict:
             'MISSING' (not written yet) or 'POLICY' (a banned call); 'UNKNOWN' where the check
             itself is at fault; and where a grader ran it, 'CRASH' (its process died).
         score: points earned, of max_score.
+        first: what to know before all else: that this is an older answer, or that a function it
+            calls is wrong.
         message: what differed, first thing first; '' on a pass.
         where: the call that showed it, in short.
         inputs: the inputs of that call, by parameter name.
@@ -52,6 +54,7 @@ class Verdict:
     score: float
     max_score: float
     lines: tuple[Line, ...] = ()
+    first: str = ""
     message: str = ""
     where: str = ""
     built: str = ""
@@ -60,3 +63,15 @@ class Verdict:
     read: str = ""
     printed: str = ""
     called: str = ""
+
+
+def blaming(verdict: Verdict, failing: Sequence[str]) -> Verdict:
+    """A verdict that tells first what its function calls and is wrong itself.
+
+    Args:
+        failing: names of such functions in the lesson's order; the first is the one to begin with.
+    """
+    if not failing or verdict.status in ("PASS", "MISSING", "POLICY"):
+        return verdict
+    first = f"This calls `{failing[0]}`, which fails its own check: begin there."
+    return replace(verdict, first=first)
