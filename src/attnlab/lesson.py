@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import importlib.metadata
 import importlib.util
 import re
 import sys
+import threading
 
 from attnlab import lessons
 
@@ -29,8 +32,18 @@ def begin(slug: str) -> str:
     if slug not in lessons.slugs():
         return lessons.absent(slug)
     _current = slug
-    problem = missing_for_checks() or _first_problem(SHOWN)
+    problem = missing_for_checks()
+    if not problem:
+        threading.Thread(target=_load_checks, args=(slug,)).start()
+        problem = _first_problem(SHOWN)
     return problem or f"Lesson {slug} is ready: {lessons.lesson(slug).heading}."
+
+
+def _load_checks(slug: str) -> None:
+    """Load what the lesson's first check needs, PyTorch above all, while its reader reads."""
+    with contextlib.suppress(Exception):  # the check itself will meet it, and tell
+        importlib.import_module("attnlab.judging.judge")
+        lessons.exercises_of(slug)
 
 
 def current() -> str:
