@@ -34,7 +34,9 @@ def begin(slug: str) -> str:
     _current = slug
     problem = missing_for_checks()
     if not problem:
-        threading.Thread(target=_load_checks, args=(slug,)).start()
+        if "ipykernel" in sys.modules:  # there is somebody who reads
+            with contextlib.suppress(RuntimeError):  # a browser's Python has no threads
+                threading.Thread(target=_load_checks, args=(slug,)).start()
         problem = _first_problem(SHOWN)
     return problem or f"Lesson {slug} is ready: {lessons.lesson(slug).heading}."
 
