@@ -74,12 +74,15 @@ class Group:
         claim: a line on the card, said of the learner's function: 'equals PyTorch on …'.
         worth: points.
         core: if this fails, nothing else earns points.
+        needs: names of groups whose claims its cases rely on: while one of them fails, nothing
+            is said of this one, which may hold.
     """
 
     name: str
     claim: str
     worth: float
     core: bool = False
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,19 +188,19 @@ def _group(exercise: Exercise, name: str) -> Group:
 
 def _lines(exercise: Exercise, tried: list[Tried], related: list[_Related]) -> list[Line]:
     """One line for each group and property, with the points that the groups earn."""
-    core_holds = not any(
-        item.difference for item in tried if _group(exercise, item.posed.case.group).core
-    )
+    failed = {item.posed.case.group for item in tried if item.difference}
+    core = {group.name for group in exercise.groups if group.core}
+    core_holds = not failed & core
     lines = []
     for group in exercise.groups:
         if group.name == UNCHANGED:
             returned = [item for item in tried if item.outcome.returned is not None]
             holds = not any(item.mutation for item in tried) if returned else None
         else:
-            mine = [item for item in tried if item.posed.case.group == group.name]
-            holds = not any(item.difference for item in mine) if mine else None
-            if not (holds or core_holds or group.core):
-                holds = None  # what failed there may be no more than what failed at the core
+            was_tried = any(item.posed.case.group == group.name for item in tried)
+            holds = group.name not in failed if was_tried else None
+            if holds is False and failed & {*group.needs, *core} - {group.name}:
+                holds = None  # what failed there may be no more than what failed before
         earned = group.worth if holds and core_holds else 0.0
         lines.append(Line(group.claim, holds, earned, group.worth))
     for item in related:
@@ -221,7 +221,8 @@ def _holds(prop: Property, tried: list[Tried]) -> bool | None:
     for item in tried:
         if item.arrays is not None and not item.posed.case.gradient:
             with np.errstate(all="ignore"):
-                results.append(bool(prop.holds(item.posed.case.args, *item.arrays)))
+                right = item.difference is None  # as near as it has to be
+                results.append(right or bool(prop.holds(item.posed.case.args, *item.arrays)))
     return all(results) if results else None
 
 

@@ -1,0 +1,115 @@
+"""`python -m tests.prove`: the long proofs of the checks, on hundreds of seeds; exit 1 on a gap.
+
+Every answer that we hold is judged on fresh seeds, two at a time, and has to be judged alike on
+all; every mutant of a solution has to be rejected, or to stand in `tests/survivors.txt`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from tqdm import tqdm
+
+from attnlab.calling.call import Call, Outcome, perform
+from attnlab.calling.deadline import Deadline
+from attnlab.judging.judge import judge
+from attnlab.judging.verdict import Verdict
+from attnlab.lessons import exercises_of, slugs
+from tests.answers import Answer, all_answers
+from tests.mutants import judged, mutants, reviewed, survives
+
+FIRST = 100_000  # of the seeds, which nobody else uses
+SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of one answer, or of the mutants of one exercise.
+
+    Attributes:
+        home: '06-causal-mask attention'.
+        tried: how many judgements were made.
+        gaps: what is wrong, a line each.
+    """
+
+    home: str
+    tried: int
+    gaps: tuple[str, ...]
+
+
+def verdict_on(answer: Answer, seeds: tuple[int, ...]) -> Verdict:
+    """Judge an answer on seeds of one's own."""
+    deadline = Deadline(SECONDS)
+
+    def call_here(call: Call) -> Outcome:
+        return perform(answer.function, call, deadline)
+
+    return judge(exercises_of(answer.lesson)[answer.exercise], call_here, seeds)
+
+
+def proven(index: int, pairs: int) -> Row:
+    """Judge one answer on so many pairs of seeds."""
+    answer = all_answers()[index]
+    gaps = []
+    for pair in range(pairs):
+        seeds = FIRST + 2 * pair, FIRST + 2 * pair + 1
+        verdict = verdict_on(answer, seeds)
+        named = verdict.diagnosis.slug if verdict.diagnosis else ""
+        if (verdict.status == "PASS") == bool(answer.slug):
+            gaps.append(f"{answer}: {verdict.status} on seeds {seeds}")
+        elif named != answer.slug:
+            gaps.append(f"{answer}: named {named or 'nothing'} on seeds {seeds}")
+    return Row(f"{answer.lesson} {answer.exercise}", pairs, tuple(gaps))
+
+
+def mutated(home: tuple[str, str], seeds: tuple[int, ...]) -> Row:
+    """Judge every mutant of one exercise's solution."""
+    known, gaps, tried = reviewed(), [], 0
+    for mutant in mutants(*home):
+        tried += 1
+        if survives(judged(mutant, seeds)) and str(mutant) not in known:
+            gaps.append(f"{mutant}")
+    return Row(" ".join(home), tried, tuple(gaps))
+
+
+def table(title: str, rows: Iterable[Row]) -> Iterator[str]:
+    """A line for each exercise, with what is wrong below it."""
+    yield title
+    for home, group in groupby(rows, lambda row: row.home):
+        mine = list(group)
+        gaps = [gap for row in mine for gap in row.gaps]
+        yield f"{home:48} {sum(row.tried for row in mine):7,} {len(gaps):5}"
+        yield from (f"    {gap}" for gap in gaps)
+
+
+def run(pool: ProcessPoolExecutor, ask: Callable[[Any], Row], over: list[Any]) -> list[Row]:
+    return list(tqdm(pool.map(ask, over), total=len(over), disable=None))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.prove", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=200, help="how many; 200 if not said")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--lesson", choices=slugs())
+    asked = parser.parse_args()
+    lessons = [asked.lesson] if asked.lesson else list(slugs())
+    homes = [(lesson, name) for lesson in lessons for name in exercises_of(lesson)]
+    mine = [i for i, answer in enumerate(all_answers()) if answer.lesson in lessons]
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        killed = run(pool, partial(mutated, seeds=(FIRST, FIRST + 1)), homes)
+        steady = run(pool, partial(proven, pairs=asked.seeds // 2), mine)
+    print(*table("mutants                            tried  gaps", killed), sep="\n")
+    print(*table("answers                        judgements  gaps", steady), sep="\n")
+    return int(any(row.gaps for row in [*killed, *steady]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
