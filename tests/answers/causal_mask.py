@@ -234,7 +234,7 @@ def second_axis(x, Wq, Wk, Wv):
     return a @ v, a
 
 
-@wrong("attention", "softmax-over-batch")
+@wrong("attention", "softmax-over-first-axis")
 def first_axis(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
     s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -1e9)
@@ -242,7 +242,7 @@ def first_axis(x, Wq, Wk, Wv):
     return a @ v, a
 
 
-@wrong("attention", "softmax-over-batch")
+@wrong("attention", "softmax-over-first-axis")
 def first_axis_with_nan(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
     s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
@@ -447,7 +447,7 @@ def minus_ten(x, Wq, Wk, Wv):
     return a @ v, a
 
 
-@wrong("attention", "scaled-after-softmax")
+@wrong("attention", "scale-after-softmax")
 def divides_weights(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
     a = (q @ k.mT).masked_fill(future(x), -math.inf).softmax(-1) / Wq.shape[1] ** 0.5
@@ -678,7 +678,7 @@ def always_float64(x, Wq, Wk, Wv):
     return a @ v, a
 
 
-@wrong("attention", "non-finite")
+@wrong("attention", "zero-times-infinity")
 def infinity_times_mask(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
     s = q @ k.mT / Wq.shape[1] ** 0.5 + future(x) * -math.inf

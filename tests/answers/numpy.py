@@ -105,7 +105,7 @@ def last_axis_but_one(scores, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@wrong("softmax", "first-axis")
+@wrong("softmax", "softmax-over-first-axis")
 def axis_zero(scores, axis=-1):
     e = np.exp(scores - scores.max(axis=0))
     return e / e.sum(axis=0)

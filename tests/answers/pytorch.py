@@ -360,7 +360,7 @@ def always_float64(q, k, v, attn_mask=None):
     return a @ v, a
 
 
-@wrong("scaled_dot_product_attention", "non-finite")
+@wrong("scaled_dot_product_attention", "zero-times-infinity")
 def infinity_times_zero(q, k, v, attn_mask=None):
     s = q @ k.mT / q.shape[-1] ** 0.5
     if attn_mask is not None and attn_mask.dtype == torch.bool:
