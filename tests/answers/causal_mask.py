@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from . import Lesson
+from .in_loops import in_arrays
 
 lesson = Lesson("06-causal-mask")
 wrong, right = lesson.wrong, lesson.right
@@ -1244,3 +1245,22 @@ def product_as_bool(lengths, n):
 def built_transposed(lengths, n):
     real = real_tokens(lengths, n)[:, None, :, None]
     return (torch.ones(n, n).triu().bool() & real).mT
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _attending(block):
+    def attention(x, Wq, Wk, Wv):
+        q, k, v = (x @ Wq).detach(), (x @ Wk).detach(), (x @ Wv).detach()
+        arrays = (q.numpy(), k.numpy(), v.numpy(), x.detach().numpy())
+        return tuple(map(torch.from_numpy, in_arrays(block, *arrays, future(x).numpy())))
+
+    return attention
+
+
+ALL = (
+    *("softmax", "weights", "rows", "scale", "scaled weights", "scores", "transpose"),
+    *("batch", "values", "width of values", "tokens", "mask", "causal"),
+)
+lesson.in_loops("attention", _attending, *ALL)

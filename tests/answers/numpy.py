@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 
 from . import Lesson
+from .in_loops import in_arrays, weights_of
 
 lesson = Lesson("03-numpy")
 wrong, right = lesson.wrong, lesson.right
@@ -1465,3 +1466,33 @@ def index_arithmetic(weights, W_v):
         return weights[row // d_v, column // d] * W_v[column % d, row % d_v]
 
     return np.fromfunction(entry, (N * d_v, M * d))
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _weighing(block):
+    def softmax(scores, axis=-1):
+        if scores.ndim == 1:
+            return np.array(weights_of(block, [scores.tolist()])[0])
+        rows = np.moveaxis(scores, axis, -1)
+        matrices = rows.reshape(-1, *rows.shape[-2:]).tolist()
+        weights = np.array([weights_of(block, matrix) for matrix in matrices])
+        return np.moveaxis(weights.reshape(rows.shape), -1, axis)
+
+    return softmax
+
+
+def _attending(block):
+    def attention(Q, K, V, mask=None):
+        return in_arrays(block, Q, K, V, blocked=None if mask is None else ~mask)
+
+    return attention
+
+
+ALL = (
+    *("softmax", "large", "weights", "rows", "scale", "scaled weights", "scores", "transpose"),
+    *("batch", "values", "width of values", "mask", "empty"),
+)
+lesson.in_loops("softmax", _weighing, "softmax", "large")
+lesson.in_loops("scaled_dot_product_attention", _attending, *ALL)

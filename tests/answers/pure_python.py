@@ -15,6 +15,7 @@ import sys
 from fractions import Fraction
 
 from . import Lesson
+from .in_loops import weights_of
 
 lesson = Lesson("02-pure-python")
 wrong, right = lesson.wrong, lesson.right
@@ -1562,3 +1563,29 @@ class Block:
 
 
 right("self_attention")(Block())
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _rows_weighing(block):
+    return lambda S: weights_of(block, S)
+
+
+def _weighing(block):
+    def attention_weights(Q, K):
+        if len(Q[0]) != len(K[0]):
+            raise ValueError("queries and keys differ in width")
+        return block(Q, K, K, mix=lambda A, *others: A)[1]
+
+    return attention_weights
+
+
+def _mixing(block):
+    return lambda X, W_q, W_k, W_v: block(*_project(X, W_q, W_k, W_v), X)
+
+
+ALL = ("softmax", "large", "weights", "rows", "scale", "scaled weights", "scores", "transpose")
+lesson.in_loops("softmax_rows", _rows_weighing, "softmax", "large", "rows")
+lesson.in_loops("attention_weights", _weighing, *ALL)
+lesson.in_loops("self_attention", _mixing, *ALL, "values", "width of values", "tokens")

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from . import Lesson
+from .in_loops import in_arrays
 
 lesson = Lesson("05-pytorch")
 wrong, right = lesson.wrong, lesson.right
@@ -859,3 +860,37 @@ class LinearsOfWeights(Linears):
     def forward(self, x):
         q, k, v = (F.linear(x, W.weight, W.bias) for W in (self.W_q, self.W_k, self.W_v))
         return self.attend(q, k, v, x)
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _in_tensors(block, q, k, v, x=None, blocked=None):
+    found = in_arrays(block, *(part.detach().numpy() for part in (q, k, v)), x, blocked)
+    return tuple(map(torch.from_numpy, found))
+
+
+def _attending(block):
+    def attention(q, k, v, attn_mask=None):
+        if attn_mask is not None and attn_mask.dtype != torch.bool:
+            return by_the_book(q, k, v, attn_mask)
+        blocked = None if attn_mask is None else ~attn_mask.numpy()
+        return _in_tensors(block, q, k, v, blocked=blocked)
+
+    return attention
+
+
+def _module(block):
+    class SelfAttention(Linears):
+        def attend(self, q, k, v, x):
+            return _in_tensors(block, q, k, v, x.detach().numpy())
+
+    return SelfAttention
+
+
+ALL = (
+    *("softmax", "weights", "rows", "scale", "scaled weights", "scores", "transpose"),
+    *("batch", "values", "width of values"),
+)
+lesson.in_loops("scaled_dot_product_attention", _attending, *ALL, "mask", "empty")
+lesson.in_loops("SelfAttention", _module, *ALL, "tokens")

@@ -821,3 +821,19 @@ def zip_refuses(Q, K):
 @refuses_other_widths
 def array_without_axes(Q, K):
     return np.asarray(Q.shape[-1], dtype=float) ** -0.5
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _factor(block):
+    def best_scale(Q, K):
+        sizes = {"n": Q.shape[-2], "m": K.shape[-2], "d_k": Q.shape[-1], "batch": Q.shape[0]}
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError("queries and keys differ in width")
+        return float(block.keywords["factor"](**sizes))
+
+    return best_scale
+
+
+lesson.in_loops("best_scale", _factor, "scale", "batch")

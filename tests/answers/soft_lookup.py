@@ -16,6 +16,7 @@ from decimal import Decimal, getcontext
 from fractions import Fraction
 
 from . import Lesson
+from .in_loops import weights_of
 
 lesson = Lesson("01-soft-lookup")
 wrong, right = lesson.wrong, lesson.right
@@ -1306,3 +1307,27 @@ class SoftDesk:
 
 
 right("soft_lookup")(SoftDesk())
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _weighing(block):
+    def softmax(scores):
+        _refuse(scores)
+        return weights_of(block, [scores])[0]
+
+    return softmax
+
+
+def _looking_up(block):
+    def soft_lookup(query, keys, values, temperature=1.0):
+        _fit(query, keys, values, temperature)
+        results = block([query], keys, values, factor=lambda **sizes: 1 / temperature)
+        return tuple(part[0] for part in results)
+
+    return soft_lookup
+
+
+lesson.in_loops("softmax", _weighing, "softmax", "large")
+lesson.in_loops("soft_lookup", _looking_up, "softmax", "large", "weights", "values", "scores")
