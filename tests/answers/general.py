@@ -21,7 +21,7 @@ Change = Callable[[Any], Any]
 Slip = tuple[str, str, Function]  # slug, label, the wrong answer
 
 
-class OwnList(list):  # type: ignore[type-arg]
+class OwnList(list):
     """A list by another name."""
 
 

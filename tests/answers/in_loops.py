@@ -40,6 +40,14 @@ def average(weights: Row, values: Rows) -> Row:
     return [dot(weights, column) for column in columns(values)]
 
 
+def _softmax_rows(rows: Rows) -> Rows:
+    return [softmax(row) for row in rows]
+
+
+def _averages(A: Rows, Q: Rows, K: Rows, V: Rows, X: Rows | None) -> Rows:
+    return [average(row, V) for row in A]
+
+
 def attention(
     Q: Rows,
     K: Rows,
@@ -53,10 +61,10 @@ def attention(
     factor: Callable[..., float] = lambda d_k, **sizes: 1 / math.sqrt(d_k),
     block: Callable[[list[list[bool]]], list[list[bool]]] = lambda blocked: blocked,
     hide: Callable[[float, bool], float] = lambda score, hidden: -INFINITY if hidden else score,
-    weigh: Callable[[Rows], Rows] = lambda rows: [softmax(row) for row in rows],
+    weigh: Callable[[Rows], Rows] = _softmax_rows,
     cover: Callable[[float, bool], float] = lambda a, hidden: 0.0 if math.isnan(a) else a,
     late: Callable[..., float] = lambda **sizes: 1.0,
-    mix: Callable[..., Rows] = lambda A, Q, K, V, X: [average(row, V) for row in A],
+    mix: Callable[..., Rows] = _averages,
     give: Callable[..., Any] = lambda out, A, scores, hidden: (out, A),
 ) -> Any:
     """Outputs (N, d_v) and weights (N, M) of one matrix of scores.

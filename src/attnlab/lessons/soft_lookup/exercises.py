@@ -223,7 +223,9 @@ def _soft_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", desk(1, 3, 2), note="there is one key")
     yield Case("temperature", (*desk(), 0.5), note="temperature is 0.5")
     yield Case("temperature", (*desk(6, 3, 2),), {"temperature": 3.0}, note="temperature is 3")
-    yield Case("large", (*desk(), 1e-4), note="temperature is 0.0001")
+    query, keys, values = desk()
+    above = [abs(x) for x in query], [[abs(x) + 0.1 for x in key] for key in keys], values
+    yield Case("large", (*above, 1e-4), note="temperature is 0.0001")  # all scores are large
     query, keys, values = desk()
     for temperature in (0, -1.0):
         yield Case("refuses", (query, keys, values, temperature), raises="ValueError")
