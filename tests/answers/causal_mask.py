@@ -933,6 +933,31 @@ def built_transposed(lengths, n):
     return (torch.ones(n, n).triu().bool() & real).mT
 
 
+@wrong("attention", "nan-hidden")
+def plain_exp_and_nan_to_num(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    e = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf).exp()
+    a = (e / e.sum(-1, keepdim=True)).nan_to_num()
+    return a @ v, a
+
+
+@wrong("attention", "absolute-maximum-subtracted")
+def size_subtracted(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    e = (s - s.masked_fill(future(x), 0).abs().amax(-1, keepdim=True)).exp()
+    a = e / e.sum(-1, keepdim=True)
+    return a @ v, a
+
+
+@wrong("attention", "scores-clipped")
+def clamped(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).clamp(-50, 50)
+    a = s.masked_fill(future(x), -math.inf).softmax(-1)
+    return a @ v, a
+
+
 # mistakes in loops ---------------------------------------------------------------------------
 
 

@@ -1047,6 +1047,71 @@ def index_arithmetic(weights, W_v):
     return np.fromfunction(entry, (N * d_v, M * d))
 
 
+@wrong("softmax", "absolute-maximum-subtracted")
+def largest_size_subtracted(scores, axis=-1):
+    size = np.abs(np.where(np.isinf(scores), 0, scores)).max(axis=axis, keepdims=True)
+    e = np.exp(scores - size)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "not-the-maximum-subtracted")
+def smallest_subtracted(scores, axis=-1):
+    low = np.where(np.isinf(scores), np.inf, scores).min(axis=axis, keepdims=True)
+    e = np.exp(scores - low)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def _shifted_weights(S, mask, shift):
+    S = S if mask is None else np.where(mask, S, -np.inf)
+    e = np.exp(S - shift(S))
+    A = e / e.sum(-1, keepdims=True)
+    return A if mask is None else np.where(mask, A, 0.0)
+
+
+@wrong("scaled_dot_product_attention", "one-maximum-for-all-rows")
+def keepdims_forgotten(Q, K, V, mask=None):
+    A = _shifted_weights(_scores(Q, K), mask, np.max)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "absolute-maximum-subtracted")
+def size_of_scores_subtracted(Q, K, V, mask=None):
+    def size(S):
+        return np.abs(np.where(np.isinf(S), 0, S)).max(-1, keepdims=True)
+
+    A = _shifted_weights(_scores(Q, K), mask, size)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "not-the-maximum-subtracted")
+def lowest_score_subtracted(Q, K, V, mask=None):
+    def lowest(S):
+        return np.where(np.isinf(S), np.inf, S).min(-1, keepdims=True)
+
+    A = _shifted_weights(_scores(Q, K), mask, lowest)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "nan-hidden")
+def nan_to_num_of_weights(Q, K, V, mask=None):
+    A = np.nan_to_num(_shifted_weights(_scores(Q, K), mask, np.zeros_like))
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "softmax-over-first-axis")
+def axis_zero_of_scores(Q, K, V, mask=None):
+    e = np.exp(_scores(Q, K))
+    A = e / e.sum(axis=0, keepdims=True)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "hard-coded-axis")
+def axis_one(Q, K, V, mask=None):
+    e = np.exp(_scores(Q, K))
+    A = e / e.sum(axis=1, keepdims=True)
+    return A @ V, A
+
+
 # mistakes in loops ---------------------------------------------------------------------------
 
 

@@ -1009,6 +1009,18 @@ class Block:
 right("self_attention")(Block())
 
 
+@wrong("softmax_rows", "absolute-maximum-subtracted")
+def farthest_from_zero(S):
+    exps = [[math.exp(s - max(abs(t) for t in row if t > -math.inf)) for s in row] for row in S]
+    return [[e / sum(row) for e in row] for row in exps]
+
+
+@wrong("softmax_rows", "not-the-maximum-subtracted")
+def smallest_subtracted(S):
+    exps = [[math.exp(s - min(t for t in row if t > -math.inf)) for s in row] for row in S]
+    return [[e / sum(row) for e in row] for row in exps]
+
+
 # mistakes in loops ---------------------------------------------------------------------------
 
 

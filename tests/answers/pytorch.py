@@ -593,6 +593,73 @@ class LinearsOfWeights(Linears):
         return self.attend(q, k, v, x)
 
 
+def _shifted(s, shift):
+    e = (s - shift(s)).exp()
+    a = e / e.sum(-1, keepdim=True)
+    return a.masked_fill((s == -torch.inf).all(-1, keepdim=True), 0.0)
+
+
+@wrong("scaled_dot_product_attention", "one-maximum-for-all-rows")
+def maximum_of_all(q, k, v, attn_mask=None):
+    a = _shifted(masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask), torch.max)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "absolute-maximum-subtracted")
+def size_subtracted(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = _shifted(s, lambda s: s.masked_fill(s.isinf(), 0).abs().amax(-1, keepdim=True))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "not-the-maximum-subtracted")
+def lowest_subtracted(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = _shifted(s, lambda s: s.masked_fill(s.isinf(), torch.inf).amin(-1, keepdim=True))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "scores-clipped")
+def clamped(q, k, v, attn_mask=None):
+    s = (q @ k.mT / q.shape[-1] ** 0.5).clamp(-50, 50)
+    a = no_empty_rows(masked(s, attn_mask).softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "softmax-over-first-axis")
+def axis_zero(q, k, v, attn_mask=None):
+    a = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask).softmax(0)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "hard-coded-axis")
+def axis_one(q, k, v, attn_mask=None):
+    a = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask).softmax(1)
+    return a @ v, a
+
+
+@wrong("SelfAttention", "softmax-over-first-axis")
+class OverTheBatch(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(0)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "scale-by-d")
+class ScaledTwice(Linears):
+    def attend(self, q, k, v, x):
+        q, k = q / q.shape[-1] ** 0.5, k / k.shape[-1] ** 0.5
+        a = (q @ k.mT).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "reshaped-not-transposed")
+class Reshaped(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.reshape(len(k), k.shape[2], k.shape[1]) / q.shape[-1] ** 0.5).softmax(-1)
+        return a @ v, a
+
+
 # mistakes in loops ---------------------------------------------------------------------------
 
 
