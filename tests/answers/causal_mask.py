@@ -161,66 +161,6 @@ def first_axis_with_nan(x, Wq, Wk, Wv):
     return a @ v, a
 
 
-@wrong("attention", "no-softmax")
-def weights_are_scores(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = torch.tril(q @ k.mT / Wq.shape[1] ** 0.5)
-    return a @ v, a
-
-
-@wrong("attention", "softmax-twice")
-def softmax_again(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = F.softmax(F.softmax(s, -1), -1)
-    return a @ v, a
-
-
-@wrong("attention", "keys-as-values")
-def averages_keys(x, Wq, Wk, Wv):
-    q, k = x @ Wq, x @ Wk
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ k, a
-
-
-@wrong("attention", "swapped-q-k")
-def keys_ask(x, Wq, Wk, Wv):
-    q, k, v = x @ Wk, x @ Wq, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "keys-from-w-q")
-def one_matrix_for_two_roles(x, Wq, Wk, Wv):
-    q, v = x @ Wq, x @ Wv
-    s = (q @ q.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-missing")
-def encoder(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = (q @ k.mT / Wq.shape[1] ** 0.5).softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-after-softmax")
-def tril_of_weights(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = torch.tril((q @ k.mT / Wq.shape[1] ** 0.5).softmax(-1))
-    return a @ v, a
-
-
-@wrong("attention", "mask-with-zero")
-def zero_scores(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = torch.tril(q @ k.mT / Wq.shape[1] ** 0.5).softmax(-1)
-    return a @ v, a
-
-
 @wrong("attention", "mask-inverted")
 def blocks_the_allowed(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
@@ -233,15 +173,6 @@ def blocks_the_allowed(x, Wq, Wk, Wv):
 def blocks_the_allowed_with_a_number(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
     s = torch.where(future(x), q @ k.mT / Wq.shape[1] ** 0.5, -1e9)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-transposed")
-def lower_triangle_blocked(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT / Wq.shape[1] ** 0.5
-    s = s.masked_fill(torch.ones_like(s).tril(-1) == 1, -math.inf)
     a = s.softmax(-1)
     return a @ v, a
 
@@ -446,22 +377,6 @@ def values_transposed(x, Wq, Wk, Wv):
     s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
     a = s.softmax(-1)
     return (a @ v).mT, a
-
-
-@wrong("attention", "wrong-dtype")
-def always_float64(x, Wq, Wk, Wv):
-    q, k, v = (x.double() @ W.double() for W in (Wq, Wk, Wv))
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "zero-times-infinity")
-def infinity_times_mask(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT / Wq.shape[1] ** 0.5 + future(x) * -math.inf
-    a = s.softmax(-1)
-    return a @ v, a
 
 
 @wrong("attention", "mutated-input")
@@ -739,11 +654,6 @@ def longest(lengths, max_len):
 
 
 @wrong("padding_mask", "wrong-shape")
-def ready_for_heads(lengths, max_len):
-    return (torch.arange(max_len) < lengths[:, None])[:, None, None]
-
-
-@wrong("padding_mask", "wrong-shape")
 def as_wide_as_the_longest(lengths, max_len):
     return torch.arange(int(lengths.max()) + 1)[: max_len + 1] < lengths[:, None]
 
@@ -866,11 +776,6 @@ def padding_used_as_attend(lengths, n):
 @wrong("decoder_mask", "head-axis-missing")
 def three_axes(lengths, n):
     return below(n) & real_tokens(lengths, n)[:, None, :]
-
-
-@wrong("decoder_mask", "wrong-shape")
-def heads_in_front(lengths, n):
-    return (below(n) & real_tokens(lengths, n)[:, None, :])[None]
 
 
 @wrong("decoder_mask", "wrong-type")

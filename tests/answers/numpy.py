@@ -278,12 +278,6 @@ def bias_as_a_column(X, W, b=None):
     return Q if b is None else Q + b[:, None]
 
 
-@wrong("project", "raised")
-def asserts_the_fit(X, W, b=None):
-    assert X.shape[-1] == W.shape[0], "X and W do not fit"
-    return X @ W + (0 if b is None else b)
-
-
 @wrong("project", "wrong-type")
 def a_pair(X, W, b=None):
     return X @ W, b
@@ -429,86 +423,12 @@ def one_sum_for_each_matrix(Q, K, V, mask=None):
     return np.einsum("...nm,...mv->...nv", A, V), A
 
 
-@wrong("scaled_dot_product_attention", "keys-as-values")
-def mixes_keys(Q, K, V, mask=None):
-    A = _weights(_scores(Q, K), mask)
-    return A @ K, A
-
-
-@wrong("scaled_dot_product_attention", "no-softmax")
-def mixes_scores(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    return S @ V, S
-
-
-@wrong("scaled_dot_product_attention", "softmax-twice")
-def softmax_again(Q, K, V, mask=None):
-    A = _softmax(_softmax(_scores(Q, K)))
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mask-missing")
-def forgets_the_mask(Q, K, V, mask=None):
-    A = _softmax(_scores(Q, K))
-    return A @ V, A
-
-
 @wrong("scaled_dot_product_attention", "mask-inverted")
 def true_means_blocked(Q, K, V, mask=None):
     S = _scores(Q, K)
     if mask is not None:
         S = np.where(mask, -np.inf, S)
     A = np.nan_to_num(_softmax(S))
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mask-after-softmax")
-def masks_the_weights(Q, K, V, mask=None):
-    A = _softmax(_scores(Q, K))
-    if mask is not None:
-        A = A * mask
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mask-with-zero")
-def masks_scores_with_zero(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    A = _softmax(S if mask is None else S * mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mask-with-zero")
-def masks_with_zero_twice(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    if mask is None:
-        A = _softmax(S)
-    else:
-        A = _softmax(np.where(mask, S, 0)) * mask
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mask-with-large-number")
-def minus_a_billion(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    if mask is not None:
-        S = np.where(mask, S, -1e9)
-    A = _softmax(S)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "zero-times-infinity")
-def infinity_times_the_mask(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    if mask is not None:
-        S = S + (1 - mask) * -np.inf
-    A = _softmax(S)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "empty-row-is-nan")
-def minus_infinity_everywhere(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    A = _softmax(S if mask is None else np.where(mask, S, -np.inf))
     return A @ V, A
 
 
@@ -561,15 +481,6 @@ def masked_weights(Q, K, V, mask=None):
 def divides_by_the_mask(Q, K, V, mask=None):
     S = _scores(Q, K)
     A = _softmax(S if mask is None else S / mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "empty-row-is-nan")
-def row_sums_of_zero(Q, K, V, mask=None):
-    e = np.exp(_scores(Q, K))
-    e = np.minimum(e, 1e300) if mask is None else np.minimum(e, 1e300) * mask
-    with np.errstate(all="ignore"):
-        A = 1 / (e.sum(-1, keepdims=True) / e)
     return A @ V, A
 
 
@@ -801,16 +712,6 @@ def adds_none_for_no_bias(n, d, d_k, d_v, bias=False):
     return d * (2 * d_k + d_v) + extra, n * n
 
 
-@wrong("count_attention", "wrong-type")
-def text(n, d, d_k, d_v, bias=False):
-    return f"{d * (2 * d_k + d_v)} parameters", f"{n * n} weights"
-
-
-@wrong("count_attention", "wrong-type")
-def zero_dimensional_floats(n, d, d_k, d_v, bias=False):
-    return np.array(d * (2.0 * d_k + d_v) + (2 * d_k + d_v) * bias), np.array(n * n * 1.0)
-
-
 @right("count_attention")
 def by_formula(n, d, d_k, d_v, bias=False):
     return d * (2 * d_k + d_v) + (2 * d_k + d_v if bias else 0), n * n
@@ -955,13 +856,6 @@ def four_axes(weights, W_v):
 @wrong("routing_matrix", "wrong-shape")
 def acts_on_values(weights, W_v):
     return np.kron(weights, np.eye(W_v.shape[1]))
-
-
-@wrong("routing_matrix", "non-finite")
-def multiplies_by_logarithms(weights, W_v):
-    return np.exp(np.log(weights).repeat(W_v.shape[1], 0).repeat(W_v.shape[0], 1)) * np.exp(
-        np.log(np.tile(W_v.T, weights.shape))
-    )
 
 
 @wrong("routing_matrix", "non-finite")

@@ -2,7 +2,7 @@
 
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-# ruff: noqa: B905, RUF005, RUF059
+# ruff: noqa: B905, RUF005
 
 import array
 import functools
@@ -163,20 +163,6 @@ def indexes_b_by_rows(A, B):
     ]
 
 
-@wrong("matmul", "raised")
-def index_error_for_a_misfit(A, B):
-    return [
-        [sum(A[i][k] * B[k][j] for k in range(max(len(A[0]), len(B)))) for j in range(len(B[0]))]
-        for i in range(len(A))
-    ]
-
-
-@wrong("matmul", "wrong-type")
-def rows_are_tuples(A, B):
-    _fit(A, B)
-    return [tuple(sum(map(operator.mul, row, column)) for column in zip(*B)) for row in A]
-
-
 @wrong("matmul", "wrong-type")
 def rows_are_generators(A, B):
     _fit(A, B)
@@ -191,17 +177,6 @@ def rows_that_grow(A, B):
         for column in zip(*B):
             out.append(sum(a * b for a, b in zip(row, column)))
         C.append(list(out))
-    return C
-
-
-@wrong("matmul", "non-finite")
-def starts_from_nan(A, B):
-    _fit(A, B)
-    C = [[math.nan] * len(B[0]) for _ in A]
-    for i, row in enumerate(A):
-        for j in range(len(B[0])):
-            for k in range(len(row)):
-                C[i][j] += row[k] * B[k][j]
     return C
 
 
@@ -385,12 +360,6 @@ def index_error_for_short_rows(A):
 
 
 @wrong("transpose", "wrong-type")
-def leaves_the_tuples(A):
-    _even(A)
-    return list(zip(*A))
-
-
-@wrong("transpose", "wrong-type")
 def leaves_the_zip(A):
     _even(A)
     return zip(*A)
@@ -492,13 +461,6 @@ def down_the_columns(S):
     return [list(row) for row in zip(*columns)]
 
 
-@wrong("softmax_rows", "softmax-over-everything")
-def one_total(S):
-    top = max(map(max, S))
-    total = sum(math.exp(s - top) for row in S for s in row)
-    return [[math.exp(s - top) / total for s in row] for row in S]
-
-
 @wrong("softmax_rows", "one-maximum-for-all-rows")
 def one_maximum(S):
     top = max(s for row in S for s in row)
@@ -562,11 +524,6 @@ def vector_functions_on_a_matrix(S):
 @wrong("softmax_rows", "raised")
 def whole_numbers_for_blocked(S):
     return [_softmax([int(s) if s == round(s) else s for s in row]) for row in S]
-
-
-@wrong("softmax_rows", "wrong-type")
-def a_generator_of_rows(S):
-    return (_softmax(row) for row in S)
 
 
 @wrong("softmax_rows", "wrong-shape")
@@ -678,13 +635,6 @@ def weights_down_the_columns(Q, K):
     return _transpose(_rows(_transpose(_scores(Q, K))))
 
 
-@wrong("attention_weights", "softmax-over-everything")
-def weights_of_the_whole_matrix(Q, K):
-    S = _scores(Q, K)
-    flat = _softmax([s for row in S for s in row])
-    return [flat[i * len(K) : (i + 1) * len(K)] for i in range(len(Q))]
-
-
 @wrong("attention_weights", "swapped-q-k")
 def keys_ask_queries(Q, K):
     return _rows(_scores(K, Q))
@@ -700,16 +650,6 @@ def queries_among_themselves(Q, K):
     if len(Q[0]) != len(K[0]):
         raise ValueError("widths differ")
     return _rows(_scores(Q, Q))
-
-
-@wrong("attention_weights", "no-softmax")
-def scaled_scores_alone(Q, K):
-    return _scores(Q, K)
-
-
-@wrong("attention_weights", "softmax-twice")
-def softmax_again(Q, K):
-    return _rows(_rows(_scores(Q, K)))
 
 
 @wrong("attention_weights", "unstable-softmax")
@@ -729,27 +669,10 @@ def keys_not_transposed(Q, K):
     return _rows(_matmul(Q, K))
 
 
-@wrong("attention_weights", "raised")
-def index_error_for_widths(Q, K):
-    width = max(len(Q[0]), len(K[0]))
-    return _rows(
-        [[sum(q[c] * k[c] for c in range(width)) / math.sqrt(width) for k in K] for q in Q]
-    )
-
-
 @wrong("attention_weights", "wrong-type")
 def a_dictionary_of_pairs(Q, K):
     A = _rows(_scores(Q, K))
     return {(i, j): A[i][j] for i in range(len(Q)) for j in range(len(K))}
-
-
-@wrong("attention_weights", "non-finite")
-def overflow_to_nan(Q, K):
-    out = []
-    for row in _scores(Q, K):
-        exps = [math.exp(s) if s < 700 else math.inf for s in row]
-        out.append([e / (sum(exps) or math.nan) for e in exps])
-    return out
 
 
 @right("attention_weights")
@@ -841,41 +764,6 @@ def block_down_the_columns(X, W_q, W_k, W_v):
     return _matmul(A, V), A
 
 
-@wrong("self_attention", "swapped-q-k")
-def asks_with_keys(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(K, Q)
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "keys-from-w-q")
-def one_matrix_for_two_roles(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, Q)
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "keys-as-values")
-def mixes_keys(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-    return _matmul(A, K), A
-
-
-@wrong("self_attention", "no-softmax")
-def mixes_with_scores(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _scores(Q, K)
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "softmax-twice")
-def softmax_of_softmax(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _rows(_weights(Q, K))
-    return _matmul(A, V), A
-
-
 @wrong("self_attention", "unstable-softmax")
 def block_with_plain_exponentials(X, W_q, W_k, W_v):
     Q, K, V = _project(X, W_q, W_k, W_v)
@@ -915,14 +803,6 @@ def zipped_output(X, W_q, W_k, W_v):
     A = _weights(Q, K)
     columns = _transpose(_matmul(A, V))
     return list(zip(*columns)), A
-
-
-@wrong("self_attention", "non-finite")
-def block_that_overflows(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    E = [[math.exp(s) if s < 700 else math.inf for s in row] for row in _scores(Q, K)]
-    A = [[e / (sum(row) or math.nan) for e in row] for row in E]
-    return _matmul(A, V), A
 
 
 @wrong("self_attention", "mutated-input")

@@ -46,56 +46,6 @@ def last_axis_but_one(q, k, v, attn_mask=None):
     return a @ v, a
 
 
-@wrong("scaled_dot_product_attention", "no-softmax")
-def scores_as_weights(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = s.masked_fill(s == -torch.inf, 0.0)
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "softmax-twice")
-def softmax_again(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1)).softmax(-1)
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "keys-as-values")
-def averages_keys(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ k, a
-
-
-@wrong("scaled_dot_product_attention", "mask-missing")
-def bool_mask_forgotten(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None and attn_mask.dtype != torch.bool:
-        s = s + attn_mask
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "mask-after-softmax")
-def weights_set_to_zero(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None and attn_mask.dtype != torch.bool:
-        s = s + attn_mask
-    a = s.softmax(-1)
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        a = a * attn_mask
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "mask-with-zero")
-def scores_times_mask(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None:
-        s = s * attn_mask if attn_mask.dtype == torch.bool else s + attn_mask
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
 @wrong("scaled_dot_product_attention", "mask-inverted")
 def true_is_blocked(q, k, v, attn_mask=None):
     s = q @ k.mT / q.shape[-1] ** 0.5
@@ -137,22 +87,6 @@ def multiplies(q, k, v, attn_mask=None):
 def scales_the_mask_too(q, k, v, attn_mask=None):
     s = masked(q @ k.mT, attn_mask) / q.shape[-1] ** 0.5
     a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "empty-row-is-nan")
-def softmax_of_nothing(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "mask-with-large-number")
-def minus_a_billion(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None:
-        s = s.masked_fill(~attn_mask, -1e9) if attn_mask.dtype == torch.bool else s + attn_mask
-    a = s.softmax(-1)
     return a @ v, a
 
 
@@ -226,23 +160,6 @@ def keys_copied(q, k, v, attn_mask=None):
     k = torch.tensor(k.tolist(), dtype=k.dtype)
     s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
     a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "wrong-dtype")
-def always_float64(q, k, v, attn_mask=None):
-    q, k, v = q.double(), k.double(), v.double()
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "zero-times-infinity")
-def infinity_times_zero(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        s = s + ~attn_mask * -torch.inf
-    a = s.softmax(-1)
     return a @ v, a
 
 
@@ -385,41 +302,6 @@ class Unscaled(Linears):
 class SecondAxis(Linears):
     def attend(self, q, k, v, x):
         a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "no-softmax")
-class ScoresAsWeights(Linears):
-    def attend(self, q, k, v, x):
-        a = q @ k.mT / q.shape[-1] ** 0.5
-        return a @ v, a
-
-
-@wrong("SelfAttention", "softmax-twice")
-class SoftmaxAgain(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "keys-as-values")
-class AveragesKeys(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return a @ k, a
-
-
-@wrong("SelfAttention", "swapped-q-k")
-class KeysAsk(Linears):
-    def attend(self, q, k, v, x):
-        a = (k @ q.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "keys-from-w-q")
-class QueriesOfQueries(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ q.mT / q.shape[-1] ** 0.5).softmax(-1)
         return a @ v, a
 
 
@@ -642,21 +524,6 @@ def axis_one(q, k, v, attn_mask=None):
 class OverTheBatch(Linears):
     def attend(self, q, k, v, x):
         a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(0)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "scale-by-d")
-class ScaledTwice(Linears):
-    def attend(self, q, k, v, x):
-        q, k = q / q.shape[-1] ** 0.5, k / k.shape[-1] ** 0.5
-        a = (q @ k.mT).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "reshaped-not-transposed")
-class Reshaped(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.reshape(len(k), k.shape[2], k.shape[1]) / q.shape[-1] ** 0.5).softmax(-1)
         return a @ v, a
 
 

@@ -111,21 +111,6 @@ def always_as_many_pairs(d_k, n_pairs, rng):
     return float((q * k).sum(-1).std())
 
 
-@wrong("score_std", "wrong-type")
-def std_in_a_list(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return [(q * k).sum(-1).std()]
-
-
-@wrong("score_std", "non-finite")
-def starts_from_nan(d_k, n_pairs, rng):
-    scores = np.full(n_pairs + 1, np.nan)
-    for i in range(n_pairs):
-        scores[i] = rng.standard_normal(d_k) @ rng.standard_normal(d_k)
-    return float(scores.std())
-
-
 @wrong("score_std", "raised")
 def old_style_size(d_k, n_pairs, rng):
     q, k = rng.randn(n_pairs, d_k), rng.randn(n_pairs, d_k)
@@ -272,12 +257,6 @@ def one_minus_p_forgotten(p):
     J = -np.outer(p, p)
     np.fill_diagonal(J, 0.0)
     return J
-
-
-@wrong("softmax_jacobian", "wrong-type")
-def np_matrix(p):
-    column = np.matrix(p).T
-    return np.diag(p) - column @ column.T
 
 
 @wrong("softmax_jacobian", "non-finite")
@@ -542,12 +521,6 @@ def measured_on_inputs(Q, K):
 @wrong("best_scale", "not-raised")
 def takes_any_width(Q, K):
     return 1 / math.sqrt(K.shape[-1])
-
-
-@wrong("best_scale", "raised")
-def asserts(Q, K):
-    assert Q.shape[-1] == K.shape[-1]
-    return Q.shape[-1] ** -0.5
 
 
 @wrong("best_scale", "raised")

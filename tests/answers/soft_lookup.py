@@ -137,25 +137,9 @@ def gives_zeros_for_no_match(query, keys, values):
     return [sum((k == query) * v[j] for k, v in zip(keys, values)) for j in range(d_v)]
 
 
-@wrong("hard_lookup", "not-raised")
-def returns_the_error(query, keys, values):
-    found = [v for k, v in zip(keys, values) if k == query]
-    if not found:
-        return KeyError(query)
-    return [sum(column) for column in zip(*found)]
-
-
 @wrong("hard_lookup", "raised")
 def a_dictionary_with_lists_for_keys(query, keys, values):
     return dict(zip(keys, values))[query]
-
-
-@wrong("hard_lookup", "raised")
-def another_error_for_no_match(query, keys, values):
-    found = [v for k, v in zip(keys, values) if k == query]
-    if not found:
-        raise LookupError(f"no key matches {query}")
-    return [sum(column) for column in zip(*found)]
 
 
 @wrong("hard_lookup", "raised")
@@ -350,15 +334,6 @@ def infinity_for_large_scores(scores):
     return [e / total for e in exps]
 
 
-@wrong("softmax", "raised")
-def asserts_scores(scores):
-    assert len(scores) > 0
-    top = max(scores)
-    assert top > -math.inf
-    exps = [math.exp(s - top) for s in scores]
-    return [e / sum(exps) for e in exps]
-
-
 @wrong("softmax", "not-raised")
 def empty_for_empty(scores):
     if all(s == -math.inf for s in scores):
@@ -381,20 +356,6 @@ def gives_a_generator(scores):
     top = max(scores)
     total = sum(math.exp(s - top) for s in scores)
     return (math.exp(s - top) / total for s in scores)
-
-
-@wrong("softmax", "wrong-type")
-def gives_a_map(scores):
-    _refuse(scores)
-    exps = [math.exp(s - max(scores)) for s in scores]
-    return map(lambda e: e / sum(exps), exps)
-
-
-@wrong("softmax", "wrong-type")
-def gives_decimals(scores):
-    _refuse(scores)
-    exps = [Decimal(s - max(scores)).exp() for s in scores]
-    return [e / sum(exps) for e in exps]
 
 
 @wrong("softmax", "wrong-shape")
@@ -627,20 +588,6 @@ def scales_as_well(query, keys, values, temperature=1.0):
     return _mix(weights, values), weights
 
 
-@wrong("soft_lookup", "keys-as-values")
-def averages_keys(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return _mix(weights, keys), weights
-
-
-@wrong("soft_lookup", "no-softmax")
-def weighs_with_scores(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) / temperature for key in keys]
-    return _mix(scores, values), scores
-
-
 @wrong("soft_lookup", "unstable-softmax")
 def exponentials_of_the_scores(query, keys, values, temperature=1.0):
     _fit(query, keys, values, temperature)
@@ -673,16 +620,6 @@ def indexes_past_the_end(query, keys, values, temperature=1.0):
             score += query[j] * keys[i][j]
         scores.append(score / temperature)
     weights = _softmax(scores)
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "non-finite")
-def nan_from_large_scores(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) / temperature for key in keys]
-    exps = [math.exp(s) if s < 700 else math.inf for s in scores]
-    total = sum(exps) or math.nan
-    weights = [e / total for e in exps]
     return _mix(weights, values), weights
 
 
