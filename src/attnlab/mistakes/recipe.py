@@ -27,7 +27,7 @@ class Cooked:
 
     Attributes:
         q, k, v: (…, N, d_k), (…, M, d_k), (…, M, d_v).
-        x: (…, N, d), what they were projected from, where they were.
+        x: (…, N, d), what they were projected from; the queries themselves if from nothing.
         blocked: (…, N, M) bool, True = may not attend; None where there is no mask.
         scores, hidden, weights: (…, N, M), scaled; then with the mask; then after softmax.
     """
@@ -157,6 +157,7 @@ Answer = Callable[[Recipe], Callable[..., Any]]
 
 
 def wrong(slug: str, reason: str, remedy: str, *ways: dict[str, Any]) -> Variation:
+    """A Variation, its ways one after the other."""
     return Variation(slug, reason, remedy, ways)
 
 
