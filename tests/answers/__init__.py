@@ -1,18 +1,24 @@
 """Answers as learners write them: wrong ones that a check has to name, right ones it has to pass.
 
 Each module is for the lesson whose name it has, `causal_mask` for '06-causal-mask', in the stage's
-own means and written without looking at the bank of mistakes. `python -m tests.answers` checks them
-all and prints a table.
+own means and written without looking at the bank of mistakes. What can be made in many exercises is
+written once: slips of any kind in `general`, attention's own mistakes in `in_loops`.
+`python -m tests.answers` checks them all and prints a table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
-from attnlab.lessons import known, name_of, slugs
+from attnlab.lessons import exercises_of, known, name_of, slugs
+
+from .general import slips
+from .in_loops import Block, attention
+from .in_loops import slips as slips_in_loops
 
 Function = Callable[..., Any]
 Mark = Callable[[Function], Function]
@@ -27,6 +33,7 @@ class Answer:
         exercise: name of the exercise that it answers.
         slug: the mistake that it makes, '' if it makes none.
         label: what to call it in a test's name.
+        written: whether it is written out in its lesson's module, and not made of another one.
     """
 
     lesson: str
@@ -34,6 +41,7 @@ class Answer:
     slug: str
     label: str
     function: Function
+    written: bool = True
 
     def __str__(self) -> str:
         made = self.slug or "right"
@@ -41,6 +49,7 @@ class Answer:
 
 
 _answers: list[Answer] = []
+_in_loops: list[Answer] = []
 
 
 class Lesson:
@@ -57,6 +66,17 @@ class Lesson:
         """File another correct way to write it."""
         return lambda function: self._file(exercise, "", label, function)
 
+    def in_loops(self, exercise: str, made_of: Callable[[Block], Function], *parts: str) -> None:
+        """File the mistakes of `in_loops` that can be made in an exercise.
+
+        Args:
+            made_of: makes the exercise's function of `attention`, or of one with a part exchanged.
+            parts: keys of `in_loops.SLIPS`.
+        """
+        for slug, label, changed in slips_in_loops(*parts):
+            function = made_of(partial(attention, **changed))
+            _in_loops.append(Answer(self.slug, exercise, slug, label, function, written=False))
+
     def _file(self, exercise: str, slug: str, label: str, function: Function) -> Function:
         name = label or getattr(function, "__name__", type(function).__name__)
         _answers.append(Answer(self.slug, exercise, slug, name, function))
@@ -64,7 +84,25 @@ class Lesson:
 
 
 def all_answers() -> tuple[Answer, ...]:
-    """Every answer of every lesson, in the order in which they are written down."""
+    """Every answer of every lesson: those that are written down, then those made of them."""
     for slug in slugs():
         import_module(f"{__name__}.{name_of(slug)}")
-    return tuple(_answers)
+    own = {(each.lesson, each.exercise, each.slug) for each in _answers}
+    shared = (each for each in _in_loops if (each.lesson, each.exercise, each.slug) not in own)
+    made = (
+        answer for slug in slugs() for name in exercises_of(slug) for answer in _made(slug, name)
+    )
+    return (*_answers, *shared, *made)
+
+
+@cache
+def _made(slug: str, exercise: str) -> tuple[Answer, ...]:
+    """Slips of every kind, made in the first right answer to an exercise."""
+    home = (slug, exercise)
+    right = next((a for a in _answers if (a.lesson, a.exercise) == home and not a.slug), None)
+    if right is None:
+        return ()
+    return tuple(
+        Answer(slug, exercise, mistake, label, function, written=False)
+        for mistake, label, function in slips(exercises_of(slug)[exercise], right.function)
+    )

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from . import Lesson
+from .in_loops import in_arrays
 
 lesson = Lesson("06-causal-mask")
 wrong, right = lesson.wrong, lesson.right
@@ -26,12 +27,6 @@ def true_is_attend(n, device=None):
 @wrong("causal_mask", "mask-transposed")
 def blocks_the_past(n, device=None):
     return torch.tril(torch.ones(n, n, device=device), diagonal=-1).bool()
-
-
-@wrong("causal_mask", "mask-transposed")
-def compares_the_wrong_way(n, device=None):
-    i = torch.arange(n, device=device)
-    return i[None, :] < i[:, None]
 
 
 @wrong("causal_mask", "mask-off-by-one")
@@ -59,44 +54,9 @@ def itself_alone(n, device=None):
     return torch.eye(n, device=device) == 0
 
 
-@wrong("causal_mask", "wrong-dtype")
-def float_ones(n, device=None):
-    return torch.triu(torch.ones(n, n, device=device), diagonal=1)
-
-
-@wrong("causal_mask", "wrong-dtype")
-def minus_infinity(n, device=None):
-    return torch.full((n, n), float("-inf"), device=device).triu(1)
-
-
-@wrong("causal_mask", "wrong-dtype")
-def whole_numbers(n, device=None):
-    return torch.ones(n, n, dtype=torch.int64, device=device).triu(1)
-
-
-@wrong("causal_mask", "wrong-shape")
-def batch_axis(n, device=None):
-    return torch.ones(1, n, n, device=device).triu(1).bool()
-
-
 @wrong("causal_mask", "wrong-shape")
 def pairs_of_indices(n, device=None):
     return torch.triu_indices(n, n, 1).bool()
-
-
-@wrong("causal_mask", "wrong-type")
-def nested_lists(n, device=None):
-    return [[j > i for j in range(n)] for i in range(n)]
-
-
-@wrong("causal_mask", "wrong-type")
-def as_numpy(n, device=None):
-    return torch.ones(n, n).triu(1).bool().numpy()
-
-
-@wrong("causal_mask", "nondeterministic")
-def random_numbers(n, device=None):
-    return (torch.rand(n, n) > 0.5).triu(1)
 
 
 @wrong("causal_mask", "raised")
@@ -177,55 +137,6 @@ def unscaled(x, Wq, Wk, Wv):
     return a @ v, a
 
 
-@wrong("attention", "scale-by-d")
-def by_width(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / q.size(-1)).masked_fill(future(x), float("-inf"))
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "scale-multiplied")
-def times_root(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT * math.sqrt(q.size(-1))).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "half-not-root")
-def half_of_width(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / (q.size(-1) ** 1 / 2)).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "half-not-root")
-def power_without_brackets(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / q.size(-1) ** 1 / 2).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "scale-by-sqrt-n")
-def by_tokens(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / math.sqrt(x.shape[1])).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "scale-by-sqrt-d")
-def by_width_of_x(x, Wq, Wk, Wv):
-    _, _, d = x.shape
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / d**0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
 @wrong("attention", "softmax-over-queries")
 def second_axis(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
@@ -234,7 +145,7 @@ def second_axis(x, Wq, Wk, Wv):
     return a @ v, a
 
 
-@wrong("attention", "softmax-over-batch")
+@wrong("attention", "softmax-over-first-axis")
 def first_axis(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
     s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -1e9)
@@ -242,148 +153,11 @@ def first_axis(x, Wq, Wk, Wv):
     return a @ v, a
 
 
-@wrong("attention", "softmax-over-batch")
+@wrong("attention", "softmax-over-first-axis")
 def first_axis_with_nan(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
     s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
     a = s.softmax(0)
-    return a @ v, a
-
-
-@wrong("attention", "no-softmax")
-def weights_are_scores(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = torch.tril(q @ k.mT / Wq.shape[1] ** 0.5)
-    return a @ v, a
-
-
-@wrong("attention", "not-normalised")
-def exponentials(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = torch.exp(s)
-    return a @ v, a
-
-
-@wrong("attention", "hard-argmax")
-def best_match(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = F.one_hot(s.argmax(-1), s.shape[-1]).to(x)
-    return a @ v, a
-
-
-@wrong("attention", "uniform-weights")
-def running_mean(x, Wq, Wk, Wv):
-    n = x.shape[1]
-    a = torch.ones(n, n).tril().to(x)
-    a = (a / a.sum(1, keepdim=True)).expand(len(x), n, n)
-    return a @ (x @ Wv), a
-
-
-@wrong("attention", "softmax-twice")
-def softmax_again(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = F.softmax(F.softmax(s, -1), -1)
-    return a @ v, a
-
-
-@wrong("attention", "keys-as-values")
-def averages_keys(x, Wq, Wk, Wv):
-    q, k = x @ Wq, x @ Wk
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ k, a
-
-
-@wrong("attention", "values-not-projected")
-def averages_tokens(x, Wq, Wk, Wv):
-    q, k = x @ Wq, x @ Wk
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ x, a
-
-
-@wrong("attention", "values-unweighted")
-def values_alone(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    return v, s.softmax(-1)
-
-
-@wrong("attention", "values-unweighted")
-def sum_of_values(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    return v.sum(1, keepdim=True).repeat(1, x.shape[1], 1), s.softmax(-1)
-
-
-@wrong("attention", "weights-transposed")
-def mixes_by_columns(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return torch.einsum("bmn,bmd->bnd", a, v), a
-
-
-@wrong("attention", "swapped-q-k")
-def keys_ask(x, Wq, Wk, Wv):
-    q, k, v = x @ Wk, x @ Wq, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "keys-from-w-q")
-def one_matrix_for_two_roles(x, Wq, Wk, Wv):
-    q, v = x @ Wq, x @ Wv
-    s = (q @ q.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-missing")
-def encoder(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = (q @ k.mT / Wq.shape[1] ** 0.5).softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-missing")
-def result_of_masked_fill_lost(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT / Wq.shape[1] ** 0.5
-    s.masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-after-softmax")
-def tril_of_weights(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = torch.tril((q @ k.mT / Wq.shape[1] ** 0.5).softmax(-1))
-    return a @ v, a
-
-
-@wrong("attention", "mask-with-zero")
-def zero_scores(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = torch.tril(q @ k.mT / Wq.shape[1] ** 0.5).softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-with-zero")
-def tiny_bias(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = (q @ k.mT / Wq.shape[1] ** 0.5 * ~future(x)).softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-added")
-def bool_added(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = (q @ k.mT / Wq.shape[1] ** 0.5 + future(x)).softmax(-1)
     return a @ v, a
 
 
@@ -399,15 +173,6 @@ def blocks_the_allowed(x, Wq, Wk, Wv):
 def blocks_the_allowed_with_a_number(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
     s = torch.where(future(x), q @ k.mT / Wq.shape[1] ** 0.5, -1e9)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-transposed")
-def lower_triangle_blocked(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT / Wq.shape[1] ** 0.5
-    s = s.masked_fill(torch.ones_like(s).tril(-1) == 1, -math.inf)
     a = s.softmax(-1)
     return a @ v, a
 
@@ -447,21 +212,6 @@ def minus_ten(x, Wq, Wk, Wv):
     return a @ v, a
 
 
-@wrong("attention", "scaled-after-softmax")
-def divides_weights(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = (q @ k.mT).masked_fill(future(x), -math.inf).softmax(-1) / Wq.shape[1] ** 0.5
-    return a @ v, a
-
-
-@wrong("attention", "swapped-results")
-def weights_first(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a, a @ v
-
-
 @wrong("attention", "scores-for-weights")
 def second_result_is_scores(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
@@ -482,14 +232,6 @@ def plain_exp(x, Wq, Wk, Wv):
 def plain_exp_times_triangle(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
     e = torch.exp(q @ k.mT / Wq.shape[1] ** 0.5) * ~future(x)
-    a = e / e.sum(-1, keepdim=True)
-    return a @ v, a
-
-
-@wrong("attention", "unstable-softmax")
-def plain_exp_then_tril(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    e = torch.exp(q @ k.mT / Wq.shape[1] ** 0.5).tril()
     a = e / e.sum(-1, keepdim=True)
     return a @ v, a
 
@@ -556,15 +298,6 @@ def detached(x, Wq, Wk, Wv):
 
 
 @wrong("attention", "no-gradient")
-def under_no_grad(x, Wq, Wk, Wv):
-    with torch.no_grad():
-        q, k, v = (x @ W for W in (Wq, Wk, Wv))
-        s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-        a = s.softmax(-1)
-        return a @ v, a
-
-
-@wrong("attention", "no-gradient")
 def weights_through_data(x, Wq, Wk, Wv):
     q, k, v = (x @ W for W in (Wq, Wk, Wv))
     s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
@@ -623,21 +356,6 @@ def cuts_to_fit(x, Wq, Wk, Wv):
 
 
 @wrong("attention", "wrong-type")
-def output_alone(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    return s.softmax(-1) @ v
-
-
-@wrong("attention", "wrong-type")
-def numpy_arrays(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return (a @ v).detach().numpy(), a.detach().numpy()
-
-
-@wrong("attention", "wrong-type")
 def parameters(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
     s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
@@ -661,42 +379,6 @@ def values_transposed(x, Wq, Wk, Wv):
     return (a @ v).mT, a
 
 
-@wrong("attention", "wrong-dtype")
-def always_float32(x, Wq, Wk, Wv):
-    x, Wq, Wk, Wv = x.float(), Wq.float(), Wk.float(), Wv.float()
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "wrong-dtype")
-def always_float64(x, Wq, Wk, Wv):
-    q, k, v = (x.double() @ W.double() for W in (Wq, Wk, Wv))
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "non-finite")
-def infinity_times_mask(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT / Wq.shape[1] ** 0.5 + future(x) * -math.inf
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mutated-input")
-def scales_in_place(x, Wq, Wk, Wv):
-    x0 = x.clone()
-    q, k, v = x @ Wq, x @ Wk, x0 @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    out = a @ v
-    x.data.mul_(0.5)
-    return out, a
-
-
 @wrong("attention", "mutated-input")
 def fills_a_view_of_x(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
@@ -705,14 +387,6 @@ def fills_a_view_of_x(x, Wq, Wk, Wv):
     out = a @ v
     x.data.view(-1)[0] = 0.0
     return out, a
-
-
-@wrong("attention", "nondeterministic")
-def dropout(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = F.dropout(s.softmax(-1), 0.3)
-    return a @ v, a
 
 
 @wrong("attention", "raised")
@@ -730,14 +404,6 @@ def two_axes_transposed(x, Wq, Wk, Wv):
     s = (q @ k.transpose(0, 1) / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
     a = s.softmax(-1)
     return a @ v, a
-
-
-@wrong("attention", "queries-from-w-k")
-def queries_from_keys(x, Wq, Wk, Wv):
-    q, k, v = x @ Wk, x @ Wk, x @ Wv
-    future = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
-    weights = F.softmax((q @ k.mT / q.shape[-1] ** 0.5).masked_fill(future, -torch.inf), dim=-1)
-    return weights @ v, weights
 
 
 @wrong("attention", "mask-with-small-number")
@@ -987,44 +653,9 @@ def longest(lengths, max_len):
     return (torch.arange(max_len) < max(lengths)).repeat(len(lengths), 1)
 
 
-@wrong("padding_mask", "wrong-dtype")
-def zeros_and_ones(lengths, max_len):
-    return (torch.arange(max_len) < lengths[:, None]).float()
-
-
-@wrong("padding_mask", "wrong-dtype")
-def whole_zeros_and_ones(lengths, max_len):
-    mask = torch.zeros(len(lengths), max_len, dtype=torch.long)
-    for row, length in zip(mask, lengths, strict=True):
-        row[:length] = 1
-    return mask
-
-
-@wrong("padding_mask", "wrong-shape")
-def ready_for_heads(lengths, max_len):
-    return (torch.arange(max_len) < lengths[:, None])[:, None, None]
-
-
 @wrong("padding_mask", "wrong-shape")
 def as_wide_as_the_longest(lengths, max_len):
     return torch.arange(int(lengths.max()) + 1)[: max_len + 1] < lengths[:, None]
-
-
-@wrong("padding_mask", "wrong-type")
-def lists_of_bools(lengths, max_len):
-    return [[j < length for j in range(max_len)] for length in lengths.tolist()]
-
-
-@wrong("padding_mask", "mutated-input")
-def decrements_lengths(lengths, max_len):
-    lengths -= 1
-    return torch.arange(max_len) <= lengths[:, None]
-
-
-@wrong("padding_mask", "nondeterministic")
-def uninitialised(lengths, max_len):
-    noise = torch.rand(len(lengths), max_len) > 0.5
-    return noise & (torch.arange(max_len) < lengths[:, None])
 
 
 @wrong("padding_mask", "raised")
@@ -1111,12 +742,6 @@ def rows_blocked(lengths, n):
     return below(n) & real_tokens(lengths, n)[:, None, :, None]
 
 
-@wrong("decoder_mask", "padding-on-queries")
-def rows_and_columns_blocked(lengths, n):
-    real = real_tokens(lengths, n)
-    return (below(n) & real[:, :, None] & real[:, None, :])[:, None]
-
-
 @wrong("decoder_mask", "mask-transposed")
 def upper_triangle(lengths, n):
     return torch.ones(n, n).triu().bool() & real_tokens(lengths, n)[:, None, None, :]
@@ -1153,42 +778,9 @@ def three_axes(lengths, n):
     return below(n) & real_tokens(lengths, n)[:, None, :]
 
 
-@wrong("decoder_mask", "wrong-shape")
-def heads_in_front(lengths, n):
-    return (below(n) & real_tokens(lengths, n)[:, None, :])[None]
-
-
-@wrong("decoder_mask", "wrong-shape")
-def batch_forgotten(lengths, n):
-    return (below(n) & real_tokens(lengths, n)[0])[None, None]
-
-
-@wrong("decoder_mask", "wrong-dtype")
-def product_of_floats(lengths, n):
-    return below(n).float() * real_tokens(lengths, n)[:, None, None, :].float()
-
-
-@wrong("decoder_mask", "wrong-dtype")
-def additive(lengths, n):
-    open_ = below(n) & real_tokens(lengths, n)[:, None, None, :]
-    return torch.zeros(open_.shape).masked_fill(~open_, -torch.inf)
-
-
 @wrong("decoder_mask", "wrong-type")
 def both_masks(lengths, n):
     return below(n), real_tokens(lengths, n)
-
-
-@wrong("decoder_mask", "mutated-input")
-def clamps_in_place(lengths, n):
-    mask = below(n) & real_tokens(lengths, n)[:, None, None, :]
-    lengths.sub_(1)
-    return mask
-
-
-@wrong("decoder_mask", "nondeterministic")
-def drops_some(lengths, n):
-    return below(n) & (torch.rand(len(lengths), 1, n, n) > 0.5)
 
 
 @wrong("decoder_mask", "raised")
@@ -1244,3 +836,47 @@ def product_as_bool(lengths, n):
 def built_transposed(lengths, n):
     real = real_tokens(lengths, n)[:, None, :, None]
     return (torch.ones(n, n).triu().bool() & real).mT
+
+
+@wrong("attention", "nan-hidden")
+def plain_exp_and_nan_to_num(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    e = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf).exp()
+    a = (e / e.sum(-1, keepdim=True)).nan_to_num()
+    return a @ v, a
+
+
+@wrong("attention", "absolute-maximum-subtracted")
+def size_subtracted(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    e = (s - s.masked_fill(future(x), 0).abs().amax(-1, keepdim=True)).exp()
+    a = e / e.sum(-1, keepdim=True)
+    return a @ v, a
+
+
+@wrong("attention", "scores-clipped")
+def clamped(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).clamp(-50, 50)
+    a = s.masked_fill(future(x), -math.inf).softmax(-1)
+    return a @ v, a
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _attending(block):
+    def attention(x, Wq, Wk, Wv):
+        q, k, v = (x @ Wq).detach(), (x @ Wk).detach(), (x @ Wv).detach()
+        arrays = (q.numpy(), k.numpy(), v.numpy(), x.detach().numpy())
+        return tuple(map(torch.from_numpy, in_arrays(block, *arrays, future(x).numpy())))
+
+    return attention
+
+
+ALL = (
+    *("softmax", "weights", "rows", "scale", "scaled weights", "scores", "transpose"),
+    *("batch", "values", "width of values", "tokens", "mask", "causal"),
+)
+lesson.in_loops("attention", _attending, *ALL)

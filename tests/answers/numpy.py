@@ -2,7 +2,7 @@
 
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-# ruff: noqa: B006, SIM108
+# ruff: noqa: SIM108
 
 import functools
 import itertools
@@ -13,89 +13,13 @@ import warnings
 import numpy as np
 
 from . import Lesson
+from .in_loops import in_arrays, weights_of
 
 lesson = Lesson("03-numpy")
 wrong, right = lesson.wrong, lesson.right
 
 
 # softmax -------------------------------------------------------------------------------------
-
-
-@wrong("softmax", "not-normalised")
-def exponentials_alone(scores, axis=-1):
-    return np.exp(scores)
-
-
-@wrong("softmax", "no-exponential")
-def shares_of_scores(scores, axis=-1):
-    return scores / scores.sum(axis=axis, keepdims=True)
-
-
-@wrong("softmax", "divided-by-max")
-def never_divided(scores, axis=-1):
-    return np.exp(scores - scores.max(axis=axis, keepdims=True))
-
-
-@wrong("softmax", "negated-scores")
-def maximum_minus_scores(scores, axis=-1):
-    e = np.exp(scores.min(axis=axis, keepdims=True) - scores)
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-@wrong("softmax", "base-two")
-def exp2(scores, axis=-1):
-    e = np.exp2(scores - scores.max(axis=axis, keepdims=True))
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-@wrong("softmax", "log-softmax")
-def minus_logsumexp(scores, axis=-1):
-    return scores - np.logaddexp.reduce(scores, axis=axis, keepdims=True)
-
-
-@wrong("softmax", "hard-argmax")
-def argmax(scores, axis=-1):
-    return (scores == scores.max(axis=axis, keepdims=True)).astype(float)
-
-
-@wrong("softmax", "uniform-weights")
-def even_shares(scores, axis=-1):
-    return np.ones(scores.shape) / scores.shape[axis]
-
-
-@wrong("softmax", "rounded")
-def three_decimals(scores, axis=-1):
-    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return np.round(e / e.sum(axis=axis, keepdims=True), 3)
-
-
-@wrong("softmax", "sigmoid")
-def sigmoids(scores, axis=-1):
-    return 1 / (1 + np.exp(-scores))
-
-
-@wrong("softmax", "divided-by-norm")
-def unit_length(scores, axis=-1):
-    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return e / np.linalg.norm(e, axis=axis, keepdims=True)
-
-
-@wrong("softmax", "divided-by-count")
-def mean_of_exponentials(scores, axis=-1):
-    return np.exp(scores) / scores.shape[axis]
-
-
-@wrong("softmax", "running-sum")
-def cumulative_sum(scores, axis=-1):
-    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return e / np.cumsum(e, axis=axis)
-
-
-@wrong("softmax", "order-lost")
-def sorted_weights(scores, axis=-1):
-    ordered = np.sort(scores, axis=axis)
-    e = np.exp(ordered - ordered.max(axis=axis, keepdims=True))
-    return e / e.sum(axis=axis, keepdims=True)
 
 
 @wrong("softmax", "softmax-over-queries")
@@ -105,7 +29,7 @@ def last_axis_but_one(scores, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@wrong("softmax", "first-axis")
+@wrong("softmax", "softmax-over-first-axis")
 def axis_zero(scores, axis=-1):
     e = np.exp(scores - scores.max(axis=0))
     return e / e.sum(axis=0)
@@ -140,18 +64,6 @@ def plain_formula(scores, axis=-1):
     return np.exp(scores) / np.exp(scores).sum(axis=axis, keepdims=True)
 
 
-@wrong("softmax", "unstable-softmax")
-def plain_power(scores, axis=-1):
-    e = np.e**scores
-    return e / np.sum(e, axis, keepdims=True)
-
-
-@wrong("softmax", "scores-clipped")
-def clips(scores, axis=-1):
-    e = np.exp(np.clip(scores, -500, 500))
-    return e / e.sum(axis=axis, keepdims=True)
-
-
 @wrong("softmax", "nan-hidden")
 def nan_to_zero(scores, axis=-1):
     e = np.exp(scores)
@@ -171,21 +83,9 @@ def math_for_numpy(scores, axis=-1):
 
 
 @wrong("softmax", "wrong-type")
-def nested_lists(scores, axis=-1):
-    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return (e / e.sum(axis=axis, keepdims=True)).tolist()
-
-
-@wrong("softmax", "wrong-type")
 def masked_array(scores, axis=-1):
     e = np.exp(np.ma.masked_invalid(scores - scores.max(axis=axis, keepdims=True)))
     return e / e.sum(axis=axis, keepdims=True)
-
-
-@wrong("softmax", "wrong-shape")
-def sum_without_axis_kept(scores, axis=-1):
-    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return e[None] / e.sum(axis=axis, keepdims=True)
 
 
 @wrong("softmax", "wrong-shape")
@@ -195,47 +95,12 @@ def moves_the_axis_and_leaves_it(scores, axis=-1):
     return e / e.sum(axis=0)
 
 
-@wrong("softmax", "wrong-dtype")
-def single_precision(scores, axis=-1):
-    e = np.exp((scores - scores.max(axis=axis, keepdims=True)).astype(np.float32))
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-@wrong("softmax", "wrong-dtype")
-def into_whole_numbers(scores, axis=-1):
-    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    weights = np.zeros(scores.shape, dtype=int)
-    weights[...] = e / e.sum(axis=axis, keepdims=True)
-    return weights
-
-
 @wrong("softmax", "non-finite")
 def zero_times_infinity(scores, axis=-1):
     centred = scores - scores.max(axis=axis, keepdims=True)
     e = np.exp(centred)
     weights = e / e.sum(axis=axis, keepdims=True)
     return weights + 0 * centred
-
-
-@wrong("softmax", "mutated-input")
-def subtracts_in_place(scores, axis=-1):
-    scores -= scores.max(axis=axis, keepdims=True)
-    e = np.exp(scores)
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-@wrong("softmax", "mutated-input")
-def exp_into_its_input(scores, axis=-1):
-    e = np.exp(scores - scores.max(axis=axis, keepdims=True), out=scores)
-    e /= e.sum(axis=axis, keepdims=True)
-    return e
-
-
-@wrong("softmax", "nondeterministic")
-def noisy(scores, axis=-1):
-    scores = scores + np.random.default_rng().normal(size=scores.shape)
-    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return e / e.sum(axis=axis, keepdims=True)
 
 
 @right("softmax")
@@ -312,14 +177,6 @@ right("softmax", "partial")(functools.partial(_softmax_of, np.max))
 @wrong("project", "bias-ignored")
 def no_bias(X, W, b=None):
     return X @ W
-
-
-@wrong("project", "bias-ignored")
-def bias_added_to_nothing(X, W, b=None):
-    Q = X @ W
-    if b is not None:
-        Q + b
-    return Q
 
 
 @wrong("project", "bias-subtracted")
@@ -421,12 +278,6 @@ def bias_as_a_column(X, W, b=None):
     return Q if b is None else Q + b[:, None]
 
 
-@wrong("project", "raised")
-def asserts_the_fit(X, W, b=None):
-    assert X.shape[-1] == W.shape[0], "X and W do not fit"
-    return X @ W + (0 if b is None else b)
-
-
 @wrong("project", "wrong-type")
 def a_pair(X, W, b=None):
     return X @ W, b
@@ -451,32 +302,10 @@ def batch_flattened(X, W, b=None):
     return Q if b is None else Q + b
 
 
-@wrong("project", "wrong-dtype")
-def sum_in_whole_numbers(X, W, b=None):
-    Q = np.zeros((*X.shape[:-1], W.shape[-1]), dtype=np.int64)
-    Q += (X @ W).astype(np.int64)
-    return Q if b is None else Q + b.astype(np.int64)
-
-
-@wrong("project", "wrong-dtype")
-def half_precision(X, W, b=None):
-    Q = (X @ W).astype("float16")
-    return Q if b is None else Q + b
-
-
 @wrong("project", "non-finite")
 def divides_by_a_missing_bias(X, W, b=None):
     b = np.zeros(W.shape[-1]) if b is None else b
     return (X @ W) * (b / b) + b
-
-
-@wrong("project", "mutated-input")
-def reshapes_in_place(X, W, b=None):
-    leading = X.shape[:-1]
-    X.resize((math.prod(leading), X.shape[-1]), refcheck=False)
-    Q = X @ W
-    Q = Q if b is None else Q + b
-    return Q.reshape(*leading, -1)
 
 
 @wrong("project", "mutated-input")
@@ -491,12 +320,6 @@ def adds_into_the_bias(X, W, b=None):
         b -= Q[row]
         b += 1e-9
     return out
-
-
-@wrong("project", "nondeterministic")
-def random_bias(X, W, b=None):
-    b = np.random.default_rng().normal(size=W.shape[-1]) if b is None else b
-    return X @ W + b
 
 
 @right("project")
@@ -572,122 +395,9 @@ def _weights(S, mask):
     return np.where(mask, _softmax(np.where(mask, S, -np.inf)), 0.0)
 
 
-@wrong("scaled_dot_product_attention", "not-normalised")
-def mixes_exponentials(Q, K, V, mask=None):
-    A = np.exp(_scores(Q, K))
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "no-exponential")
-def mixes_shares(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    A = S / S.sum(-1, keepdims=True)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "divided-by-max")
-def mixes_by_the_largest(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    A = np.exp(S - S.max(-1, keepdims=True))
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "negated-scores")
-def mixes_the_unlike(Q, K, V, mask=None):
-    A = _weights(-_scores(Q, K), mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "base-two")
-def mixes_in_base_two(Q, K, V, mask=None):
-    A = 2 ** _scores(Q, K)
-    A = A / A.sum(-1, keepdims=True)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "log-softmax")
-def mixes_logarithms(Q, K, V, mask=None):
-    A = np.log(_weights(_scores(Q, K), mask))
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "hard-argmax")
-def picks_one_key(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    A = np.eye(K.shape[-2])[S.argmax(-1)]
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "uniform-weights")
-def plain_means(Q, K, V, mask=None):
-    A = np.full((*Q.shape[:-1], K.shape[-2]), 1 / K.shape[-2])
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "rounded")
-def tidy_weights(Q, K, V, mask=None):
-    A = _weights(_scores(Q, K), mask).round(3)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "sigmoid")
-def mixes_sigmoids(Q, K, V, mask=None):
-    A = 1 / (1 + np.exp(-_scores(Q, K)))
-    return A @ V, A
-
-
 @wrong("scaled_dot_product_attention", "no-scale")
 def unscaled(Q, K, V, mask=None):
     A = _weights(Q @ K.swapaxes(-1, -2), mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "scale-by-d")
-def scaled_by_width(Q, K, V, mask=None):
-    A = _weights(np.einsum("...nk,...mk->...nm", Q, K) / Q.shape[-1], mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "scale-multiplied")
-def scaled_up(Q, K, V, mask=None):
-    A = _weights(np.einsum("...nk,...mk->...nm", Q, K) * np.sqrt(K.shape[-1]), mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "scale-by-sqrt-n")
-def root_of_queries(Q, K, V, mask=None):
-    A = _weights(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-2]), mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "scale-by-sqrt-n")
-def root_of_keys(Q, K, V, mask=None):
-    KT = np.swapaxes(K, -1, -2)
-    A = _weights(Q @ KT / np.sqrt(KT.shape[-1]), mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "scale-by-sqrt-d-v")
-def root_of_the_values_width(Q, K, V, mask=None):
-    A = _weights(Q @ np.swapaxes(K, -1, -2) / V.shape[-1] ** 0.5, mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "half-not-root")
-def half_the_width(Q, K, V, mask=None):
-    A = _weights(Q @ np.swapaxes(K, -1, -2) / (K.shape[-1] * 1 / 2), mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "half-not-root")
-def power_binds_first(Q, K, V, mask=None):
-    A = _weights(Q @ np.swapaxes(K, -1, -2) / K.shape[-1] ** 1 / 2, mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "scale-after-softmax")
-def scales_the_weights(Q, K, V, mask=None):
-    A = _weights(Q @ np.swapaxes(K, -1, -2), mask) / np.sqrt(K.shape[-1])
     return A @ V, A
 
 
@@ -713,48 +423,6 @@ def one_sum_for_each_matrix(Q, K, V, mask=None):
     return np.einsum("...nm,...mv->...nv", A, V), A
 
 
-@wrong("scaled_dot_product_attention", "keys-as-values")
-def mixes_keys(Q, K, V, mask=None):
-    A = _weights(_scores(Q, K), mask)
-    return A @ K, A
-
-
-@wrong("scaled_dot_product_attention", "values-unweighted")
-def sums_values(Q, K, V, mask=None):
-    A = _weights(_scores(Q, K), mask)
-    return np.einsum("...nm,...lv->...nv", A, V), A
-
-
-@wrong("scaled_dot_product_attention", "mean-of-weighted-values")
-def averages_the_average(Q, K, V, mask=None):
-    A = _weights(_scores(Q, K), mask)
-    return (A[..., None] * V[..., None, :, :]).mean(axis=-2), A
-
-
-@wrong("scaled_dot_product_attention", "no-softmax")
-def mixes_scores(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    return S @ V, S
-
-
-@wrong("scaled_dot_product_attention", "softmax-twice")
-def softmax_again(Q, K, V, mask=None):
-    A = _softmax(_softmax(_scores(Q, K)))
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "swapped-results")
-def weights_first(Q, K, V, mask=None):
-    A = _weights(_scores(Q, K), mask)
-    return A, A @ V
-
-
-@wrong("scaled_dot_product_attention", "mask-missing")
-def forgets_the_mask(Q, K, V, mask=None):
-    A = _softmax(_scores(Q, K))
-    return A @ V, A
-
-
 @wrong("scaled_dot_product_attention", "mask-inverted")
 def true_means_blocked(Q, K, V, mask=None):
     S = _scores(Q, K)
@@ -762,89 +430,6 @@ def true_means_blocked(Q, K, V, mask=None):
         S = np.where(mask, -np.inf, S)
     A = np.nan_to_num(_softmax(S))
     return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mask-after-softmax")
-def masks_the_weights(Q, K, V, mask=None):
-    A = _softmax(_scores(Q, K))
-    if mask is not None:
-        A = A * mask
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mask-with-zero")
-def masks_scores_with_zero(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    A = _softmax(S if mask is None else S * mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mask-with-zero")
-def masks_with_zero_twice(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    if mask is None:
-        A = _softmax(S)
-    else:
-        A = _softmax(np.where(mask, S, 0)) * mask
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mask-added")
-def adds_the_mask(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    A = _softmax(S if mask is None else S + mask)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mask-with-large-number")
-def minus_a_billion(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    if mask is not None:
-        S = np.where(mask, S, -1e9)
-    A = _softmax(S)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mask-with-large-number")
-def the_smallest_float(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    if mask is not None:
-        S = S.copy()
-        S[~np.broadcast_to(mask, S.shape)] = np.finfo(S.dtype).min
-    A = _softmax(S)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "zero-times-infinity")
-def infinity_times_the_mask(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    if mask is not None:
-        S = S + (1 - mask) * -np.inf
-    A = _softmax(S)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "empty-row-is-nan")
-def minus_infinity_everywhere(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    A = _softmax(S if mask is None else np.where(mask, S, -np.inf))
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "empty-row-sees-all")
-def an_empty_row_sees_all(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    if mask is not None:
-        mask = mask | ~mask.any(axis=-1, keepdims=True)
-        S = np.where(mask, S, -np.inf)
-    A = _softmax(S)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "weights-not-masked")
-def returns_the_weights_before_the_mask(Q, K, V, mask=None):
-    A = _softmax(_scores(Q, K))
-    return _weights(_scores(Q, K), mask) @ V, A
 
 
 @wrong("scaled_dot_product_attention", "unstable-softmax")
@@ -887,28 +472,9 @@ def transposes_the_mask(Q, K, V, mask=None):
 
 
 @wrong("scaled_dot_product_attention", "wrong-type")
-def output_alone(Q, K, V, mask=None):
-    return _weights(_scores(Q, K), mask) @ V
-
-
-@wrong("scaled_dot_product_attention", "wrong-type")
 def masked_weights(Q, K, V, mask=None):
     A = np.ma.array(_weights(_scores(Q, K), mask))
     return np.ma.dot(A, V) if V.ndim == 2 else A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "wrong-shape")
-def joins_batch_and_heads(Q, K, V, mask=None):
-    A = _weights(_scores(Q, K), mask)
-    out = A @ V
-    return out.reshape(-1, *out.shape[-2:]), A
-
-
-@wrong("scaled_dot_product_attention", "wrong-dtype")
-def float32_throughout(Q, K, V, mask=None):
-    Q, K, V = (part.astype(np.float32) for part in (Q, K, V))
-    A = _weights(_scores(Q, K), mask)
-    return A @ V, A
 
 
 @wrong("scaled_dot_product_attention", "non-finite")
@@ -918,34 +484,11 @@ def divides_by_the_mask(Q, K, V, mask=None):
     return A @ V, A
 
 
-@wrong("scaled_dot_product_attention", "empty-row-is-nan")
-def row_sums_of_zero(Q, K, V, mask=None):
-    e = np.exp(_scores(Q, K))
-    e = np.minimum(e, 1e300) if mask is None else np.minimum(e, 1e300) * mask
-    with np.errstate(all="ignore"):
-        A = 1 / (e.sum(-1, keepdims=True) / e)
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "mutated-input")
-def scales_its_queries(Q, K, V, mask=None):
-    Q /= math.sqrt(Q.shape[-1])
-    A = _weights(Q @ K.swapaxes(-1, -2), mask)
-    return A @ V, A
-
-
 @wrong("scaled_dot_product_attention", "mutated-input")
 def opens_empty_rows_for_good(Q, K, V, mask=None):
     A = _weights(_scores(Q, K), mask)
     if mask is not None:
         mask[~mask.any(-1)] = True
-    return A @ V, A
-
-
-@wrong("scaled_dot_product_attention", "nondeterministic")
-def drops_weights(Q, K, V, mask=None):
-    A = _weights(_scores(Q, K), mask)
-    A = A * (np.random.default_rng().random(A.shape) * 0.2 + 0.9)
     return A @ V, A
 
 
@@ -1169,37 +712,6 @@ def adds_none_for_no_bias(n, d, d_k, d_v, bias=False):
     return d * (2 * d_k + d_v) + extra, n * n
 
 
-@wrong("count_attention", "wrong-type")
-def floats(n, d, d_k, d_v, bias=False):
-    return float(d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias), n**2 / 1
-
-
-@wrong("count_attention", "wrong-type")
-def text(n, d, d_k, d_v, bias=False):
-    return f"{d * (2 * d_k + d_v)} parameters", f"{n * n} weights"
-
-
-@wrong("count_attention", "wrong-type")
-def the_sum_of_both(n, d, d_k, d_v, bias=False):
-    return d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias + n * n
-
-
-@wrong("count_attention", "wrong-type")
-def by_power_of_half(n, d, d_k, d_v, bias=False):
-    return d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias, (n**4) ** 0.5
-
-
-@wrong("count_attention", "wrong-type")
-def zero_dimensional_floats(n, d, d_k, d_v, bias=False):
-    return np.array(d * (2.0 * d_k + d_v) + (2 * d_k + d_v) * bias), np.array(n * n * 1.0)
-
-
-@wrong("count_attention", "nondeterministic")
-def keeps_adding(n, d, d_k, d_v, bias=False, widths=[]):
-    widths += [d_k, d_k, d_v]
-    return sum(d * width + width * bias for width in widths), n * n
-
-
 @right("count_attention")
 def by_formula(n, d, d_k, d_v, bias=False):
     return d * (2 * d_k + d_v) + (2 * d_k + d_v if bias else 0), n * n
@@ -1332,11 +844,6 @@ def blocks_that_do_not_fit(weights, W_v):
 
 
 @wrong("routing_matrix", "wrong-type")
-def blocks_in_lists(weights, W_v):
-    return [[a * W_v.T for a in row] for row in weights]
-
-
-@wrong("routing_matrix", "wrong-type")
 def kron_of_matrices(weights, W_v):
     return np.asmatrix(np.kron(weights, W_v.T))
 
@@ -1351,37 +858,10 @@ def acts_on_values(weights, W_v):
     return np.kron(weights, np.eye(W_v.shape[1]))
 
 
-@wrong("routing_matrix", "wrong-dtype")
-def whole_numbers(weights, W_v):
-    (N, M), (d, d_v) = weights.shape, W_v.shape
-    R = np.zeros((N * d_v, M * d), dtype=int)
-    for n, m in np.ndindex(N, M):
-        R[n * d_v : (n + 1) * d_v, m * d : (m + 1) * d] = weights[n, m] * W_v.T
-    return R
-
-
-@wrong("routing_matrix", "wrong-dtype")
-def single_precision_blocks(weights, W_v):
-    return np.kron(weights, W_v.T).astype(np.float32)
-
-
-@wrong("routing_matrix", "non-finite")
-def multiplies_by_logarithms(weights, W_v):
-    return np.exp(np.log(weights).repeat(W_v.shape[1], 0).repeat(W_v.shape[0], 1)) * np.exp(
-        np.log(np.tile(W_v.T, weights.shape))
-    )
-
-
 @wrong("routing_matrix", "non-finite")
 def divides_by_each_weight(weights, W_v):
     weights = weights**2 / weights
     return np.kron(weights, W_v.T)
-
-
-@wrong("routing_matrix", "mutated-input")
-def weights_scaled_in_place(weights, W_v):
-    weights *= 2
-    return np.kron(weights, W_v.T) / 2
 
 
 @wrong("routing_matrix", "mutated-input")
@@ -1390,12 +870,6 @@ def turns_w_v_in_place(weights, W_v):
     R = np.kron(weights, turned)
     W_v[:] = 0
     return R
-
-
-@wrong("routing_matrix", "nondeterministic")
-def starts_from_noise(weights, W_v):
-    R = np.random.default_rng().normal(size=(len(weights), weights.shape[1]))
-    return np.kron(weights + R, W_v.T)
 
 
 @right("routing_matrix")
@@ -1465,3 +939,98 @@ def index_arithmetic(weights, W_v):
         return weights[row // d_v, column // d] * W_v[column % d, row % d_v]
 
     return np.fromfunction(entry, (N * d_v, M * d))
+
+
+@wrong("softmax", "absolute-maximum-subtracted")
+def largest_size_subtracted(scores, axis=-1):
+    size = np.abs(np.where(np.isinf(scores), 0, scores)).max(axis=axis, keepdims=True)
+    e = np.exp(scores - size)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong("softmax", "not-the-maximum-subtracted")
+def smallest_subtracted(scores, axis=-1):
+    low = np.where(np.isinf(scores), np.inf, scores).min(axis=axis, keepdims=True)
+    e = np.exp(scores - low)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def _shifted_weights(S, mask, shift):
+    S = S if mask is None else np.where(mask, S, -np.inf)
+    e = np.exp(S - shift(S))
+    A = e / e.sum(-1, keepdims=True)
+    return A if mask is None else np.where(mask, A, 0.0)
+
+
+@wrong("scaled_dot_product_attention", "one-maximum-for-all-rows")
+def keepdims_forgotten(Q, K, V, mask=None):
+    A = _shifted_weights(_scores(Q, K), mask, np.max)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "absolute-maximum-subtracted")
+def size_of_scores_subtracted(Q, K, V, mask=None):
+    def size(S):
+        return np.abs(np.where(np.isinf(S), 0, S)).max(-1, keepdims=True)
+
+    A = _shifted_weights(_scores(Q, K), mask, size)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "not-the-maximum-subtracted")
+def lowest_score_subtracted(Q, K, V, mask=None):
+    def lowest(S):
+        return np.where(np.isinf(S), np.inf, S).min(-1, keepdims=True)
+
+    A = _shifted_weights(_scores(Q, K), mask, lowest)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "nan-hidden")
+def nan_to_num_of_weights(Q, K, V, mask=None):
+    A = np.nan_to_num(_shifted_weights(_scores(Q, K), mask, np.zeros_like))
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "softmax-over-first-axis")
+def axis_zero_of_scores(Q, K, V, mask=None):
+    e = np.exp(_scores(Q, K))
+    A = e / e.sum(axis=0, keepdims=True)
+    return A @ V, A
+
+
+@wrong("scaled_dot_product_attention", "hard-coded-axis")
+def axis_one(Q, K, V, mask=None):
+    e = np.exp(_scores(Q, K))
+    A = e / e.sum(axis=1, keepdims=True)
+    return A @ V, A
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _weighing(block):
+    def softmax(scores, axis=-1):
+        if scores.ndim == 1:
+            return np.array(weights_of(block, [scores.tolist()])[0])
+        rows = np.moveaxis(scores, axis, -1)
+        matrices = rows.reshape(-1, *rows.shape[-2:]).tolist()
+        weights = np.array([weights_of(block, matrix) for matrix in matrices])
+        return np.moveaxis(weights.reshape(rows.shape), -1, axis)
+
+    return softmax
+
+
+def _attending(block):
+    def attention(Q, K, V, mask=None):
+        return in_arrays(block, Q, K, V, blocked=None if mask is None else ~mask)
+
+    return attention
+
+
+ALL = (
+    *("softmax", "large", "weights", "rows", "scale", "scaled weights", "scores", "transpose"),
+    *("batch", "values", "width of values", "mask", "empty"),
+)
+lesson.in_loops("softmax", _weighing, "softmax", "large")
+lesson.in_loops("scaled_dot_product_attention", _attending, *ALL)

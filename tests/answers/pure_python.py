@@ -2,19 +2,19 @@
 
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-# ruff: noqa: B006, B905, RUF005, RUF059
+# ruff: noqa: B905, RUF005
 
 import array
 import functools
 import itertools
 import math
 import operator
-import random
 import statistics
 import sys
 from fractions import Fraction
 
 from . import Lesson
+from .in_loops import weights_of
 
 lesson = Lesson("02-pure-python")
 wrong, right = lesson.wrong, lesson.right
@@ -45,20 +45,6 @@ def assigns_each_product(A, B):
         for j in range(len(B[0])):
             for k in range(len(B)):
                 C[i][j] = A[i][k] * B[k][j]
-    return C
-
-
-@wrong("matmul", "last-product-only")
-def resets_in_the_innermost_loop(A, B):
-    _fit(A, B)
-    C = []
-    for row in A:
-        C.append([])
-        for j in range(len(B[0])):
-            for k in range(len(row)):
-                total = 0.0
-                total += row[k] * B[k][j]
-            C[-1].append(total)
     return C
 
 
@@ -168,13 +154,6 @@ def zip_hides_the_misfit(A, B):
     return [[sum(a * b for a, b in zip(row, column)) for column in zip(*B)] for row in A]
 
 
-@wrong("matmul", "not-raised")
-def none_for_a_misfit(A, B):
-    if len(A[0]) != len(B):
-        return None
-    return [[sum(a * b for a, b in zip(row, column)) for column in zip(*B)] for row in A]
-
-
 @wrong("matmul", "raised")
 def indexes_b_by_rows(A, B):
     _fit(A, B)
@@ -184,36 +163,10 @@ def indexes_b_by_rows(A, B):
     ]
 
 
-@wrong("matmul", "raised")
-def index_error_for_a_misfit(A, B):
-    return [
-        [sum(A[i][k] * B[k][j] for k in range(max(len(A[0]), len(B)))) for j in range(len(B[0]))]
-        for i in range(len(A))
-    ]
-
-
-@wrong("matmul", "wrong-type")
-def flat_product(A, B):
-    _fit(A, B)
-    return [sum(a * b for a, b in zip(row, column)) for row in A for column in zip(*B)]
-
-
-@wrong("matmul", "wrong-type")
-def rows_are_tuples(A, B):
-    _fit(A, B)
-    return [tuple(sum(map(operator.mul, row, column)) for column in zip(*B)) for row in A]
-
-
 @wrong("matmul", "wrong-type")
 def rows_are_generators(A, B):
     _fit(A, B)
     return [(sum(map(operator.mul, row, column)) for column in zip(*B)) for row in A]
-
-
-@wrong("matmul", "wrong-shape")
-def entry_by_entry(A, B):
-    _fit(A, B)
-    return [[a * b for a, b in zip(x, y)] for x, y in zip(A, B)]
 
 
 @wrong("matmul", "wrong-shape")
@@ -227,40 +180,11 @@ def rows_that_grow(A, B):
     return C
 
 
-@wrong("matmul", "non-finite")
-def starts_from_nan(A, B):
-    _fit(A, B)
-    C = [[math.nan] * len(B[0]) for _ in A]
-    for i, row in enumerate(A):
-        for j in range(len(B[0])):
-            for k in range(len(row)):
-                C[i][j] += row[k] * B[k][j]
-    return C
-
-
 @wrong("matmul", "mutated-input")
 def turns_b_in_place(A, B):
     _fit(A, B)
     B[:] = [list(column) for column in zip(*B)]
     return [[sum(a * b for a, b in zip(row, column)) for column in B] for row in A]
-
-
-@wrong("matmul", "mutated-input")
-def puts_the_product_into_a(A, B):
-    _fit(A, B)
-    for i in range(len(A)):
-        A[i] = [sum(a * b for a, b in zip(A[i], column)) for column in zip(*B)]
-    return A
-
-
-@wrong("matmul", "nondeterministic")
-def default_matrix(A, B, C={}):
-    _fit(A, B)
-    for i in range(len(A)):
-        for j in range(len(B[0])):
-            for k in range(len(B)):
-                C[i, j] = C.get((i, j), 0.0) + A[i][k] * B[k][j]
-    return [[C[i, j] for j in range(len(B[0]))] for i in range(len(A))]
 
 
 @right("matmul")
@@ -361,13 +285,6 @@ def copies(A):
     return [[A[i][j] for j in range(len(A[0]))] for i in range(len(A))]
 
 
-@wrong("transpose", "not-transposed")
-def transposes_twice(A):
-    _even(A)
-    turned = [list(column) for column in zip(*A)]
-    return [list(column) for column in zip(*turned)]
-
-
 @wrong("transpose", "rows-reversed")
 def reverses_the_rows(A):
     _even(A)
@@ -427,11 +344,6 @@ def zip_cuts_long_rows(A):
     return [list(column) for column in zip(*A)]
 
 
-@wrong("transpose", "not-raised")
-def fills_short_rows(A):
-    return [list(column) for column in itertools.zip_longest(*A, fillvalue=0.0)]
-
-
 @wrong("transpose", "raised")
 def takes_it_for_square(A):
     _even(A)
@@ -448,27 +360,9 @@ def index_error_for_short_rows(A):
 
 
 @wrong("transpose", "wrong-type")
-def leaves_the_tuples(A):
-    _even(A)
-    return list(zip(*A))
-
-
-@wrong("transpose", "wrong-type")
 def leaves_the_zip(A):
     _even(A)
     return zip(*A)
-
-
-@wrong("transpose", "wrong-type")
-def one_long_list(A):
-    _even(A)
-    return [row[j] for j in range(len(A[0])) for row in A]
-
-
-@wrong("transpose", "wrong-shape")
-def square_of_the_rows(A):
-    _even(A)
-    return [[row[j] for row in A] for j in range(min(len(A), len(A[0])))]
 
 
 @wrong("transpose", "non-finite")
@@ -478,31 +372,6 @@ def never_fills_the_last(A):
     for i in range(len(A)):
         for j in range(len(A[0]) - 1):
             T[j][i] = A[i][j]
-    return T
-
-
-@wrong("transpose", "mutated-input")
-def pops_from_the_rows(A):
-    _even(A)
-    T = []
-    while A[0]:
-        T.append([row.pop(0) for row in A])
-    return T
-
-
-@wrong("transpose", "mutated-input")
-def writes_back(A):
-    _even(A)
-    A[:] = [list(column) for column in zip(*A)]
-    return A
-
-
-@wrong("transpose", "nondeterministic")
-def shuffles(A):
-    _even(A)
-    T = [list(column) for column in zip(*A)]
-    for row in T:
-        row[0] += random.random()
     return T
 
 
@@ -586,83 +455,15 @@ def _softmax(scores):
     return [e / total for e in exps]
 
 
-@wrong("softmax_rows", "not-normalised")
-def rows_of_exponentials(S):
-    return [[math.exp(s) for s in row] for row in S]
-
-
-@wrong("softmax_rows", "no-exponential")
-def rows_of_shares(S):
-    return [[s / sum(row) for s in row] for row in S]
-
-
-@wrong("softmax_rows", "divided-by-max")
-def rows_over_their_maximum(S):
-    return [[math.exp(s - max(row)) for s in row] for row in S]
-
-
-@wrong("softmax_rows", "negated-scores")
-def rows_with_the_sign_turned(S):
-    return [_softmax([-s for s in row]) for row in S]
-
-
-@wrong("softmax_rows", "base-two")
-def rows_in_base_two(S):
-    out = []
-    for row in S:
-        powers = [math.pow(2, s - max(row)) for s in row]
-        out.append([p / sum(powers) for p in powers])
-    return out
-
-
-@wrong("softmax_rows", "log-softmax")
-def rows_of_logarithms(S):
-    return [[math.log(w) for w in _softmax(row)] for row in S]
-
-
-@wrong("softmax_rows", "hard-argmax")
-def rows_with_a_single_one(S):
-    return [[1 if s == max(row) else 0 for s in row] for row in S]
-
-
-@wrong("softmax_rows", "uniform-weights")
-def rows_alike_and_even(S):
-    return [[1.0 / len(row) for _ in row] for row in S]
-
-
-@wrong("softmax_rows", "rounded")
-def rows_to_three_decimals(S):
-    return [[round(w, 3) for w in _softmax(row)] for row in S]
-
-
-@wrong("softmax_rows", "sigmoid")
-def rows_of_sigmoids(S):
-    return [[1 / (1 + math.exp(-s)) for s in row] for row in S]
-
-
 @wrong("softmax_rows", "softmax-over-queries")
 def down_the_columns(S):
     columns = [_softmax(list(column)) for column in zip(*S)]
     return [list(row) for row in zip(*columns)]
 
 
-@wrong("softmax_rows", "softmax-over-everything")
-def one_total(S):
-    top = max(map(max, S))
-    total = sum(math.exp(s - top) for row in S for s in row)
-    return [[math.exp(s - top) / total for s in row] for row in S]
-
-
 @wrong("softmax_rows", "one-maximum-for-all-rows")
 def one_maximum(S):
     top = max(s for row in S for s in row)
-    exps = [[math.exp(s - top) for s in row] for row in S]
-    return [[e / sum(row) for e in row] for row in exps]
-
-
-@wrong("softmax_rows", "one-maximum-for-all-rows")
-def maximum_of_the_first_row(S):
-    top = max(S[0])
     exps = [[math.exp(s - top) for s in row] for row in S]
     return [[e / sum(row) for e in row] for row in exps]
 
@@ -704,15 +505,6 @@ def every_row_the_last(S):
     return weights
 
 
-@wrong("softmax_rows", "scores-clipped")
-def rows_held_in_bounds(S):
-    out = []
-    for row in S:
-        exps = [math.exp(max(min(s, 100), -100)) for s in row]
-        out.append([e / sum(exps) for e in exps])
-    return out
-
-
 @wrong("softmax_rows", "non-finite")
 def nan_where_nothing_is_left(S):
     out = []
@@ -734,49 +526,9 @@ def whole_numbers_for_blocked(S):
     return [_softmax([int(s) if s == round(s) else s for s in row]) for row in S]
 
 
-@wrong("softmax_rows", "wrong-type")
-def a_generator_of_rows(S):
-    return (_softmax(row) for row in S)
-
-
-@wrong("softmax_rows", "wrong-type")
-def rows_joined(S):
-    return [w for row in S for w in _softmax(row)]
-
-
-@wrong("softmax_rows", "wrong-shape")
-def returns_in_the_loop(S):
-    out = []
-    for row in S:
-        out.append(_softmax(row))
-        return out
-
-
 @wrong("softmax_rows", "wrong-shape")
 def blocked_scores_left_out(S):
     return [_softmax([s for s in row if s > -math.inf]) for row in S]
-
-
-@wrong("softmax_rows", "mutated-input")
-def weights_over_scores(S):
-    for i in range(len(S)):
-        S[i] = _softmax(S[i])
-    return S
-
-
-@wrong("softmax_rows", "mutated-input")
-def maximum_taken_in_place(S):
-    for row in S:
-        top = max(row)
-        for j in range(len(row)):
-            row[j] -= top
-    return [_softmax(row) for row in S]
-
-
-@wrong("softmax_rows", "nondeterministic")
-def counts_its_calls(S, calls=[]):
-    calls.append(1)
-    return [_softmax([s / len(calls) for s in row]) for row in S]
 
 
 @right("softmax_rows")
@@ -873,118 +625,14 @@ def _scores(Q, K):
     return _times(_matmul(Q, _transpose(K)), 1 / math.sqrt(len(K[0])))
 
 
-@wrong("attention_weights", "not-normalised")
-def weights_of_exponentials(Q, K):
-    return [[math.exp(s) for s in row] for row in _scores(Q, K)]
-
-
-@wrong("attention_weights", "no-exponential")
-def weights_without_exponentials(Q, K):
-    return [[s / sum(row) for s in row] for row in _scores(Q, K)]
-
-
-@wrong("attention_weights", "divided-by-max")
-def weights_measured_by_the_largest(Q, K):
-    A = _rows(_scores(Q, K))
-    return [[a / max(row) for a in row] for row in A]
-
-
-@wrong("attention_weights", "negated-scores")
-def weights_for_the_worst(Q, K):
-    return _rows(_times(_scores(Q, K), -1))
-
-
-@wrong("attention_weights", "base-two")
-def weights_in_base_two(Q, K):
-    A = [[2.0 ** (s - max(row)) for s in row] for row in _scores(Q, K)]
-    return [[a / sum(row) for a in row] for row in A]
-
-
-@wrong("attention_weights", "log-softmax")
-def logarithms_of_weights(Q, K):
-    return [[math.log(a) for a in row] for row in _rows(_scores(Q, K))]
-
-
-@wrong("attention_weights", "hard-argmax")
-def the_best_key_alone(Q, K):
-    return [[1.0 if s == max(row) else 0.0 for s in row] for row in _scores(Q, K)]
-
-
-@wrong("attention_weights", "uniform-weights")
-def the_same_for_each_key(Q, K):
-    return [[1 / len(K)] * len(K) for s in _scores(Q, K)]
-
-
-@wrong("attention_weights", "rounded")
-def weights_to_three_decimals(Q, K):
-    return [[round(a, 3) for a in row] for row in _rows(_scores(Q, K))]
-
-
-@wrong("attention_weights", "sigmoid")
-def each_pair_alone(Q, K):
-    return [[1 / (1 + math.exp(-s)) for s in row] for row in _scores(Q, K)]
-
-
 @wrong("attention_weights", "no-scale")
 def unscaled(Q, K):
     return _rows(_matmul(Q, _transpose(K)))
 
 
-@wrong("attention_weights", "scale-by-d")
-def scaled_by_the_width(Q, K):
-    return _rows(_times(_matmul(Q, _transpose(K)), 1 / len(K[0])))
-
-
-@wrong("attention_weights", "scale-by-d")
-def scaled_on_both_sides(Q, K):
-    root = math.sqrt(len(Q[0]))
-    Q, K = _times(Q, 1 / root), _times(K, 1 / root)
-    return _rows(_matmul(Q, _transpose(K)))
-
-
-@wrong("attention_weights", "scale-multiplied")
-def times_the_root(Q, K):
-    return _rows(_times(_matmul(Q, _transpose(K)), len(K[0]) ** 0.5))
-
-
-@wrong("attention_weights", "scale-by-sqrt-n")
-def root_of_the_queries(Q, K):
-    return _rows(_times(_matmul(Q, _transpose(K)), 1 / math.sqrt(len(Q))))
-
-
-@wrong("attention_weights", "scale-by-sqrt-n")
-def root_of_the_keys(Q, K):
-    KT = _transpose(K)
-    return _rows(_times(_matmul(Q, KT), 1 / math.sqrt(len(KT[0]))))
-
-
-@wrong("attention_weights", "half-not-root")
-def half_of_the_width(Q, K):
-    d_k = len(K[0])
-    return _rows([[s / (d_k / 2) for s in row] for row in _matmul(Q, _transpose(K))])
-
-
-@wrong("attention_weights", "half-not-root")
-def power_before_division(Q, K):
-    d_k = len(K[0])
-    return _rows([[s / d_k**1 / 2 for s in row] for row in _matmul(Q, _transpose(K))])
-
-
-@wrong("attention_weights", "scale-after-softmax")
-def scales_the_weights(Q, K):
-    return _times(_rows(_matmul(Q, _transpose(K))), 1 / math.sqrt(len(K[0])))
-
-
 @wrong("attention_weights", "softmax-over-queries")
 def weights_down_the_columns(Q, K):
     return _transpose(_rows(_transpose(_scores(Q, K))))
-
-
-@wrong("attention_weights", "softmax-over-everything")
-def weights_of_the_whole_matrix(Q, K):
-    S = _scores(Q, K)
-    flat = _softmax([s for row in S for s in row])
-    return [flat[i * len(K) : (i + 1) * len(K)] for i in range(len(Q))]
 
 
 @wrong("attention_weights", "swapped-q-k")
@@ -1004,29 +652,6 @@ def queries_among_themselves(Q, K):
     return _rows(_scores(Q, Q))
 
 
-@wrong("attention_weights", "no-softmax")
-def scaled_scores_alone(Q, K):
-    return _scores(Q, K)
-
-
-@wrong("attention_weights", "softmax-twice")
-def softmax_again(Q, K):
-    return _rows(_rows(_scores(Q, K)))
-
-
-@wrong("attention_weights", "distance-not-dot-product")
-def distances_to_keys(Q, K):
-    root = math.sqrt(len(Q[0]))
-    return _rows([[-math.dist(q, k) / root for k in K] for q in Q])
-
-
-@wrong("attention_weights", "cosine-not-dot-product")
-def angles_to_keys(Q, K):
-    Q = [[x / math.hypot(*q) for x in q] for q in Q]
-    K = [[x / math.hypot(*k) for x in k] for k in K]
-    return _rows(_scores(Q, K))
-
-
 @wrong("attention_weights", "unstable-softmax")
 def plain_exponentials(Q, K):
     A = [[math.exp(s) for s in row] for row in _scores(Q, K)]
@@ -1044,53 +669,10 @@ def keys_not_transposed(Q, K):
     return _rows(_matmul(Q, K))
 
 
-@wrong("attention_weights", "raised")
-def index_error_for_widths(Q, K):
-    width = max(len(Q[0]), len(K[0]))
-    return _rows(
-        [[sum(q[c] * k[c] for c in range(width)) / math.sqrt(width) for k in K] for q in Q]
-    )
-
-
 @wrong("attention_weights", "wrong-type")
 def a_dictionary_of_pairs(Q, K):
     A = _rows(_scores(Q, K))
     return {(i, j): A[i][j] for i in range(len(Q)) for j in range(len(K))}
-
-
-@wrong("attention_weights", "wrong-type")
-def scores_too(Q, K):
-    return _scores(Q, K), _rows(_scores(Q, K))
-
-
-@wrong("attention_weights", "wrong-shape")
-def pairs_of_neighbours(Q, K):
-    if len(Q[0]) != len(K[0]):
-        raise ValueError
-    return _rows([[sum(a * b for a, b in zip(q, k))] for q, k in zip(Q, K)])
-
-
-@wrong("attention_weights", "non-finite")
-def overflow_to_nan(Q, K):
-    out = []
-    for row in _scores(Q, K):
-        exps = [math.exp(s) if s < 700 else math.inf for s in row]
-        out.append([e / (sum(exps) or math.nan) for e in exps])
-    return out
-
-
-@wrong("attention_weights", "mutated-input")
-def scales_its_queries(Q, K):
-    for row in Q:
-        for j in range(len(row)):
-            row[j] /= math.sqrt(len(row))
-    return _rows(_matmul(Q, _transpose(K)))
-
-
-@wrong("attention_weights", "nondeterministic")
-def remembers_keys(Q, K, seen=[]):
-    seen.append(len(K))
-    return _rows(_times(_scores(Q, K), 1 / len(seen)))
 
 
 @right("attention_weights")
@@ -1168,123 +750,10 @@ def _project(X, W_q, W_k, W_v):
     return Q, K, V
 
 
-@wrong("self_attention", "not-normalised")
-def mixes_with_exponentials(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = [[math.exp(s) for s in row] for row in _scores(Q, K)]
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "no-exponential")
-def mixes_with_shares_of_scores(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = [[s / sum(row) for s in row] for row in _scores(Q, K)]
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "divided-by-max")
-def mixes_by_the_largest(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = [[math.exp(s - max(row)) for s in row] for row in _scores(Q, K)]
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "negated-scores")
-def mixes_the_unlike(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(_times(Q, -1.0), K)
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "base-two")
-def mixes_in_base_two(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _rows(_times(_scores(Q, K), math.log(2)))
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "log-softmax")
-def mixes_with_logarithms(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = [[math.log(a) for a in row] for row in _weights(Q, K)]
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "hard-argmax")
-def picks_one_token(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = [[float(s == max(row)) for s in row] for row in _scores(Q, K)]
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "uniform-weights")
-def plain_mean_of_values(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = [[1 / len(X)] * len(X) for _ in X]
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "sigmoid")
-def mixes_with_sigmoids(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = [[1 / (1 + math.exp(-s)) for s in row] for row in _scores(Q, K)]
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "rounded")
-def mixes_with_rounded_weights(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = [[round(a, 3) for a in row] for row in _weights(Q, K)]
-    return _matmul(A, V), A
-
-
 @wrong("self_attention", "no-scale")
 def block_without_scale(X, W_q, W_k, W_v):
     Q, K, V = _project(X, W_q, W_k, W_v)
     A = _rows(_matmul(Q, _transpose(K)))
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "scale-by-d")
-def block_scaled_by_width(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _rows(_times(_matmul(Q, _transpose(K)), 1 / len(Q[0])))
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "scale-multiplied")
-def block_scaled_up(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _rows(_times(_matmul(Q, _transpose(K)), math.sqrt(len(Q[0]))))
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "scale-by-sqrt-n")
-def block_scaled_by_length(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _rows(_times(_matmul(Q, _transpose(K)), 1 / math.sqrt(len(Q))))
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "scale-by-sqrt-d")
-def block_scaled_by_root_of_d(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _rows(_times(_matmul(Q, _transpose(K)), 1 / math.sqrt(len(W_k))))
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "half-not-root")
-def block_with_half_the_width(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    d_k = len(K[0])
-    A = _rows([[s / (d_k**1 / 2) for s in row] for row in _matmul(Q, _transpose(K))])
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "scale-after-softmax")
-def block_scaled_late(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _times(_rows(_matmul(Q, _transpose(K))), 1 / math.sqrt(len(K[0])))
     return _matmul(A, V), A
 
 
@@ -1293,106 +762,6 @@ def block_down_the_columns(X, W_q, W_k, W_v):
     Q, K, V = _project(X, W_q, W_k, W_v)
     A = _transpose(_rows(_transpose(_scores(Q, K))))
     return _matmul(A, V), A
-
-
-@wrong("self_attention", "swapped-q-k")
-def asks_with_keys(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(K, Q)
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "keys-from-w-q")
-def one_matrix_for_two_roles(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, Q)
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "queries-from-w-k")
-def the_other_matrix_for_two_roles(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(K, K)
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "keys-as-values")
-def mixes_keys(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-    return _matmul(A, K), A
-
-
-@wrong("self_attention", "queries-as-values")
-def mixes_queries(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-    return _matmul(A, Q), A
-
-
-@wrong("self_attention", "values-not-projected")
-def mixes_tokens(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-    return _matmul(A, X), A
-
-
-@wrong("self_attention", "nothing-projected")
-def no_matrices_at_all(X, W_q, W_k, W_v):
-    _project(X, W_q, W_k, W_v)
-    A = _weights(X, X)
-    return _matmul(A, X), A
-
-
-@wrong("self_attention", "values-unweighted")
-def values_as_they_are(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    return V, _weights(Q, K)
-
-
-@wrong("self_attention", "values-unweighted")
-def sums_of_all_values(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    total = [sum(column) for column in zip(*V)]
-    return [total[:] for _ in X], _weights(Q, K)
-
-
-@wrong("self_attention", "weights-transposed")
-def columns_of_weights(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-    return [
-        [sum(A[m][n] * V[m][c] for m in range(len(X))) for c in range(len(V[0]))]
-        for n in range(len(X))
-    ], A
-
-
-@wrong("self_attention", "no-softmax")
-def mixes_with_scores(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _scores(Q, K)
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "softmax-twice")
-def softmax_of_softmax(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _rows(_weights(Q, K))
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "mean-of-weighted-values")
-def divides_by_the_length(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-    return _times(_matmul(A, V), 1 / len(X)), A
-
-
-@wrong("self_attention", "swapped-results")
-def weights_before_output(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-    return A, _matmul(A, V)
 
 
 @wrong("self_attention", "unstable-softmax")
@@ -1429,47 +798,11 @@ def needs_two_tokens(X, W_q, W_k, W_v):
 
 
 @wrong("self_attention", "wrong-type")
-def output_alone(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    return _matmul(_weights(Q, K), V)
-
-
-@wrong("self_attention", "wrong-type")
-def everything_it_has(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-    return Q, K, V, A, _matmul(A, V)
-
-
-@wrong("self_attention", "wrong-type")
 def zipped_output(X, W_q, W_k, W_v):
     Q, K, V = _project(X, W_q, W_k, W_v)
     A = _weights(Q, K)
     columns = _transpose(_matmul(A, V))
     return list(zip(*columns)), A
-
-
-@wrong("self_attention", "wrong-shape")
-def last_token_alone(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q[-1:], K)
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "non-finite")
-def block_that_overflows(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    E = [[math.exp(s) if s < 700 else math.inf for s in row] for row in _scores(Q, K)]
-    A = [[e / (sum(row) or math.nan) for e in row] for row in E]
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "mutated-input")
-def projects_in_place(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-    X[:] = _matmul(A, V)
-    return X, A
 
 
 @wrong("self_attention", "mutated-input")
@@ -1478,14 +811,6 @@ def folds_the_scale_into_w_q(X, W_q, W_k, W_v):
         row[:] = [w / math.sqrt(len(row)) for w in row]
     Q, K, V = _project(X, W_q, W_k, W_v)
     A = _rows(_matmul(Q, _transpose(K)))
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "nondeterministic")
-def its_own_random_matrix(X, W_q, W_k, W_v):
-    W_q = [[random.gauss(0, 1) for _ in row] for row in W_q]
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
     return _matmul(A, V), A
 
 
@@ -1562,3 +887,41 @@ class Block:
 
 
 right("self_attention")(Block())
+
+
+@wrong("softmax_rows", "absolute-maximum-subtracted")
+def farthest_from_zero(S):
+    exps = [[math.exp(s - max(abs(t) for t in row if t > -math.inf)) for s in row] for row in S]
+    return [[e / sum(row) for e in row] for row in exps]
+
+
+@wrong("softmax_rows", "not-the-maximum-subtracted")
+def smallest_subtracted(S):
+    exps = [[math.exp(s - min(t for t in row if t > -math.inf)) for s in row] for row in S]
+    return [[e / sum(row) for e in row] for row in exps]
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _rows_weighing(block):
+    return lambda S: weights_of(block, S)
+
+
+def _weighing(block):
+    def attention_weights(Q, K):
+        if len(Q[0]) != len(K[0]):
+            raise ValueError("queries and keys differ in width")
+        return block(Q, K, K, mix=lambda A, *others: A)[1]
+
+    return attention_weights
+
+
+def _mixing(block):
+    return lambda X, W_q, W_k, W_v: block(*_project(X, W_q, W_k, W_v), X)
+
+
+ALL = ("softmax", "large", "weights", "rows", "scale", "scaled weights", "scores", "transpose")
+lesson.in_loops("softmax_rows", _rows_weighing, "softmax", "large", "rows")
+lesson.in_loops("attention_weights", _weighing, *ALL)
+lesson.in_loops("self_attention", _mixing, *ALL, "values", "width of values", "tokens")

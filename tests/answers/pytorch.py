@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from . import Lesson
+from .in_loops import in_arrays
 
 lesson = Lesson("05-pytorch")
 wrong, right = lesson.wrong, lesson.right
@@ -38,148 +39,10 @@ def unscaled(q, k, v, attn_mask=None):
     return a @ v, a
 
 
-@wrong("scaled_dot_product_attention", "scale-by-d")
-def by_width(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1], attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "scale-multiplied")
-def times_root(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT * math.sqrt(q.shape[-1]), attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "half-not-root")
-def half_of_width(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / (q.shape[-1] ** 1 / 2), attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "half-not-root")
-def left_to_right(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 1 / 2, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "scale-by-sqrt-n")
-def by_queries(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-2] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "scale-by-sqrt-n")
-def by_keys(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / k.shape[-2] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
 @wrong("scaled_dot_product_attention", "softmax-over-queries")
 def last_axis_but_one(q, k, v, attn_mask=None):
     s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
     a = no_empty_rows(s.softmax(-2))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "no-softmax")
-def scores_as_weights(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = s.masked_fill(s == -torch.inf, 0.0)
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "not-normalised")
-def exponentials(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = s.exp()
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "hard-argmax")
-def best_match(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = F.one_hot(s.argmax(-1), s.shape[-1]).to(s.dtype)
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "uniform-weights")
-def even_shares(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows((0 * s).softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "softmax-twice")
-def softmax_again(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1)).softmax(-1)
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "keys-as-values")
-def averages_keys(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ k, a
-
-
-@wrong("scaled_dot_product_attention", "values-unweighted")
-def sum_of_values(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return v.sum(-2, keepdim=True).expand(*a.shape[:-1], -1), a
-
-
-@wrong("scaled_dot_product_attention", "mask-missing")
-def bool_mask_forgotten(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None and attn_mask.dtype != torch.bool:
-        s = s + attn_mask
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "mask-after-softmax")
-def weights_set_to_zero(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None and attn_mask.dtype != torch.bool:
-        s = s + attn_mask
-    a = s.softmax(-1)
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        a = a * attn_mask
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "mask-with-zero")
-def scores_times_mask(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None:
-        s = s * attn_mask if attn_mask.dtype == torch.bool else s + attn_mask
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "mask-added")
-def blocked_keys_gain(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None:
-        s = s + (~attn_mask if attn_mask.dtype == torch.bool else attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "mask-added")
-def open_keys_gain(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None:
-        s = s + attn_mask
-    a = no_empty_rows(s.softmax(-1))
     return a @ v, a
 
 
@@ -190,13 +53,6 @@ def true_is_blocked(q, k, v, attn_mask=None):
         s = s.masked_fill(attn_mask, -torch.inf) if attn_mask.dtype == torch.bool else s + attn_mask
     a = no_empty_rows(s.softmax(-1))
     return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "swapped-results")
-def weights_first(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a, a @ v
 
 
 @wrong("scaled_dot_product_attention", "float-mask-ignored")
@@ -231,22 +87,6 @@ def multiplies(q, k, v, attn_mask=None):
 def scales_the_mask_too(q, k, v, attn_mask=None):
     s = masked(q @ k.mT, attn_mask) / q.shape[-1] ** 0.5
     a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "empty-row-is-nan")
-def softmax_of_nothing(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "mask-with-large-number")
-def minus_a_billion(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None:
-        s = s.masked_fill(~attn_mask, -1e9) if attn_mask.dtype == torch.bool else s + attn_mask
-    a = s.softmax(-1)
     return a @ v, a
 
 
@@ -323,75 +163,12 @@ def keys_copied(q, k, v, attn_mask=None):
     return a @ v, a
 
 
-@wrong("scaled_dot_product_attention", "wrong-type")
-def output_alone(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v
-
-
-@wrong("scaled_dot_product_attention", "wrong-type")
-def numpy_arrays(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return (a @ v).detach().numpy(), a.detach().numpy()
-
-
-@wrong("scaled_dot_product_attention", "wrong-shape")
-def batch_axis_always(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return (a @ v)[None], a[None]
-
-
-@wrong("scaled_dot_product_attention", "wrong-dtype")
-def always_float32(q, k, v, attn_mask=None):
-    q, k, v = q.float(), k.float(), v.float()
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "wrong-dtype")
-def always_float64(q, k, v, attn_mask=None):
-    q, k, v = q.double(), k.double(), v.double()
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "non-finite")
-def infinity_times_zero(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        s = s + ~attn_mask * -torch.inf
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "mutated-input")
-def scales_q_in_place(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    out = a @ v
-    q.data.div_(2.0)
-    return out, a
-
-
 @wrong("scaled_dot_product_attention", "mutated-input")
 def inverts_the_mask_in_place(q, k, v, attn_mask=None):
     s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
     a = no_empty_rows(s.softmax(-1))
     if attn_mask is not None and attn_mask.dtype == torch.bool:
         attn_mask.logical_not_()
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "nondeterministic")
-def dropout(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
-    a = F.dropout(a, 0.5)
     return a @ v, a
 
 
@@ -521,143 +298,10 @@ class Unscaled(Linears):
         return a @ v, a
 
 
-@wrong("SelfAttention", "scale-by-d")
-class ByWidth(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1]).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "scale-multiplied")
-class TimesRoot(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT * q.shape[-1] ** 0.5).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "half-not-root")
-class HalfOfWidth(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / (q.shape[-1] ** 1 / 2)).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "half-not-root")
-class LeftToRight(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 1 / 2).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "scale-by-sqrt-n")
-class ByTokens(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[1] ** 0.5).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "scale-by-sqrt-d")
-class ByWidthOfX(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / x.shape[-1] ** 0.5).softmax(-1)
-        return a @ v, a
-
-
 @wrong("SelfAttention", "softmax-over-queries")
 class SecondAxis(Linears):
     def attend(self, q, k, v, x):
         a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "no-softmax")
-class ScoresAsWeights(Linears):
-    def attend(self, q, k, v, x):
-        a = q @ k.mT / q.shape[-1] ** 0.5
-        return a @ v, a
-
-
-@wrong("SelfAttention", "not-normalised")
-class Exponentials(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).exp()
-        return a @ v, a
-
-
-@wrong("SelfAttention", "hard-argmax")
-class BestMatch(Linears):
-    def attend(self, q, k, v, x):
-        a = F.one_hot((q @ k.mT).argmax(-1), x.shape[1]).to(x.dtype)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "uniform-weights")
-class EvenShares(Linears):
-    def attend(self, q, k, v, x):
-        a = torch.full_like(q @ k.mT, 1 / x.shape[1])
-        return a @ v, a
-
-
-@wrong("SelfAttention", "softmax-twice")
-class SoftmaxAgain(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "keys-as-values")
-class AveragesKeys(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return a @ k, a
-
-
-@wrong("SelfAttention", "values-unweighted")
-class ValuesAlone(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return v, a
-
-
-@wrong("SelfAttention", "values-unweighted")
-class SumOfValues(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return v.sum(1, keepdim=True).repeat(1, x.shape[1], 1), a
-
-
-@wrong("SelfAttention", "values-not-projected")
-class AveragesTokens(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return a @ x, a
-
-
-@wrong("SelfAttention", "swapped-results")
-class WeightsFirst(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return a, a @ v
-
-
-@wrong("SelfAttention", "swapped-q-k")
-class KeysAsk(Linears):
-    def attend(self, q, k, v, x):
-        a = (k @ q.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "keys-from-w-q")
-class QueriesOfQueries(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ q.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "queries-from-w-k")
-class KeysOfKeys(Linears):
-    def attend(self, q, k, v, x):
-        a = (k @ k.mT / k.shape[-1] ** 0.5).softmax(-1)
         return a @ v, a
 
 
@@ -735,25 +379,11 @@ class OutputProjection(Linears):
         self.W_o = nn.Linear(d_v, d_v, bias=bias)
 
 
-@wrong("SelfAttention", "wrong-type")
-class OutputAlone(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return a @ v
-
-
 @wrong("SelfAttention", "wrong-shape")
 class OutputTransposed(Linears):
     def attend(self, q, k, v, x):
         a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
         return (a @ v).mT, a
-
-
-@wrong("SelfAttention", "wrong-dtype")
-class SinglePrecision(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        return (a @ v).float(), a.float()
 
 
 @wrong("SelfAttention", "non-finite")
@@ -765,22 +395,6 @@ class CausalWrongWay(Linears):
             .softmax(-1)
         )
         return a @ v, a
-
-
-@wrong("SelfAttention", "nondeterministic")
-class Dropout(Linears):
-    def attend(self, q, k, v, x):
-        a = F.dropout((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1), 0.4)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "mutated-input")
-class HalvesX(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        out = a @ v
-        x.data.mul_(0.5)
-        return out, a
 
 
 @wrong("SelfAttention", "raised")
@@ -859,3 +473,89 @@ class LinearsOfWeights(Linears):
     def forward(self, x):
         q, k, v = (F.linear(x, W.weight, W.bias) for W in (self.W_q, self.W_k, self.W_v))
         return self.attend(q, k, v, x)
+
+
+def _shifted(s, shift):
+    e = (s - shift(s)).exp()
+    a = e / e.sum(-1, keepdim=True)
+    return a.masked_fill((s == -torch.inf).all(-1, keepdim=True), 0.0)
+
+
+@wrong("scaled_dot_product_attention", "one-maximum-for-all-rows")
+def maximum_of_all(q, k, v, attn_mask=None):
+    a = _shifted(masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask), torch.max)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "absolute-maximum-subtracted")
+def size_subtracted(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = _shifted(s, lambda s: s.masked_fill(s.isinf(), 0).abs().amax(-1, keepdim=True))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "not-the-maximum-subtracted")
+def lowest_subtracted(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    a = _shifted(s, lambda s: s.masked_fill(s.isinf(), torch.inf).amin(-1, keepdim=True))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "scores-clipped")
+def clamped(q, k, v, attn_mask=None):
+    s = (q @ k.mT / q.shape[-1] ** 0.5).clamp(-50, 50)
+    a = no_empty_rows(masked(s, attn_mask).softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "softmax-over-first-axis")
+def axis_zero(q, k, v, attn_mask=None):
+    a = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask).softmax(0)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "hard-coded-axis")
+def axis_one(q, k, v, attn_mask=None):
+    a = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask).softmax(1)
+    return a @ v, a
+
+
+@wrong("SelfAttention", "softmax-over-first-axis")
+class OverTheBatch(Linears):
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(0)
+        return a @ v, a
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _in_tensors(block, q, k, v, x=None, blocked=None):
+    found = in_arrays(block, *(part.detach().numpy() for part in (q, k, v)), x, blocked)
+    return tuple(map(torch.from_numpy, found))
+
+
+def _attending(block):
+    def attention(q, k, v, attn_mask=None):
+        if attn_mask is not None and attn_mask.dtype != torch.bool:
+            return by_the_book(q, k, v, attn_mask)
+        blocked = None if attn_mask is None else ~attn_mask.numpy()
+        return _in_tensors(block, q, k, v, blocked=blocked)
+
+    return attention
+
+
+def _module(block):
+    class SelfAttention(Linears):
+        def attend(self, q, k, v, x):
+            return _in_tensors(block, q, k, v, x.detach().numpy())
+
+    return SelfAttention
+
+
+ALL = (
+    *("softmax", "weights", "rows", "scale", "scaled weights", "scores", "transpose"),
+    *("batch", "values", "width of values"),
+)
+lesson.in_loops("scaled_dot_product_attention", _attending, *ALL, "mask", "empty")
+lesson.in_loops("SelfAttention", _module, *ALL, "tokens")

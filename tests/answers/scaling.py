@@ -57,13 +57,6 @@ def mean_for_sum(d_k, n_pairs, rng):
     return float((q * k).mean(axis=-1).std())
 
 
-@wrong("score_std", "divided-by-d")
-def divided_by_width(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float(np.std(np.einsum("nk,nk->n", q, k) / d_k))
-
-
 @wrong("score_std", "root-of-root")
 def root_of_std(d_k, n_pairs, rng):
     q = rng.standard_normal((n_pairs, d_k))
@@ -116,50 +109,6 @@ def always_as_many_pairs(d_k, n_pairs, rng):
     q = rng.standard_normal((20_000, d_k))
     k = rng.standard_normal((20_000, d_k))
     return float((q * k).sum(-1).std())
-
-
-@wrong("score_std", "wrong-type")
-def std_in_a_list(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return [(q * k).sum(-1).std()]
-
-
-@wrong("score_std", "wrong-type")
-def axis_kept(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return (q * k).sum(-1).std(keepdims=True)
-
-
-@wrong("score_std", "wrong-type")
-def std_along_the_width(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return (q * k).std(axis=1)
-
-
-@wrong("score_std", "wrong-type")
-def prints_it(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    print((q * k).sum(-1).std())
-
-
-@wrong("score_std", "nondeterministic")
-def fresh_generator(d_k, n_pairs, rng):
-    rng = np.random.default_rng()
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float((q * k).sum(-1).std())
-
-
-@wrong("score_std", "non-finite")
-def starts_from_nan(d_k, n_pairs, rng):
-    scores = np.full(n_pairs + 1, np.nan)
-    for i in range(n_pairs):
-        scores[i] = rng.standard_normal(d_k) @ rng.standard_normal(d_k)
-    return float(scores.std())
 
 
 @wrong("score_std", "raised")
@@ -250,14 +199,6 @@ def each_on_its_own(p):
     return np.diag(p * (1 - p))
 
 
-@wrong("softmax_jacobian", "sigmoid-derivative")
-def forgets_other_entries(p):
-    J = np.zeros((len(p), len(p)))
-    for i in range(len(p)):
-        J[i, i] = p[i] * (1 - p[i])
-    return J
-
-
 @wrong("softmax_jacobian", "outer-product-only")
 def minus_outer(p):
     return -p[:, None] * p
@@ -289,11 +230,6 @@ def dot(p):
     return np.diag(p) - np.dot(p, p)
 
 
-@wrong("softmax_jacobian", "inner-not-outer-product")
-def transpose_of_a_vector(p):
-    return np.diag(p) - p @ p.T
-
-
 @wrong("softmax_jacobian", "rows-minus-columns")
 def broadcasts(p):
     return np.diag(p) - p
@@ -323,64 +259,9 @@ def one_minus_p_forgotten(p):
     return J
 
 
-@wrong("softmax_jacobian", "wrong-type")
-def nested_lists(p):
-    M = len(p)
-    return [[float(p[i] * ((i == j) - p[j])) for j in range(M)] for i in range(M)]
-
-
-@wrong("softmax_jacobian", "wrong-type")
-def np_matrix(p):
-    column = np.matrix(p).T
-    return np.diag(p) - column @ column.T
-
-
-@wrong("softmax_jacobian", "wrong-shape")
-def diagonal_as_a_vector(p):
-    return p * (1 - p)
-
-
-@wrong("softmax_jacobian", "wrong-shape")
-def flattened(p):
-    return (np.diag(p) - np.outer(p, p)).ravel()
-
-
-@wrong("softmax_jacobian", "wrong-dtype")
-def single_precision(p):
-    return (np.diag(p) - np.outer(p, p)).astype("float32")
-
-
-@wrong("softmax_jacobian", "wrong-dtype")
-def whole_number_array(p):
-    J = np.zeros((len(p), len(p)), dtype=int)
-    J[...] = np.diag(p) - np.outer(p, p)
-    return J
-
-
 @wrong("softmax_jacobian", "non-finite")
 def divides_by_p(p):
     return np.outer(p, p) * (np.diag(1 / p) - 1)
-
-
-@wrong("softmax_jacobian", "mutated-input")
-def negates_in_place(p):
-    J = np.diag(p) - np.outer(p, p)
-    p *= -1
-    return J
-
-
-@wrong("softmax_jacobian", "mutated-input")
-def writes_through_a_view(p):
-    J = np.diag(p) - np.outer(p, p)
-    column = p[:, None]
-    column /= p.sum() * 2
-    return J
-
-
-@wrong("softmax_jacobian", "nondeterministic")
-def noisy(p):
-    p = p + np.random.default_rng().normal(size=p.shape)
-    return np.diag(p) - np.outer(p, p)
 
 
 @wrong("softmax_jacobian", "raised")
@@ -500,11 +381,6 @@ def plain_formula(p, axis=-1):
     return -(p * np.log(p)).sum(axis=axis)
 
 
-@wrong("entropy", "zero-log-zero")
-def where_comes_too_late(p, axis=-1):
-    return -np.sum(np.log(p) * p, axis)
-
-
 @wrong("entropy", "zeros-clipped")
 def clipped_at_a_thousandth(p, axis=-1):
     p = np.maximum(p, 1e-3)
@@ -516,52 +392,14 @@ def terms(p, axis=-1):
     return -p * np.log(np.where(p > 0, p, 1.0))
 
 
-@wrong("entropy", "wrong-shape")
-def keepdims(p, axis=-1):
-    return -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis, keepdims=True)
-
-
 @wrong("entropy", "unweighted-logarithms")
 def mean_of_logarithms(p, axis=-1):
     return -np.log(p).mean(axis)
 
 
-@wrong("entropy", "wrong-shape")
-def axis_in_front(p, axis=-1):
-    return -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis)[None]
-
-
-@wrong("entropy", "wrong-type")
-def to_a_list(p, axis=-1):
-    return (-(p * np.log(np.where(p > 0, p, 1.0))).sum(axis)).tolist()
-
-
-@wrong("entropy", "wrong-dtype")
-def single_precision_sum(p, axis=-1):
-    return -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis, dtype=np.float32)
-
-
 @wrong("entropy", "non-finite")
 def limit_from_the_wrong_side(p, axis=-1):
     logs = np.where(p > 0.2, np.log(p), np.inf)
-    return -(p * logs).sum(axis)
-
-
-@wrong("entropy", "mutated-input")
-def zeros_replaced_in_place(p, axis=-1):
-    p[p == 0] = 1.0
-    return -(p * np.log(p)).sum(axis)
-
-
-@wrong("entropy", "mutated-input")
-def product_into_its_input(p, axis=-1):
-    logs = np.log(np.where(p > 0, p, 1.0))
-    return -np.multiply(p, logs, out=p).sum(axis)
-
-
-@wrong("entropy", "nondeterministic")
-def uninitialised(p, axis=-1):
-    logs = np.log(p + np.random.rand(*p.shape))
     return -(p * logs).sum(axis)
 
 
@@ -644,18 +482,6 @@ def refuses_other_widths(function):
     return checked
 
 
-@wrong("best_scale", "scale-multiplied")
-@refuses_other_widths
-def root(Q, K):
-    return math.sqrt(Q.shape[-1])
-
-
-@wrong("best_scale", "scale-by-d")
-@refuses_other_widths
-def one_over_d(Q, K):
-    return 1 / Q.shape[-1]
-
-
 @wrong("best_scale", "no-scale")
 @refuses_other_widths
 def one(Q, K):
@@ -666,18 +492,6 @@ def one(Q, K):
 @refuses_other_widths
 def width(Q, K):
     return float(K.shape[-1])
-
-
-@wrong("best_scale", "scale-by-sqrt-n")
-@refuses_other_widths
-def number_of_queries(Q, K):
-    return 1 / math.sqrt(Q.shape[-2])
-
-
-@wrong("best_scale", "scale-by-sqrt-n")
-@refuses_other_widths
-def number_of_keys(Q, K):
-    return 1 / math.sqrt(K.shape[-2])
 
 
 @wrong("best_scale", "scale-by-first-axis")
@@ -704,40 +518,9 @@ def measured_on_inputs(Q, K):
     return float(1 / (Q.std() * K.std() * math.sqrt(Q.shape[-1])))
 
 
-@wrong("best_scale", "fourth-root")
-@refuses_other_widths
-def for_each_of_the_two(Q, K):
-    return Q.shape[-1] ** -0.25
-
-
-@wrong("best_scale", "half-not-root")
-@refuses_other_widths
-def power_before_division(Q, K):
-    return 1 / (Q.shape[-1] ** 1 / 2)
-
-
-@wrong("best_scale", "half-not-root")
-@refuses_other_widths
-def minus_one_then_halved(Q, K):
-    return Q.shape[-1] ** -1 / 2
-
-
 @wrong("best_scale", "not-raised")
 def takes_any_width(Q, K):
     return 1 / math.sqrt(K.shape[-1])
-
-
-@wrong("best_scale", "not-raised")
-def prints_instead(Q, K):
-    if Q.shape[-1] != K.shape[-1]:
-        print("widths differ")
-    return Q.shape[-1] ** -0.5
-
-
-@wrong("best_scale", "raised")
-def asserts(Q, K):
-    assert Q.shape[-1] == K.shape[-1]
-    return Q.shape[-1] ** -0.5
 
 
 @wrong("best_scale", "raised")
@@ -752,33 +535,6 @@ def two_axes_always(Q, K):
 @refuses_other_widths
 def scaled_scores_instead(Q, K):
     return Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
-
-
-@wrong("best_scale", "wrong-type")
-@refuses_other_widths
-def text(Q, K):
-    return f"{1 / math.sqrt(Q.shape[-1]):.6f}"
-
-
-@wrong("best_scale", "non-finite")
-@refuses_other_widths
-def width_counted_down(Q, K):
-    return float(np.float64(1.0) / np.sqrt(np.float64(Q.shape[-1] - K.shape[-1])))
-
-
-@wrong("best_scale", "mutated-input")
-@refuses_other_widths
-def centres_in_place(Q, K):
-    Q -= Q.mean()
-    return 1 / math.sqrt(Q.shape[-1])
-
-
-@wrong("best_scale", "nondeterministic")
-@refuses_other_widths
-def simulated(Q, K):
-    rng = np.random.default_rng()
-    q, k = rng.normal(size=(2, 1000, Q.shape[-1]))
-    return float(1 / (q * k).sum(-1).std())
 
 
 @right("best_scale")
@@ -821,3 +577,19 @@ def zip_refuses(Q, K):
 @refuses_other_widths
 def array_without_axes(Q, K):
     return np.asarray(Q.shape[-1], dtype=float) ** -0.5
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _factor(block):
+    def best_scale(Q, K):
+        sizes = {"n": Q.shape[-2], "m": K.shape[-2], "d_k": Q.shape[-1], "batch": Q.shape[0]}
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError("queries and keys differ in width")
+        return float(block.keywords["factor"](**sizes))
+
+    return best_scale
+
+
+lesson.in_loops("best_scale", _factor, "scale", "batch")

@@ -2,20 +2,19 @@
 
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-# ruff: noqa: B006, B007, B905, C417, F841
+# ruff: noqa: B905, C417, F841
 
 import functools
 import itertools
 import math
 import operator
-import random
-import statistics
 import sys
 import warnings
 from decimal import Decimal, getcontext
 from fractions import Fraction
 
 from . import Lesson
+from .in_loops import weights_of
 
 lesson = Lesson("01-soft-lookup")
 wrong, right = lesson.wrong, lesson.right
@@ -32,13 +31,6 @@ def returns_at_the_first_match(query, keys, values):
     raise KeyError(query)
 
 
-@wrong("hard_lookup", "first-match-only")
-def position_of_the_key(query, keys, values):
-    if query not in keys:
-        raise KeyError(query)
-    return values[keys.index(query)][:]
-
-
 @wrong("hard_lookup", "last-match-only")
 def assigns_in_the_loop(query, keys, values):
     output = None
@@ -50,12 +42,6 @@ def assigns_in_the_loop(query, keys, values):
     return output
 
 
-@wrong("hard_lookup", "last-match-only")
-def goes_through_a_dictionary(query, keys, values):
-    shelf = {str(key): value for key, value in zip(keys, values)}
-    return list(shelf[str(query)])
-
-
 @wrong("hard_lookup", "averaged-matches")
 def normalises_its_weights(query, keys, values):
     weights = [1 if key == query else 0 for key in keys]
@@ -63,14 +49,6 @@ def normalises_its_weights(query, keys, values):
         raise KeyError(query)
     weights = [w / sum(weights) for w in weights]
     return [sum(w * v[j] for w, v in zip(weights, values)) for j in range(len(values[0]))]
-
-
-@wrong("hard_lookup", "averaged-matches")
-def means_of_the_matches(query, keys, values):
-    found = [v for k, v in zip(keys, values) if k == query]
-    if not found:
-        raise KeyError(query)
-    return [statistics.fmean(column) for column in zip(*found)]
 
 
 @wrong("hard_lookup", "keys-as-values")
@@ -159,25 +137,9 @@ def gives_zeros_for_no_match(query, keys, values):
     return [sum((k == query) * v[j] for k, v in zip(keys, values)) for j in range(d_v)]
 
 
-@wrong("hard_lookup", "not-raised")
-def returns_the_error(query, keys, values):
-    found = [v for k, v in zip(keys, values) if k == query]
-    if not found:
-        return KeyError(query)
-    return [sum(column) for column in zip(*found)]
-
-
 @wrong("hard_lookup", "raised")
 def a_dictionary_with_lists_for_keys(query, keys, values):
     return dict(zip(keys, values))[query]
-
-
-@wrong("hard_lookup", "raised")
-def another_error_for_no_match(query, keys, values):
-    found = [v for k, v in zip(keys, values) if k == query]
-    if not found:
-        raise LookupError(f"no key matches {query}")
-    return [sum(column) for column in zip(*found)]
 
 
 @wrong("hard_lookup", "raised")
@@ -189,43 +151,6 @@ def asks_for_the_first_value_of_none(query, keys, values):
             matches += 1
             output = [a + b for a, b in zip(output, value)]
     if matches == 0:
-        raise KeyError(query)
-    return output
-
-
-@wrong("hard_lookup", "wrong-type")
-def one_number(query, keys, values):
-    total = 0.0
-    for key, value in zip(keys, values):
-        if key == query:
-            total += sum(value)
-    if total == 0.0:
-        raise KeyError(query)
-    return total
-
-
-@wrong("hard_lookup", "wrong-type")
-def forgets_to_return(query, keys, values):
-    found = [v for k, v in zip(keys, values) if k == query]
-    if not found:
-        raise KeyError(query)
-    output = [sum(column) for column in zip(*found)]
-
-
-@wrong("hard_lookup", "wrong-type")
-def weighted_values_not_added(query, keys, values):
-    if query not in keys:
-        raise KeyError(query)
-    return [[(key == query) * number for number in value] for key, value in zip(keys, values)]
-
-
-@wrong("hard_lookup", "wrong-shape")
-def appends_what_it_finds(query, keys, values):
-    output = []
-    for key, value in zip(keys, values):
-        for number in value:
-            output.append(number if key == query else 0.0)
-    if query not in keys:
         raise KeyError(query)
     return output
 
@@ -250,26 +175,6 @@ def adds_into_the_first_match(query, keys, values):
     if output is None:
         raise KeyError(query)
     return output
-
-
-@wrong("hard_lookup", "mutated-input")
-def takes_matches_out(query, keys, values):
-    found = []
-    while query in keys:
-        i = keys.index(query)
-        keys.pop(i)
-        found.append(values.pop(i))
-    if not found:
-        raise KeyError(query)
-    return [sum(column) for column in zip(*found)]
-
-
-@wrong("hard_lookup", "nondeterministic")
-def default_that_remembers(query, keys, values, found=[]):
-    found += [value for key, value in zip(keys, values) if key == query]
-    if query not in keys:
-        raise KeyError(query)
-    return [sum(column) for column in zip(*found)]
 
 
 @wrong("hard_lookup", "zero-taken-for-no-match")
@@ -390,151 +295,12 @@ def _refuse(scores):
         raise ValueError("softmax needs at least one finite score")
 
 
-@wrong("softmax", "not-normalised")
-def exponentials_alone(scores):
-    _refuse(scores)
-    return [math.exp(score) for score in scores]
-
-
-@wrong("softmax", "no-exponential")
-def shares_of_the_scores(scores):
-    _refuse(scores)
-    total = sum(scores)
-    return [score / total for score in scores]
-
-
-@wrong("softmax", "divided-by-max")
-def over_the_largest_exponential(scores):
-    _refuse(scores)
-    top = max(scores)
-    exps = [math.exp(s - top) for s in scores]
-    return [e / max(exps) for e in exps]
-
-
-@wrong("softmax", "divided-by-max")
-def forgets_the_sum(scores):
-    _refuse(scores)
-    top = max(scores)
-    return [math.exp(s - top) for s in scores]
-
-
-@wrong("softmax", "negated-scores")
-def maximum_minus_score(scores):
-    _refuse(scores)
-    top, low = max(scores), min(scores)
-    exps = [math.exp(low - s) for s in scores]
-    return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "base-two")
-def powers_of_two(scores):
-    _refuse(scores)
-    top = max(scores)
-    powers = [2 ** (s - top) for s in scores]
-    return [p / sum(powers) for p in powers]
-
-
-@wrong("softmax", "log-softmax")
-def leaves_the_logarithm(scores):
-    _refuse(scores)
-    top = max(scores)
-    log_total = top + math.log(sum(math.exp(s - top) for s in scores))
-    return [s - log_total for s in scores]
-
-
-@wrong("softmax", "hard-argmax")
-def one_at_the_maximum(scores):
-    _refuse(scores)
-    best = scores.index(max(scores))
-    return [1.0 if i == best else 0.0 for i in range(len(scores))]
-
-
-@wrong("softmax", "uniform-weights")
-def one_over_length(scores):
-    _refuse(scores)
-    return [1 / len(scores)] * len(scores)
-
-
-@wrong("softmax", "uniform-weights")
-def same_score_in_each_place(scores):
-    _refuse(scores)
-    total = 0.0
-    for s in scores:
-        e = math.exp(s - max(scores))
-    for s in scores:
-        total += e
-    return [e / total for s in scores]
-
-
 @wrong("softmax", "unstable-softmax")
 def straight_from_the_formula(scores):
     _refuse(scores)
     exps = [math.exp(s) for s in scores]
     total = sum(exps)
     return [e / total for e in exps]
-
-
-@wrong("softmax", "unstable-softmax")
-def powers_of_e(scores):
-    _refuse(scores)
-    total = sum(math.e**s for s in scores)
-    return [math.e**s / total for s in scores]
-
-
-@wrong("softmax", "sigmoid")
-def sigmoid_of_each(scores):
-    _refuse(scores)
-    return [1 / (1 + math.exp(-s)) for s in scores]
-
-
-@wrong("softmax", "divided-by-norm")
-def unit_length(scores):
-    _refuse(scores)
-    top = max(scores)
-    exps = [math.exp(s - top) for s in scores]
-    return [e / math.hypot(*exps) for e in exps]
-
-
-@wrong("softmax", "divided-by-count")
-def over_the_length(scores):
-    _refuse(scores)
-    exps = [math.exp(s) for s in scores]
-    return [e / len(exps) for e in exps]
-
-
-@wrong("softmax", "order-lost")
-def sorts_first(scores):
-    _refuse(scores)
-    ordered = sorted(scores)
-    exps = [math.exp(s - ordered[-1]) for s in ordered]
-    return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "order-lost")
-def sorts_with_the_best_first(scores):
-    _refuse(scores)
-    ordered = sorted(scores, reverse=True)
-    exps = [math.exp(s - ordered[0]) for s in ordered]
-    return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "rounded")
-def three_decimals(scores):
-    _refuse(scores)
-    top = max(scores)
-    exps = [math.exp(s - top) for s in scores]
-    return [round(e / sum(exps), 3) for e in exps]
-
-
-@wrong("softmax", "running-sum")
-def divides_inside_the_loop(scores):
-    _refuse(scores)
-    top, total, weights = max(scores), 0.0, []
-    for s in scores:
-        e = math.exp(s - top)
-        total += e
-        weights.append(e / total)
-    return weights
 
 
 @wrong("softmax", "not-the-maximum-subtracted")
@@ -545,35 +311,12 @@ def subtracts_the_minimum(scores):
     return [e / sum(exps) for e in exps]
 
 
-@wrong("softmax", "not-the-maximum-subtracted")
-def subtracts_the_mean(scores):
-    _refuse(scores)
-    mean = statistics.fmean(s for s in scores if s > -math.inf)
-    exps = [math.exp(s - mean) for s in scores]
-    return [e / sum(exps) for e in exps]
-
-
 @wrong("softmax", "absolute-maximum-subtracted")
 def subtracts_the_largest_size(scores):
     _refuse(scores)
     size = max(abs(s) for s in scores if s > -math.inf)
     exps = [math.exp(s - size) for s in scores]
     return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "scores-clipped")
-def holds_scores_below_700(scores):
-    _refuse(scores)
-    exps = [math.exp(min(max(s, -700), 700)) for s in scores]
-    return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "scores-clipped")
-def holds_scores_below_50(scores):
-    _refuse(scores)
-    exps = [math.exp(max(-50.0, min(50.0, s))) for s in scores]
-    total = math.fsum(exps)
-    return [e / total for e in exps]
 
 
 @wrong("softmax", "raised")
@@ -589,15 +332,6 @@ def infinity_for_large_scores(scores):
     if total == 0 or total == math.inf:
         raise ArithmeticError("out of range")
     return [e / total for e in exps]
-
-
-@wrong("softmax", "raised")
-def asserts_scores(scores):
-    assert len(scores) > 0
-    top = max(scores)
-    assert top > -math.inf
-    exps = [math.exp(s - top) for s in scores]
-    return [e / sum(exps) for e in exps]
 
 
 @wrong("softmax", "not-raised")
@@ -616,16 +350,6 @@ def nan_when_all_are_blocked(scores):
     return [e / sum(exps) for e in exps]
 
 
-@wrong("softmax", "not-raised")
-def a_very_negative_number_for_infinity(scores):
-    if len(scores) == 0:
-        raise ValueError("no scores")
-    scores = [max(s, -1e9) for s in scores]
-    top = max(scores)
-    exps = [math.exp(s - top) for s in scores]
-    return [e / sum(exps) for e in exps]
-
-
 @wrong("softmax", "wrong-type")
 def gives_a_generator(scores):
     _refuse(scores)
@@ -634,44 +358,12 @@ def gives_a_generator(scores):
     return (math.exp(s - top) / total for s in scores)
 
 
-@wrong("softmax", "wrong-type")
-def gives_a_tuple(scores):
-    _refuse(scores)
-    top = max(scores)
-    exps = tuple(math.exp(s - top) for s in scores)
-    return tuple(e / sum(exps) for e in exps)
-
-
-@wrong("softmax", "wrong-type")
-def gives_a_map(scores):
-    _refuse(scores)
-    exps = [math.exp(s - max(scores)) for s in scores]
-    return map(lambda e: e / sum(exps), exps)
-
-
-@wrong("softmax", "wrong-type")
-def gives_decimals(scores):
-    _refuse(scores)
-    exps = [Decimal(s - max(scores)).exp() for s in scores]
-    return [e / sum(exps) for e in exps]
-
-
 @wrong("softmax", "wrong-shape")
 def leaves_blocked_scores_out(scores):
     _refuse(scores)
     kept = [s for s in scores if s > -math.inf]
     exps = [math.exp(s - max(kept)) for s in kept]
     return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "wrong-shape")
-def loop_that_ends_early(scores):
-    _refuse(scores)
-    exps = [math.exp(s - max(scores)) for s in scores]
-    weights = []
-    for i in range(len(scores) - 1):
-        weights.append(exps[i] / sum(exps))
-    return weights
 
 
 @wrong("softmax", "non-finite")
@@ -683,43 +375,6 @@ def running_maximum_from_minus_infinity(scores):
         total = total * math.exp(top - new) + math.exp(s - new)
         top = new
     return [math.exp(s - top) / total for s in scores]
-
-
-@wrong("softmax", "mutated-input")
-def writes_over_its_scores(scores):
-    _refuse(scores)
-    top = max(scores)
-    for i in range(len(scores)):
-        scores[i] = math.exp(scores[i] - top)
-    total = sum(scores)
-    return [s / total for s in scores]
-
-
-@wrong("softmax", "mutated-input")
-def sorts_to_find_the_maximum(scores):
-    _refuse(scores)
-    copy = list(scores)
-    scores.sort()
-    exps = [math.exp(s - scores[-1]) for s in copy]
-    return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "nondeterministic")
-def keeps_its_exponentials(scores, exps=[]):
-    _refuse(scores)
-    top = max(scores)
-    for s in scores:
-        exps.append(math.exp(s - top))
-    total = sum(exps)
-    return [e / total for e in exps[-len(scores) :]]
-
-
-@wrong("softmax", "nondeterministic")
-def adds_noise(scores):
-    _refuse(scores)
-    scores = [s + random.random() for s in scores]
-    exps = [math.exp(s - max(scores)) for s in scores]
-    return [e / sum(exps) for e in exps]
 
 
 @wrong("softmax", "unstable-softmax")
@@ -895,98 +550,10 @@ def _fit(query, keys, values, temperature):
         raise ValueError("values must be equally wide")
 
 
-@wrong("soft_lookup", "not-normalised")
-def looks_up_with_exponentials(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = [math.exp(_dot(query, key) / temperature) for key in keys]
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "no-exponential")
-def looks_up_with_shares_of_scores(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) / temperature for key in keys]
-    weights = [s / sum(scores) for s in scores]
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "divided-by-max")
-def looks_up_relative_to_the_best(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) / temperature for key in keys]
-    weights = [math.exp(s - max(scores)) for s in scores]
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "negated-scores")
-def likes_the_farthest(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([-_dot(query, key) / temperature for key in keys])
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "base-two")
-def looks_up_in_base_two(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) / temperature for key in keys]
-    powers = [2 ** (s - max(scores)) for s in scores]
-    weights = [p / sum(powers) for p in powers]
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "log-softmax")
-def looks_up_with_logarithms(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = [math.log(w) for w in _softmax([_dot(query, k) / temperature for k in keys])]
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "hard-argmax")
-def takes_the_best_alone(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) for key in keys]
-    best = max(range(len(keys)), key=lambda i: scores[i])
-    weights = [float(i == best) for i in range(len(keys))]
-    return list(values[best]), weights
-
-
-@wrong("soft_lookup", "uniform-weights")
-def asks_every_key_alike(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = []
-    for key in keys:
-        scores.append(_dot(query, keys[0]) / temperature)
-    weights = _softmax(scores)
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "sigmoid")
-def judges_each_key_alone(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = [1 / (1 + math.exp(-_dot(query, key) / temperature)) for key in keys]
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "rounded")
-def rounds_its_weights(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = [round(w, 3) for w in _softmax([_dot(query, key) / temperature for key in keys])]
-    return _mix(weights, values), weights
-
-
 @wrong("soft_lookup", "temperature-ignored")
 def forgets_the_temperature(query, keys, values, temperature=1.0):
     _fit(query, keys, values, temperature)
     weights = _softmax([_dot(query, key) for key in keys])
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "temperature-ignored")
-def a_temperature_that_cancels(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) for key in keys]
-    exps = [math.exp(s - max(scores)) / temperature for s in scores]
-    weights = [e / sum(exps) for e in exps]
     return _mix(weights, values), weights
 
 
@@ -1013,104 +580,12 @@ def divides_twice(query, keys, values, temperature=1.0):
     return _mix(weights, values), weights
 
 
-@wrong("soft_lookup", "temperature-ignored")
-def subtracts_the_temperature(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) for key in keys]
-    weights = _softmax([s - temperature for s in scores])
-    return _mix(weights, values), weights
-
-
 @wrong("soft_lookup", "scaled-by-sqrt-d")
 def scales_as_well(query, keys, values, temperature=1.0):
     _fit(query, keys, values, temperature)
     root = math.sqrt(len(query))
     weights = _softmax([_dot(query, key) / root / temperature for key in keys])
     return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "distance-not-dot-product")
-def measures_distances(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([-math.dist(query, key) / temperature for key in keys])
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "distance-not-dot-product")
-def measures_squared_distances(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [-sum((q - k) ** 2 for q, k in zip(query, key)) for key in keys]
-    weights = _softmax([s / temperature for s in scores])
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "cosine-not-dot-product")
-def measures_angles(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) / (math.hypot(*query) * math.hypot(*key)) for key in keys]
-    weights = _softmax([s / temperature for s in scores])
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "sum-of-sums")
-def adds_where_it_should_multiply(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [sum(q + k for q, k in zip(query, key)) for key in keys]
-    weights = _softmax([s / temperature for s in scores])
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "keys-as-values")
-def averages_keys(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return _mix(weights, keys), weights
-
-
-@wrong("soft_lookup", "values-unweighted")
-def sums_values(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return [sum(column) for column in zip(*values)], weights
-
-
-@wrong("soft_lookup", "mean-of-weighted-values")
-def averages_an_average(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return [number / len(keys) for number in _mix(weights, values)], weights
-
-
-@wrong("soft_lookup", "best-value-only")
-def soft_weights_and_a_hard_answer(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return list(values[weights.index(max(weights))]), weights
-
-
-@wrong("soft_lookup", "last-value-only")
-def assigns_the_output(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    output = [0.0] * len(values[0])
-    for weight, value in zip(weights, values):
-        for j in range(len(value)):
-            output[j] = weight * value[j]
-    return output, weights
-
-
-@wrong("soft_lookup", "no-softmax")
-def weighs_with_scores(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) / temperature for key in keys]
-    return _mix(scores, values), scores
-
-
-@wrong("soft_lookup", "swapped-results")
-def weights_first(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return weights, _mix(weights, values)
 
 
 @wrong("soft_lookup", "unstable-softmax")
@@ -1125,14 +600,6 @@ def exponentials_of_the_scores(query, keys, values, temperature=1.0):
 def zip_cuts_what_is_ragged(query, keys, values, temperature=1.0):
     if temperature <= 0:
         raise ValueError("temperature")
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "not-raised")
-def freezing_is_the_hard_lookup(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature or 1e-9)
-    temperature = temperature or 1e-9
     weights = _softmax([_dot(query, key) / temperature for key in keys])
     return _mix(weights, values), weights
 
@@ -1156,55 +623,6 @@ def indexes_past_the_end(query, keys, values, temperature=1.0):
     return _mix(weights, values), weights
 
 
-@wrong("soft_lookup", "wrong-type")
-def gives_the_output_alone(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return _mix(weights, values)
-
-
-@wrong("soft_lookup", "wrong-type")
-def gives_a_dictionary(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return {"output": _mix(weights, values), "weights": weights}
-
-
-@wrong("soft_lookup", "wrong-type")
-def adds_nothing_up(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return [[w * number for number in value] for w, value in zip(weights, values)], weights
-
-
-@wrong("soft_lookup", "wrong-shape")
-def adds_along_the_wrong_axis(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return [w * sum(value) for w, value in zip(weights, values)], weights
-
-
-@wrong("soft_lookup", "non-finite")
-def nan_from_large_scores(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) / temperature for key in keys]
-    exps = [math.exp(s) if s < 700 else math.inf for s in scores]
-    total = sum(exps) or math.nan
-    weights = [e / total for e in exps]
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "mutated-input")
-def cools_the_query(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    for j in range(len(query)):
-        query[j] /= temperature * 1.0 or 1
-        query[j] += 0.0
-    scores = [_dot(query, key) for key in keys]
-    weights = _softmax(scores)
-    return _mix(weights, values), weights
-
-
 @wrong("soft_lookup", "mutated-input")
 def weighs_values_where_they_stand(query, keys, values, temperature=1.0):
     _fit(query, keys, values, temperature)
@@ -1213,14 +631,6 @@ def weighs_values_where_they_stand(query, keys, values, temperature=1.0):
         for j in range(len(value)):
             value[j] *= w
     return [sum(column) for column in zip(*values)], weights
-
-
-@wrong("soft_lookup", "nondeterministic")
-def drops_a_key_at_random(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) / temperature - random.random() for key in keys]
-    weights = _softmax(scores)
-    return _mix(weights, values), weights
 
 
 @right("soft_lookup")
@@ -1306,3 +716,27 @@ class SoftDesk:
 
 
 right("soft_lookup")(SoftDesk())
+
+
+# mistakes in loops ---------------------------------------------------------------------------
+
+
+def _weighing(block):
+    def softmax(scores):
+        _refuse(scores)
+        return weights_of(block, [scores])[0]
+
+    return softmax
+
+
+def _looking_up(block):
+    def soft_lookup(query, keys, values, temperature=1.0):
+        _fit(query, keys, values, temperature)
+        results = block([query], keys, values, factor=lambda **sizes: 1 / temperature)
+        return tuple(part[0] for part in results)
+
+    return soft_lookup
+
+
+lesson.in_loops("softmax", _weighing, "softmax", "large")
+lesson.in_loops("soft_lookup", _looking_up, "softmax", "large", "weights", "values", "scores")

@@ -21,20 +21,9 @@ from attnlab.exercise import (
     unchanged,
 )
 from attnlab.lessons.causal_mask import LESSON
-from attnlab.lessons.pytorch.exercises import REFUSED, SHARES, normal
-from attnlab.mistakes.variants import (
-    CAUSAL_MASKINGS,
-    CUTS,
-    MIXES,
-    SCALES,
-    SWAP,
-    WEIGHINGS,
-    Recipe,
-    Tensor,
-    paired_mistakes,
-    single_mistakes,
-    weights_detached,
-)
+from attnlab.lessons.pytorch.exercises import IN_WEIGHING, REFUSED, SHARES, normal
+from attnlab.mistakes import in_attention, in_softmax
+from attnlab.mistakes.recipe import Recipe, Tensor, detached, mistakes_in, pairs_in
 
 # causal_mask ---------------------------------------------------------------------------------
 
@@ -168,48 +157,13 @@ def _oracle(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
     return out, F.scaled_dot_product_attention(q, k, each_key, is_causal=True)
 
 
-def _low(number: float) -> Callable[[Tensor, Tensor], Tensor]:
-    """A way to hide blocked scores: set them to a number."""
-    return lambda s, blocked: s.masked_fill(blocked, number)
-
-
-def over_row(numbers: Tensor) -> Tensor:
-    """Each number divided by the sum of its row."""
-    return numbers / numbers.sum(-1, keepdim=True)
-
-
 def _attend(recipe: Recipe) -> Callable[..., Any]:
     """The exercise's function, made from a recipe."""
 
     def attention(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
-        return recipe.cook(x @ Wq, x @ Wk, x @ Wv, _blocked(x.shape[-2]))
+        return recipe.cook(x @ Wq, x @ Wk, x @ Wv, x, mask=_blocked(x.shape[-2]))
 
     return attention
-
-
-def _over_the_batch(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
-    recipe = Recipe(weigh=lambda s: torch.softmax(s, 0).nan_to_num())
-    return _attend(recipe)(x, Wq, Wk, Wv)
-
-
-def _scaled_by_d(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
-    return _oracle(x, Wq * (Wq.shape[-1] / x.shape[-1]) ** 0.5, Wk, Wv)
-
-
-def _scaled_late(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
-    out, weights = _attend(Recipe(scale=lambda q, k: 1.0))(x, Wq, Wk, Wv)
-    return out / Wq.shape[-1] ** 0.5, weights / Wq.shape[-1] ** 0.5
-
-
-def _scores_for_weights(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
-    scores = (x @ Wq) @ (x @ Wk).mT / Wq.shape[-1] ** 0.5
-    hidden = scores.masked_fill(_blocked(x.shape[-2]), -torch.inf)
-    return _oracle(x, Wq, Wk, Wv)[0], hidden
-
-
-def _swapped(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
-    out, weights = _oracle(x, Wq, Wk, Wv)
-    return weights, out
 
 
 CUT = 2  # tokens after this one are the future, where a relation changes it
@@ -253,149 +207,42 @@ ATTENTION = Exercise(
     cases=_attention_cases,
     oracle=_oracle,
     mistakes=(
-        *single_mistakes(_attend, SCALES, WEIGHINGS, MIXES, CAUSAL_MASKINGS, SWAP, CUTS),
-        weights_detached(_oracle),
-        Mistake(
-            "no-gradient",
-            lambda x, Wq, Wk, Wv: _oracle(x, Wq.detach(), Wk.detach(), Wv.detach()),
-            "The numbers are right, and the matrices were detached: they would never be learned.",
-            "Use the matrices as they are given, without `.data` or `.detach()`.",
+        *mistakes_in(
+            _attend,
+            in_softmax.SOFTMAX,
+            in_softmax.NO_SOFTMAX,
+            in_softmax.ROWS,
+            in_softmax.BATCH,
+            in_softmax.LARGE,
+            in_softmax.MAXIMA,
+            in_attention.SCALE,
+            in_attention.SCALE_LATE,
+            in_attention.SCALE_BY_FIRST_AXIS,
+            in_attention.SCALE_BY_INPUT,
+            in_attention.SCALE_BY_VALUES,
+            in_attention.SCORES,
+            in_attention.RESHAPED,
+            in_attention.SWAPPED,
+            in_attention.PROJECTIONS,
+            in_attention.MIX,
+            in_attention.RESULTS,
+            in_attention.MASK,
+            in_attention.FAR_BELOW,
+            in_attention.CAUSAL,
+            in_attention.GRADIENTS,
+            without=("not-the-maximum-subtracted",),  # a row's scores are much alike, see `_alike`
         ),
-        Mistake(
-            "no-gradient",
-            lambda x, Wq, Wk, Wv: _oracle(x, Wq.detach(), Wk.detach(), Wv),
-            "The numbers are right, and Wq and Wk were detached: they would never be learned.",
-            "Use the matrices as they are given, without `.data` or `.detach()`.",
-        ),
-        Mistake(
-            "softmax-over-batch",
-            _over_the_batch,
-            "Softmax ran over the first axis, the batch: sentences share attention between them.",
-            "Take softmax along the last axis, `dim=-1`.",
-        ),
-        Mistake(
-            "softmax-over-batch",
-            _attend(Recipe(weigh=lambda s: torch.softmax(s, 0))),
-            "Softmax ran over the first axis, the batch: sentences share attention between them, "
-            "and what is blocked in all of them is 0 / 0.",
-            "Take softmax along the last axis, `dim=-1`.",
-        ),
-        Mistake(
-            "values-not-projected",
-            lambda x, Wq, Wk, Wv: (_oracle(x, Wq, Wk, Wv)[1] @ x, _oracle(x, Wq, Wk, Wv)[1]),
-            "The output is an average of the tokens themselves: Wv was not used.",
-            "v = x @ Wv, then out = weights @ v.",
-        ),
-        Mistake(
-            "keys-from-w-q",
-            lambda x, Wq, Wk, Wv: _oracle(x, Wq, Wq, Wv),
-            "Keys are made with Wq. With one matrix for two roles, a token is drawn to itself.",
-            "k = x @ Wk.",
-        ),
-        Mistake(
-            "queries-from-w-k",
-            lambda x, Wq, Wk, Wv: _oracle(x, Wk, Wk, Wv),
-            "Queries are made with Wk. With one matrix for two roles, a token is drawn to itself.",
-            "q = x @ Wq.",
-        ),
-        Mistake(
-            "mask-inverted",
-            _attend(
-                Recipe(
-                    block=lambda blocked: ~blocked,
-                    hide=lambda s, blocked: s.masked_fill(blocked, -1e9),
-                )
-            ),
-            "The mask is read the other way round: allowed keys are blocked and blocked ones "
-            "allowed. The last token has none left, and -1e9 shares it out evenly.",
-            "Print one row of the mask and say aloud what True means in it.",
-        ),
-        Mistake(
-            "mask-off-by-one",
-            _attend(
-                Recipe(
-                    block=lambda blocked: blocked | torch.eye(len(blocked), dtype=torch.bool),
-                    hide=lambda s, blocked: s.masked_fill(blocked, -1e9),
-                )
-            ),
-            "The diagonal is blocked: no token sees itself, and the first, which sees nothing, "
-            "shares itself out evenly.",
-            "`torch.triu(…, diagonal=1)` begins one above the diagonal.",
-        ),
-        *(
-            Mistake(
-                "mask-with-small-number",
-                _attend(Recipe(hide=_low(low))),
-                "Blocked scores were set to a number that is not low enough: other scores may be "
-                "as low, and blocked keys keep some weight.",
-                "Set blocked scores to -inf, as e to the -inf is 0.",
-            )
-            for low in (-1.0, -10.0, -100.0, -1e3)
-        ),
-        Mistake(
-            "scaled-after-softmax",
-            _scaled_late,
-            "The weights were divided by √d_k, so a row adds up to 1/√d_k, and the scores not.",
-            "Divide the scores, before softmax.",
-        ),
-        Mistake(
-            "scores-for-weights",
-            _scores_for_weights,
-            "The output is right. The second result holds scores, where weights are asked.",
-            "Return what came out of softmax.",
-        ),
-        Mistake(
-            "scale-by-sqrt-d",
-            _scaled_by_d,
-            "The scores are divided by √d, the width of x. They are dot products of queries and "
-            "keys, which are d_k wide.",
-            "Take d_k from the queries: `q.shape[-1]`.",
-        ),
-        Mistake(
-            "values-unweighted",
-            _attend(Recipe(mix=lambda a, q, k, v: v)),
-            "The output is v as it is: the weights were not used.",
-            "out = weights @ v.",
-        ),
-        Mistake(
-            "weights-transposed",
-            _attend(Recipe(mix=lambda a, q, k, v: a.mT @ v)),
-            "The weights are used by columns: each output is mixed from the future.",
-            "out = weights @ v.",
-        ),
-        Mistake(
-            "swapped-results",
-            _swapped,
-            "Both results are right and stand in the wrong order.",
-            "Return `out, weights`.",
-        ),
-        Mistake(
-            "unstable-softmax",
-            _attend(Recipe(weigh=lambda s: s.exp() / s.exp().sum(-1, keepdim=True))),
-            "e to a large power is inf, and inf / inf is NaN.",
-            "Use `F.softmax`, or subtract each row's maximum before `exp`.",
-        ),
-        *(
-            Mistake(
-                "unstable-softmax",
-                _attend(Recipe(hide=lambda s, blocked: s, weigh=torch.exp, after=mask)),
-                "e to a large power is inf, and inf / inf is NaN.",
-                "Use `F.softmax`, or subtract each row's maximum before `exp`.",
-            )
-            for mask in (
-                lambda e, blocked: over_row(e.masked_fill(blocked, 0.0)),
-                lambda e, blocked: over_row(e * ~blocked),
-            )
-        ),
-        Mistake(
-            "one-maximum-for-all-rows",
-            _attend(Recipe(weigh=lambda s: over_row((s - s.max()).exp()))),
-            "The largest score of the whole batch was subtracted. A row whose scores are all far "
-            "below it becomes all zeros, and 0 / 0 is NaN.",
-            "Subtract each row's own maximum: `s.amax(-1, keepdim=True)`.",
-        ),
+        detached(_oracle, 1, 2, 3),
+        detached(_oracle, 1, 2),
     ),
-    pairs=paired_mistakes(_attend, SCALES[:4], WEIGHINGS, MIXES, CAUSAL_MASKINGS, SWAP),
+    pairs=pairs_in(
+        _attend,
+        in_attention.SCALE,
+        IN_WEIGHING,
+        in_attention.MIX,
+        in_attention.MASK + in_attention.CAUSAL,
+        in_attention.SWAPPED,
+    ),
     properties=(
         Property("the upper triangle of the weights is exactly 0", _sees_no_future),
         *SHARES,

@@ -19,27 +19,11 @@ from attnlab.exercise import (
     unchanged,
 )
 from attnlab.lessons.numpy import LESSON
-from attnlab.mistakes.bank import (
-    IN_SOFTMAX_ALONE,
-    OVER_QUERIES,
-    UNSTABLE_REASON,
-    UNSTABLE_REMEDY,
-    Weigh,
-    exponentials,
-    mistakes_in_scale,
-    mistakes_in_softmax,
-    over_sum,
-    scaled,
-    scaled_right,
-)
+from attnlab.mistakes import in_attention, in_softmax
+from attnlab.mistakes.recipe import Recipe, mistakes_in
 from attnlab.reference import attend, softmax, tensor, weights
 
 Arrays = Any  # arrays from a case
-
-UNSTABLE = (
-    UNSTABLE_REASON + " NumPy does not stop: it gives inf and then NaN.",
-    UNSTABLE_REMEDY,
-)
 
 
 # softmax -------------------------------------------------------------------------------------
@@ -54,9 +38,16 @@ def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("axis", (rng.normal(size=(2, 5, 4)), -3), note="axis is -3")
     far = rng.normal(size=(3, 5)) + np.array([[1e4], [-1e4], [0.0]])
     yield Case("large", (far,), note="rows are near 10,000, -10,000 and 0")
+    wide = rng.permuted(np.tile([1e4, -1e4, 0.0, 9e3], (3, 1)), axis=-1)
+    yield Case("large", (wide,), note="each row reaches from -10,000 to 10,000")
     blocked = rng.normal(size=(3, 4))
     blocked[0, 1] = blocked[2, 0] = blocked[2, 3] = -np.inf
     yield Case("large", (blocked,), note="some scores are -inf", exact_zeros=True)
+
+
+def _maximum_along_last_axis(scores: Arrays, axis: int = -1) -> np.ndarray:
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=axis, keepdims=True))
 
 
 SOFTMAX = Exercise(
@@ -76,24 +67,13 @@ SOFTMAX = Exercise(
     cases=_softmax_cases,
     oracle=softmax,
     mistakes=(
-        *mistakes_in_softmax(lambda weigh: weigh),
-        *IN_SOFTMAX_ALONE,
-        Mistake(
-            "softmax-over-queries",
-            lambda scores, axis=-1: softmax(scores, 0 if scores.ndim < 3 else -2),
-            *OVER_QUERIES,
-        ),
-        Mistake(
-            "first-axis",
-            lambda scores, axis=-1: softmax(scores, 0),
-            "Softmax ran over the first axis.",
-            "Pass `axis` on to `max` and `sum`; its default is the last one.",
-        ),
-        Mistake(
-            "softmax-over-everything",
-            lambda scores, axis=-1: softmax(scores.ravel()).reshape(scores.shape),
-            "All entries together add up to 1: the sum ran over the whole array.",
-            "Give `sum` (and `max`) the axis, and `keepdims=True`.",
+        *mistakes_in(
+            lambda recipe: recipe.softmax,
+            in_softmax.SOFTMAX,
+            in_softmax.ROWS,
+            in_softmax.BATCH,
+            in_softmax.LARGE,
+            in_softmax.MAXIMA,
         ),
         Mistake(
             "axis-ignored",
@@ -102,31 +82,11 @@ SOFTMAX = Exercise(
             "Pass `axis` on to `max` and `sum`.",
         ),
         Mistake(
-            "one-maximum-for-all-rows",
-            lambda scores, axis=-1: over_sum(np.exp(scores - scores.max()), axis),
-            "The maximum of the whole array is subtracted, so that a row far below it turns into "
-            "zeros that are then divided by their sum, 0.",
-            "Subtract the maximum along `axis`, with `keepdims=True`.",
-        ),
-        Mistake(
             "maximum-along-last-axis",
-            lambda scores, axis=-1: over_sum(
-                np.exp(scores - scores.max(axis=-1, keepdims=True)), axis
-            ),
+            _maximum_along_last_axis,
             "The maximum is taken along the last axis and the sum along `axis`. What is subtracted "
             "cancels only if it is the same for all that are summed.",
             "Pass `axis` on to `max` as well as to `sum`.",
-        ),
-        Mistake(
-            "unstable-softmax",
-            lambda scores, axis=-1: over_sum(exponentials(scores), axis),
-            *UNSTABLE,
-        ),
-        Mistake(
-            "nan-hidden",
-            lambda scores, axis=-1: np.nan_to_num(over_sum(exponentials(scores), axis)),
-            "Where exp overflowed, the NaN was replaced by 0: the best score has lost its weight.",
-            UNSTABLE_REMEDY,
         ),
     ),
     properties=(
@@ -279,40 +239,23 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     note = "one query may attend to no key"
     yield Case("blocked", (*qkv(), empty_row), note=note, exact_zeros=True)
     yield Case("large", qkv(std=1e4), note="scores are in the thousands")
+    q, k, v = qkv(std=1e4)
+    yield Case("large", (-abs(q), abs(k), v), note="scores are in the thousands below 0")
     single = tuple(part.astype(np.float32) for part in qkv(2))
     yield Case("float32", single, note="inputs are float32", tolerance=FLOAT32_TOLERANCE)
 
 
-def _attend(
-    weigh: Weigh = softmax,
-    score: Callable[..., np.ndarray] = scaled_right,
-    mix: Callable[..., np.ndarray] = lambda A, K, V: A @ V,
-    hide: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda S, mask: np.where(
-        mask, S, -np.inf
-    ),
-    after: Callable[[np.ndarray, np.ndarray], np.ndarray] = lambda A, mask: np.where(mask, A, 0.0),
-) -> Callable[..., Any]:
-    """Attention with one of its parts exchanged: scores, hidden scores, weights, their mix."""
+def _attend(recipe: Recipe) -> Callable[..., Any]:
+    """Attention, made from a recipe."""
 
     def block(Q: Arrays, K: Arrays, V: Arrays, mask: Arrays = None) -> Any:
-        S = score(Q, K)
-        A = weigh(S) if mask is None else after(weigh(hide(S, mask)), mask)
-        return mix(A, K, V), A
+        return recipe.cook(Q, K, V, mask=None if mask is None else ~mask)
 
     return block
 
 
-def _keep(numbers: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return numbers
-
-
 def _attention(Q: Arrays, K: Arrays, V: Arrays, mask: Arrays = None) -> Any:
     return attend(Q, K, V, mask), weights(Q, K, mask)
-
-
-def _swapped(*args: Arrays, **kwargs: Arrays) -> Any:
-    out, A = _attention(*args, **kwargs)
-    return A, out
 
 
 def _rows_are_shares(args: Arrays, out: np.ndarray, A: np.ndarray) -> bool:
@@ -338,153 +281,25 @@ ATTENTION = Exercise(
     ),
     cases=_attention_cases,
     oracle=_attention,
-    mistakes=(
-        *mistakes_in_softmax(lambda weigh: _attend(weigh=weigh)),
-        *mistakes_in_scale(lambda score: _attend(score=score)),
-        Mistake("softmax-over-queries", _attend(weigh=lambda S: softmax(S, -2)), *OVER_QUERIES),
-        Mistake(
-            "keys-as-values",
-            _attend(mix=lambda A, K, V: A @ K),
-            "The output is an average of the keys. Keys decide the weights; values are averaged.",
-            "out = weights V.",
-        ),
-        Mistake(
-            "values-unweighted",
-            _attend(
-                mix=lambda A, K, V: np.broadcast_to(
-                    V.sum(-2, keepdims=True), (*A.shape[:-1], V.shape[-1])
-                )
-            ),
-            "Each output is the sum of all values: the weights were not used.",
-            "out = weights V.",
-        ),
-        Mistake(
-            "no-softmax",
-            _attend(weigh=lambda S: S),
-            "The weights are the scaled scores: softmax is missing.",
-            "Pass the scores through `softmax`.",
-        ),
-        Mistake(
-            "swapped-results",
-            _swapped,
-            "Both results are right and stand in the wrong order.",
-            "Return `out, weights`.",
-        ),
-        Mistake(
-            "softmax-over-everything",
-            _attend(weigh=lambda S: softmax(S.ravel()).reshape(S.shape)),
-            "All weights together add up to 1: the sum ran over the whole array.",
-            "Give `sum` (and `max`) `axis=-1, keepdims=True`.",
-        ),
-        Mistake(
-            "softmax-over-everything",
-            _attend(weigh=lambda S: softmax(S.reshape(*S.shape[:-2], -1)).reshape(S.shape)),
-            "All weights of a matrix together add up to 1: the sum ran over queries and keys.",
-            "Give `sum` (and `max`) `axis=-1, keepdims=True`.",
-        ),
-        Mistake(
-            "softmax-twice",
-            _attend(weigh=lambda S: softmax(softmax(S))),
-            "Softmax was taken twice, which flattens the weights.",
-            "Take it once, of the scores.",
-        ),
-        Mistake(
-            "scale-after-softmax",
-            lambda Q, K, V, mask=None: tuple(
-                part / Q.shape[-1] ** 0.5 for part in _attend(score=scaled(1.0))(Q, K, V, mask)
-            ),
-            "The weights are divided by √d_k, not the scores; rows no longer add up to 1.",
-            "Divide first, then take softmax.",
-        ),
-        Mistake(
-            "scale-by-sqrt-d-v",
-            lambda Q, K, V, mask=None: _attend(score=scaled(V.shape[-1] ** -0.5))(Q, K, V, mask),
-            "The scores are divided by √d_v, the width of a value. They are dot products of "
-            "queries and keys, which are d_k wide.",
-            "Take d_k from the width of a query: `Q.shape[-1]`.",
-        ),
-        Mistake(
-            "mean-of-weighted-values",
-            _attend(mix=lambda A, K, V: A @ V / V.shape[-2]),
-            "The output is divided by the number of keys. Each row of weights adds up to 1 "
-            "already, so the sum is the average.",
-            "Use `sum`, not `mean`, or `weights @ V`.",
-        ),
-        Mistake(
-            "mask-missing",
-            lambda Q, K, V, mask=None: _attention(Q, K, V),
-            "The mask makes no difference to the answer.",
-            "Set the scores where the mask is False to -inf, before softmax.",
-        ),
-        Mistake(
-            "mask-inverted",
-            lambda Q, K, V, mask=None: _attention(Q, K, V, None if mask is None else ~mask),
-            "The mask is read the other way round. In this function True means attend.",
-            "Put -inf where the mask is False: `np.where(mask, scores, -np.inf)`.",
-        ),
-        Mistake(
-            "mask-after-softmax",
-            _attend(hide=_keep),
-            "Weights are set to 0 after softmax has shared them out, so the rest of the row no "
-            "longer adds up to 1.",
-            "Mask the scores with -inf before softmax, or divide each row by its sum again.",
-        ),
-        Mistake(
-            "mask-with-zero",
-            _attend(hide=lambda S, mask: np.where(mask, S, 0.0), after=_keep),
-            "Blocked scores are set to 0, and e to the 0 is 1: a blocked key still gets weight.",
-            "Set blocked scores to -inf, as e to the -inf is 0.",
-        ),
-        Mistake(
-            "mask-with-zero",
-            _attend(hide=lambda S, mask: np.where(mask, S, 0.0)),
-            "Blocked scores are set to 0, and e to the 0 is 1: blocked keys take their share of "
-            "the sum before their weight is set to 0.",
-            "Set blocked scores to -inf, as e to the -inf is 0.",
-        ),
-        Mistake(
-            "zero-times-infinity",
-            _attend(hide=lambda S, mask: S + np.where(mask, np.nan, -np.inf), after=_keep),
-            "0 · inf is NaN, not 0: a mask multiplied by -inf spoils the scores that it should "
-            "leave alone.",
-            "Choose instead of multiplying: `np.where(mask, scores, -np.inf)`.",
-        ),
-        Mistake(
-            "weights-not-masked",
-            lambda Q, K, V, mask=None: (attend(Q, K, V, mask), weights(Q, K)),
-            "The output is masked and the weights that are returned are not.",
-            "Return the weights that you multiply V with.",
-        ),
-        Mistake(
-            "mask-added",
-            _attend(hide=lambda S, mask: S + mask, after=_keep),
-            "The mask is added to the scores as 0s and 1s: an allowed key gains 1, a blocked one "
-            "loses nothing.",
-            "A boolean mask says where to put -inf: `np.where(mask, scores, -np.inf)`.",
-        ),
-        Mistake(
-            "mask-with-large-number",
-            _attend(hide=lambda S, mask: np.where(mask, S, -1e9), after=_keep),
-            "A row that is all -1e9 is as good as a row of zeros: softmax shares it out evenly.",
-            "Use -inf and then set the weights of a row with no key left to 0, or multiply the "
-            "weights by the mask at the end.",
-        ),
-        Mistake(
-            "empty-row-sees-all",
-            lambda Q, K, V, mask=None: _attention(
-                Q, K, V, None if mask is None else mask | ~mask.any(-1, keepdims=True)
-            ),
-            "A query with no key left is given them all back.",
-            "Its weights are 0, and so is its output.",
-        ),
-        Mistake(
-            "empty-row-is-nan",
-            _attend(weigh=lambda S: over_sum(np.exp(S - S.max(-1, keepdims=True))), after=_keep),
-            "A query with no key left gets NaN: from -inf minus -inf where the maximum is "
-            "subtracted, or from 0 / 0 where weights are divided by their sum.",
-            "Replace the weights of such a row with 0: `np.where(mask, weights, 0.0)` will do.",
-        ),
-        Mistake("unstable-softmax", _attend(weigh=lambda S: over_sum(exponentials(S))), *UNSTABLE),
+    mistakes=mistakes_in(
+        _attend,
+        in_softmax.SOFTMAX,
+        in_softmax.NO_SOFTMAX,
+        in_softmax.ROWS,
+        in_softmax.BATCH,
+        in_softmax.ANY_AXES,
+        in_softmax.LARGE,
+        in_softmax.MAXIMA,
+        in_attention.SCALE,
+        in_attention.SCALE_LATE,
+        in_attention.SCALE_BY_FIRST_AXIS,
+        in_attention.SCALE_BY_VALUES,
+        in_attention.SCORES,
+        in_attention.RESHAPED,
+        in_attention.MIX,
+        in_attention.RESULTS,
+        in_attention.MASK,
+        in_attention.EMPTY_ROWS,
     ),
     properties=(
         Property("weights are numbers, none below 0", lambda args, out, A: bool((A >= 0).all())),

@@ -10,20 +10,8 @@ import numpy as np
 from attnlab.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
 from attnlab.lessons.pure_python import LESSON
 from attnlab.lessons.soft_lookup.exercises import MINUS_INFINITY, random_list
-from attnlab.mistakes.bank import (
-    CLIPPED,
-    OVER_QUERIES,
-    UNSTABLE_REASON,
-    UNSTABLE_REMEDY,
-    Weigh,
-    mistakes_in_scale,
-    mistakes_in_softmax,
-    over_sum,
-    python_softmax,
-    python_softmax_rows,
-    scaled,
-    scaled_right,
-)
+from attnlab.mistakes import in_attention, in_softmax
+from attnlab.mistakes.recipe import Recipe, mistakes_in
 from attnlab.reference import attend, softmax, tensor, weights
 
 Matrix = Any  # nested lists from a case, (rows, columns)
@@ -254,24 +242,17 @@ def _softmax_rows_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", (random_list(rng, 4, 1),), note="each row has one score")
     near = [[shift + score for score in random_list(rng, 3)] for shift in (1e4, -1e4, 0.0, 5e3)]
     yield Case("large", (near,), note="rows are near 10,000, -10,000, 0 and 5,000")
+    wide = rng.permuted(np.tile([1e4, -1e4, 0.0], (4, 1)), axis=-1).tolist()
+    yield Case("large", (wide,), note="each row reaches from -10,000 to 10,000")
+    low = [[score - 1e4 for score in row] for row in random_list(rng, 2, 5)]
+    yield Case("large", (low,), note="all rows are near -10,000")
     blocked = random_list(rng, 4, 3)
     blocked[0][1] = blocked[1][0] = blocked[1][2] = blocked[3][2] = MINUS_INFINITY
     yield Case("blocked", (blocked,), note="some scores are -inf", exact_zeros=True)
 
 
-def _rows_of(weigh: Callable[..., np.ndarray]) -> Callable[..., Any]:
-    return lambda S: weigh(np.array(S, dtype=float))
-
-
-def _one_maximum(S: Matrix) -> np.ndarray:
-    raised = np.exp(np.array(S, dtype=float) - np.max(S))
-    if (raised.sum(-1) == 0).any():
-        raise ZeroDivisionError
-    return over_sum(raised)
-
-
-def _shifted(S: np.ndarray) -> np.ndarray:
-    return np.exp(S - S.max(-1, keepdims=True))
+def _shifted(S: Matrix) -> np.ndarray:
+    return np.exp(S - np.max(S, axis=-1, keepdims=True))
 
 
 SOFTMAX_ROWS = Exercise(
@@ -291,20 +272,12 @@ SOFTMAX_ROWS = Exercise(
     cases=_softmax_rows_cases,
     oracle=lambda S: softmax(np.array(S, dtype=float)),
     mistakes=(
-        *mistakes_in_softmax(_rows_of),
-        Mistake("softmax-over-queries", _rows_of(lambda S: softmax(S, 0)), *OVER_QUERIES),
-        Mistake(
-            "softmax-over-everything",
-            _rows_of(lambda S: softmax(S.ravel()).reshape(S.shape)),
-            "All entries together add up to 1. Each row should, on its own.",
-            "Let the sum that you divide by start again at 0 for every row.",
-        ),
-        Mistake(
-            "one-maximum-for-all-rows",
-            _one_maximum,
-            "The maximum of the whole matrix is subtracted, so that a row far below it turns into "
-            "zeros that are then divided by their sum, 0.",
-            "Subtract each row's own maximum.",
+        *mistakes_in(
+            lambda recipe: recipe.softmax,
+            in_softmax.SOFTMAX,
+            in_softmax.ROWS,
+            in_softmax.LARGE_IN_PYTHON,
+            in_softmax.MAXIMA_IN_PYTHON,
         ),
         Mistake(
             "sum-not-reset",
@@ -315,20 +288,12 @@ SOFTMAX_ROWS = Exercise(
         ),
         Mistake(
             "sum-not-reset",
-            _rows_of(lambda S: _shifted(S) / np.cumsum(_shifted(S).sum(-1))[:, None]),
+            lambda S: _shifted(S) / np.cumsum(_shifted(S).sum(-1))[:, None],
             "Each row is divided by its own sum and those of the rows before it: the sum does not "
             "start again.",
             NOT_RESET,
         ),
-        Mistake("shared-rows", _rows_of(lambda S: softmax(S[[-1] * len(S)])), *SHARED_ROWS),
-        Mistake("scores-clipped", _rows_of(lambda S: softmax(np.clip(S, -100, 100))), *CLIPPED),
-        Mistake(
-            "unstable-softmax",
-            lambda S: [python_softmax(row) for row in S],
-            UNSTABLE_REASON,
-            UNSTABLE_REMEDY,
-        ),
-        Mistake("unstable-softmax", python_softmax_rows, UNSTABLE_REASON, UNSTABLE_REMEDY),
+        Mistake("shared-rows", lambda S: softmax([S[-1]] * len(S)), *SHARED_ROWS),
     ),
     properties=(
         Property("weights are numbers, none below 0", lambda args, w: bool((w >= 0).all())),
@@ -354,17 +319,6 @@ def _weights_cases(rng: np.random.Generator) -> Iterator[Case]:
         yield Case("refuses", args, raises="ValueError", note=note)
 
 
-def _weigh(
-    weigh: Weigh = softmax, score: Callable[..., np.ndarray] = scaled_right
-) -> Callable[..., Any]:
-    """attention_weights with one of its parts exchanged."""
-    return lambda Q, K: weigh(score(np.array(Q), np.array(K)))
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
-
-
 ATTENTION_WEIGHTS = Exercise(
     name="attention_weights",
     lesson=LESSON.slug,
@@ -384,79 +338,24 @@ ATTENTION_WEIGHTS = Exercise(
     cases=_weights_cases,
     oracle=weights,
     mistakes=(
-        *mistakes_in_softmax(lambda weigh: _weigh(weigh=weigh)),
-        *mistakes_in_scale(lambda score: _weigh(score=score)),
-        Mistake("softmax-over-queries", _weigh(weigh=lambda S: softmax(S, 0)), *OVER_QUERIES),
-        Mistake(
-            "swapped-q-k",
-            lambda Q, K: weights(K, Q),
-            "Queries and keys have changed places: this is how keys would attend to queries.",
-            "Row i belongs to query i, so the outer loop runs over Q.",
-        ),
-        Mistake(
-            "queries-with-queries",
-            lambda Q, K: weights(Q, Q),
-            "Queries are compared with queries: K was not used.",
-            "Score each query against each key.",
+        *mistakes_in(
+            lambda recipe: recipe.weights,
+            in_softmax.SOFTMAX,
+            in_softmax.NO_SOFTMAX,
+            in_softmax.ROWS,
+            in_softmax.LARGE_IN_PYTHON,
+            in_attention.SCALE,
+            in_attention.SCALE_LATE,
+            in_attention.SCORES,
+            in_attention.RESHAPED,
+            in_attention.SWAPPED,
+            in_attention.QUERIES_ALONE,
         ),
         Mistake(
             "weights-transposed",
             lambda Q, K: weights(Q, K).T,
             "The weights are right and stand at [key][query].",
             "Row i belongs to query i: return them untransposed.",
-        ),
-        Mistake(
-            "softmax-over-everything",
-            _weigh(weigh=lambda S: softmax(S.ravel()).reshape(S.shape)),
-            "All entries together add up to 1. Each row should, on its own.",
-            "Take softmax of one row at a time.",
-        ),
-        Mistake(
-            "no-softmax",
-            _weigh(weigh=lambda S: S),
-            "These are the scaled scores. Softmax is missing, so they are not weights yet.",
-            "Pass the scores through `softmax_rows`.",
-        ),
-        Mistake(
-            "softmax-twice",
-            _weigh(weigh=lambda S: softmax(softmax(S))),
-            "Softmax was taken twice, which flattens the weights.",
-            "`softmax_rows` turns scores into weights; weights need nothing more.",
-        ),
-        Mistake(
-            "scale-after-softmax",
-            lambda Q, K: softmax(np.array(Q) @ np.array(K).T) / len(Q[0]) ** 0.5,
-            "The weights are divided by √d_k, not the scores; rows no longer add up to 1.",
-            "Divide first, then take softmax.",
-        ),
-        Mistake(
-            "distance-not-dot-product",
-            _weigh(
-                score=lambda Q, K: (
-                    -np.linalg.norm(Q[:, None] - K[None], axis=-1) / Q.shape[-1] ** 0.5
-                )
-            ),
-            "Similarity is measured by (negative) distance instead of the dot product.",
-            "Score a pair by the sum of the products of their entries.",
-        ),
-        Mistake(
-            "cosine-not-dot-product",
-            _weigh(score=lambda Q, K: (_unit(Q) @ _unit(K).T) / Q.shape[-1] ** 0.5),
-            "Queries and keys were brought to length 1 first. That makes cosines of the dot "
-            "products, which forget how long a key is.",
-            "Leave queries and keys as they are.",
-        ),
-        Mistake(
-            "unstable-softmax",
-            _weigh(weigh=lambda S: np.array([python_softmax(row) for row in S.tolist()])),
-            UNSTABLE_REASON,
-            UNSTABLE_REMEDY,
-        ),
-        Mistake(
-            "unstable-softmax",
-            _weigh(weigh=lambda S: np.array(python_softmax_rows(S.tolist()))),
-            UNSTABLE_REASON,
-            UNSTABLE_REMEDY,
         ),
     ),
     properties=(
@@ -487,17 +386,12 @@ def _self_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("refuses", (X, W_q, thin, W_v), raises="ValueError", note=note)
 
 
-def _attend(
-    weigh: Weigh = softmax,
-    score: Callable[..., np.ndarray] = scaled_right,
-    mix: Callable[..., np.ndarray] = lambda A, Q, K, V, X: A @ V,
-) -> Callable[..., Any]:
-    """self_attention with one of its parts exchanged."""
+def _attend(recipe: Recipe) -> Callable[..., Any]:
+    """self_attention, made from a recipe."""
 
     def block(X: Matrix, W_q: Matrix, W_k: Matrix, W_v: Matrix) -> Any:
-        Q, K, V = (np.array(X) @ np.array(W) for W in (W_q, W_k, W_v))
-        A = weigh(score(Q, K))
-        return mix(A, Q, K, V, np.array(X)), A
+        Q, K, V = (tensor(X) @ tensor(W) for W in (W_q, W_k, W_v))
+        return recipe.cook(Q, K, V, X)
 
     return block
 
@@ -505,15 +399,6 @@ def _attend(
 def _self_oracle(X: Matrix, W_q: Matrix, W_k: Matrix, W_v: Matrix) -> Any:
     Q, K, V = (tensor(X) @ tensor(W) for W in (W_q, W_k, W_v))
     return attend(Q, K, V), weights(Q, K)
-
-
-def _swapped(*args: Matrix) -> Any:
-    Z, A = _self_oracle(*args)
-    return A, Z
-
-
-def _scale_by_width_of_x(X: Matrix, W_q: Matrix, W_k: Matrix, W_v: Matrix) -> Any:
-    return _attend(score=scaled(len(X[0]) ** -0.5))(X, W_q, W_k, W_v)
 
 
 SELF_ATTENTION = Exercise(
@@ -533,123 +418,22 @@ SELF_ATTENTION = Exercise(
     ),
     cases=_self_cases,
     oracle=_self_oracle,
-    mistakes=(
-        *mistakes_in_softmax(lambda weigh: _attend(weigh=weigh)),
-        *mistakes_in_scale(lambda score: _attend(score=score))[:-1],  # N is M here
-        Mistake(
-            "scale-by-sqrt-d",
-            _scale_by_width_of_x,
-            "The scores are divided by √d, the width of X. They are dot products of queries and "
-            "keys, which are d_k wide.",
-            "Take d_k from the width of a query, `len(Q[0])`.",
-        ),
-        Mistake("softmax-over-queries", _attend(weigh=lambda S: softmax(S, 0)), *OVER_QUERIES),
-        Mistake(
-            "swapped-q-k",
-            lambda X, W_q, W_k, W_v: _self_oracle(X, W_k, W_q, W_v),
-            "W_q and W_k have changed places: each token asks with its key.",
-            "Q = X W_q and K = X W_k, in this order into `attention_weights(Q, K)`.",
-        ),
-        Mistake(
-            "keys-from-w-q",
-            lambda X, W_q, W_k, W_v: _self_oracle(X, W_q, W_q, W_v),
-            "Keys are made with W_q. With one matrix for two roles, a token is drawn to itself.",
-            "K = X W_k.",
-        ),
-        Mistake(
-            "queries-from-w-k",
-            lambda X, W_q, W_k, W_v: _self_oracle(X, W_k, W_k, W_v),
-            "Queries are made with W_k. With one matrix for two roles, a token is drawn to itself.",
-            "Q = X W_q.",
-        ),
-        Mistake(
-            "keys-as-values",
-            _attend(mix=lambda A, Q, K, V, X: A @ K),
-            "Z is an average of the keys. Keys decide the weights; values are what is averaged.",
-            "Z = A V.",
-        ),
-        Mistake(
-            "queries-as-values",
-            _attend(mix=lambda A, Q, K, V, X: A @ Q),
-            "Z is an average of the queries. Queries decide the weights; values are what is "
-            "averaged.",
-            "Z = A V.",
-        ),
-        Mistake(
-            "nothing-projected",
-            lambda X, W_q, W_k, W_v: (attend(X, X, X), weights(X, X)),
-            "X is its own queries, keys and values: the matrices were not used.",
-            "Q = X W_q, K = X W_k and V = X W_v come first.",
-        ),
-        Mistake(
-            "values-not-projected",
-            _attend(mix=lambda A, Q, K, V, X: A @ X),
-            "Z is an average of the tokens themselves: W_v was not used.",
-            "V = X W_v, then Z = A V.",
-        ),
-        Mistake(
-            "values-unweighted",
-            _attend(mix=lambda A, Q, K, V, X: V),
-            "Z is V as it is: the weights were not used.",
-            "Z = A V.",
-        ),
-        Mistake(
-            "values-unweighted",
-            _attend(mix=lambda A, Q, K, V, X: np.broadcast_to(V.sum(0), V.shape)),
-            "Each row of Z is the sum of all values: the weights were not used.",
-            "Z = A V.",
-        ),
-        Mistake(
-            "weights-transposed",
-            _attend(mix=lambda A, Q, K, V, X: A.T @ V),
-            "The weights are used by columns: row i of Z is mixed by how much others attend to i.",
-            "Row i of Z is mixed by row i of A.",
-        ),
-        Mistake(
-            "no-softmax",
-            _attend(weigh=lambda S: S),
-            "The weights are the scaled scores: softmax is missing.",
-            "Pass the scores through `softmax_rows`.",
-        ),
-        Mistake(
-            "softmax-twice",
-            _attend(weigh=lambda S: softmax(softmax(S))),
-            "Softmax was taken twice, which flattens the weights.",
-            "`attention_weights` ends with softmax already.",
-        ),
-        Mistake(
-            "scale-after-softmax",
-            lambda X, W_q, W_k, W_v: tuple(
-                part / len(W_k[0]) ** 0.5 for part in _attend(score=scaled(1.0))(X, W_q, W_k, W_v)
-            ),
-            "The weights are divided by √d_k, not the scores; rows no longer add up to 1.",
-            "Divide first, then take softmax.",
-        ),
-        Mistake(
-            "mean-of-weighted-values",
-            _attend(mix=lambda A, Q, K, V, X: A @ V / len(X)),
-            "Z is divided by the number of tokens. Each row of weights adds up to 1 already, so "
-            "the sum is the average.",
-            "Leave out the division.",
-        ),
-        Mistake(
-            "unstable-softmax",
-            _attend(weigh=lambda S: np.array([python_softmax(row) for row in S.tolist()])),
-            UNSTABLE_REASON,
-            UNSTABLE_REMEDY,
-        ),
-        Mistake(
-            "unstable-softmax",
-            _attend(weigh=lambda S: np.array(python_softmax_rows(S.tolist()))),
-            UNSTABLE_REASON,
-            UNSTABLE_REMEDY,
-        ),
-        Mistake(
-            "swapped-results",
-            _swapped,
-            "Both results are right and stand in the wrong order.",
-            "Return `Z, A`.",
-        ),
+    mistakes=mistakes_in(
+        _attend,
+        in_softmax.SOFTMAX,
+        in_softmax.NO_SOFTMAX,
+        in_softmax.ROWS,
+        in_softmax.LARGE_IN_PYTHON,
+        in_attention.SCALE,
+        in_attention.SCALE_LATE,
+        in_attention.SCALE_BY_INPUT,
+        in_attention.SCALE_BY_VALUES,
+        in_attention.SCORES,
+        in_attention.RESHAPED,
+        in_attention.SWAPPED,
+        in_attention.PROJECTIONS,
+        in_attention.MIX,
+        in_attention.RESULTS,
     ),
     properties=(
         Property("weights are numbers, none below 0", lambda args, Z, A: bool((A >= 0).all())),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,19 +21,8 @@ from attnlab.exercise import (
     unchanged,
 )
 from attnlab.lessons.pytorch import LESSON
-from attnlab.mistakes.variants import (
-    CUTS,
-    MASKINGS,
-    MIXES,
-    SCALES,
-    SWAP,
-    WEIGHINGS,
-    Recipe,
-    Tensor,
-    paired_mistakes,
-    single_mistakes,
-    weights_detached,
-)
+from attnlab.mistakes import in_attention, in_softmax
+from attnlab.mistakes.recipe import Recipe, Tensor, detached, mistakes_in, pairs_in
 
 REFUSED = "ValueError or RuntimeError"  # PyTorch's own error names both shapes
 
@@ -62,6 +50,8 @@ SHARES = (
     Property("each row of weights adds up to 1, or is all 0", rows_are_shares),
 )
 
+
+IN_WEIGHING = in_softmax.SOFTMAX + in_softmax.NO_SOFTMAX + in_softmax.ROWS
 
 # scaled_dot_product_attention ----------------------------------------------------------------
 
@@ -99,33 +89,20 @@ def _function_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("blocked", (*_qkv(rng, 2), nothing), note=note, exact_zeros=True)
     yield Case("gradient", _qkv(rng, 2), gradient=True)
     yield Case("large", _qkv(rng, 2, std=1e4), note="scores are in the thousands")
+    q, k, v = _qkv(rng, 2, std=1e4)
+    note = "scores are in the thousands below 0"
+    yield Case("large", (-q.abs(), k.abs(), v), note=note)
     single = tuple(part.float() for part in _qkv(rng, 2))
     yield Case("float32", single, note="inputs are float32", tolerance=FLOAT32_TOLERANCE)
 
 
 def _function(recipe: Recipe) -> Callable[..., Any]:
-    """The exercise's function, made from a recipe. A float mask is added as it should be."""
+    """The exercise's function, made from a recipe. A float mask is added, as it should be."""
 
     def attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
         if attn_mask is None or attn_mask.dtype != torch.bool:
-            nothing = torch.zeros(q.shape[-2], k.shape[-2], dtype=torch.bool)
-            unmasked = dataclasses.replace(recipe, block=lambda blocked: blocked)
-            return unmasked.cook(q, k, v, nothing if attn_mask is None else attn_mask == -torch.inf)
-        return recipe.cook(q, k, v, ~attn_mask)
-
-    return attention
-
-
-def _complete(recipe: Recipe) -> Callable[..., Any]:
-    """The same, right for float masks and for queries that may attend to nothing as well."""
-
-    def attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
-        whole = dataclasses.replace(
-            recipe,
-            hide=lambda s, _: s if attn_mask is None else _hidden(s, attn_mask, -torch.inf),
-            weigh=lambda s: torch.softmax(s, -1).nan_to_num(),
-        )
-        return whole.cook(q, k, v, torch.zeros(q.shape[-2], k.shape[-2], dtype=torch.bool))
+            return recipe.cook(q, k, v, bias=attn_mask)
+        return recipe.cook(q, k, v, mask=~attn_mask)
 
     return attention
 
@@ -137,16 +114,6 @@ def _ignores_float(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = N
 
 def _float_as_bool(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
     return sdpa(q, k, v, None if attn_mask is None else attn_mask.bool())
-
-
-def _swapped(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
-    out, weights = sdpa(q, k, v, attn_mask)
-    return weights, out
-
-
-def _hidden(scores: Tensor, mask: Tensor, low: float) -> Tensor:
-    """Scores under a mask: a bool one hides, a float one is added."""
-    return scores.masked_fill(~mask, low) if mask.dtype == torch.bool else scores + mask
 
 
 def _float_mask(
@@ -161,34 +128,6 @@ def _float_mask(
         return weights @ v, weights
 
     return attention
-
-
-def _row_sums(numbers: Tensor) -> Tensor:
-    return numbers / numbers.sum(-1, keepdim=True)
-
-
-def _empty_row(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
-    scores = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None:
-        scores = _hidden(scores, attn_mask, -torch.inf)
-    weights = scores.softmax(-1)
-    return weights @ v, weights
-
-
-def _plain_exp(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
-    scores = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None:
-        scores = _hidden(scores, attn_mask, -torch.inf)
-    weights = _row_sums(scores.exp()).masked_fill((scores == -torch.inf).all(-1, True), 0.0)
-    return weights @ v, weights
-
-
-def _large_number(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
-    scores = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is not None:
-        scores = _hidden(scores, attn_mask, -1e9)
-    weights = scores.softmax(-1)
-    return weights @ v, weights
 
 
 def _shifted_rows(rng: np.random.Generator) -> tuple[Case, Case]:
@@ -222,9 +161,27 @@ FUNCTION = Exercise(
     cases=_function_cases,
     oracle=lambda q, k, v, attn_mask=None: sdpa(q, k, v, attn_mask),
     mistakes=(
-        *single_mistakes(_function, SCALES, WEIGHINGS, MIXES, MASKINGS),
-        *single_mistakes(_complete, CUTS),
-        weights_detached(lambda q, k, v, attn_mask=None: sdpa(q, k, v, attn_mask)),
+        *mistakes_in(
+            _function,
+            in_softmax.SOFTMAX,
+            in_softmax.NO_SOFTMAX,
+            in_softmax.ROWS,
+            in_softmax.BATCH,
+            in_softmax.ANY_AXES,
+            in_softmax.LARGE,
+            in_softmax.MAXIMA,
+            in_attention.SCALE,
+            in_attention.SCALE_LATE,
+            in_attention.SCALE_BY_FIRST_AXIS,
+            in_attention.SCALE_BY_VALUES,
+            in_attention.SCORES,
+            in_attention.RESHAPED,
+            in_attention.MIX,
+            in_attention.RESULTS,
+            in_attention.MASK,
+            in_attention.EMPTY_ROWS,
+            in_attention.GRADIENTS,
+        ),
         Mistake(
             "mask-added",
             lambda q, k, v, attn_mask=None: sdpa(
@@ -232,12 +189,6 @@ FUNCTION = Exercise(
             ),
             "A bool mask was added as 0s and 1s: blocked keys keep their weight.",
             "Look at `attn_mask.dtype`: a bool mask hides, a float mask is added.",
-        ),
-        Mistake(
-            "swapped-results",
-            _swapped,
-            "Both results are right and stand in the wrong order.",
-            "Return `out, weights`.",
         ),
         Mistake(
             "float-mask-ignored",
@@ -263,40 +214,8 @@ FUNCTION = Exercise(
             "The float mask is scaled too: it was added before the division by √d_k.",
             "Scale the scores first, then add the mask.",
         ),
-        Mistake(
-            "empty-row-is-nan",
-            _empty_row,
-            "A query with no key left gets NaN: softmax gives it where all scores are -inf, and so "
-            "does dividing weights of 0 by their sum.",
-            "Find the rows with no key left, and give them weights of 0, under both kinds of mask; "
-            "see *Rows with no key left*.",
-        ),
-        Mistake(
-            "mask-with-large-number",
-            _large_number,
-            "A row that is all -1e9 is as good as a row of zeros: softmax shares it out evenly.",
-            "Use -inf, and set the weights of blocked keys to 0 afterwards.",
-        ),
-        Mistake(
-            "unstable-softmax",
-            _function(Recipe(weigh=lambda s: s.exp() / s.exp().sum(-1, keepdim=True))),
-            "e to a large power is inf, and inf / inf is NaN.",
-            "Use `torch.softmax`, or subtract each row's maximum before `exp`.",
-        ),
-        Mistake(
-            "unstable-softmax",
-            _plain_exp,
-            "e to a large power is inf, and inf / inf is NaN.",
-            "Use `torch.softmax`, or subtract each row's maximum before `exp`.",
-        ),
-        Mistake(
-            "nan-hidden",
-            lambda *args, **kwargs: tuple(p.nan_to_num() for p in _plain_exp(*args, **kwargs)),
-            "NaN became 0 in rows that have keys to attend to: `nan_to_num` hides an overflow.",
-            "Subtract each row's maximum before `exp`. Only an empty row may become 0.",
-        ),
     ),
-    pairs=paired_mistakes(_function, SCALES, WEIGHINGS, MIXES, MASKINGS),
+    pairs=pairs_in(_function, in_attention.SCALE, IN_WEIGHING, in_attention.MIX, in_attention.MASK),
     properties=SHARES,
     relations=(
         Relation(
@@ -356,33 +275,13 @@ def _module(recipe: Recipe) -> Callable[..., Any]:
 
     def forward(state: dict[str, Tensor], x: Tensor) -> Any:
         q, k, v = _project(state, x)
-        return recipe.cook(q, k, v, torch.zeros(x.shape[-2], x.shape[-2], dtype=torch.bool))
+        return recipe.cook(q, k, v, x)
 
     return forward
-
-
-def _roles(*order: str) -> Callable[..., Any]:
-    """The forward pass with other matrices in the three roles."""
-
-    def forward(state: dict[str, Tensor], x: Tensor) -> Any:
-        made = dict(zip(("W_q", "W_k", "W_v"), _project(state, x), strict=True))
-        return sdpa(*(made[name] for name in order))
-
-    return forward
-
-
-def _module_swapped(state: dict[str, Tensor], x: Tensor) -> Any:
-    out, weights = sdpa(*_project(state, x))
-    return weights, out
 
 
 def _without_bias(state: dict[str, Tensor], x: Tensor) -> Any:
     return sdpa(*(x @ state[f"{name}.weight"].mT for name in ("W_q", "W_k", "W_v")))
-
-
-def _scaled_by_d(state: dict[str, Tensor], x: Tensor) -> Any:
-    q, k, v = _project(state, x)
-    return sdpa(q * (q.shape[-1] / x.shape[-1]) ** 0.5, k, v)
 
 
 ORDER = np.array([3, 0, 4, 1, 2])
@@ -419,58 +318,26 @@ MODULE = Exercise(
     cases=_module_cases,
     oracle=lambda state, x: sdpa(*_project(state, x)),
     mistakes=(
-        *single_mistakes(_module, SCALES, WEIGHINGS, MIXES, CUTS),
-        weights_detached(lambda state, x: sdpa(*_project(state, x))),
-        Mistake(
-            "no-gradient",
-            lambda state, x: sdpa(*_project({n: W.detach() for n, W in state.items()}, x)),
-            "The numbers are right, and `.data` or `.detach()` cuts the matrices off: they would "
-            "never be learned.",
-            "Call the linears, `self.W_q(x)`.",
+        *mistakes_in(
+            _module,
+            in_softmax.SOFTMAX,
+            in_softmax.NO_SOFTMAX,
+            in_softmax.ROWS,
+            in_softmax.BATCH,
+            in_attention.SCALE,
+            in_attention.SCALE_LATE,
+            in_attention.SCALE_BY_FIRST_AXIS,
+            in_attention.SCALE_BY_INPUT,
+            in_attention.SCALE_BY_VALUES,
+            in_attention.SCORES,
+            in_attention.RESHAPED,
+            in_attention.SWAPPED,
+            in_attention.PROJECTIONS,
+            in_attention.MIX,
+            in_attention.RESULTS,
+            in_attention.GRADIENTS,
         ),
-        Mistake(
-            "values-unweighted",
-            _module(Recipe(mix=lambda a, q, k, v: v)),
-            "The output is v as it is: the weights were not used.",
-            "out = weights @ v.",
-        ),
-        Mistake(
-            "scale-by-sqrt-d",
-            _scaled_by_d,
-            "The scores are divided by √d, the width of x. They are dot products of queries and "
-            "keys, which are d_k wide.",
-            "Take d_k from the queries: `q.shape[-1]`.",
-        ),
-        Mistake(
-            "swapped-q-k",
-            _roles("W_k", "W_q", "W_v"),
-            "W_q and W_k have changed places: each token asks with its key.",
-            "q = self.W_q(x), k = self.W_k(x).",
-        ),
-        Mistake(
-            "keys-from-w-q",
-            _roles("W_q", "W_q", "W_v"),
-            "Keys are made with W_q. With one matrix for two roles, a token is drawn to itself.",
-            "k = self.W_k(x).",
-        ),
-        Mistake(
-            "queries-from-w-k",
-            _roles("W_k", "W_k", "W_v"),
-            "Queries are made with W_k. With one matrix for two roles, a token is drawn to itself.",
-            "q = self.W_q(x).",
-        ),
-        Mistake(
-            "values-not-projected",
-            lambda state, x: (sdpa(*_project(state, x))[1] @ x, sdpa(*_project(state, x))[1]),
-            "The output is an average of the tokens themselves: W_v was not used.",
-            "v = self.W_v(x), then out = weights @ v.",
-        ),
-        Mistake(
-            "swapped-results",
-            _module_swapped,
-            "Both results are right and stand in the wrong order.",
-            "Return `out, weights`.",
-        ),
+        detached(lambda state, x: sdpa(*_project(state, x)), 0),
         Mistake(
             "bias-ignored",
             _without_bias,
@@ -478,7 +345,9 @@ MODULE = Exercise(
             "Call the linears, `self.W_q(x)`; their weights alone leave out the bias.",
         ),
     ),
-    pairs=paired_mistakes(_module, SCALES[:4], WEIGHINGS, MIXES, SWAP),
+    pairs=pairs_in(
+        _module, in_attention.SCALE, IN_WEIGHING, in_attention.MIX, in_attention.SWAPPED
+    ),
     properties=SHARES,
     relations=(
         Relation(

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from attnlab.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
 from attnlab.lessons.soft_lookup import LESSON
-from attnlab.mistakes.bank import (
-    IN_SOFTMAX_ALONE,
-    UNSTABLE_REASON,
-    UNSTABLE_REMEDY,
-    Weigh,
-    guarded_softmax,
-    mistakes_in_softmax,
-    python_softmax,
-)
+from attnlab.mistakes import in_attention, in_softmax
+from attnlab.mistakes.recipe import Recipe, mistakes_in
 from attnlab.reference import softmax, tensor
 
 SPINES = ["tides", "moss", "glass", "bread", "owls", "maps", "salt", "sleep", "rust", "bees"]
@@ -188,14 +182,6 @@ def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("refuses", ([MINUS_INFINITY] * 3,), raises="ValueError", note="all scores are -inf")
 
 
-def _lowest(scores: list[float]) -> float:
-    return min(score for score in scores if score > MINUS_INFINITY)
-
-
-def _largest_size(scores: list[float]) -> float:
-    return max(abs(score) for score in scores if score > MINUS_INFINITY)
-
-
 SOFTMAX = Exercise(
     name="softmax",
     lesson=LESSON.slug,
@@ -213,25 +199,12 @@ SOFTMAX = Exercise(
     ),
     cases=_softmax_cases,
     oracle=lambda scores: softmax(np.asarray(scores, dtype=float)),
-    mistakes=(
-        *mistakes_in_softmax(lambda weigh: weigh),
-        *IN_SOFTMAX_ALONE,
-        Mistake("unstable-softmax", python_softmax, UNSTABLE_REASON, UNSTABLE_REMEDY),
-        Mistake("unstable-softmax", guarded_softmax, UNSTABLE_REASON, UNSTABLE_REMEDY),
-        Mistake(
-            "not-the-maximum-subtracted",
-            lambda scores: python_softmax([score - _lowest(scores) for score in scores]),
-            "Something smaller than the largest score is subtracted, so that e to what remains "
-            "still overflows when scores are far apart.",
-            "Subtract `max(scores)`: the largest exponent is then 0.",
-        ),
-        Mistake(
-            "absolute-maximum-subtracted",
-            lambda scores: python_softmax([score - _largest_size(scores) for score in scores]),
-            "The largest absolute value is subtracted. Where all scores are far below 0, every "
-            "exponential is then 0, and 0 is divided by 0.",
-            "Subtract `max(scores)`, with its sign.",
-        ),
+    mistakes=mistakes_in(
+        lambda recipe: recipe.softmax,
+        in_softmax.SOFTMAX,
+        in_softmax.LARGE_IN_PYTHON,
+        in_softmax.MAXIMA_IN_PYTHON,
+        without=("one-maximum-for-all-rows",),  # there is one row
     ),
     properties=(
         Property("weights are numbers, none below 0", lambda args, w: bool((w >= 0).all())),
@@ -252,7 +225,9 @@ def _soft_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", desk(1, 3, 2), note="there is one key")
     yield Case("temperature", (*desk(), 0.5), note="temperature is 0.5")
     yield Case("temperature", (*desk(6, 3, 2),), {"temperature": 3.0}, note="temperature is 3")
-    yield Case("large", (*desk(), 1e-4), note="temperature is 0.0001")
+    query, keys, values = desk()
+    above = [abs(x) for x in query], [[abs(x) + 0.1 for x in key] for key in keys], values
+    yield Case("large", (*above, 1e-4), note="temperature is 0.0001")  # all scores are large
     query, keys, values = desk()
     for temperature in (0, -1.0):
         yield Case("refuses", (query, keys, values, temperature), raises="ValueError")
@@ -272,17 +247,13 @@ def _soft_cases(rng: np.random.Generator) -> Iterator[Case]:
 
 
 def _soft(
-    weigh: Weigh = softmax,
-    score: Callable[..., np.ndarray] = lambda query, keys: keys @ query,
-    mix: Callable[..., np.ndarray] = lambda weights, keys, values: weights @ values,
-    heat: Callable[[float], float] = lambda temperature: temperature,
+    recipe: Recipe, heat: Callable[[float, int], float] = lambda temperature, d_k: temperature
 ) -> Callable[..., Any]:
-    """soft_lookup with one of its parts exchanged."""
+    """soft_lookup, made from a recipe: its scale is one over a temperature."""
 
     def lookup(query: Any, keys: Any, values: Any, temperature: float = 1.0) -> Any:
-        q, k, v = np.array(query), np.array(keys), np.array(values)
-        weights = np.asarray(weigh(score(q, k) / heat(temperature)))
-        return mix(weights, k, v), weights
+        scaled = replace(recipe, scale=lambda at: 1.0 / heat(temperature, len(query)))
+        return tuple(part[0] for part in scaled.cook([query], keys, values))
 
     return lookup
 
@@ -290,11 +261,6 @@ def _soft(
 def _soft_oracle(query: Any, keys: Any, values: Any, temperature: float = 1.0) -> Any:
     weights = (tensor(keys) @ tensor(query) / temperature).softmax(-1)
     return (weights @ tensor(values)).numpy(), weights.numpy()
-
-
-def _swapped(*args: Any, **kwargs: Any) -> Any:
-    output, weights = _soft_oracle(*args, **kwargs)
-    return weights, output
 
 
 SOFT_LOOKUP = Exercise(
@@ -315,16 +281,24 @@ SOFT_LOOKUP = Exercise(
     cases=_soft_cases,
     oracle=_soft_oracle,
     mistakes=(
-        *mistakes_in_softmax(lambda weigh: _soft(weigh=weigh)),
+        *mistakes_in(
+            _soft,
+            in_softmax.SOFTMAX,
+            in_softmax.NO_SOFTMAX,
+            in_softmax.LARGE_IN_PYTHON,
+            in_attention.SCORES,
+            in_attention.MIX,
+            in_attention.RESULTS,
+        ),
         Mistake(
             "temperature-ignored",
-            _soft(heat=lambda temperature: 1.0),
+            _soft(Recipe(), lambda temperature, d_k: 1.0),
             "The answer is the one for temperature 1, whatever temperature is asked for.",
             "Divide every score by `temperature` before softmax.",
         ),
         Mistake(
             "temperature-multiplied",
-            _soft(heat=lambda temperature: 1.0 / temperature),
+            _soft(Recipe(), lambda temperature, d_k: 1.0 / temperature),
             "The scores are multiplied by the temperature, so that hot and cold trade places.",
             "Divide: a small temperature has to make differences between scores larger.",
         ),
@@ -339,98 +313,16 @@ SOFT_LOOKUP = Exercise(
         ),
         Mistake(
             "temperature-squared",
-            _soft(heat=lambda temperature: temperature**2),
+            _soft(Recipe(), lambda temperature, d_k: temperature**2),
             "The scores are divided by the temperature twice.",
             "Divide once: either the query or the scores.",
         ),
         Mistake(
             "scaled-by-sqrt-d",
-            _soft(score=lambda query, keys: keys @ query / np.sqrt(len(query))),
+            _soft(Recipe(), lambda temperature, d_k: temperature * d_k**0.5),
             "The scores are divided by √d_k as well. That factor comes in lesson 02; here the "
             "temperature is the only scale.",
             "Divide by `temperature` alone.",
-        ),
-        Mistake(
-            "distance-not-dot-product",
-            _soft(score=lambda query, keys: -np.linalg.norm(keys - query, axis=-1)),
-            "Similarity is measured by (negative) distance. This lesson's measure is the dot "
-            "product.",
-            "Score a key by the sum of the products of its entries with the query's.",
-        ),
-        Mistake(
-            "distance-not-dot-product",
-            _soft(score=lambda query, keys: -((keys - query) ** 2).sum(-1)),
-            "Similarity is measured by (negative) squared distance. This lesson's measure is the "
-            "dot product.",
-            "Score a key by the sum of the products of its entries with the query's.",
-        ),
-        Mistake(
-            "cosine-not-dot-product",
-            _soft(
-                score=lambda query, keys: (
-                    keys @ query / (np.linalg.norm(query) * np.linalg.norm(keys, axis=-1))
-                )
-            ),
-            "The dot products are divided by the lengths of query and key. That is the cosine, "
-            "which forgets how long a key is.",
-            "Leave the lengths out: the dot product alone is the score.",
-        ),
-        Mistake(
-            "sum-of-sums",
-            _soft(score=lambda query, keys: (keys + query).sum(-1)),
-            "Entries of query and key are added to each other instead of multiplied.",
-            "Multiply pairs, then add up the products.",
-        ),
-        Mistake(
-            "no-softmax",
-            _soft(weigh=lambda scores: scores),
-            "The weights are the scores: softmax is missing.",
-            "Pass the scores through `softmax`.",
-        ),
-        Mistake(
-            "best-value-only",
-            _soft(mix=lambda weights, keys, values: values[weights.argmax()]),
-            "The weights are soft and the output is not: it is the value of the best key alone.",
-            "Add up every value times its weight.",
-        ),
-        Mistake(
-            "last-value-only",
-            _soft(mix=lambda weights, keys, values: weights[-1] * values[-1]),
-            "The output is the last value times its weight: it was assigned where it should be "
-            "added.",
-            "Start the output at zeros and use `+=`.",
-        ),
-        Mistake(
-            "keys-as-values",
-            _soft(mix=lambda weights, keys, values: weights @ keys),
-            "The output is an average of the keys. Keys decide the weights; values are what is "
-            "averaged.",
-            "Use `values` in the last sum.",
-        ),
-        Mistake(
-            "values-unweighted",
-            _soft(mix=lambda weights, keys, values: values.sum(axis=0)),
-            "The output is the sum of all values; the weights were not used.",
-            "Multiply each value by its weight before adding.",
-        ),
-        Mistake(
-            "mean-of-weighted-values",
-            _soft(mix=lambda weights, keys, values: weights @ values / len(values)),
-            "The weighted sum is divided by the number of keys. The weights add up to 1 already, "
-            "so the sum is the average.",
-            "Leave out the division.",
-        ),
-        Mistake(
-            "swapped-results",
-            _swapped,
-            "Both results are right and stand in the wrong order.",
-            "Return `output, weights`.",
-        ),
-        Mistake(
-            "unstable-softmax",
-            _soft(weigh=lambda scores: np.array(python_softmax(scores.tolist()))),
-            UNSTABLE_REASON,
-            UNSTABLE_REMEDY,
         ),
     ),
     properties=(
