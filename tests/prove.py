@@ -7,6 +7,7 @@ all; every mutant of a solution has to be rejected, or to stand in `tests/surviv
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -103,7 +104,9 @@ def main() -> int:
     lessons = [asked.lesson] if asked.lesson else list(slugs())
     homes = [(lesson, name) for lesson in lessons for name in exercises_of(lesson)]
     mine = [i for i, answer in enumerate(all_answers()) if answer.lesson in lessons]
-    with ProcessPoolExecutor(asked.jobs) as pool:
+    # Not forks: PyTorch has threads by now, which a fork would wait for without end.
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(asked.jobs, mp_context=spawned) as pool:
         killed = run(pool, partial(mutated, seeds=(FIRST, FIRST + 1)), homes)
         steady = run(pool, partial(proven, pairs=asked.seeds // 2), mine)
     print(*table("mutants                            tried  gaps", killed), sep="\n")

@@ -51,6 +51,8 @@ class Case:
         sizes: where the exercise is a module, what its constructor is given.
         state: and the parameters loaded into it, tensors by name.
         gradient: compare gradients with respect to float tensors in args, and to state.
+        laid: 'views' for arrays that are not contiguous, 'meta' for tensors on that device: there
+            only type, shape and dtype are compared. See `Call`.
     """
 
     group: str
@@ -63,6 +65,7 @@ class Case:
     sizes: tuple[Any, ...] | None = None
     state: Mapping[str, Any] = field(default_factory=dict)
     gradient: bool = False
+    laid: str = ""
 
 
 @dataclass(frozen=True, slots=True)

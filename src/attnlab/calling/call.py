@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attnlab.calling.deadline import Deadline, Overrun
-from attnlab.calling.observe import ITEM_LIMIT, Other, Value, observe, rebuild, type_name
+from attnlab.calling.observe import ITEM_LIMIT, Other, Value, lay, observe, rebuild, type_name
 
 PRINT_LIMIT = 64 * 1024  # characters a function may print in one call
 PRINT_SHOWN = 400  # of which a card shows the first
@@ -37,6 +37,8 @@ class Call:
         gradient: take gradients with respect to args and parameters, instead of the result.
         unfused: refuse PyTorch's own attention while the call lasts.
         most: numbers that are looked at in what it returns, and in each input afterwards.
+        laid: how arrays and tensors come: '' as usual, 'views' that are not contiguous, or on the
+            'meta' device, where they have a shape and no numbers.
     """
 
     args: tuple[Value, ...]
@@ -46,6 +48,7 @@ class Call:
     gradient: bool = False
     unfused: bool = False
     most: int = ITEM_LIMIT
+    laid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +121,8 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
     Returns:
         The outcome. Nothing that the function raises comes out of here.
     """
-    args = [rebuild(value) for value in call.args]
-    kwargs = {name: rebuild(value) for name, value in call.kwargs.items()}
+    args = [lay(rebuild(value), call.laid) for value in call.args]
+    kwargs = {name: lay(rebuild(value), call.laid) for name, value in call.kwargs.items()}
     # What is looked at afterwards: tuples, which cannot be changed by way of a frame.
     inputs = (*args, *kwargs.values())
     printed = Printed()

@@ -57,7 +57,9 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """A list, tuple, array or tensor with more items than are looked at, known by its size.
+    """A list, tuple, array or tensor whose items are not looked at, known by its size.
+
+    There are too many; or it is on the meta device, where there are none.
 
     `shape` is a list's or tuple's length alone; `dtype` is '' for them.
     """
@@ -154,6 +156,20 @@ def rebuild(value: Value) -> Any:
             return torch.from_numpy(array)
         case _:
             raise TypeError(f"cannot rebuild {value}")
+
+
+def lay(thing: Any, how: str) -> Any:
+    """An array or tensor laid out in another way; all else as it is.
+
+    Args:
+        how: 'views' for one that is not contiguous, 'meta' for that device, '' for no change.
+    """
+    shape = getattr(thing, "shape", ())
+    if how == "views" and len(shape) > 1:
+        turned = thing.swapaxes(-1, -2)
+        copied = turned.contiguous() if hasattr(turned, "contiguous") else turned.copy("C")
+        return copied.swapaxes(-1, -2)
+    return thing.to("meta") if how == "meta" and hasattr(thing, "to") else thing
 
 
 def numbers_in(value: Value) -> int:
@@ -258,9 +274,11 @@ def _observe_numpy(thing: Any, budget: list[int]) -> Value:
 
 
 def _observe_torch(thing: Any, budget: list[int]) -> Value:
+    dtype = str(thing.dtype).removeprefix("torch.")
+    if thing.device.type == "meta":
+        return Large("tensor", tuple(thing.shape), dtype)
     if thing.device.type != "cpu":  # where the inputs are
         return Other(f"torch tensor on device {thing.device.type}")
-    dtype = str(thing.dtype).removeprefix("torch.")
     if dtype not in PLAIN_DTYPES or thing.layout.__repr__() != "torch.strided":
         return Other(f"torch tensor of dtype {dtype}")
     budget[0] -= thing.numel()

@@ -34,6 +34,11 @@ GENERAL = {
         "End a mask with `.bool()` or a comparison; elsewhere look for an array or tensor made "
         "with a dtype of its own, for `//`, and for `.float()`.",
     ),
+    "wrong-device": (
+        "A tensor is made on the CPU unless told otherwise, wherever the inputs are.",
+        "Give `torch.ones`, `torch.arange` and the like a `device=`: the one that is asked for, or "
+        "an input's own, `x.device`.",
+    ),
     "non-finite": (
         "inf − inf, 0 · inf and 0 / 0 all give NaN, and NaN spreads to everything it touches.",
         "Print each intermediate result for this input and find the first that is not finite.",

@@ -105,6 +105,7 @@ def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
         case.gradient,
         exercise.fused_banned,
         most=LEEWAY + TIMES * numbers,
+        laid=case.laid,
     )
     inputs = {**dict(zip(exercise.parameters, args, strict=False)), **kwargs}
     return Posed(seed, case, call, right, exercise.slots(case), inputs)

@@ -53,6 +53,8 @@ class Tried:
 def examine(posed: Posed, outcome: Outcome) -> Tried:
     """Compare what a call gave with what is right, and its inputs with what they were."""
     case = posed.case
+    if case.laid == "meta":
+        return Tried(posed, outcome, _on_meta(outcome, posed.right, posed.slots), None, None)
     difference, arrays = compare(
         outcome, posed.right, posed.slots, case.tolerance, case.exact_zeros
     )
@@ -98,6 +100,28 @@ def compare(
         differences.append(_different(got, right, slot, tolerance, exact_zeros))
     first = next(filter(None, differences), None)
     return first, tuple(arrays) if len(arrays) == len(slots) else None
+
+
+def _on_meta(outcome: Outcome, expected: Answer, slots: tuple[Slot, ...]) -> Difference | None:
+    """What is wrong with an outcome on the meta device, as far as there it can be told."""
+    if outcome.raised and "device" not in outcome.raised.message:
+        return None  # it asked for a number, and there is none
+    if outcome.stopped or outcome.raised:
+        return _abnormal(outcome, expected)
+    assert outcome.returned is not None
+    parts = _split(outcome.returned, slots)
+    if isinstance(parts, Difference):
+        return parts
+    for part, right, slot in zip(parts, expected.values, slots, strict=True):
+        if not isinstance(part, Large):
+            text = f"{slot.name} is {describe(part)} on the CPU, and another device was given"
+            return Difference("wrong-device", text)
+        if part.shape != right.shape:
+            return _wrong_shape(slot, right.shape, part.shape)
+        if part.dtype != right.dtype.name:
+            text = f"{slot.name} should have dtype {right.dtype} and has {part.dtype}"
+            return Difference("wrong-dtype", text)
+    return None
 
 
 def changed_input(before: Mapping[str, Value], after: tuple[Value, ...]) -> Difference | None:
@@ -229,6 +253,9 @@ def _ragged(rows: Items, place: str) -> Difference | None:
 def _shaped(part: Value, right: np.ndarray, slot: Slot) -> np.ndarray | Difference:
     """A slot's value as an array of the right shape, or what keeps it from being one."""
     if isinstance(part, Large) and part.kind == slot.kind:
+        if part.shape == right.shape:
+            text = f"{slot.name} is on the meta device, where it has a shape and no numbers"
+            return Difference("wrong-device", text)
         return _wrong_shape(slot, right.shape, part.shape)
     got = _to_array(part, slot)
     if isinstance(got, Difference) or got.shape == right.shape:

@@ -34,7 +34,7 @@ def diagnose(
     if difference.slug not in ("mutated-input", "nondeterministic"):
         group = shown.posed.case.group
         first = next(i for i, item in enumerate(tried) if item.posed.case.group == group)
-        failed = [item for item in tried if item.posed.case.group == group]
+        failed = [item for item in tried[first:] if item.posed.case.group == group]
         passed = [item for item in tried[:first] if not item.posed.case.raises]
         mistake = _mistake(exercise, failed, passed)
         if mistake:
@@ -82,6 +82,9 @@ def _mistake(
         and which differs from the right answer in those that failed. None if there is no
         such mistake, or if several fit that no case tells apart.
     """
+    failed, passed = (
+        [item for item in items if item.posed.case.laid != "meta"] for items in (failed, passed)
+    )
     for mistakes in (exercise.mistakes, exercise.pairs):
         fitting = [
             mistake
@@ -107,13 +110,20 @@ def _equal_in_all(mistake: Mistake, tried: Sequence[Tried]) -> bool:
 
 
 def _tells(mistake: Mistake, tried: Sequence[Tried]) -> bool:
-    """Whether a mistake differs from the right answer on two seeds or more."""
+    """Whether a mistake shows, by more than an accident, on two seeds or more."""
     seeds = {
         item.posed.seed
         for item in tried
-        if not _same_answer(_mistaken(mistake, item.posed), item.posed.right)
+        if not _is_accident(item.outcome)
+        and not _same_answer(_mistaken(mistake, item.posed), item.posed.right)
     }
     return len(seeds) >= 2
+
+
+def _is_accident(outcome: Outcome) -> bool:
+    """Whether it raised what anything may raise, which tells nothing."""
+    raised = outcome.raised
+    return raised is not None and raised.name not in ARITHMETIC and not is_meant(raised)
 
 
 def _mistaken(mistake: Mistake, posed: Posed) -> Answer:
@@ -128,9 +138,8 @@ def equals(outcome: Outcome, answer: Answer, slots: tuple[Slot, ...], tolerance:
     """Whether an outcome has an answer's numbers, or its exception. NaN equals NaN here."""
     if outcome.stopped:
         return False
-    if outcome.raised:  # by accident anything may raise a TypeError
-        telling = is_meant(outcome.raised) or answer.raises in ARITHMETIC
-        return telling and outcome.raised.name == answer.raises
+    if outcome.raised:
+        return outcome.raised.name == answer.raises
     if answer.raises:
         return False
     assert outcome.returned is not None

@@ -79,6 +79,9 @@ SOFTMAX: Part = (
         "All the weight is on the best match. That is the hard lookup again, with no gradient.",
         "Every key that may be attended to gets a share: divide all exponentials by their sum.",
         {"weigh": one_hot},
+        {"weigh": lambda s: one_hot(s.flip(-1)).flip(-1)},
+        {"weigh": lambda s: (s == s.amax(-1, keepdim=True)).to(s.dtype)},
+        {"weigh": lambda s: over_sum((s == s.amax(-1, keepdim=True)).to(s.dtype))},
     ),
     wrong(
         "uniform-weights",

@@ -8,8 +8,19 @@ from typing import Any
 import numpy as np
 
 from attnlab.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
+from attnlab.inputs import (
+    far_rows,
+    holes,
+    near_rows,
+    ones_in_turn,
+    opposed,
+    ragged,
+    random_list,
+    rounded,
+    sizes,
+    tied_rows,
+)
 from attnlab.lessons.pure_python import LESSON
-from attnlab.lessons.soft_lookup.exercises import MINUS_INFINITY, random_list
 from attnlab.mistakes import in_attention, in_softmax
 from attnlab.mistakes.recipe import Recipe, mistakes_in
 from attnlab.reference import attend, softmax, tensor, weights
@@ -27,15 +38,20 @@ NOT_RESET = "Put the line that sets it to 0 inside the loop, just before the sum
 
 
 def _matmul_cases(rng: np.random.Generator) -> Iterator[Case]:
-    for n, inner, m in ((5, 4, 3), (2, 6, 7)):
-        yield Case("values", (random_list(rng, n, inner), random_list(rng, inner, m)))
-    ints = rng.integers(-4, 5, (3, 2)).tolist(), rng.integers(-4, 5, (2, 4)).tolist()
+    def pair(n: int, inner: int, m: int) -> tuple[Matrix, Matrix]:
+        return random_list(rng, n, inner), random_list(rng, inner, m)
+
+    yield Case("values", pair(*sizes(rng, 3)))
+    yield Case("values", pair(*sizes(rng, 3)))
+    n, inner, m = sizes(rng, 3)
+    ints = rng.integers(-4, 5, (n, inner)).tolist(), rng.integers(-4, 5, (inner, m)).tolist()
     yield Case("values", ints, note="entries are ints")
-    note = "the sizes are 1"
-    yield Case("values", (random_list(rng, 1, 3), random_list(rng, 3, 1)), note=note)
-    for rows_of_b in (3, 5):
-        args = random_list(rng, 2, 4), random_list(rng, rows_of_b, 6)
-        note = f"A is (2, 4) and B is ({rows_of_b}, 6)"
+    for one in ones_in_turn(rng, 3):
+        yield Case("values", pair(*one), note="one of the sizes is 1")
+    n, inner, m = sizes(rng, 3)
+    for rows_of_b in (inner - 1, inner + 1):
+        args = random_list(rng, n, inner), random_list(rng, rows_of_b, m)
+        note = f"A is ({n}, {inner}) and B is ({rows_of_b}, {m})"
         yield Case("refuses", args, raises="ValueError", note=note)
 
 
@@ -148,16 +164,13 @@ MATMUL = Exercise(
 
 
 def _transpose_cases(rng: np.random.Generator) -> Iterator[Case]:
-    yield Case("values", (random_list(rng, 5, 3),))
-    yield Case("values", (random_list(rng, 2, 7),))
-    yield Case("values", (random_list(rng, 1, 4),), note="there is one row")
-    yield Case("values", (random_list(rng, 4, 1),), note="there is one column")
-    ragged = random_list(rng, 3, 4)
-    ragged[1] = ragged[1][:-1]
-    yield Case("refuses", (ragged,), raises="ValueError", note="the second row is shorter")
-    longer = random_list(rng, 3, 4)
-    longer[2] = longer[2] + [0.5]
-    yield Case("refuses", (longer,), raises="ValueError", note="the last row is longer")
+    yield Case("values", (random_list(rng, *sizes(rng, 2)),))
+    yield Case("values", (rng.normal(size=sizes(rng, 2)).tolist(),))
+    for one in ones_in_turn(rng, 2):
+        yield Case("values", (random_list(rng, *one),), note="one of the sizes is 1")
+    yield Case("values", (random_list(rng, 1, 1),), note="there is one number")
+    for wrong, note in ragged(rng, random_list(rng, *sizes(rng, 2, 3))):
+        yield Case("refuses", (wrong,), raises="ValueError", note=note)
 
 
 TRANSPOSE = Exercise(
@@ -237,18 +250,20 @@ TRANSPOSE = Exercise(
 
 
 def _softmax_rows_cases(rng: np.random.Generator) -> Iterator[Case]:
-    yield Case("values", (random_list(rng, 5, 7),))
-    yield Case("values", (random_list(rng, 3, 2, std=3.0),))
-    yield Case("values", (random_list(rng, 4, 1),), note="each row has one score")
-    near = [[shift + score for score in random_list(rng, 3)] for shift in (1e4, -1e4, 0.0, 5e3)]
-    yield Case("large", (near,), note="rows are near 10,000, -10,000, 0 and 5,000")
-    wide = rng.permuted(np.tile([1e4, -1e4, 0.0], (4, 1)), axis=-1).tolist()
-    yield Case("large", (wide,), note="each row reaches from -10,000 to 10,000")
-    low = [[score - 1e4 for score in row] for row in random_list(rng, 2, 5)]
+    n, m = sizes(rng, 2, 4)
+    yield Case("values", (random_list(rng, n, m),))
+    yield Case("values", (rng.normal(0, 3, sizes(rng, 2)).tolist(),))
+    for one in ones_in_turn(rng, 2):
+        yield Case("values", (random_list(rng, *one),), note="one of the sizes is 1")
+    yield Case("values", (rounded(tied_rows(rng, m)),), note="some scores are equal")
+    note = "rows are near 10,000, -10,000, 0 and 5,000"
+    yield Case("large", (rounded(near_rows(rng, n)),), note=note)
+    yield Case("large", (rounded(far_rows(rng, m)),), note="scores are thousands apart")
+    low = [[score - 1e4 for score in row] for row in random_list(rng, n, m)]
     yield Case("large", (low,), note="all rows are near -10,000")
-    blocked = random_list(rng, 4, 3)
-    blocked[0][1] = blocked[1][0] = blocked[1][2] = blocked[3][2] = MINUS_INFINITY
-    yield Case("blocked", (blocked,), note="some scores are -inf", exact_zeros=True)
+    for rows in (rng.normal(size=(3, m)), far_rows(rng, m)):
+        blocked = rounded(np.where(holes(rng, 3, m), rows, -np.inf))
+        yield Case("blocked", (blocked,), note="some scores are -inf", exact_zeros=True)
 
 
 def _shifted(S: Matrix) -> np.ndarray:
@@ -306,16 +321,21 @@ SOFTMAX_ROWS = Exercise(
 
 
 def _weights_cases(rng: np.random.Generator) -> Iterator[Case]:
-    for n, m, d_k in ((5, 7, 4), (3, 2, 6)):
-        yield Case("values", (random_list(rng, n, d_k), random_list(rng, m, d_k)))
-    yield Case(
-        "values", (random_list(rng, 1, 3), random_list(rng, 2, 3)), note="there is one query"
-    )
-    large = random_list(rng, 3, 2, std=90.0), random_list(rng, 5, 2, std=90.0)
+    def pair(n: int, m: int, d_k: int) -> tuple[Matrix, Matrix]:
+        return random_list(rng, n, d_k), random_list(rng, m, d_k)
+
+    n, m, d_k = sizes(rng, 3)
+    yield Case("values", pair(n, m, d_k))
+    yield Case("values", pair(*sizes(rng, 3)))
+    for one in ones_in_turn(rng, 3):
+        yield Case("values", pair(*one), note="one of the sizes is 1")
+    n, m, d_k = sizes(rng, 3, 4)
+    queries = rounded(opposed(rng.normal(0, 90, (n, d_k))))
+    large = queries, random_list(rng, m, d_k, std=90.0)
     yield Case("large", large, note="scores are in the thousands")
-    for wide in (3, 5):
-        args = random_list(rng, 2, 4), random_list(rng, 6, wide)
-        note = f"queries are 4 wide and keys {wide}"
+    for wide in (d_k - 1, d_k + 1):
+        args = random_list(rng, n, d_k), random_list(rng, m, wide)
+        note = f"queries are {d_k} wide and keys {wide}"
         yield Case("refuses", args, raises="ValueError", note=note)
 
 
@@ -369,21 +389,34 @@ ATTENTION_WEIGHTS = Exercise(
 
 
 def _self_cases(rng: np.random.Generator) -> Iterator[Case]:
-    def sentence(n: int, d: int, d_k: int, d_v: int, std: float = 1.0) -> tuple[Any, ...]:
-        X = random_list(rng, n, d, std=std)
-        return X, *(random_list(rng, d, width) for width in (d_k, d_k, d_v))
+    def sentence(n: int, d: int, d_k: int, d_v: int) -> list[Matrix]:
+        matrices = [random_list(rng, d, width, std=d**-0.5) for width in (d_k, d_k, d_v)]
+        return [random_list(rng, n, d), *matrices]
 
-    yield Case("values", sentence(5, 6, 4, 3))
-    yield Case("values", sentence(3, 4, 2, 5))
-    yield Case("single", sentence(1, 3, 4, 2), note="there is one token")
-    yield Case("large", sentence(3, 4, 2, 5, std=60.0), note="scores are in the thousands")
-    X, W_q, W_k, W_v = sentence(5, 6, 4, 3)
-    narrow = [row[:-1] for row in X]
-    note = "X is (5, 5) and the matrices have 6 rows"
-    yield Case("refuses", (narrow, W_q, W_k, W_v), raises="ValueError", note=note)
-    note = "W_q is (6, 4) and W_k is (6, 3)"
-    thin = [row[:-1] for row in W_k]
-    yield Case("refuses", (X, W_q, thin, W_v), raises="ValueError", note=note)
+    some = sizes(rng, 4)
+    yield Case("values", tuple(sentence(*some)))
+    yield Case("values", tuple(sentence(*sizes(rng, 4))))
+    single, *others = ones_in_turn(rng, 4)
+    yield Case("single", tuple(sentence(*single)), note="there is one token")
+    for one in others:
+        yield Case("single", tuple(sentence(*one)), note="one of the sizes is 1")
+    n, d, *widths = sizes(rng, 4, 4)
+    X = rounded(opposed(rng.normal(0, 60, (n, d))))
+    yield Case("large", (X, *sentence(n, d, *widths)[1:]), note="scores are in the thousands")
+    X, *matrices = sentence(*some)
+    for change, how in ((lambda row: row[:-1], "narrower"), (lambda row: [*row, 0.5], "wider")):
+        wrong = [change(row) for row in X]
+        note = f"X is {how} than the matrices have rows"
+        yield Case("refuses", (wrong, *matrices), raises="ValueError", note=note)
+        thin = [change(row) for row in matrices[1]]
+        note = f"W_k is {how} than W_q"
+        yield Case("refuses", (X, matrices[0], thin, matrices[2]), raises="ValueError", note=note)
+    for place, name in enumerate(("W_q", "W_k", "W_v")):
+        matrix = matrices[place]
+        for wrong, how in ((matrix[:-1], "few"), ([*matrix, matrix[0]], "many")):
+            changed = [*matrices[:place], wrong, *matrices[place + 1 :]]
+            note = f"{name} has a row too {how}"
+            yield Case("refuses", (X, *changed), raises="ValueError", note=note)
 
 
 def _attend(recipe: Recipe) -> Callable[..., Any]:

@@ -9,6 +9,17 @@ from typing import Any
 import numpy as np
 
 from attnlab.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
+from attnlab.inputs import (
+    far_rows,
+    holes,
+    near_rows,
+    ones_in_turn,
+    ragged,
+    random_list,
+    rounded,
+    sizes,
+    tied_rows,
+)
 from attnlab.lessons.soft_lookup import LESSON
 from attnlab.mistakes import in_attention, in_softmax
 from attnlab.mistakes.recipe import Recipe, mistakes_in
@@ -18,27 +29,29 @@ SPINES = ["tides", "moss", "glass", "bread", "owls", "maps", "salt", "sleep", "r
 MINUS_INFINITY = float("-inf")
 
 
-def random_list(rng: np.random.Generator, *shape: int, std: float = 1.0) -> Any:
-    """Standard normal numbers as nested lists, rounded so that a card can show them whole."""
-    return np.round(rng.normal(0, std, shape), 2).tolist()
-
-
 # hard_lookup ---------------------------------------------------------------------------------
 
 
 def _hard_cases(rng: np.random.Generator) -> Iterator[Case]:
-    words = [str(word) for word in rng.permutation(SPINES)[:7]]
-    yield Case("match", (words[4], words, random_list(rng, 7, 3)), note="keys are words")
-    vectors = random_list(rng, 5, 4)
-    yield Case("match", (list(vectors[1]), vectors, random_list(rng, 5, 3)), note="keys are lists")
-    yield Case("match", (words[0], words[:2], random_list(rng, 2, 5)), note="there are two keys")
-    twice = [*words[:4], words[1]]
-    yield Case("several", (words[1], twice, random_list(rng, 5, 3)), note="two keys match")
+    m, d_k, d_v = sizes(rng, 3, 3)
+    words = [str(word) for word in rng.permutation(SPINES)]
+    for place in (0, int(rng.integers(1, m - 1))):
+        args = words[place], words[:m], random_list(rng, m, d_v)
+        yield Case("match", args, note="keys are words")
+    vectors = random_list(rng, m, d_k)
+    yield Case(
+        "match", (list(vectors[1]), vectors, random_list(rng, m, d_v)), note="keys are lists"
+    )
+    yield Case("match", (words[0], words[:1], random_list(rng, 1, d_v)), note="there is one key")
+    yield Case("match", (words[1], words[:m], random_list(rng, m, 1)), note="values are one wide")
+    twice = [*words[:m], words[1]]
+    args = words[1], twice, random_list(rng, m + 1, d_v)
+    yield Case("several", args, note="two keys match, one of them the last")
     note = "the value that belongs to the key is all 0"
-    some = random_list(rng, 4, 3)
-    some[1] = [0.0] * 3
-    yield Case("missing", (words[1], words[:4], some), note=note)
-    yield Case("missing", ("zinc", words, random_list(rng, 7, 3)), raises="KeyError")
+    some = random_list(rng, m, d_v)
+    some[1] = [0.0] * d_v
+    yield Case("missing", (words[1], words[:m], some), note=note)
+    yield Case("missing", ("zinc", words[:m], random_list(rng, m, d_v)), raises="KeyError")
     yield Case("missing", (9, [], []), raises="KeyError", note="there are no keys")
 
 
@@ -168,18 +181,26 @@ HARD_LOOKUP = Exercise(
 
 
 def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
-    yield Case("values", (random_list(rng, 7),))
-    yield Case("values", (random_list(rng, 5, std=3.0),))
-    yield Case("values", ([0, 1, 3],), note="scores are ints")
+    some, more = sizes(rng, 2, 4)
+    yield Case("values", (random_list(rng, some),))
+    yield Case("values", (rng.normal(0, 3, more).tolist(),), note="scores have all their digits")
+    yield Case("values", (rng.permutation([0, 1, 3]).tolist(),), note="scores are ints")
     yield Case("values", (random_list(rng, 1),), note="there is one score")
-    for shift in (1e4, -1e4):
-        scores = [shift + score for score in random_list(rng, 6)]
-        yield Case("large", (scores,), note=f"scores are near {shift:,.0f}")
-    yield Case("large", ([1e4, -1e4, 0.0, 9999.0],), note="scores reach from -10,000 to 10,000")
-    blocked = [MINUS_INFINITY, *random_list(rng, 4), MINUS_INFINITY]
-    yield Case("blocked", (blocked,), note="some scores are -inf", exact_zeros=True)
+    twice, equal = rounded(tied_rows(rng, some))
+    yield Case("values", (twice,), note="two scores are the largest")
+    yield Case("values", (equal,), note="all scores are equal")
+    for row in rounded(near_rows(rng, more)):
+        yield Case("large", (row,), note=f"scores are near {round(row[0], -3):,.0f}")
+    for row in rounded(far_rows(rng, some)):
+        yield Case("large", (row,), note="scores are thousands apart")
+    for row in (random_list(rng, some), rounded(far_rows(rng, some))[1]):
+        kept = holes(rng, some)
+        blocked = [score if keep else MINUS_INFINITY for score, keep in zip(row, kept, strict=True)]
+        yield Case("blocked", (blocked,), note="some scores are -inf", exact_zeros=True)
     yield Case("refuses", ([],), raises="ValueError", note="there are no scores")
-    yield Case("refuses", ([MINUS_INFINITY] * 3,), raises="ValueError", note="all scores are -inf")
+    for number in (1, some):
+        args = ([MINUS_INFINITY] * number,)
+        yield Case("refuses", args, raises="ValueError", note="all scores are -inf")
 
 
 SOFTMAX = Exercise(
@@ -217,25 +238,33 @@ SOFTMAX = Exercise(
 
 
 def _soft_cases(rng: np.random.Generator) -> Iterator[Case]:
-    def desk(m: int = 7, d_k: int = 4, d_v: int = 3) -> tuple[Any, Any, Any]:
+    def desk(m: int, d_k: int, d_v: int) -> tuple[Any, Any, Any]:
         return random_list(rng, d_k), random_list(rng, m, d_k), random_list(rng, m, d_v)
 
-    yield Case("values", desk())
-    yield Case("values", desk(5, 2, 6))
-    yield Case("values", desk(1, 3, 2), note="there is one key")
-    yield Case("temperature", (*desk(), 0.5), note="temperature is 0.5")
-    yield Case("temperature", (*desk(6, 3, 2),), {"temperature": 3.0}, note="temperature is 3")
-    query, keys, values = desk()
-    above = [abs(x) for x in query], [[abs(x) + 0.1 for x in key] for key in keys], values
+    m, d_k, d_v = sizes(rng, 3, 3)
+    yield Case("values", desk(m, d_k, d_v))
+    yield Case("values", desk(*sizes(rng, 3)))
+    for one in ones_in_turn(rng, 3):
+        yield Case("values", desk(*one), note="one of the sizes is 1")
+    yield Case("temperature", (*desk(m, d_k, d_v), 0.5), note="temperature is 0.5")
+    args, kwargs = desk(*sizes(rng, 3)), {"temperature": 3.0}
+    yield Case("temperature", args, kwargs, note="temperature is 3")
+    query, keys, values = desk(m, d_k, d_v)
+    above = [abs(x) + 0.1 for x in query], [[abs(x) + 0.1 for x in key] for key in keys], values
     yield Case("large", (*above, 1e-4), note="temperature is 0.0001")  # all scores are large
-    query, keys, values = desk()
-    for temperature in (0, -1.0):
+    for row in far_rows(rng, m) / 1e4:
+        along = np.array(query) / np.dot(query, query)
+        apart = query, (row[:, None] * along).tolist(), values, 1e-4
+        yield Case("large", apart, note="scores are thousands apart")
+    query, keys, values = desk(m, d_k, d_v)
+    for temperature in (0, -1.0, -1e-9):
         yield Case("refuses", (query, keys, values, temperature), raises="ValueError")
-    ragged_keys = [*keys[:-1], keys[-1][:-1]]
-    yield Case("refuses", (query, ragged_keys, values), raises="ValueError", note="keys are ragged")
-    ragged_values = [*values[:-1], values[-1] + [0.5]]
-    note = "values are ragged"
-    yield Case("refuses", (query, keys, ragged_values), raises="ValueError", note=note)
+    for wrong, note in ragged(rng, keys):
+        note = f"of the keys, {note}"
+        yield Case("refuses", (query, wrong, values), raises="ValueError", note=note)
+    for wrong, note in ragged(rng, values):
+        note = f"of the values, {note}"
+        yield Case("refuses", (query, keys, wrong), raises="ValueError", note=note)
     note = "there is a value too few"
     yield Case("refuses", (query, keys, values[:-1]), raises="ValueError", note=note)
     note = "there is a value too many"

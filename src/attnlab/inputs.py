@@ -1,0 +1,97 @@
+"""Inputs for cases: ordinary ones, and the corners that every exercise is tried at.
+
+All are drawn from the generator that is given, sizes and places included, so that nobody can list
+them. They are NumPy arrays of float64; a lesson turns them into what its learners compute with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+Generator = np.random.Generator
+FAR = 1e4  # scores so large that e to them overflows
+
+
+def sizes(rng: Generator, number: int, low: int = 2, high: int = 8) -> tuple[int, ...]:
+    """So many sizes from low to high that all differ."""
+    return tuple(int(size) for size in rng.choice(np.arange(low, high + 1), number, replace=False))
+
+
+def ones_in_turn(rng: Generator, number: int) -> list[tuple[int, ...]]:
+    """Sizes that all differ, with a 1 in each place in turn."""
+    return [
+        tuple(1 if at == place else size for at, size in enumerate(sizes(rng, number)))
+        for place in range(number)
+    ]
+
+
+def rounded(numbers: np.ndarray) -> Any:
+    """Nested lists of numbers that are short enough for a card to show."""
+    return np.round(numbers, 2).tolist()
+
+
+def far_rows(rng: Generator, m: int) -> np.ndarray:
+    """Rows (3, m) far from each other, and in each of them numbers that are as far apart.
+
+    The largest stands first in one, in the middle of another and last in a third. Whatever smaller
+    number is subtracted from a row, its first or last, its mean or its smallest, e to the largest
+    still overflows in one of the rows. m is at least 3.
+    """
+    rest = rng.uniform(-1.0, 0.6, (3, m))
+    rest[:, 0], rest[:, -1] = -1.0, -0.9
+    for row, place in enumerate((0, int(rng.integers(1, m - 1)), m - 1)):
+        rest[row, place] = 1.0
+    offsets = rng.permutation([0.0, 2.0, -2.0])[:, None]
+    return FAR * (rest + offsets)
+
+
+def near_rows(rng: Generator, m: int) -> np.ndarray:
+    """Rows (4, m) far from each other, and in each of them numbers that are close together."""
+    return rng.permutation([FAR, -FAR, 0.0, FAR / 2])[:, None] + rng.normal(size=(4, m))
+
+
+def tied_rows(rng: Generator, m: int) -> np.ndarray:
+    """Rows (2, m): the largest twice, and all equal. m is at least 3."""
+    rows = rng.normal(size=(2, m))
+    rows[0, rng.choice(m, 2, replace=False)] = rows[0].max() + 0.5
+    rows[1] = rows[1, 0]
+    return rows
+
+
+def holes(rng: Generator, *shape: int) -> np.ndarray:
+    """A mask that leaves each row something and blocks something, in places that vary.
+
+    Returns:
+        bool, of that shape, True = attend; its last axis has at least two entries.
+    """
+    mask = rng.random(shape) < 0.6
+    places = rng.permuted(np.broadcast_to(np.arange(shape[-1]), shape), axis=-1)
+    mask[places == 0], mask[places == 1] = True, False
+    return mask
+
+
+def random_list(rng: Generator, *shape: int, std: float = 1.0) -> Any:
+    """Normal numbers as nested lists, rounded so that a card can show them whole."""
+    return rounded(rng.normal(0, std, shape))
+
+
+def opposed(rows: np.ndarray) -> np.ndarray:
+    """The same with the second row turned round: what is largest for one is smallest for both."""
+    rows[..., 1, :] = -rows[..., 0, :]
+    return rows
+
+
+def ragged(rng: Generator, rows: list[list[float]]) -> Iterator[tuple[list[list[float]], str]]:
+    """Matrices with one row of another length, and which it is.
+
+    The first, one in the middle and the last, shorter and longer.
+    """
+    middle = int(rng.integers(1, len(rows) - 1))
+    for place, where in ((0, "first"), (middle, "middle"), (len(rows) - 1, "last")):
+        shorter, longer = rows[place][:-1], [*rows[place], 0.5]
+        for row, how in ((shorter, "shorter"), (longer, "longer")):
+            named = f"row {place}" if where == "middle" else f"the {where} row"
+            yield [*rows[:place], row, *rows[place + 1 :]], f"{named} is {how}"
