@@ -95,3 +95,32 @@ def ragged(rng: Generator, rows: list[list[float]]) -> Iterator[tuple[list[list[
         for row, how in ((shorter, "shorter"), (longer, "longer")):
             named = f"row {place}" if where == "middle" else f"the {where} row"
             yield [*rows[:place], row, *rows[place + 1 :]], f"{named} is {how}"
+
+
+def qkv(
+    rng: Generator, *leading: int, among: tuple[int, ...] = (), std: float = 1.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Queries (…, N, d_k), keys (…, M, d_k) and values (…, M, d_v).
+
+    Args:
+        among: N, M, d_k and d_v; drawn if not given.
+        std: of the queries; each one's opposite is among them if scores shall be large.
+    """
+    n, m, d_k, d_v = among or sizes(rng, 4)
+    q, k, v = (rng.normal(size=(*leading, *size)) for size in ((n, d_k), (m, d_k), (m, d_v)))
+    return (opposed(q * std) if std > 1 else q), k, v
+
+
+def alike(rng: Generator, *leading: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same with scores in the thousands, of both signs, and much alike within each row.
+
+    So a mask hides any of them and leaves the rest something: whoever masks after softmax, and
+    divides by what is left, is right as well.
+    """
+    n, m, d_k, d_v = sizes(rng, 4, 3)
+    along = rng.normal(size=d_k)
+    along /= np.linalg.norm(along)
+    far = rng.permuted(np.linspace(-1.0, 1.0, n) * FAR + FAR / 9) / along.size**0.5
+    q = far[:, None] * along + rng.normal(size=(*leading, n, d_k))
+    k = along + rng.normal(size=(*leading, m, d_k)) * 2e-4
+    return q, k, rng.normal(size=(*leading, m, d_v))

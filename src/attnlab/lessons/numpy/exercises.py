@@ -18,6 +18,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
+from attnlab.inputs import alike, far_rows, holes, near_rows, ones_in_turn, qkv, sizes, tied_rows
 from attnlab.lessons.numpy import LESSON
 from attnlab.mistakes import in_attention, in_softmax
 from attnlab.mistakes.recipe import Recipe, mistakes_in
@@ -30,19 +31,24 @@ Arrays = Any  # arrays from a case
 
 
 def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
-    yield Case("values", (rng.normal(size=(5, 7)),))
-    yield Case("values", (rng.normal(0, 3, (2, 5, 4)),))
-    yield Case("values", (rng.normal(size=6),), note="scores have one axis")
-    yield Case("axis", (rng.normal(size=(5, 7)), 0), note="axis is 0")
-    yield Case("axis", (rng.normal(size=(2, 5, 4)),), {"axis": 1}, note="axis is 1")
-    yield Case("axis", (rng.normal(size=(2, 5, 4)), -3), note="axis is -3")
-    far = rng.normal(size=(3, 5)) + np.array([[1e4], [-1e4], [0.0]])
-    yield Case("large", (far,), note="rows are near 10,000, -10,000 and 0")
-    wide = rng.permuted(np.tile([1e4, -1e4, 0.0, 9e3], (3, 1)), axis=-1)
-    yield Case("large", (wide,), note="each row reaches from -10,000 to 10,000")
-    blocked = rng.normal(size=(3, 4))
-    blocked[0, 1] = blocked[2, 0] = blocked[2, 3] = -np.inf
-    yield Case("large", (blocked,), note="some scores are -inf", exact_zeros=True)
+    b, n, m = sizes(rng, 3, 3)
+    yield Case("values", (rng.normal(size=(n, m)),))
+    yield Case("values", (rng.normal(0, 3, (b, n, m)),), note="scores have three axes")
+    yield Case("values", (rng.normal(size=m),), note="scores have one axis")
+    for one in ones_in_turn(rng, 2):
+        yield Case("values", (rng.normal(size=one),), note="one of the sizes is 1")
+    yield Case("values", (tied_rows(rng, m),), note="some scores are equal")
+    yield Case("values", (rng.normal(size=(b, n, m)),), laid="views", note="scores are a view")
+    yield Case("axis", (rng.normal(size=(n, m)), 0), note="axis is 0")
+    yield Case("axis", (rng.normal(size=(b, n, m)),), {"axis": 1}, note="axis is 1")
+    yield Case("axis", (rng.normal(size=(b, n, m)), -3), note="axis is -3")
+    yield Case("large", (near_rows(rng, m),), note="rows are near 10,000, -10,000, 0 and 5,000")
+    yield Case("large", (far_rows(rng, m),), note="scores are thousands apart")
+    low = rng.normal(size=(n, m)) - 1e4
+    yield Case("large", (low,), note="all scores are near -10,000")
+    for rows in (rng.normal(size=(3, m)), far_rows(rng, m)):
+        blocked = np.where(holes(rng, 3, m), rows, -np.inf)
+        yield Case("large", (blocked,), note="some scores are -inf", exact_zeros=True)
 
 
 def _maximum_along_last_axis(scores: Arrays, axis: int = -1) -> np.ndarray:
@@ -99,18 +105,25 @@ SOFTMAX = Exercise(
 
 
 def _project_cases(rng: np.random.Generator) -> Iterator[Case]:
-    yield Case("plain", (rng.normal(size=(5, 6)), rng.normal(size=(6, 4))))
-    yield Case("plain", (rng.normal(size=(3, 2)), rng.normal(size=(2, 7)), None))
-    X, W, b = rng.normal(size=(5, 6)), rng.normal(size=(6, 4)), rng.normal(size=4)
-    yield Case("bias", (X, W, b))
-    yield Case(
-        "bias", (rng.normal(size=(3, 2)), rng.normal(size=(2, 7))), {"b": rng.normal(size=7)}
-    )
-    batch = rng.normal(size=(2, 5, 6))
-    yield Case("batch", (batch, W, b), note="X has a batch axis")
-    yield Case("batch", (rng.normal(size=(2, 3, 5, 6)), W), note="X has two leading axes")
-    note = "X is (5, 6) and W is (5, 4)"
-    yield Case("refuses", (X, rng.normal(size=(5, 4))), raises="ValueError", note=note)
+    def pair(*leading: int, among: tuple[int, ...] = ()) -> tuple[np.ndarray, np.ndarray]:
+        n, d, k = among or sizes(rng, 3)
+        return rng.normal(size=(*leading, n, d)), rng.normal(size=(d, k))
+
+    yield Case("plain", pair())
+    yield Case("plain", (*pair(), None), note="b is None")
+    for one in ones_in_turn(rng, 3):
+        yield Case("plain", pair(among=one), note="one of the sizes is 1")
+    X, W = pair()
+    yield Case("bias", (X, W, rng.normal(size=W.shape[1])))
+    X, W = pair()
+    yield Case("bias", (X, W), {"b": rng.normal(size=W.shape[1])})
+    X, W = pair(2)
+    b = rng.normal(size=W.shape[1])
+    yield Case("batch", (X, W, b), note="X has a batch axis")
+    yield Case("batch", pair(2, 3), note="X has two leading axes")
+    yield Case("batch", (X, W, b), laid="views", note="X and W are views")
+    for wrong, how in ((W[:-1], "few"), (np.concatenate([W, W[:1]]), "many")):
+        yield Case("refuses", (X[0], wrong), raises="ValueError", note=f"W has a row too {how}")
 
 
 def _project(X: Arrays, W: Arrays, b: Arrays = None) -> np.ndarray:
@@ -213,36 +226,39 @@ PROJECT = Exercise(
 
 
 def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
-    def qkv(
-        *leading: int, n: int = 5, m: int = 7, d_k: int = 4, d_v: int = 3, std: float = 1.0
-    ) -> tuple[np.ndarray, ...]:
-        shapes = (*leading, n, d_k), (*leading, m, d_k), (*leading, m, d_v)
-        q, k, v = (rng.normal(size=shape) for shape in shapes)
-        return q * std, k, v
+    def with_mask(*leading: int, of: Callable[..., Any] = qkv) -> tuple[np.ndarray, ...]:
+        q, k, v = of(rng, *leading)
+        return q, k, v, holes(rng, q.shape[-2], k.shape[-2])
 
-    def some(*shape: int) -> np.ndarray:
-        """A mask that leaves each query some keys and blocks others."""
-        mask = rng.random(shape) < 0.6
-        mask[..., 0], mask[..., 1] = True, False
-        return mask
-
-    yield Case("values", qkv())
-    yield Case("values", qkv(2), note="there is a batch axis")
-    yield Case("values", qkv(2, 3, n=4, m=6, d_k=5, d_v=8), note="there are batch and head axes")
-    yield Case("values", qkv(n=1, m=2, d_k=3, d_v=4), note="there is one query")
-    yield Case("mask", (*qkv(), some(5, 7)), note="the mask is (N, M)", exact_zeros=True)
-    yield Case("mask", (*qkv(2), some(2, 5, 7)), note="the mask is (B, N, M)", exact_zeros=True)
-    args, kwargs = qkv(2, 3), {"mask": some(2, 1, 1, 7)}
-    yield Case("mask", args, kwargs, note="the mask broadcasts", exact_zeros=True)
-    empty_row = some(5, 7)
-    empty_row[2] = False
-    note = "one query may attend to no key"
-    yield Case("blocked", (*qkv(), empty_row), note=note, exact_zeros=True)
-    yield Case("large", qkv(std=1e4), note="scores are in the thousands")
-    q, k, v = qkv(std=1e4)
+    yield Case("values", qkv(rng))
+    yield Case("values", qkv(rng, 2), note="there is a batch axis")
+    yield Case("values", qkv(rng, 2, 3), note="there are batch and head axes")
+    for one in ones_in_turn(rng, 4):
+        yield Case("values", qkv(rng, among=one), note="one of the sizes is 1")
+    yield Case("values", qkv(rng, 2), laid="views", note="inputs are views")
+    yield Case("mask", with_mask(), note="the mask is (N, M)", exact_zeros=True)
+    q, k, v = qkv(rng, 2)
+    each = holes(rng, 2, q.shape[-2], k.shape[-2])
+    yield Case("mask", (q, k, v, each), note="the mask is (B, N, M)", exact_zeros=True)
+    q, k, v = qkv(rng, 2, 3)
+    kwargs = {"mask": holes(rng, 2, 1, 1, k.shape[-2])}
+    yield Case("mask", (q, k, v), kwargs, note="the mask broadcasts", exact_zeros=True)
+    for leading in ((), (2,)):
+        q, k, v, mask = with_mask(*leading)
+        mask[rng.integers(len(mask))] = False
+        note = "one query may attend to no key"
+        yield Case("blocked", (q, k, v, mask), note=note, exact_zeros=True)
+    yield Case("large", qkv(rng, std=1e4), note="scores are in the thousands")
+    q, k, v = qkv(rng, std=1e4)
     yield Case("large", (-abs(q), abs(k), v), note="scores are in the thousands below 0")
-    single = tuple(part.astype(np.float32) for part in qkv(2))
-    yield Case("float32", single, note="inputs are float32", tolerance=FLOAT32_TOLERANCE)
+    note = "scores are in the thousands, and some keys are blocked"
+    yield Case("large", with_mask(of=alike), note=note, exact_zeros=True)
+    for args in (qkv(rng, 2), with_mask(2)):
+        single = tuple(part.astype(np.float32) for part in args[:3])
+        note = "inputs are float32" + (", and there is a mask" if args[3:] else "")
+        yield Case("float32", (*single, *args[3:]), note=note, tolerance=FLOAT32_TOLERANCE)
+    q, k, v = qkv(rng, 2)
+    yield Case("float32", (q, k, v * 1e5), note="values are in the hundred thousands")
 
 
 def _attend(recipe: Recipe) -> Callable[..., Any]:
@@ -274,9 +290,19 @@ ATTENTION = Exercise(
     groups=(
         Group("values", "equals F.scaled_dot_product_attention", 1.5, core=True),
         Group("mask", "gives exactly 0 where the mask is False, and shares the rest", 1.25),
-        Group("blocked", "gives 0, not NaN, to a query that may attend to nothing", 0.5),
-        Group("large", "stays right when scores are in the thousands", 0.25),
-        Group("float32", "takes float32 (compared at 1e-4)", 0.25),
+        Group(
+            "blocked",
+            "gives 0, not NaN, to a query that may attend to nothing",
+            0.5,
+            needs=("mask",),
+        ),
+        Group("large", "stays right when scores are in the thousands", 0.25, needs=("mask",)),
+        Group(
+            "float32",
+            "takes float32 (compared at 1e-4), and computes in float64 where that is given",
+            0.25,
+            needs=("mask",),
+        ),
         unchanged(0.25),
     ),
     cases=_attention_cases,
@@ -479,16 +505,25 @@ COUNT = Exercise(
 
 
 def _routing_cases(rng: np.random.Generator) -> Iterator[Case]:
-    for n, m, d, d_v in ((5, 7, 6, 3), (2, 4, 3, 5)):
-        yield Case("values", (softmax(rng.normal(size=(n, m))), rng.normal(size=(d, d_v))))
-    A = softmax(rng.normal(size=(3, 3)))
-    yield Case("values", (A, rng.normal(size=(4, 2))), note="attention is self-attention")
-    A = np.eye(4)[[2, 0, 3]]
-    yield Case("zeros", (A, rng.normal(size=(2, 5))), note="weights are 0 or 1", exact_zeros=True)
+    def pair(n: int, m: int, d: int, d_v: int) -> tuple[np.ndarray, np.ndarray]:
+        return softmax(rng.normal(size=(n, m))), rng.normal(size=(d, d_v))
+
+    yield Case("values", pair(*sizes(rng, 4)))
+    yield Case("values", pair(*sizes(rng, 4)))
+    n, d, d_v = sizes(rng, 3)
+    yield Case("values", pair(n, n, d, d_v), note="attention is self-attention")
+    for one in ones_in_turn(rng, 4):
+        yield Case("values", pair(*one), note="one of the sizes is 1")
+    yield Case("values", pair(*sizes(rng, 4)), laid="views", note="weights and W_v are views")
+    n, m, d, d_v = sizes(rng, 4)
+    A = np.eye(m)[rng.integers(m, size=n)]
+    yield Case("zeros", (A, rng.normal(size=(d, d_v))), note="weights are 0 or 1", exact_zeros=True)
 
 
 def _routing(weights: Arrays, W_v: Arrays) -> np.ndarray:
-    return torch.kron(tensor(weights).contiguous(), tensor(W_v).T.contiguous()).numpy()
+    plain = torch.contiguous_format  # `contiguous()` leaves odd strides where a size is 1
+    left, right = (part.clone(memory_format=plain) for part in (tensor(weights), tensor(W_v).T))
+    return torch.kron(left, right).numpy()
 
 
 ROUTING = Exercise(
