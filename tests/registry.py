@@ -15,7 +15,7 @@ from tests.course import ROOT, grading, headings, is_check, is_exercise, read
 
 STAGES = ("pure", "numpy", "torch")
 _SLUG = re.compile(r"\d\d(-[a-z0-9]+)+")
-_SHARED = ("__init__", "__main__", "tally")  # modules in tests/answers/ that are no lesson's
+_SHARED = ("__init__", "tally")  # modules in tests/answers/ that are no lesson's
 
 
 def slips(root: Path = ROOT, answers: Iterable[Answer] | None = None) -> list[str]:
