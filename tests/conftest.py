@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from tests.lab import Server
 
+# Threads that wait for each other on a busy machine cost minutes. Kernels inherit this.
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # read as PyTorch loads
+
 IN_CI = bool(os.environ.get("CI"))
 _PART = re.compile("|".join([*slugs(), *live.__all__]))
 

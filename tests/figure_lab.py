@@ -18,7 +18,8 @@ from playwright.sync_api import Browser, expect
 
 from attnlab.lessons import slugs
 from tests.course import solution_path
-from tests.lab import PATIENCE, Lesson, Server, until
+from tests.lab import Lesson, Server
+from tests.until import PATIENCE, until
 
 SHOW, AGAIN = "show", "again"
 THEMES = ("JupyterLab Light", "JupyterLab Dark")

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +29,9 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Locator, expect, sync_playwright
 
 from tests.course import ROOT
+from tests.until import PATIENCE
 
 HERE = "127.0.0.1"
-PATIENCE = 60  # seconds to wait for an answer; on a busy machine any may be late
 expect.set_options(timeout=1000 * PATIENCE)
 CHROMIUM_FLAGS = [
     "--no-sandbox",  # its own needs privileges that a container's root has not
@@ -43,14 +43,6 @@ CHROMIUM_FLAGS = [
     "--no-first-run",
     "--no-proxy-server",
 ]
-
-
-def until(question: Callable[[], object], answer: object) -> None:
-    """Ask again until this is the answer; at the end of one's patience it has to be."""
-    deadline = time.monotonic() + PATIENCE
-    while (said := question()) != answer and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert said == answer, f"{said!r} and not {answer!r}"
 
 
 def chromium_path() -> str:

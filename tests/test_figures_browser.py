@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from attnlab.figures import live
 from attnlab.figures.live.stored import make_still
 from tests.figure_lab import AGAIN, SHOW, THEMES, FigureLab, lessons_with, notebook, showing
-from tests.lab import Server, chromium_path, until
+from tests.lab import Server, chromium_path
+from tests.until import until
 
 pytestmark = [
     pytest.mark.browser,

@@ -70,13 +70,20 @@ class Breaking:
             yield grader
 
 
-@pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course in which five have handed in the right notebook, and one of them a time as well."""
-    folder = make_course(tmp_path, LESSON)
+    folder = make_course(tmp_path_factory.mktemp("course"), LESSON)
     for student in CLASS:
         path = hand_in(folder, student, notebook(slug=LESSON), LESSON)
         path.with_name("timestamp.txt").write_text("2026-01-01 10:00:00 UTC")
+    return folder
+
+
+@pytest.fixture
+def course(handed_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, as the current folder."""
+    folder = Path(shutil.copytree(handed_in, tmp_path / "course"))
     monkeypatch.chdir(folder)
     return folder
 

@@ -206,6 +206,8 @@ def test_released_notebooks_say_nothing_of_their_author(slug: str) -> None:
 def test_solutions_are_stored_with_their_outputs(slug: str) -> None:
     cells = [cell for cell in code_cells(read(solution_path(slug))) if cell.source.strip()]
     assert all(cell.execution_count for cell in cells), "make outputs"
+    for cell in filter(is_check, cells):  # which nbval sees confirmed
+        assert float(cell.outputs[-1].data["text/plain"]) == grading(cell).points
 
 
 # Reading --------------------------------------------------------------------------------------
