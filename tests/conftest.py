@@ -88,7 +88,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for report in terminalreporter.getreports(outcome)
         if report.when == "call"
     ]
-    marks = [Mark(*mark) for each in reports for name, mark in each.user_properties if name == "mark"]
+    marks = [
+        Mark(*mark) for each in reports for name, mark in each.user_properties if name == "mark"
+    ]
     if marks:
         terminalreporter.section("answers")
         terminalreporter.write_line(as_text(rows(sorted(marks, key=lambda mark: mark.lesson))))

@@ -155,6 +155,7 @@ def test_answers_have_names_of_their_own() -> None:
     assert not twice
 
 
+@pytest.mark.lessons(*slugs())
 def test_readme_states_the_totals() -> None:
     text = README.read_text(encoding="utf-8")
     assert replaced(text, "totals", promised(ANSWERS)) == text, "make readme"

@@ -177,9 +177,7 @@ def test_slow_notebooks_hold_up_no_class(course: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-def test_nobody_waits_behind_a_slow_notebook(
-    course: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_waits_behind_a_slow_notebook(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All are given to the one worker before it is known that the first of them is slow."""
     monkeypatch.setattr(pool, "_TYPICAL_SECONDS", 0.05)
     monkeypatch.setattr(pool._Processors, "idle", lambda _: True)

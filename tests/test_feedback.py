@@ -449,9 +449,7 @@ def test_text_stands_out_in_light_and_dark() -> None:
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.skipif(not chromium_path(), reason="there is no Chromium here: install it")
-def test_it_fits_a_narrow_screen_and_runs_no_script(
-    tmp_path: Path, chromium: Browser
-) -> None:
+def test_it_fits_a_narrow_screen_and_runs_no_script(tmp_path: Path, chromium: Browser) -> None:
     path = tmp_path / "page.html"
     said: list[str] = []
     page = chromium.new_page(viewport={"width": 320, "height": 600})

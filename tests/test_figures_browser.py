@@ -62,7 +62,9 @@ def test_every_figure_is_tried_here() -> None:
     assert set(SOURCES) == set(live.__all__)
 
 
-FIGURES = {name: pytest.param(name, marks=pytest.mark.lessons(*lessons_with(name))) for name in SOURCES}
+FIGURES = {
+    name: pytest.param(name, marks=pytest.mark.lessons(*lessons_with(name))) for name in SOURCES
+}
 Shown = Callable[[str], FigureLab]
 
 
