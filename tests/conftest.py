@@ -1,8 +1,8 @@
 """What all tests share: which is chosen by what, who runs which, and what is told at the end.
 
-In CI a skipped test is a failed one. On a person's machine a test is skipped, with its reason, where
-there is no browser or no way to cut the network off. A new machine of CI that lacks them would pass
-without having tested much.
+In CI a skipped test is a failed one. On a person's machine a test is skipped, with its reason,
+where there is no browser or no way to cut the network off. A new machine of CI that lacks them
+would pass without having tested much.
 """
 
 from __future__ import annotations

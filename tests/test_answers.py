@@ -21,6 +21,8 @@ from tests.answers import Answer, all_answers
 from tests.answers.tally import Mark, as_text, promised, rows
 from tests.readme import README, replaced
 
+pytestmark = pytest.mark.slow
+
 ANSWERS = all_answers()
 WRONG = [answer for answer in ANSWERS if answer.slug]
 RIGHT = [answer for answer in ANSWERS if not answer.slug]

@@ -28,6 +28,8 @@ from tests import small_class
 from tests.small_class import hand_in
 from tests.test_grade import SLUG, TORCH, by_name, grader_of, notebook
 
+pytestmark = pytest.mark.slow
+
 # Each is many times what the right answer has.
 HUGE = {
     "two lists of floats": "[[0.5] * 499_000, [0.5] * 499_000]",
@@ -160,7 +162,6 @@ def test_a_notebook_that_nobody_waits_for_any_more_ends_at_once(
     assert results["softmax"].status == results["soft_lookup"].status == "TIMEOUT"
 
 
-@pytest.mark.slow
 def test_slow_notebooks_hold_up_no_class(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every fourth of 24 would take ten minutes; of them, too, something comes back."""
     monkeypatch.setattr(pool, "_TYPICAL_SECONDS", 0.05)
@@ -176,7 +177,6 @@ def test_slow_notebooks_hold_up_no_class(course: Path, monkeypatch: pytest.Monke
     assert slow == [f"s{number:02}" for number in range(0, 24, 4)]
 
 
-@pytest.mark.slow
 def test_nobody_waits_behind_a_slow_notebook(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All are given to the one worker before it is known that the first of them is slow."""
     monkeypatch.setattr(pool, "_TYPICAL_SECONDS", 0.05)
@@ -188,7 +188,6 @@ def test_nobody_waits_behind_a_slow_notebook(course: Path, monkeypatch: pytest.M
     assert [result["message"] for result in results] == ["given up", "given up", ""]
 
 
-@pytest.mark.slow
 def test_one_slow_notebook_has_all_its_time(
     course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,6 +19,8 @@ from attnlab.judging.compare import Answer, Difference, changed_input, compare
 from attnlab.judging.diagnose import answer_of
 from attnlab.lessons import exercises_of, slugs
 
+pytestmark = pytest.mark.slow
+
 settings.register_profile("exact", deadline=None, derandomize=True)
 settings.load_profile("exact")
 

@@ -31,6 +31,8 @@ from tests.test_grade_command import lines_in
 from tests.test_nbgrader import right_notebook, wrong_notebook
 from tests.until import until
 
+pytestmark = pytest.mark.slow
+
 grade = partial(small_class.grade, seed=4)
 
 
@@ -107,7 +109,6 @@ def test_a_cluster_without_workers_is_said(
         grade(course, scheduler=machines.address)
 
 
-@pytest.mark.slow
 def test_the_real_grader_gives_the_same_at_a_cluster(course: Path, machines: Machines) -> None:
     machines.add_worker()
     machines.add_worker()

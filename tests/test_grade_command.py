@@ -51,6 +51,8 @@ from tests.small_class import (
 from tests.test_nbgrader import right_notebook
 from tests.until import until
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOK = f"{LESSON}.ipynb"
 grade = partial(small_class.grade, jobs=2, seed=1)
 KEYS = [
@@ -1019,7 +1021,6 @@ def test_the_folder_says_whose_notebook_it_is_else_the_file(path: str, student: 
     assert student_of(Path(path), LESSON) == student
 
 
-@pytest.mark.slow
 def test_one_file_is_graded_as_its_cells_tell(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -1036,7 +1037,6 @@ def test_one_file_is_graded_as_its_cells_tell(
     assert "softmax: right · 2 of 2 points" in said
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("asked", [["--lesson=02-pure-python"], []])
 def test_one_file_of_another_lesson_is_told_which(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], asked: list[str]

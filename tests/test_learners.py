@@ -16,6 +16,8 @@ from tests.learners.front_ends import FRONT_ENDS
 from tests.learners.habits import HABITS
 from tests.learners.submissions import LESSONS, Submission, names, the_class
 
+pytestmark = pytest.mark.slow
+
 # By (lesson, exercise, mistake, label), as far as an answer is a definition with marks above it.
 BANK = {
     (lesson, each.exercise, each.made, each.label): each

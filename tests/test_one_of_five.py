@@ -23,6 +23,8 @@ from tests.fake_grader import open_fake
 from tests.small_class import Results, grade, hand_in, make_course, recorded
 from tests.test_grade import notebook
 
+pytestmark = pytest.mark.slow
+
 LESSON = "01-soft-lookup"
 BAD = "s3"
 CLASS = ["s1", "s2", BAD, "s4", "s5"]

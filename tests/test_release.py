@@ -31,6 +31,8 @@ from tests.course import (
     split_solution,
 )
 
+pytestmark = pytest.mark.slow
+
 each_lesson = pytest.mark.parametrize("slug", SLUGS)
 STUB_END = re.compile(
     r'# Your code here\n\s+raise NotImplementedError\("This exercise is not written yet\."\)\Z'

@@ -35,6 +35,8 @@ from tests.small_class import (
 from tests.test_grade_command import lines_in, start
 from tests.test_nbgrader import right_notebook, wrong_notebook
 
+pytestmark = pytest.mark.slow
+
 # The journal
 
 
@@ -246,7 +248,6 @@ def test_killed_at_random_moments_it_leaves_the_same(course: Path) -> None:
     kill_and_compare(course, 6, LESSON, "tests.fake_run")
 
 
-@pytest.mark.slow
 def test_the_real_grader_killed_at_random_moments_leaves_the_same(tmp_path: Path) -> None:
     lesson = "02-pure-python"
     course = tmp_path / "course"
