@@ -3,6 +3,7 @@
 PYTHON ?= python3
 ARGS ?=
 LESSON ?=
+FAST ?=
 STUDENTS ?= 30
 SEED ?= 1
 VENV := .venv
@@ -27,12 +28,12 @@ lab: $(READY) ## open the course in JupyterLab; ARGS="--no-browser --port 8899" 
 	@echo "JupyterLab prints its address below. It opens lesson 01; stop it with Ctrl+C, twice."
 	$(BIN)/jupyter lab --config=jupyter/lab_config.py $(ARGS)
 
-test: $(READY) ## check style and types, then run every test and every notebook; ARGS goes to pytest
+test: $(READY) ## check style and types, run all tests and notebooks; LESSON=06-causal-mask: its own; FAST=1: the quick ones; ARGS goes to pytest
+	@$(BIN)/python -c 'import sys; from attnlab.lessons import absent, slugs; lesson = sys.argv[1]; sys.exit(lesson not in ("", *slugs()) and absent(lesson))' "$(LESSON)"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
-	$(BIN)/python -m tests.answers
-	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 2 $(if $(FAST),tests -m "not slow") $(if $(LESSON),-k "$(LESSON)") $(ARGS)
 
 release: $(READY) ## make notebooks/ again from solutions/
 	rm -rf build/release

@@ -14,8 +14,8 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from tests.figure_lab import FigureLab, figure_labs
-from tests.lab import chromium_path
+from tests.figure_lab import FigureLab
+from tests.lab import browser, chromium_path, jupyterlab
 
 RUNS = 31
 FRAME = 16  # ms
@@ -106,16 +106,20 @@ def main() -> None:
         print("figures: there is no Chromium here")
         return
     print(f"{'figure':<14} {'paint ms':>9} {'key ms':>7} {'worst':>7} {'of 16':>7} {'all ms':>7}")
-    with tempfile.TemporaryDirectory() as scratch, figure_labs(Path(scratch)) as open_lab:
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        jupyterlab(Path(scratch)) as server,
+        browser() as chromium,
+    ):
+        lab = FigureLab(chromium, server, "figures")
         for name, (source, target) in FIGURES.items():
-            lab = open_lab(name, source)
+            lab.show(source)
             paints = [lab.page.evaluate(_PAINT) for _ in range(5)]
             times, worked = steps(lab, target)
             print(
                 f"{name:<14} {statistics.median(paints):9.0f} {statistics.median(times):7.2f} "
                 f"{max(times):7.2f} {statistics.median(times) / FRAME:7.2f} {worked:7.2f}"
             )
-            lab.page.close()
 
 
 if __name__ == "__main__":

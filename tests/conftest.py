@@ -1,20 +1,35 @@
-"""What all tests share: in CI a skipped test is a failed one.
+"""What all tests share: which is chosen by what, who runs which, and what is told at the end.
 
-On a person's machine a test is skipped, with its reason, where there is no browser or no way to cut
-the network off. A new machine of CI that lacks them would pass without having tested much.
+In CI a skipped test is a failed one. On a person's machine a test is skipped, with its reason,
+where there is no browser or no way to cut the network off. A new machine of CI that lacks them
+would pass without having tested much.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+from attnlab.figures import live
+from attnlab.lessons import slugs
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tests.lab import Server
+
+# Threads that wait for each other on a busy machine cost minutes. Kernels inherit this.
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # read as PyTorch loads
 
 IN_CI = bool(os.environ.get("CI"))
+_PART = re.compile("|".join([*slugs(), *live.__all__]))
 
 
 def _not_skipped(report: Any) -> Any:
@@ -33,6 +48,70 @@ def pytest_runtest_makereport() -> Generator[None, Any, Any]:
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, Any, Any]:
     return _not_skipped((yield))
+
+
+def unit(nodeid: str) -> str:
+    """Tests that one worker runs: those of a file, or of a lesson or a figure in it."""
+    path, _, test = nodeid.partition("::")
+    part = _PART.search(test)
+    return f"{path} {part[0]}" if part else path
+
+
+class _ByUnit(LoadScopeScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        return unit(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    config.option.loadscopereorder = False  # by the number of tests; they come in our order
+    return _ByUnit(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)  # -k and -m choose afterwards
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.suffix == ".ipynb":
+            item.add_marker("slow")
+        for mark in item.iter_markers("lessons"):
+            item.extra_keyword_matches.update(mark.args)
+    slow = {unit(item.nodeid) for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: unit(item.nodeid) not in slow)  # so that no long one is left over
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    from tests.answers.tally import Mark, as_text, rows
+
+    reports = [
+        report
+        for outcome in ("passed", "failed")
+        for report in terminalreporter.getreports(outcome)
+        if report.when == "call"
+    ]
+    marks = [
+        Mark(*mark) for each in reports for name, mark in each.user_properties if name == "mark"
+    ]
+    if marks:
+        terminalreporter.section("answers")
+        terminalreporter.write_line(as_text(rows(sorted(marks, key=lambda mark: mark.lesson))))
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The JupyterLab of this worker."""
+    from tests.lab import jupyterlab
+
+    with jupyterlab(tmp_path_factory.mktemp("lab")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A browser. It takes the thread's event loop: no longer than for the tests of a file."""
+    from tests.lab import browser
+
+    with browser() as chromium:
+        yield chromium
 
 
 @pytest.fixture(scope="session")

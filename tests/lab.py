@@ -1,8 +1,12 @@
 """A real JupyterLab in a real browser, for tests that do what a learner does.
 
-with jupyterlab(course) as server, browser() as chromium:
+with jupyterlab(folder) as server, browser() as chromium:
+    shutil.copytree(ROOT / "notebooks" / "01-soft-lookup", server.notebooks / "01-soft-lookup")
     lesson = Lesson(chromium, server, "01-soft-lookup")
-    lesson.run("softmax-check")
+    expect(lesson.run("softmax-check")).to_contain_text("not written yet")
+
+Every question to a page waits for its answer: `expect` and `wait_for_function` ask again and again,
+and `until` does so for what they cannot see.
 """
 
 from __future__ import annotations
@@ -22,13 +26,13 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Locator, sync_playwright
+from playwright.sync_api import Browser, Locator, expect, sync_playwright
 
 from tests.course import ROOT
+from tests.until import PATIENCE
 
 HERE = "127.0.0.1"
-START_SECONDS = 60
-CELL_MS = 60_000
+expect.set_options(timeout=1000 * PATIENCE)
 CHROMIUM_FLAGS = [
     "--no-sandbox",  # its own needs privileges that a container's root has not
     "--disable-gpu",
@@ -49,10 +53,11 @@ def chromium_path() -> str:
 
 @dataclass(frozen=True)
 class Server:
-    """A JupyterLab that answers at an address of this machine."""
+    """A JupyterLab that answers at an address of this machine, and the folder that it shows."""
 
     port: int
     token: str
+    notebooks: Path
 
     def address(self, path: str) -> str:
         return f"http://{HERE}:{self.port}{path}?token={self.token}"
@@ -64,7 +69,7 @@ def _free_port() -> int:
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         try:
             urllib.request.urlopen(address, timeout=5).close()
@@ -75,14 +80,14 @@ def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None
 
 
 @contextmanager
-def jupyterlab(notebooks: Path, scratch: Path) -> Iterator[Server]:
+def jupyterlab(scratch: Path) -> Iterator[Server]:
     """JupyterLab with the course's own settings and nobody's personal ones.
 
     Args:
-        notebooks: folder that it shows.
-        scratch: where it keeps its settings, log and state.
+        scratch: an empty folder, for its notebooks, settings, log and state.
     """
-    server = Server(_free_port(), secrets.token_hex(16))
+    server = Server(_free_port(), secrets.token_hex(16), scratch / "notebooks")
+    server.notebooks.mkdir()
     log = scratch / "jupyterlab.log"
     personal = {
         "JUPYTER_CONFIG_DIR": str(scratch / "config"),
@@ -94,7 +99,7 @@ def jupyterlab(notebooks: Path, scratch: Path) -> Iterator[Server]:
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser"),
         f"--config={ROOT / 'jupyter' / 'lab_config.py'}",
-        f"--ServerApp.root_dir={notebooks}",
+        f"--ServerApp.root_dir={server.notebooks}",
         f"--ServerApp.ip={HERE}",
         f"--ServerApp.port={server.port}",
         "--ServerApp.port_retries=0",
@@ -111,7 +116,7 @@ def jupyterlab(notebooks: Path, scratch: Path) -> Iterator[Server]:
         finally:
             process.terminate()
             try:
-                process.wait(timeout=15)
+                process.wait(timeout=PATIENCE)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -146,14 +151,18 @@ _ACTIVATE = """async index => {
     await notebook.scrollToItem(index, 'center');
     notebook.node.focus();
 }"""
-_RUNS = """index => {
+_FORGET = """index => {
     const cell = window.jupyterapp.shell.currentWidget.content.widgets[index];
-    return cell.model.executionCount ?? 0;
+    cell.model.executionCount = null;
 }"""
-_HAS_RUN = """([index, before]) => {
+_HAS_RUN = """index => {
     const cell = window.jupyterapp.shell.currentWidget.content.widgets[index];
-    return cell.model.executionState === 'idle' && (cell.model.executionCount ?? 0) !== before;
+    return cell.model.executionState === 'idle' && cell.model.executionCount !== null;
 }"""
+_SOURCE = """([index, source]) =>
+    window.jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel.getSource()
+        === source"""
+_STOP = "window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 _SOURCES = """() => window.jupyterapp.shell.currentWidget.content.widgets.map(
     cell => [cell.model.type, cell.model.sharedModel.getSource()])"""
 
@@ -170,6 +179,7 @@ class Lesson:
         self.complaints: list[str] = []
         self.elsewhere: list[str] = []
         self.page = chromium.new_page(viewport={"width": 1280, "height": 900})
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on(
             "console",
@@ -180,12 +190,21 @@ class Lesson:
         self.page.on("request", lambda request: self._note(request.url))
         self.page.on("websocket", lambda channel: self._note(channel.url))
         self.page.goto(server.address(f"/lab/workspaces/{slug}/tree/{slug}/{slug}.ipynb"))
-        self.page.wait_for_function(_READY, timeout=CELL_MS)
+        self.page.wait_for_function(_READY)
 
     def reload(self) -> None:
         """Open the page again, as after a night."""
         self.page.reload()
-        self.page.wait_for_function(_READY, timeout=CELL_MS)
+        self.page.wait_for_function(_READY)
+
+    def stop(self) -> None:
+        """Stop the notebook's kernel."""
+        self.page.evaluate(_STOP)
+
+    def close(self) -> None:
+        """Stop its kernel and close the page."""
+        self.stop()
+        self.page.close()
 
     def _note(self, url: str) -> None:
         parts = urlsplit(url)
@@ -211,22 +230,21 @@ class Lesson:
     def run_at(self, index: int) -> Locator:
         """Run a cell as a learner does, by keyboard, and wait until it has run."""
         cell = self.go_to(index)
-        before = self.page.evaluate(_RUNS, index)
+        self.page.evaluate(_FORGET, index)
         self.page.keyboard.press("Control+Enter")
-        self.page.wait_for_function(_HAS_RUN, arg=[index, before], timeout=CELL_MS)
+        self.page.wait_for_function(_HAS_RUN, arg=index)
         return cell
 
-    def run(self, grade_id: str) -> str:
-        """Run a cell and return its output's text."""
-        cell = self.run_at(self.index(grade_id))
-        output = cell.locator(".jp-OutputArea-output")
-        return output.first.inner_text() if output.count() else ""
+    def run(self, grade_id: str) -> Locator:
+        """Run a cell and return its output."""
+        return self.run_at(self.index(grade_id)).locator(".jp-OutputArea-output").first
 
     def write(self, grade_id: str, source: str) -> None:
         """Replace what a cell holds, and run it."""
-        cell = self.go_to(self.index(grade_id))
-        cell.locator(".cm-content").click()
+        index = self.index(grade_id)
+        self.go_to(index).locator(".cm-content").click()
         self.page.keyboard.press("Control+a")
         self.page.keyboard.insert_text(source)
+        self.page.wait_for_function(_SOURCE, arg=[index, source])
         self.page.keyboard.press("Escape")
-        self.run(grade_id)
+        self.run_at(index)

@@ -1,7 +1,7 @@
 """`python -m tests.readme`: write into the README what is known elsewhere.
 
 Rows and totals of the course come from the registry of lessons and the declared points, what the
-checks were tested with from marking every answer. Each stands between two comments of its name.
+checks are tested with from the answers. Each stands between two comments of its name.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 from attnlab import lessons
 from tests.answers import all_answers
-from tests.answers.tally import mark, rows, totals
+from tests.answers.tally import promised
 from tests.course import ROOT
 
 README = ROOT / "README.md"
@@ -58,7 +58,7 @@ def replaced(text: str, name: str, content: str) -> str:
 
 def main() -> None:
     text = replaced(README.read_text(encoding="utf-8"), "lessons", table())
-    text = replaced(text, "totals", totals(rows(map(mark, all_answers()))))
+    text = replaced(text, "totals", promised(all_answers()))
     README.write_text(text, encoding="utf-8")
 
 

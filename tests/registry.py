@@ -16,7 +16,7 @@ from tests.course import ROOT, grading, headings, is_check, is_exercise, read
 STAGES = ("pure", "numpy", "torch")
 _SLUG = re.compile(r"\d\d(-[a-z0-9]+)+")
 # Modules in tests/answers/ that are no lesson's.
-_SHARED = ("__init__", "__main__", "general", "in_loops", "tally")
+_SHARED = ("__init__", "general", "in_loops", "tally")
 
 
 def slips(root: Path = ROOT, answers: Iterable[Answer] | None = None) -> list[str]:

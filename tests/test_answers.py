@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -16,17 +13,21 @@ from attnlab.calling.deadline import Deadline
 from attnlab.exercise import SEEDS, Case, Exercise, Mistake
 from attnlab.judging.cases import answer_of, generate
 from attnlab.judging.judge import judge
+from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of, slugs
+from attnlab.notebook import check
 from tests.answers import Answer, all_answers
-from tests.answers.tally import Mark, mark, rows, totals
+from tests.answers.tally import Mark, as_text, promised, rows
 from tests.readme import README, replaced
 
-ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.slow
+
 ANSWERS = all_answers()
 WRONG = [answer for answer in ANSWERS if answer.slug]
 RIGHT = [answer for answer in ANSWERS if not answer.slug]
 EXERCISES = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
 BANK = [(exercise, mistake) for exercise in EXERCISES for mistake in exercise.mistakes]
+CALL_SECONDS = 60.0
 GENERAL = {
     "wrong-type",
     "wrong-shape",
@@ -37,11 +38,6 @@ GENERAL = {
     "raised",
     "not-raised",
 }
-
-
-@cache
-def marked(answer: Answer) -> Mark:
-    return mark(answer)
 
 
 def close(mistaken: np.ndarray, right: np.ndarray, case: Case) -> bool:
@@ -57,46 +53,56 @@ def named(exercise: Exercise) -> str:
     return f"{exercise.lesson}-{exercise.name}"
 
 
-@pytest.mark.parametrize("answer", WRONG, ids=str)
-def test_wrong_answer_loses_points(answer: Answer) -> None:
-    verdict = marked(answer).verdict
-    assert verdict.status in ("FAIL", "ERROR"), verdict
-    assert 0 <= verdict.score < verdict.max_score
+Judge = Callable[[Answer], Verdict]
 
 
-@pytest.mark.parametrize("answer", WRONG, ids=str)
-def test_wrong_answer_is_named(answer: Answer) -> None:
-    verdict = marked(answer).verdict
-    assert verdict.diagnosis is not None, verdict.message
-    assert verdict.diagnosis.slug == answer.slug, verdict.message
+@pytest.fixture
+def judged(record_property: Callable[[str, object], None]) -> Judge:
+    """Judges an answer as a notebook would, for the table that is printed at the end."""
+
+    def judge_it(answer: Answer) -> Verdict:
+        verdict = check(answer.function, name=answer.exercise, lesson=answer.lesson).verdict
+        all_points = verdict.status == "PASS" and verdict.score == verdict.max_score
+        rejected = verdict.status in ("FAIL", "ERROR") and verdict.score < verdict.max_score
+        named = verdict.diagnosis is not None and verdict.diagnosis.slug == answer.slug
+        wrong = bool(answer.slug)
+        held = rejected if wrong else all_points
+        mark = Mark(answer.lesson, answer.exercise, wrong, held, named)
+        record_property("mark", tuple(mark))
+        return verdict
+
+    return judge_it
 
 
-@pytest.mark.parametrize("answer", WRONG, ids=str)
-def test_answer_wrong_at_the_core_earns_nothing(answer: Answer) -> None:
-    verdict = marked(answer).verdict
-    core = {group.claim for group in exercises_of(answer.lesson)[answer.exercise].groups[:1]}
-    fails_at_the_core = any(line.holds is False for line in verdict.lines if line.claim in core)
-    assert (verdict.score == 0) == fails_at_the_core, verdict
-
-
-@pytest.mark.parametrize("answer", RIGHT, ids=str)
-def test_right_answer_earns_all_points(answer: Answer) -> None:
-    verdict = marked(answer).verdict
-    assert (verdict.status, verdict.score) == ("PASS", verdict.max_score), verdict.message
-    assert verdict.diagnosis is None
-    assert all(line.holds for line in verdict.lines)
-
-
-@pytest.mark.parametrize("answer", ANSWERS, ids=str)
-def test_fresh_seeds_judge_alike(answer: Answer) -> None:
-    exercise, deadline = exercises_of(answer.lesson)[answer.exercise], Deadline(8.0)
+def score_by_fresh_seeds(answer: Answer) -> float:
+    exercise, deadline = exercises_of(answer.lesson)[answer.exercise], Deadline(CALL_SECONDS)
 
     def call_here(call: Call) -> Outcome:
         return perform(answer.function, call, deadline)
 
-    verdict = judge(exercise, call_here, seeds=(2001, 2002))
-    assert (verdict.status == "PASS") == (not answer.slug), verdict.message
-    assert verdict.score == marked(answer).verdict.score
+    return judge(exercise, call_here, seeds=(2001, 2002)).score
+
+
+@pytest.mark.parametrize("answer", WRONG, ids=str)
+def test_wrong_answer_is_rejected_and_named(answer: Answer, judged: Judge) -> None:
+    verdict = judged(answer)
+    assert verdict.status in ("FAIL", "ERROR"), verdict
+    assert 0 <= verdict.score < verdict.max_score
+    assert verdict.diagnosis is not None, verdict.message
+    assert verdict.diagnosis.slug == answer.slug, verdict.message
+    core = {group.claim for group in exercises_of(answer.lesson)[answer.exercise].groups[:1]}
+    fails_at_the_core = any(line.holds is False for line in verdict.lines if line.claim in core)
+    assert (verdict.score == 0) == fails_at_the_core, verdict
+    assert score_by_fresh_seeds(answer) == verdict.score
+
+
+@pytest.mark.parametrize("answer", RIGHT, ids=str)
+def test_right_answer_earns_all_points(answer: Answer, judged: Judge) -> None:
+    verdict = judged(answer)
+    assert (verdict.status, verdict.score) == ("PASS", verdict.max_score), verdict.message
+    assert verdict.diagnosis is None
+    assert all(line.holds for line in verdict.lines)
+    assert score_by_fresh_seeds(answer) == verdict.max_score
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=named)
@@ -150,32 +156,22 @@ def test_answers_have_names_of_their_own() -> None:
     assert not twice
 
 
+@pytest.mark.lessons(*slugs())
 def test_readme_states_the_totals() -> None:
     text = README.read_text(encoding="utf-8")
-    assert replaced(text, "totals", totals(rows(map(marked, ANSWERS)))) == text, "make readme"
+    assert replaced(text, "totals", promised(ANSWERS)) == text, "make readme"
 
 
-def printed_table(*lessons: str, more: str = "") -> subprocess.CompletedProcess[str]:
-    """What `python -m tests.answers` does when these are all of the lessons."""
-    program = (
-        "import runpy, tests.answers as answers\n"
-        f"answers.slugs = lambda: {lessons!r}\n{more}\n"
-        "runpy.run_module('tests.answers.__main__')\n"
-    )
-    return subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
-
-
-def test_table_is_printed() -> None:
-    table = printed_table("01-soft-lookup")
-    assert table.returncode == 0, table.stderr
-    answers = [answer for answer in ANSWERS if answer.lesson == "01-soft-lookup"]
-    assert totals(rows(map(marked, answers))) in table.stdout
-    assert all(name in table.stdout for name in exercises_of("01-soft-lookup"))
-
-
-def test_a_miss_is_an_error() -> None:
-    table = printed_table(
-        more="answers.Lesson('01-soft-lookup').right('softmax')(lambda scores: scores)"
-    )
-    assert table.returncode == 1
-    assert "<lambda>" in table.stderr
+def test_table_counts_what_held() -> None:
+    marks = [
+        Mark("01-soft-lookup", "softmax", wrong=True, held=True, named=True),
+        Mark("01-soft-lookup", "softmax", wrong=True, held=True, named=False),
+        Mark("01-soft-lookup", "softmax", wrong=True, held=False, named=True),
+        Mark("01-soft-lookup", "softmax", wrong=False, held=True, named=False),
+        Mark("03-numpy", "routing_matrix", wrong=False, held=False, named=False),
+    ]
+    assert as_text(rows(marks)).splitlines()[1:] == [
+        "01-soft-lookup softmax              2 of 3      1               1 of 1",
+        "03-numpy routing_matrix             0 of 0      0               0 of 1",
+        "1 mistakes rejected and named, 1 alternates accepted, in 2 exercises",
+    ]

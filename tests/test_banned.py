@@ -21,6 +21,8 @@ from autograder.grade import Grader
 from autograder.limits import Limits
 from tests.test_grade import TORCH, by_name, grader_of, notebook
 
+pytestmark = pytest.mark.slow
+
 PRELUDE = """
 import math, functools, threading, types
 import torch

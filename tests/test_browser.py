@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.course import ROOT
-from tests.lab import Lesson, browser, chromium_path, jupyterlab
+from tests.lab import Lesson, Server, chromium_path
 
 pytestmark = [
     pytest.mark.browser,
@@ -32,35 +32,34 @@ STABLE = UNSTABLE.replace("math.exp(score)", "math.exp(score - max(scores))")
 
 
 @pytest.fixture(scope="module")
-def lesson(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lesson]:
+def lesson(chromium: Browser, server: Server) -> Iterator[Lesson]:
     """Lesson 01 as it was released, its cells before the first exercise run."""
-    scratch = tmp_path_factory.mktemp("lab")
-    notebooks = scratch / "notebooks"
-    shutil.copytree(ROOT / "notebooks" / LESSON, notebooks / LESSON)
-    with jupyterlab(notebooks, scratch) as server, browser() as chromium:
-        opened = Lesson(chromium, server, LESSON)
-        first = opened.index("hard_lookup")
-        for index, (kind, _) in enumerate(opened.sources()[:first]):
-            if kind == "code":
-                opened.run_at(index)
-        yield opened
+    shutil.copytree(ROOT / "notebooks" / LESSON, server.notebooks / LESSON)
+    opened = Lesson(chromium, server, LESSON)
+    first = opened.index("hard_lookup")
+    for index, (kind, _) in enumerate(opened.sources()[:first]):
+        if kind == "code":
+            opened.run_at(index)
+    yield opened
+    opened.close()
 
 
 def test_an_unwritten_exercise_says_so_kindly(lesson: Lesson) -> None:
     lesson.run("softmax")
-    assert "softmax: not written yet · 0 of 2 points" in lesson.run("softmax-check")
+    card = lesson.run("softmax-check")
+    expect(card).to_contain_text("softmax: not written yet · 0 of 2 points")
 
 
 def test_a_wrong_answer_is_named(lesson: Lesson) -> None:
     lesson.write("softmax", UNSTABLE)
     card = lesson.run("softmax-check")
-    assert "softmax: not right yet" in card
-    assert "unstable-softmax" in card
+    expect(card).to_contain_text("softmax: not right yet")
+    expect(card).to_contain_text("unstable-softmax")
 
 
 def test_the_right_answer_passes(lesson: Lesson) -> None:
     lesson.write("softmax", STABLE)
-    assert "softmax: right · 2 of 2 points" in lesson.run("softmax-check")
+    expect(lesson.run("softmax-check")).to_contain_text("softmax: right · 2 of 2 points")
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])

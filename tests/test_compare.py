@@ -18,6 +18,8 @@ from attnlab.judging.cases import Answer, answer_of, generate
 from attnlab.judging.compare import Difference, changed_input, compare
 from attnlab.lessons import exercises_of, slugs
 
+pytestmark = pytest.mark.slow
+
 settings.register_profile("exact", deadline=None, derandomize=True)
 settings.load_profile("exact")
 

@@ -27,8 +27,11 @@ from tests.small_class import (
     recorded,
     written,
 )
-from tests.test_grade_command import lines_in, wait_until
+from tests.test_grade_command import lines_in
 from tests.test_nbgrader import right_notebook, wrong_notebook
+from tests.until import until
+
+pytestmark = pytest.mark.slow
 
 grade = partial(small_class.grade, seed=4)
 
@@ -106,7 +109,6 @@ def test_a_cluster_without_workers_is_said(
         grade(course, scheduler=machines.address)
 
 
-@pytest.mark.slow
 def test_the_real_grader_gives_the_same_at_a_cluster(course: Path, machines: Machines) -> None:
     machines.add_worker()
     machines.add_worker()
@@ -132,7 +134,7 @@ def test_a_worker_killed_halfway_loses_nothing(course: Path, machines: Machines)
     shutil.rmtree(course / "class" / "runs")
 
     def kill_one() -> None:
-        wait_until(lambda: lines_in(course) >= 4, "some results from the cluster")
+        until(lambda: lines_in(course) >= 4, True, "some results from the cluster")
         machines.workers[0].kill()
 
     killer = threading.Thread(target=kill_one)
@@ -163,7 +165,7 @@ def test_a_scheduler_that_goes_away_stops_the_run(
         hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.3}))
 
     def kill_it() -> None:
-        wait_until(lambda: lines_in(course) >= 1, "a result from the cluster")
+        until(lambda: lines_in(course) >= 1, True, "a result from the cluster")
         machines.scheduler.kill()
 
     killer = threading.Thread(target=kill_it)

@@ -24,6 +24,8 @@ from autograder.course import Course
 from autograder.demo_class import RECORD, Lesson, half_written, mistakes
 from tests.course import ROOT, SLUGS, grading, is_exercise, read, released_path
 
+pytestmark = pytest.mark.slow
+
 LESSON = "06-causal-mask"
 NOTEBOOK = f"{LESSON}/{LESSON}.ipynb"
 COMMAND = [sys.executable, "-m", "autograder.demo_class"]

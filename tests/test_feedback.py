@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from nbconvert.exporters import HTMLExporter
+from playwright.sync_api import Browser
 
 from attnlab.judging import card
 from attnlab.judging.verdict import Diagnosis, Line, Verdict
@@ -23,7 +24,7 @@ from autograder.report import notebook_text
 from autograder.results import Graded
 from autograder.standing import Mark, Standing
 from tests.graded import LESSON, MOST, grade, invalid
-from tests.lab import browser, chromium_path
+from tests.lab import chromium_path
 
 EXERCISES = ["causal_mask", "attention", "padding_mask", "decoder_mask"]
 # What a learner may put wherever there is room for text.
@@ -448,20 +449,19 @@ def test_text_stands_out_in_light_and_dark() -> None:
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.skipif(not chromium_path(), reason="there is no Chromium here: install it")
-def test_it_fits_a_narrow_screen_and_runs_no_script(tmp_path: Path) -> None:
+def test_it_fits_a_narrow_screen_and_runs_no_script(tmp_path: Path, chromium: Browser) -> None:
     path = tmp_path / "page.html"
     said: list[str] = []
-    with browser() as chromium:
-        page = chromium.new_page(viewport={"width": 320, "height": 600})
-        page.on("dialog", lambda dialog: said.append(dialog.message))
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        for text in [*HOSTILE, "x" * 400, "\u202etxet ruoy"]:
-            told = standing(1, attention=Mark(1, 5, 1.0, comment=text))
-            for graded in hostile(text):
-                path.write_text(feedback.fill(feedback.render(graded), told), encoding="utf-8")
-                page.goto(path.as_uri())
-                assert page.evaluate("document.documentElement.scrollWidth") <= 320
-        boxes = [link.bounding_box() for link in page.locator("nav a").all()]
-        assert [box and box["width"] > 100 for box in boxes] == [True] * 4, "names can be read"
+    page = chromium.new_page(viewport={"width": 320, "height": 600})
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    for text in [*HOSTILE, "x" * 400, "\u202etxet ruoy"]:
+        told = standing(1, attention=Mark(1, 5, 1.0, comment=text))
+        for graded in hostile(text):
+            path.write_text(feedback.fill(feedback.render(graded), told), encoding="utf-8")
+            page.goto(path.as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    boxes = [link.bounding_box() for link in page.locator("nav a").all()]
+    assert [box and box["width"] > 100 for box in boxes] == [True] * 4, "names can be read"
     assert said == []

@@ -13,6 +13,9 @@ import torch.nn.functional as F
 import traitlets
 
 from attnlab.figures.live import ByHand
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("ByHand"))
 
 TOKENS = ["the", "cat", "sat"]
 X = [[1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]]

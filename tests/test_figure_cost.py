@@ -12,6 +12,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from attnlab.figures.live import Cost, cost, counts, measured
 from attnlab.figures.live.cost_chart import chart
 from attnlab.figures.live.measured import Held, held_by, measure, plain_attention
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("Cost"))
 
 D, HEADS = 32, 4
 

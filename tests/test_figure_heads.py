@@ -12,6 +12,9 @@ import traitlets
 
 from attnlab.figures.live import Heads
 from attnlab.figures.live.ramp import shade
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("Heads"))
 
 TOKENS = ["the", "cat", "sat"]
 WEIGHTS = [

@@ -14,6 +14,9 @@ import traitlets
 from attnlab.figures.live import MaskPainter
 from attnlab.figures.live.figure import STALE
 from attnlab.figures.live.mask_painter import PRESETS, made
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("MaskPainter"))
 
 TOKENS = ["the", "cat", "sat", "on"]
 SCORES = [[1, 2, 0, 1], [0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 1, 2]]

@@ -11,6 +11,9 @@ import torch
 
 from attnlab.figures.live import Saturation
 from attnlab.figures.live.saturation import WIDTHS, drawn, jacobian_norms, short
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("Saturation"))
 
 SCALED, RAW = "÷ √d_k", "no scale"
 

@@ -10,6 +10,9 @@ import pytest
 
 from attnlab.figures.live import SoftLookup
 from attnlab.reference import attend
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("SoftLookup"))
 
 KEYS = [[2, -1], [2, 1], [-1, 2], [-2, -1]]
 PAGES = [[1, 4, 12], [10, 8, 16], [35, 0, 10], [2, 0, 30]]

@@ -12,6 +12,9 @@ import traitlets
 
 from attnlab.figures.live import WhoListens
 from attnlab.figures.live.figure import STALE, number, ordinal
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("WhoListens"))
 
 TOKENS = ["the", "cat", "sat"]
 WEIGHTS = [[0.168, 0.533, 0.299], [0.048, 0.086, 0.866], [0.060, 0.602, 0.338]]

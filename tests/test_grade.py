@@ -18,6 +18,8 @@ from autograder.read import Unreadable
 from autograder.results import ExerciseResult, Graded, Result
 from tests.course import SLUGS, released_path, solution_path
 
+pytestmark = pytest.mark.slow
+
 SLUG = "01-soft-lookup"
 TORCH = "06-causal-mask"
 LIMITS = Limits(cell_seconds=1, call_seconds=1, grace_seconds=0.5)

@@ -49,6 +49,9 @@ from tests.small_class import (
     written,
 )
 from tests.test_nbgrader import right_notebook
+from tests.until import until
+
+pytestmark = pytest.mark.slow
 
 NOTEBOOK = f"{LESSON}.ipynb"
 grade = partial(small_class.grade, jobs=2, seed=1)
@@ -89,14 +92,6 @@ def start(
         text=True,
         start_new_session=True,
     )
-
-
-def wait_until(true: Callable[[], bool], what: str) -> None:
-    for _ in range(1200):
-        if true():
-            return
-        time.sleep(0.05)
-    pytest.fail(f"waited in vain: {what}")
 
 
 def lines_in(course: Path, lesson: str = LESSON) -> int:
@@ -284,8 +279,8 @@ def test_nobody_waits_longer_than_fifteen_seconds_for_a_line(
 def test_a_line_comes_while_a_notebook_is_being_graded(
     course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.5)
-    hand_in(course, "s1", notebook({"sleep": 2.5}))
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.2)
+    hand_in(course, "s1", notebook({"sleep": 1.0}))
     grade(course)
     assert "0/1 [" in capsys.readouterr().err
 
@@ -804,39 +799,55 @@ def test_where_workers_cannot_begin_nobody_gets_a_result(course: Path) -> None:
     assert recorded(course)["students"] == []
 
 
+SHARE = 10
+
+
 class WhoGraded:
-    """Says which process graded a submission, after a while."""
+    """Says who graded a submission, and after some of them waits for the other worker.
+
+    Args:
+        folder: where each notes what it has graded.
+        stops: after so many, until the other one has had its share.
+    """
 
     lesson, points = LESSON, 0.0
 
+    def __init__(self, folder: Path, name: str, stops: int = 0) -> None:
+        self.folder, self.name, self.stops = folder, name, stops
+
     def grade(self, data: bytes | Unreadable, student: str, given_up: GivenUp = never) -> Graded:
-        time.sleep(0.02)
-        return Graded(Result(student, LESSON, "GRADED", str(os.getpid()), 0.0, 0.0))
+        (self.folder / f"{self.name} {student}").touch()
+        if graded_by(self.name, self.folder) == self.stops:
+            until(lambda: graded_by("late", self.folder) >= SHARE, True, "the late one's share")
+        return Graded(Result(student, LESSON, "GRADED", self.name, 0.0, 0.0))
+
+
+def graded_by(name: str, folder: Path) -> int:
+    return len([*folder.glob(f"{name} *")])
 
 
 @contextmanager
 def open_second_first(job: Job, lane: object = None) -> Iterator[GradesOne]:
-    """Of two workers the first takes longer to begin."""
-    first = Path(job.lesson)
+    """Of two workers the first begins when the other one has graded a few."""
+    folder = Path(job.lesson)
     try:
-        first.touch(exist_ok=False)
+        (folder / "first").touch(exist_ok=False)
     except FileExistsError:
-        yield WhoGraded()
+        yield WhoGraded(folder, "early", stops=5)
     else:
-        time.sleep(0.3)
-        yield WhoGraded()
+        until(lambda: graded_by("early", folder) >= 3, True, "the other one's first results")
+        yield WhoGraded(folder, "late")
 
 
 def test_a_worker_that_begins_late_gets_its_share(tmp_path: Path) -> None:
-    for number in range(4):
-        job = Job(str(tmp_path / str(number)), "", 1, Limits(), False)
-        submissions = [Submission(f"s{student}", b"") for student in range(60)]
-        with Pool(job, 2, open_second_first) as pool:
-            done = [graded for some in pool.grade(submissions) for _, graded in some]
-        each = Counter(graded.result.message for graded in done)
-        assert len(done) == 60
-        assert min(each.values()) > 10, each
-        assert len(each) == 2
+    job = Job(str(tmp_path), "", 1, Limits(), False)
+    submissions = [Submission(f"s{student}", b"") for student in range(60)]
+    with Pool(job, 2, open_second_first) as pool:
+        done = [graded for some in pool.grade(submissions) for _, graded in some]
+    each = Counter(graded.result.message for graded in done)
+    assert len(done) == 60
+    assert each["early"] + each["late"] == 60
+    assert each["late"] >= SHARE
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -846,7 +857,7 @@ def test_a_stopped_run_leaves_no_process_and_says_how_to_go_on(
     for student in range(40):
         hand_in(course, f"s{student}", notebook({"sleep": 0.3}))
     run = start(course, "--jobs=2", "--json=results.jsonl")
-    wait_until(lambda: lines_in(course) > 0, "the first line in the journal")
+    until(lambda: lines_in(course) > 0, True, "the first line in the journal")
     if number == signal.SIGINT:
         os.killpg(run.pid, number)  # as a terminal does
     else:
@@ -855,7 +866,7 @@ def test_a_stopped_run_leaves_no_process_and_says_how_to_go_on(
     assert run.returncode == 128 + number
     assert said.strip().endswith(f"To go on: python -m autograder grade {LESSON} --resume")
     assert "Traceback" not in said
-    wait_until(lambda: session_of(run.pid) == [], "the end of all processes")
+    until(lambda: session_of(run.pid) == [], True, "the end of all processes")
     assert not (course / "results.jsonl").exists()
 
 
@@ -863,10 +874,10 @@ def test_workers_end_with_a_run_that_is_killed(course: Path) -> None:
     for student in range(4):
         hand_in(course, f"s{student}", notebook({"sleep": 30}))
     run = start(course, "--jobs=2")
-    wait_until(lambda: len(session_of(run.pid)) >= 5, "two workers, and what forks them")
+    until(lambda: len(session_of(run.pid)) >= 5, True, "two workers, and what forks them")
     run.kill()
     run.communicate(timeout=60)
-    wait_until(lambda: session_of(run.pid) == [], "the end of all processes")
+    until(lambda: session_of(run.pid) == [], True, "the end of all processes")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -878,9 +889,9 @@ def test_a_real_run_that_ends_takes_all_its_processes_along(
     for student in range(40):
         hand_in(course, f"s{student}", released)
     run = start(course, "--jobs=2", program="autograder")
-    wait_until(lambda: any(map(is_zygote, children(run.pid))), "the nursery")
+    until(lambda: any(map(is_zygote, children(run.pid))), True, "the nursery")
     if when == "grading":
-        wait_until(lambda: lines_in(course) > 0, "the first line in the journal")
+        until(lambda: lines_in(course) > 0, True, "the first line in the journal")
         for below in children(run.pid):  # all zygotes are the nursery's, no worker has its own
             found = any(map(is_zygote, descendants(below)))
             assert found == is_zygote(below)
@@ -1010,7 +1021,6 @@ def test_the_folder_says_whose_notebook_it_is_else_the_file(path: str, student: 
     assert student_of(Path(path), LESSON) == student
 
 
-@pytest.mark.slow
 def test_one_file_is_graded_as_its_cells_tell(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -1027,7 +1037,6 @@ def test_one_file_is_graded_as_its_cells_tell(
     assert "softmax: right · 2 of 2 points" in said
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("asked", [["--lesson=02-pure-python"], []])
 def test_one_file_of_another_lesson_is_told_which(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], asked: list[str]

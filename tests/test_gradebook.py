@@ -36,6 +36,8 @@ from autograder.results import Graded
 from tests.course import ROOT, copy_to, run
 from tests.graded import LESSON, MOST, grade, invalid, make_course
 
+pytestmark = pytest.mark.slow
+
 OTHER = "01-soft-lookup"
 HALF = {"attention": "FAIL"}, {"attention": 2.5}  # a score of 6.5 of 9
 
@@ -164,7 +166,6 @@ def test_a_gradebook_that_cannot_be_made_is_named(
 # --- scores ---
 
 
-@pytest.mark.slow
 def test_export_gives_the_totals(folder: Path, gradebook: Gradebook) -> None:
     gradebook.prepare(OTHER)
     gradebook.record([grade("ann"), grade("bob", *HALF), grade("ann", lesson=OTHER)])
@@ -292,7 +293,6 @@ def test_no_tag_begins_in_a_comment(folder: Path, gradebook: Gradebook) -> None:
 # --- lessons ---
 
 
-@pytest.mark.slow
 def test_a_lesson_is_recorded_as_release_does(tmp_path: Path, made: Path) -> None:
     released = copy_to(tmp_path)
     run("nbgrader", "generate_assignment", LESSON, cwd=released)
@@ -459,7 +459,6 @@ def test_who_waits_for_a_person_is_known(folder: Path, gradebook: Gradebook) -> 
     assert set(gradebook.remarks(LESSON).by_hand) == {"bob", "cid"}
 
 
-@pytest.mark.slow
 def test_a_penalty_set_by_hand_stays(folder: Path, gradebook: Gradebook) -> None:
     set_due(folder, DUE)
     hand_in(folder, "ann", LATE)
@@ -594,7 +593,6 @@ EDITS: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("again", ["grade", "feedback"])
 def test_the_page_shows_what_the_gradebook_holds(
     folder: Path, gradebook: Gradebook, again: str
@@ -784,7 +782,6 @@ def formgrader_page(folder: Path, student: str) -> str:
     return str(page)
 
 
-@pytest.mark.slow
 def test_nbgrader_s_own_feedback_can_be_made_from_it(folder: Path, gradebook: Gradebook) -> None:
     gradebook.record([grade("ann", *HALF), invalid("eve", "The file is empty.")])
     before = tree(folder)
@@ -813,7 +810,6 @@ def test_a_gradebook_in_use_is_waited_for_and_then_named(folder: Path) -> None:
         assert found.find_submission(LESSON, "ann").score == MOST
 
 
-@pytest.mark.slow
 def test_two_recorders_do_not_lose_each_other_s_scores(folder: Path) -> None:
     program = """
 import sys
@@ -944,7 +940,6 @@ def on_a_small_disk(folder: Path, place: Path, size: str, then: str = "") -> tup
     return said, number
 
 
-@pytest.mark.slow
 def test_a_full_disk_is_named_and_nothing_is_half_written(folder: Path) -> None:
     said, number = on_a_small_disk(folder, folder / "class", "1500k")
     assert str(folder / "class") in said
@@ -952,7 +947,6 @@ def test_a_full_disk_is_named_and_nothing_is_half_written(folder: Path) -> None:
     assert number > 0
 
 
-@pytest.mark.slow
 def test_a_gradebook_that_does_not_fit_takes_no_files_with_it(folder: Path) -> None:
     books = folder / "class" / "books"
     books.mkdir()
@@ -963,7 +957,6 @@ def test_a_gradebook_that_does_not_fit_takes_no_files_with_it(folder: Path) -> N
     assert number > 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["autograded", "feedback"])
 def test_a_read_only_folder_is_named(folder: Path, name: str) -> None:
     place = folder / "class" / name
@@ -973,7 +966,6 @@ def test_a_read_only_folder_is_named(folder: Path, name: str) -> None:
     assert "read-only file system. Make it writable" in said
 
 
-@pytest.mark.slow
 def test_a_read_only_gradebook_is_named(folder: Path) -> None:
     books = folder / "class" / "books"
     books.mkdir()

@@ -10,12 +10,13 @@ import pytest
 from attnlab.lessons import exercises_of
 from attnlab.notebook import check
 from tests.answers import all_answers
-from tests.answers.tally import mark
 from tests.course import ROOT
 from tests.learners.answers import Written, bank, unfinished
 from tests.learners.front_ends import FRONT_ENDS
 from tests.learners.habits import HABITS
 from tests.learners.submissions import LESSONS, Submission, names, the_class
+
+pytestmark = pytest.mark.slow
 
 # By (lesson, exercise, mistake, label), as far as an answer is a definition with marks above it.
 BANK = {
@@ -88,7 +89,7 @@ def test_an_answer_that_is_cut_out_is_the_same_answer(key: tuple[str, str, str, 
     space: dict[str, object] = {"__name__": "__main__"}
     exec(text_of(BANK[key]), space)
     verdict = check(space[exercise], name=exercise, lesson=lesson).verdict
-    expected = mark(answer).verdict
+    expected = check(answer.function, name=exercise, lesson=lesson).verdict
     assert (verdict.status, verdict.score) == (expected.status, expected.score), made
 
 

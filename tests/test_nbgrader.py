@@ -1,4 +1,8 @@
-"""A class of three through nbgrader's own commands: untouched, wrong in a named way, all right."""
+"""A class of three through nbgrader's own commands: untouched, wrong in a named way, all right.
+
+For one lesson. That others are scored alike is in `test_honest_class.py`, what their checks say in
+`test_answers.py` and `test_notebooks.py`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,6 @@ from nbformat import NotebookNode
 
 from attnlab.lessons import exercises_of
 from tests.course import (
-    SLUGS,
     code_cells,
     copy_to,
     grading,
@@ -24,21 +27,10 @@ from tests.course import (
 )
 
 pytestmark = pytest.mark.slow
-STUDENTS = ("right", "untouched", "wrong")
+LESSON = "03-numpy"
 
-# One mistake a lesson, as a learner would make it: exercise, the mistake's name, the code.
+# A mistake as a learner would make it: exercise, the mistake's name, the code.
 WRONG = {
-    "01-soft-lookup": (
-        "softmax",
-        "unstable-softmax",
-        """
-def softmax(scores):
-    if not scores or max(scores) == -math.inf:
-        raise ValueError("no scores")
-    powers = [math.exp(score) for score in scores]
-    return [power / sum(powers) for power in powers]
-""",
-    ),
     "02-pure-python": (
         "attention_weights",
         "no-scale",
@@ -60,36 +52,6 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     total = weights.sum(-1, keepdims=True)
     weights = weights / np.where(total == 0, 1, total)
     return weights @ V, weights
-""",
-    ),
-    "04-scaling": (
-        "entropy",
-        "zero-log-zero",
-        """
-def entropy(p, axis=-1):
-    return -(p * np.log(p)).sum(axis)
-""",
-    ),
-    "05-pytorch": (
-        "scaled_dot_product_attention",
-        "float-mask-as-bool",
-        """
-def scaled_dot_product_attention(q, k, v, attn_mask=None):
-    scores = q @ k.mT / k.shape[-1] ** 0.5
-    if attn_mask is not None:
-        scores = scores.masked_fill(~attn_mask.bool(), -torch.inf)
-    weights = torch.softmax(scores, -1).nan_to_num()
-    return weights @ v, weights
-""",
-    ),
-    "06-causal-mask": (
-        "attention",
-        "no-scale + mask-after-softmax",
-        """
-def attention(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    weights = F.softmax(q @ k.mT, -1).tril()
-    return weights @ v, weights
 """,
     ),
 }
@@ -122,70 +84,46 @@ def right_notebook(slug: str) -> NotebookNode:
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the course with three students, autograded."""
     course = copy_to(tmp_path_factory.mktemp("class"))
-    run("nbgrader", "generate_assignment", "--assignment=[0-9]*", cwd=course)
-    for slug in SLUGS:
-        written = {
-            "right": right_notebook(slug),
-            "untouched": read(released_path(slug)),
-            "wrong": wrong_notebook(slug),
-        }
-        for student, notebook in written.items():
-            path = course / "class" / "submitted" / student / slug / f"{slug}.ipynb"
-            path.parent.mkdir(parents=True)
-            nbformat.write(notebook, path)
-        run("nbgrader", "autograde", slug, cwd=course)
+    run("nbgrader", "generate_assignment", LESSON, cwd=course)
+    written = {
+        "right": right_notebook(LESSON),
+        "untouched": read(released_path(LESSON)),
+        "wrong": wrong_notebook(LESSON),
+    }
+    for student, notebook in written.items():
+        path = course / "class" / "submitted" / student / LESSON / f"{LESSON}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+    run("nbgrader", "autograde", LESSON, cwd=course)
     return course
 
 
 @pytest.fixture(scope="module")
-def scores(graded: Path) -> dict[tuple[str, str], tuple[float, float]]:
-    """Score and maximum by student and lesson, from `nbgrader export`."""
+def scores(graded: Path) -> dict[str, tuple[float, float]]:
+    """Score and maximum by student, from `nbgrader export`."""
     run("nbgrader", "export", "--to=grades.csv", cwd=graded)
     with open(graded / "grades.csv", encoding="utf-8", newline="") as file:
         return {
-            (row["student_id"], row["assignment"]): (float(row["score"]), float(row["max_score"]))
+            row["student_id"]: (float(row["score"]), float(row["max_score"]))
             for row in csv.DictReader(file)
+            if row["assignment"] == LESSON
         }
 
 
-Scores = dict[tuple[str, str], tuple[float, float]]
+def test_right_answers_get_all_points_an_untouched_notebook_none_and_a_wrong_one_some(
+    scores: dict[str, tuple[float, float]],
+) -> None:
+    points = sum(exercise.points for exercise in exercises_of(LESSON).values())
+    earned = {student: score for student, (score, _) in scores.items()}
+    assert earned == {"right": points, "untouched": 0, "wrong": earned["wrong"]}
+    assert 0 < earned["wrong"] < points
+    assert {most for _, most in scores.values()} == {points}
 
 
-def points(slug: str) -> float:
-    return sum(exercise.points for exercise in exercises_of(slug).values())
-
-
-def test_every_student_has_a_score_for_every_lesson(scores: Scores) -> None:
-    assert set(scores) == {(student, slug) for student in STUDENTS for slug in SLUGS}
-
-
-@pytest.mark.parametrize("slug", SLUGS)
-def test_right_answers_get_all_points(scores: Scores, slug: str) -> None:
-    assert scores["right", slug] == (points(slug), points(slug))
-
-
-@pytest.mark.parametrize("slug", SLUGS)
-def test_an_untouched_notebook_gets_none(scores: Scores, slug: str) -> None:
-    assert scores["untouched", slug] == (0, points(slug))
-
-
-def test_some_credit_is_partial(scores: Scores) -> None:
-    assert any(0 < score < most for score, most in scores.values())
-
-
-@pytest.mark.parametrize("slug", SLUGS)
-def test_a_mistake_is_named_and_costs_points(graded: Path, scores: Scores, slug: str) -> None:
-    name, mistake, _ = WRONG[slug]
-    path = graded / "class" / "autograded" / "wrong" / slug / f"{slug}.ipynb"
+def test_a_mistake_is_named_and_costs_points(graded: Path) -> None:
+    name, mistake, _ = WRONG[LESSON]
+    path = graded / "class" / "autograded" / "wrong" / LESSON / f"{LESSON}.ipynb"
     cards = {grading(cell).grade_id: cell for cell in code_cells(read(path)) if is_check(cell)}
     [output] = cards[f"{name}-check"].outputs
     assert mistake in output.data["text/html"]
-    assert 0 <= float(output.data["text/plain"]) < exercises_of(slug)[name].points
-    score, most = scores["wrong", slug]
-    assert 0 < score < most
-
-
-@pytest.mark.parametrize("slug", SLUGS)
-def test_solutions_validate(graded: Path, slug: str) -> None:
-    said = run("nbgrader", "validate", f"solutions/{slug}/{slug}.ipynb", cwd=graded)
-    assert said.startswith("Success!")
+    assert 0 <= float(output.data["text/plain"]) < exercises_of(LESSON)[name].points

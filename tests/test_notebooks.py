@@ -12,6 +12,8 @@ from nbformat import NotebookNode
 from attnlab.lessons import exercises_of
 from tests.course import SLUGS, code_cells, grading, is_check, is_exercise, read, released_path
 
+pytestmark = pytest.mark.slow
+
 CELL_SECONDS = 120
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import pkgutil
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,8 @@ from autograder.results import Graded
 from tests.fake_grader import open_fake
 from tests.small_class import Results, grade, hand_in, make_course, recorded
 from tests.test_grade import notebook
+
+pytestmark = pytest.mark.slow
 
 LESSON = "01-soft-lookup"
 BAD = "s3"
@@ -45,38 +47,54 @@ ERRORS = (decimal.InvalidOperation, MemoryError, RecursionError, UnicodeError, A
 
 @dataclass(frozen=True)
 class Breaking:
-    """Opens the real Grader; at one student one of the steps raises."""
+    """Opens the real Grader; a step raises at a student.
 
-    step: str
-    error: type[Exception]
+    Attributes:
+        steps: by student, the step and what it raises.
+    """
+
+    steps: Mapping[str, tuple[str, type[Exception]]]
 
     @contextmanager
     def __call__(self, job: Job, lane: socket | None = None) -> Iterator[GradesOne]:
         with open_grader(job, lane) as grader, pytest.MonkeyPatch.context() as patch:
             graded: list[str] = []
-            whole, step = grader.grade, pkgutil.resolve_name(self.step)
-
-            def breaks(*args: Any, **kwargs: Any) -> Any:
-                if graded and graded[-1] == BAD:
-                    raise self.error("injected")
-                return step(*args, **kwargs)
+            whole = grader.grade
 
             def grade_one(data: Any, student: str, *args: Any) -> Any:
                 graded.append(student)
                 return whole(data, student, *args)
 
+            for student, (step, error) in self.steps.items():
+                real = pkgutil.resolve_name(step)
+                patch.setattr(step, self._broken(student, real, error, graded))
             patch.setattr(grader, "grade", grade_one)
-            patch.setattr(self.step, breaks)
             yield grader
 
+    @staticmethod
+    def _broken(student: str, step: Any, error: type[Exception], graded: list[str]) -> Any:
+        def breaks(*args: Any, **kwargs: Any) -> Any:
+            if graded and graded[-1] == student:
+                raise error("injected")
+            return step(*args, **kwargs)
 
-@pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        return breaks
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course in which five have handed in the right notebook, and one of them a time as well."""
-    folder = make_course(tmp_path, LESSON)
+    folder = make_course(tmp_path_factory.mktemp("course"), LESSON)
     for student in CLASS:
         path = hand_in(folder, student, notebook(slug=LESSON), LESSON)
         path.with_name("timestamp.txt").write_text("2026-01-01 10:00:00 UTC")
+    return folder
+
+
+@pytest.fixture
+def course(handed_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, as the current folder."""
+    folder = Path(shutil.copytree(handed_in, tmp_path / "course"))
     monkeypatch.chdir(folder)
     return folder
 
@@ -89,38 +107,52 @@ def assert_told(results: Results, said: str) -> None:
     assert [result["student"] for result in results] == CLASS
     most = sum(exercise.points for exercise in exercises_of(LESSON).values())
     for result in results:
-        if result["student"] != BAD:
-            assert result["status"] == "GRADED"
+        if result["student"] == BAD:
+            assert_failed(result, said)
         else:
-            assert (result["status"], result["score"]) == ("INVALID", 0.0)
-            assert "The grader itself failed" in result["message"]
+            assert result["status"] == "GRADED"
         assert result["max_score"] == most
-    assert BAD in said
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("step", IN_A_WORKER)
+def assert_failed(result: dict[str, Any], said: str) -> None:
+    assert (result["status"], result["score"]) == ("INVALID", 0.0)
+    assert "The grader itself failed" in result["message"]
+    assert result["student"] in said
+
+
+@pytest.mark.parametrize("failing", [IN_A_WORKER[:5], IN_A_WORKER[5:]], ids=["first", "last"])
 def test_what_fails_in_a_worker_costs_one_submission(
-    course: Path, capfd: pytest.CaptureFixture[str], step: str
+    course: Path, capfd: pytest.CaptureFixture[str], failing: list[str]
 ) -> None:
-    error = ERRORS[IN_A_WORKER.index(step) % len(ERRORS)]
-    results = graded(course, Breaking(step, error))
-    assert_told(results, capfd.readouterr().err)
-    assert {r["score"] for r in results if r["student"] != BAD} == {results[0]["max_score"]}
-    page = (course / "class" / "feedback" / BAD / LESSON / f"{LESSON}.html").read_text("utf-8")
-    assert "The grader itself failed" in page
+    """Each step fails for a student of its own, and between them sit the others."""
+    steps = {
+        f"s{number}0": (step, error)
+        for number, (step, error) in enumerate(zip(failing, ERRORS, strict=True), 1)
+    }
+    for student in steps:
+        hand_in(course, student, notebook(slug=LESSON), LESSON)
+    results = {result["student"]: result for result in graded(course, Breaking(steps))}
+    said = capfd.readouterr().err
+    assert set(results) == {*CLASS, *steps}
+    assert {results[student]["score"] for student in CLASS} == {results["s1"]["max_score"]}
+    for student in steps:
+        assert_failed(results[student], said)
+        page = course / "class" / "feedback" / student / LESSON / f"{LESSON}.html"
+        assert "The grader itself failed" in page.read_text("utf-8")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("step", IN_ONE_EXERCISE)
-def test_what_fails_while_one_exercise_is_judged_is_told_there(course: Path, step: str) -> None:
+def test_what_fails_while_one_exercise_is_judged_is_told_there(course: Path) -> None:
+    steps = {f"s{number}0": (step, ValueError) for number, step in enumerate(IN_ONE_EXERCISE, 1)}
     wrong = {"softmax": "def softmax(scores):\n    return [0.5 for _ in scores]"}
-    hand_in(course, BAD, notebook(wrong), LESSON)
-    [bad] = [r for r in graded(course, Breaking(step, ValueError)) if r["student"] == BAD]
-    found = {exercise["name"]: exercise for exercise in bad["exercises"]}
-    assert bad["status"] == "GRADED"
-    assert found["softmax"]["status"] == "ERROR"
-    assert "A person has to look at it" in found["softmax"]["message"]
+    for student in steps:
+        hand_in(course, student, notebook(wrong), LESSON)
+    results = {result["student"]: result for result in graded(course, Breaking(steps))}
+    for student in steps:
+        bad = results[student]
+        found = {exercise["name"]: exercise for exercise in bad["exercises"]}
+        assert bad["status"] == "GRADED"
+        assert found["softmax"]["status"] == "ERROR"
+        assert "A person has to look at it" in found["softmax"]["message"]
 
 
 HERE: dict[str, tuple[Any, str]] = {

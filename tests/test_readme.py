@@ -17,6 +17,7 @@ def in_step() -> bool:
     return replaced(TEXT, "lessons", table()) == TEXT
 
 
+@pytest.mark.lessons(*lessons.slugs())
 def test_the_readme_has_a_row_for_each_lesson_and_their_totals() -> None:
     assert in_step(), "make readme"
 

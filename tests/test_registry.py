@@ -29,6 +29,7 @@ FIRST, LAST = lessons.slugs()[0], lessons.slugs()[-1]
 HERE = "src/attnlab/lessons/__init__.py"
 
 
+@pytest.mark.lessons(*lessons.slugs())
 def test_every_lesson_and_every_exercise_has_all_that_belongs_to_it() -> None:
     assert slips() == []
 

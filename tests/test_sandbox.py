@@ -27,6 +27,8 @@ from autograder.zygotes import Lane, Nursery, Own, is_mapped
 from tests.as_another import NOBODY
 from tests.processes import children, descendants, wait_until_gone
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent
 ADAPTER: dict[str, str | Path] = {

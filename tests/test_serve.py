@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import select
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -17,6 +17,7 @@ from autograder.child.wire import Ran
 from autograder.limits import Limits
 from autograder.link import Ended, Link
 from autograder.sandbox import Sandbox
+from tests.until import until
 
 SECONDS = 1.0  # for a cell, and for the calls of an exercise
 LIMITS = Limits(cell_seconds=SECONDS, call_seconds=SECONDS, grace_seconds=0.5)
@@ -391,7 +392,8 @@ def test_forged_answer_is_a_crash(link: Link, run: Run, answer: str) -> None:
         "    os.write(3, struct.pack('>QQ', len(text), 0) + text)\n"
         "threading.Thread(target=forge).start()"
     )
-    time.sleep(0.3)
+    channel = link._child.channel
+    until(lambda: select.select([channel], [], [], 0)[0], [channel], "the forged answer")
     with pytest.raises(Ended) as ended:
         link.bind("f", SECONDS)
     assert ended.value.status == "CRASH"

@@ -203,6 +203,7 @@ def write_call(call: Call) -> tuple[dict[str, Any], bytes]:
         "gradient": call.gradient,
         "unfused": call.unfused,
         "most": call.most,
+        "laid": call.laid,
     }
     return message, bytes(block)
 
@@ -257,6 +258,7 @@ def read_call(message: dict[str, Any], block: bytes) -> Call:
         message["gradient"],
         message["unfused"],
         message["most"],
+        message["laid"],
     )
 
 

@@ -3,7 +3,7 @@
 Each module is for the lesson whose name it has, `causal_mask` for '06-causal-mask', in the stage's
 own means and written without looking at the bank of mistakes. What can be made in many exercises is
 written once: slips of any kind in `general`, attention's own mistakes in `in_loops`.
-`python -m tests.answers` checks them all and prints a table.
+`tests/test_answers.py` checks them all; a table of them ends `make test`.
 """
 
 from __future__ import annotations
