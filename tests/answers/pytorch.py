@@ -209,7 +209,7 @@ def mask_then_renormalise(q, k, v, attn_mask=None):
     s = q @ k.mT / q.shape[-1] ** 0.5
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         s = s + attn_mask
-    a = s.softmax(-1)
+    a = no_empty_rows(s.softmax(-1))
     if attn_mask is not None and attn_mask.dtype == torch.bool:
         a = a * attn_mask
         a = no_empty_rows(a / a.sum(-1, keepdim=True))
@@ -224,7 +224,30 @@ def large_number_then_zeros(q, k, v, attn_mask=None):
     elif attn_mask.dtype == torch.bool:
         a = s.masked_fill(~attn_mask, -1e9).softmax(-1).masked_fill(~attn_mask, 0.0)
     else:
-        a = (s + attn_mask).softmax(-1)
+        a = no_empty_rows((s + attn_mask).softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "empty-row-is-nan")
+def forgets_rows_that_a_float_mask_empties(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        a = no_empty_rows(s.masked_fill(~attn_mask, -torch.inf).softmax(-1))
+    else:
+        a = (s if attn_mask is None else s + attn_mask).softmax(-1)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "computed-in-float32")
+def softmax_in_float32(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None:
+        s = (
+            s.masked_fill(~attn_mask, -torch.inf)
+            if attn_mask.dtype == torch.bool
+            else s + attn_mask
+        )
+    a = no_empty_rows(s.softmax(-1, dtype=torch.float32).to(q.dtype))
     return a @ v, a
 
 

@@ -115,7 +115,7 @@ def _tells(mistake: Mistake, tried: Sequence[Tried]) -> bool:
         item.posed.seed
         for item in tried
         if not _is_accident(item.outcome)
-        and not _same_answer(_mistaken(mistake, item.posed), item.posed.right)
+        and not _is_right(_mistaken(mistake, item.posed), item.posed)
     }
     return len(seeds) >= 2
 
@@ -171,12 +171,15 @@ def _loose_array(value: Value, shape: tuple[int, ...]) -> np.ndarray | None:
             return None
 
 
-def _same_answer(one: Answer, other: Answer) -> bool:
-    if one.raises or other.raises:
-        return one.raises == other.raises
+def _is_right(answer: Answer, posed: Posed) -> bool:
+    """Whether a check would let it pass."""
+    right, zeros = posed.right, posed.case.exact_zeros
+    if answer.raises or right.raises or len(answer.values) != len(right.values):
+        return answer.raises == right.raises != ""
     return all(
-        _close(a, b, TOLERANCE) for a, b in zip(one.values, other.values, strict=False)
-    ) and len(one.values) == len(other.values)
+        _close(one, other, TOLERANCE) and not (zeros and (one[other == 0] != 0).any())
+        for one, other in zip(answer.values, right.values, strict=True)
+    )
 
 
 def _close(a: np.ndarray | None, b: np.ndarray, tolerance: float) -> bool:

@@ -186,6 +186,18 @@ ANY_AXES: Part = (
 )
 
 
+# Where values are large enough to show it.
+PRECISION: Part = (
+    wrong(
+        "computed-in-float32",
+        "Softmax was computed in float32, and about 7 digits are left of the 16 that the inputs "
+        "have. That is usual where inputs are float16; float64 ones it makes worse.",
+        "Leave out `dtype=torch.float32` or `.float()`, or use it for smaller dtypes alone.",
+        {"weigh": lambda s: torch.softmax(s, -1, dtype=torch.float32).to(s.dtype)},
+    ),
+)
+
+
 # Softmax of scores that are large -----------------------------------------------------------------
 
 

@@ -252,7 +252,7 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     q, k, v = qkv(rng, std=1e4)
     yield Case("large", (-abs(q), abs(k), v), note="scores are in the thousands below 0")
     note = "scores are in the thousands, and some keys are blocked"
-    yield Case("large", with_mask(of=alike), note=note, exact_zeros=True)
+    yield Case("hidden", with_mask(of=alike), note=note, exact_zeros=True)
     for args in (qkv(rng, 2), with_mask(2)):
         single = tuple(part.astype(np.float32) for part in args[:3])
         note = "inputs are float32" + (", and there is a mask" if args[3:] else "")
@@ -279,6 +279,8 @@ def _rows_are_shares(args: Arrays, out: np.ndarray, A: np.ndarray) -> bool:
     return bool(((abs(sums - 1) < 1e-4) | (sums == 0)).all())
 
 
+HIDING = ("mask", "large")
+
 ATTENTION = Exercise(
     name="scaled_dot_product_attention",
     lesson=LESSON.slug,
@@ -290,13 +292,14 @@ ATTENTION = Exercise(
     groups=(
         Group("values", "equals F.scaled_dot_product_attention", 1.5, core=True),
         Group("mask", "gives exactly 0 where the mask is False, and shares the rest", 1.25),
+        Group("large", "stays right when scores are in the thousands", 0.125),
+        Group("hidden", "hides keys whose scores are in the thousands", 0.125, needs=HIDING),
         Group(
             "blocked",
             "gives 0, not NaN, to a query that may attend to nothing",
             0.5,
             needs=("mask",),
         ),
-        Group("large", "stays right when scores are in the thousands", 0.25, needs=("mask",)),
         Group(
             "float32",
             "takes float32 (compared at 1e-4), and computes in float64 where that is given",
@@ -325,6 +328,7 @@ ATTENTION = Exercise(
         in_attention.MIX,
         in_attention.RESULTS,
         in_attention.MASK,
+        in_attention.FAR_BELOW,
         in_attention.EMPTY_ROWS,
     ),
     properties=(

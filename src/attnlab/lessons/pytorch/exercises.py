@@ -20,11 +20,17 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
+from attnlab.inputs import alike, holes, ones_in_turn, qkv, sizes
 from attnlab.lessons.pytorch import LESSON
 from attnlab.mistakes import in_attention, in_softmax
 from attnlab.mistakes.recipe import Recipe, Tensor, detached, mistakes_in, pairs_in
 
 REFUSED = "ValueError or RuntimeError"  # PyTorch's own error names both shapes
+
+
+def tensors(*arrays: np.ndarray) -> tuple[Tensor, ...]:
+    """Tensors with the arrays' numbers."""
+    return tuple(map(torch.from_numpy, arrays))
 
 
 def normal(rng: np.random.Generator, *shape: int, std: float = 1.0) -> Tensor:
@@ -56,44 +62,63 @@ IN_WEIGHING = in_softmax.SOFTMAX + in_softmax.NO_SOFTMAX + in_softmax.ROWS
 # scaled_dot_product_attention ----------------------------------------------------------------
 
 
-def _qkv(rng: np.random.Generator, *leading: int, std: float = 1.0) -> tuple[Tensor, ...]:
-    n, m, d_k, d_v = 5, 7, 6, 3  # at d_k = 4, √d_k is d_k / 2
-    return (
-        normal(rng, *leading, n, d_k, std=std),
-        normal(rng, *leading, m, d_k),
-        normal(rng, *leading, m, d_v),
-    )
+def _qkv(rng: np.random.Generator, *leading: int, **how: Any) -> tuple[Tensor, ...]:
+    return tensors(*qkv(rng, *leading, **how))
 
 
-def _some(rng: np.random.Generator, *shape: int) -> Tensor:
-    """A mask that leaves each query some keys and blocks others. True = attend."""
-    mask = torch.from_numpy(rng.random(shape) < 0.6)
-    mask[..., 0], mask[..., 1] = True, False
-    return mask
+def _with_mask(rng: np.random.Generator, *leading: int, of: Any = qkv) -> tuple[Tensor, ...]:
+    q, k, v = of(rng, *leading)
+    return tensors(q, k, v, holes(rng, q.shape[-2], k.shape[-2]))
+
+
+def as_float(mask: Tensor) -> Tensor:
+    """A bool mask, True = attend, as 0 and -inf."""
+    return torch.zeros(mask.shape, dtype=torch.float64).masked_fill(~mask, -torch.inf)
 
 
 def _function_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", _qkv(rng, 2), note="there is a batch axis")
     yield Case("values", _qkv(rng), note="there is no batch axis")
     yield Case("values", _qkv(rng, 2, 3), note="there are batch and head axes")
-    yield Case("bool mask", (*_qkv(rng, 2), _some(rng, 5, 7)), exact_zeros=True)
-    broadcast = {"attn_mask": _some(rng, 2, 1, 1, 7)}
-    yield Case("bool mask", _qkv(rng, 2, 3), broadcast, note="it broadcasts", exact_zeros=True)
-    yield Case("float mask", (*_qkv(rng, 2), normal(rng, 5, 7)), note="attn_mask is float")
-    hidden = torch.zeros(5, 7, dtype=torch.float64).masked_fill(~_some(rng, 5, 7), -torch.inf)
+    for one in ones_in_turn(rng, 4):
+        yield Case("values", _qkv(rng, 2, among=one), note="one of the sizes is 1")
+    yield Case("values", _qkv(rng, 2), laid="views", note="inputs are not contiguous")
+    yield Case("bool mask", _with_mask(rng, 2), exact_zeros=True)
+    q, k, v = qkv(rng, 2, 3)
+    broadcast = {"attn_mask": torch.from_numpy(holes(rng, 2, 1, 1, k.shape[-2]))}
+    yield Case("bool mask", tensors(q, k, v), broadcast, note="it broadcasts", exact_zeros=True)
+    *args, mask = _with_mask(rng, 2)
+    some = torch.from_numpy(rng.normal(size=mask.shape))
+    yield Case("float mask", (*args, some), note="attn_mask is float")
+    *args, mask = _with_mask(rng, 2)
     note = "attn_mask is float, 0 and -inf"
-    yield Case("float mask", (*_qkv(rng, 2), hidden), note=note, exact_zeros=True)
-    nothing = _some(rng, 5, 7)
-    nothing[2] = False
-    note = "one query may attend to no key"
-    yield Case("blocked", (*_qkv(rng, 2), nothing), note=note, exact_zeros=True)
-    yield Case("gradient", _qkv(rng, 2), gradient=True)
+    yield Case("float mask", (*args, as_float(mask)), note=note, exact_zeros=True)
     yield Case("large", _qkv(rng, 2, std=1e4), note="scores are in the thousands")
-    q, k, v = _qkv(rng, 2, std=1e4)
+    q, k, v = qkv(rng, 2, std=1e4)
     note = "scores are in the thousands below 0"
-    yield Case("large", (-q.abs(), k.abs(), v), note=note)
-    single = tuple(part.float() for part in _qkv(rng, 2))
-    yield Case("float32", single, note="inputs are float32", tolerance=FLOAT32_TOLERANCE)
+    yield Case("large", tensors(-abs(q), abs(k), v), note=note)
+    note = "scores are in the thousands, and some keys are blocked"
+    yield Case("hidden", _with_mask(rng, 2, of=alike), note=note, exact_zeros=True)
+    for kind in ("bool", "float"):
+        *inputs, mask = _with_mask(rng, 2)
+        mask[rng.integers(len(mask))] = False
+        used = mask if kind == "bool" else as_float(mask)
+        note = f"one query may attend to no key, by a {kind} mask"
+        yield Case(f"blocked by {kind}", (*inputs, used), note=note, exact_zeros=True)
+    q, k, v = qkv(rng, 2)
+    yield Case("gradient", tensors(q, k, v * 1e5), gradient=True)
+    kept = torch.from_numpy(holes(rng, q.shape[-2], k.shape[-2]))
+    inputs = [*tensors(q, k, v * 1e5), kept]
+    yield Case("masked gradient", tuple(inputs), gradient=True, note="there is a mask")
+    for given in (_qkv(rng, 2), _with_mask(rng, 2)):
+        single = tuple(part.float() for part in given[:3])
+        note = "inputs are float32" + (", and there is a mask" if given[3:] else "")
+        yield Case("float32", (*single, *given[3:]), note=note, tolerance=FLOAT32_TOLERANCE)
+    q, k, v = qkv(rng, 2)
+    note = "values are in the hundred thousands"
+    yield Case("float32", tensors(q, k, v * 1e5), note=note)
+    yield Case("float32", _qkv(rng, 2), laid="meta", note="inputs are on the meta device")
+    yield Case("float32", _with_mask(rng, 2), laid="meta", note="all are on the meta device")
 
 
 def _function(recipe: Recipe) -> Callable[..., Any]:
@@ -131,14 +156,17 @@ def _float_mask(
 
 
 def _shifted_rows(rng: np.random.Generator) -> tuple[Case, Case]:
-    qkv = _qkv(rng, 2)
-    mask = normal(rng, 5, 7)
-    return Case("float mask", (*qkv, mask)), Case("float mask", (*qkv, mask + normal(rng, 5, 1)))
+    *args, mask = _with_mask(rng, 2)
+    bias = torch.from_numpy(rng.normal(size=mask.shape))
+    offset = torch.from_numpy(rng.normal(size=(len(mask), 1)))
+    return Case("float mask", (*args, bias)), Case("float mask", (*args, bias + offset))
 
 
 def _same(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
-    return all(np.allclose(a, b, 0, 1e-9) for a, b in zip(one, other, strict=True))
+    return all(np.allclose(a, b, 0, 1e-6) for a, b in zip(one, other, strict=True))
 
+
+HIDING = ("bool mask", "large")
 
 FUNCTION = Exercise(
     name="scaled_dot_product_attention",
@@ -152,10 +180,33 @@ FUNCTION = Exercise(
         Group("values", "equals F.scaled_dot_product_attention", 1.0, core=True),
         Group("bool mask", "takes a bool mask, True = attend", 0.5),
         Group("float mask", "adds a float mask to the scaled scores", 0.5),
-        Group("blocked", "gives 0, not NaN, to a query that a bool mask leaves nothing", 0.25),
-        Group("gradient", "has the gradients that autograd finds through the built-in", 0.25),
-        Group("large", "is stable at scores in the thousands", 0.125),
-        Group("float32", "keeps dtype and device (float32, compared at 1e-4)", 0.125),
+        Group("large", "is stable at scores in the thousands", 0.0625),
+        Group("hidden", "hides keys whose scores are in the thousands", 0.0625, needs=HIDING),
+        Group(
+            "blocked by bool",
+            "gives 0, not NaN, to a query that a bool mask leaves nothing",
+            0.125,
+            needs=("bool mask",),
+        ),
+        Group(
+            "blocked by float",
+            "gives 0, not NaN, to a query that a float mask leaves nothing",
+            0.125,
+            needs=("float mask",),
+        ),
+        Group("gradient", "has the gradients that autograd finds through the built-in", 0.125),
+        Group(
+            "masked gradient",
+            "has them with a mask as well",
+            0.125,
+            needs=("bool mask", "gradient"),
+        ),
+        Group(
+            "float32",
+            "keeps dtype and device (float32, compared at 1e-4)",
+            0.125,
+            needs=("bool mask",),
+        ),
         unchanged(0.25),
     ),
     cases=_function_cases,
@@ -170,6 +221,7 @@ FUNCTION = Exercise(
             in_softmax.ANY_AXES,
             in_softmax.LARGE,
             in_softmax.MAXIMA,
+            in_softmax.PRECISION,
             in_attention.SCALE,
             in_attention.SCALE_LATE,
             in_attention.SCALE_BY_FIRST_AXIS,
@@ -179,6 +231,7 @@ FUNCTION = Exercise(
             in_attention.MIX,
             in_attention.RESULTS,
             in_attention.MASK,
+            in_attention.FAR_BELOW,
             in_attention.EMPTY_ROWS,
             in_attention.GRADIENTS,
         ),
@@ -239,27 +292,36 @@ def _state(
 ) -> dict[str, Tensor]:
     state = {}
     for name, width in (("W_q", d_k), ("W_k", d_k), ("W_v", d_v)):
-        state[f"{name}.weight"] = normal(rng, width, d)
+        state[f"{name}.weight"] = normal(rng, width, d, std=d**-0.5)
         if bias:
             state[f"{name}.bias"] = normal(rng, width)
     return state
 
 
 def _module_cases(rng: np.random.Generator) -> Iterator[Case]:
-    for b, n, d, d_k, d_v in ((2, 5, 6, 4, 3), (3, 7, 2, 5, 4)):
-        x, state = normal(rng, b, n, d), _state(rng, d, d_k, d_v)
-        yield Case("values", (x,), sizes=(d, d_k, d_v), state=state)
-    x, state = normal(rng, 2, 5, 6), _state(rng, 6, 4, 3, True)
-    yield Case("bias", (x,), sizes=(6, 4, 3, True), state=state, note="bias is True")
-    x, state = normal(rng, 2, 5, 6), _state(rng, 6, 4, 3)
-    yield Case("gradient", (x,), sizes=(6, 4, 3), state=state, gradient=True)
-    x = normal(rng, 2, 1, 6)
-    yield Case("single", (x,), sizes=(6, 4, 3), state=state, note="there is one token")
-    single = {name: tensor.float() for name, tensor in state.items()}
-    x = normal(rng, 2, 5, 6).float()
+    def layer(
+        bias: bool = False, among: tuple[int, ...] = ()
+    ) -> tuple[Tensor, tuple[Any, ...], dict[str, Tensor]]:
+        b, n, d, d_k, d_v = among or sizes(rng, 5)
+        given = (d, d_k, d_v, True) if bias else (d, d_k, d_v)
+        return normal(rng, b, n, d), given, _state(rng, d, d_k, d_v, bias)
+
+    for _ in range(2):
+        x, given, state = layer()
+        yield Case("values", (x,), sizes=given, state=state)
+    x, given, state = layer(bias=True)
+    yield Case("bias", (x,), sizes=given, state=state, note="bias is True")
+    x, given, state = layer()
+    large = {name: part * (1e5 if name == "W_v.weight" else 1) for name, part in state.items()}
+    yield Case("gradient", (x,), sizes=given, state=large, gradient=True)
+    for one in ones_in_turn(rng, 5):
+        x, given, state = layer(among=one)
+        yield Case("single", (x,), sizes=given, state=state, note="one of the sizes is 1")
+    x, given, state = layer()
+    single = {name: part.float() for name, part in state.items()}
     note = "the module and x are float32"
     yield Case(
-        "single", (x,), sizes=(6, 4, 3), state=single, note=note, tolerance=FLOAT32_TOLERANCE
+        "single", (x.float(),), sizes=given, state=single, note=note, tolerance=FLOAT32_TOLERANCE
     )
 
 
@@ -312,7 +374,7 @@ MODULE = Exercise(
         Group("values", "equals F.scaled_dot_product_attention with the same weights", 1.5, True),
         Group("bias", "has biases when bias=True, and none when not", 0.5),
         Group("gradient", "passes the right gradients to x and to all three matrices", 0.5),
-        Group("single", "works for one token, and in float32", 0.25),
+        Group("single", "works for one token, for sizes of 1, and in float32", 0.25),
         unchanged(0.25),
     ),
     cases=_module_cases,
