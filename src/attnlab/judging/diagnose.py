@@ -8,7 +8,7 @@ import numpy as np
 
 from attnlab.calling.call import Outcome, Raised
 from attnlab.calling.observe import Array, Items, Scalar, Value
-from attnlab.exercise import TOLERANCE, Exercise, Mistake, Slot
+from attnlab.exercise import TOLERANCE, Exercise, Mistake
 from attnlab.judging.advice import GENERAL
 from attnlab.judging.cases import Answer, Posed, answer_of
 from attnlab.judging.compare import Difference, Tried
@@ -98,15 +98,7 @@ def _mistake(
 
 
 def _equal_in_all(mistake: Mistake, tried: Sequence[Tried]) -> bool:
-    return all(
-        equals(
-            item.outcome,
-            _mistaken(mistake, item.posed),
-            item.posed.slots,
-            item.posed.case.tolerance,
-        )
-        for item in tried
-    )
+    return all(equals(item.outcome, _mistaken(mistake, item.posed), item.posed) for item in tried)
 
 
 def _tells(mistake: Mistake, tried: Sequence[Tried]) -> bool:
@@ -134,7 +126,7 @@ def _mistaken(mistake: Mistake, posed: Posed) -> Answer:
 
 
 @np.errstate(all="ignore")
-def equals(outcome: Outcome, answer: Answer, slots: tuple[Slot, ...], tolerance: float) -> bool:
+def equals(outcome: Outcome, answer: Answer, posed: Posed) -> bool:
     """Whether an outcome has an answer's numbers, or its exception. NaN equals NaN here."""
     if outcome.stopped:
         return False
@@ -143,12 +135,13 @@ def equals(outcome: Outcome, answer: Answer, slots: tuple[Slot, ...], tolerance:
     if answer.raises:
         return False
     assert outcome.returned is not None
-    one = len(slots) == 1
+    one = len(posed.slots) == 1
     parts = (outcome.returned,) if one else getattr(outcome.returned, "items", ())
     if len(parts) != len(answer.values):
         return False
+    tolerance, zeros = posed.case.tolerance, posed.case.exact_zeros
     return all(
-        _close(_loose_array(part, values.shape), values, tolerance)
+        _close(_loose_array(part, values.shape), values, tolerance, zeros)
         for part, values in zip(parts, answer.values, strict=True)
     )
 
@@ -177,14 +170,17 @@ def _is_right(answer: Answer, posed: Posed) -> bool:
     if answer.raises or right.raises or len(answer.values) != len(right.values):
         return answer.raises == right.raises != ""
     return all(
-        _close(one, other, TOLERANCE) and not (zeros and (one[other == 0] != 0).any())
+        _close(one, other, TOLERANCE, zeros)
         for one, other in zip(answer.values, right.values, strict=True)
     )
 
 
-def _close(a: np.ndarray | None, b: np.ndarray, tolerance: float) -> bool:
+def _close(a: np.ndarray | None, b: np.ndarray, tolerance: float, zeros: bool) -> bool:
+    """Whether numbers agree; where exact zeros are asked, so do the places of 0."""
     if a is None or a.shape != b.shape:
         return False
     if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
         return a.dtype.kind == b.dtype.kind and bool((a == b).all())
+    if zeros and ((a == 0) != (b == 0)).any():
+        return False
     return bool(np.allclose(a.astype(float), b.astype(float), 1e-9, tolerance, equal_nan=True))

@@ -20,6 +20,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
+from attnlab.inputs import ones_in_turn, sizes
 from attnlab.lessons.causal_mask import LESSON
 from attnlab.lessons.pytorch.exercises import IN_WEIGHING, REFUSED, SHARES, normal
 from attnlab.mistakes import in_attention, in_softmax
@@ -29,11 +30,12 @@ from attnlab.mistakes.recipe import Recipe, Tensor, detached, mistakes_in, pairs
 
 
 def _mask_cases(rng: np.random.Generator) -> Iterator[Case]:
-    small, large = sorted(int(size) for size in rng.permutation(np.arange(3, 12))[:2])
-    yield Case("values", (small,))
-    yield Case("values", (large,))
+    for n in sizes(rng, 2, 3, 60):
+        yield Case("values", (n,))
     yield Case("edges", (1,), note="there is one token")
-    yield Case("edges", (4,), {"device": "cpu"}, note="a device is given")
+    [n] = sizes(rng, 1)
+    yield Case("edges", (n,), {"device": "cpu"}, note="a device is given")
+    yield Case("edges", (n,), {"device": "meta"}, laid="meta", note="another device is given")
 
 
 def _blocked(n: int, device: Any = None) -> Tensor:
@@ -110,7 +112,7 @@ def _sentence(
     rng: np.random.Generator, b: int, n: int, d: int, d_k: int, d_v: int, std: float = 1.0
 ) -> tuple[Tensor, ...]:
     x = normal(rng, b, n, d, std=std)
-    return x, *(normal(rng, d, width) for width in (d_k, d_k, d_v))
+    return x, *(normal(rng, d, width, std=d**-0.5) for width in (d_k, d_k, d_v))
 
 
 def _alike(rng: np.random.Generator) -> tuple[Tensor, ...]:
@@ -119,35 +121,58 @@ def _alike(rng: np.random.Generator) -> tuple[Tensor, ...]:
     Weights that are masked after softmax and then divided by their sum are right as well. Were the
     scores of a row far apart, softmax would leave them nothing but zeros to divide by.
     """
-    x, Wq, Wk, Wv = _sentence(rng, 2, 5, 6, 4, 3, std=0.03)
-    lengths = torch.tensor([60.0, 30.0], dtype=x.dtype)[:, None, None]  # no maximum fits both
-    return x + lengths * normal(rng, 6), Wq, Wq + 0.2 * Wk, Wv
+    n, d, d_k, d_v = sizes(rng, 4, 3)
+    x, Wq, _, Wv = _sentence(rng, 2, n, d, d_k, d_v, std=5e-4)
+    lengths = torch.tensor([1.0, 0.5], dtype=x.dtype)[:, None, None]  # no maximum fits both
+    x = x + lengths * normal(rng, d)
+    Wk = Wq + normal(rng, d, d_k, std=0.05)
+    scores = (x @ Wq) @ (x @ Wk).mT / d_k**0.5
+    return x * (4000.0 / scores.abs().max()).sqrt(), Wq, Wk, Wv
 
 
 def _far_below(rng: np.random.Generator) -> tuple[Tensor, ...]:
     """The same with scores down to -4,000, where -1,000 is no low number any more."""
     x, Wq, Wk, Wv = _alike(rng)
-    scores = (x @ Wq) @ (x @ Wk).mT / Wq.shape[-1] ** 0.5
-    return x * (4000.0 / scores.abs().max()).sqrt(), Wq, -Wk, Wv
+    return x, Wq, -Wk, Wv
+
+
+def _far_apart(rng: np.random.Generator) -> tuple[Tensor, ...]:
+    """Scores that are thousands apart; the largest of each row is the first, which all may see."""
+    x, Wq, Wk, Wv = _alike(rng)
+    x[:, 1:] /= 10
+    return x * 3, Wq, Wk, Wv
 
 
 def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
-    yield Case("values", _sentence(rng, 2, 5, 6, 4, 3), exact_zeros=True)
-    yield Case("values", _sentence(rng, 3, 7, 4, 2, 5), exact_zeros=True)
-    yield Case("gradient", _sentence(rng, 2, 5, 6, 4, 3), gradient=True)
-    yield Case("single", _sentence(rng, 2, 1, 6, 4, 3), note="there is one token")
+    for _ in range(2):
+        yield Case("values", _sentence(rng, *sizes(rng, 5)), exact_zeros=True)
+    *others, Wv = _sentence(rng, *sizes(rng, 5))
+    yield Case("gradient", (*others, Wv * 1e5), gradient=True)
+    for one in ones_in_turn(rng, 5):
+        yield Case("single", _sentence(rng, *one), note="one of the sizes is 1")
+    sentence = _sentence(rng, *sizes(rng, 5))
+    yield Case("single", sentence, laid="views", note="inputs are not contiguous")
     yield Case("large", _alike(rng), note="scores are in the thousands", exact_zeros=True)
     note = "scores are in the thousands below 0"
     yield Case("large", _far_below(rng), note=note, exact_zeros=True)
-    single = tuple(part.float() for part in _sentence(rng, 2, 5, 6, 4, 3))
+    yield Case("large", _far_apart(rng), note="scores are thousands apart", exact_zeros=True)
+    single = tuple(part.float() for part in _sentence(rng, *sizes(rng, 5)))
     note = "inputs are float32"
     yield Case("float32", single, note=note, tolerance=FLOAT32_TOLERANCE, exact_zeros=True)
-    x, Wq, Wk, Wv = _sentence(rng, 2, 5, 6, 4, 3)
-    note = "x is (2, 5, 6) and the matrices have 7 rows"
-    tall = [torch.cat([W, W[:1]]) for W in (Wq, Wk, Wv)]
-    yield Case("refuses", (x, *tall), raises=REFUSED, note=note)
-    note = "Wq is (6, 4) and Wk is (6, 3)"
-    yield Case("refuses", (x, Wq, Wk[:, :3], Wv), raises=REFUSED, note=note)
+    *others, Wv = _sentence(rng, *sizes(rng, 5))
+    note = "values are in the hundred thousands"
+    yield Case("float32", (*others, Wv * 1e5), note=note, exact_zeros=True)
+    x, *matrices = _sentence(rng, *sizes(rng, 5, 3))
+    for place, name in enumerate(("Wq", "Wk", "Wv")):
+        matrix = matrices[place]
+        for wrong, how in ((matrix[:-1], "few"), (torch.cat([matrix, matrix[:1]]), "many")):
+            changed = [*matrices[:place], wrong, *matrices[place + 1 :]]
+            note = f"{name} has a row too {how} for x"
+            yield Case("refuses", (x, *changed), raises=REFUSED, note=note)
+    Wq, Wk, Wv = matrices
+    for wide, how in ((Wk[:, :-1], "narrower"), (torch.cat([Wk, Wk[:, :1]], -1), "wider")):
+        note = f"Wk is {how} than Wq"
+        yield Case("refuses", (x, Wq, wide, Wv), raises=REFUSED, note=note)
 
 
 def _oracle(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
@@ -198,9 +223,11 @@ ATTENTION = Exercise(
     groups=(
         Group("values", "equals F.scaled_dot_product_attention(…, is_causal=True)", 3.0, core=True),
         Group("gradient", "passes the right gradients to x and to all three matrices", 0.75),
-        Group("single", "works for one token", 0.25),
+        Group(
+            "single", "works for one token, sizes of 1, and inputs that are not contiguous", 0.25
+        ),
         Group("large", "is stable at scores in the thousands", 0.25),
-        Group("float32", "keeps dtype and device (float32, compared at 1e-4)", 0.25),
+        Group("float32", "keeps float32 (compared at 1e-4), and float64 with all its digits", 0.25),
         Group("refuses", "raises an error when widths do not fit", 0.25),
         unchanged(0.25),
     ),
@@ -215,6 +242,7 @@ ATTENTION = Exercise(
             in_softmax.BATCH,
             in_softmax.LARGE,
             in_softmax.MAXIMA,
+            in_softmax.PRECISION,
             in_attention.SCALE,
             in_attention.SCALE_LATE,
             in_attention.SCALE_BY_FIRST_AXIS,
@@ -265,16 +293,30 @@ ATTENTION = Exercise(
 
 
 def _lengths(rng: np.random.Generator, batch: int, longest: int) -> Tensor:
+    """Lengths from 1 to the longest, which is among them, and so is 2."""
     lengths = rng.integers(1, longest, batch)
-    lengths[0] = longest
-    lengths[1] = 2
+    lengths[rng.choice(batch, 2, replace=False)] = longest, 2
     return torch.from_numpy(lengths)
 
 
+def _sentences(rng: np.random.Generator) -> Iterator[tuple[tuple[Tensor, int], str]]:
+    """Lengths and a number of positions, for both masks, at the edges of what there is."""
+    b, n = sizes(rng, 2, 3)
+    lengths = _lengths(rng, b, n)
+    lengths[rng.integers(b)] = 0
+    yield (lengths, n), "one sentence is all padding"
+    yield (torch.zeros(b, dtype=torch.long), n), "all sentences are all padding"
+    yield (torch.tensor([int(rng.integers(1, n))]), n), "there is one sentence"
+    yield (torch.ones(b, dtype=torch.long), 1), "there is one position"
+
+
 def _padding_cases(rng: np.random.Generator) -> Iterator[Case]:
-    yield Case("values", (_lengths(rng, 3, 5), 7))
-    yield Case("values", (_lengths(rng, 4, 6), 6))
-    yield Case("edges", (torch.tensor([0, 3]), 4), note="one sentence is all padding")
+    b, n = sizes(rng, 2, 3, 12)
+    yield Case("values", (_lengths(rng, b, n), n + 1))
+    b, n = sizes(rng, 2, 3, 12)
+    yield Case("values", (_lengths(rng, b, n), n))
+    for args, note in _sentences(rng):
+        yield Case("edges", args, note=note)
 
 
 def _padding(lengths: Tensor, max_len: int) -> Tensor:
@@ -293,7 +335,7 @@ PADDING_MASK = Exercise(
     returns=(Slot("real", "tensor", "B max_len"),),
     groups=(
         Group("values", "is True for the real tokens (True = real)", 0.5, core=True),
-        Group("edges", "takes a sentence that is all padding", 0.25),
+        Group("edges", "takes a sentence that is all padding, and sizes of 1", 0.25),
         unchanged(0.25),
     ),
     cases=_padding_cases,
@@ -355,10 +397,12 @@ PADDING_MASK = Exercise(
 
 
 def _decoder_cases(rng: np.random.Generator) -> Iterator[Case]:
-    yield Case("values", (_lengths(rng, 3, 5), 5))
-    yield Case("values", (_lengths(rng, 2, 6), 7))
-    yield Case("edges", (torch.tensor([0, 3]), 4), note="one sentence is all padding")
-    yield Case("edges", (torch.tensor([1, 1]), 1), note="there is one position")
+    b, n = sizes(rng, 2, 4, 12)
+    yield Case("values", (_lengths(rng, b, n), n))
+    b, n = sizes(rng, 2, 4, 12)
+    yield Case("values", (_lengths(rng, b, n - 1), n))
+    for args, note in _sentences(rng):
+        yield Case("edges", args, note=note)
 
 
 def _decoder(lengths: Tensor, n: int) -> Tensor:
@@ -376,7 +420,7 @@ DECODER_MASK = Exercise(
     returns=(Slot("attend", "tensor", "B 1 n n"),),
     groups=(
         Group("values", "is True for real keys that are not in the future", 1.25, core=True),
-        Group("edges", "takes a sentence that is all padding, and a single position", 0.5),
+        Group("edges", "takes a sentence that is all padding, and sizes of 1", 0.5),
         unchanged(0.25),
     ),
     cases=_decoder_cases,

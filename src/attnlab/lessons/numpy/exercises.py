@@ -117,7 +117,7 @@ def _project_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("bias", (X, W, rng.normal(size=W.shape[1])))
     X, W = pair()
     yield Case("bias", (X, W), {"b": rng.normal(size=W.shape[1])})
-    X, W = pair(2)
+    X, W = pair(2, among=sizes(rng, 3, 3))
     b = rng.normal(size=W.shape[1])
     yield Case("batch", (X, W, b), note="X has a batch axis")
     yield Case("batch", pair(2, 3), note="X has two leading axes")
@@ -251,6 +251,7 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("large", qkv(rng, std=1e4), note="scores are in the thousands")
     q, k, v = qkv(rng, std=1e4)
     yield Case("large", (-abs(q), abs(k), v), note="scores are in the thousands below 0")
+    yield Case("large", alike(rng), note="scores are in the thousands, and close together")
     note = "scores are in the thousands, and some keys are blocked"
     yield Case("hidden", with_mask(of=alike), note=note, exact_zeros=True)
     for args in (qkv(rng, 2), with_mask(2)):
@@ -319,6 +320,7 @@ ATTENTION = Exercise(
         in_softmax.ANY_AXES,
         in_softmax.LARGE,
         in_softmax.MAXIMA,
+        in_softmax.PRECISION,
         in_attention.SCALE,
         in_attention.SCALE_LATE,
         in_attention.SCALE_BY_FIRST_AXIS,

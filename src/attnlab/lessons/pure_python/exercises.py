@@ -48,7 +48,7 @@ def _matmul_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", ints, note="entries are ints")
     for one in ones_in_turn(rng, 3):
         yield Case("values", pair(*one), note="one of the sizes is 1")
-    n, inner, m = sizes(rng, 3)
+    n, inner, m = sizes(rng, 3, 3)
     for rows_of_b in (inner - 1, inner + 1):
         args = random_list(rng, n, inner), random_list(rng, rows_of_b, m)
         note = f"A is ({n}, {inner}) and B is ({rows_of_b}, {m})"
@@ -393,7 +393,7 @@ def _self_cases(rng: np.random.Generator) -> Iterator[Case]:
         matrices = [random_list(rng, d, width, std=d**-0.5) for width in (d_k, d_k, d_v)]
         return [random_list(rng, n, d), *matrices]
 
-    some = sizes(rng, 4)
+    some = sizes(rng, 4, 3)
     yield Case("values", tuple(sentence(*some)))
     yield Case("values", tuple(sentence(*sizes(rng, 4))))
     single, *others = ones_in_turn(rng, 4)

@@ -20,6 +20,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
+from attnlab.inputs import holes, ones_in_turn, sizes
 from attnlab.lessons.scaling import LESSON
 from attnlab.mistakes import in_attention
 from attnlab.mistakes.in_softmax import one_hot
@@ -181,12 +182,14 @@ SCORE_STD = Exercise(
 
 
 def _jacobian_cases(rng: np.random.Generator) -> Iterator[Case]:
-    yield Case("values", (softmax(rng.normal(size=7)),))
-    yield Case("values", (softmax(rng.normal(0, 2, 5)),))
+    some, more = sizes(rng, 2, 3)
+    yield Case("values", (softmax(rng.normal(size=some)),))
+    yield Case("values", (softmax(rng.normal(0, 2, more)),))
     yield Case("values", (softmax(rng.normal(size=2)),), note="there are two weights")
-    hard = one_hot(tensor(rng.normal(size=6))).numpy()
+    yield Case("values", (np.full(some, 1 / some),), note="all weights are equal")
+    hard = one_hot(tensor(rng.normal(size=some))).numpy()
     yield Case("hard", (hard,), note="p is one-hot", exact_zeros=True)
-    yield Case("hard", (softmax(rng.normal(0, 30, 4)),), note="p is almost one-hot")
+    yield Case("hard", (softmax(rng.normal(0, 30, more)),), note="p is almost one-hot")
 
 
 def _jacobian(p: Arrays) -> np.ndarray:
@@ -206,7 +209,7 @@ JACOBIAN = Exercise(
     returns=(Slot("jacobian", "ndarray", "M M"),),
     groups=(
         Group("values", "equals autograd through torch.softmax", 1.5, core=True),
-        Group("hard", "is 0 where p is one-hot", 0.25),
+        Group("hard", "is right where p is one-hot or nearly so", 0.25),
         unchanged(0.25),
     ),
     cases=_jacobian_cases,
@@ -303,17 +306,20 @@ JACOBIAN = Exercise(
 
 
 def _entropy_cases(rng: np.random.Generator) -> Iterator[Case]:
-    yield Case("values", (softmax(rng.normal(size=(5, 7))),))
+    b, n, m = sizes(rng, 3, 4)
+    yield Case("values", (softmax(rng.normal(size=(n, m))),))
     # Each row has a weight of about 0.0003: small, but it counts.
-    spread = rng.permuted(np.tile([0.0, 3.0, 5.0, 8.0], (2, 5, 1)), axis=-1)
-    yield Case("values", (softmax(spread + rng.normal(0, 0.1, (2, 5, 4))),))
-    yield Case("values", (softmax(rng.normal(size=6)),), note="p has one axis")
-    yield Case("axis", (softmax(rng.normal(size=(5, 7)), 0), 0), note="axis is 0")
-    yield Case("axis", (softmax(rng.normal(size=(2, 5, 4)), 1),), {"axis": 1}, note="axis is 1")
-    kept = rng.random((4, 6)) < 0.5
-    kept[:, 2] = True  # each row has something to share out
-    some = softmax(np.where(kept, rng.normal(size=(4, 6)), -np.inf))
-    some[0] = one_hot(tensor(rng.normal(size=6))).numpy()
+    spread = rng.permuted(np.tile([0.0, 3.0, 5.0, 8.0], (b, n, 1)), axis=-1)
+    yield Case("values", (softmax(spread + rng.normal(0, 0.1, (b, n, 4))),))
+    yield Case("values", (softmax(rng.normal(size=m)),), note="p has one axis")
+    for one in ones_in_turn(rng, 2):
+        yield Case("values", (softmax(rng.normal(size=one)),), note="one of the sizes is 1")
+    weights = softmax(rng.normal(size=(b, n, m)))
+    yield Case("values", (weights,), laid="views", note="p is a view")
+    yield Case("axis", (softmax(rng.normal(size=(n, m)), 0), 0), note="axis is 0")
+    yield Case("axis", (softmax(rng.normal(size=(b, n, m)), 1),), {"axis": 1}, note="axis is 1")
+    some = softmax(np.where(holes(rng, n, m), rng.normal(size=(n, m)), -np.inf))
+    some[0] = one_hot(tensor(rng.normal(size=m))).numpy()
     yield Case("zeros", (some,), note="some weights are exactly 0")
 
 
@@ -437,12 +443,18 @@ ENTROPY = Exercise(
 
 
 def _scale_cases(rng: np.random.Generator) -> Iterator[Case]:
-    for shape_q, shape_k in (((5, 4), (7, 4)), ((3, 16), (6, 16)), ((2, 5, 6), (2, 7, 6))):
-        yield Case("values", (rng.normal(size=shape_q), rng.normal(size=shape_k)))
-    q, k = rng.normal(0, 5, (5, 4)), rng.normal(0, 0.1, (7, 4))
-    yield Case("assumed", (q, k), note="the numbers do not have unit variance")
-    args = rng.normal(size=(5, 4)), rng.normal(size=(7, 3))
-    yield Case("refuses", args, raises="ValueError", note="queries are 4 wide and keys 3")
+    def pair(*leading: int, std: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+        n, m, d_k = sizes(rng, 3, 3, 20)
+        return rng.normal(0, std, (*leading, n, d_k)), rng.normal(0, 1 / std, (*leading, m, d_k))
+
+    yield Case("values", pair())
+    yield Case("values", pair())
+    yield Case("values", pair(2), note="there is a batch axis")
+    yield Case("assumed", pair(std=5.0), note="the numbers do not have unit variance")
+    Q, K = pair()
+    for wrong in (Q[:, :-1], np.concatenate([Q, Q[:, :1]], -1)):
+        note = f"queries are {wrong.shape[-1]} wide and keys {K.shape[-1]}"
+        yield Case("refuses", (wrong, K), raises="ValueError", note=note)
 
 
 def _scale(recipe: Recipe) -> Callable[..., Any]:
