@@ -12,7 +12,7 @@ READY := $(VENV)/.ready
 CODE := src autograder tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test release outputs sync readme bench grade feedback formgrader demo-class
+.PHONY: help lab test release outputs sync readme prove bench grade feedback formgrader demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ outputs: sync ## run the solutions and store their outputs, which the tests comp
 
 readme: $(READY) ## write the lessons' rows, points and totals into README.md
 	$(BIN)/python -m tests.readme
+
+prove: $(READY) ## the long proofs of the checks: all answers on 200 seeds, all mutants; ARGS="--seeds 20 --lesson 06-causal-mask"
+	$(BIN)/python -m tests.prove $(ARGS)
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with
 	$(BIN)/python -m benchmarks.import_time
