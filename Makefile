@@ -12,7 +12,7 @@ READY := $(VENV)/.ready
 CODE := src autograder tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test release outputs sync readme prove bench grade feedback formgrader demo-class
+.PHONY: help known lab test release outputs sync readme prove bench grade feedback formgrader demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,12 +24,15 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[course,tests]"
 	@touch $@
 
+# Stops at a LESSON that there is none of.
+known: $(READY)
+	@$(BIN)/python -c 'import sys; from attnlab.lessons import absent, slugs; lesson = sys.argv[1]; sys.exit(lesson not in ("", *slugs()) and absent(lesson))' "$(LESSON)"
+
 lab: $(READY) ## open the course in JupyterLab; ARGS="--no-browser --port 8899" goes to JupyterLab
 	@echo "JupyterLab prints its address below. It opens lesson 01; stop it with Ctrl+C, twice."
 	$(BIN)/jupyter lab --config=jupyter/lab_config.py $(ARGS)
 
-test: $(READY) ## check style and types, run all tests and notebooks; LESSON=06-causal-mask: its own; FAST=1: the quick ones; ARGS goes to pytest
-	@$(BIN)/python -c 'import sys; from attnlab.lessons import absent, slugs; lesson = sys.argv[1]; sys.exit(lesson not in ("", *slugs()) and absent(lesson))' "$(LESSON)"
+test: known ## check style and types, run all tests and notebooks; LESSON=06-causal-mask: its own; FAST=1: the quick ones; ARGS goes to pytest
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
@@ -60,11 +63,11 @@ formgrader: $(READY) ## open the whole repository in JupyterLab, with nbgrader's
 sync: $(READY) ## bring each lesson's .py and .ipynb into step, the newer one wins
 	$(BIN)/jupytext --quiet --sync solutions/*/*.py
 
-outputs: sync ## run the solutions and store their outputs, which the tests compare with
+outputs: known sync ## run the solutions and store their outputs, which the tests compare with; LESSON=06-causal-mask: its own
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
-		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=120 solutions/*/*.ipynb
-	$(BIN)/python -m attnlab.figures.live.stored solutions/*/*.ipynb
-	$(BIN)/jupytext --quiet --sync solutions/*/*.ipynb
+		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=120 solutions/$(or $(LESSON),*)/*.ipynb
+	$(BIN)/python -m attnlab.figures.live.stored solutions/$(or $(LESSON),*)/*.ipynb
+	$(BIN)/jupytext --quiet --sync solutions/$(or $(LESSON),*)/*.ipynb
 
 readme: $(READY) ## write the lessons' rows, points and totals into README.md
 	$(BIN)/python -m tests.readme

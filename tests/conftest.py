@@ -32,6 +32,14 @@ IN_CI = bool(os.environ.get("CI"))
 _PART = re.compile("|".join([*slugs(), *live.__all__]))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Stop at a slip in the registry: each file of tests would stumble over it."""
+    from tests.registry import in_the_way
+
+    if not hasattr(config, "workerinput") and (slips := in_the_way()):
+        raise pytest.UsageError("\n".join(slips))
+
+
 def _not_skipped(report: Any) -> Any:
     if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr

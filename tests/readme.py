@@ -7,11 +7,13 @@ checks are tested with from the answers. Each stands between two comments of its
 from __future__ import annotations
 
 import re
+import sys
 
 from attnlab import lessons
 from tests.answers import all_answers
 from tests.answers.tally import promised
 from tests.course import ROOT
+from tests.registry import of_the_registry
 
 README = ROOT / "README.md"
 
@@ -57,6 +59,8 @@ def replaced(text: str, name: str, content: str) -> str:
 
 
 def main() -> None:
+    if slips := list(of_the_registry()):
+        sys.exit("\n".join(slips))
     text = replaced(README.read_text(encoding="utf-8"), "lessons", table())
     text = replaced(text, "totals", promised(all_answers()))
     README.write_text(text, encoding="utf-8")

@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attnlab import lessons
 from attnlab.exercise import Exercise
-from tests.answers import Answer, all_answers
 from tests.course import ROOT, grading, headings, is_check, is_exercise, read
+
+if TYPE_CHECKING:
+    from tests.answers import Answer
 
 STAGES = ("pure", "numpy", "torch")
 _SLUG = re.compile(r"\d\d(-[a-z0-9]+)+")
@@ -28,14 +31,21 @@ def slips(root: Path = ROOT, answers: Iterable[Answer] | None = None) -> list[st
         root: of the course's files.
         answers: those of all lessons, if other than the ones in `tests/answers/`.
     """
+    if told := in_the_way(root) or list(of_files_of_none(root)):
+        return told
+    from tests.answers import all_answers  # with the libraries, for which a registry need not wait
+
     slugs = lessons.slugs()
     return (
-        list(of_the_registry())
-        or list(of_files(root))
-        or [line for slug in slugs for line in of_declarations(slug)]
+        [line for slug in slugs for line in of_declarations(slug)]
         or [line for slug in slugs for line in of_notebooks(root, slug)]
         or list(of_answers(all_answers() if answers is None else answers))
     )
+
+
+def in_the_way(root: Path = ROOT) -> list[str]:
+    """What keeps the tests themselves from being found, and so is told before they are."""
+    return list(of_the_registry()) or list(of_files(root))
 
 
 def repeated(names: Iterable[object]) -> list[object]:
@@ -69,22 +79,29 @@ def of_the_registry() -> Iterator[str]:
 
 
 def of_files(root: Path) -> Iterator[str]:
-    """Lessons without a file that each has, and files of no lesson."""
-    kept: set[str] = set()
+    """Lessons without a file that each has."""
     for slug in lessons.slugs():
-        name = lessons.name_of(slug)
-        wanted = (
-            f"solutions/{slug}/{slug}.ipynb",
-            f"solutions/{slug}/{slug}.py",
-            f"notebooks/{slug}/{slug}.ipynb",
-            f"src/attnlab/lessons/{name}/__init__.py",
-            f"src/attnlab/lessons/{name}/exercises.py",
-            f"tests/answers/{name}.py",
-        )
-        kept |= {*wanted, *(path.rpartition("/")[0] for path in wanted)}
-        for path in wanted:
+        for path in _wanted(slug):
             if not (root / path).is_file():
                 yield f"{slug} is registered, and there is no {path}"
+
+
+def _wanted(slug: str) -> tuple[str, ...]:
+    name = lessons.name_of(slug)
+    return (
+        f"solutions/{slug}/{slug}.ipynb",
+        f"solutions/{slug}/{slug}.py",
+        f"notebooks/{slug}/{slug}.ipynb",
+        f"src/attnlab/lessons/{name}/__init__.py",
+        f"src/attnlab/lessons/{name}/exercises.py",
+        _home(slug),
+    )
+
+
+def of_files_of_none(root: Path) -> Iterator[str]:
+    """Files of no lesson."""
+    wanted = [path for slug in lessons.slugs() for path in _wanted(slug)]
+    kept = {*wanted, *(path.rpartition("/")[0] for path in wanted)}
     found = [
         *(path.parent for path in root.glob("src/attnlab/lessons/*/*.py")),
         *(path.parent for path in root.glob("solutions/*/*.*")),
@@ -143,24 +160,27 @@ def of_notebooks(root: Path, slug: str) -> Iterator[str]:
 
 
 def of_answers(answers: Iterable[Answer]) -> Iterator[str]:
-    """Exercises without an answer of either kind, and answers to none."""
+    """Answers to no exercise; if there are none, exercises without an answer of either kind."""
     filed = list(answers)
+    strays = [each for each in filed if each.exercise not in lessons.exercises_of(each.lesson)]
+    for stray in strays:
+        home = _home(stray.lesson)
+        yield f"{home}: {stray} answers {stray.exercise}, which {stray.lesson} has not"
     for twice in repeated(map(str, filed)):
         yield f"tests/answers/: two answers are called {twice}"
+    if strays:
+        return
     made = {(answer.lesson, answer.exercise, bool(answer.slug)) for answer in filed}
-    known = set()
     for slug in lessons.slugs():
         for name in lessons.exercises_of(slug):
-            known.add((slug, name))
             for wrong, kind in ((False, "right"), (True, "wrong")):
                 if (slug, name, wrong) not in made:
-                    path = f"tests/answers/{lessons.name_of(slug)}.py"
-                    yield f"{path}: {name} of {slug} has no {kind} answer"
-    for answer in filed:
-        if (answer.lesson, answer.exercise) not in known:
-            yield (
-                f"tests/answers/: {answer} answers {answer.exercise}, which {answer.lesson} has not"
-            )
+                    yield f"{_home(slug)}: {name} of {slug} has no {kind} answer"
+
+
+def _home(slug: str) -> str:
+    """Where a lesson's answers are."""
+    return f"tests/answers/{lessons.name_of(slug)}.py"
 
 
 def _code(cells: Iterable[object]) -> str:

@@ -19,13 +19,18 @@ SEED = 1
 
 
 def varied(lesson: str) -> Submission:
-    """Who does most to a notebook, of those who are neither all right nor all wrong."""
+    """Who does most to a notebook, of those who are right somewhere, and wrong if there is room."""
 
     def variety(submission: Submission) -> int:
         kinds = {answer.partition(":")[0] for answer in submission.answers.values()}
         return len(submission.habits) + 2 * len({kind == "right" for kind in kinds})
 
-    able = [each for each in the_class(12, [lesson], SEED) if not each.breaks_nbgrader]
+    able = [
+        each
+        for each in the_class(12, [lesson], SEED)
+        if not each.breaks_nbgrader
+        and any(answer.startswith("right") for answer in each.answers.values())
+    ]
     return max(able, key=variety)
 
 
@@ -41,7 +46,7 @@ def test_scores_are_those_of_nbgrader(course: Path, lesson: str) -> None:
     one = varied(lesson)
     right = [answer.startswith("right") for answer in one.answers.values()]
     assert any(right)
-    assert not all(right)
+    assert len(right) == 1 or not all(right)
     grade_both(plain, ours, [one], jobs=1)  # a second one would only start
     [row] = compare(plain, ours, [one])
     assert not row.broken, "nbgrader gave no scores"

@@ -29,7 +29,8 @@ from tests.course import (
 pytestmark = pytest.mark.slow
 LESSON = "03-numpy"
 
-# A mistake as a learner would make it: exercise, the mistake's name, the code.
+# A mistake as a learner would make it: exercise, the mistake's name, the code. For the two lessons
+# that tests of whole runs hand in, here, in `test_dask` and `test_resume`; another needs none.
 WRONG = {
     "02-pure-python": (
         "attention_weights",

@@ -25,7 +25,9 @@ from tests.course import ROOT
 from tests.learners.answers import bank
 from tests.registry import slips
 
-FIRST, LAST = lessons.slugs()[0], lessons.slugs()[-1]
+FIRST = lessons.slugs()[0]
+SOME = "06-causal-mask"  # where what is in a lesson matters
+NEW = f"{len(lessons.slugs()) + 1:02}-"  # the number of the lesson to come
 HERE = "src/attnlab/lessons/__init__.py"
 
 
@@ -54,7 +56,20 @@ def test_a_lesson_called_like_a_library_hides_none() -> None:
 @pytest.mark.parametrize("slug", lessons.slugs())
 def test_a_lessons_figures_are_found_by_its_name(slug: str) -> None:
     name = lessons.name_of(slug)
-    assert getattr(figures, name).__name__ == f"attnlab.lessons.{name}.figures"
+    if (ROOT / f"src/attnlab/lessons/{name}/figures.py").exists():
+        assert getattr(figures, name).__name__ == f"attnlab.lessons.{name}.figures"
+    else:
+        assert not hasattr(figures, name)
+
+
+def test_a_lesson_without_figures_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    slug, path = f"{NEW}no-figures", "src/attnlab/lessons/no_figures/figures.py"
+    register(monkeypatch, *lessons.slugs(), slug)
+    said = f"{slug} has no figures: there is no {path}"
+    with pytest.raises(LookupError, match=said):
+        lessons.figures_of(slug)
+    with pytest.raises(AttributeError, match=said):
+        _ = figures.no_figures
 
 
 def test_a_figure_of_no_lesson_is_answered_with_those_there_are() -> None:
@@ -81,37 +96,44 @@ def copied(tmp_path: Path) -> Path:
 
 
 def test_a_lesson_registered_without_anything_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    register(monkeypatch, *lessons.slugs(), "07-multi-head")
+    register(monkeypatch, *lessons.slugs(), f"{NEW}not-there")
     assert slips() == [
-        f"{HERE}: 07-multi-head is registered, and there is no src/attnlab/lessons/multi_head/"
+        f"{HERE}: {NEW}not-there is registered, and there is no src/attnlab/lessons/not_there/"
     ]
+
+
+def test_a_folder_that_does_not_say_what_the_lesson_is_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr("attnlab.lessons.scaling.LESSON")
+    assert slips() == [f"{HERE}: 04-scaling: src/attnlab/lessons/scaling/__init__.py has no LESSON"]
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        f"solutions/{LAST}/{LAST}.ipynb",
-        f"solutions/{LAST}/{LAST}.py",
-        f"notebooks/{LAST}/{LAST}.ipynb",
-        f"src/attnlab/lessons/{lessons.name_of(LAST)}/exercises.py",
-        f"tests/answers/{lessons.name_of(LAST)}.py",
+        f"solutions/{SOME}/{SOME}.ipynb",
+        f"solutions/{SOME}/{SOME}.py",
+        f"notebooks/{SOME}/{SOME}.ipynb",
+        f"src/attnlab/lessons/{lessons.name_of(SOME)}/exercises.py",
+        f"tests/answers/{lessons.name_of(SOME)}.py",
     ],
 )
 def test_a_lesson_without_a_file_is_told(copied: Path, path: str) -> None:
     (copied / path).unlink()
-    assert slips(copied) == [f"{LAST} is registered, and there is no {path}"]
+    assert slips(copied) == [f"{SOME} is registered, and there is no {path}"]
 
 
 def test_files_of_no_lesson_are_told(copied: Path) -> None:
-    shutil.copytree(copied / "solutions" / LAST, copied / "solutions" / "07-new")
-    shutil.copytree(copied / "notebooks" / LAST, copied / "notebooks" / "07-new")
+    shutil.copytree(copied / "solutions" / SOME, copied / "solutions" / f"{NEW}new")
+    shutil.copytree(copied / "notebooks" / SOME, copied / "notebooks" / f"{NEW}new")
     shutil.copytree(copied / "src/attnlab/lessons/scaling", copied / "src/attnlab/lessons/new")
     shutil.copy(copied / "tests/answers/scaling.py", copied / "tests/answers/new.py")
     assert slips(copied) == [
         f"{path} is there, and no lesson of that name is registered"
         for path in (
-            "notebooks/07-new",
-            "solutions/07-new",
+            f"notebooks/{NEW}new",
+            f"solutions/{NEW}new",
             "src/attnlab/lessons/new",
             "tests/answers/new.py",
         )
@@ -124,7 +146,7 @@ def test_a_lesson_registered_twice_is_told(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_two_lessons_of_one_name_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    register(monkeypatch, *lessons.slugs(), lessons.Lesson("07-numpy", "NumPy", "", 0))
+    register(monkeypatch, *lessons.slugs(), lessons.Lesson(f"{NEW}numpy", "NumPy", "", 0))
     assert slips() == [f"{HERE}: two lessons are called numpy"]
 
 
@@ -135,7 +157,7 @@ def test_lessons_out_of_order_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_slug_misspelt_in_the_registry_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    register(monkeypatch, *lessons.slugs()[:-1], "06-casual-mask")
+    register(monkeypatch, *("06-casual-mask" if slug == SOME else slug for slug in lessons.slugs()))
     assert slips() == [
         f"{HERE}: 06-casual-mask is registered, and there is no src/attnlab/lessons/casual_mask/"
     ]
@@ -183,13 +205,13 @@ def edited(path: Path, edit: Callable[[str], str]) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        (f'begin(\\"{LAST}\\")', 'begin(\\"06-casual\\")', f"it begins 06-casual and not {LAST}"),
+        (f'begin(\\"{SOME}\\")', 'begin(\\"06-casual\\")', f"it begins 06-casual and not {SOME}"),
         (
             "# 06 · No",
             "# 06 · Not",
             "its heading is '06 · Not looking ahead', the lesson's '06",
         ),
-        ("about 75 |", "about 70 |", f"its card says 70 minutes, {LAST} 75"),
+        ("about 75 |", "about 70 |", f"its card says 70 minutes, {SOME} 75"),
         ('"causal_mask"', '"casual_mask"', "no solution cell has the grade_id causal_mask"),
         ('"causal_mask-check"', '"x-check"', "no check cell has the grade_id causal_mask-check"),
         ('"causal_mask-check"', '"x-check"', "the cell x-check is of no exercise that"),
@@ -197,11 +219,11 @@ def edited(path: Path, edit: Callable[[str], str]) -> None:
     ],
 )
 def test_a_slip_in_a_notebook_is_told(copied: Path, old: str, new: str, told: str) -> None:
-    path = copied / "notebooks" / LAST / f"{LAST}.ipynb"
+    path = copied / "notebooks" / SOME / f"{SOME}.ipynb"
     assert old in path.read_text(encoding="utf-8")
     edited(path, lambda text: text.replace(old, new))
     assert any(
-        line.startswith(f"notebooks/{LAST}/{LAST}.ipynb: {told}") for line in slips(copied)
+        line.startswith(f"notebooks/{SOME}/{SOME}.ipynb: {told}") for line in slips(copied)
     ), slips(copied)
 
 
@@ -217,12 +239,24 @@ def test_an_exercise_without_answers_is_told(kind: str, wrong: bool) -> None:
     ]
 
 
-def test_two_answers_of_one_name_and_an_answer_to_nothing_are_told() -> None:
+def test_two_answers_of_one_name_are_told() -> None:
     first = all_answers()[0]
-    stray = replace(first, exercise="entropie")
-    assert slips(answers=[*all_answers(), first, stray]) == [
-        f"tests/answers/: two answers are called {first}",
-        f"tests/answers/: {stray} answers entropie, which {first.lesson} has not",
+    assert slips(answers=[*all_answers(), first]) == [
+        f"tests/answers/: two answers are called {first}"
+    ]
+
+
+def test_an_answer_to_nothing_is_told_and_not_what_follows_from_it() -> None:
+    misspelt = [
+        replace(answer, exercise="entropie") if answer.exercise == "entropy" else answer
+        for answer in all_answers()
+        if answer.exercise != "entropy" or answer.written
+    ]
+    strays = [answer for answer in misspelt if answer.exercise == "entropie"]
+    assert strays
+    assert slips(answers=misspelt) == [
+        f"tests/answers/scaling.py: {stray} answers entropie, which 04-scaling has not"
+        for stray in strays
     ]
 
 

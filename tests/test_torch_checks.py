@@ -15,6 +15,7 @@ from torch import nn
 
 from attnlab.calling.call import perform
 from attnlab.calling.deadline import Deadline
+from attnlab.exercise import Case, Exercise, Group, Slot, unchanged
 from attnlab.judging.judge import judge
 from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of
@@ -182,6 +183,35 @@ def test_detach_in_one_path_is_named(cut: str) -> None:
     assert verdict.message.startswith("gradient of ")
     assert verdict.diagnosis is not None
     assert verdict.diagnosis.slug == "no-gradient"
+
+
+def test_the_only_gradient_there_is_can_be_compared() -> None:
+    def cases(rng: np.random.Generator) -> Any:
+        yield Case("values", (torch.from_numpy(rng.normal(size=(3, 4))), 2))
+        yield Case("gradient", (torch.from_numpy(rng.normal(size=(2, 5))), 3), gradient=True)
+
+    exercise = Exercise(
+        name="power",
+        lesson="05-pytorch",
+        stage="torch",
+        signature="(x, n) -> tensor",
+        axes=("n d", "?"),
+        read="",
+        returns=(Slot("powers", "tensor", "n d"),),
+        groups=(Group("values", "is", 1.0, core=True), Group("gradient", "has", 1.0), unchanged(0)),
+        cases=cases,
+        oracle=lambda x, n: x**n,
+        mistakes=(),
+    )
+
+    def judged(function: Function) -> Verdict:
+        deadline = Deadline(60.0)
+        return judge(exercise, lambda call: perform(function, call, deadline), (20, 26))
+
+    assert judged(lambda x, n: x**n).status == "PASS"
+    for wrong in (lambda x, n: x.detach() ** n, lambda x, n: x ** (n - 1) * x.detach()):
+        verdict = judged(wrong)
+        assert (verdict.status, verdict.score) == ("FAIL", 1.0), verdict.message
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

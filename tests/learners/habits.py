@@ -605,14 +605,14 @@ def edits_a_check(draft: Draft) -> None:
 @habit()
 def deletes_demonstrations(draft: Draft) -> None:
     shown = [cell for cell in draft.cells if is_demonstration(cell)]
-    for cell in draft.rng.sample(shown, 3):
+    for cell in draft.rng.sample(shown, min(3, len(shown))):
         draft.cells.remove(cell)
 
 
 @habit()
 def edits_demonstrations(draft: Draft) -> None:
     shown = [cell for cell in draft.cells if is_demonstration(cell)]
-    for cell in draft.rng.sample(shown, 2):
+    for cell in draft.rng.sample(shown, min(2, len(shown))):
         cell.source = f"print('what if')\n{cell.source}"
 
 

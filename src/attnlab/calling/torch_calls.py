@@ -59,7 +59,7 @@ def gradients(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     parameters: Sequence[torch.Tensor] = (),
-) -> tuple[torch.Tensor, ...]:
+) -> torch.Tensor | tuple[torch.Tensor, ...]:
     """Gradients of a fixed weighted sum of all that a function returns.
 
     Args:
@@ -68,7 +68,8 @@ def gradients(
         kwargs: passed on.
         parameters: the module's, which gradients are taken for as well.
     Returns:
-        One gradient for each floating-point tensor in args, then one for each parameter.
+        One gradient for each floating-point tensor in args, then one for each parameter; bare if
+        it is the only one, as a function would return it.
     Raises:
         NoGradient: no output depends on any of them.
     """
@@ -80,10 +81,11 @@ def gradients(
     if not isinstance(total, torch.Tensor) or not total.requires_grad:
         raise NoGradient("its output does not depend on its inputs, as autograd sees it")
     found = torch.autograd.grad(total, leaves, allow_unused=True)
-    return tuple(
+    grads = tuple(
         torch.zeros_like(leaf) if grad is None else grad.detach()
         for leaf, grad in zip(leaves, found, strict=True)
     )
+    return grads[0] if len(grads) == 1 else grads
 
 
 def is_float_tensor(thing: object) -> bool:

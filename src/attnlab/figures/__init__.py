@@ -17,6 +17,9 @@ def __getattr__(name: str) -> Any:
         return import_module("attnlab.figures.live")
     of_lessons = {lessons.name_of(slug): slug for slug in lessons.slugs()}
     if name in of_lessons:
-        return lessons.figures_of(of_lessons[name])
+        try:
+            return lessons.figures_of(of_lessons[name])
+        except LookupError as none:
+            raise AttributeError(none.args[0]) from None
     parts = ", ".join([*of_lessons, "live"])
     raise AttributeError(f"attnlab.figures has no {name!r}; it has {parts}")

@@ -105,12 +105,15 @@ def lesson(slug: str) -> Lesson:
     """
     package = f"{__name__}.{name_of(slug)}"
     try:
-        found: Lesson = import_module(package).LESSON
+        found = getattr(import_module(package), "LESSON", None)
     except ModuleNotFoundError as error:
         if error.name != package:
             raise
         folder = package.replace(".", "/")
         raise LookupError(f"{slug} is registered, and there is no src/{folder}/") from None
+    if not isinstance(found, Lesson):
+        path = package.replace(".", "/")
+        raise LookupError(f"{slug}: src/{path}/__init__.py has no LESSON")
     if found.slug != slug:
         raise LookupError(f"{slug} is registered, and {package} says that it is {found.slug}")
     return found
@@ -136,9 +139,16 @@ def figures_of(slug: str) -> ModuleType:
     """The module that draws a lesson's figures.
 
     Raises:
-        LookupError: no such lesson.
+        LookupError: no such lesson, or it draws none.
     """
-    return import_module(f"{__name__}.{name_of(slug)}.figures")
+    module = f"{__name__}.{name_of(slug)}.figures"
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name not in (module, module.rpartition(".")[0]):
+            raise
+        path = module.replace(".", "/")
+        raise LookupError(f"{slug} has no figures: there is no src/{path}.py") from None
 
 
 def absent(name: str) -> str:
