@@ -13,6 +13,7 @@ from attnlab import lessons
 from tests.answers import all_answers
 from tests.answers.tally import promised
 from tests.course import ROOT
+from tests.mutants import mutants, reviewed
 from tests.registry import of_the_registry
 
 README = ROOT / "README.md"
@@ -40,6 +41,13 @@ def table() -> str:
     )
 
 
+def of_mutants() -> str:
+    """What becomes of the mutants, if all fare as `make prove` says that they do."""
+    homes = [(slug, name) for slug in lessons.slugs() for name in lessons.exercises_of(slug)]
+    made = sum(len(list(mutants(*home))) for home in homes)
+    return f"{made - len(reviewed())} of {made} mutants rejected, {len(reviewed())} reviewed"
+
+
 def _row(about: lessons.Lesson, points: str, status: str) -> str:
     lesson = f"{about.number:02} {about.title}"
     return f"| {lesson} | {about.builds} | {about.minutes} | {points} | {status} |"
@@ -63,6 +71,7 @@ def main() -> None:
         sys.exit("\n".join(slips))
     text = replaced(README.read_text(encoding="utf-8"), "lessons", table())
     text = replaced(text, "totals", promised(all_answers()))
+    text = replaced(text, "mutants", of_mutants())
     README.write_text(text, encoding="utf-8")
 
 

@@ -7,6 +7,7 @@ import pytest
 from attnlab.exercise import SEEDS
 from attnlab.lessons import exercises_of, slugs
 from tests.mutants import judged, mutants, reviewed, survives
+from tests.readme import README, of_mutants, replaced
 
 HOMES = [(slug, name) for slug in slugs() for name in exercises_of(slug)]
 EVERY = 5
@@ -27,3 +28,9 @@ def test_every_review_is_of_a_mutant_and_gives_its_reason() -> None:
     made = {str(mutant) for home in HOMES for mutant in mutants(*home)}
     assert not set(reviewed()) - made
     assert all(reviewed().values())
+
+
+@pytest.mark.lessons(*slugs())
+def test_readme_states_how_many_there_are() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert replaced(text, "mutants", of_mutants()) == text, "make readme"

@@ -254,10 +254,10 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("large", alike(rng), note="scores are in the thousands, and close together")
     note = "scores are in the thousands, and some keys are blocked"
     yield Case("hidden", with_mask(of=alike), note=note, exact_zeros=True)
-    for args in (qkv(rng, 2), with_mask(2)):
-        single = tuple(part.astype(np.float32) for part in args[:3])
-        note = "inputs are float32" + (", and there is a mask" if args[3:] else "")
-        yield Case("float32", (*single, *args[3:]), note=note, tolerance=FLOAT32_TOLERANCE)
+    for group, given in (("float32", qkv(rng, 2)), ("hidden", with_mask(2))):
+        single = tuple(part.astype(np.float32) for part in given[:3])
+        note = "inputs are float32" + (", and there is a mask" if given[3:] else "")
+        yield Case(group, (*single, *given[3:]), note=note, tolerance=FLOAT32_TOLERANCE)
     q, k, v = qkv(rng, 2)
     yield Case("float32", (q, k, v * 1e5), note="values are in the hundred thousands")
 
@@ -280,7 +280,7 @@ def _rows_are_shares(args: Arrays, out: np.ndarray, A: np.ndarray) -> bool:
     return bool(((abs(sums - 1) < 1e-4) | (sums == 0)).all())
 
 
-HIDING = ("mask", "large")
+HIDING = ("mask", "large", "float32")
 
 ATTENTION = Exercise(
     name="scaled_dot_product_attention",
@@ -294,7 +294,9 @@ ATTENTION = Exercise(
         Group("values", "equals F.scaled_dot_product_attention", 1.5, core=True),
         Group("mask", "gives exactly 0 where the mask is False, and shares the rest", 1.25),
         Group("large", "stays right when scores are in the thousands", 0.125),
-        Group("hidden", "hides keys whose scores are in the thousands", 0.125, needs=HIDING),
+        Group(
+            "hidden", "hides keys at scores in the thousands, and in float32", 0.125, needs=HIDING
+        ),
         Group(
             "blocked",
             "gives 0, not NaN, to a query that may attend to nothing",
@@ -305,7 +307,6 @@ ATTENTION = Exercise(
             "float32",
             "takes float32 (compared at 1e-4), and computes in float64 where that is given",
             0.25,
-            needs=("mask",),
         ),
         unchanged(0.25),
     ),

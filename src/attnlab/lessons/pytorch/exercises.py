@@ -111,10 +111,10 @@ def _function_cases(rng: np.random.Generator) -> Iterator[Case]:
     kept = torch.from_numpy(holes(rng, q.shape[-2], k.shape[-2]))
     inputs = [*tensors(q, k, v * 1e5), kept]
     yield Case("masked gradient", tuple(inputs), gradient=True, note="there is a mask")
-    for given in (_qkv(rng, 2), _with_mask(rng, 2)):
+    for group, given in (("float32", _qkv(rng, 2)), ("hidden", _with_mask(rng, 2))):
         single = tuple(part.float() for part in given[:3])
         note = "inputs are float32" + (", and there is a mask" if given[3:] else "")
-        yield Case("float32", (*single, *given[3:]), note=note, tolerance=FLOAT32_TOLERANCE)
+        yield Case(group, (*single, *given[3:]), note=note, tolerance=FLOAT32_TOLERANCE)
     q, k, v = qkv(rng, 2)
     note = "values are in the hundred thousands"
     yield Case("float32", tensors(q, k, v * 1e5), note=note)
@@ -166,7 +166,7 @@ def _same(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
     return all(np.allclose(a, b, 0, 1e-6) for a, b in zip(one, other, strict=True))
 
 
-HIDING = ("bool mask", "large")
+HIDING = ("bool mask", "large", "float32")
 
 FUNCTION = Exercise(
     name="scaled_dot_product_attention",
@@ -181,7 +181,9 @@ FUNCTION = Exercise(
         Group("bool mask", "takes a bool mask, True = attend", 0.5),
         Group("float mask", "adds a float mask to the scaled scores", 0.5),
         Group("large", "is stable at scores in the thousands", 0.0625),
-        Group("hidden", "hides keys whose scores are in the thousands", 0.0625, needs=HIDING),
+        Group(
+            "hidden", "hides keys at scores in the thousands, and in float32", 0.0625, needs=HIDING
+        ),
         Group(
             "blocked by bool",
             "gives 0, not NaN, to a query that a bool mask leaves nothing",
@@ -205,7 +207,6 @@ FUNCTION = Exercise(
             "float32",
             "keeps float32 (compared at 1e-4), and float64 with all its digits",
             0.0625,
-            needs=("bool mask",),
         ),
         Group("views", "takes inputs that are not contiguous", 0.0625),
         unchanged(0.25),
