@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
@@ -33,15 +33,15 @@ SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of one answer, or of the mutants of one exercise.
+    """What came of an exercise's answers on two seeds, or of its mutants.
 
     Attributes:
-        home: '06-causal-mask attention'.
+        home: lesson and exercise.
         tried: how many judgements were made.
         gaps: what is wrong, a line each.
     """
 
-    home: str
+    home: tuple[str, str]
     tried: int
     gaps: tuple[str, ...]
 
@@ -56,19 +56,25 @@ def verdict_on(answer: Answer, seeds: tuple[int, ...]) -> Verdict:
     return judge(exercises_of(answer.lesson)[answer.exercise], call_here, seeds)
 
 
-def proven(index: int, pairs: int) -> Row:
-    """Judge one answer on so many pairs of seeds."""
-    answer = all_answers()[index]
-    gaps = []
-    for pair in range(pairs):
-        seeds = FIRST + 2 * pair, FIRST + 2 * pair + 1
+@cache
+def answers_to(lesson: str, exercise: str) -> tuple[Answer, ...]:
+    return tuple(
+        each for each in all_answers() if (each.lesson, each.exercise) == (lesson, exercise)
+    )
+
+
+def proven(asked: tuple[tuple[str, str], int]) -> Row:
+    """Judge all answers to an exercise on two seeds: its cases are made once for all of them."""
+    home, pair = asked
+    seeds, gaps = (FIRST + 2 * pair, FIRST + 2 * pair + 1), []
+    for answer in answers_to(*home):
         verdict = verdict_on(answer, seeds)
         named = verdict.diagnosis.slug if verdict.diagnosis else ""
         if (verdict.status == "PASS") == bool(answer.slug):
             gaps.append(f"{answer}: {verdict.status} on seeds {seeds}")
         elif named != answer.slug:
             gaps.append(f"{answer}: named {named or 'nothing'} on seeds {seeds}")
-    return Row(f"{answer.lesson} {answer.exercise}", pairs, tuple(gaps))
+    return Row(home, len(answers_to(*home)), tuple(gaps))
 
 
 def mutated(home: tuple[str, str], seeds: tuple[int, ...]) -> Row:
@@ -78,7 +84,7 @@ def mutated(home: tuple[str, str], seeds: tuple[int, ...]) -> Row:
         tried += 1
         if survives(judged(mutant, seeds)) and str(mutant) not in known:
             gaps.append(f"{mutant}")
-    return Row(" ".join(home), tried, tuple(gaps))
+    return Row(home, tried, tuple(gaps))
 
 
 def table(title: str, rows: Iterable[Row]) -> Iterator[str]:
@@ -87,7 +93,7 @@ def table(title: str, rows: Iterable[Row]) -> Iterator[str]:
     for home, group in groupby(rows, lambda row: row.home):
         mine = list(group)
         gaps = [gap for row in mine for gap in row.gaps]
-        yield f"{home:48} {sum(row.tried for row in mine):7,} {len(gaps):5}"
+        yield f"{' '.join(home):48} {sum(row.tried for row in mine):7,} {len(gaps):5}"
         yield from (f"    {gap}" for gap in gaps)
 
 
@@ -103,12 +109,12 @@ def main() -> int:
     asked = parser.parse_args()
     lessons = [asked.lesson] if asked.lesson else list(slugs())
     homes = [(lesson, name) for lesson in lessons for name in exercises_of(lesson)]
-    mine = [i for i, answer in enumerate(all_answers()) if answer.lesson in lessons]
+    pairs = [(home, pair) for home in homes for pair in range(asked.seeds // 2)]
     # Not forks: PyTorch has threads by now, which a fork would wait for without end.
     spawned = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(asked.jobs, mp_context=spawned) as pool:
         killed = run(pool, partial(mutated, seeds=(FIRST, FIRST + 1)), homes)
-        steady = run(pool, partial(proven, pairs=asked.seeds // 2), mine)
+        steady = run(pool, proven, pairs)
     print(*table("mutants                            tried  gaps", killed), sep="\n")
     print(*table("answers                        judgements  gaps", steady), sep="\n")
     return int(any(row.gaps for row in [*killed, *steady]))

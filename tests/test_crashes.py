@@ -83,6 +83,7 @@ def written(x: Any) -> Any:
 
 # What is run, and words that its reason or its remedy has to have.
 CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
+    "each with each": (lambda: np.empty((10**8, 10**8)), "N² numbers"),
     "a value read before it is given": (late, "no value yet"),
     "a name of nothing": (slip, "Nothing here has defined `squared`"),
     "a number called": (lambda: NUMBER(3), "another name"),

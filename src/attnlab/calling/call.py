@@ -79,7 +79,7 @@ class Outcome:
     raised: Raised | None = None
     after: tuple[Value, ...] = ()  # the inputs, as the call left them
     printed: str = ""
-    stopped: str = ""  # 'time', 'output', 'memory' or 'interrupt'
+    stopped: str = ""  # 'time', 'output', 'memory' (which was raised) or 'interrupt'
     fused: tuple[str, ...] = ()  # PyTorch's own attention, if it was called
 
 
@@ -150,7 +150,7 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
     if printed.length > PRINT_LIMIT:
         stopped = "output"
     if stopped:  # it may have come to an end as well, as time ran out
-        returned = raised = None
+        returned, raised = None, raised if stopped == "memory" else None
     after = tuple(_observe_again(thing, call.most) for thing in inputs)
     return Outcome(returned, raised, after, printed.kept, stopped, tuple(fused))
 

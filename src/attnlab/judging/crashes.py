@@ -37,6 +37,13 @@ _TOO_DEEP = (
 _DTYPES = "Numbers of two precisions meet, float32 and float64."
 
 CRASHES = (
+    # memory
+    Crash(
+        r"Unable to allocate .* shape \((\d+), \1\)",
+        "Each of {0} was put together with each of the {0}, which makes N² numbers. One number for "
+        "each pair is asked for: the first query with the first key, the second with the second.",
+        "Multiply entry by entry and sum over the last axis: `(q * k).sum(-1)`, not `q @ k.T`.",
+    ),
     # names and calls
     Crash(
         r"UnboundLocalError: .*variable '(\w+)'",

@@ -30,7 +30,8 @@ def diagnose(
         difference: what is wrong with it.
     """
     if difference.slug == "stopped":
-        return None
+        found = explain(shown.outcome.raised) if shown.outcome.raised else None
+        return Diagnosis("out-of-memory", *found) if found else None
     if difference.slug not in ("mutated-input", "nondeterministic"):
         group = shown.posed.case.group
         first = next(i for i, item in enumerate(tried) if item.posed.case.group == group)
