@@ -46,6 +46,9 @@ def _load_checks(slug: str) -> None:
     with contextlib.suppress(Exception):  # the check itself will meet it, and tell
         importlib.import_module("attnlab.judging.judge")
         lessons.exercises_of(slug)
+        if lessons.lesson(slug).stage == "torch":
+            torch = importlib.import_module("torch")
+            torch.empty(1, 1, device="meta").triu()  # the first on that device loads for a second
 
 
 def current() -> str:

@@ -129,6 +129,14 @@ def future(x):
     return torch.triu(torch.ones(n, n), diagonal=1).bool()
 
 
+@wrong("attention", "computed-in-float32")
+def softmax_in_float32(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1, dtype=torch.float32).to(x.dtype)
+    return a @ v, a
+
+
 @wrong("attention", "no-scale")
 def unscaled(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv

@@ -977,6 +977,13 @@ def size_of_scores_subtracted(Q, K, V, mask=None):
     return A @ V, A
 
 
+@wrong("scaled_dot_product_attention", "computed-in-float32")
+def single_precision_softmax(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    A = _weights(S.astype(np.float32), mask).astype(S.dtype)
+    return A @ V, A
+
+
 @wrong("scaled_dot_product_attention", "not-the-maximum-subtracted")
 def lowest_score_subtracted(Q, K, V, mask=None):
     def lowest(S):
