@@ -159,6 +159,22 @@ def test_resume_grades_again_what_the_gradebook_or_the_folders_have_lost(
     assert "0 graded now" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "module",
+    ["judging/judge", "calling/call", "mistakes/recipe", "lessons/numpy/exercises", "inputs"],
+)
+def test_a_change_in_what_grades_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    course = shutil.copytree(Path(attnlab.__path__[0]), tmp_path / "attnlab")
+    monkeypatch.setattr(attnlab, "__path__", [str(course)])
+    before = code.digest()
+    (course / "lessons" / "numpy" / "figures.py").write_text("# other colours")
+    assert code.digest() == before
+    (course / f"{module}.py").write_text("# mended")
+    assert code.digest() != before
+
+
 def test_code_that_learners_hand_in_is_none_of_the_grader_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
