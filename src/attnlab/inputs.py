@@ -1,4 +1,4 @@
-"""Inputs for cases: ordinary ones, and the corners that every exercise is tried at.
+"""Inputs for cases: ordinary ones, and the corners that exercises are tried at, as they apply.
 
 All are drawn from the generator that is given, sizes and places included, so that nobody can list
 them. They are NumPy arrays of float64; a lesson turns them into what its learners compute with.
