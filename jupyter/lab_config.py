@@ -1,20 +1,26 @@
 """JupyterLab as the course opens it: jupyter lab --config=jupyter/lab_config.py
 
-It shows notebooks/, opens lesson 01's folder, and asks nothing of the network. The extensions of
-nbgrader and jupytext are for instructors and authors; a learner sees neither.
-`page_config.json` beside this file switches off their halves in the browser.
+It opens the course home, shows work/, a learner's own copies, and asks nothing of the network. The
+extensions of nbgrader and jupytext are for instructors and authors; a learner sees neither.
+`page_config.json` beside this file switches off their halves in the browser, and `overrides.json`
+opens the glossary as a page to read, not as Markdown to edit.
 """
 
 import os
 from pathlib import Path
 from typing import Any
 
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+
 HERE = Path(__file__).resolve().parent
 
 c = get_config()  # type: ignore[name-defined]
 
-c.ServerApp.root_dir = str(HERE.parent / "notebooks")
-c.LabApp.default_url = "/lab/tree/01-soft-lookup"
+WORK = HERE.parent / "work"
+WORK.mkdir(exist_ok=True)
+c.ServerApp.root_dir = str(WORK)
+c.ServerApp.tornado_settings = {"attnlab_course": str(HERE.parent)}
+c.LabApp.default_url = "/attnlab"
 c.LabApp.app_settings_dir = str(HERE)
 
 c.LabApp.news_url = None
@@ -22,6 +28,7 @@ c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"
 c.LabApp.extension_manager = "readonly"
 
 c.ServerApp.jpserver_extensions = {
+    "attnlab.home.server": True,
     "jupyterlab_jupytext": False,
     "nbgrader.server_extensions.assignment_list": False,
     "nbgrader.server_extensions.course_list": False,
@@ -38,7 +45,17 @@ def show_still_figures(model: dict[str, Any], **_: Any) -> None:
         make_still(model["content"])
 
 
-c.ContentsManager.pre_save_hook = show_still_figures
+class StillFigures(AsyncLargeFileManager):
+    """JupyterLab's own manager of files, with the hook. Given as a setting, it would be set twice,
+    and JupyterLab would warn of that at each start.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.register_pre_save_hook(show_still_figures)
+
+
+c.ServerApp.contents_manager_class = StillFigures
 
 # A container's only user is often root, and JupyterLab refuses to start for root unless told.
 c.ServerApp.allow_root = hasattr(os, "geteuid") and os.geteuid() == 0

@@ -1,0 +1,6 @@
+"""What is handed out to learners: one zip with all they need, and nothing that grades or tells.
+
+    python -m bundle [--solutions]
+
+writes dist/attnlab-course-<version>.zip. The same files give the same bytes.
+"""

@@ -1,0 +1,109 @@
+"""`make bundle`: write dist/attnlab-course-<version>.zip."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from attnlab import __version__
+from attnlab.ipynb.files import NotWritten, write_whole
+from bundle.solutions import solutions
+
+ROOT = Path(__file__).resolve().parent.parent
+DAY = (1980, 1, 1, 0, 0, 0)  # of every file, the first that a zip can hold
+SECONDS_OF_DAY = "315532800"
+REQUIREMENTS = """\
+# pip install -r requirements.txt, in this folder. The versions are those the course is tested with.
+-c constraints.txt
+./{wheel}[learn]
+"""
+
+
+def wheel(root: Path, scratch: Path) -> Path:
+    """Build the package from a copy, so that nothing lying about gets into it; without a network.
+
+    Raises:
+        CalledProcessError: pip could not.
+    """
+    source = scratch / "source"
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    shutil.copytree(root / "src", source / "src", ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(root / name, source)
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"),
+            *("--no-deps", "--no-index", "--no-build-isolation"),
+            *("--wheel-dir", str(scratch / "wheel"), str(source)),
+        ],
+        check=True,
+        env={**os.environ, "SOURCE_DATE_EPOCH": SECONDS_OF_DAY, "PYTHONPATH": ""},
+    )
+    [built] = (scratch / "wheel").glob("*.whl")
+    return built
+
+
+def contents(root: Path, package: Path, with_solutions: bool) -> dict[str, bytes]:
+    """What is in the zip, by name."""
+    found = {
+        "README.md": (root / "bundle" / "README.md").read_bytes(),
+        "LICENSE": (root / "LICENSE").read_bytes(),
+        "constraints.txt": (root / "constraints.txt").read_bytes(),
+        "requirements.txt": REQUIREMENTS.format(wheel=package.name).encode(),
+        package.name: package.read_bytes(),
+    }
+    for folder, patterns in (("notebooks", ("*.ipynb", "*.md")), ("jupyter", ("*.py", "*.json"))):
+        for pattern in patterns:
+            for path in (root / folder).rglob(pattern):
+                place = path.relative_to(root)
+                if not any(part.startswith((".", "__")) for part in place.parts):
+                    found[place.as_posix()] = path.read_bytes()
+    if with_solutions:
+        found["solutions.json"] = solutions(root / "solutions")
+    return found
+
+
+def zipped(folder: str, files: dict[str, bytes]) -> bytes:
+    """A zip of these files in a folder: the same files give the same bytes."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(f"{folder}/{name}", DAY)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system, entry.external_attr = 3, 0o644 << 16
+            archive.writestr(entry, data)
+    return packed.getvalue()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser("python -m bundle", description=__doc__)
+    parser.add_argument("--solutions", action="store_true", help="for people who learn alone")
+    parser.add_argument("--root", type=Path, default=ROOT, help="of the course")
+    asked = parser.parse_args()
+    folder = f"attnlab-course-{__version__}"
+    place = asked.root / "dist" / f"{folder}.zip"
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            package = wheel(asked.root, Path(scratch))
+            files = contents(asked.root, package, asked.solutions)
+        write_whole(place, zipped(folder, files))
+    except subprocess.CalledProcessError:
+        print("The package could not be built. What pip said stands above.", file=sys.stderr)
+        return 1
+    except (NotWritten, OSError) as why:
+        print(why, file=sys.stderr)
+        return 1
+    more = " Solutions are in it." if asked.solutions else " There are no solutions in it."
+    print(f"{place.relative_to(asked.root)}: {len(files)} files.{more}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

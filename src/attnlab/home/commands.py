@@ -1,0 +1,135 @@
+"""The command `attnlab`: a learner's, in the folder of their course."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from attnlab.home.places import Course, NotHere, course_at
+from attnlab.ipynb.files import NotWritten
+from attnlab.lessons import known, slugs
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what is asked; 0 if it was done, 1 if it could not be, 2 if it cannot be understood."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal of other letters than ours
+    parser = _parser()
+    asked, flags = parser.parse_known_args(arguments)
+    asked.flags = flags
+    if asked.flags and asked.do is not _lab:
+        parser.error(f"unrecognized arguments: {' '.join(asked.flags)}")
+    try:
+        course = course_at((asked.course or Path.cwd()).absolute())
+        return int(asked.do(course, asked))
+    except (NotHere, NotWritten, LookupError) as why:
+        print(why.args[0], file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("attnlab", description="A course on attention.")
+    parser.add_argument("--course", type=Path, metavar="FOLDER", help="if not this one")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    lab = commands.add_parser(
+        "lab",
+        help="bring work/ up to date, open the course in JupyterLab",
+        epilog="What else you say goes to JupyterLab: attnlab lab --no-browser --port 8899",
+    )
+    lab.set_defaults(do=_lab)
+
+    update = commands.add_parser("update", help="bring work/ up to date with notebooks/")
+    update.set_defaults(do=_update)
+
+    progress = commands.add_parser("progress", help="what is done, and what to do next")
+    progress.set_defaults(do=_progress)
+
+    mine = commands.add_parser("check-mine", help="run your own lessons, all cards on one page")
+    mine.add_argument("lesson", nargs="*", help="'06-causal-mask'; all if left out")
+    mine.set_defaults(do=_check_mine)
+
+    hand = commands.add_parser("hand-in", help="make what you hand in of a lesson, looked through")
+    hand.add_argument("lesson", help="'06-causal-mask'")
+    hand.set_defaults(do=_hand_in)
+
+    doctor = commands.add_parser("doctor", help="what is wrong here, and what mends it")
+    doctor.set_defaults(do=_doctor)
+    return parser
+
+
+def _update(course: Course, asked: argparse.Namespace) -> int:
+    from attnlab.home.copies import update
+
+    try:
+        for line in update(course):
+            print(line, flush=True)
+    except (NotWritten, OSError) as why:
+        print(f"Not all of your copies are up to date. {why}", file=sys.stderr, flush=True)
+        return 1
+    return 0
+
+
+def _progress(course: Course, asked: argparse.Namespace) -> int:
+    from attnlab.home.report import report
+
+    for line in report(course):
+        print(line)
+    return 0
+
+
+def _check_mine(course: Course, asked: argparse.Namespace) -> int:
+    from attnlab.home.check_mine import check_all, write_page
+
+    found = []
+    try:
+        for each in check_all(course, [known(slug) for slug in asked.lesson or slugs()]):
+            found.append(each)
+            print(f"{each.slug}: {each.said}", flush=True)
+    except KeyboardInterrupt:
+        print("Stopped. The page holds the lessons before.", file=sys.stderr)
+    print(f"All cards are in {write_page(course, found)}")
+    return 0
+
+
+def _hand_in(course: Course, asked: argparse.Namespace) -> int:
+    from attnlab.home.hand_in import Refused, hand_in
+
+    try:
+        print(*hand_in(course, asked.lesson), sep="\n")
+    except Refused as why:
+        print(why, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _doctor(course: Course, asked: argparse.Namespace) -> int:
+    from attnlab.home.doctor import findings
+
+    problems = 0
+    for found in findings(course):
+        print(f"{'!!' if found.mend else 'ok'}  {found.what}", flush=True)
+        if found.mend:
+            problems += 1
+            print(f"    Mend it with: {found.mend}", flush=True)
+    print("Nothing to mend." if not problems else f"{problems} to mend, from the top.")
+    return bool(problems)
+
+
+def _lab(course: Course, asked: argparse.Namespace) -> int:
+    _update(course, asked)  # whatever it meets: what is there can be opened
+    print(
+        "JupyterLab prints its address below. It opens the course home; stop it with Ctrl+C, twice."
+    )
+    config = course.root / "jupyter" / "lab_config.py"
+    command = [sys.executable, "-m", "jupyterlab", f"--config={config}", *asked.flags]
+    sys.stdout.flush()
+    if os.name != "nt":
+        os.execv(sys.executable, command)
+    import subprocess  # there a program that gives its place to another frees the terminal
+
+    return subprocess.call(command)

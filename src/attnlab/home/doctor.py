@@ -1,0 +1,204 @@
+"""`attnlab doctor`: what is wrong with an installation, and the command that mends it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnlab.home.places import Course
+from attnlab.home.progress import FILE, read
+from attnlab.ipynb.read import Unreadable
+from attnlab.ipynb.read import read as read_notebook
+from attnlab.lesson import PYTHON
+from attnlab.lessons import slugs
+
+NEEDED = ("torch", "numpy", "matplotlib", "anywidget", "jupyterlab", "ipykernel", "nbclient")
+SECONDS = 120  # for a first import of PyTorch on a slow disk
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        what: was looked at, and how it is.
+        mend: the command or the step that puts it right, '' if all is well.
+    """
+
+    what: str
+    mend: str = ""
+
+
+def findings(course: Course) -> Iterator[Finding]:
+    """All that is looked at, in the order in which it is worth mending."""
+    looks: tuple[Callable[[Course], Iterator[Finding]], ...] = (
+        python,
+        packages,
+        torch,
+        kernel,
+        lessons,
+        writing,
+        progress,
+    )
+    for look in looks:
+        yield from look(course)
+
+
+def python(course: Course) -> Iterator[Finding]:
+    version = sys.version.split()[0]
+    wanted = ".".join(map(str, PYTHON))
+    if sys.version_info < PYTHON:
+        yield Finding(f"Python {version}; {wanted} or newer is needed", "install a newer Python")
+    else:
+        yield Finding(f"Python {version}")
+    if sys.prefix == sys.base_prefix and "CONDA_PREFIX" not in os.environ:
+        yield Finding(f"no virtual environment: this is {sys.prefix}, which other programs use")
+
+
+def packages(course: Course) -> Iterator[Finding]:
+    """What is missing, and what is of another version than the course is tested with."""
+    pinned = _pins(course)
+    wrong = []
+    for name in NEEDED:
+        try:
+            found = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            yield Finding(f"{name} is missing", _install(course, name, pinned.get(name)))
+            continue
+        if name in pinned and found.partition("+")[0] != pinned[name]:
+            wrong.append(f"{name} {found}, tested with {pinned[name]}")
+    if wrong:
+        yield Finding(
+            f"other versions than the course is tested with, which may do: {'; '.join(wrong)}"
+        )
+    else:
+        yield Finding("packages are those that the course is tested with")
+
+
+def torch(course: Course) -> Iterator[Finding]:
+    """Whether PyTorch can be loaded, in a process of its own: a broken one may end it."""
+    if importlib.util.find_spec("torch") is None:
+        return  # said already
+    code = "import torch; print(torch.ones(2) @ torch.ones(2))"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=SECONDS
+        )
+        said = done.stderr.strip().splitlines()
+        why = "" if done.returncode == 0 else (said[-1] if said else f"status {done.returncode}")
+    except subprocess.TimeoutExpired:
+        why = f"it did not load within {SECONDS} seconds"
+    if why:
+        command = f"{_python()} -m pip install --force-reinstall torch"
+        yield Finding(f"PyTorch does not work: {why}", command)
+    else:
+        yield Finding("PyTorch loads and computes")
+
+
+def kernel(course: Course) -> Iterator[Finding]:
+    """Whether a notebook's kernel is this very Python."""
+    if importlib.util.find_spec("jupyter_client") is None:
+        return
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    mend = f"{_python()} -m ipykernel install --sys-prefix"
+    try:
+        command = KernelSpecManager().get_kernel_spec("python3").argv[0]
+    except NoSuchKernel:
+        yield Finding("there is no kernel for Python in Jupyter", mend)
+        return
+    # Jupyter takes its own Python for a name without a folder.
+    unplaced = command in ("python", "python3", "python.exe")
+    if unplaced or _same_place(command, sys.executable):
+        yield Finding("notebooks run in this Python")
+    else:
+        yield Finding(f"notebooks run in another Python: {command}", mend)
+
+
+def lessons(course: Course) -> Iterator[Finding]:
+    """Whether what was handed out is whole."""
+    for slug in slugs():
+        path = course.released / slug / f"{slug}.ipynb"
+        try:
+            read_notebook(path.read_bytes())
+        except (OSError, Unreadable) as why:
+            mend = "git checkout notebooks, or unpack the course again over this folder"
+            yield Finding(f"notebooks/{slug} cannot be read: {why}", mend)
+            continue
+        mine = course.notebook(slug)
+        try:
+            read_notebook(mine.read_bytes())
+        except FileNotFoundError:
+            yield Finding(f"work/{slug} is not there yet", "attnlab update")
+        except (OSError, Unreadable) as why:
+            mend = f"mv {shlex.quote(str(mine))} {shlex.quote(f'{mine}.broken')}; attnlab update"
+            yield Finding(f"work/{slug} cannot be read: {why}", mend)
+    yield Finding(f"{len(slugs())} lessons were looked at")
+
+
+def writing(course: Course) -> Iterator[Finding]:
+    """Whether files can be made where they have to be."""
+    for folder in (course.work, course.state):
+        if not folder.is_dir():
+            yield Finding(f"{folder} is not there yet", "attnlab update")
+            continue
+        try:
+            with tempfile.TemporaryFile(dir=folder) as file:
+                file.write(b"x" * 4096)
+        except OSError as error:
+            mend = (
+                f"chmod u+rwx {shlex.quote(str(folder))}, and free some space if the disk is full"
+            )
+            yield Finding(f"nothing can be written in {folder}: {error.strerror}", mend)
+        else:
+            yield Finding(f"{folder.name} can be written in")
+
+
+def progress(course: Course) -> Iterator[Finding]:
+    path = course.state / FILE
+    log = read(course.state)
+    away = f"mv {shlex.quote(str(path))} {shlex.quote(f'{path}.broken')}"
+    if log.problem:
+        yield Finding(log.problem, away)
+    elif path.exists() and not os.access(path, os.W_OK):
+        yield Finding(f"{path} may not be written", f"chmod u+w {shlex.quote(str(path))}")
+    elif log.broken and not log.records:
+        yield Finding(f"{path} holds nothing that can be read", away)
+    elif log.broken or log.newer:
+        other = f"{log.broken} broken and {log.newer} newer lines are passed over"
+        yield Finding(f"progress can be read; {other}")
+    else:
+        yield Finding("progress can be read")
+
+
+def _pins(course: Course) -> dict[str, str]:
+    """The versions that the course is tested with, from whichever list was handed out."""
+    for name in ("constraints.txt", "requirements.txt"):
+        try:
+            text = (course.root / name).read_text(encoding="utf-8")
+        except OSError:
+            continue
+        return dict(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
+    return {}
+
+
+def _install(course: Course, name: str, version: str | None) -> str:
+    return f'{_python()} -m pip install "{name}{f"=={version}" if version else ""}"'
+
+
+def _python() -> str:
+    return shlex.quote(sys.executable)
+
+
+def _same_place(one: str, other: str) -> bool:
+    """Whether two Pythons are of one environment."""
+    return Path(one).parent.absolute() == Path(other).parent.absolute()

@@ -1,0 +1,194 @@
+"""The course home as HTML: no script, nothing from elsewhere, made anew at each request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+
+from attnlab import lessons
+from attnlab.home.places import Course
+from attnlab.home.progress import read
+from attnlab.home.report import problems
+from attnlab.home.standing import Mistake, Standing, mistakes, next_up, standings
+
+
+class Links:
+    """Addresses on the server that shows the page.
+
+    Args:
+        base: the server's own, '/' or '/user/ann/'.
+        phones: whether Notebook's page is there, which reads well on a narrow screen.
+    """
+
+    def __init__(self, base: str = "/", phones: bool = True) -> None:
+        self.base = base
+        self.home = f"{base}attnlab"
+        self.glossary = f"{base}attnlab/glossary"
+        self.lab = f"{base}lab"
+        self.files = f"{base}files"
+        self._narrow = "notebooks" if phones else "lab/tree"
+
+    def to(self, slug: str, text: str, classes: str = "", more: str = "") -> str:
+        """A link to a lesson: in JupyterLab on a wide screen, on Notebook's page on a small one."""
+        path = f"{slug}/{slug}.ipynb"
+        return "".join(
+            f'<a class="{f"{width} {classes}".strip()}" href="{escape(self.base + page)}/{path}"'
+            f"{more}>{text}</a>"
+            for width, page in (("wide", "lab/tree"), ("narrow", self._narrow))
+        )
+
+
+def home(course: Course, links: Links, *, xsrf: str = "", said: Sequence[str] = ()) -> str:
+    """The page that opens first.
+
+    Args:
+        xsrf: Jupyter's hidden field, for forms.
+        said: sentences to show on top, of what was just done.
+    """
+    log = read(course.state)
+    found = standings(course, log.records)
+    going = next_up(found, log.records)
+    told = "".join(f"<p>{_ticked(line)}</p>" for line in said)
+    parts = [
+        "<header><h1>Attention, from a dictionary to a GPU kernel</h1>",
+        f'<p class="quiet">{_so_far(found)}</p></header><main>',
+        f'<div class="said" role="status">{told}</div>' if told else "",
+        _continue(going, found, links),
+        '<h2>Lessons</h2><ol class="lessons">',
+        *(_lesson(course, each, links, each is going, xsrf) for each in found),
+        *(_planned(each) for each in lessons.planned()),
+        "</ol>",
+        _mistakes(mistakes(found, log.records)),
+        "</main><footer>",
+        f'<p><a href="{escape(links.glossary)}">Glossary</a> · '
+        f'<a href="{escape(links.lab)}">JupyterLab</a>{_checks(course, links)}</p>',
+        '<p class="quiet">On a wide screen lessons open in JupyterLab; on a phone, or in a narrow '
+        "window, on Notebook’s page, which reads well there. Both show the same file, yours, in "
+        "<code>work/</code>. What you did is kept beside it and never leaves your machine.</p>",
+        *(f'<p class="quiet">{escape(line)}</p>' for line in problems(course, log)),
+        "</footer>",
+    ]
+    return whole("Attention: your course", "".join(parts))
+
+
+def glossary(course: Course, links: Links) -> str:
+    """The glossary, rendered."""
+    import mistune
+
+    try:
+        text = (course.released / "glossary.md").read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        text = "# Glossary\n\nIt is not among what was handed out."
+    body = str(mistune.create_markdown(escape=True)(text))
+
+    def named(heading: re.Match[str]) -> str:
+        plain = re.sub("<[^>]+>", "", heading[1]).strip().replace(" ", "-")
+        return f'<h2 id="{escape(plain)}">{heading[1]}</h2>'
+
+    body = re.sub(r"<h2>(.*?)</h2>", named, body)
+    back = f'<p><a href="{escape(links.home)}">Course home</a></p>'
+    return whole("Glossary", f"<header>{back}</header><main><article>{body}</article></main>")
+
+
+def _so_far(found: Sequence[Standing]) -> str:
+    earned, worth = sum(each.score for each in found), sum(each.points for each in found)
+    right, number = sum(each.passed for each in found), sum(len(each.exercises) for each in found)
+    if not any(each.begun for each in found):
+        return f"{len(found)} lessons, {number} exercises, {worth:g} points. Take them in order."
+    return f"So far {earned:g} of {worth:g} points, {right} of {number} exercises right."
+
+
+def _continue(going: Standing | None, found: Sequence[Standing], links: Links) -> str:
+    if not found:
+        return '<div class="go"><p>There are no lessons in <code>notebooks/</code>.</p></div>'
+    if going is None:
+        return '<div class="go"><p><strong>Every exercise is right.</strong></p></div>'
+    about = going.lesson
+    title = f"Lesson {about.number:02}, {escape(about.title)}"
+    if going.begun:
+        todo = going.open[0]
+        word, what = "Continue", f"<code>{escape(todo.name)}</code>, {todo.said}"
+    else:
+        word, what = "Begin", f"{escape(about.heading)}, about {about.minutes} minutes"
+    # The one that is shown takes the focus: Enter opens it.
+    link = links.to(about.slug, word, "button", ' autofocus accesskey="c"')
+    return f'<div class="go"><p><strong>{title}</strong><br>{what}</p>{link}</div>'
+
+
+def _lesson(course: Course, each: Standing, links: Links, going: bool, xsrf: str) -> str:
+    about = each.lesson
+    share = 100 * each.score / max(each.points, 1)
+    title = escape(about.title)
+    there = course.notebook(about.slug).exists()
+    rows = "".join(
+        f'<li><span aria-hidden="true">{"✓" if one.passed else "○"}</span> '
+        f"<code>{escape(one.name)}</code>: {one.said}, {one.score:g} of {one.points:g}</li>"
+        for one in each.exercises
+    )
+    mine = links.to(about.slug, title) if there else f"{title} (no copy yet: start again)"
+    return (
+        f'<li class="lesson{" next" if going else ""}">'
+        f'<div class="number" aria-hidden="true">{about.number:02}</div>'
+        f'<div><h3>{mine}</h3><p class="quiet">{escape(about.builds)}</p>'
+        f'<details><summary>Exercises<span class="unseen"> of lesson {about.number:02}</span>'
+        f'</summary><ul class="exercises">{rows}</ul>'
+        f"{_hand_in(each, links, xsrf) if there and each.begun else ''}</details></div>"
+        f'<div class="far"><div class="bar" aria-hidden="true">'
+        f'<span style="width:{share:.0f}%"></span></div>'
+        f'<p class="quiet">{"<span aria-hidden=true>✓ </span>" if each.done else ""}{each.said}'
+        f"<br>about {about.minutes} minutes</p></div></li>"
+    )
+
+
+def _hand_in(each: Standing, links: Links, xsrf: str) -> str:
+    """The button that does what `attnlab hand-in` does."""
+    slug = each.lesson.slug
+    return (
+        f'<form method="post" action="{escape(links.home)}/hand-in">{xsrf}'
+        f'<button class="button small" name="lesson" value="{slug}">Make what you hand in</button>'
+        "</form>"
+    )
+
+
+def _planned(about: lessons.Lesson) -> str:
+    return (
+        '<li class="lesson planned">'
+        f'<div class="number" aria-hidden="true">{about.number:02}</div>'
+        f'<div><h3>{escape(about.title)}</h3><p class="quiet">{escape(about.builds)}</p></div>'
+        f'<div class="far"><p class="quiet">planned, about {about.minutes} minutes</p></div></li>'
+    )
+
+
+def _mistakes(met: Sequence[Mistake]) -> str:
+    if not met:
+        return ""
+    rows = "".join(
+        f'<li><span aria-hidden="true">{"✓" if one.mended else "○"}</span> '
+        f"<code>{escape(one.slug)}</code>, {'mended' if one.mended else 'still there'}: "
+        f"{escape('; '.join(one.where))}</li>"
+        for one in met
+    )
+    return f'<h2>Mistakes you met</h2><ul class="exercises">{rows}</ul>'
+
+
+def _checks(course: Course, links: Links) -> str:
+    """The page of `attnlab check-mine`, if there is one."""
+    if not course.checks.is_file():
+        return ""
+    return f' · <a href="{escape(links.files)}/{course.checks.name}">My checks</a>'
+
+
+def _ticked(text: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def whole(title: str, body: str) -> str:
+    """A page of the course, with its style sheet in it."""
+    style = (files(__package__) / "home.css").read_text(encoding="utf-8")
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{title}</title><style>{style}</style></head><body>{body}</body></html>"
+    )

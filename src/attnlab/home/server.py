@@ -1,0 +1,89 @@
+"""A Jupyter server's page `/attnlab`: the course home. Enabled in jupyter/lab_config.py."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.utils import url_path_join
+from tornado import web
+
+from attnlab.home import page
+from attnlab.home.hand_in import Refused, hand_in
+from attnlab.home.places import Course
+from attnlab.home.summary import HOME_ADDRESS
+from attnlab.ipynb.files import NotWritten
+
+
+class _Page(JupyterHandler):
+    """What the course's pages share."""
+
+    auth_resource = "contents"
+
+    @property
+    def course(self) -> Course:
+        return Course(Path(self.settings["attnlab_course"]), Path(self.settings["attnlab_work"]))
+
+    @property
+    def links(self) -> page.Links:
+        return page.Links(self.base_url, self.settings["attnlab_phones"])
+
+    @property
+    def content_security_policy(self) -> str:
+        own = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'"
+        return f"{super().content_security_policy}; {own}"
+
+
+class Home(_Page):
+    @web.authenticated
+    @authorized
+    def get(self) -> None:
+        self.show()
+
+    def show(self, *said: str) -> None:
+        self.set_header("Cache-Control", "no-store")
+        field = self.xsrf_form_html()
+        self.finish(page.home(self.course, self.links, xsrf=field, said=said))
+
+
+class HandIn(Home):
+    @web.authenticated
+    @authorized
+    def post(self) -> None:
+        try:
+            said = hand_in(self.course, self.get_body_argument("lesson", ""))
+        except (Refused, NotWritten, LookupError) as why:
+            said = [str(why.args[0])]
+        self.show(*said)
+
+
+class Glossary(_Page):
+    @web.authenticated
+    @authorized
+    def get(self) -> None:
+        self.finish(page.glossary(self.course, self.links))
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    return [{"module": "attnlab.home.server"}]
+
+
+def _load_jupyter_server_extension(server: Any) -> None:
+    work = Path(server.root_dir)
+    settings = server.web_app.settings
+    settings.setdefault("attnlab_course", str(work.parent))
+    settings["attnlab_work"] = str(work)
+    settings["attnlab_phones"] = "notebook" in server.extension_manager.extensions
+    address = url_path_join(server.base_url, "attnlab")
+    os.environ[HOME_ADDRESS] = address  # kernels inherit it, for the link in a lesson's last cell
+    server.web_app.add_handlers(
+        ".*$",
+        [
+            (f"{address}/?", Home),
+            (f"{address}/hand-in", HandIn),
+            (f"{address}/glossary/?", Glossary),
+        ],
+    )

@@ -1,0 +1,178 @@
+"""How far a learner is: of each exercise the best that was reached, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from attnlab import lessons
+from attnlab.home.places import Course
+from attnlab.home.progress import READ, Record
+from attnlab.ipynb.read import Unreadable, read
+from attnlab.ipynb.rebuild import exercise_of, is_check
+
+NO_ATTEMPT = ("BEGUN", "READ", "MISSING", "UNKNOWN")
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """One exercise.
+
+    Attributes:
+        score: the most that a check has given.
+        passed: whether one gave all.
+        tried: whether a check has seen more than the stub.
+        read: whether its solution was looked at before it passed.
+    """
+
+    name: str
+    points: float
+    score: float
+    passed: bool
+    tried: bool
+    read: bool
+
+    @property
+    def said(self) -> str:
+        if self.passed:
+            return "right, after reading the solution" if self.read else "right"
+        if self.tried:
+            return "not right yet, solution read" if self.read else "not right yet"
+        return "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One lesson.
+
+    Attributes:
+        begun: whether anything was done in it.
+    """
+
+    lesson: lessons.Lesson
+    exercises: tuple[Exercise, ...]
+    begun: bool
+
+    @property
+    def score(self) -> float:
+        return sum(exercise.score for exercise in self.exercises)
+
+    @property
+    def points(self) -> float:
+        return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def passed(self) -> int:
+        return sum(exercise.passed for exercise in self.exercises)
+
+    @property
+    def done(self) -> bool:
+        return self.passed == len(self.exercises)
+
+    @property
+    def said(self) -> str:
+        """'4 of 6 points, 2 of 3 exercises'."""
+        unit = "point" if self.points == 1 else "points"
+        number = len(self.exercises)
+        exercises = f"{self.passed} of {number} exercise{'' if number == 1 else 's'}"
+        return f"{self.score:g} of {self.points:g} {unit}, {exercises}"
+
+    @property
+    def open(self) -> list[Exercise]:
+        return [exercise for exercise in self.exercises if not exercise.passed]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A mistake that checks have named.
+
+    Attributes:
+        where: 'lesson 06, attention', each once.
+        mended: whether all exercises that had it are right now.
+    """
+
+    slug: str
+    times: int
+    where: tuple[str, ...]
+    mended: bool
+
+
+def standing(slug: str, declared: Mapping[str, float], records: Iterable[Record]) -> Standing:
+    """A lesson's, from its exercises' points and from what was noted."""
+    mine = [record for record in records if record.lesson == slug]
+    found = []
+    for name, points in declared.items():
+        about = [record for record in mine if record.exercise == name]
+        passes = [at for at, record in enumerate(about) if record.status == "PASS"]
+        reads = [at for at, record in enumerate(about) if record.status == READ]
+        best = max([0.0, *(min(record.score, points) for record in about)])
+        found.append(
+            Exercise(
+                name,
+                points,
+                points if passes else best,
+                bool(passes),
+                any(record.status not in NO_ATTEMPT for record in about),
+                bool(reads) and (not passes or reads[0] < passes[0]),
+            )
+        )
+    return Standing(lessons.lesson(slug), tuple(found), bool(mine))
+
+
+def standings(course: Course, records: Sequence[Record]) -> list[Standing]:
+    """Of all lessons that were handed out."""
+    found = []
+    for slug in lessons.slugs():
+        declared = _declared(course.released / slug / f"{slug}.ipynb")
+        if declared:
+            found.append(standing(slug, declared, records))
+    return found
+
+
+def next_up(found: Sequence[Standing], records: Sequence[Record]) -> Standing | None:
+    """The lesson to go on with: the last one touched, else the first after it that is not done."""
+    slugs = [each.lesson.slug for each in found]
+    touched = [slugs.index(record.lesson) for record in records if record.lesson in slugs]
+    last = touched[-1] if touched else 0
+    return next((each for each in (*found[last:], *found[:last]) if not each.done), None)
+
+
+def mistakes(found: Sequence[Standing], records: Iterable[Record]) -> list[Mistake]:
+    """Those that were met, the ones still standing first, then by how often."""
+    passed = {(each.lesson.slug, one.name): one.passed for each in found for one in each.exercises}
+    met: dict[str, list[tuple[str, str]]] = {}
+    for record in records:
+        home = (record.lesson, record.exercise)
+        if record.mistake and home in passed:
+            met.setdefault(record.mistake, []).append(home)
+    told = [
+        Mistake(
+            slug,
+            len(homes),
+            tuple(dict.fromkeys(f"lesson {lesson[:2]}, {name}" for lesson, name in homes)),
+            all(passed[home] for home in homes),
+        )
+        for slug, homes in met.items()
+    ]
+    return sorted(told, key=lambda one: (one.mended, -one.times, one.slug))
+
+
+def _declared(path: Path) -> dict[str, float]:
+    """The points of a lesson's exercises, without loading PyTorch to ask them; {} if unreadable."""
+    try:
+        stamp = path.stat().st_mtime_ns
+    except OSError:
+        return {}
+    return _points_in(path, stamp)
+
+
+@cache
+def _points_in(path: Path, stamp: int) -> dict[str, float]:
+    try:
+        cells = read(path.read_bytes())
+    except (OSError, Unreadable):
+        return {}
+    points = {exercise_of(cell): cell.nbgrader.get("points") for cell in cells if is_check(cell)}
+    return {name: float(each) for name, each in points.items() if isinstance(each, (int, float))}

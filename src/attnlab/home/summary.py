@@ -1,0 +1,86 @@
+"""`attnlab.summary()`: the last cell of a lesson, which sums it up."""
+
+from __future__ import annotations
+
+import html
+import os
+from dataclasses import dataclass
+
+from attnlab import lesson as begun
+from attnlab import lessons
+from attnlab.home import progress
+from attnlab.home.standing import Standing, standing
+
+# The course home's address on the server that started this kernel; set by attnlab.home.server.
+HOME_ADDRESS = "ATTNLAB_HOME"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A lesson's exercises and points, and the way on.
+
+    Attributes:
+        next: the lesson after it, None if it is the last.
+        home: address of the course home, '' where there is none.
+    """
+
+    lesson: Standing
+    next: lessons.Lesson | None
+    home: str
+
+    def __repr__(self) -> str:
+        each = self.lesson
+        lines = [f"Lesson {each.lesson.number:02}, {each.lesson.title}: {each.said}"]
+        lines += [f"  {_mark(one.passed)} {one.name}: {one.said}" for one in each.exercises]
+        if self.next:
+            lines.append(f"Next: lesson {self.next.number:02}, {self.next.title}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        each = self.lesson
+        accent = "#2a7f9e" if each.done else "#8a8a8a"
+        title = f"Lesson {each.lesson.number:02}, {each.lesson.title}: {each.said}"
+        rows = "".join(
+            f'<li style="margin:0"><span aria-hidden="true">{_mark(one.passed)}</span> '
+            f"<code>{html.escape(one.name)}</code>: {one.said} "
+            f"({one.score:g} of {one.points:g})</li>"
+            for one in each.exercises
+        )
+        ways = []
+        if self.next:
+            slug, title_ = self.next.slug, html.escape(self.next.title)
+            ways.append(
+                f'<a href="../{slug}/{slug}.ipynb">Next: lesson {self.next.number:02}, {title_}</a>'
+            )
+        if self.home:
+            ways.append(f'<a href="{html.escape(self.home, quote=True)}">Course home</a>')
+        on = f'<p style="margin:6px 0 0">{" · ".join(ways)}</p>' if ways else ""
+        return (
+            f'<section aria-label="Summary of lesson {each.lesson.number:02}" '
+            f'style="border-left:6px solid {accent};padding:4px 0 6px 12px;margin:4px 0;'
+            'max-width:46em;line-height:1.5">'
+            f'<p style="margin:0;font-weight:bold">{html.escape(title)}</p>'
+            f'<ul style="list-style:none;margin:4px 0;padding:0">{rows}</ul>{on}</section>'
+        )
+
+
+def summary(lesson: str = "") -> Summary | str:
+    """The lesson's exercises, what is open, and the link to the next lesson.
+
+    Args:
+        lesson: slug; without it, the lesson that was begun.
+    Returns:
+        What Jupyter shows; a sentence where no lesson was begun.
+    """
+    slug = lesson or begun.current()
+    if slug not in lessons.slugs():
+        return lessons.absent(slug) if slug else 'Begin a lesson first: begin("01-soft-lookup")'
+    declared = {name: one.points for name, one in lessons.exercises_of(slug).items()}
+    at = lessons.slugs().index(slug) + 1
+    after = lessons.lesson(lessons.slugs()[at]) if at < len(lessons.slugs()) else None
+    found = standing(slug, declared, progress.here().records)
+    return Summary(found, after, os.environ.get(HOME_ADDRESS, ""))
+
+
+def _mark(passed: bool) -> str:
+    return "✓" if passed else "○"

@@ -1,0 +1,120 @@
+"""Files that are there whole or not at all: written beside their places, then renamed into them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+# A part that old belongs to a run that was killed: writing one takes milliseconds.
+_ABANDONED_SECONDS = 600.0
+_ADVICE = {
+    errno.ENOSPC: "The disk is full. Free some space",
+    errno.EDQUOT: "Your quota of disk space is used up. Free some space",
+    errno.EROFS: "It is on a read-only file system. Make it writable",
+    errno.EACCES: "You may not write there. Change its permissions or its owner",
+    errno.EPERM: "You may not write there. Change its permissions or its owner",
+    errno.ENOTDIR: "A file is in the place of a folder. Move it away",
+    errno.EEXIST: "A file is in the place of a folder. Move it away",
+    errno.EISDIR: "A folder is in its place. Move it away",
+}
+
+
+class NotWritten(Exception):
+    """A file could not be written; the sentence names it and says what to do.
+
+    Attributes:
+        in_the_way: it is because something else is in its place.
+    """
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        self.in_the_way = error.errno in (errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
+        known = _ADVICE.get(error.errno or 0, f"{error.strerror or error}. Put that right")
+        super().__init__(f"{str(path)!r} could not be written. {known}, then run this again.")
+
+
+class Parts:
+    """Several files that take their places together.
+
+    with Parts() as parts:
+        parts.write(path, data)     # beside its place
+        ...                         # whatever else has to succeed first
+        parts.place()
+
+    What was not placed when the block ends is removed, with the folders made for it. Nothing is
+    synchronised with the disk: a killed process loses nothing that it had renamed, and what a power
+    cut loses can be graded again.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Path, Path]] = []
+        self._made: list[Path] = []
+
+    def __enter__(self) -> Parts:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for part, _path in self._parts:
+            part.unlink(missing_ok=True)
+        for folder in reversed(self._made):
+            try:
+                folder.rmdir()
+            except OSError:
+                break  # it holds something by now, and so do those above it
+
+    def write(self, path: Path, data: bytes, mode: int = 0o644) -> None:
+        """Write a file beside its place, in a folder that is made if need be."""
+        with _named(path):
+            self._make(path.parent)
+            _sweep(path)
+            handle, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
+            self._parts.append((Path(name), path))
+            with open(handle, "wb") as file:
+                file.write(data)
+            os.chmod(name, mode)
+
+    def place(self) -> None:
+        """Rename each into its place; an earlier file there is replaced."""
+        while self._parts:
+            part, path = self._parts[0]
+            with _named(path):
+                part.replace(path)
+            del self._parts[0]
+        self._made.clear()
+
+    def _make(self, folder: Path) -> None:
+        missing = []
+        while not folder.is_dir():
+            missing.append(folder)
+            folder = folder.parent
+        for folder in reversed(missing):
+            folder.mkdir(exist_ok=True)
+            self._made.append(folder)
+
+
+def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write one file, or raise NotWritten and leave the one that was there."""
+    with Parts() as parts:
+        parts.write(path, data, mode)
+        parts.place()
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NotWritten(path, error) from error
+
+
+def _sweep(path: Path) -> None:
+    """Remove what killed runs left beside a place."""
+    old = time.time() - _ABANDONED_SECONDS
+    for entry in os.scandir(path.parent):
+        if entry.name.startswith(f".{path.name}.") and entry.name.endswith(".part"):
+            if entry.stat(follow_symlinks=False).st_mtime < old:
+                Path(entry.path).unlink(missing_ok=True)

@@ -1,0 +1,214 @@
+"""From the bytes that came back to a notebook of today's format.
+
+A learner's file is a stranger's: whatever it holds, the answer is a Notebook, or an Unreadable with
+a sentence that says why not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnlab.ipynb.words import short
+
+MIB = 1024 * 1024
+KINDS = ("code", "markdown", "raw")
+CELLS = 2000  # a lesson has about a hundred
+# Up to the next bracket that is in no string. Possessive, so that nothing is looked at twice.
+_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]', re.DOTALL)
+_NOT_KEPT = re.compile(rb'"(?:outputs|attachments)"\s*:\s*\Z')
+_KEY = 40  # bytes, enough for one of these
+_CLEAR = "Clear its outputs, save it, and hand it in again."
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How large a notebook may be.
+
+    Attributes:
+        notebook_bytes: size of the file.
+        kept_bytes: the same without outputs, which are not looked at.
+        lists: lists and objects in the file, which make its parsing expensive.
+        code_bytes: source of all code cells together.
+    """
+
+    notebook_bytes: int = 64 * MIB
+    kept_bytes: int = 10 * MIB
+    lists: int = 500_000
+    code_bytes: int = MIB
+
+
+class Unreadable(Exception):
+    """There is no notebook to grade; the sentence says why."""
+
+
+@dataclass(slots=True)
+class Cell:
+    """One cell.
+
+    Attributes:
+        kind: 'code', 'markdown' or 'raw'.
+        metadata: nbgrader's and others', as it came.
+        id: Jupyter's, '' before nbformat 4.5.
+    """
+
+    kind: str
+    source: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+    id: str = ""
+
+    @property
+    def nbgrader(self) -> dict[str, Any]:
+        found = self.metadata.get("nbgrader")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def grade_id(self) -> str:
+        """nbgrader's name for the cell, '' for a learner's own."""
+        found = self.nbgrader.get("grade_id")
+        return found if isinstance(found, str) else ""
+
+
+def read(data: bytes, limits: Sizes = Sizes()) -> list[Cell]:
+    """The cells of a notebook.
+
+    Args:
+        data: the file.
+    Raises:
+        Unreadable: it is not a notebook.
+    """
+    if not data or data.isspace():
+        raise Unreadable("The file is empty.")
+    try:
+        text = without_outputs(data, limits).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"The file is not UTF-8 text (byte {error.start:,}).") from error
+    try:
+        notebook = json.loads(text)
+    except RecursionError as error:
+        raise Unreadable("The file is nested too deeply to be a notebook.") from error
+    except ValueError as error:
+        raise Unreadable(f"The file is not JSON, which a notebook is: {error}.") from error
+    items = _cells(notebook)
+    cells = [cell for cell in map(_cell, items) if cell is not None]
+    if items and not cells:
+        raise Unreadable("The file has the form of a notebook, but none of its cells is a cell.")
+    code = sum(len(cell.source) for cell in cells if cell.kind == "code")
+    if code > limits.code_bytes:
+        raise Unreadable(f"The notebook has {code:,} characters of code, too much to be graded.")
+    return cells
+
+
+def without_outputs(data: bytes, limits: Sizes) -> bytes:
+    """A file that can be parsed: of a heavy one, what is left without outputs and attachments.
+
+    Raises:
+        Unreadable: it is too large, or something that large is not JSON.
+    """
+    if len(data) > limits.notebook_bytes:
+        raise Unreadable(too_large(len(data), limits))
+    if len(data) <= limits.kept_bytes and data.count(b"[") + data.count(b"{") <= limits.lists:
+        return data
+    kept: list[memoryview] = []
+    since = at = depth = lists = 0
+    dropped_at = 0  # depth of what is being dropped
+    while found := _TO_BRACKET.match(data, at):
+        at = found.end()
+        if data[at - 1] in b"[{":
+            depth, lists = depth + 1, lists + 1
+            if lists > limits.lists:
+                raise Unreadable(
+                    f"The file has more than {limits.lists:,} lists and objects. {_CLEAR}"
+                )
+            if not dropped_at and _NOT_KEPT.search(data, max(at - 1 - _KEY, 0), at - 1):
+                kept += memoryview(data)[since : at - 1], memoryview(b"null")
+                dropped_at = depth
+        else:
+            if dropped_at == depth:
+                since, dropped_at = at, 0
+            depth -= 1
+    if depth:
+        raise Unreadable("The file is not JSON, which a notebook is: a part of it is missing.")
+    kept.append(memoryview(data)[since:])
+    left = sum(map(len, kept))
+    if left > limits.kept_bytes:
+        raise Unreadable(
+            f"Without its outputs the file has {left / MIB:.1f} MB; a notebook of up to "
+            f"{limits.kept_bytes / MIB:g} MB is graded. Take large texts out of its cells, save "
+            "it, and hand it in again."
+        )
+    return b"".join(kept)
+
+
+def too_large(size: int, limits: Sizes) -> str:
+    """The sentence for a file that is not opened at all."""
+    allowed = limits.notebook_bytes / MIB
+    said = f"The file has {size / MIB:.1f} MB; a notebook of up to {allowed:g} MB is graded."
+    return f"{said} {_CLEAR}"
+
+
+def _cells(notebook: Any) -> list[Any]:
+    """The cells of a notebook, as nbformat 4 has them."""
+    if not isinstance(notebook, dict):
+        raise Unreadable("The file is JSON, but not a notebook.")
+    version = notebook.get("nbformat")
+    if type(version) is not int:
+        raise Unreadable("The file is JSON, but not a notebook: it has no `nbformat`.")
+    if version > 4 or version < 1:
+        said = short(str(version))
+        raise Unreadable(f"The notebook is of nbformat {said}; 4 is the newest that there is.")
+    sheets = [notebook] if version in (1, 4) else notebook.get("worksheets")
+    lists = [sheet.get("cells") for sheet in _dicts(sheets)]
+    cells = [cell for found in lists if isinstance(found, list) for cell in found]
+    if not any(isinstance(found, list) for found in lists):
+        raise Unreadable("The notebook has no list of cells.")
+    if len(cells) > CELLS:
+        raise Unreadable(f"The notebook has {len(cells):,} cells; up to {CELLS:,} are graded.")
+    if version == 4:
+        return cells
+    return [_converted(cell) if isinstance(cell, dict) else cell for cell in cells]
+
+
+def _dicts(items: Any) -> list[dict[str, Any]]:
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+def _converted(old: dict[str, Any]) -> dict[str, Any]:
+    """A cell of nbformat 1 to 3 as one of nbformat 4."""
+    kind = old.get("cell_type")
+    source = next((old[key] for key in ("input", "code", "text", "source") if key in old), "")
+    if isinstance(source, list):
+        lines = [line for line in source if isinstance(line, str)]
+        source = ("" if lines and lines[0].endswith(("\n", "\r")) else "\n").join(lines)
+    if kind == "heading":
+        level = old.get("level")
+        hashes = "#" * (level if type(level) is int and 0 < level < 7 else 1)
+        source = f"{hashes} {' '.join(_text(source).splitlines())}"
+    if kind in ("heading", "html", "text"):
+        kind = "markdown"
+    return {"cell_type": kind, "source": source, "metadata": old.get("metadata")}
+
+
+def _cell(item: Any) -> Cell | None:
+    """A cell, or None where it is not one."""
+    if not isinstance(item, dict) or item.get("cell_type") not in KINDS:
+        return None
+    metadata, found = item.get("metadata"), item.get("id")
+    return Cell(
+        item["cell_type"],
+        _text(item.get("source")),
+        metadata if isinstance(metadata, dict) else {},
+        found if isinstance(found, str) and 0 < len(found) <= 64 else "",
+    )
+
+
+def _text(source: Any) -> str:
+    """A cell's source: text, or a list of lines."""
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    if not isinstance(source, str):
+        return ""
+    plain = source.replace("\r\n", "\n").replace("\r", "\n")
+    return plain.encode("utf-8", "replace").decode()  # a lone surrogate could not be written

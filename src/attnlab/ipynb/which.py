@@ -1,0 +1,47 @@
+"""Which lesson a notebook is of, told by the names of its graded cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+
+from attnlab.ipynb.read import Cell
+from attnlab.ipynb.rebuild import exercise_of, is_solution, labels, last_definition
+
+_PLAIN = 0.5  # of the labels that a lesson alone has
+
+Labels = Mapping[str, Set[str]]  # by slug, the names of each lesson's cells
+
+
+def shares(found: Set[str], known: Labels) -> dict[str, float]:
+    """How much of each lesson is there, of the labels that no other lesson has."""
+    parts = {}
+    for slug, names in known.items():
+        own = names - {name for other, theirs in known.items() if other != slug for name in theirs}
+        parts[slug] = len(found & own) / max(len(own), 1)
+    return parts
+
+
+def plainly_another(lesson: str, submitted: list[Cell], released: list[Cell], known: Labels) -> str:
+    """The other lesson that a notebook is plainly of: most of that one, none of this; '' if none.
+
+    Lessons share names of exercises, learners delete cells and copy them from lesson to lesson, and
+    a front end may drop every label. So a cell is of this lesson also by its id or its source, and
+    a notebook in which one of this lesson's functions is written is taken for it whatever else it
+    is.
+
+    Args:
+        released: cells of the notebook of `lesson` that learners were given.
+        known: the labels of all lessons.
+    """
+    for other, share in shares({cell.grade_id for cell in submitted}, known).items():
+        if other == lesson or share <= _PLAIN:
+            continue
+        theirs = known[other] | {""}
+        mine = {cell.grade_id for cell in released} - theirs
+        functions = {exercise_of(cell) for cell in released} - theirs
+        written = [cell for cell in submitted if is_solution(cell) or not cell.grade_id]
+        if not labels(submitted, released) & mine and all(
+            last_definition(written, name) < 0 for name in functions
+        ):
+            return other
+    return ""

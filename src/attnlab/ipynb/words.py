@@ -1,0 +1,25 @@
+"""Names and texts that somebody else chose, safe to print and of no more than a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_START, _END = 50, 25  # characters of a long name
+
+
+def printable(name: str) -> str:
+    """A name that a learner chose, safe to print: no newline, no escape sequence."""
+    return name if name.isprintable() else ascii(name)[1:-1]
+
+
+def short(name: str) -> str:
+    """A name or a text that a learner chose, safe to print, and of no more than a line."""
+    if len(name) > _START + _END:
+        name = f"{name[:_START]}…{name[-_END:]}"
+    return printable(name)
+
+
+def few(items: Sequence[str], most: int = 5) -> list[str]:
+    """The first few, and how many more there are: of what learners chose there may be any."""
+    more = len(items) - most
+    return [*items[:most], f"and {more:,} more"] if more > 1 else [*items]
