@@ -9,26 +9,26 @@
 # %% [markdown]
 # # 01 · A dictionary you can differentiate
 #
-# Ask a Python dictionary for a key and it hands you that key's value, or raises `KeyError`.
-# Attention does the same job with a softer hand: it compares your question with every key, and
-# answers with a blend of all the values. This lesson turns the first into the second, in plain
-# Python.
+# Attention lets each word of a text look at every other word, and take from each what it needs.
+# How it looks is this lesson: a dictionary lookup, made soft. You write it in plain Python.
 #
 # **You will be able to**
 #
+# - say what attention is for, and what each word gets out of it;
 # - write an exact-match lookup as a sum, and show why nothing can be learned through it;
 # - turn scores into shares with softmax, without an overflow at ±10,000;
 # - write a soft lookup, and steer it with a temperature from exact match to plain mean.
 #
 # | | |
 # |---|---|
-# | minutes | about 65 |
+# | minutes | about 80 |
 # | you need | Python lists, loops and functions; school algebra: sums, powers, a little geometry |
 # | runs on | any CPU, in seconds; no GPU, no network |
 # | points | 6, in three exercises |
 #
 # Run the cells from top to bottom with Shift+Enter. Three cells are yours to write. Each has hints
-# above it, which open one at a time, and a check below it, which you may run as often as you like.
+# above it, which open one at a time, and a check below it, which compares your numbers with those of
+# PyTorch, the library of lesson 05. Run it as often as you like.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -38,14 +38,56 @@ from attnlab import begin, check, figures
 begin("01-soft-lookup")
 
 # %% [markdown]
+# ## What attention is for
+#
+# > *the bank we passed on our long walk was muddy*
+#
+# Which kind of bank is this? You know by the end: *muddy*, eight words on, says that it lies by a
+# river. What a word means depends on other words, and they may be far away. A program that works on
+# text has to bring the two together. The picture shows three ways to do it.
+
+# %% nbgrader={"grade": false, "grade_id": "see-ways-to-meet", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.soft_lookup.ways_to_meet("the bank we passed on our long walk was muddy".split(), 1, 9)
+
+# %% [markdown]
+# - A **recurrent network** reads from left to right and hands a summary of what it has read from word
+#   to word. *Bank* is eight hand-overs away from *muddy*, and at each of them something is forgotten.
+#   (The line fades as if a hand-over kept four fifths.)
+# - A **convolution** computes each word anew from its neighbours. What lies further off comes into
+#   sight layer by layer.
+# - **Attention** lets every word look once at all words, and decides by what it finds how much to
+#   take from each. Near or far makes no difference: the shortest path between any two words is one
+#   look (Vaswani et al. 2017, section 4).
+#
+# What comes out has as many words as went in: **each word, rewritten in its context**. Out comes a
+# *bank* with a good deal of *muddy* in it.
+#
+# One look is a question to a dictionary. You know the kind: a record of fields, and one exact key for
+# each.
+
+# %% nbgrader={"grade": false, "grade_id": "see-record", "locked": true, "schema_version": 3, "solution": false, "task": false}
+record = {
+    "name": "Ada Lovelace",
+    "address": "12 St James's Square, London",
+    "date of birth": "10 December 1815",
+}
+print(record["date of birth"])
+
+# %% [markdown]
+# Attention asks like that, with two differences. Its keys are not words but lists of numbers, and it
+# takes from all of them at once, most from those that fit best. That is a **soft lookup**, and there
+# are two reasons for the softness. You will run both: a question that no key was made for still gets
+# an answer, a blend; and there is a slope to learn by.
+
+# %% [markdown]
 # ## Recall
 #
 # Two questions on what you bring with you. Opening a choice is choosing it.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1.** `ages = {"ann": 31, "bo": 29}`. What does `ages["anne"]` give?
+# **1.** What does `record["birthday"]` give?
 #
-# <details><summary>A. 31, as "ann" is the closest key</summary>
+# <details><summary>A. "10 December 1815": "date of birth" is the closest key</summary>
 #
 # Not this one: a dictionary asks whether two keys are *equal*. It knows nothing of "close", which is
 # what this lesson will add.
@@ -53,12 +95,12 @@ begin("01-soft-lookup")
 # </details>
 # <details><summary>B. None</summary>
 #
-# Not this one: that is what `ages.get("anne")` gives. Square brackets insist on a match.
+# Not this one: that is what `record.get("birthday")` gives. Square brackets insist on a match.
 #
 # </details>
 # <details><summary>C. A KeyError</summary>
 #
-# Yes. No key equals "anne", so there is no value to hand out.
+# Yes. No key equals "birthday", so there is no value to hand out.
 #
 # </details>
 
@@ -69,7 +111,7 @@ begin("01-soft-lookup")
 # <details><summary>A. 15 €</summary>
 #
 # Yes. The shares are 3/4 and 1/4, and 3/4 · 10 + 1/4 · 30 = 7.5 + 7.5 = 15. This is a **weighted
-# average**: shares that add up to 1, each times its number, all added.
+# average**: shares that add up to 1, each multiplied by its number, all added up.
 #
 # </details>
 # <details><summary>B. 20 €</summary>
@@ -101,7 +143,7 @@ begin("01-soft-lookup")
 #
 # No spine promises "where the river meets the sea", so a dictionary would send this reader away with
 # a `KeyError`. A good librarian opens several books, reads longest in the one that fits best, and
-# tells the reader a blend. The desk in this lesson works like that librarian.
+# gives the reader a blend. The desk in this lesson works like that librarian.
 #
 # To compare a question with a spine we write both as lists of numbers, called **vectors**. Ours have
 # two entries: how much it is about *fresh water*, and how much about *salt water*. A negative entry
@@ -134,32 +176,31 @@ for book, key, page in zip(BOOKS, KEYS, PAGES, strict=True):
 # Commit to a guess before anything is computed. The wrong choices are worth reading too.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# How much salt will be in the answer that the desk blends for our reader? The four pages say 1, 10,
-# 35 and 2 grams a litre; the query (1, 2) lies between the spines of *marshes* (2, 1) and *seas*
-# (−1, 2).
+# How much salt, in grams a litre, will be in the answer that the desk blends for our reader? The
+# query is (1, 2). The four pages say 1, 10, 35 and 2.
 #
-# <details><summary>A. 10 g/l</summary>
+# <details><summary>A. 10</summary>
 #
 # Not this one: that is the page of *marshes* alone. Choosing one book and closing the others is what
 # a hard lookup does.
 #
 # </details>
-# <details><summary>B. 12 g/l</summary>
+# <details><summary>B. 12</summary>
 #
 # Not this one: that is the plain mean of the four pages. It would be the same whatever the reader
 # asked.
 #
 # </details>
-# <details><summary>C. 22.5 g/l</summary>
+# <details><summary>C. About 16</summary>
 #
-# Not this one: that is halfway between *marshes* and *seas*. The query is not halfway: it is closer
-# to *marshes*.
+# Yes. *Marshes*, (2, 1), fits best and gets the largest share. *Seas*, (−1, 2), fits nearly as well
+# and pulls the answer up towards its 35. The other two books hardly count.
 #
 # </details>
-# <details><summary>D. Between 10 and 22.5 g/l</summary>
+# <details><summary>D. About 22</summary>
 #
-# Yes. *Marshes* is closest and gets the largest share, *seas* gets a smaller one, and the other two
-# books hardly count. You will compute the number next.
+# Not this one: that is halfway between the pages of *marshes* and *seas*. The query is closer to
+# *marshes*.
 #
 # </details>
 
@@ -192,7 +233,7 @@ for book, key, page in zip(BOOKS, KEYS, PAGES, strict=True):
 # | *sum* | | 75.7020 | 0.9999 |
 #
 # **Step 4: blend the pages.** Multiply each page by its book's weight and add up. That is a
-# **weighted average**: shares that add up to 1, each times its number, all added. For the salt:
+# weighted average. For the salt:
 #
 # 0.0132 · 1 + 0.7212 · 10 + 0.2653 · 35 + 0.0002 · 2 ≈ 16.5 grams a litre.
 #
@@ -267,8 +308,8 @@ figures.soft_lookup.shelf(QUERY, KEYS, by_hand, BOOKS)
 # difficulty ●○○ · 5–10 min · 1 point
 #
 # Write the sum. A key may be anything that Python can compare with `==`: a word, a number, a list.
-# A value is a list of d_v numbers, and so is the answer. If no key equals the query, as on
-# an empty shelf, raise `KeyError`. Leave the inputs as they are.
+# A value is a list of d_v numbers, and so is the answer. If no key equals the query, as on an empty
+# shelf, raise `KeyError`. Leave the inputs as they are.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-hard-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -353,20 +394,21 @@ except KeyError as error:
 figures.soft_lookup.sliding_query(QUERY, KEYS, PAGES, BOOKS)
 
 # %% [markdown]
-# With exact match the answer is 0 but for three single points, and the slope is 0, or there is none.
-# A query that is almost right looks the same as one that is altogether wrong. Taking the closest key
-# mends the `KeyError` and not the slope: the answer is a staircase, flat on every step and without a
-# slope at its two edges. The indicator has **no useful gradient**. A model that nudges its query sees
+# With exact match the answer is 0 except at three points, and the slope is 0 or there is none. A query
+# that is almost right looks the same as one that is altogether wrong. Taking the closest key does away
+# with the `KeyError`, but not with the flatness: the answer is a staircase, flat on every step and
+# without a slope at its two edges. The indicator has **no useful gradient**. A model that nudges its query sees
 # no change, and concludes that the query does not matter.
 #
 # The soft answer has a slope everywhere. At our question it is 0.61 grams a litre for each degree,
-# and it says: turn towards the salt and the answer gets saltier. That is the whole reason for
-# softness. The next three sections build it.
+# and it says: turn towards the salt and the answer gets saltier. A slope to learn by is one reason for
+# softness. The other you have had by hand: a blend for a question that no key was made for. The next
+# three sections build both.
 #
 # Ask the desk yourself. Drag the black query, or reach it with Tab and move it by arrow keys, slowly
-# from *marshes* to *seas*. Watch the two columns of numbers, and the orange arrow: it points where
-# the soft answer gets saltier fastest. Then slide the temperature τ down to 0.05 and do it again;
-# what τ is, *The soft lookup* tells. Python computes every number anew as you move.
+# from *marshes* to *seas*. Watch the two columns of numbers, and the orange arrow: it points to where
+# the soft answer gets saltier fastest. Then slide the temperature τ down to 0.05 and do it again; the
+# section *The soft lookup* says what τ is. Python computes every number anew as you move.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-soft-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.SoftLookup(
@@ -380,9 +422,9 @@ figures.live.SoftLookup(
 
 # %% [markdown]
 # On the way, the hard answer stayed 10 and then jumped to 35, with both slopes 0 on either side. The
-# soft answer went through all numbers between, and the orange arrow was there at every step. At
-# τ = 0.05 the soft column shows nearly what the hard one shows, and its slopes go to 0 with it, but
-# for a narrow strip between the two books.
+# soft answer went through all the numbers in between, and the orange arrow was there at every step. At
+# τ = 0.05 the soft column shows nearly what the hard one shows, and its slopes are nearly 0 as well,
+# except in a narrow strip between the two books.
 
 # %% [markdown]
 # ## Similarity by dot product
@@ -428,6 +470,22 @@ print("QUERY with a key of (6, 3)", 1 * 6 + 2 * 3)
 # to 1. And the order stays: a key that scores 1 more than another gets 2.718 times its weight,
 # wherever on the scale the two are.
 #
+# Why e, and not 2, or squares? The base is a matter of units: 2 to the s is e to the 0.693 s, so powers
+# of 2 are softmax with all scores multiplied by 0.693. e has the simplest slope, as e to the s is its own,
+# and so everybody uses it. Squares are another matter. They make −4 as good as 4, so the book that
+# fits worst gets as much as the one that fits best:
+
+# %% nbgrader={"grade": false, "grade_id": "see-why-e", "locked": true, "schema_version": 3, "solution": false, "task": false}
+scores_by_hand = [0, 4, 3, -4]
+for name, numbers in {
+    "powers of e": [math.exp(score) for score in scores_by_hand],
+    "powers of 2": [2**score for score in scores_by_hand],
+    "e to 0.693 s": [math.exp(math.log(2) * score) for score in scores_by_hand],
+    "squares": [score**2 for score in scores_by_hand],
+}.items():
+    print(f"{name:12}", [round(number / sum(numbers), 4) for number in numbers])
+
+# %% [markdown]
 # ### Why subtracting the maximum is safe
 #
 # The formula has a flaw on a computer. Python's floats have 64 bits (*float64*) and end near
@@ -442,10 +500,8 @@ for score in (4, 709, 710, -745, -746):
 
 # %% [markdown]
 # At 710 Python gives up. At −746 it returns 0, and if all scores are as low as that, the sum is 0 and
-# the division fails. Scores of that size come up in the third exercise, so softmax needs a way
-# round.
-#
-# Here it is. Subtract the same number c from every score:
+# the division fails. Scores of that size come up in the third exercise. The way round is to subtract
+# the same number c from every score:
 #
 # $$\frac{e^{s_m - c}}{\sum_j e^{s_j - c}} = \frac{e^{-c} \, e^{s_m}}{e^{-c} \sum_j e^{s_j}} = \frac{e^{s_m}}{\sum_j e^{s_j}}$$
 #
@@ -454,17 +510,6 @@ for score in (4, 709, 710, -745, -746):
 # choose c = the largest score. Then the largest exponent is 0 and its power is 1; nothing overflows,
 # and the sum is at least 1, so nothing is divided by 0. A power that underflows to 0 belongs to a score
 # more than 745 below the best, whose share is 0 to over 300 digits anyway.
-#
-# Our pencil example once more, with c = 4: the exponents are −4, 0, −1 and −8, and their powers add up
-# to 1.3865.
-
-# %% nbgrader={"grade": false, "grade_id": "see-shift", "locked": true, "schema_version": 3, "solution": false, "task": false}
-by_hand_powers = [0.0183, 1.0, 0.3679, 0.0003]
-print("powers of e", [round(math.exp(difference), 4) for difference in (-4, 0, -1, -8)])
-print("shares     ", [round(power / 1.3865, 4) for power in by_hand_powers])
-
-# %% [markdown]
-# The powers differ from those in step 2. The shares are the same to the last digit shown.
 #
 # One score has a meaning of its own: −∞, which Python writes `-math.inf`. It says *this book may not
 # be opened at all*, and its weight has to be exactly 0. From lesson 03 on we use it to hide keys. If
@@ -567,8 +612,8 @@ for scores in scores_of:
 # Write the formula. Use your own `softmax`, so finish that one first. Return two things, in this
 # order: the answer (d_v numbers) and the weights (M numbers). Refuse what cannot work with a
 # `ValueError`: a temperature of 0 or less; a key that is not as wide as the query; a value that is
-# not as wide as the others; not as many values as keys. A good message names
-# both sizes; the check looks at the kind of error alone.
+# not as wide as the others; not as many values as keys. A good message names both sizes; the check
+# looks at the kind of error alone.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-soft-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -665,7 +710,7 @@ for absent, book in enumerate(BOOKS):
 
 # %% [markdown]
 # Every book changes the answer. Without *deserts* it moves in the third decimal; without *marshes*,
-# the closest, it doubles. In a dictionary, the books that do not match might as well not be there.
+# the closest, it doubles. In a dictionary, books that do not match might as well not be there.
 #
 # ### Temperature
 #
@@ -710,25 +755,18 @@ for temperature in (0.1, 0.3, 1, 3, 10, 100, 1000):
 # dictionary lookup is the cold limit of the soft one, and the plain mean is its hot limit.** τ = 0
 # itself is refused, since it would divide by 0.
 #
-# Two fine points. The limit chooses the key with the best *score*. That is the equal key here, as
-# all our keys have the same length; a louder one can win. And where two keys are equal,
-# `hard_lookup` adds their pages, while the soft lookup gives both the same weight and averages. Here
-# are both, at temperature 0.1.
+# One fine point. Where two keys are equal, `hard_lookup` adds their pages, while the soft lookup gives
+# both the same weight and averages.
 
 # %% nbgrader={"grade": false, "grade_id": "see-fine-points", "locked": true, "schema_version": 3, "solution": false, "task": false}
-equal_and_loud = soft_lookup([1, 2], [[1, 2], [6, 3]], [[100], [200]], 0.1)[0]
 twins: list[list[float]] = [[-1, 2], [-1, 2]]
 pages_of_twins: list[list[float]] = [[35, 0, 10], [37, 0, 12]]
 soft_twins = soft_lookup([-1, 2], twins, pages_of_twins, 0.1)[0]
 
-print("equal key says 100, a loud one 200:", [round(number, 2) for number in equal_and_loud])
 print("equal keys, hard:", hard_lookup([-1, 2], twins, pages_of_twins))
 print("equal keys, soft:", [round(number, 2) for number in soft_twins])
 
 # %% [markdown]
-# The loud key beat the equal one, and the twins' pages were added by the one lookup and averaged by
-# the other.
-#
 # ### What the slope is good for
 #
 # The desk says 16.51 g/l. Suppose that someone measured the water and found 25. Can the desk learn a
@@ -786,8 +824,7 @@ check(softmax_without_shift, name="softmax")
 # The formula is right and the first line of the card passes. Large scores make `math.exp` overflow,
 # very negative ones make the sum 0. The symptom in plain Python is an `OverflowError` or a
 # `ZeroDivisionError`. (It never asks whether there is anything to share, either: the card's fourth
-# line.) In NumPy and PyTorch the same mistake raises nothing and gives NaN, "not a
-# number", which then spreads.
+# line.) Other libraries raise nothing here and give NaN, "not a number", which then spreads.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -806,7 +843,7 @@ check(hot_and_cold_swapped, name="soft_lookup")
 # Here scores are *multiplied* by the temperature. Nothing crashes, the weights add up to 1, and at
 # τ = 1 the answer is right to the last digit. The symptom shows only when you turn the knob: a
 # colder desk gets vaguer. Looking at shapes and sums would not have found it; comparing numbers did.
-# (The temperature is never handed on, so a bad one is not refused either.)
+# (It never hands the temperature on, so a bad one is not refused either.)
 
 # %% [markdown]
 # ## Cost
@@ -854,8 +891,8 @@ for m in (1000, 2000, 4000, 8000):
 
 # %% [markdown]
 # The ratios lie near 2, as counted, and the dictionary does not care. This is the price of a slope:
-# every query reads every key. If each of N words in a text is a reader, and each is a book as
-# well, that makes N · N comparisons. Lesson 11 is about that number.
+# every query reads every key. In a text each of N words is a reader, and each is a book as well. That
+# makes N · N comparisons, and lesson 11 is about that number.
 
 # %% [markdown]
 # ## Recall, once more
@@ -945,10 +982,12 @@ for m in (1000, 2000, 4000, 8000):
 # %% [markdown]
 # ## Take away
 #
-# 1. A lookup is a sum over all keys with a weight for each. A dictionary's weights are 0 and 1.
+# 1. Attention rewrites each word in its context, by one look at all words. A look is a lookup: a sum
+#    over all keys with a weight for each. A dictionary's weights are 0 and 1.
 #    ([A dictionary, written as a sum](#A-dictionary,-written-as-a-sum))
 # 2. A 0/1 weight has no useful gradient, and without a gradient nothing is learned. A soft weight has
-#    one everywhere. ([Why 0 and 1 cannot learn](#Why-0-and-1-cannot-learn))
+#    one everywhere, and a blend for a question that no key was made for.
+#    ([Why 0 and 1 cannot learn](#Why-0-and-1-cannot-learn))
 # 3. The dot product scores how well a key fits a query: it grows as their directions agree, and with
 #    their lengths. ([Similarity by dot product](#Similarity-by-dot-product))
 # 4. Softmax turns scores into a distribution. It depends on differences alone, so that subtracting
@@ -966,7 +1005,8 @@ for m in (1000, 2000, 4000, 8000):
 # **Sources**
 #
 # - Attention as a weighted sum of values, with weights from a query and keys: Vaswani et al. 2017,
-#   *Attention Is All You Need*, section 3.2. <https://arxiv.org/abs/1706.03762>
+#   *Attention Is All You Need*, section 3.2; path lengths of recurrent networks, convolutions and
+#   attention: section 4, table 1. <https://arxiv.org/abs/1706.03762>
 # - A soft alignment, through which a gradient passes: Bahdanau, Cho and Bengio 2014,
 #   *Neural Machine Translation by Jointly Learning to Align and Translate*, section 3.1.
 #   <https://arxiv.org/abs/1409.0473>
@@ -979,4 +1019,9 @@ for m in (1000, 2000, 4000, 8000):
 #
 # **To carry over.** Today we wrote every query, key and value ourselves. In a sentence there are
 # words and nothing else. Where could a word's query, its key and its value come from, and why would
-# it need three?
+# it need all three?
+
+# %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab import summary
+
+summary()

@@ -13,15 +13,15 @@
 #
 # | | |
 # |---|---|
-# | **You will be able to** | say where queries, keys and values come from and why there are three; compute self-attention on paper; write it from nested lists, with every index in sight; say what each factor of the formula does to a shape |
-# | **Minutes** | about 70 |
+# | **You will be able to** | say where queries, keys and values come from and why there are three; compute self-attention on paper; write it from nested lists, with every index in sight; set two matrices so that words attend to what you want |
+# | **Minutes** | about 80 |
 # | **You need** | lesson 01 (dot product, softmax, weighted average), Python lists and loops |
 # | **Runs on** | CPU, without a network |
-# | **Points** | 8, in five exercises |
+# | **Points** | 10, in six exercises |
 #
-# The picture stays the one of lesson 01, a library's reference desk: a **query** is what a reader
-# asks, a **key** is what a book's spine promises, a **value** is what its pages say. The lesson's
-# sentence is *the cat sat*.
+# The picture is still lesson 01's, a library's reference desk: a **query** is what a reader asks, a
+# **key** is what a book's spine promises, a **value** is what its pages say. The lesson's sentence is
+# *the cat sat*.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from math import exp, sqrt
@@ -34,7 +34,7 @@ begin("02-pure-python")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Recall
 #
-# Open the answer that you think is right. Each one tells you why it is or is not.
+# Open the answer that you think is right. Each one tells you why it is, or why not.
 #
 # **1.** You add 5 to every score and take softmax again. What happens to the weights?
 #
@@ -166,8 +166,8 @@ for book in keys:
 #
 # Below, the entries were chosen, not learned, so that you can follow them on paper. Since x holds
 # only zeros and ones here, x W is the sum of those rows of W where x has a 1. For *cat*, x = (0, 1,
-# 1, 0), so its query is row 2 plus row 3 of W_q: (0, 1, 0) + (1, 1, 0) = (1, 2, 0), the query that
-# you used above.
+# 1, 0), so its query is the second row of W_q plus the third: (0, 1, 0) + (1, 1, 0) = (1, 2, 0), the
+# query that you used above.
 
 # %% nbgrader={"grade": false, "grade_id": "see-sentence", "locked": true, "schema_version": 3, "solution": false, "task": false}
 TOKENS = ["the", "cat", "sat"]
@@ -190,39 +190,22 @@ W_v: Matrix = [[-1, 0], [1, 1], [-1, 1], [2, 0]]
 # | cat | (0, 1, 1, 0) | (1, 2, 0) | (0, 1, 0) | (0, 2) |
 # | sat | (0, 1, 0, 1) | (−1, 2, −1) | (2, 2, 1) | (3, 1) |
 #
-# Check one entry of each column on paper before you go on.
+# Check an entry of each column on paper.
 
 # %% [markdown]
 # ### One matrix for two roles
 #
-# What is lost if two roles share a matrix? Three pairs could, and each loses something else.
+# What is lost if two roles share a matrix? With W_k = W_v the pages repeat the spine, and a token passes
+# on exactly what it is found by. With W_q = W_v the pages repeat the question. The third pair costs most.
 #
-# **Keys and values, W_k = W_v.** The pages then repeat the spine. A token passes on exactly what it
-# is found by, and v must be as wide as k.
-#
-# **Queries and values, W_q = W_v.** The pages then repeat the question. A reader gets back an
-# average of what all readers ask.
-#
-# **Queries and keys, W_q = W_k = W.** Now every token's query equals its key, k_i for token i, and
-# token i scores token j with k_i · k_j. Of this, four things are always true:
-#
-# 1. *Scores are symmetric*: k_i · k_j = k_j · k_i. (Weights need not be: each row has its own
-#    softmax.)
-# 2. *A token's score for itself is a squared length*, k_i · k_i, a sum of squares. It is never
-#    negative, so no token turns away from itself.
-# 3. *A score is at most the mean of the two own scores.* Expand a square:
-#    0 ≤ (k_i − k_j) · (k_i − k_j) = k_i · k_i − 2 k_i · k_j + k_j · k_j, so
-#    k_i · k_j ≤ (k_i · k_i + k_j · k_j) / 2. It follows that the largest score of the whole table is
-#    found on its diagonal.
-# 4. *On average over the tokens, the score for oneself is at least the score for another.* Add up
-#    line 3 over all pairs.
-#
-# That is what "a token is drawn to itself" means. It does not say that *every* token prefers
-# itself: a short list of numbers can score a longer one higher.
+# **Queries and keys, W_q = W_k.** Every token's query then equals its key, k_i for token i. Scores are
+# symmetric: k_i · k_j = k_j · k_i. And a token's score for itself is k_i · k_i, a sum of squares, which
+# is never negative. So **a token is drawn to itself**: add up over all tokens, and the scores for oneself
+# are at least as large as those for another, on average. It need not hold for *every* token: a short
+# list of numbers can score a longer one higher.
 #
 # The figure holds the scores of our sentence, left with W_q and W_k, right with W_k in both roles.
-# Look at the framed diagonals first, then compare each number with its mirror image across the
-# diagonal.
+# Look at the framed diagonals first, then compare each number with its mirror image across them.
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-matrix", "locked": true, "schema_version": 3, "solution": false, "task": false}
 queries = [[-1, 1, 0], [1, 2, 0], [-1, 2, -1]]  # from the table above, one row a token
@@ -234,7 +217,28 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # while *sat* scores *cat* with 2. On the right every number equals its mirror image. The diagonal
 # is 2, 1, 9 (mean 4), and the other scores are 0, 2 and 3, each twice (mean 1.67). Still, *the* (2
 # for itself, 3 for *sat*) and *cat* (1 and 2) prefer *sat*, whose numbers are large. Under *Break
-# it on purpose* you measure how strong the pull is for random tokens.
+# it on purpose* you see what this pull does to a sentence that means something.
+
+# %% [markdown]
+# ## Rows times columns
+#
+# You have multiplied one row by a matrix. For all tokens at once this is a **matrix product**, and the
+# block needs it again and again. Entry [i][j] of A B pairs row i of A with column j of B: multiply
+# entry by entry, add up.
+#
+# $$
+# (AB)_{ij} = \sum_{c} A_{ic} B_{cj}
+# $$
+#
+# In words: i walks down the rows of A, j along the columns of B, and c along the row and down the
+# column at the same time. So A must have as many columns as B has rows. (A and B are any two
+# matrices here; further down A stands for *weights*.)
+#
+# For *cat*'s query, the first entry is its row of X with the first column of W_q: 0·0 + 1·0 + 1·1 +
+# 0·(−1) = 1.
+#
+# To meet all rows of K with all rows of Q, the rows of K have to become columns first. That is its
+# **transpose**, Kᵀ: what stood at [i][j] stands at [j][i].
 
 # %% [markdown]
 # ## The formula, factor by factor
@@ -295,8 +299,8 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # %% [markdown]
 # ## Seven steps
 #
-# The whole block for *the cat sat*. Each step is one name in this chain: X → Q, K, V → scores → scaled →
-# mask → weights → output.
+# The whole block for *the cat sat*. Each step is one name in this chain: X → Q, K, V → scores → scaled
+# → mask → weights → output.
 #
 # **Step 1, X.** Three tokens, four numbers each, as in the cell above.
 #
@@ -310,13 +314,7 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # | cat | 1 | 2 | 6 |
 # | sat | −2 | 2 | 1 |
 #
-# **Step 4, scaled by 1/√3.**
-#
-# | reader | the | cat | sat |
-# |---|---|---|---|
-# | the | −0.577 | 0.577 | 0.000 |
-# | cat | 0.577 | 1.155 | 3.464 |
-# | sat | −1.155 | 1.155 | 0.577 |
+# **Step 4, scaled.** Every score is divided by √3; the row of *cat* becomes 0.577, 1.155, 3.464.
 #
 # **Step 5, mask.** None in this lesson: every reader may open every book. Lesson 03 gives your
 # function a mask, and lesson 06 uses one to hide the future.
@@ -338,23 +336,22 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # | cat | 2.645 | 1.038 |
 # | sat | 1.074 | 1.542 |
 #
-# Here are the steps in one picture; step 5 has nothing to show. Look along the row of *cat* in all
-# eight panels, from its four numbers to its answer.
+# Here are the steps in one picture. (Step 4 looks like step 3 in paler colours, and step 5 has nothing
+# to show.) Look along the row of *cat* in all seven panels, from its four numbers to its answer.
 
 # %% nbgrader={"grade": false, "grade_id": "see-seven-steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.pure_python.seven_steps(TOKENS, X, W_q, W_k, W_v)
 
 # %% [markdown]
-# Every panel has one row a token, and only two steps bring rows together: Q Kᵀ *compares* them, A V
-# *mixes* them. *Cat*'s score of 6 for *sat* becomes 3.46 and then 0.87 of its attention, and
-# *cat*'s output lies close to *sat*'s value (3, 1). *The* spreads its attention more evenly: its
-# scores differ less.
+# Every panel has one row for each token, and only two steps bring rows together: Q Kᵀ *compares* them,
+# A V *mixes* them. *Cat*'s score of 6 for *sat* becomes 0.87 of its attention, and *cat*'s output lies
+# close to *sat*'s value (3, 1). *The* spreads its attention more evenly: its scores differ less.
 
 # %% [markdown]
 # Now the same steps to touch, one at a time. Choose a cell and you see the sum behind it; the numbers
 # that enter it have a blue edge. *n* goes on to the next step, *p* goes back. In a table, arrow keys
-# go from cell to cell. The cells of X, W_q, W_k and W_v have borders and are yours: Enter, a number,
-# Enter. A dot marks every cell that your last edit changed.
+# go from cell to cell. The cells of X, W_q, W_k and W_v have borders, and you may change them: Enter, a
+# number, Enter. A dot marks every cell that your last edit changed.
 #
 # First go to step 6 and to the weight that *cat* gives to *sat*: find your 31.948 and 36.902 in its
 # sum. Then guess: you raise the third number of *sat* in X from 0 to 1. Which rows of the output
@@ -371,21 +368,7 @@ figures.live.ByHand(TOKENS, X, W_q, W_k, W_v)
 # is the empty step 5 at work, and lesson 06 is about it.
 
 # %% [markdown]
-# ## Rows times columns
-#
-# The block needs one operation again and again: the **matrix product**. Entry [i][j] of A B pairs
-# row i of A with column j of B: multiply entry by entry, add up.
-#
-# $$
-# (AB)_{ij} = \sum_{c} A_{ic} B_{cj}
-# $$
-#
-# In words: i walks down the rows of A, j along the columns of B, and c along the row and down the
-# column at the same time. So A must have as many columns as B has rows. (A and B are any two
-# matrices here; A for *weights* comes back later.)
-#
-# For *cat*'s query, the first entry is its row of X with the first column of W_q: 0·0 + 1·0 + 1·1 +
-# 0·(−1) = 1.
+# ## Three tools
 #
 # A matrix is a list of rows here, with entries `A[i][c]`; the stubs below call such a list `Matrix`.
 # One trap comes with it. Look at what happens to the other rows when one entry is set:
@@ -405,11 +388,11 @@ print("[[0] * 3 for _ in range(2)]", separate)
 # %% [markdown]
 # ### Exercise: `matmul`
 #
-# difficulty ●○○ · 5–10 min · 1 point
+# difficulty ●○○ · 5–8 min · 1 point
 #
 # Write the matrix product for nested lists. Give back a new list of lists; leave A and B as they
-# were. If A has not as many columns as B has rows, raise a `ValueError`. A good message
-# names both shapes.
+# were. If A does not have as many columns as B has rows, raise a `ValueError`. A good message names
+# both shapes.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "matmul-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -487,7 +470,7 @@ check(matmul)
 #
 # Take the length of the first row, and refuse if any row's length differs. For each column number
 # up to that length, collect the entry with that number from every row. If you like `zip`: on its
-# own it stops at the shortest row without a word, and it yields tuples where lists are asked.
+# own it stops at the shortest row without a word, and it yields tuples where lists are asked for.
 #
 # </details>
 # </details>
@@ -520,19 +503,17 @@ check(transpose)
 # ## Scores become weights, row by row
 #
 # S has one row for each reader. Each reader has one unit of attention to share among the books, so
-# softmax runs along each row, for itself: its own largest score, its own sum. Readers do not share
-# with each other.
+# softmax runs along each row, for itself: its own largest score, its own sum.
 #
 # You wrote softmax in lesson 01. This notebook does not know it: paste it into the cell as a helper
-# (with `import math`), or write it again for each row. Yours subtracts the largest score before `exp`. That matters
-# here, too: `exp(710)` is an `OverflowError`, and rows can lie far apart, so one maximum for the whole
-# matrix is not enough. With a maximum of 10,000 in another row, a row of scores near 0 becomes
-# `exp(-10000)`, which is 0.0, and then 0 divided by 0.
+# (with `import math`), or write it again for each row. Subtract each row's own largest score, as rows
+# can lie far apart: less a maximum of 10,000 from another row, scores near 0 all become
+# `exp(-10000)`, which is 0.0, and then 0 is divided by 0.
 
 # %% [markdown]
 # ### Exercise: `softmax_rows`
 #
-# difficulty ●○○ · 5–10 min · 1 point
+# difficulty ●○○ · 5 min · 1 point
 #
 # Softmax of every row. Stay right for scores near ±10,000, and give exactly 0 to a score of −inf.
 # (In every row that you get, some score is finite.)
@@ -584,12 +565,12 @@ check(softmax_rows)
 # %% [markdown]
 # ## The block, put together
 #
-# Three tools are enough. The rest is the formula, read from the inside out.
+# The rest is the formula, read from the inside out.
 
 # %% [markdown]
 # ### Exercise: `attention_weights`
 #
-# difficulty ●●○ · 5–10 min · 2 points
+# difficulty ●●○ · 5–8 min · 2 points
 #
 # From queries and keys to weights, A = softmax(Q Kᵀ / √d_k): steps 3, 4 and 6. Q and K come
 # ready-made, and there may be more or fewer keys than queries. If queries and keys differ in width,
@@ -653,7 +634,7 @@ print([f"{weight:.3f}" for weight in cat_alone[0]])
 # %% [markdown]
 # ### Exercise: `self_attention`
 #
-# difficulty ●●○ · 10–15 min · 3 points
+# difficulty ●●○ · 5–10 min · 3 points
 #
 # All seven steps. From tokens and three matrices to the output Z and the weights A, in this order.
 # Matrices that do not fit raise a `ValueError`: X not as wide as a matrix has rows, or W_q and W_k
@@ -721,32 +702,143 @@ for token, weights, output in zip(TOKENS, A, Z, strict=True):
     print(*(f"{number:6.3f}" for number in output))
 
 # %% [markdown]
-# The same weights as a figure that you can ask. Before you touch it, guess which of the three words
-# spreads its attention most. Then point at the rows, or reach the table with Tab and go through it
-# by arrow keys, and compare their entropies. Entropy says how spread out a row is: 0 if one key has
-# it all, 1.10 (the natural logarithm of 3) if all three share equally. Lesson 04 defines it.
-
-# %% nbgrader={"grade": false, "grade_id": "touch-your-numbers", "locked": true, "schema_version": 3, "solution": false, "task": false}
-_, A = self_attention(X, W_q, W_k, W_v)
-figures.live.WhoListens(A, TOKENS)
+# No row is a hard choice, and no key is left out. No output can leave the space between the values: a
+# weighted average lies between the smallest and the largest of what it averages.
 
 # %% [markdown]
-# *The* spreads most: entropy 1.00, as much as 2.7 keys with equal shares. *Cat* spreads least, 0.48.
-# No row is a hard choice, and no key is left out.
+# ## A word that its neighbour decides
 #
-# The two entries of a value can be drawn as a point in the plane. The next figure has the three
-# values as corners and your three outputs as diamonds. Look for the corner that each diamond has
-# moved towards.
+# The numbers of *the cat sat* were chosen to be easy, and mean nothing. These mean something. *Bank* has
+# two meanings, and another word says which one it is: *the river bank*, *the money bank*. A token has
+# d = 4 entries here: is it an article, is it about water, is it about money, does it have two meanings?
+#
+# | token | article | water | money | two meanings |
+# |---|---|---|---|---|
+# | the | 1 | 0 | 0 | 0 |
+# | river | 0 | 1 | 0 | 0 |
+# | money | 0 | 0 | 1 | 0 |
+# | bank | 0 | 1 | 1 | 1 |
+#
+# Each matrix has a row for each of these entries, and two columns, *water* and *money*:
+#
+# | an entry for | W_q: it asks for | W_k: it promises | W_v: it passes on |
+# |---|---|---|---|
+# | article | (0, 0) nothing | (0, 0) nothing | (0, 0) nothing |
+# | water | (0, 0) nothing | (1, 0) water | (1, 0) water |
+# | money | (0, 0) nothing | (0, 1) money | (0, 1) money |
+# | two meanings | (4, 4) both, loudly | (−1, −1) neither | (0, 0) nothing |
+#
+# So *bank* asks for water and for money, q = (4, 4), and nobody else asks for anything. *River* promises
+# water, *money* promises money. *Bank* is about both, but a word in doubt settles nobody's doubts: its
+# key is (1, 0) + (0, 1) + (−1, −1) = (0, 0). Its pages say (1, 1), half water and half money.
+#
+# On paper: which weights does *bank* give in *the river bank*? Its scores are 0, 4, 0.
 
-# %% nbgrader={"grade": false, "grade_id": "see-among-values", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.pure_python.among_values(TOKENS, matmul(X, W_v), Z)
+# %% nbgrader={"grade": false, "grade_id": "see-bank", "locked": true, "schema_version": 3, "solution": false, "task": false}
+X_OF: dict[str, list[float]] = {
+    "the": [1, 0, 0, 0],
+    "river": [0, 1, 0, 0],
+    "money": [0, 0, 1, 0],
+    "bank": [0, 1, 1, 1],
+}
+ASKS: Matrix = [[0, 0], [0, 0], [0, 0], [4, 4]]
+PROMISES: Matrix = [[0, 0], [1, 0], [0, 1], [-1, -1]]
+PASSES_ON: Matrix = [[0, 0], [1, 0], [0, 1], [0, 0]]
+
+
+def bank_in(phrase: str, asks: Matrix, promises: Matrix) -> None:
+    """What bank attends to, what its own value says, and what comes out."""
+    tokens = [X_OF[word] for word in phrase.split()]
+    Z, A = self_attention(tokens, asks, promises, PASSES_ON)
+    V = matmul(tokens, PASSES_ON)
+    weights, z = ([round(number, 2) for number in row[-1]] for row in (A, Z))
+    print(f"{phrase:14}  weights {weights}  V {V[-1]}  Z {z}")
+
+
+for phrase in ("the river bank", "the money bank"):
+    bank_in(phrase, ASKS, PROMISES)
 
 # %% [markdown]
-# All outputs lie inside the triangle. They have to: a weighted average with non-negative weights
-# that add up to 1 cannot leave the space between the points it averages. *Cat* stands next to
-# *sat*'s value, on which it puts 0.87. *The* and *sat* lie near each other, because their rows of
-# weights are similar. Attention can only blend what the pages say; lesson 10 adds a layer that
-# works on the blend.
+# The same token, the same matrices, the same V = (1, 1). But beside *river*, *bank* puts 0.89 of its
+# weight on *river*, and its Z is 0.95 water; beside *money*, its Z is 0.95 money. **Each word is rewritten
+# in its context**: that is what attention is for.
+
+# %% [markdown]
+# ### Exercise: `point_to_adjective`
+#
+# difficulty ●●○ · 5–10 min · 2 points
+#
+# Now you set the matrices. A token is a row with a 1 in its own place:
+#
+# | kind of word | x |
+# |---|---|
+# | article | (1, 0, 0, 0) |
+# | noun | (0, 1, 0, 0) |
+# | adjective | (0, 0, 1, 0) |
+# | verb | (0, 0, 0, 1) |
+#
+# Choose W_q and W_k, both 4 × 2, so that **every noun puts at least 0.9 of its weight on the adjective**,
+# in any sentence of up to eight words with exactly one adjective, wherever it stands. What other words
+# attend to does not matter. Weights are those of `attention_weights`, so scores are divided by √2.
+#
+# There are many right answers. The check makes sentences at random and works out what your matrices do in
+# them; it never looks at an entry.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "point_to_adjective-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# *Bank* found its neighbour because one row of W_q asked for what one row of W_k promised. Who asks here,
+# and who has to be found?
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# x W picks a row of W: counted from 0, row 1 for a noun, row 2 for an adjective. So a noun's score for an
+# adjective is row 1 of W_q times row 2 of W_k, entry by entry, added up. Its score for another kind is
+# the same row of W_q times that kind's row of W_k.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# Begin with zeros: all words score 0 then, and share equally. Give the one row that asks and the one row
+# that is found a number in the same column. How large? At worst seven other words stand beside the
+# adjective. With scores of 0 each of them has e to the 0, which is 1. For a share of 0.9 the adjective
+# needs nine times their sum, 63, and e to the 4.2 is more than that. The score is divided by √2 first.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "point_to_adjective", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def point_to_adjective() -> tuple[Matrix, Matrix]:
+    """Matrices that make nouns attend to the adjective.
+
+    Returns:
+        W_q, (4, 2): row 0 is what an article asks, row 1 a noun, row 2 an adjective, row 3 a verb.
+        W_k, (4, 2): what each of them promises, in the same order.
+    """
+    ### BEGIN SOLUTION
+    silent, loud = [0.0, 0.0], [3.0, 0.0]
+    asks = [silent, loud, silent, silent]
+    promises = [silent, silent, loud, silent]
+    return asks, promises
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "point_to_adjective-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(point_to_adjective)
+
+# %% [markdown]
+# Your matrices in one sentence. Read the rows of *clerk* and *maps*.
+
+# %% nbgrader={"grade": false, "grade_id": "use-point-to-adjective", "locked": true, "schema_version": 3, "solution": false, "task": false}
+words, kinds = "the clerk finds old maps".split(), [0, 1, 3, 2, 1]
+one_hot: Matrix = [[float(place == kind) for place in range(4)] for kind in kinds]
+to_query, to_key = point_to_adjective()
+print("        ", *(f"{word:>6}" for word in words))
+for word, row in zip(
+    words, attention_weights(matmul(one_hot, to_query), matmul(one_hot, to_key)), strict=True
+):
+    print(f"{word:8}", *(f"{weight:6.2f}" for weight in row))
 
 # %% [markdown]
 # ## Break it on purpose
@@ -787,44 +879,18 @@ def same_matrix_twice(X: Matrix, W_q: Matrix, W_k: Matrix, W_v: Matrix) -> tuple
 check(same_matrix_twice, name="self_attention")
 
 # %% [markdown]
-# No row sum gives this one away. How much does it change? The cell draws 200 random sentences of 8
-# tokens and random matrices, and asks two questions of your weights: how much does a token put on
-# itself, and how often is it its own first choice? Without any preference it would be 1/8 = 0.125
-# for both. Guess both numbers for the shared matrix, then run it.
+# No row sum gives this one away. What it does shows in a sentence that means something. Guess first: what
+# does *bank* attend to if its question is also its promise?
 
-# %% nbgrader={"grade": false, "grade_id": "break-one-matrix-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
-import random
-
-rng = random.Random(2)
-
-
-def random_matrix(rows: int, columns: int, spread: float = 1.0) -> Matrix:
-    return [[rng.gauss(0, spread) for _ in range(columns)] for _ in range(rows)]
-
-
-def pull(shared: bool, n: int = 8, d: int = 16, d_k: int = 4) -> tuple[float, float]:
-    """Mean weight on oneself, and how often that is the largest weight, over 200 sentences."""
-    own_weights, own_is_first = [], []
-    for _ in range(200):
-        tokens = random_matrix(n, d)
-        to_query = random_matrix(d, d_k, 1 / sqrt(d))  # so that entries of q spread like x's
-        to_key = to_query if shared else random_matrix(d, d_k, 1 / sqrt(d))
-        weights = attention_weights(matmul(tokens, to_query), matmul(tokens, to_key))
-        own_weights += [row[i] for i, row in enumerate(weights)]
-        own_is_first += [row[i] == max(row) for i, row in enumerate(weights)]
-    return sum(own_weights) / len(own_weights), sum(own_is_first) / len(own_is_first)
-
-
-pulls = {"two matrices": pull(shared=False), "one matrix": pull(shared=True)}
-for label, (weight, first) in pulls.items():
-    print(f"{label:12}  weight on itself {weight:.3f}  own first choice {first:.3f}")
+# %% nbgrader={"grade": false, "grade_id": "break-one-matrix-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for phrase in ("the river bank", "the money bank"):
+    bank_in(phrase, ASKS, ASKS)
 
 # %% [markdown]
-# With two random matrices a token is to itself a book like any other. With one, it puts about three
-# times its even share on itself, and is its own first choice in two cases out of three: not always,
-# as the figure of *the cat sat* has shown. A model that shares the matrix on purpose, Reformer
-# (Kitaev et al. 2020, section 2), therefore forbids a token to attend to itself unless it has
-# nothing else to attend to.
+# To itself. Its key is now its query, (4, 4), and scores 32; *river* and *money* promise nothing. Beside
+# either of them Z is V: *bank* stays in doubt, and its neighbour is not heard. A model that shares the
+# matrix on purpose, Reformer (Kitaev et al. 2020, section 2), therefore forbids a token to attend to
+# itself unless it has nothing else to attend to.
 
 # %% [markdown]
 # ## Cost
@@ -839,93 +905,35 @@ for label, (weight, first) in pulls.items():
 # | Q Kᵀ | N · N · d_k | N² |
 # | A V | N · N · d_v | N² |
 #
-# The next figure draws the two parts of the count for the sizes in its cell: the three projections,
-# and the two products that pair tokens. Both axes are logarithmic, so a power of N is a straight
-# line and the power is its slope. Look for the steeper line, and for where it overtakes.
-
-# %% nbgrader={"grade": false, "grade_id": "see-multiplications", "locked": true, "schema_version": 3, "solution": false, "task": false}
-d, d_k, d_v = 16, 4, 6
-lengths = [8, 16, 32, 64, 128]
-projecting = [n * d * (2 * d_k + d_v) for n in lengths]
-pairing = [n * n * (d_k + d_v) for n in lengths]
-figures.pure_python.multiplications(lengths, projecting, pairing)
-
-# %% [markdown]
-# From 8 to 128 tokens, 16 times as many, the projections take 16 times as many multiplications and
-# the pairs 256 times. With these widths the pairs overtake between 16 and 32 tokens, at
-# N = d (2 d_k + d_v) / (d_k + d_v) = 22.4. The weights A alone are N² numbers, whatever d is.
+# With d = 16, d_k = 4 and d_v = 6 the pairs overtake at N = 22.4. The weights A alone are N² numbers,
+# whatever d is.
 #
-# Do not take the formula's word for it. Below is a number that counts how often it is multiplied,
-# and your own function runs on it, unchanged. (If you multiply scores by 1/√d_k instead of dividing
-# by √d_k, your count is N² higher.)
-
-
-# %% nbgrader={"grade": false, "grade_id": "cost-count", "locked": true, "schema_version": 3, "solution": false, "task": false}
-class Counted(float):
-    """A float that counts multiplications. Its products, sums and quotients are Counted, too."""
-
-    multiplications = 0
-
-    def __mul__(self, other: float) -> "Counted":
-        Counted.multiplications += 1
-        return Counted(float(self) * float(other))
-
-    def __add__(self, other: float) -> "Counted":
-        return Counted(float(self) + float(other))
-
-    def __truediv__(self, other: float) -> "Counted":
-        return Counted(float(self) / float(other))
-
-    __rmul__, __radd__ = __mul__, __add__
-
-
-def count(n: int) -> int:
-    """Multiplications that self_attention does on n tokens."""
-    shapes = (n, d), (d, d_k), (d, d_k), (d, d_v)
-    matrices: list[Matrix] = [
-        [[Counted(x) for x in row] for row in random_matrix(*shape)] for shape in shapes
-    ]
-    Counted.multiplications = 0
-    self_attention(*matrices)
-    return Counted.multiplications
-
-
-counted = [count(n) for n in lengths]
-print("   N   counted   Q, K, V + Q Kᵀ, A V")
-for n, total, linear, quadratic in zip(lengths, counted, projecting, pairing, strict=True):
-    print(f"{n:4} {total:9,} {linear:9,} + {quadratic:9,}")
-
-# %% [markdown]
-# The count equals the formula in every row. (Products of plain numbers go uncounted: if you used
-# `math.fsum` or `float(…)`, the count is lower and your code no worse.)
-#
-# **Measure.** Seconds differ from machine to machine; look at how they grow. Twice the tokens make
-# between two and four times as many multiplications, nearer to four as the pairs take over. Time
-# follows only roughly, as Python and the memory have a say in it: a single ratio can lie above 4.
+# **Measure.** The milliseconds are your machine's; look at how they grow when N doubles.
 
 # %% nbgrader={"grade": false, "grade_id": "cost-measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+import random
 from time import perf_counter
 
-
-def seconds(n: int) -> float:
-    """Shortest of three runs of self_attention on n tokens."""
-    tokens, *matrices = (random_matrix(*s) for s in ((n, d), (d, d_k), (d, d_k), (d, d_v)))
+rng = random.Random(2)
+before = 0.0
+for n in (16, 32, 64, 128):
+    shapes = (n, 16), (16, 4), (16, 4), (16, 6)
+    matrices = [[[rng.gauss(0, 1) for _ in range(m)] for _ in range(k)] for k, m in shapes]
     runs = []
     for _ in range(3):
-        start = perf_counter()
-        self_attention(tokens, *matrices)
-        runs.append(perf_counter() - start)
-    return min(runs)
-
-
-times = {n: seconds(n) for n in (16, 32, 64, 128, 256)}
-for n, time in times.items():
-    ratio = f"{time / times[n // 2]:.1f} times the last" if n // 2 in times else ""
-    print(f"N = {n:3} {time * 1000:8.2f} ms  {ratio}")
+        begun = perf_counter()
+        self_attention(*matrices)
+        runs.append(1000 * (perf_counter() - begun))
+    taken = min(runs)
+    ratio = f"{taken / before:.1f} times the line above" if before else ""
+    print(f"N = {n:3} {taken:8.2f} ms  {ratio}")
+    before = taken
 
 # %% [markdown]
-# Each of these multiplications passes through Python's interpreter one at a time. Lesson 03 hands
-# whole matrices to NumPy: the same multiplications, counted the same, without the loops in Python.
+# Between two and four times as many multiplications, nearer to four as the pairs take over. Time follows
+# roughly: a busy machine can double any line. Each multiplication passes through Python's
+# interpreter by itself. Lesson 03 hands whole matrices to NumPy: the same multiplications, without the
+# loops in Python.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
@@ -970,26 +978,7 @@ for n, time in times.items():
 #
 # </details>
 #
-# **3.** Each row of A adds up to 1. What is shared out in a row?
-#
-# <details><summary>A. One book's pages among the readers.</summary>
-#
-# Not this one: that would be a column. A column may add up to anything from 0 to N: many readers
-# can want one book.
-#
-# </details>
-# <details><summary>B. One reader's attention among the books.</summary>
-#
-# Yes. A row belongs to a query, and softmax runs over the keys.
-#
-# </details>
-# <details><summary>C. The whole sentence's attention among its tokens.</summary>
-#
-# Not this one: all of A adds up to N, one unit for each reader.
-#
-# </details>
-#
-# **4.** A sentence becomes twice as long. What happens to the multiplications in Q Kᵀ, and to the
+# **3.** A sentence becomes twice as long. What happens to the multiplications in Q Kᵀ, and to the
 # number of entries in W_q?
 #
 # <details><summary>A. Four times as many; the same.</summary>
@@ -1009,42 +998,22 @@ for n, time in times.items():
 # Not this one: the first half is right. W_q is (d, d_k), whatever the sentence.
 #
 # </details>
-#
-# **5.** Can an entry of Z be larger than every entry in its column of V?
-#
-# <details><summary>A. Yes, if a score is large enough.</summary>
-#
-# Not this one: a large score makes its weight nearly 1, never more. At most the output comes close
-# to one value.
-#
-# </details>
-# <details><summary>B. No: it is an average of that column.</summary>
-#
-# Yes. The weights are non-negative and add up to 1, so the average lies between the smallest and
-# the largest entry.
-#
-# </details>
-# <details><summary>C. Yes, if there are many tokens to add up.</summary>
-#
-# Not this one: more tokens share the same 1. Without softmax, adding up more could give more.
-#
-# </details>
 
 # %% [markdown]
 # ## Take away
 #
 # 1. Each token plays three roles, through three learned projections of the same row: [where q, k, v
 #    come from](#Where-q,-k,-v-come-from).
-# 2. With one matrix for queries and keys, scores are symmetric and the largest of all stands on the
-#    diagonal; tokens are drawn to themselves, though not every one of them: [one matrix for two
-#    roles](#One-matrix-for-two-roles).
+# 2. With one matrix for queries and keys, scores are symmetric and tokens are drawn to themselves,
+#    though not every one of them: [one matrix for two roles](#One-matrix-for-two-roles).
 # 3. Z = softmax(Q Kᵀ / √d_k) V: compare, tame, share out, average. Softmax runs over keys, so each
 #    **row** of A adds up to 1: [the formula](#The-formula,-factor-by-factor).
-# 4. An output is an average of values and stays among them: [your own numbers](#Your-own-numbers).
+# 4. The same token comes out different beside another neighbour, by the same matrices: [a word that its
+#    neighbour decides](#A-word-that-its-neighbour-decides).
 # 5. The projections grow with N; scores, weights and their use grow with N²: [cost](#Cost).
 #
 # **Words of this lesson:** token, embedding, projection, self-attention
-# ([here](#Where-q,-k,-v-come-from)); matrix product ([here](#Rows-times-columns)). The
+# ([here](#Where-q,-k,-v-come-from)); matrix product, transpose ([here](#Rows-times-columns)). The
 # [glossary](../glossary.md) gathers the words of all lessons.
 #
 # **To take into lesson 03:** your `matmul` has three loops, i, j and c. Two of them remain as axes
@@ -1061,3 +1030,8 @@ for n, time in times.items():
 # - M. Phuong and M. Hutter (2022), *Formal Algorithms for Transformers*, section 5: attention index
 #   by index; their tokens are columns, ours are rows.
 #   [arXiv:2207.09238](https://arxiv.org/abs/2207.09238)
+
+# %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab import summary
+
+summary()

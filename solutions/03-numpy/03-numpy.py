@@ -16,9 +16,10 @@
 # | | |
 # |---|---|
 # | **After this lesson you can** | write a contraction by naming its axes; write attention for any leading axes, with a mask; say what depends on the number of tokens and what on the width; show the block as one big matrix that is rebuilt for every input |
-# | **Minutes** | about 70 |
+# | **Minutes** | about 80 |
 # | **You need** | lessons 01 and 02; NumPy arrays, their `shape`, and adding and multiplying them |
-# | **Runs on** | a CPU; needs no network |
+# | **Runs on** | CPU, without a network |
+# | **Points** | 9, in five exercises |
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import numpy as np
@@ -69,9 +70,9 @@ begin("03-numpy")
 # </details>
 # <details><summary>C. The scores are symmetric, and a token is drawn to itself</summary>
 #
-# Yes. Then q_n · k_m = q_m · k_n, so *old* must score *maps* as *maps* scores *old*; and a token's
-# score with itself is a sum of squares, which is never negative. Two matrices let a token ask for
-# something other than what it offers.
+# Yes. Then q_n · k_m = q_m · k_n, so two tokens must score each other alike; and a token's score with
+# itself is a sum of squares, which is never negative. Two matrices let a token ask for something other
+# than what it offers.
 #
 # </details>
 
@@ -82,11 +83,14 @@ begin("03-numpy")
 # is what a book's spine promises, a value is what its pages say. The running sentence of this
 # lesson is ***the clerk finds old maps***. Each of its five words is a reader and a book at once.
 #
+# One word first: an **activation** is a function that a network applies to each number by itself, to
+# bend what would else be a straight line. The usual one is **ReLU**, max(0, x).
+#
 # Commit to a guess now. Further down you run both experiments.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **You multiply every number in X by 2. There are no biases and no activation function, only
-# matrix products and softmax. What becomes of the output Z?**
+# **You multiply every number in X by 2. There are no biases and no activation, only matrix products
+# and softmax. What becomes of the output Z?**
 #
 # <details><summary>A. It doubles</summary>
 #
@@ -106,7 +110,7 @@ begin("03-numpy")
 #
 # </details>
 #
-# **You shuffle the words to *old clerk maps the finds*. What becomes of the output row of *maps*?**
+# **You shuffle the words to *old maps clerk the finds*. What becomes of the output row of *maps*?**
 #
 # <details><summary>A. The same numbers, in the row where *maps* now stands</summary>
 #
@@ -165,8 +169,8 @@ print("e to the 2, 1, 0:", np.exp([2, 1, 0]).round(3))
 #
 # One letter for each axis, the same in prose, in code and in error messages. N counts queries and M
 # keys; in self-attention both are the tokens of one sentence, so N = M, and still they are two
-# different axes of the weights. `…` stands for any number of **leading axes** (a batch, heads),
-# each entry of which is a problem of its own.
+# different axes of the weights. `…` stands for any number of **leading axes**, none included: a batch of
+# sentences, say, each of which is a problem of its own.
 #
 # | symbol | what it is | axes | size for *the clerk finds old maps* |
 # |---|---|---|---|
@@ -222,8 +226,8 @@ figures.numpy.contraction(Q3, K3, S3, words, n=1, m=2)
 # There are several ways to spell a contraction. `Q3 @ K3.T` gives the same table: `@` sums over the
 # last axis of the left array and the last but one of the right, so K has to be transposed first.
 # (Beware of `.T` on a batch: it reverses *all* axes. `K.swapaxes(-1, -2)` exchanges the last two.)
-# Einsum needs no transpose, and a reader sees which axis goes. The lesson writes einsum; the checks
-# compare numbers, so `@` and loops are accepted everywhere.
+# Einsum needs no transpose, and a reader sees which axis goes. The lesson writes einsum. The checks
+# compare numbers, so they accept `@` and loops everywhere.
 #
 # Four more strings, to read before you run them:
 
@@ -234,29 +238,26 @@ print("nk,nk->n  row by row product: ", np.einsum("nk,nk->n", Q3, K3))
 print("nk,mk->   everything summed:  ", np.einsum("nk,mk->", Q3, K3))
 
 # %% [markdown]
-# ## Softmax that does not overflow
-#
-# Softmax turns each row of scores into weights: e to each score, divided by the sum of the row.
-#
-# $$a_{nm} = \frac{e^{s_{nm}}}{\sum_{j} e^{s_{nj}}}$$
-#
-# In words: the weight that query n gives to key m is that key's share of the row's exponentials.
-#
-# A float64 holds numbers up to about 1.8 · 10³⁰⁸, which is e to the 709.78. Python's `math.exp`
-# stops with an error beyond that. NumPy goes on, with `inf`, and then ∞/∞ is `nan`, **not a
-# number**. Below −745 or so the exponential is 0, and a row of those is 0/0: `nan` as well.
+# Three more forms come up in the exercises. `...` stands for all leading axes, however many there are:
+# they have no letters and are kept. Where *every* letter comes back after the arrow, nothing is summed;
+# where the inputs share none, each number meets each. And `reshape` merges neighbouring axes into one:
+# entry (i, j) of a (3, 2) array lands at place 2 · i + j, as the last axis runs fastest.
 
-# %% nbgrader={"grade": false, "grade_id": "see-overflow", "locked": true, "schema_version": 3, "solution": false, "task": false}
-with np.errstate(all="ignore"):  # NumPy would also print a warning
-    for row in ([1.0, 2.0, 3.0], [1001.0, 1002.0, 1003.0], [-999.0, -998.0, -997.0]):
-        powers = np.exp(row)
-        print(row, "->", (powers / sum(powers)).round(3))
+# %% nbgrader={"grade": false, "grade_id": "see-einsum-forms", "locked": true, "schema_version": 3, "solution": false, "task": false}
+two_tables = np.arange(12.0).reshape(2, 3, 2)
+print("...ij,j->...i  two tables, one string:", np.einsum("...ij,j->...i", two_tables, [1.0, 10.0]))
+
+each_with_each = np.einsum("i,j->ij", [1.0, 2.0, 3.0], [1.0, 10.0])
+print("i,j->ij        nothing is summed:     ", each_with_each.tolist())
+print("               merged by a reshape:   ", each_with_each.reshape(6))
 
 # %% [markdown]
-# The three rows differ by a constant, so all three should have the same weights: e to the (s + c)
-# is e to the c times e to the s, and the factor cancels in the fraction. You may therefore subtract
-# from each row whatever you like. Subtract its largest score. Then the largest exponent is 0, no
-# power exceeds 1, and the sum is at least 1.
+# ## Softmax that does not overflow
+#
+# Softmax turns each row of scores into weights: e to each score, divided by the sum of the row. As in
+# lesson 01, subtract the row's largest score first: no weight
+# changes, and nothing overflows. What is new is how a mistake shows. Where Python's `math.exp` stops
+# with an error, NumPy goes on with `inf`, and ∞/∞ is `nan`, **not a number**; 0/0 is `nan` as well.
 #
 # Two NumPy words help. `axis` says along which axis `max` or `sum` runs; −1 is the last.
 # `keepdims=True` keeps that axis with size 1, so that the result lines up with the array it came
@@ -275,7 +276,7 @@ print("the same, and the axis is kept:", table.sum(axis=-1, keepdims=True).shape
 # %% [markdown]
 # ### Exercise: `softmax`
 #
-# difficulty ●○○ · 5–8 min · 1 point
+# difficulty ●○○ · 5 min · 1 point
 #
 # Write softmax for an array of any shape, along any axis. It stays right for scores near ±10,000.
 # A score of −∞ gets a weight of exactly 0. You need not treat a row in which *every* score is −∞;
@@ -354,13 +355,12 @@ print(ones @ b.reshape(1, 2))
 print("same:", bool((ones @ b.reshape(1, 2) + XW == b + XW).all()))
 
 # %% [markdown]
-# Any leading axes ride along. `...` in an einsum string stands for them: all axes that have no
-# letter of their own. A batch of two sentences is then projected by the very line that projects
-# one.
+# Any leading axes ride along: with `...` a batch of two sentences is projected by the very line that
+# projects one.
 #
 # One trap. Einsum treats a size of 1 as broadcasting does: it repeats it. So an X of width 1 goes
 # through a matrix with 6 rows without complaint, and the result means nothing. (`@` refuses.) So
-# compare the two sizes yourself in `project`, and raise a `ValueError` that names both shapes.
+# compare the two sizes yourself in `project`.
 
 # %% nbgrader={"grade": false, "grade_id": "see-width-one", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("(5, 1) with (6, 4) gives", np.einsum("nd,dk->nk", np.ones((5, 1)), np.ones((6, 4))).shape)
@@ -368,10 +368,11 @@ print("(5, 1) with (6, 4) gives", np.einsum("nd,dk->nk", np.ones((5, 1)), np.one
 # %% [markdown]
 # ### Exercise: `project`
 #
-# difficulty ●○○ · 5–8 min · 1 point
+# difficulty ●○○ · 5 min · 1 point
 #
 # Write the projection X W, plus the bias if there is one. X may have leading axes. Raise
-# `ValueError` when the width of X is not the number of rows of W.
+# `ValueError` when the width of X is not the number of rows of W. A good message names both shapes; the
+# check looks at the kind of error alone.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "project-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -385,8 +386,7 @@ print("(5, 1) with (6, 4) gives", np.einsum("nd,dk->nk", np.ones((5, 1)), np.one
 #
 # <details><summary>Hint 3: an outline</summary>
 #
-# 1. Compare the last size of X with the first size of W; if they differ, raise `ValueError` with
-#    both shapes in its text.
+# 1. Compare the last size of X with the first size of W; if they differ, raise `ValueError`.
 # 2. Contract: three dots and two letters for X, two letters for W, three dots and two letters after
 #    the arrow. `@` does the same.
 # 3. Add the bias unless it is None.
@@ -407,7 +407,7 @@ def project(X: np.ndarray, W: np.ndarray, b: np.ndarray | None = None) -> np.nda
     Returns:
         (…, N, k).
     Raises:
-        ValueError: the width of X is not the number of rows of W; names both shapes.
+        ValueError: the width of X is not the number of rows of W.
     """
     ### BEGIN SOLUTION
     if X.shape[-1] != W.shape[0]:
@@ -471,7 +471,7 @@ with np.errstate(all="ignore"):
 #
 # ### Exercise: `scaled_dot_product_attention`
 #
-# difficulty ●●○ · 15–20 min · 4 points
+# difficulty ●●○ · 10–15 min · 4 points
 #
 # Write the last two lines of the table: from Q, K and V to the output and the weights. Support any
 # leading axes. With a mask (True = attend), blocked keys get a weight of exactly 0 and the others
@@ -622,10 +622,9 @@ figures.live.WhoListens(attend(X, mask=mask)[1], sentence, blocked=~mask)
 # %% [markdown]
 # ### A bias that changes nothing
 #
-# Biases make a difference: b_q changes how every key is scored, and, without a mask, b_v is added to every
-# output,
-# as weights that add up to 1 carry it through. But b_k, the keys' bias, does nothing at all. It adds
-# q_n · b_k to *every* score of query n, and you have seen that softmax does not notice a constant.
+# Biases make a difference: b_q changes how every key is scored, and without a mask b_v is added to
+# every output, as weights that add up to 1 carry it through. But b_k, the keys' bias, does nothing at
+# all. It adds q_n · b_k to *every* score of query n, and softmax does not notice a constant.
 
 # %% nbgrader={"grade": false, "grade_id": "see-key-bias", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for name, biases in {"b_q": {"b_q": b_q}, "b_k": {"b_k": b_k}, "b_v": {"b_v": b_v}}.items():
@@ -639,9 +638,10 @@ for name, biases in {"b_q": {"b_q": b_q}, "b_k": {"b_k": b_k}, "b_v": {"b_v": b_
 #
 # ### Rows are shares
 #
-# Unless a mask leaves it nothing, each row of A is non-negative and adds up to 1, so each output is a weighted average of the values:
-# no entry of Z can be larger than the largest, or smaller than the smallest, value in its column.
-# A batch of 1,000 random sentences tries to break this, in one call, thanks to the leading axis.
+# Unless a mask leaves it nothing, each row of A is non-negative and adds up to 1, so each output is a
+# weighted average of the values: no entry of Z can be larger than the largest, or smaller than the
+# smallest, value in its column. A batch of 1,000 random sentences tries to break this, in one call,
+# thanks to the leading axis.
 
 # %% nbgrader={"grade": false, "grade_id": "test-rows", "locked": true, "schema_version": 3, "solution": false, "task": false}
 many = rng.normal(0, 5, size=(1000, 5, d))
@@ -663,7 +663,7 @@ print("all outputs between values:", bool(inside.all()))
 # reader and book. In the figure, find the framed pair in both panels.
 
 # %% nbgrader={"grade": false, "grade_id": "see-shuffle", "locked": true, "schema_version": 3, "solution": false, "task": false}
-order = [3, 1, 4, 0, 2]
+order = [3, 4, 1, 0, 2]
 shuffled = [sentence[i] for i in order]
 figures.numpy.two_orders(attend(X)[1], sentence, attend(X[order])[1], shuffled)
 
@@ -687,8 +687,8 @@ print("all within 1e-12:", bool(apart < 1e-12))
 #
 # ### Not linear, even without an activation
 #
-# A map f is **linear** if f(2X) = 2 f(X), and likewise for every other factor and for sums. There
-# is no ReLU in this block and no bias in this run. Here is your first prediction, tested:
+# A map f is **linear** if f(2X) = 2 f(X), and likewise for every other factor and for sums. There is no
+# activation in this block and no bias in this run. Here is your first prediction, tested:
 
 # %% nbgrader={"grade": false, "grade_id": "test-linear", "locked": true, "schema_version": 3, "solution": false, "task": false}
 Z_double, A_double = attend(2 * X)
@@ -786,34 +786,6 @@ for n in (2, 5, 50):
     print(f"N = {n:2}: {counted}, as you say: {counted == count_attention(n, d, d_k, d_v)}")
 
 # %% [markdown]
-# Both axes of the figure are logarithmic, so a power law is a straight line: flat for what does not
-# change, steeper for a higher power. Which line is flat on the left, and which on the right?
-
-# %% nbgrader={"grade": false, "grade_id": "see-growth", "locked": true, "schema_version": 3, "solution": false, "task": false}
-steps = [16, 64, 256, 1024]
-by_length = [count_attention(n, 64, 64, 64) for n in steps]
-by_width = [count_attention(64, width, width, width) for width in steps]
-figures.numpy.growth(
-    steps,
-    {
-        "parameters": [parameters for parameters, _ in by_length],
-        "weights": [weights for _, weights in by_length],
-        "multiplications for V": [n * 64 * 64 for n in steps],
-    },
-    steps,
-    {
-        "parameters": [parameters for parameters, _ in by_width],
-        "weights": [weights for _, weights in by_width],
-        "multiplications for V": [64 * width * width for width in steps],
-    },
-)
-
-# %% [markdown]
-# On the left d = d_k = d_v = 64 and N grows: parameters are flat, the multiplications for V grow
-# with N, the weights with N². On the right N = 64 and all widths grow together: now the weights are
-# flat, and the other two grow with the square of the width.
-
-# %% [markdown]
 # ## One big matrix, rebuilt for every input
 #
 # Keep the weights A fixed for a moment. Then Z = A X W_v *is* linear in X: every output number is a
@@ -842,7 +814,7 @@ figures.numpy.growth(
 #
 # ### Exercise: `routing_matrix`
 #
-# difficulty ●●● · 10–15 min · 2 points
+# difficulty ●●● · 10 min · 2 points
 #
 # Build that matrix from weights (N, M) and W_v (d, d_v), for any N and M, so that
 # `routing_matrix(A, W_v) @ X.ravel()` equals `(A @ X @ W_v).ravel()`. X is not an input: the matrix
@@ -966,8 +938,8 @@ print("parameters of the fixed layer:  ", fixed.size, "for sentences of 5 tokens
 # %% [markdown]
 # ## Break it on purpose
 #
-# Two mistakes that run without an error. The first applies the mask (True = attend) *after*
-# softmax: it sets blocked weights to 0, when the blocked keys have already taken their share.
+# A mistake that runs without an error: the mask (True = attend) is applied *after* softmax. It sets
+# blocked weights to 0 when the blocked keys have already taken their share.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-mask-late", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -992,91 +964,32 @@ print("row sums:", A_late.sum(axis=-1).round(3))
 # is all 0 must be spared the division, and a blocked key that leads by more than 745 has pressed the
 # others to 0 before you divide. −∞ before softmax has neither.)
 #
-# The second gives softmax the wrong axis. No shape can warn you, not even where N and M differ:
-# softmax returns the shape that it was given, whichever axis it runs along.
-
-
-# %% nbgrader={"grade": false, "grade_id": "break-axis", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def shares_by_column(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    similarity = Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1])
-    similarity = similarity if mask is None else np.where(mask, similarity, -1e30)
-    shares = softmax(similarity, axis=-2)
-    return shares @ V, shares
-
-
-check(shares_by_column, name="scaled_dot_product_attention")
-
-# %% nbgrader={"grade": false, "grade_id": "break-axis-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
-_, A_column = shares_by_column(project(X, W_q), project(X, W_k), project(X, W_v))
-print("row sums:   ", A_column.sum(axis=-1).round(3))
-print("column sums:", A_column.sum(axis=-2).round(3))
-
-# %% [markdown]
-# The symptom: columns add up to 1 where rows should. Each *book* shares itself out among the
-# readers, and a reader may come home with much less than one book's worth, or more. Adding up the
-# rows takes one line, and it would have shown both mistakes.
+# Adding up the rows takes one line. It shows this mistake, and lesson 02's softmax over the wrong axis.
 
 # %% [markdown]
 # ## Cost: count, then measure
 #
-# Einsum takes three inputs as well: `"nm,md,dv->nv"` goes from A, X and W_v to Z in one string.
-# By default NumPy runs one loop nest over all four letters. In pairs it is far less work, and there
-# are two orders to choose from: X W_v first, or A X first. Count one step for each combination of
-# letters:
+# You have counted: projecting takes multiplications that grow with N, pairing takes N² of them. Measure
+# how the time of the whole block grows when N doubles. The milliseconds are your machine's.
 
-# %% nbgrader={"grade": false, "grade_id": "count-three", "locked": true, "schema_version": 3, "solution": false, "task": false}
-wide, narrow = 48, 24  # d and d_v
-for n in (64, 128, 256):
-    at_once = n * n * wide * narrow
-    values_first = n * wide * narrow + n * n * narrow
-    mix_first = n * n * wide + n * wide * narrow
-    print(f"N = {n:3}: {at_once:10,} at once, {values_first:9,} or {mix_first:9,} in pairs")
-
-# %% [markdown]
-# `optimize=True` lets einsum find an order of pairs, and hand each pair that is a matrix product to
-# the fast routine behind `@`. The second part helps a single pair too. Now measure, on your own
-# machine: the ratio says how many times longer plain einsum took.
-
-# %% nbgrader={"grade": false, "grade_id": "measure-optimize", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+# %% nbgrader={"grade": false, "grade_id": "measure-cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from time import perf_counter
 
-
-def milliseconds(string: str, *arrays: np.ndarray, optimize: bool) -> float:
-    """Fastest run of an einsum in a fifth of a second, and in three runs at least."""
-    taken: list[float] = []
-    begun = perf_counter()
-    while len(taken) < 3 or perf_counter() - begun < 0.2:
-        start = perf_counter()
-        np.einsum(string, *arrays, optimize=optimize)
-        taken.append(1000 * (perf_counter() - start))
-    return min(taken)
-
-
-print(f"{'string':14}{'N':>4}{'plain ms':>11}{'optimized ms':>14}{'ratio':>8}")
-for n in (64, 128, 256):
-    shares, tokens = rng.random((n, n)), rng.normal(size=(n, wide))
-    matrix = rng.normal(size=(wide, narrow))
-    for string, arrays in {
-        "nm,md->nd": (shares, tokens),
-        "nm,md,dv->nv": (shares, tokens, matrix),
-    }.items():
-        plain = milliseconds(string, *arrays, optimize=False)
-        fast = milliseconds(string, *arrays, optimize=True)
-        print(f"{string:14}{n:4}{plain:11.3f}{fast:14.3f}{plain / fast:8.1f}")
+before = 0.0
+for n in (128, 256, 512, 1024):
+    tokens = rng.normal(size=(n, d))
+    runs = []
+    for _run in range(5):
+        begun = perf_counter()
+        attend(tokens)
+        runs.append(1000 * (perf_counter() - begun))
+    ratio = f"{min(runs) / before:.1f} times the line above" if before else ""
+    print(f"N = {n:4} {min(runs):8.2f} ms  {ratio}")
+    before = min(runs)
 
 # %% [markdown]
-# Read the ratios. For two inputs both ways take the same steps, so the ratio shows the faster
-# routine alone, less the time it takes to plan; for small arrays planning can cost more than it
-# saves. For three inputs the steps differ as well, by the factor that you counted (at N = 256 about
-# 40 or 22, depending on the order that einsum picks), and the faster routine comes on top.
-#
-# A ratio far below its neighbours, even below 1, means that other programs keep the cores busy: the
-# fast routine shares its work among cores, and its parts wait for one another. Run the cell again.
-#
-# So pass `optimize=True` for large arrays and for three inputs or more, or write two contractions
-# in the order you want. That is one more reason for one einsum per arrow.
+# Four times the pairs, so about four times the time; a busy machine, or a table that no longer fits the
+# processor's cache, takes longer. Lesson 11 is about this number.
 
 # %% [markdown]
 # ## Check yourself
@@ -1100,27 +1013,7 @@ for n in (64, 128, 256):
 #
 # </details>
 #
-# **2. Why subtract a row's maximum before the exponential?**
-#
-# <details><summary>A. To make the weights flatter</summary>
-#
-# Not this one: subtracting a constant changes no weight. Dividing by a number larger than 1 would
-# flatten them.
-#
-# </details>
-# <details><summary>B. So that no exponential overflows and the sum is not 0</summary>
-#
-# Yes. The largest exponent becomes 0, so the largest power is 1 and the sum is at least 1. The
-# weights stay what they were, because the common factor cancels.
-#
-# </details>
-# <details><summary>C. So that the weights add up to 1</summary>
-#
-# Not this one: dividing by the sum does that, with or without the maximum.
-#
-# </details>
-#
-# **3. How does attention differ from one fully connected layer over the whole sentence?**
+# **2. How does attention differ from one fully connected layer over the whole sentence?**
 #
 # <details><summary>A. Its big matrix is computed from the input, the layer's is fixed</summary>
 #
@@ -1135,12 +1028,12 @@ for n in (64, 128, 256):
 # </details>
 # <details><summary>C. Attention is linear in X, the layer is not</summary>
 #
-# Not this one: the layer's matrix is fixed, so without its activation the layer is the linear one.
+# Not this one: the layer's matrix is fixed, so without an activation the layer is the linear one.
 # Attention's matrix depends on X, so the whole map is not linear.
 #
 # </details>
 #
-# **4. A mask (True = attend) is False for every key of one query. What should come out?**
+# **3. A mask (True = attend) is False for every key of one query. What should come out?**
 #
 # <details><summary>A. Equal weights, 1/M each</summary>
 #
@@ -1160,7 +1053,7 @@ for n in (64, 128, 256):
 #
 # </details>
 #
-# **5. You want Q Kᵀ for a batch, Q (b, n, k) and K (b, m, k). Which string is it?**
+# **4. You want Q Kᵀ for a batch, Q (b, n, k) and K (b, m, k). Which string is it?**
 #
 # <details><summary>A. <code>bnk,bmk-&gt;nm</code></summary>
 #
@@ -1214,6 +1107,10 @@ for n in (64, 128, 256):
 # - Softmax in floating point: Blanchard, D. J. Higham and N. J. Higham 2021, *Accurately computing
 #   the log-sum-exp and softmax functions*,
 #   [doi:10.1093/imanum/draa038](https://doi.org/10.1093/imanum/draa038).
-# - Einsum and `optimize`: NumPy's manual,
-#   [numpy.einsum](https://numpy.org/doc/stable/reference/generated/numpy.einsum.html); Smith and
-#   Gray 2018, *opt_einsum*, [doi:10.21105/joss.00753](https://doi.org/10.21105/joss.00753).
+# - Einsum: NumPy's manual,
+#   [numpy.einsum](https://numpy.org/doc/stable/reference/generated/numpy.einsum.html).
+
+# %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab import summary
+
+summary()

@@ -17,7 +17,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | write attention for tensors with any leading axes, with bool and with float masks; say what autograd computes, and check it in two ways; turn the function into a module with three `nn.Linear`; find out which operators PyTorch's built-in runs; show how attention differs from an MLP |
-# | **Minutes** | about 65 |
+# | **Minutes** | about 80 |
 # | **You need** | lessons 01 to 04: softmax, masks, slopes, softmax's Jacobian; NumPy's axes and broadcasting; what a Python class is |
 # | **Runs on** | CPU, in seconds; needs no network |
 # | **Points** | 6, in two exercises |
@@ -28,6 +28,8 @@
 # two queues at two desks, served at the same time.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import warnings
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -269,10 +271,25 @@ while node is not None:
 # The answer came from a dot product, that from a softmax, and `AccumulateGrad` is the end of the line,
 # where the slopes are put into `scores.grad`.
 #
-# The record can be cut. `x.detach()`, `x.numpy()`, `x.item()`, `torch.tensor(x)` and anything under
-# `torch.no_grad()` give numbers without a past. For printing that is what you want. In the middle of a
-# model it stops the learning of all that came before, and no error says so. Under *Break it on
-# purpose* you see it happen.
+# The record can be cut. `x.detach()`, `x.item()`, `x.tolist()` and anything under `torch.no_grad()` give
+# numbers without a past, and say nothing. `x.numpy()` and `torch.tensor(x)` would cut it as well. See what
+# PyTorch says to each.
+
+# %% nbgrader={"grade": false, "grade_id": "see-cuts", "locked": true, "schema_version": 3, "solution": false, "task": false}
+past = torch.ones(2, requires_grad=True) * 2
+print("x.detach():     needs a gradient:", past.detach().requires_grad)
+try:
+    past.numpy()
+except RuntimeError as error:
+    print("x.numpy():     ", error)
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    copied = torch.tensor(past)
+print("torch.tensor(x): needs a gradient:", copied.requires_grad, f"and {len(said)} warning")
+
+# %% [markdown]
+# For printing, a number without a past is what you want. In the middle of a model it stops the learning of
+# all that came before, and `detach` does so in silence. Under *Break it on purpose* you see it happen.
 #
 # ## See it: how far a gradient reaches
 #
@@ -398,6 +415,15 @@ print("slopes: ", shift.grad)
 # harmless scores *before* softmax, say 0, and to set its weights to 0 *after* it. (With a bool mask
 # and `masked_fill` before softmax, that fill has slope 0 and stops the NaN by itself.) For such rows
 # the check looks at the answer alone; a cell further down looks at your slopes.
+#
+# How do you find the empty rows? `x.all(dim=-1)` says of each row whether all of it is True. With
+# `keepdim=True` the axis stays, with size 1, so that the answer lines up with the table again.
+
+# %% nbgrader={"grade": false, "grade_id": "see-all", "locked": true, "schema_version": 3, "solution": false, "task": false}
+table = torch.tensor([[0.5, -torch.inf], [-torch.inf, -torch.inf]])
+empty = (table == -torch.inf).all(dim=-1, keepdim=True)
+print("empty:", tuple(empty.shape), empty.tolist())
+print("filled:", table.masked_fill(empty, 0.0).tolist())
 
 # %% [markdown]
 # ### Exercise: `scaled_dot_product_attention`
@@ -436,8 +462,8 @@ print("slopes: ", shift.grad)
 # 1. Compare the widths of q and k, and how many keys and values there are. On a mismatch raise
 #    `ValueError` with both shapes in its text.
 # 2. Multiply queries with transposed keys and divide by the square root of d_k.
-# 3. If the mask's dtype is `torch.bool`, fill with minus infinity where it is *not* True. If it is
-#    float, add it.
+# 3. Without a mask, take softmax over the last axis and go on with 5. If the mask's dtype is
+#    `torch.bool`, fill with minus infinity where it is *not* True. If it is float, add it.
 # 4. Find the rows that are minus infinity all along. Fill them with 0, take softmax over the last
 #    axis, and fill the same rows with 0 again.
 # 5. Average the values, and return the average first, the weights second.
@@ -527,7 +553,7 @@ for function in (scaled_dot_product_attention, F.scaled_dot_product_attention):
 #
 # **Against the built-in.** Both functions run on the same q, k and v. Autograd needs to know which sum
 # of output numbers you care about, so give each output number a random factor, the same for both, and
-# compare the slopes that come back.
+# compare the slopes. (`torch.autograd.grad` hands them back, where `backward` leaves them in `.grad`.)
 
 # %% nbgrader={"grade": false, "grade_id": "compare-slopes", "locked": true, "schema_version": 3, "solution": false, "task": false}
 pull = torch.randn(2, 5, d_v, dtype=torch.float64)  # how much each output number counts
@@ -566,39 +592,11 @@ print("numbers nudged:", q.numel() + k.numel() + v.numel())
 #
 # One name, `F.scaled_dot_product_attention`, stands for several programs. PyTorch looks at the device,
 # the shapes, the dtype and the mask, and **dispatches** to one of them. To see which, watch the
-# **operators**, the smallest steps that PyTorch hands to a device. (`TorchDispatchMode` is how; its
-# module's underscore says that it may change. `torch.profiler` shows the same names, with times.)
-#
-# The output of this cell depends on your machine and your version of PyTorch, so yours may differ from
-# the one stored here.
+# **operators**, the smallest steps that PyTorch hands to a device. `operators_of` calls a function and
+# lists them. Your machine and your version of PyTorch may show others than those stored here.
 
 # %% nbgrader={"grade": false, "grade_id": "see-operators", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-from collections.abc import Callable
-from typing import Any
-
-from torch.utils._python_dispatch import TorchDispatchMode
-
-SAME_NUMBERS = {"transpose", "view", "_unsafe_view", "expand", "detach"}  # they move no data
-
-
-class Operators(TorchDispatchMode):
-    """Writes down each operator that runs while it is switched on."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.names.append(func.__name__.partition(".")[0])
-        return func(*args, **(kwargs or {}))
-
-
-def operators_of(function: Callable, *args: Any, **kwargs: Any) -> str:
-    """Names of the operators in a call, without those that only look at numbers differently."""
-    with torch.no_grad(), Operators() as watched:
-        function(*args, **kwargs)
-    return ", ".join(name for name in watched.names if name not in SAME_NUMBERS)
-
+from attnlab.lessons.pytorch.watch import kept, operators_of
 
 headed = [part.unsqueeze(1) for part in (q, k, q)]  # (2, 1, 5, 4), with an axis for heads
 wide = torch.randn(2, 1, 5, 3, dtype=torch.float64)  # values of another width
@@ -612,11 +610,10 @@ print("4, d_v not d_k: ", operators_of(built_in, *headed[:2], wide))
 print("4, bool mask:   ", operators_of(built_in, *headed, attn_mask=mask))
 
 # %% [markdown]
-# Here is how to read it, with the names that PyTorch 2.13 shows on a CPU. Yours multiplies (`bmm`, a
-# batched matrix product), divides, takes softmax, multiplies. With three axes the built-in does
-# almost the same: `mul`, `mul`, `bmm`, `_safe_softmax`, `bmm`. This is its **math** path.
-# It scales q and k by the fourth root of 1/d_k each, rather than their product once, and its safe
-# softmax gives 0 for a row of −∞.
+# With the names that PyTorch 2.13 shows on a CPU: yours multiplies (`bmm`, a batched matrix product),
+# divides, takes softmax, multiplies. With three axes the built-in does almost the same: `mul`, `mul`,
+# `bmm`, `_safe_softmax`, `bmm`. This is its **math** path. It scales q and k by the fourth root of 1/d_k
+# each, and its safe softmax gives 0 for a row of −∞.
 #
 # With four axes (the extra one is for heads, lesson 07) and d_v = d_k, a single operator is left:
 # `_scaled_dot_product_flash_attention_for_cpu`. That is a **fused** program, which does all the steps
@@ -653,7 +650,7 @@ print("a bias unless you say no:", nn.Linear(6, 4).bias is not None)
 # %% [markdown]
 # ### Exercise: `SelfAttention`
 #
-# difficulty ●●○ · 10–15 min · 3 points
+# difficulty ●●○ · 8–12 min · 3 points
 #
 # Write the module. Its constructor makes three linears called exactly `W_q`, `W_k` and `W_v`, from d
 # to d_k, d_k and d_v, all with a bias or all without. `forward` makes queries, keys and values from
@@ -769,18 +766,20 @@ for name, parameter in model.named_parameters():
 # %% [markdown]
 # ### A few steps downhill
 #
-# In lesson 01 a desk learned one query of two numbers, by nudging. Here is the same loop for 66
-# numbers. Suppose that *want*, in the first sentence, should attend to *book*. The error is −log of
-# that weight: 0 when the weight is 1, and large when it is small. Each step takes the slopes and moves
-# every parameter a little against its own.
+# In lesson 01 a desk learned one query of two numbers, by nudging. Here is the same loop for 66 numbers.
+# Suppose that *want*, in the first sentence, should attend to *book*. The error is lesson 04's:
+# pages are one-hot, so that the answer is the row of weights, and its squared distance from the page of
+# *book* counts. The scores are divided by √d_k, so softmax's Jacobian is alive. The **optimizer**
+# `torch.optim.SGD` holds the parameters, and its `step` moves each by `lr` times its slope, downhill.
 
 # %% nbgrader={"grade": false, "grade_id": "learn-to-attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
 learner = with_the_lessons_matrices()
-optimizer = torch.optim.SGD(learner.parameters(), lr=0.1)
+optimizer = torch.optim.SGD(learner.parameters(), lr=0.3)
+wanted = torch.tensor([0.0, 0, 0, 0, 1], dtype=torch.float64)  # the page of book
 
 for step in range(31):
     _, now = learner(X)
-    loss = -now[0, 2, 4].log()  # sentence 0, reader want, book book
+    loss = ((now[0, 2] - wanted) ** 2).sum()  # sentence 0, reader want
     if step % 10 == 0:
         row = "  ".join(
             f"{word} {share:.3f}"
@@ -794,23 +793,19 @@ for step in range(31):
 print("W_v has slopes:", learner.W_v.weight.grad is not None)
 
 # %% [markdown]
-# Thirty steps move the attention of *want* to *book*. W_v got no slopes at all: the error looks at
-# weights, and values have no part in them. `zero_grad` is needed because `backward` *adds* to what is
-# in `.grad`. Lesson 10 trains whole models in this way.
+# Thirty steps move the attention of *want* to *book*. W_v got no slopes at all: the pages were given, and
+# its values had no part in the answer. `zero_grad` is needed because `backward` *adds* to what is in
+# `.grad`. Lesson 10 trains whole models in this way.
 
 # %% [markdown]
 # ## The same for every sentence, or new for each
 #
-# What is it that makes attention different from the layer that everybody knows? An **MLP**
-# (multi-layer perceptron) is a linear layer, a ReLU (which sets what is below 0 to 0), and another
-# linear layer. Let one read across the tokens: each of its five hidden units takes a weighted sum of
-# the five tokens, entry by entry. (Tolstikhin et al. 2021 build a whole vision model with such
-# layers.)
-#
-# Its first layer multiplies the tokens by a 5 × 5 matrix. So does attention. For each sentence, the
-# cell asks autograd for the MLP's matrix, as slopes of the hidden units with respect to the tokens,
-# and takes attention's weights from your module. In the figure, compare left with right, above and
-# below. All four panels have one colour scale.
+# Lesson 03 said it: an **MLP** (a linear layer, a ReLU, which sets what is below 0 to 0, another linear
+# layer) mixes by a fixed matrix, attention by one that it makes anew. Now see both. The MLP reads across the
+# tokens, so that its first layer multiplies them by a 5 × 5 matrix. (Tolstikhin et al. 2021 build a whole
+# vision model of such layers.) For each sentence the cell asks autograd for that matrix, as slopes of the
+# hidden units with respect to the tokens, and takes attention's weights from your module. Compare left with
+# right, above and below. All four panels have one colour scale.
 
 # %% nbgrader={"grade": false, "grade_id": "see-fixed-or-rebuilt", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(2)
@@ -826,23 +821,8 @@ figures.pytorch.fixed_or_rebuilt(sentences, first_layer, A.detach())
 
 # %% [markdown]
 # Above, one matrix, twice: it was fixed before either sentence was seen. Below, each sentence got its
-# own, from its own words. *One* and *book* are in both sentences, and their rows differ, as they stand
-# among other words. The MLP's weights have both signs and any sum; attention's are shares.
+# own. *One* and *book* are in both sentences, and their rows differ, as they stand among other words.
 #
-# A fixed matrix has a fixed size, too. Give both a sentence of four words:
-
-# %% nbgrader={"grade": false, "grade_id": "see-four-words", "locked": true, "schema_version": 3, "solution": false, "task": false}
-short = X[:, :4]
-model = with_the_lessons_matrices()
-print("attention:", tuple(model(short)[0].shape))
-try:
-    mlp(short.mT)
-except RuntimeError as error:
-    print("MLP:      ", error)
-print("parameters: attention", sum(p.numel() for p in model.parameters()), end=", ")
-print("MLP", sum(p.numel() for p in mlp.parameters()))
-
-# %% [markdown]
 # In the MLP *which word listens to which* is a parameter: 25 numbers a layer, for sentences of five
 # words only. In attention it is a result. What training sets are three matrices that say how to work
 # it out, for every sentence and every length.
@@ -915,27 +895,10 @@ for name, hint in {"0 and -inf": hide_last_float, "first three times": gentle}.i
 #
 # **Count.** A batch of B sentences takes B times the multiplications of one, as lesson 02 counted them:
 # batching saves calls, and no arithmetic. But there is a new item on the bill. To walk back, autograd
-# keeps what the slopes will need: q, k and v for their products, and softmax's result. PyTorch lets you
-# watch what it keeps.
+# keeps what the slopes will need: q, k and v for their products, and softmax's result. `kept` calls a
+# function and counts the numbers that autograd keeps of it.
 
 # %% nbgrader={"grade": false, "grade_id": "count-kept", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-from torch.autograd.graph import saved_tensors_hooks
-
-
-def kept(function: Callable, *args: torch.Tensor) -> int:
-    """How many numbers autograd keeps from a call for the way back, each tensor counted once."""
-    sizes: dict[int, int] = {}
-
-    def keep(tensor: torch.Tensor) -> torch.Tensor:
-        sizes[tensor.data_ptr()] = tensor.numel()
-        return tensor
-
-    with saved_tensors_hooks(keep, lambda tensor: tensor):
-        result = function(*args)
-    del result
-    return sum(sizes.values())
-
-
 batch, width = 2, 16
 print("   N      yours   built-in   2 B N d_k + B N d_v + B N²")
 for n in (32, 64, 128, 256, 512):
@@ -945,17 +908,18 @@ for n in (32, 64, 128, 256, 512):
     print(f"{n:4} {by_hand:10,} {fused:10,} {formula:10,}")
 
 # %% [markdown]
-# Your function keeps the (N, N) weights of each sentence, so the last term takes over: twice the
-# tokens, nearly four times the numbers. (With another way of writing the function the count may be a
-# multiple: each copy of the weights, such as one made by filling rows after softmax, is kept too.) The fused program keeps q, k, v, the output and one number a row, from which it works out
-# the weights again on the way back: twice the tokens, twice the numbers. It trades multiplications for
-# memory.
+# Your function keeps the (N, N) weights of each sentence, so the last term takes over: twice the tokens,
+# nearly four times the numbers. (If yours fills rows after softmax without a mask, too, it keeps that copy
+# of the weights as well, and the count nearly doubles.) The fused program keeps q, k, v, the output and one
+# number a row, from which it works out the weights again on the way back: twice the tokens, twice the
+# numbers. It trades multiplications for memory.
 #
 # **Measure.** Two ratios. First a loop over the sentences of a batch against one batched call; then
 # your function against the built-in for longer sentences. Milliseconds are your machine's; look at how
 # the ratios change.
 
 # %% nbgrader={"grade": false, "grade_id": "measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from collections.abc import Callable
 from time import perf_counter
 
 
@@ -1016,7 +980,7 @@ print("\n".join(rows))
 # </details>
 # <details><summary>C. <code>.T</code> cuts the gradient</summary>
 #
-# Not this one: autograd follows both. Only things such as `.detach()` and `.numpy()` cut it.
+# Not this one: autograd follows both. `.detach()` cuts it.
 #
 # </details>
 #
@@ -1146,3 +1110,8 @@ print("\n".join(rows))
 #   [gradcheck](https://docs.pytorch.org/docs/stable/generated/torch.autograd.gradcheck.gradcheck.html).
 # - Rows with no key left, why they were NaN and became 0:
 #   [pytorch/pytorch#133882](https://github.com/pytorch/pytorch/pull/133882).
+
+# %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab import summary
+
+summary()

@@ -2,7 +2,8 @@
 
     from attnlab import begin, check, figures
 
-`begin("01-soft-lookup")` opens a lesson, `check(function)` checks an exercise, `figures` draws.
+`begin("01-soft-lookup")` opens a lesson, `check(function)` checks an exercise, `figures` draws,
+`summary()` sums a lesson up, `solution("softmax")` helps those who are stuck.
 Everything is loaded when it is first used, so that a pure-Python lesson starts at once.
 """
 
@@ -13,13 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnlab import figures
+    from attnlab.home.stuck import solution
+    from attnlab.home.summary import summary
     from attnlab.lesson import begin
     from attnlab.notebook import check
 
 __version__ = "0.1.0"
-__all__ = ["begin", "check", "figures"]
+__all__ = ["begin", "check", "figures", "solution", "summary"]
 
-_HOMES = {"begin": "attnlab.lesson", "check": "attnlab.notebook"}
+_HOMES = {
+    "begin": "attnlab.lesson",
+    "check": "attnlab.notebook",
+    "solution": "attnlab.home.stuck",
+    "summary": "attnlab.home.summary",
+}
 
 
 def __getattr__(name: str) -> Any:

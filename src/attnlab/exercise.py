@@ -25,14 +25,49 @@ class Slot:
 
     Args:
         name: as in the signature, 'weights'.
-        kind: 'list' (of floats, nested as deep as it has axes), 'ndarray', 'tensor', 'float' or
-            'int'.
+        kind: 'list' (of floats, nested as deep as it has axes), 'ndarray', 'tensor', 'float',
+            'int' or 'bool'.
         axes: the names of its axes, 'N M'; a leading '…' stands for any number of them.
     """
 
     name: str
     kind: str
     axes: str = ""
+
+
+class State(dict[str, Any]):
+    """What an oracle or a mistake gets of a module: its parameters by name, tensors.
+
+    Attributes:
+        sizes: what its constructor was given, as parameters need not tell how many heads there are.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any], sizes: tuple[Any, ...]) -> None:
+        super().__init__(parameters)
+        self.sizes = sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Another way to use an answer than to call it once: to build it, train it, ask it in turns.
+
+    Attributes:
+        procedure: a function of `attnlab.calling` that does it, 'modules.construct'; it takes the
+            learner's function, then the case's arguments.
+        returns: one Slot, or several, for what the procedure gives back.
+        oracle: the case's arguments in, what is right out.
+        parameters: what the arguments are called, if not as in the exercise's signature.
+        missed: where many answers are right, and `oracle` gives no more than their form: takes the
+            case's arguments and an array for each of `returns`, and gives the slug of the mistake
+            that is made and what came of it, in words; None where nothing is missed. It is asked on
+            the side that judges, and the mistake stands in the exercise's bank.
+    """
+
+    procedure: str
+    returns: tuple[Slot, ...]
+    oracle: Callable[..., Any]
+    parameters: tuple[str, ...] = ()
+    missed: Callable[..., tuple[str, str] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +86,9 @@ class Case:
         sizes: where the exercise is a module, what its constructor is given.
         state: and the parameters loaded into it, tensors by name.
         gradient: compare gradients with respect to float tensors in args, and to state.
+        fixed: positions of args that need no gradient all the same.
+        earlier: args of a call that the same function or module has had before this one.
+        way: how the function is used, if not by one call.
         laid: 'views' for arrays that are not contiguous, 'meta' for tensors on that device: there
             only type, shape and dtype are compared. See `Call`.
     """
@@ -65,7 +103,10 @@ class Case:
     sizes: tuple[Any, ...] | None = None
     state: Mapping[str, Any] = field(default_factory=dict)
     gradient: bool = False
+    fixed: tuple[int, ...] = ()
+    earlier: tuple[Any, ...] = ()
     laid: str = ""
+    way: Way | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +200,7 @@ class Exercise:
         groups: their worth adds up to the exercise's points.
         cases: a seeded generator in, cases out; every size in a case is different.
         oracle: same arguments as the function; the right answer, by a thin call to PyTorch. For a
-            module, the state comes first.
+            module, its State comes first.
         mistakes: the bank that diagnoses are drawn from.
         pairs: two mistakes at once, asked only if no single one fits.
         properties: extra lines on the card, each about one answer.
@@ -186,19 +227,29 @@ class Exercise:
     def slots(self, case: Case) -> tuple[Slot, ...]:
         """What is compared in a case: the results, or the gradients."""
         if not case.gradient:
-            return self.returns
+            return case.way.returns if case.way else self.returns
         names = [
             name
-            for name, arg in zip(self.parameters, case.args, strict=False)
+            for at, (name, arg) in enumerate(zip(self.parameters, case.args, strict=False))
             if getattr(getattr(arg, "dtype", None), "is_floating_point", False)
+            and at not in case.fixed
         ]
         return tuple(Slot(f"gradient of {name}", "tensor", "…") for name in [*names, *case.state])
+
+    def oracle_of(self, case: Case) -> Callable[..., Any]:
+        """What gives the right answer to a case."""
+        return case.way.oracle if case.way else self.oracle
+
+    def names(self, case: Case) -> tuple[str, ...]:
+        """What a case's arguments are called."""
+        return (case.way.parameters if case.way else ()) or self.parameters
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the parameters in the signature; for a module, of its `forward`."""
         inside = self.signature.rpartition("forward")[2].partition("(")[2].partition(")")[0]
-        return tuple(part.split(":")[0].split("=")[0].strip() for part in inside.split(","))
+        parts = inside.split(",") if inside else []
+        return tuple(part.split(":")[0].split("=")[0].strip() for part in parts)
 
     @property
     def points(self) -> float:

@@ -6,6 +6,7 @@ them. They are NumPy arrays of float64; a lesson turns them into what its learne
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,8 +17,12 @@ FAR = 1e4  # scores so large that e to them overflows
 
 
 def sizes(rng: Generator, number: int, low: int = 2, high: int = 8) -> tuple[int, ...]:
-    """So many sizes from low to high that all differ."""
-    return tuple(int(size) for size in rng.choice(np.arange(low, high + 1), number, replace=False))
+    """So many sizes from low to high, or higher if they are more, that all differ.
+
+    None is 4 or 9, whose root is a size as well: it would hide a wrong scale.
+    """
+    among = [size for size in range(low, max(high, low + number + 1) + 1) if size not in (4, 9)]
+    return tuple(int(size) for size in rng.choice(among, number, replace=False))
 
 
 def ones_in_turn(rng: Generator, number: int) -> list[tuple[int, ...]]:
@@ -41,7 +46,7 @@ def far_rows(rng: Generator, m: int) -> np.ndarray:
     still overflows in one of the rows. m is at least 3.
     """
     rest = rng.uniform(-1.0, 0.6, (3, m))
-    rest[:, 0], rest[:, -1] = -1.0, -0.9
+    rest[:, 0], rest[:, -1] = -1.3, -1.2  # farther from 0 than the largest
     for row, place in enumerate((0, int(rng.integers(1, m - 1)), m - 1)):
         rest[row, place] = 1.0
     offsets = rng.permutation([0.0, 2.0, -2.0])[:, None]
@@ -49,8 +54,12 @@ def far_rows(rng: Generator, m: int) -> np.ndarray:
 
 
 def near_rows(rng: Generator, m: int) -> np.ndarray:
-    """Rows (4, m) far from each other, and in each of them numbers that are close together."""
-    return rng.permutation([FAR, -FAR, 0.0, FAR / 2])[:, None] + rng.normal(size=(4, m))
+    """Rows (4, m) far from each other, and in each of them numbers that are close together.
+
+    The first is not the largest, so that no running maximum is the same for all.
+    """
+    near = [-FAR, *rng.permutation([FAR, 0.0, FAR / 2])]
+    return np.array(near)[:, None] + rng.normal(size=(4, m))
 
 
 def tied_rows(rng: Generator, m: int) -> np.ndarray:
@@ -64,18 +73,23 @@ def tied_rows(rng: Generator, m: int) -> np.ndarray:
 def holes(rng: Generator, *shape: int) -> np.ndarray:
     """A mask that leaves each row something and blocks something, in places that vary.
 
+    Where there are two rows or more, one of them has its first entry blocked, another its last.
+
     Returns:
         bool, of that shape, True = attend; its last axis has at least two entries.
     """
-    mask = rng.random(shape) < 0.6
-    places = rng.permuted(np.broadcast_to(np.arange(shape[-1]), shape), axis=-1)
-    mask[places == 0], mask[places == 1] = True, False
-    return mask
+    rows, last = (rng.random((math.prod(shape[:-1]), shape[-1])) < 0.6), shape[-1] - 1
+    for row, place in enumerate(rng.permutation(len(rows))):
+        blocked = {0: 0, 1: last}.get(row, int(rng.integers(shape[-1])))
+        rows[place, blocked] = False
+        rows[place, (blocked + rng.integers(1, shape[-1])) % shape[-1]] = True
+    return rows.reshape(shape)
 
 
 def random_list(rng: Generator, *shape: int, std: float = 1.0) -> Any:
-    """Normal numbers as nested lists, rounded so that a card can show them whole."""
-    return rounded(rng.normal(0, std, shape))
+    """Normal numbers as nested lists, rounded so that a card can show them whole; none is 0."""
+    numbers = rng.normal(0, std, shape)
+    return rounded(np.where(abs(numbers) < 0.01, 0.01, numbers))
 
 
 def opposed(rows: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import sys
 import threading
 
 from attnlab import lessons
+from attnlab.home import progress
 
 PYTHON = (3, 11)
 # Import name, distribution and the oldest version that the course is tested to work with.
@@ -32,6 +33,7 @@ def begin(slug: str) -> str:
     if slug not in lessons.slugs():
         return lessons.absent(slug)
     _current = slug
+    progress.begun(slug)
     problem = missing_for_checks()
     if not problem:
         if "ipykernel" in sys.modules:  # there is somebody who reads

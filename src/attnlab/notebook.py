@@ -13,6 +13,7 @@ from attnlab import lesson as begun
 from attnlab.calling.call import Call, Outcome, perform
 from attnlab.calling.deadline import Deadline
 from attnlab.calling.observe import describe, observe
+from attnlab.home import progress
 from attnlab.judging.card import Card
 from attnlab.judging.verdict import Verdict, blaming
 
@@ -46,6 +47,7 @@ class Check:
             self._last = check_function(function, name=name, lesson=lesson)
         except Exception as error:  # a cell below an exercise never stops with an error of ours
             self._last = Card(_broken(error, str(name), str(lesson), 0.0))
+        _remember(self._last.verdict)
         return self._last
 
     @property
@@ -54,6 +56,18 @@ class Check:
 
 
 check = Check()
+
+
+def _remember(verdict: Verdict) -> None:
+    """Keep what a check of an exercise found among a learner's progress.
+
+    Lessons break things on purpose, in functions with names of their own: no mistakes of a learner.
+    """
+    own = verdict.called == verdict.name or verdict.status == "PASS"
+    if own and verdict.status != "UNKNOWN":
+        mistake = verdict.diagnosis.slug if verdict.diagnosis else ""
+        told = (verdict.status, verdict.score, verdict.max_score, mistake)
+        progress.note(verdict.lesson, verdict.name, *told)
 
 
 def check_function(function: object, *, name: str = "", lesson: str = "") -> Card:

@@ -62,6 +62,14 @@ def refuse(name: str) -> NoReturn:
     raise Refused(SENTENCE.format(name))
 
 
+def refuse_in(module: Any) -> None:
+    """Refuse a module that has one of PyTorch's own in it, and so parameters besides its own."""
+    for part in module.modules():
+        kind = type(part)
+        if kind.__name__ in MODULES and kind.__module__.startswith("torch."):
+            refuse(kind.__name__)
+
+
 @contextlib.contextmanager
 def refusing() -> Iterator[list[str]]:
     """Refuse PyTorch's own attention in the block.
@@ -100,7 +108,7 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
 
 
 def _stand_in_for(code: CodeType) -> CodeType:
-    return _stand_in.__code__.replace(co_name=code.co_name)
+    return _stand_in.__code__.replace(co_name=code.co_name, co_qualname=code.co_qualname)
 
 
 def _stand_in(*args: Any, **kwargs: Any) -> NoReturn:
@@ -109,4 +117,4 @@ def _stand_in(*args: Any, **kwargs: Any) -> NoReturn:
 
     from attnlab.calling.banned import refuse
 
-    refuse(sys._getframe().f_code.co_name)
+    refuse(sys._getframe().f_code.co_qualname)

@@ -7,6 +7,7 @@ know inputs, and nothing of what the right answer is.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import re
@@ -18,7 +19,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attnlab.calling.deadline import Deadline, Overrun
-from attnlab.calling.observe import ITEM_LIMIT, Other, Value, lay, observe, rebuild, type_name
+from attnlab.calling.observe import (
+    ITEM_LIMIT,
+    Other,
+    Value,
+    found,
+    lay,
+    observe,
+    rebuild,
+    type_name,
+)
 
 PRINT_LIMIT = 64 * 1024  # characters a function may print in one call
 PRINT_SHOWN = 400  # of which a card shows the first
@@ -35,10 +45,14 @@ class Call:
         sizes: if the learner wrote a module: what its constructor is given.
         state: and the parameters to load into it.
         gradient: take gradients with respect to args and parameters, instead of the result.
+        fixed: positions of args that need no gradient.
+        earlier: arguments of a call that is made before, and whose result is not looked at.
         unfused: refuse PyTorch's own attention while the call lasts.
         most: numbers that are looked at in what it returns, and in each input afterwards.
         laid: how arrays and tensors come: '' as usual, 'views' that are not contiguous, or on the
             'meta' device, where they have a shape and no numbers.
+        by: the procedure of this package that uses the function, 'modules.construct', if it takes
+            more than one call; it gets the function, then args and kwargs.
     """
 
     args: tuple[Value, ...]
@@ -46,9 +60,12 @@ class Call:
     sizes: tuple[Value, ...] | None = None
     state: Mapping[str, Value] = field(default_factory=dict)
     gradient: bool = False
+    fixed: tuple[int, ...] = ()
+    earlier: tuple[Value, ...] = ()
     unfused: bool = False
     most: int = ITEM_LIMIT
     laid: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +147,8 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
     raised: Raised | None = None
     stopped = ""
     fused: list[str] = []
+    torch: Any = sys.modules.get("torch")
+    slopes = torch is not None and torch.is_grad_enabled()
     try:
         # Refusing goes outermost: what it replaced is given back whatever the deadline interrupts.
         with _refusing(call) as fused, quiet(printed), deadline:
@@ -147,6 +166,8 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
         stopped = "output"
     except KeyboardInterrupt:  # the learner's own wish to stop
         stopped = "interrupt"
+    if slopes:  # what was interrupted in a `torch.no_grad()` may have left it on
+        torch.set_grad_enabled(True)
     if printed.length > PRINT_LIMIT:
         stopped = "output"
     if stopped:  # it may have come to an end as well, as time ran out
@@ -164,18 +185,21 @@ def _observe_again(thing: Any, most: int) -> Value:
 
 
 def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Make the call, on a module or for gradients if that is what it asks."""
-    if call.sizes is None and not call.gradient:
-        return function(*args, **kwargs)
-    from attnlab.calling import torch_calls
-
+    """Make the call, on a module, for gradients or by a procedure if that is what it asks."""
+    if call.by:
+        function = functools.partial(found(call.by), function)
     target, parameters = function, []
+    if call.sizes is not None or call.gradient:
+        from attnlab.calling import torch_calls
     if call.sizes is not None:
         state = {name: rebuild(value) for name, value in call.state.items()}
-        module = torch_calls.build(function, [rebuild(size) for size in call.sizes], state)
+        built_with = [rebuild(size) for size in call.sizes]
+        module = torch_calls.build(function, built_with, state, call.unfused)
         target, parameters = module, [module.get_parameter(name) for name in state]
+    if call.earlier:
+        target(*map(rebuild, call.earlier))
     if call.gradient:
-        return torch_calls.gradients(target, args, kwargs, parameters)
+        return torch_calls.gradients(target, args, kwargs, parameters, call.fixed)
     return target(*args, **kwargs)
 
 

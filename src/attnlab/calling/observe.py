@@ -7,6 +7,7 @@ are standard library alone, so that they also run where NumPy and PyTorch are ab
 
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 from collections.abc import Iterable, Mapping
@@ -78,13 +79,36 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
-class Seed:
-    """A random generator, sent by its seed: each rebuilding starts it afresh."""
+class Made:
+    """What no bytes can stand for, a generator, a function or a model, sent by how it is made.
 
-    seed: int
+    Each rebuilding makes a fresh one.
+
+    Attributes:
+        name: of a function in this package that makes it, with its module: 'things.default_rng'.
+        args: what that is called with.
+    """
+
+    name: str
+    args: tuple[Value, ...] = ()
 
 
-Value = Scalar | Items | Array | Large | Seed | Other
+Value = Scalar | Items | Array | Large | Made | Other
+
+
+def made(name: str, *args: Any) -> Made:
+    """A thing by how it is made: `made("things.default_rng", 7)`."""
+    return Made(name, tuple(map(observe, args)))
+
+
+def found(name: str) -> Any:
+    """A function of this package, by its module and name.
+
+    Raises:
+        ImportError, AttributeError: there is none.
+    """
+    module, _, function = name.partition(".")
+    return getattr(importlib.import_module(f"{__package__}.{module}"), function)
 
 
 def observe(thing: Any, most: int = ITEM_LIMIT) -> Value:
@@ -101,7 +125,7 @@ def observe(thing: Any, most: int = ITEM_LIMIT) -> Value:
 
 def _observe(thing: Any, depth: int, budget: list[int]) -> Value:
     kind = type(thing)
-    if kind is Seed:
+    if kind is Made:
         return thing
     if _is_one_of(kind, (float, int, bool, str)) or thing is None:
         if kind is str and len(thing) > TEXT_LIMIT:
@@ -137,10 +161,8 @@ def rebuild(value: Value) -> Any:
             return numpy.dtype(kind.removeprefix("numpy.")).type(content)
         case Scalar(_, content):
             return content
-        case Seed(seed):
-            import numpy
-
-            return numpy.random.default_rng(seed)
+        case Made(name, args):
+            return found(name)(*map(rebuild, args))
         case Items("tuple", items):
             return tuple(rebuild(item) for item in items)
         case Items(_, items):
@@ -205,10 +227,15 @@ def describe(value: Value) -> str:
         case Array(kind, dtype, shape) | Large(kind, shape, dtype):
             noun = {"ndarray": "array", "tensor": "tensor"}[kind]
             return f"{_article(dtype)} {dtype} {noun} of shape {shape}"
-        case Seed(seed):
-            return f"np.random.default_rng({seed})"
+        case Made(name, args):
+            return f"{name.partition('.')[2]}({', '.join(map(_given, args))})"
         case Other(kind, base):
             return f"{_article(kind)} {kind}" + (f", a subclass of {base}" if base else "")
+
+
+def _given(value: Value) -> str:
+    """An argument of what is made, as it would be typed."""
+    return repr(value.value) if isinstance(value, Scalar) else describe(value)
 
 
 def type_name(kind: type) -> str:
@@ -226,8 +253,8 @@ def _is_one_of(kind: type, kinds: Iterable[type]) -> bool:
 
 
 def _kind_of(value: Value) -> str:
-    if isinstance(value, Seed):
-        return "generator"
+    if isinstance(value, Made):
+        return value.name.partition(".")[2]
     return "None" if value == Scalar("NoneType", None) else value.kind
 
 

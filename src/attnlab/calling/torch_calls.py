@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from attnlab.calling.banned import refuse_in
+
 
 class WrongStructure(Exception):
     """A module lacks a parameter that its description names, or has it in another shape."""
@@ -20,7 +22,10 @@ class NoGradient(Exception):
 
 
 def build(
-    module_class: Callable[..., Any], sizes: Sequence[Any], state: Mapping[str, torch.Tensor]
+    module_class: Callable[..., Any],
+    sizes: Sequence[Any],
+    state: Mapping[str, torch.Tensor],
+    unfused: bool = False,
 ) -> torch.nn.Module:
     """Make a module in float64 and load its parameters.
 
@@ -28,12 +33,15 @@ def build(
         module_class: the learner's.
         sizes: arguments of its constructor.
         state: parameters by name, 'W_q.weight'.
+        unfused: refuse PyTorch's own attention in it.
     Raises:
         WrongStructure: it is no nn.Module, or a parameter does not exist or does not fit.
     """
     module = module_class(*sizes)
     if not isinstance(module, torch.nn.Module):
         raise WrongStructure(f"it makes a {type(module).__name__}, which is not an nn.Module")
+    if unfused:
+        refuse_in(module)
     dtypes = {tensor.dtype for tensor in state.values()}
     module = module.to(dtypes.pop()) if len(dtypes) == 1 else module
     parameters = dict(module.named_parameters())
@@ -59,6 +67,7 @@ def gradients(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     parameters: Sequence[torch.Tensor] = (),
+    fixed: Sequence[int] = (),
 ) -> torch.Tensor | tuple[torch.Tensor, ...]:
     """Gradients of a fixed weighted sum of all that a function returns.
 
@@ -67,13 +76,15 @@ def gradients(
         args: gradients are taken for the floating-point tensors among them.
         kwargs: passed on.
         parameters: the module's, which gradients are taken for as well.
+        fixed: positions in args of tensors that need no gradient.
     Returns:
         One gradient for each floating-point tensor in args, then one for each parameter; bare if
         it is the only one, as a function would return it.
     Raises:
         NoGradient: no output depends on any of them.
     """
-    leaves = [arg.requires_grad_() for arg in args if is_float_tensor(arg)]
+    free = [arg for at, arg in enumerate(args) if at not in fixed]
+    leaves = [arg.requires_grad_() for arg in free if is_float_tensor(arg)]
     leaves += parameters
     result = function(*args, **kwargs)
     outputs = result if isinstance(result, (tuple, list)) else (result,)

@@ -10,11 +10,21 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.collections import Collection
+from matplotlib.colors import to_hex, to_rgba
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Annotation, Text
 
 # Okabe and Ito's colours, which stay apart for every common kind of colour vision.
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
+# JupyterLab's dark theme: its background, the ink on it, and a blue that can be read there.
+DARK, LIGHT_INK, LIGHT_BLUE = 0x11 / 255, 0.93, "#56A9E0"
+# 0 in JupyterLab's light theme and 1 in its dark one; a page that knows of no theme takes 0.
+IN_THE_DARK = "var(--jp-shadow-base-lightness,0)/32"
 WEIGHT_COLOURS = "cividis"  # even in lightness, and the same to colour-blind eyes
 STYLE: Any = {
     "font.size": 11,
@@ -28,7 +38,10 @@ STYLE: Any = {
 
 
 class Picture:
-    """An image and the words that say what it shows.
+    """An image and the words that say what it shows, for the light theme and for the dark one.
+
+    JupyterLab shows the one of its theme, by a style of the images' own. Everywhere else, and
+    wherever styles are dropped, the light one is shown, on white.
 
     Args:
         figure: a matplotlib figure, made with `new_figure`.
@@ -41,22 +54,96 @@ class Picture:
         for axes in figure.axes:
             axes.set_title(axes.get_title(), loc="left")
             axes.set_title("", loc="center")
-        buffer = io.BytesIO()
-        with mpl.rc_context(STYLE):
-            figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
-        self.png = buffer.getvalue()
+        self.png = _png(figure)
+        figure.set_layout_engine("none")  # the dark one is the same picture, label for label
+        _darken(figure)
+        self.dark_png = _png(figure)
         self.alt = " ".join(alt.split())
 
     def __repr__(self) -> str:
         return f"Picture: {self.alt}"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        data = base64.b64encode(self.png).decode()
-        image = (
-            f'<img alt="{html.escape(self.alt, quote=True)}" style="max-width:100%" '
-            f'src="data:image/png;base64,{data}">'
+        shown = (
+            f'<img alt="{html.escape(self.alt, quote=True)}" style="max-width:100%;'
+            f'max-width:calc((1 - {IN_THE_DARK})*100%)" src="{_as_url(self.png)}">'
         )
-        return {"text/plain": repr(self), "text/html": image}
+        hidden = (
+            '<img alt="" aria-hidden="true" width="0" height="0" style="width:auto;height:auto;'
+            f'max-width:0;max-width:calc({IN_THE_DARK}*100%)" src="{_as_url(self.dark_png)}">'
+        )
+        return {"text/plain": repr(self), "text/html": shown + hidden}
+
+
+def _as_url(png: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+
+
+def _png(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    with mpl.rc_context(STYLE):
+        figure.savefig(
+            buffer,
+            format="png",
+            dpi=110,
+            bbox_inches="tight",  # labels beside panels of fixed shape are cut off without
+            pad_inches=0.05,
+            facecolor=figure.get_facecolor(),
+            metadata={"Software": None},
+        )
+    return buffer.getvalue()
+
+
+def _darken(figure: Figure) -> None:
+    """Give a drawn figure the dark theme's colours: greys turned round, blue made lighter.
+
+    What stands on an image, as the numbers of a heatmap do, keeps its colours: so does the image.
+    """
+    kept = {
+        artist
+        for axes in figure.axes
+        if axes.images
+        for artist in (*axes.texts, *axes.patches, *axes.lines, *axes.collections)
+    }
+    for artist in figure.findobj(lambda artist: artist not in kept):
+        _recolour(artist)
+
+
+def _recolour(artist: Artist) -> None:
+    if isinstance(artist, Text):
+        artist.set_color(_on_dark(artist.get_color()))
+        if isinstance(artist, Annotation) and artist.arrow_patch is not None:
+            _recolour(artist.arrow_patch)
+    elif isinstance(artist, Line2D):
+        # All three are read first: a marker that has no colour of its own takes the line's.
+        face, edge = artist.get_markerfacecolor(), artist.get_markeredgecolor()
+        artist.set_color(_on_dark(artist.get_color()))
+        artist.set_markerfacecolor(_on_dark(face))
+        artist.set_markeredgecolor(_on_dark(edge))
+    elif isinstance(artist, Patch):
+        face, edge = artist.get_facecolor(), artist.get_edgecolor()
+        artist.set_facecolor(_on_dark(face))
+        artist.set_edgecolor(_on_dark(edge))
+    elif isinstance(artist, Collection) and artist.get_array() is None:
+        faces, edges = (list(map(_on_dark, colours)) for colours in _colours_of(artist))
+        artist.set_facecolor(faces)
+        artist.set_edgecolor(edges)
+
+
+def _colours_of(collection: Collection) -> tuple[Any, Any]:
+    return collection.get_facecolor(), collection.get_edgecolor()
+
+
+def _on_dark(colour: Any) -> Any:
+    """A colour as it is in the dark theme; 'none' and 'auto' stay what they are."""
+    if isinstance(colour, str) and colour in ("none", "auto"):
+        return colour
+    *rgb, alpha = to_rgba(colour)
+    if to_hex((rgb[0], rgb[1], rgb[2])) == BLUE.lower():
+        return to_rgba(LIGHT_BLUE, alpha)
+    if max(rgb) - min(rgb) > 0.03:
+        return (*rgb, alpha)
+    return (*[LIGHT_INK + (DARK - LIGHT_INK) * rgb[0]] * 3, alpha)
 
 
 def new_figure(

@@ -1,4 +1,28 @@
-"""What to say of the mistakes that need no formula: slug or situation → (reason, remedy)."""
+"""What to say of the mistakes that need no formula: slug or situation → (reason, remedy).
+
+Lessons of lists, of arrays and of tensors share these texts, and those of `mistakes` and `crashes`.
+Each is told in its lesson's words: see `spoken`.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CHOICE = re.compile("«([^«»]*)»")
+
+
+def spoken(text: str, stage: str) -> str:
+    """A text in the words of a stage: of «lists|arrays|tensors» one is said.
+
+    Where there are two, as in «lists and arrays|tensors», the first is for both.
+    """
+
+    def chosen(found: re.Match[str]) -> str:
+        words = found[1].split("|")
+        return words[{"pure": 0, "numpy": len(words) - 2, "torch": -1}[stage]]
+
+    return _CHOICE.sub(chosen, text)
+
 
 GENERAL = {
     "wrong-type": (
@@ -6,19 +30,19 @@ GENERAL = {
         "Print `type(...)` of what you return and compare it with the signature's last part.",
     ),
     "nothing-returned": (
-        "Your function ended without a `return`, so that it gave None.",
-        "Let its last line return the result.",
+        "It gave None: it ended without a `return`, or None is what it returned.",
+        "Let its last line return the result, and follow the path that it takes for these inputs.",
     ),
     "results-missing": (
-        "Several results are asked for, and they are returned together, as a tuple.",
+        "Several results are asked for. They are returned together, as a tuple.",
         "End with one `return` that names them all, separated by commas, in the signature's order.",
     ),
     "wrong-error": (
-        "It refuses, which is right, but with another error than the one that is asked for.",
+        "It refuses, which is right, but with another error than the one asked for.",
         "Use `raise` with the error that the docstring names.",
     ),
     "stumbled": (
-        "Nothing in the function looks at whether this can be answered: it went on, and Python "
+        "Nothing in the function asks whether this can be answered at all: it went on, and Python "
         "stopped further down with an error of its own.",
         "Test for this case in the first lines of the function and `raise` the error that the "
         "docstring names.",
@@ -31,8 +55,9 @@ GENERAL = {
     "wrong-dtype": (
         "The values may be right, but they are stored as another kind of number than the signature "
         "promises: a mask is bool, and a result keeps the dtype of what it was made from.",
-        "End a mask with `.bool()` or a comparison; elsewhere look for an array or tensor made "
-        "with a dtype of its own, for `//`, and for `.float()`.",
+        "End a mask with «a comparison|`.bool()` or a comparison»; elsewhere look for "
+        "«an array|a tensor» made with a dtype of its own, for `//`, and for "
+        "«`.astype(…)`|`.float()`».",
     ),
     "wrong-device": (
         "A tensor is made on the CPU unless told otherwise, wherever the inputs are.",
@@ -44,13 +69,19 @@ GENERAL = {
         "Print each intermediate result for this input and find the first that is not finite.",
     ),
     "mutated-input": (
-        "A list or array is passed by reference: `x[i] = …`, `x += …`, `.sort()` and "
-        "`x.mul_(…)` on a parameter change the caller's own data.",
-        "Build a new list or array, or copy the input first.",
+        "«A list|An array|A tensor» is handed over and not copied: `x[i] = …`, `x += …` and "
+        "«`x.sort()`|`x.mul_(…)`» on a parameter change the caller's own data.",
+        "Build a new «list|array|tensor», or copy the input first.",
     ),
     "nondeterministic": (
         "It depends on something besides its inputs: random numbers, or state kept between calls.",
         "Look for a random call, a global variable, or a default argument such as `cache=[]`.",
+    ),
+    "remembers-a-call": (
+        "Called once, it is right. Called again with other inputs, it is not: it has kept "
+        "something of the first call.",
+        "Look for what is made once and used again: «|an attribute set in `forward`, »a global "
+        "variable, a default argument such as `cache={}`.",
     ),
     "endless-recursion": (
         "Your function calls itself, and nothing stops it.",
@@ -67,18 +98,23 @@ GENERAL = {
         "Look for `x /= …`, `x += …`, `x[…] = …` and `x.mul_(…)`, and make a new tensor instead.",
     ),
     "wrong-structure": (
-        "The check loads weights into your module by name, so that names and shapes have to be "
-        "those of the signature.",
-        "Print `list(module.named_parameters())` and compare.",
+        "The check loads weights into your module, whose parameters have to be those that the "
+        "exercise asks for. A plain tensor is none, and nor is one that is made in `forward`.",
+        "Make them in `__init__`, by `nn.Parameter` or a layer; print "
+        "`list(module.named_parameters())` and compare.",
     ),
     "banned-call": (
         "The exercise is to write what that call does. It is what your answer is checked against.",
         "Write scores, scale, mask, softmax and the weighted sum yourself, with `@` and "
-        "`torch.softmax`.",
+        "`torch.softmax`; where a lesson gives you `attend`, use that.",
     ),
     "refused": (
         "Your own `raise` refused inputs that have an answer.",
         "Look at the condition above that line, and print both sides of it for these inputs.",
+    ),
+    "helper-refused": (
+        "`{0}` refused what it was given: what reached it is wrong, or its condition is.",
+        "Print what `{0}` is called with for these inputs, and compare it with what it asks for.",
     ),
     "no-way-back": (
         "The numbers came back. PyTorch then asked for gradients, and that stopped.",
@@ -86,12 +122,12 @@ GENERAL = {
     ),
     "raised": (
         "Python could not go on from there.",
-        "Call it with these inputs in a new cell, and print the type and the shape of each name "
-        "in the line that raised.",
+        "Call it with these inputs in a new cell, and print the type and the «length|shape|shape» "
+        "of each name in the line that raised.",
     ),
     "not-raised": (
-        "A question that has no answer should be refused: a number returned here would be "
-        "believed by whoever called.",
-        "Test for this case in the first lines of the function and `raise` there.",
+        "What cannot work should be refused: whoever called would believe what comes back instead.",
+        "Test for this case in the first lines of «the function|the function or of `__init__`», "
+        "and `raise` there.",
     ),
 }

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from attnlab.calling.call import Call
-from attnlab.calling.observe import Seed, Value, describe, numbers_in, observe
-from attnlab.exercise import Case, Exercise, Relation, Slot
+from attnlab.calling.observe import Made, Value, describe, numbers_in, observe, rebuild
+from attnlab.exercise import Case, Exercise, Relation, Slot, State
 
 # A wrong answer may have more numbers than the right one; what has many times more is known by its
 # size alone.
@@ -90,7 +90,7 @@ def generate(exercise: Exercise, seeds: tuple[int, ...]) -> Iterator[tuple[int, 
 
 
 def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
-    right = Answer(raises=case.raises) if case.raises else answer_of(exercise.oracle, case)
+    right = Answer(raises=case.raises) if case.raises else answer_of(exercise.oracle_of(case), case)
     if right.raises != case.raises:
         raise BrokenCheck(f"the oracle of {exercise.name} raised {right.raises}, seed {seed}")
     args = tuple(observe(arg) for arg in case.args)
@@ -103,11 +103,14 @@ def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
         None if case.sizes is None else tuple(observe(size) for size in case.sizes),
         {name: observe(tensor) for name, tensor in case.state.items()},
         case.gradient,
+        case.fixed,
+        tuple(map(observe, case.earlier)),
         exercise.fused_banned,
         most=LEEWAY + TIMES * numbers,
         laid=case.laid,
+        by=case.way.procedure if case.way else "",
     )
-    inputs = {**dict(zip(exercise.parameters, args, strict=False)), **kwargs}
+    inputs = {**dict(zip(exercise.names(case), args, strict=False)), **kwargs}
     return Posed(seed, case, call, right, exercise.slots(case), inputs)
 
 
@@ -116,17 +119,21 @@ def answer_of(function: Callable[..., Any], case: Case) -> Answer:
 
     Args:
         function: takes the case's arguments; returns an array-like, or a tuple of them.
-        case: its args are copied first, as mistakes may change them.
+        case: its args are copied first, as mistakes may change them; what is to be made is made.
     """
     args, kwargs, state = copy.deepcopy((case.args, dict(case.kwargs), dict(case.state)))
-    target = function if case.sizes is None else functools.partial(function, state)
+    args = tuple(rebuild(arg) if isinstance(arg, Made) else arg for arg in args)
+    kwargs = {name: rebuild(arg) if isinstance(arg, Made) else arg for name, arg in kwargs.items()}
+    target = function
+    if case.sizes is not None:
+        target = functools.partial(function, State(state, case.sizes))
     try:
         with np.errstate(all="ignore"):
             if case.gradient:
                 from attnlab.calling.torch_calls import gradients
 
                 parameters = [tensor.requires_grad_() for tensor in state.values()]
-                result = gradients(target, args, kwargs, parameters)
+                result = gradients(target, args, kwargs, parameters, case.fixed)
             else:
                 result = target(*args, **kwargs)
     except Exception as error:
@@ -143,7 +150,7 @@ def brief(case: Case, parameters: tuple[str, ...]) -> str:
 
 
 def _brief(arg: object) -> str:
-    if isinstance(arg, Seed):
+    if isinstance(arg, Made):
         return describe(arg)
     if hasattr(arg, "shape"):
         return f"{type(arg).__name__} {tuple(arg.shape)}"

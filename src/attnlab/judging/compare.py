@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from attnlab.calling.call import PRINT_LIMIT, Outcome
-from attnlab.calling.observe import Array, Items, Large, Scalar, Seed, Value, describe
+from attnlab.calling.observe import Array, Items, Large, Made, Scalar, Value, describe
 from attnlab.exercise import Slot
 from attnlab.judging.cases import Answer, Posed
 
@@ -41,6 +42,7 @@ class Tried:
         arrays: the results as arrays, None if their types or shapes are wrong. Where numbers are
             right, numbers they are, floats all of them float64; where a mask is, bool.
         mutation: which input was changed, None if none was.
+        again: what differed when the same call was made again; asked once for each exercise.
     """
 
     posed: Posed
@@ -48,6 +50,7 @@ class Tried:
     difference: Difference | None
     arrays: tuple[np.ndarray, ...] | None
     mutation: Difference | None
+    again: Difference | None = None
 
 
 def examine(posed: Posed, outcome: Outcome) -> Tried:
@@ -55,9 +58,12 @@ def examine(posed: Posed, outcome: Outcome) -> Tried:
     case = posed.case
     if case.laid == "meta":
         return Tried(posed, outcome, _on_meta(outcome, posed.right, posed.slots), None, None)
-    difference, arrays = compare(
-        outcome, posed.right, posed.slots, case.tolerance, case.exact_zeros
-    )
+    if case.way and case.way.missed:
+        difference, arrays = _achieved(posed, outcome, case.way.missed)
+    else:
+        difference, arrays = compare(
+            outcome, posed.right, posed.slots, case.tolerance, case.exact_zeros
+        )
     return Tried(posed, outcome, difference, arrays, changed_input(posed.inputs, outcome.after))
 
 
@@ -102,6 +108,18 @@ def compare(
     return first, tuple(arrays) if len(arrays) == len(slots) else None
 
 
+def _achieved(
+    posed: Posed, outcome: Outcome, missed: Callable[..., tuple[str, str] | None]
+) -> tuple[Difference | None, tuple[np.ndarray, ...] | None]:
+    """What is wrong with what comes of an outcome, whose numbers may be any: see `compare`."""
+    form, arrays = compare(outcome, posed.right, posed.slots, math.inf)
+    if arrays is None or (form and form.slug != "non-finite"):
+        return form, arrays
+    with np.errstate(all="ignore"):
+        found = missed(*posed.case.args, *arrays)
+    return (Difference(*found) if found else None), arrays
+
+
 def _on_meta(outcome: Outcome, expected: Answer, slots: tuple[Slot, ...]) -> Difference | None:
     """What is wrong with an outcome on the meta device, as far as there it can be told."""
     if outcome.raised and "device" not in outcome.raised.message:
@@ -127,7 +145,7 @@ def _on_meta(outcome: Outcome, expected: Answer, slots: tuple[Slot, ...]) -> Dif
 def changed_input(before: Mapping[str, Value], after: tuple[Value, ...]) -> Difference | None:
     """Which input, if any, is no longer what it was before the call."""
     for (name, was), now in zip(before.items(), after, strict=False):
-        if was != now and not isinstance(was, Seed):  # a generator is there to be used
+        if was != now and not isinstance(was, Made):  # a generator is there to be used
             text = f"your function changed its input {name}, which the caller still needs"
             return Difference("mutated-input", text)
     return None
@@ -151,7 +169,8 @@ def _to_array(value: Value, slot: Slot) -> np.ndarray | Difference:
     """A slot's value as a NumPy array, or what keeps it from being one.
 
     Accepts exact types alone: list and float or int for 'list', numpy.ndarray for 'ndarray',
-    torch.Tensor for 'tensor', a Python or NumPy number for 'float' and 'int'.
+    torch.Tensor for 'tensor', a Python or NumPy number for 'float' and 'int', True or False for
+    'bool'.
     """
     match slot.kind:
         case "list":
@@ -167,6 +186,8 @@ def _to_array(value: Value, slot: Slot) -> np.ndarray | Difference:
                     return np.frombuffer(value.data, value.dtype).reshape(())
             elif isinstance(value, Scalar) and _is_number(value, whole=slot.kind == "int"):
                 return np.asarray(_within_float(value.value))
+        case "bool" if isinstance(value, Scalar) and value.kind == "bool":
+            return np.asarray(value.value)
     return Difference(
         "wrong-type", f"{slot.name} should be {_wanted(slot)} and is {describe(value)}"
     )
@@ -182,6 +203,7 @@ def _wanted(slot: Slot) -> str:
         "tensor": "a torch.Tensor",
         "float": "a float",
         "int": "an int",
+        "bool": "a bool",
     }[slot.kind]
 
 
@@ -284,7 +306,7 @@ def _dtype_fits(got: np.ndarray, right: np.ndarray, kind: str) -> bool:
     if right.dtype == bool or right.dtype.kind in "iu":
         return got.dtype.kind == right.dtype.kind or got.dtype == right.dtype
     if got.ndim == 0 and got.dtype.kind == "i":
-        return True  # a plain 0 or 1 where a single float is asked
+        return True  # a plain 0 or 1 where a single float is asked for
     if kind == "tensor":
         return got.dtype == right.dtype
     return got.dtype.kind == "f" and got.dtype.itemsize >= right.dtype.itemsize
@@ -307,16 +329,19 @@ def _compare_numbers(
     if right_enough.all():
         return None
     index = _first(~right_enough)
-    worst = float(np.max(error))
-    share = f"{int((~right_enough).sum())} of {error.size} numbers differ"
+    wrong = int((~right_enough).sum())
+    share, by = "", ""
+    if error.size > 1:
+        share = f"; {wrong} of {error.size} numbers {'differs' if wrong == 1 else 'differ'}"
+        worst = float(np.max(error[~right_enough]))
+        by = f", by {'' if wrong == 1 else 'up to '}{worst:.3g}"
     place = f"{name}{_at(index)}"
     if got.dtype == right.dtype == bool:
-        text = f"{place} is {got[index]}, should be {right[index]}; {share}"
-        return Difference(
-            "values", text, untold=f"{place} is {got[index]}, which is not right; {share}"
-        )
-    text = f"{place} is {_versus(left[index], correct[index])}; {share}, by up to {worst:.3g}"
-    untold = f"{place} is {left[index]:.6g}, which is not right; {share}"
+        text = f"{place} is {got[index]}, should be {right[index]}{share}"
+        untold = f"{place} is {got[index]}, which is not right{share}"
+        return Difference("values", text, untold=untold)
+    text = f"{place} is {_versus(left[index], correct[index])}{share}{by}"
+    untold = f"{place} is {left[index]:.6g}, which is not right{share}"
     return Difference("values", text, untold=untold)
 
 
@@ -360,6 +385,6 @@ def _abnormal(outcome: Outcome, expected: Answer) -> Difference | None:
         return None
     where = f", at the line `{raised.line}` of `{raised.function}`" if raised.line else ""
     said = f": {raised.message.rstrip('.')}" if raised.message else ""
-    instead = f", where {expected.raises} is asked" if expected.raises else ""
+    instead = f", where {expected.raises} is asked for" if expected.raises else ""
     slug = _RAISED.get(raised.name.rpartition(".")[2], "raised")
     return Difference(slug, f"it raised {raised.name}{said}{where}{instead}")

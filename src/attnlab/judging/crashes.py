@@ -1,5 +1,7 @@
 """Why did it stop? What Python, NumPy and PyTorch say of a mistake, in the lessons' words.
 
+Of «lists|arrays|tensors» the words of the lesson are said: see `advice.spoken`.
+
 The first line of the table that fits is said. It fits if its pattern is found in what was raised,
 `TypeError: 'float' object is not iterable`, and its `line` in the line of code that raised it.
 """
@@ -41,7 +43,7 @@ CRASHES = (
     Crash(
         r"Unable to allocate .* shape \((\d+), \1\)",
         "Each of {0} was put together with each of the {0}, which makes N² numbers. One number for "
-        "each pair is asked for: the first query with the first key, the second with the second.",
+        "each pair is enough: the first query with the first key, the second with the second.",
         "Multiply entry by entry and sum over the last axis: `(q * k).sum(-1)`, not `q @ k.T`.",
     ),
     # names and calls
@@ -69,7 +71,7 @@ CRASHES = (
         "Write `f(x)` for `f[x]`.",
     ),
     Crash(
-        r"cannot assign module before Module",
+        r"cannot assign (?:module|parameter)s? before Module",
         "nn.Module keeps its parts in a list that its own `__init__` makes, and that has not run.",
         "Make `super().__init__()` the first line of your `__init__`.",
     ),
@@ -87,9 +89,10 @@ CRASHES = (
     # None
     Crash(
         r"'NoneType'",
-        "Something in that line is None: a function without a `return` gives None, and so do "
-        "methods that change a list in place, `append`, `sort`, `reverse`.",
-        "Print each name of that line, and look for the one that is None.",
+        "Something in that line is None: an optional argument that was not given, what a function "
+        "without a `return` gives, or a method that changes a list in place, as `append` does.",
+        "Print each name of that line, and look for the one that is None. Where it is an argument, "
+        "ask first: `if mask is not None`.",
     ),
     # lists
     Crash(
@@ -98,7 +101,11 @@ CRASHES = (
         "gives it no hash.",
         "Keep the keys in their list, go through them, and compare with `==`.",
     ),
-    Crash(r"KeyError", "The dict holds no such key.", "Go through the keys and compare each."),
+    Crash(
+        r"KeyError",
+        "A dict was asked for a key that it does not hold.",
+        "Print the key and the dict's keys; between keys that are lists, compare with `==`.",
+    ),
     Crash(
         r"can't multiply sequence by non-int of type '(float|numpy\.float64)'",
         "A list times a number repeats the list, so only whole numbers go; it does not multiply "
@@ -109,6 +116,11 @@ CRASHES = (
         r"can't multiply sequence by non-int of type 'list'",
         "Lists cannot be multiplied with each other.",
         "Multiply them pair by pair: `sum(a * b for a, b in zip(u, v))`.",
+    ),
+    Crash(
+        r"unsupported operand type\(s\) for @.*'list'",
+        "`@` multiplies arrays. Lists do not know it.",
+        "Sum over products: `sum(a * b for a, b in zip(row, column))`, for each row and column.",
     ),
     Crash(
         r"(unsupported operand type\(s\) for|bad operand type for|not supported between).*'list'",
@@ -135,6 +147,12 @@ CRASHES = (
         r"list assignment index out of range",
         "A list has no place to write to before it is that long.",
         "Use `append`, or begin with `[0.0] * n`.",
+    ),
+    Crash(
+        r"list index out of range",
+        "A list has no rows to write into before it has been given them.",
+        "Append a row at a time, or begin with `[[0.0] * m for _ in range(n)]`.",
+        line=r"^\w+\[[^=]*\]\s*[-+*/]?=[^=]",
     ),
     Crash(
         r"IndexError: list index out of range",
@@ -167,6 +185,12 @@ CRASHES = (
         r"ValueError: m(ax|in)\(\)",
         "There is nothing here to take the largest or smallest of.",
         "Print what stands in the brackets: a filter may leave nothing, or a loop has used it up.",
+    ),
+    Crash(
+        r"\bgot float|'float' object cannot be interpreted as an integer|must be tuple of ints",
+        "A size has to be a whole number, and this is a float: `/` gives a float even where it "
+        "divides evenly.",
+        "Divide sizes with `//`.",
     ),
     Crash(
         r"unpack",
@@ -203,14 +227,15 @@ CRASHES = (
     Crash(
         r"only 0-dimensional arrays|only (one element|length-1)|cannot be converted to Scalar"
         r"|array of size 1 to a Python scalar",
-        "One number is asked where there is an array of several: `math.exp`, `float(…)` and "
-        "`.item()` take one.",
-        "Use the library's own function, `np.exp` or `torch.exp`, which takes them all.",
+        "`math.exp` and `float(…)`«|, and `.item()`,» take one number, and there are several.",
+        "For all of them use the library's own function, «`np.exp`|`torch.exp`»; for one, pick it "
+        "by its index.",
     ),
     Crash(
         r"invert.*(not supported|only implemented)",
         "`~` turns True and False round, and here it meets numbers: the mask is not bool.",
-        "Look at the mask's dtype: compare (`mask == 0`) or use `.bool()`; a float mask is added.",
+        "Look at the mask's dtype: compare, as in `mask == 0`«|, or use `.bool()`; a float mask is "
+        "added».",
     ),
     Crash(
         r"Subtraction, the `-` operator, with",
@@ -229,9 +254,9 @@ CRASHES = (
     ),
     Crash(
         r"'numpy\.ndarray' object has no attribute '(\w+)'",
-        "`.{0}` is no method of NumPy's arrays; PyTorch's tensors may have one of that name.",
-        "Use NumPy's: `np.where` for masked_fill, `[:, None]` for unsqueeze, `.swapaxes(-1, -2)` "
-        "for mT.",
+        "`.{0}` is no method of NumPy's arrays«|; PyTorch's tensors may have one of that name».",
+        "Use NumPy's: `np.where` «to choose entries by a mask|for masked_fill», `[:, None]` «for a "
+        "new axis|for unsqueeze», `.swapaxes(-1, -2)` «to transpose the last two|for mT».",
     ),
     Crash(
         r"'Tensor' object has no attribute '(\w+)'",
@@ -247,24 +272,50 @@ CRASHES = (
     Crash(
         r"(could not be broadcast together|must match the size of tensor b|core dimension"
         r"|mat1 and mat2 shapes|dimensions of batch2)",
-        "Shapes do not fit. `.T` turns round *all* axes, the batch with them; of a batch of "
-        "matrices only the last two have to change places.",
-        "Write `.mT` in PyTorch, `.swapaxes(-1, -2)` in NumPy.",
+        "Shapes do not fit. `.T` turns round *all* axes: the batch with them, where there is one. "
+        "And a matrix whose rows are as many as the other's columns needs no transpose.",
+        "Print both shapes. Leave `.T` out where they fit without; for a batch write "
+        "«`.swapaxes(-1, -2)`|`.mT`».",
         line=r"\.T\b|\.transpose\(\)|\.t\(\)",
     ),
     Crash(
         r"(could not be broadcast together|must match the size of tensor b)",
         "Shapes do not fit. A maximum or a sum along an axis loses that axis, so (…, N, M) meets "
         "(…, N).",
-        "Keep the axis as one of size 1: `keepdims=True` in NumPy, `keepdim=True` in PyTorch.",
+        "Keep the axis as one of size 1: `«keepdims|keepdim»=True`.",
         line=rf"{_REDUCED}(?!.*keepdim)",
+    ),
+    Crash(
+        r"mat1 and mat2 shapes cannot be multiplied",
+        "W_o takes d numbers a token, and something of another width reaches it. Heads that were "
+        "not joined yet, or were averaged, have d/H each.",
+        "Put all heads side by side first, (B, H, N, d/H) to (B, N, d), as `merge_heads` does.",
+        line=r"\bW_o\(",
     ),
     Crash(
         r"mat1 and mat2 shapes cannot be multiplied \((\S+) and (\S+)\)"
         r"|core dimension|dimensions of batch2",
         "A matrix product needs the columns of the first to be as many as the rows of the second, "
         "and here they are not: the factors may be in the wrong order, or one lacks its transpose.",
-        "Write both shapes beside that line. For scores it is `q @ k.mT`, (N, d) times (d, M).",
+        "Write both shapes beside that line. For scores it is `«Q @ K.swapaxes(-1, -2)|q @ k.mT»`, "
+        "(N, d) times (d, M).",
+    ),
+    Crash(
+        r"Expected target size|Expected input batch_size",
+        "`F.cross_entropy` wants logits (T, C) and targets (T,), and their sizes do not fit.",
+        "Flatten all axes of the logits but the last, `flatten(0, -2)`, and all of the targets.",
+    ),
+    Crash(
+        r"probability tensor contains|invalid multinomial distribution",
+        "What it draws from is no distribution: there is inf or NaN in it, or it adds up to 0. "
+        "Logits divided by a temperature of 0 are infinite.",
+        "Treat temperature 0 apart, with `argmax`; for all others print what is drawn from.",
+    ),
+    Crash(
+        r"non-broadcastable output|doesn't match the broadcast shape",
+        "`+=` and the like write into what stands on their left, which has too few entries for "
+        "the result, and may be an input.",
+        "Write `x = x + y`, which makes a new one.",
     ),
     Crash(
         r"(could not be broadcast|could not broadcast|must match the size of tensor b)",
@@ -274,7 +325,7 @@ CRASHES = (
     ),
     Crash(
         r"does not have enough dimensions|mT is only supported",
-        "A matrix is asked for, and what stands there has fewer than two axes.",
+        "A matrix is needed there, and what stands there has fewer than two axes.",
         _SHAPES,
     ),
     Crash(
@@ -290,13 +341,16 @@ CRASHES = (
     Crash(
         r"shape of the mask|boolean index did not match",
         "A bool index has to have the shape of what it picks from.",
-        "Use `torch.where` or `masked_fill`, which broadcast, or give the mask that shape.",
+        "Use «`np.where`, which broadcasts|`torch.where` or `masked_fill`, which broadcast», or "
+        "give the mask that shape.",
     ),
     Crash(
         r"cannot reshape|is invalid for input of size|view size is not compatible",
-        "`reshape` and `view` keep the number of entries and their order in memory, so they can "
-        "neither drop entries nor transpose.",
-        "To exchange axes use `.swapaxes` or `.mT`; after a transpose use `reshape`, not `view`.",
+        "«`reshape` keeps|`reshape` and `view` keep» the number of entries and their order, so "
+        "«it can neither drop entries nor transpose|they can neither drop entries nor transpose; "
+        "and after a transpose `view` would have to copy, which it never does».",
+        "To exchange axes use `.swapaxes`«| or `.mT`; after a transpose use `reshape`, not "
+        "`view`».",
     ),
     Crash(
         r"same number of dimensions|Sizes of tensors must match",
@@ -306,7 +360,7 @@ CRASHES = (
     Crash(
         r"einsum|einstein",
         "The letters have to name every axis of every factor; `...` stands for leading ones.",
-        "Write `...nd,...md->...nm`.",
+        "Put `...` before the letters of each factor that has leading axes, and after the arrow.",
     ),
     Crash(
         r"inhomogeneous|array element with a sequence|expected sequence of length",
@@ -339,6 +393,28 @@ CRASHES = (
         "This array is a view that may not be written into, as `np.broadcast_to` makes.",
         "Copy it first, or build a new array.",
     ),
+    # PyTorch's own attention, and clocks
+    Crash(
+        r"No viable backend|No available kernel",
+        "The backend that is allowed does not take these inputs, and no other may.",
+        "Catch the `RuntimeError` where you ask for one backend alone.",
+    ),
+    Crash(
+        r"compiled with CUDA enabled",
+        "There is no GPU here, so there is nothing to wait for.",
+        "Ask first: `if torch.cuda.is_available():`.",
+    ),
+    Crash(
+        r"NoClock",
+        "Seconds came back, and no clock was read that counts the time that passes and is made for "
+        "it: `process_time` leaves out waiting for a GPU, and `datetime` can be set back.",
+        "Read `time.perf_counter()` before and after.",
+    ),
+    Crash(
+        r"OtherArguments",
+        "What is timed has to be called with the arguments that are given for it.",
+        "Call `fn(*args)`.",
+    ),
     # gradients
     Crash(
         r"Can't call numpy\(\)|Can't call numpy",
@@ -361,7 +437,7 @@ CRASHES = (
 
 def is_meant(raised: Raised) -> bool:
     """Whether it came out of a `raise` or an `assert` of the learner's own."""
-    return bool(re.match(r"(raise|assert)\b", raised.line))
+    return bool(re.search(r"(^|[:;]\s*)(raise|assert)\b", raised.line))
 
 
 def explain(raised: Raised) -> tuple[str, str] | None:

@@ -16,6 +16,7 @@ from attnlab.judging.crashes import explain, is_meant
 from attnlab.judging.verdict import Diagnosis
 
 ARITHMETIC = ("OverflowError", "ZeroDivisionError")
+LOST = 1e12  # what is larger comes of dividing by next to nothing
 TEXT = 100  # characters of text that is compared with a mistake's
 
 
@@ -32,7 +33,11 @@ def diagnose(
     if difference.slug == "stopped":
         found = explain(shown.outcome.raised) if shown.outcome.raised else None
         return Diagnosis("out-of-memory", *found) if found else None
-    if difference.slug not in ("mutated-input", "nondeterministic"):
+    if shown.posed.case.way and shown.posed.case.way.missed:
+        bank = {mistake.slug: mistake for mistake in exercise.mistakes}
+        if mistake := bank.get(difference.slug):
+            return Diagnosis(mistake.slug, mistake.reason, mistake.remedy)
+    elif difference.slug not in ("mutated-input", "nondeterministic", "remembers-a-call"):
         group = shown.posed.case.group
         first = next(i for i, item in enumerate(tried) if item.posed.case.group == group)
         failed = [item for item in tried[first:] if item.posed.case.group == group]
@@ -42,13 +47,13 @@ def diagnose(
             return Diagnosis(mistake.slug, mistake.reason, mistake.remedy)
     if shown.mutation and difference.slug == "values":
         difference = shown.mutation
-    return without_numbers(shown, difference)
+    return without_numbers(exercise, shown, difference)
 
 
-def without_numbers(shown: Tried, difference: Difference) -> Diagnosis | None:
+def without_numbers(exercise: Exercise, shown: Tried, difference: Difference) -> Diagnosis | None:
     """The cause, as far as it can be told without comparing numbers."""
     if difference.slug == "raised" and shown.outcome.raised:
-        return Diagnosis("raised", *_of_a_crash(shown, shown.outcome.raised))
+        return Diagnosis("raised", *_of_a_crash(exercise, shown, shown.outcome.raised))
     key = difference.advice or difference.slug
     if shown.outcome.returned == Scalar("NoneType", None) and key != "not-raised":
         key = "nothing-returned"
@@ -56,12 +61,15 @@ def without_numbers(shown: Tried, difference: Difference) -> Diagnosis | None:
     return Diagnosis(difference.slug, *general) if general else None
 
 
-def _of_a_crash(shown: Tried, raised: Raised) -> tuple[str, str]:
+def _of_a_crash(exercise: Exercise, shown: Tried, raised: Raised) -> tuple[str, str]:
     """Why it raised, and what to try."""
     if shown.posed.right.raises:
         return GENERAL["wrong-error" if is_meant(raised) else "stumbled"]
-    if is_meant(raised):
+    if is_meant(raised) and raised.function in ("", exercise.name, "forward", "__init__"):
         return GENERAL["refused"]
+    if is_meant(raised):
+        reason, remedy = GENERAL["helper-refused"]
+        return reason.format(raised.function), remedy.format(raised.function)
     if shown.posed.case.gradient and not raised.function:
         in_place = "modified by an inplace operation" in raised.message
         return GENERAL["changed-in-place" if in_place else "no-way-back"]
@@ -86,11 +94,15 @@ def _mistake(
     failed, passed = (
         [item for item in items if item.posed.case.laid != "meta"] for items in (failed, passed)
     )
+    if len({item.posed.seed for item in failed if not _is_accident(item.outcome)}) < 2:
+        return None  # no mistake could tell, so none is computed
+    # First a case of the core, if it passed: there most mistakes go wrong, without gradients.
+    asked = [*passed[:1], *failed, *passed[1:]]
     for mistakes in (exercise.mistakes, exercise.pairs):
         fitting = [
             mistake
             for mistake in mistakes
-            if _equal_in_all(mistake, [*failed, *passed]) and _tells(mistake, failed)
+            if _equal_in_all(mistake, asked) and _tells(mistake, failed)
         ]
         slugs = {mistake.slug for mistake in fitting}
         if slugs:
@@ -128,11 +140,17 @@ def _mistaken(mistake: Mistake, posed: Posed) -> Answer:
 
 @np.errstate(all="ignore")
 def equals(outcome: Outcome, answer: Answer, posed: Posed) -> bool:
-    """Whether an outcome has an answer's numbers, or its exception. NaN equals NaN here."""
+    """Whether an outcome has an answer's numbers, or its exception.
+
+    NaN equals NaN here, and so does what is too large to be anything but a division by next to
+    nothing; where NumPy and PyTorch give such numbers, Python may raise.
+    """
     if outcome.stopped:
         return False
     if outcome.raised:
-        return outcome.raised.name == answer.raises
+        if outcome.raised.name in ARITHMETIC and any(_lost(v).any() for v in answer.values):
+            return True
+        return outcome.raised.name.rpartition(".")[2] == answer.raises
     if answer.raises:
         return False
     assert outcome.returned is not None
@@ -184,4 +202,12 @@ def _close(a: np.ndarray | None, b: np.ndarray, tolerance: float, zeros: bool) -
         return a.dtype.kind == b.dtype.kind and bool((a == b).all())
     if zeros and ((a == 0) != (b == 0)).any():
         return False
-    return bool(np.allclose(a.astype(float), b.astype(float), 1e-9, tolerance, equal_nan=True))
+    a, b = (np.where(_lost(part), np.nan, part) for part in (a, b))
+    return bool(np.allclose(a, b, 1e-9, tolerance, equal_nan=True))
+
+
+def _lost(values: np.ndarray) -> np.ndarray:
+    """Where there is no number, or one of which rounding has left nothing."""
+    if values.dtype.kind not in "fiub":
+        return np.zeros(values.shape, dtype=bool)
+    return ~(abs(values.astype(float)) < LOST)

@@ -15,7 +15,7 @@ import numpy as np
 from attnlab.calling.call import Call, Outcome
 from attnlab.exercise import SEEDS, TOLERANCE, UNCHANGED, Exercise, Group, Property, Relation
 from attnlab.judging import advice
-from attnlab.judging.cases import brief, pose, pose_related
+from attnlab.judging.cases import Posed, brief, pose, pose_related
 from attnlab.judging.compare import Difference, Tried, examine
 from attnlab.judging.diagnose import diagnose, without_numbers
 from attnlab.judging.verdict import Diagnosis, Line, Verdict
@@ -72,11 +72,21 @@ def _try_all(exercise: Exercise, perform: Perform, seeds: tuple[int, ...]) -> li
     """Try the cases of all groups, in order, until one does not come back."""
     tried: list[Tried] = []
     for posed in pose(exercise, seeds):
-        tried.append(examine(posed, perform(posed.call)))
+        tried.append(_try(perform, posed))
         if tried[-1].outcome.stopped or _is_unwritten(tried[0]):
             return tried  # every further call would end the same way
-    wobble = _wobble(perform, tried[0])
-    return [replace(tried[0], difference=wobble), *tried[1:]] if wobble else tried
+    return [replace(tried[0], again=_again(perform, tried[0])), *tried[1:]]
+
+
+def _try(perform: Perform, posed: Posed) -> Tried:
+    """Try one case. Where it is wrong, and right without the call before it, that is the reason."""
+    item = examine(posed, perform(posed.call))
+    if not posed.call.earlier or item.difference is None or item.outcome.stopped:
+        return item
+    alone = examine(posed, perform(replace(posed.call, earlier=())))
+    if alone.difference is not None:
+        return item
+    return replace(item, difference=replace(item.difference, slug="remembers-a-call", advice=""))
 
 
 def _is_unwritten(first: Tried) -> bool:
@@ -105,13 +115,16 @@ def _try_relation(
     return _Related(relation, True)
 
 
-def _wobble(perform: Perform, first: Tried) -> Difference | None:
+def _again(perform: Perform, first: Tried) -> Difference | None:
     """Whether the same call gives two answers. Asked only where the first has the right form."""
     if first.arrays is None:
         return None
     again = examine(first.posed, perform(first.posed.call))
     if again.arrays is None:
-        return None
+        if again.difference is None or again.outcome.stopped:
+            return None
+        text = f"called a second time with the same inputs, it differs: {again.difference.text}"
+        return Difference("nondeterministic", text)
     for a, b, slot in zip(first.arrays, again.arrays, first.posed.slots, strict=True):
         if not np.allclose(a.astype(float), b.astype(float), 0, TOLERANCE, equal_nan=True):
             text = f"called twice with the same inputs, it returned two different {slot.name}"
@@ -137,7 +150,7 @@ def _verdict(
 ) -> Verdict:
     lines = _lines(exercise, tried, related)
     score = sum(line.earned for line in lines)
-    failed = _first_failure(tried, related)
+    failed = _first_failure(exercise, tried, related)
     if failed is None:
         return Verdict(exercise.name, exercise.lesson, "PASS", score, exercise.points, tuple(lines))
     shown, difference, known = failed
@@ -149,13 +162,22 @@ def _verdict(
         exercise.points,
         tuple(lines),
         message=(hidden and difference.untold) or difference.text,
-        where=brief(shown.posed.case, exercise.parameters),
+        where=brief(shown.posed.case, exercise.names(shown.posed.case)),
         built=_built(shown),
-        inputs={} if hidden else shown.posed.inputs,
-        diagnosis=known or diagnose(exercise, tried, shown, difference),
+        # What goes by a procedure is no call that a learner could make with them.
+        inputs={} if hidden or shown.posed.case.way else shown.posed.inputs,
+        diagnosis=_told(known or diagnose(exercise, tried, shown, difference), exercise.stage),
         read=exercise.read,
         printed=shown.outcome.printed,
     )
+
+
+def _told(diagnosis: Diagnosis | None, stage: str) -> Diagnosis | None:
+    """A diagnosis in the words of the lesson."""
+    if diagnosis is None:
+        return None
+    said = (advice.spoken(text, stage) for text in (diagnosis.reason, diagnosis.remedy))
+    return Diagnosis(diagnosis.slug, *said)
 
 
 def _built(shown: Tried) -> str:
@@ -189,29 +211,27 @@ def _group(exercise: Exercise, name: str) -> Group:
 def _lines(exercise: Exercise, tried: list[Tried], related: list[_Related]) -> list[Line]:
     """One line for each group and property, with the points that the groups earn."""
     failed = {item.posed.case.group for item in tried if item.difference}
+    failed |= {UNCHANGED for item in tried if item.mutation}
     core = {group.name for group in exercise.groups if group.core}
-    core_holds = not failed & core
+    earns = not failed & core and tried[0].again is None
     lines = []
     for group in exercise.groups:
         if group.name == UNCHANGED:
             returned = [item for item in tried if item.outcome.returned is not None]
-            holds = not any(item.mutation for item in tried) if returned else None
+            holds = UNCHANGED not in failed if returned else None
         else:
             was_tried = any(item.posed.case.group == group.name for item in tried)
             holds = group.name not in failed if was_tried else None
             if holds is False and failed & {*group.needs, *core} - {group.name}:
                 holds = None  # what failed there may be no more than what failed before
-        earned = group.worth if holds and core_holds else 0.0
+        earned = group.worth if holds and earns else 0.0
         lines.append(Line(group.claim, holds, earned, group.worth))
     for item in related:
         relation = item.relation
-        earned = relation.worth if item.holds and core_holds else 0.0
+        earned = relation.worth if item.holds and earns else 0.0
         lines.append(Line(relation.claim, item.holds, earned, relation.worth))
     lines += [Line(prop.claim, _holds(prop, tried)) for prop in exercise.properties]
-    if tried[0].arrays is None:
-        agree = None
-    else:
-        agree = not (tried[0].difference and tried[0].difference.slug == "nondeterministic")
+    agree = None if tried[0].arrays is None else tried[0].again is None
     return [*lines, Line("two calls agree", agree)]
 
 
@@ -227,9 +247,15 @@ def _holds(prop: Property, tried: list[Tried]) -> bool | None:
 
 
 def _first_failure(
-    tried: list[Tried], related: list[_Related]
+    exercise: Exercise, tried: list[Tried], related: list[_Related]
 ) -> tuple[Tried, Difference, Diagnosis | None] | None:
-    """The first thing that matters: groups in their order, then changed inputs, then relations."""
+    """The first thing that matters.
+
+    First comes an answer that differs from itself; then groups in their order, changed inputs and
+    relations.
+    """
+    if tried[0].again:
+        return tried[0], tried[0].again, None
     changed = next(((item, item.mutation, None) for item in tried if item.mutation), None)
     for item in tried:
         if item.difference:
@@ -241,11 +267,11 @@ def _first_failure(
     for pair in related:
         if pair.holds is None and pair.tried is not None and pair.tried.difference is not None:
             difference = pair.tried.difference
-            return pair.tried, difference, without_numbers(pair.tried, difference)
+            return pair.tried, difference, without_numbers(exercise, pair.tried, difference)
         if pair.holds is False and pair.tried is not None:
             relation = pair.relation
             diagnosis = Diagnosis(relation.slug, relation.reason, relation.remedy)
-            text = f"it does not hold that {relation.claim}"
+            text = f"this does not hold: {relation.claim}"
             return pair.tried, Difference(relation.slug, text), diagnosis
     return None
 

@@ -58,12 +58,12 @@ REGISTRY: tuple[str | Lesson, ...] = (
     "04-scaling",
     "05-pytorch",
     "06-causal-mask",
-    Lesson("07-multi-head", "Multi-head", "several readers at the desk", 60),
-    Lesson("08-cross-attention", "Cross-attention", "asking someone else's shelf", 45),
-    Lesson("09-position", "Position", "order has to be told", 60),
-    Lesson("10-training", "Training", "what the weights learn", 75),
-    Lesson("11-cost", "Cost", "the N² wall, and the ways around it", 75),
-    Lesson("12-gpu-sdpa", "GPU", "the call you use in production", 60),
+    "07-multi-head",
+    "08-cross-attention",
+    "09-position",
+    "10-training",
+    "11-cost",
+    "12-gpu-sdpa",
 )
 
 

@@ -143,7 +143,8 @@ RESHAPED: Part = (
         "reshaped-not-transposed",
         "The keys were reshaped to (d_k, M). The shape is right, but the entries were refilled in "
         "reading order, so that each column holds pieces of several keys.",
-        "Transpose: entry [i][j] belongs at [j][i]. In arrays swap the last two axes.",
+        "Transpose: entry [i][j] belongs at [j][i].«| Swap the last two axes.| Swap the last two "
+        "axes.»",
         {"score": lambda q, k: q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])},
     ),
 )

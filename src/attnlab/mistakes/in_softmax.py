@@ -51,8 +51,8 @@ SOFTMAX: Part = (
     ),
     wrong(
         "divided-by-max",
-        "The largest weight is 1 and the others are measured against it, so they add up to more "
-        "than 1.",
+        "The largest weight is 1 and the others are measured against it, so together they add up "
+        "to more than 1.",
         "Divide by the sum of the exponentials. The maximum is for subtracting from the scores.",
         {"weigh": lambda s: (s - s.amax(-1, keepdim=True)).exp()},
     ),
@@ -98,9 +98,10 @@ SOFTMAX: Part = (
     ),
     wrong(
         "rounded",
-        "The weights are rounded to three decimals.",
+        "The weights are rounded to three or four decimals.",
         "Return them as they are; round when you print.",
         {"weigh": lambda s: softmax(s).round(decimals=3)},
+        {"weigh": lambda s: softmax(s).round(decimals=4)},
     ),
     wrong(
         "softmax-twice",
@@ -192,7 +193,8 @@ PRECISION: Part = (
         "computed-in-float32",
         "Softmax was computed in float32, and about 7 digits are left of the 16 that the inputs "
         "have. That is usual where inputs are float16; float64 ones it makes worse.",
-        "Leave out `dtype=torch.float32` or `.float()`, or use it for smaller dtypes alone.",
+        "Leave out «`.astype(np.float32)`|`dtype=torch.float32` or `.float()`», or use it for "
+        "smaller dtypes alone.",
         {"weigh": lambda s: torch.softmax(s, -1, dtype=torch.float32).to(s.dtype)},
     ),
 )
@@ -247,10 +249,10 @@ def _mean(scores: Tensor) -> Tensor:
 
 
 UNSTABLE = (
-    "e to a large power overflows (beyond 709 in float64), which is an OverflowError in Python and "
-    "inf in arrays, where inf / inf is NaN; e to a very negative one is 0, and a sum of 0 is "
-    "divided by.",
-    "Subtract the largest score from all of them before `exp`, in a matrix each row's own. The "
+    "e to a power above 709 is too large for a float: it «raises OverflowError|becomes inf, and "
+    "inf / inf is NaN|becomes inf, and inf / inf is NaN». e to a power below -745 is 0, and where "
+    "all are, their sum is 0 and is divided by.",
+    "Before `exp`, subtract from each score the largest of those that it shares a sum with. The "
     "weights stay the same, as the factor cancels, and the largest exponent becomes 0.",
 )
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from attnlab.exercise import Mistake
+from attnlab.exercise import Mistake, State
 from attnlab.reference import tensor
 
 Tensor = torch.Tensor
@@ -141,6 +141,8 @@ class Variation:
     ways: tuple[dict[str, Any], ...]
 
 
+GIVEN = " The given `attend` has this part right."  # from lesson 07 on
+
 # What is common enough to be looked for in twos.
 COMMON = frozenset(
     (
@@ -161,15 +163,18 @@ def wrong(slug: str, reason: str, remedy: str, *ways: dict[str, Any]) -> Variati
     return Variation(slug, reason, remedy, ways)
 
 
-def mistakes_in(answer: Answer, *parts: Part, without: Collection[str] = ()) -> tuple[Mistake, ...]:
+def mistakes_in(
+    answer: Answer, *parts: Part, without: Collection[str] = (), beside: str = ""
+) -> tuple[Mistake, ...]:
     """A Mistake for each way to make each mistake of an exercise's parts.
 
     Args:
         answer: makes the exercise's function out of a recipe.
         without: slugs that give the right numbers here, or those of another one.
+        beside: said after each remedy.
     """
     return tuple(
-        Mistake(one.slug, answer(Recipe(**way)), one.reason, one.remedy)
+        Mistake(one.slug, answer(Recipe(**way)), one.reason, one.remedy + beside)
         for part in parts
         for one in part
         if one.slug not in without
@@ -219,6 +224,6 @@ def detached(answer: Callable[..., Any], *positions: int) -> Mistake:
 
 
 def _cut(arg: Any) -> Any:
-    if isinstance(arg, dict):
-        return {name: part.detach() for name, part in arg.items()}
+    if isinstance(arg, State):
+        return State({name: part.detach() for name, part in arg.items()}, arg.sizes)
     return arg.detach()

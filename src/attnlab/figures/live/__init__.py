@@ -15,19 +15,36 @@ if TYPE_CHECKING:
     from attnlab.figures.live.cost import Cost
     from attnlab.figures.live.heads import Heads
     from attnlab.figures.live.mask_painter import MaskPainter
+    from attnlab.figures.live.rotary_arrows import RotaryArrows
     from attnlab.figures.live.saturation import Saturation
     from attnlab.figures.live.soft_lookup import SoftLookup
+    from attnlab.figures.live.tiles import Tiles
+    from attnlab.figures.live.training_scrubber import TrainingScrubber
     from attnlab.figures.live.who_listens import WhoListens
 
-__all__ = ["ByHand", "Cost", "Heads", "MaskPainter", "Saturation", "SoftLookup", "WhoListens"]
+__all__ = [
+    "ByHand",
+    "Cost",
+    "Heads",
+    "MaskPainter",
+    "RotaryArrows",
+    "Saturation",
+    "SoftLookup",
+    "Tiles",
+    "TrainingScrubber",
+    "WhoListens",
+]
 
 _HOMES = {
     "ByHand": "by_hand",
     "Cost": "cost",
     "Heads": "heads",
     "MaskPainter": "mask_painter",
+    "RotaryArrows": "rotary_arrows",
     "Saturation": "saturation",
     "SoftLookup": "soft_lookup",
+    "Tiles": "tiles",
+    "TrainingScrubber": "training_scrubber",
     "WhoListens": "who_listens",
 }
 

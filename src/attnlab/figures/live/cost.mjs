@@ -1,17 +1,6 @@
 // Draws Cost: sliders, counts and what fits as tables, charts made by Python, and a button to measure.
 
-import { element, mount, setText, slider } from "./figure.mjs";
-
-/** A table with a row for each line of words, the first of which names it. */
-function lines(caption, heads) {
-  const body = element("tbody");
-  const top = heads.map((head) => element(head ? "th" : "td", head ? { scope: "col" } : {}, head));
-  const node = element("table", { class: "lines" },
-    element("caption", {}, caption), element("thead", {}, element("tr", {}, ...top)), body);
-  const paint = (rows) => body.replaceChildren(...rows.map(([name, ...cells]) =>
-    element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((cell) => element("td", {}, cell)))));
-  return { node, paint };
-}
+import { element, lines, mount, setText, slider } from "./figure.mjs";
 
 function draw(body, model) {
   let parts;

@@ -1,4 +1,4 @@
-// What all figures share in the browser: elements, colours, the grid, bars, sliders, the frame.
+// What all figures share in the browser: elements, colours, the grid, bars, tables, sliders, the frame.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -175,6 +175,19 @@ export function bars({ names }) {
   };
 }
 
+// A table whose rows come from Python --------------------------------------------------------------
+
+/** paint(rows) draws lines of words, the first of which names the line. */
+export function lines(caption, heads) {
+  const body = element("tbody");
+  const top = heads.map((head) => element(head ? "th" : "td", head ? { scope: "col" } : {}, head));
+  const node = element("table", { class: "lines" },
+    element("caption", {}, caption), element("thead", {}, element("tr", {}, ...top)), body);
+  const paint = (rows) => body.replaceChildren(...rows.map(([name, ...cells]) =>
+    element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((cell) => element("td", {}, cell)))));
+  return { node, paint };
+}
+
 // What the reader has set and Python has not answered yet -----------------------------------------
 
 const ASKED = "attn-asked"; // to sliders: a message to Python has left
@@ -224,8 +237,18 @@ export function watched(model, onAsked, onAnswered, patience = PATIENCE) {
   return Object.create(model, { send: { value: send } });
 }
 
+/** One message a frame at most, with the last of each value that was asked for. */
+export function latest(send, frame = requestAnimationFrame) {
+  let waiting = null;
+  return (change) => {
+    if (!waiting) frame(() => { send(waiting); waiting = null; });
+    waiting = { ...waiting, ...change };
+  };
+}
+
 // A slider with its label and its value in words --------------------------------------------------
 
+/** ask(value) does what moving the slider does, value() is where it is: what the reader set, or Python. */
 export function slider({ label, min, max, step, value, says, onInput }) {
   const field = element("input", { type: "range", min, max, step });
   const shown = element("output");
@@ -236,17 +259,18 @@ export function slider({ label, min, max, step, value, says, onInput }) {
     setText(shown, words);
   };
   const mine = unanswered(field, () => show(...good));
-  field.addEventListener("input", () => {
-    mine.keep(field.value);
-    show(field.value);
-    onInput(Number(field.value));
-  });
+  const ask = (number) => {
+    mine.keep(number);
+    show(number);
+    onInput(Number(number));
+  };
+  field.addEventListener("input", () => ask(field.value));
   const set = (...answer) => {
     good = answer;
     if (mine.value === null) show(...good);
   };
   set(value);
-  return { node: element("label", { class: "slider" }, `${label} `, field, shown), set };
+  return { node: element("label", { class: "slider" }, `${label} `, field, shown), set, ask, value: () => Number(field.value) };
 }
 
 // The frame ---------------------------------------------------------------------------------------

@@ -7,15 +7,14 @@ place when it is asked for, never on import.
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import torch
-from torch.overrides import TorchFunctionMode
 
+from attnlab.bench.held import held_by
+from attnlab.bench.timed import one_thread
 from attnlab.figures.live.counts import MIB, SIZES, score_bytes, total_flops
 
 LENGTHS = tuple(2**power for power in range(6, 14))
@@ -63,45 +62,6 @@ def plain_attention(
     return (weights @ v).transpose(0, 1).reshape(n, d) @ w_o
 
 
-class Held(TorchFunctionMode):
-    """Watches what PyTorch makes: the most bytes of tensors that were alive at once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = self.most = 0
-        self._known: set[int] = set()
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
-        given = {each.untyped_storage().data_ptr() for each in args if torch.is_tensor(each)}
-        if torch.is_tensor(made):
-            storage = made.untyped_storage()
-            if storage.data_ptr() not in given:  # a view holds nothing of its own
-                self._watch(storage)
-        return made
-
-    def _watch(self, storage: torch.UntypedStorage) -> None:
-        place, size = storage.data_ptr(), storage.nbytes()
-        if place in self._known:
-            return
-
-        def gone() -> None:
-            self._known.discard(place)
-            self.now -= size
-
-        self._known.add(place)
-        self.now += size
-        self.most = max(self.most, self.now)
-        weakref.finalize(storage, gone)
-
-
-def held_by(run: Callable[[], torch.Tensor]) -> int:
-    """The most bytes of tensors that a run made and held at once, its inputs not counted."""
-    with Held() as held:
-        run()
-    return held.most
-
-
 def shortest(run: Callable[[], Any], until: float) -> float:
     """Seconds of the shortest of some runs; after `until`, no second one starts."""
     times: list[float] = []
@@ -110,17 +70,6 @@ def shortest(run: Callable[[], Any], until: float) -> float:
         run()
         times.append(perf_counter() - start)
     return min(times)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """PyTorch on one core; threads that wait for each other on a busy machine are hard to time."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def measure(d: int, heads: int, dtype: str) -> Measured:

@@ -1,15 +1,6 @@
 // Draws Saturation: two sliders, two pictures that Python made, and a table of measures.
 
-import { element, mount, setText, slider } from "./figure.mjs";
-
-/** One message a frame at most, the last of those that were asked for. */
-export function latest(send, frame = requestAnimationFrame) {
-  let waiting = null;
-  return (change) => {
-    if (!waiting) frame(() => { send(waiting); waiting = null; });
-    waiting = { ...waiting, ...change };
-  };
-}
+import { element, latest, mount, setText, slider } from "./figure.mjs";
 
 function draw(body, model) {
   const { widths, readers, ways, table } = model.get("state");

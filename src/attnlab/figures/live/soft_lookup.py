@@ -20,6 +20,7 @@ MOST_KEYS = 12  # arrows that can be told apart
 ROOM = 1.5  # the plane reaches so much further than the farthest entry of a key
 EDGE = 100  # of the drawing, from its middle
 SLOPE_LENGTH, HEAD = 30, 7  # of the slope's arrow, and of any arrow's head
+_CELL = "padding:1px 8px;font-weight:normal"
 DIRECTIONS = range(-60, 121, 30)  # of the still figure's query, degrees
 
 
@@ -151,7 +152,9 @@ class SoftLookup(Figure):
             for step, label in enumerate(steps)
         )
         pictures = [
-            _drawing(state) + f"<p>{html.escape(state['told'])}</p>" for state in steps.values()
+            f'<div style="display:flex;flex-wrap:wrap;gap:16px;align-items:center">'
+            f"{_drawing(state)}{_columns(state)}</div><p>{html.escape(state['told'])}</p>"
+            for state in steps.values()
         ]
         content = fallback.stepper(mark, len(steps)) + radios + fallback.listed(pictures)
         return fallback.framed(content, repr(self), mark)
@@ -281,11 +284,48 @@ def _drawing(state: Values) -> str:
             arrows["keys"], arrows["labels"], state["books"], state["soft"]["weights"], strict=True
         )
     )
+    name, across = 'font-size="8" fill="currentColor"', f"M{-EDGE} 0H{EDGE} M0 {-EDGE}V{EDGE}"
+    right, up = map(html.escape, state["axes"])
+    axes = (
+        f'<path d="{across}" {line} stroke="currentColor" stroke-width="0.5"/>'
+        f'<text x="{EDGE}" y="9" {name} text-anchor="end">{right}</text>'
+        f'<text x="3" y="{4 - EDGE}" {name}>{up}</text>'
+    )
     said = html.escape(state["told"], quote=True)
     size = EDGE + 10
     return (
         f'<svg role="img" aria-label="{said}" viewBox="{-size} {-size} {2 * size} {2 * size}" '
-        f'style="width:100%;max-width:340px;display:block">{keys}'
+        f'style="width:100%;max-width:340px;display:block">{axes}{keys}'
         f'<path d="{arrows["query"]}" {line} stroke="currentColor" stroke-width="3"/>'
         f'<path d="{arrows["slope"]}" {line} stroke="#d55e00" stroke-width="2"/></svg>'
     )
+
+
+def _columns(state: Values) -> str:
+    """The hard and the soft answer side by side: weights, answers, slopes."""
+    first, sides = state["entries"][0], [state["hard"], state["soft"]]
+    lines = {
+        **{f"weight of {book}": ("weights", m, 3) for m, book in enumerate(state["books"])},
+        **{entry: ("answer", j, 2) for j, entry in enumerate(state["entries"])},
+        **{
+            f"slope of {first} along {axis}": ("slope", i, 2)
+            for i, axis in enumerate(state["axes"])
+        },
+    }
+    rows = "".join(
+        f'<tr><th scope="row" style="{_CELL};text-align:left">{html.escape(name)}</th>'
+        + "".join(
+            f'<td style="{_CELL};text-align:right">{_entry(side[kind], at, digits)}</td>'
+            for side in sides
+        )
+        + "</tr>"
+        for name, (kind, at, digits) in lines.items()
+    )
+    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in ("hard", "soft"))
+    return f'<table style="border-collapse:collapse"><tr><td></td>{head}</tr>{rows}</table>'
+
+
+def _entry(numbers: Sequence[float] | None, at: int, digits: int) -> str:
+    if numbers is None:
+        return "none"
+    return f"{round(numbers[at], digits) + 0.0:.{digits}f}".replace("-", "−")

@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="06-causal-mask",
     title="Causal mask",
     builds="no looking ahead",
-    minutes=75,
+    minutes=80,
     stage="torch",
     heading="No looking ahead",
 )

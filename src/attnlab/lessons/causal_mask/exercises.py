@@ -16,15 +16,31 @@ from attnlab.exercise import (
     Group,
     Mistake,
     Property,
-    Relation,
     Slot,
     unchanged,
 )
 from attnlab.inputs import ones_in_turn, sizes
 from attnlab.lessons.causal_mask import LESSON
-from attnlab.lessons.pytorch.exercises import IN_WEIGHING, REFUSED, SHARES, normal
+from attnlab.lessons.pytorch.exercises import (
+    IN_WEIGHING,
+    REFUSED,
+    ROOT,
+    SECOND,
+    SHARES,
+    normal,
+)
 from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import Recipe, Tensor, detached, mistakes_in, pairs_in
+from attnlab.mistakes.recipe import (
+    INFINITY,
+    Part,
+    Recipe,
+    Tensor,
+    detached,
+    mistakes_in,
+    pairs_in,
+    wrong,
+)
+from attnlab.relations import future_relation, with_other_future
 
 # causal_mask ---------------------------------------------------------------------------------
 
@@ -81,6 +97,12 @@ CAUSAL_MASK = Exercise(
             "mask-off-by-one",
             lambda n, device=None: torch.ones(n, n).triu(2).bool(),
             "The mask begins one too far to the right: each token sees the next one.",
+            "Begin one above the diagonal: `diagonal=1`.",
+        ),
+        Mistake(
+            "mask-off-by-one",
+            lambda n, device=None: torch.ones(n, n).triu(-1).bool(),
+            "The mask begins one below the diagonal: no token sees itself or the one before it.",
             "Begin one above the diagonal: `diagonal=1`.",
         ),
         Mistake(
@@ -144,10 +166,17 @@ def _far_apart(rng: np.random.Generator) -> tuple[Tensor, ...]:
 
 
 def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
-    for _ in range(2):
-        yield Case("values", _sentence(rng, *sizes(rng, 5)), exact_zeros=True)
+    yield Case("values", _sentence(rng, *sizes(rng, 5)), exact_zeros=True)
+    x, *matrices = _sentence(rng, *sizes(rng, 5))
+    x[:, rng.integers(x.shape[1])] = 0.0
+    yield Case("values", (x, *matrices), note="one token is 0", exact_zeros=True)
+    among = sizes(rng, 5)
+    first, second = _sentence(rng, *among), _sentence(rng, *among)
+    yield Case("values", second, earlier=first, note=SECOND, exact_zeros=True)
     *others, Wv = _sentence(rng, *sizes(rng, 5))
     yield Case("gradient", (*others, Wv * 1e5), gradient=True)
+    sentence, note = _sentence(rng, *sizes(rng, 5)), "x needs no gradient"
+    yield Case("gradient", sentence, gradient=True, fixed=(0,), note=note)
     for one in ones_in_turn(rng, 5):
         yield Case("single", _sentence(rng, *one), note="one of the sizes is 1")
     sentence = _sentence(rng, *sizes(rng, 5))
@@ -165,8 +194,8 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     x, *matrices = _sentence(rng, *sizes(rng, 5, 3))
     for place, name in enumerate(("Wq", "Wk", "Wv")):
         matrix = matrices[place]
-        for wrong, how in ((matrix[:-1], "few"), (torch.cat([matrix, matrix[:1]]), "many")):
-            changed = [*matrices[:place], wrong, *matrices[place + 1 :]]
+        for misfit, how in ((matrix[:-1], "few"), (torch.cat([matrix, matrix[:1]]), "many")):
+            changed = [*matrices[:place], misfit, *matrices[place + 1 :]]
             note = f"{name} has a row too {how} for x"
             yield Case("refuses", (x, *changed), raises=REFUSED, note=note)
     Wq, Wk, Wv = matrices
@@ -191,25 +220,28 @@ def _attend(recipe: Recipe) -> Callable[..., Any]:
     return attention
 
 
-CUT = 2  # tokens after this one are the future, where a relation changes it
-
-
 def _other_future(rng: np.random.Generator) -> tuple[Case, Case]:
     x, *matrices = _sentence(rng, 2, 5, 6, 4, 3)
-    changed = x.clone()
-    changed[:, CUT + 1 :] = normal(rng, 2, 5 - CUT - 1, 6, std=3.0)
+    changed = with_other_future(rng, x)
     return Case("values", (x, *matrices)), Case("values", (changed, *matrices))
-
-
-def _same_past(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
-    return all(
-        np.allclose(a[:, : CUT + 1], b[:, : CUT + 1], 0, 1e-9)
-        for a, b in zip(one, other, strict=True)
-    )
 
 
 def _sees_no_future(args: tuple[Any, ...], out: np.ndarray, weights: np.ndarray) -> bool:
     return bool((np.triu(weights, 1) == 0).all())
+
+
+ZEROS: Part = (
+    wrong(
+        "zero-scores-blocked",
+        "Blocked positions are found as scores of 0. A score that may be read can be 0 as well, "
+        "and was blocked too.",
+        "Ask the mask what is blocked, not the scores.",
+        {
+            "hide": lambda s, blocked: s.masked_fill(blocked | (s == 0), -INFINITY),
+            "empty": lambda a, rows: a,
+        },
+    ),
+)
 
 
 ATTENTION = Exercise(
@@ -258,6 +290,8 @@ ATTENTION = Exercise(
             in_attention.FAR_BELOW,
             in_attention.CAUSAL,
             in_attention.GRADIENTS,
+            ROOT,
+            ZEROS,
             without=("not-the-maximum-subtracted",),  # a row's scores are much alike, see `_alike`
         ),
         detached(_oracle, 1, 2, 3),
@@ -275,16 +309,7 @@ ATTENTION = Exercise(
         Property("the upper triangle of the weights is exactly 0", _sees_no_future),
         *SHARES,
     ),
-    relations=(
-        Relation(
-            "changing the future changes nothing in the past",
-            _other_future,
-            _same_past,
-            slug="future-leaks",
-            reason="A token's output changed when only later tokens did.",
-            remedy="Find where a row of scores uses keys that come after it.",
-        ),
-    ),
+    relations=(future_relation("changing the future changes nothing in the past", _other_future),),
     fused_banned=True,
 )
 
@@ -454,9 +479,9 @@ DECODER_MASK = Exercise(
         Mistake(
             "padding-on-queries",
             lambda lengths, n: ~_blocked(n) & _padding(lengths, n)[:, None, :, None],
-            "Padding was blocked as a query, in the rows. It has to be blocked as a key, in the "
-            "columns.",
-            "Give the padding mask the shape (B, 1, 1, n).",
+            "Queries that are padding may attend to nothing: padding was blocked in the rows. It "
+            "has to be blocked as a key, in the columns, and nowhere else.",
+            "Combine with one padding mask alone, of shape (B, 1, 1, n).",
         ),
         Mistake(
             "mask-transposed",
@@ -491,6 +516,18 @@ DECODER_MASK = Exercise(
             lambda lengths, n: _blocked(n) & _padding(lengths, n)[:, None, None, :],
             "The causal mask says True = blocked and was used as True = attend.",
             "Negate `causal_mask(n)` before you combine.",
+        ),
+        Mistake(
+            "not-of-both",
+            lambda lengths, n: ~(_blocked(n) & _padding(lengths, n)[:, None, None, :]),
+            "`~` turns round both masks together: all is open but real keys of the future.",
+            "Turn the causal mask round alone, then combine: `~blocked & real`.",
+        ),
+        Mistake(
+            "padding-reads-itself",
+            lambda lengths, n: _decoder(lengths, n) | torch.eye(n, dtype=torch.bool),
+            "A dummy may read itself: the diagonal stayed open where the key is padding.",
+            "Close the columns of padding in every row. Nobody reads a dummy's output.",
         ),
         Mistake(
             "padding-inverted",

@@ -1,4 +1,4 @@
-"""Lesson 06's figures: hiding scores, masks of three models, masked weights, a loss that cheats."""
+"""Lesson 06's figures: a ladder to causal weights, masks, masked weights, a loss that cheats."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from attnlab.figures.picture import (
     BLUE,
+    GREEN,
     GREY,
     ORANGE,
     STYLE,
@@ -20,7 +21,6 @@ from attnlab.figures.picture import (
     new_figure,
 )
 
-SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
 OPEN_OR_BLOCKED = ListedColormap(["#ffffff", "#9ecae1"])
 HATCH = "///"
 Numbers = Any  # nested lists, an array or a tensor
@@ -44,44 +44,46 @@ def _mark_blocked(place: Axes, image: Any, weights: np.ndarray, blocked: np.ndar
             text.set_text("0" if number == 0 else f"{number:.2f}")
 
 
-def hide_then_share(scores: Numbers, tokens: Sequence[str]) -> Picture:
-    """Scaled scores, the same with the future at −∞, and the weights that come of it.
+def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequence[str]) -> Picture:
+    """From a loop over the past to learned weights, in four panels.
 
     Args:
-        scores: (N, N), scaled.
+        averages: (N, N), the matrix that averages the past.
+        scores: (N, N), 0 where a book may be read and −∞ where not: softmax gives the averages.
+        weights: (N, N), of scores that queries and keys have set.
         tokens: N labels.
     """
-    before = np.asarray(scores, dtype=float)
-    blocked = np.triu(np.ones_like(before), 1).astype(bool)
-    powers = np.where(blocked, 0.0, np.exp(before))
-    weights = powers / powers.sum(axis=1, keepdims=True)
-    limit = float(abs(before).max())
-    figure, axes = new_figure(columns=3, width=11.5, height=3.1)
-    first = draw_heatmap(
-        axes[0, 0], before, tokens, tokens, "1. scaled scores", (-limit, limit), SIGNED
+    blocked = np.isneginf(np.asarray(scores, dtype=float))
+    figure, axes = new_figure(columns=4, width=14.5, height=3.5)
+    places = axes[0]
+    _draw_mask(places[0], ~blocked, tokens, tokens, "1. loop: which books are read")
+    places[0].tick_params("x", rotation=0)  # as in the other panels; and so is the aspect:
+    places[0].set_aspect("auto")  # with another one the layout loses the first label in the dark
+    heatmaps = (
+        ("2. one matrix: 1/n each", averages),
+        ("3. scores for softmax", averages),  # coloured by what softmax makes of them
+        ("4. queries and keys", weights),
     )
-    hidden = np.where(blocked, 0.0, before)
-    draw_heatmap(axes[0, 1], hidden, tokens, tokens, "2. the future: −∞", (-limit, limit), SIGNED)
-    for text, below in zip(axes[0, 1].texts, blocked.ravel(), strict=True):
-        if below:
-            text.set(text="−∞", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5})
-    last = draw_heatmap(axes[0, 2], weights, tokens, tokens, "3. softmax of each row")
-    _mark_blocked(axes[0, 2], last, weights, blocked)
-    _hatch(axes[0, 1], blocked)
-    for place in axes[0]:
+    for place, (title, numbers) in zip(places[1:], heatmaps, strict=True):
+        matrix = np.asarray(numbers, dtype=float)
+        image = draw_heatmap(place, matrix, tokens, tokens, title)
+        _mark_blocked(place, image, matrix, blocked)
         place.set_xlabel("keys")
-    axes[0, 0].set_ylabel("queries")
-    figure.colorbar(first, ax=axes[0, 1], label="scaled score")
-    figure.colorbar(last, ax=axes[0, 2], label="weight")
+    for text, hidden in zip(places[2].texts, blocked.ravel(), strict=True):
+        text.set_text("−∞" if hidden else "0")
+    places[0].set_ylabel("queries")
+    figure.colorbar(image, ax=axes, label="weight")
     rows = "; ".join(
         f"{token} {', '.join(f'{weight:.2f}' for weight in row)}"
-        for token, row in zip(tokens, weights, strict=True)
+        for token, row in zip(tokens, np.asarray(weights, dtype=float), strict=True)
     )
     return Picture(
         figure,
-        f"Three heatmaps for '{' '.join(tokens)}'. First the scaled scores; then the same with "
-        f"the {int(blocked.sum())} cells above the diagonal hatched and set to minus infinity; "
-        f"then the weights, row by row: {rows}.",
+        f"Four panels for '{' '.join(tokens)}', one row a query, one column a key; the "
+        f"{int(blocked.sum())} cells above the diagonal are hatched. First, which books each "
+        "reader's loop reads. Second, the matrix of averages: row n has 1/n in its first n cells. "
+        "Third, scores of 0 and minus infinity, coloured by their softmax, which is the second "
+        f"panel. Fourth, the weights that queries and keys set, row by row: {rows}.",
     )
 
 
@@ -218,37 +220,33 @@ def weights_in_panels(
     )
 
 
-def losses(curves: Mapping[str, Sequence[float]], floor: float, label: str) -> Picture:
-    """Training losses, and the best that an honest model can reach.
+def losses(panels: Mapping[str, tuple[Mapping[str, Sequence[float]], float, str]]) -> Picture:
+    """Training losses on several texts, each with the best that an honest model can reach.
 
     Args:
-        curves: for each model, its loss at every step.
-        floor: the honest best.
-        label: what the floor is.
+        panels: for each text, the loss of each model at every step, the honest best and its label.
     """
-    figure, axes = new_figure(width=8.5, height=3.3)
-    place = axes[0, 0]
+    figure, axes = new_figure(columns=len(panels), width=11.5, height=3.4, sharey=True)
     words = []
-    for (name, curve), (colour, line) in zip(
-        curves.items(), ((ORANGE, "--"), (BLUE, "-")), strict=False
-    ):
-        place.plot(curve, color=colour, linestyle=line, label=name)
-        words.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f}")
-    place.axhline(floor, color=GREY, linewidth=1, zorder=0)
-    place.annotate(
-        label,
-        (1, floor),
-        xycoords=("axes fraction", "data"),
-        xytext=(0, 4),
-        textcoords="offset points",
-        ha="right",
-        color=GREY,
-        fontsize=STYLE["font.size"] - 1,
-    )
-    place.set(xlabel="step", ylabel="loss, nats", ylim=(-0.05, None))
-    place.legend(frameon=False, loc="center right")
-    return Picture(
-        figure,
-        f"Training loss over {len(next(iter(curves.values())))} steps, with a line at "
-        f"{floor:.2f}, {label}. {'; '.join(words)}.",
-    )
+    for place, (text, (curves, floor, label)) in zip(axes[0], panels.items(), strict=True):
+        for (name, curve), (colour, line) in zip(
+            curves.items(), ((ORANGE, "--"), (BLUE, "-"), (GREEN, ":")), strict=False
+        ):
+            place.plot(curve, color=colour, linestyle=line, label=name)
+            words.append(f"{text}, {name}: from {curve[0]:.1f} to {curve[-1]:.2f}")
+        place.axhline(floor, color=GREY, linewidth=1, zorder=0)
+        place.annotate(
+            label,
+            (1, floor),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="right",
+            color=GREY,
+            fontsize=STYLE["font.size"] - 1,
+        )
+        place.set(xlabel="step", title=text, ylim=(-0.05, None))
+        place.legend(frameon=False, loc="center right")
+        words.append(f"a line at {floor:.2f}, {label}")
+    axes[0, 0].set_ylabel("loss, nats")
+    return Picture(figure, f"Training losses, a panel a text. {'; '.join(words)}.")

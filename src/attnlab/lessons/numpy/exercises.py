@@ -21,7 +21,7 @@ from attnlab.exercise import (
 from attnlab.inputs import alike, far_rows, holes, near_rows, ones_in_turn, qkv, sizes, tied_rows
 from attnlab.lessons.numpy import LESSON
 from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import Recipe, mistakes_in
+from attnlab.mistakes.recipe import Part, Recipe, Variation, mistakes_in
 from attnlab.reference import attend, softmax, tensor, weights
 
 Arrays = Any  # arrays from a case
@@ -51,6 +51,11 @@ def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
         yield Case("large", (blocked,), note="some scores are -inf", exact_zeros=True)
 
 
+def _summed_along_last_axis(scores: np.ndarray, axis: int = -1) -> np.ndarray:
+    powers: np.ndarray = np.exp(scores - scores.max(axis, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
 def _maximum_along_last_axis(scores: Arrays, axis: int = -1) -> np.ndarray:
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=axis, keepdims=True))
@@ -65,7 +70,7 @@ SOFTMAX = Exercise(
     read="Softmax that does not overflow",
     returns=(Slot("weights", "ndarray", "…"),),
     groups=(
-        Group("values", "equals torch.softmax over the last axis", 0.5, core=True),
+        Group("values", "equals softmax over the last axis", 0.5, core=True),
         Group("axis", "takes any axis", 0.125),
         Group("large", "is stable at ±10,000 and exactly 0 at -inf", 0.25),
         unchanged(0.125),
@@ -86,6 +91,12 @@ SOFTMAX = Exercise(
             lambda scores, axis=-1: softmax(scores),
             "Softmax ran over the last axis, whatever `axis` says.",
             "Pass `axis` on to `max` and `sum`.",
+        ),
+        Mistake(
+            "axis-ignored",
+            _summed_along_last_axis,
+            "The maximum is taken along `axis`, and the sum over the last axis.",
+            "Pass `axis` on to `sum` as well.",
         ),
         Mistake(
             "maximum-along-last-axis",
@@ -118,12 +129,18 @@ def _project_cases(rng: np.random.Generator) -> Iterator[Case]:
     X, W = pair()
     yield Case("bias", (X, W), {"b": rng.normal(size=W.shape[1])})
     X, W = pair(2, among=sizes(rng, 3, 3))
-    b = rng.normal(size=W.shape[1])
-    yield Case("batch", (X, W, b), note="X has a batch axis")
+    yield Case("batch", (X, W), note="X has a batch axis")
     yield Case("batch", pair(2, 3), note="X has two leading axes")
-    yield Case("batch", (X, W, b), laid="views", note="X and W are views")
+    yield Case("batch", (X, W), laid="views", note="X and W are views")
+    b = rng.normal(size=W.shape[1])
+    yield Case("bias", (X, W, b), note="X has a batch axis")
     for wrong, how in ((W[:-1], "few"), (np.concatenate([W, W[:1]]), "many")):
         yield Case("refuses", (X[0], wrong), raises="ValueError", note=f"W has a row too {how}")
+    for args, note in (  # einsum repeats a size of 1
+        ((X[0, :, :1], W), "X is one wide and W has more rows"),
+        ((X[0], W[:1]), "W has one row and X is wider"),
+    ):
+        yield Case("refuses", args, raises="ValueError", note=note)
 
 
 def _project(X: Arrays, W: Arrays, b: Arrays = None) -> np.ndarray:
@@ -140,8 +157,8 @@ PROJECT = Exercise(
     read="One einsum per arrow",
     returns=(Slot("projected", "ndarray", "… N k"),),
     groups=(
-        Group("plain", "equals F.linear without a bias", 0.375, core=True),
-        Group("bias", "adds the bias to every token", 0.25),
+        Group("plain", "equals X W where there is no bias", 0.375, core=True),
+        Group("bias", "adds the bias to every token", 0.25, needs=("batch",)),
         Group("batch", "takes any leading axes", 0.125),
         Group("refuses", "raises ValueError when X and W do not fit", 0.125),
         unchanged(0.125),
@@ -236,7 +253,10 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     for one in ones_in_turn(rng, 4):
         yield Case("values", qkv(rng, among=one), note="one of the sizes is 1")
     yield Case("values", qkv(rng, 2), laid="views", note="inputs are views")
-    yield Case("mask", with_mask(), note="the mask is (N, M)", exact_zeros=True)
+    q, *others = with_mask()
+    q[rng.integers(len(q))] = 0.0
+    note = "one query is 0, and the mask is (N, M)"
+    yield Case("mask", (q, *others), note=note, exact_zeros=True)
     q, k, v = qkv(rng, 2)
     each = holes(rng, 2, q.shape[-2], k.shape[-2])
     yield Case("mask", (q, k, v, each), note="the mask is (B, N, M)", exact_zeros=True)
@@ -281,6 +301,15 @@ def _rows_are_shares(args: Arrays, out: np.ndarray, A: np.ndarray) -> bool:
 
 
 HIDING = ("mask", "large", "float32")
+SCALE_OF_THE_EXAMPLE: Part = (
+    Variation(
+        "scale-of-the-example",
+        "The scores are divided by 2 whatever their queries are. On paper they were 4 wide; these "
+        "are not.",
+        "Take d_k from the input: it is the size of a query's last axis.",
+        ways=({"scale": lambda at: 0.5},),
+    ),
+)
 
 ATTENTION = Exercise(
     name="scaled_dot_product_attention",
@@ -291,7 +320,7 @@ ATTENTION = Exercise(
     read="The block in five lines",
     returns=(Slot("out", "ndarray", "… N d_v"), Slot("weights", "ndarray", "… N M")),
     groups=(
-        Group("values", "equals F.scaled_dot_product_attention", 1.5, core=True),
+        Group("values", "equals softmax(Q Kᵀ / √d_k) V, and its weights", 1.5, core=True),
         Group("mask", "gives exactly 0 where the mask is False, and shares the rest", 1.25),
         Group("large", "stays right when scores are in the thousands", 0.125),
         Group(
@@ -323,6 +352,7 @@ ATTENTION = Exercise(
         in_softmax.MAXIMA,
         in_softmax.PRECISION,
         in_attention.SCALE,
+        SCALE_OF_THE_EXAMPLE,
         in_attention.SCALE_LATE,
         in_attention.SCALE_BY_FIRST_AXIS,
         in_attention.SCALE_BY_VALUES,
@@ -385,7 +415,7 @@ COUNT = Exercise(
     read="What depends on N, and what on d",
     returns=(Slot("parameters", "int"), Slot("weights", "int")),
     groups=(
-        Group("plain", "counts what three nn.Linear and the weights hold", 0.625, core=True),
+        Group("plain", "counts the entries of three matrices and of the weights", 0.625, core=True),
         Group("bias", "counts the biases when there are any", 0.25),
         unchanged(0.125),
     ),
@@ -403,6 +433,12 @@ COUNT = Exercise(
             _count(lambda n, d, k, v, bias: 2 * (d * k + (k if bias else 0))),
             "W_v is missing.",
             "Add d · d_v for W_v.",
+        ),
+        Mistake(
+            "keys-not-counted",
+            _count(lambda n, d, k, v, bias: _parameters(d, k, v, bias) - d * k - bias * k),
+            "One matrix of width d_k is missing: queries and keys have one each.",
+            "Add d · d_k twice and d · d_v once.",
         ),
         Mistake(
             "same-width-for-all",
@@ -542,7 +578,7 @@ ROUTING = Exercise(
     read="One big matrix, rebuilt for every input",
     returns=(Slot("routing", "ndarray", "N·d_v M·d"),),
     groups=(
-        Group("values", "has the blocks a_nm W_vᵀ, as torch.kron", 1.5, core=True),
+        Group("values", "has the blocks a_nm W_vᵀ", 1.5, core=True),
         Group("zeros", "has a block of 0 where a weight is 0", 0.25),
         unchanged(0.25),
     ),
@@ -628,6 +664,15 @@ ROUTING = Exercise(
             ),
             "The axes were joined in the order n, m, d, v. A row of the result belongs to one "
             "output (n, v) and a column to one input (m, d).",
+            "Bring the axes into the order n, v, m, d before you reshape.",
+        ),
+        Mistake(
+            "columns-by-feature",
+            lambda A, W_v: np.einsum("nm,dv->nvdm", A, W_v).reshape(
+                A.shape[0] * W_v.shape[1], A.shape[1] * W_v.shape[0]
+            ),
+            "Rows are right, and columns go feature by feature: the axes were joined in the order "
+            "n, v, d, m. X.ravel() goes token by token.",
             "Bring the axes into the order n, v, m, d before you reshape.",
         ),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -132,40 +132,6 @@ def two_orders(
         f"Two heatmaps of weights, of '{' '.join(tokens)}' and of '{' '.join(shuffled)}'. The cell "
         f"of query {query} and key {key} is framed in both, in {found[0]} and in {found[1]}.",
     )
-
-
-def growth(
-    lengths: Sequence[int],
-    by_length: Mapping[str, Sequence[int]],
-    sizes: Sequence[int],
-    by_size: Mapping[str, Sequence[int]],
-) -> Picture:
-    """Counts against the number of tokens, and against the width, both axes logarithmic.
-
-    Args:
-        lengths: values of N.
-        by_length: for each label, a count for each of them.
-        sizes: values of d.
-        by_size: for each label, a count for each of them.
-    """
-    figure, axes = new_figure(columns=2, width=9.5, height=3.4, sharey=True)
-    styles = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", ":"))
-    words = []
-    panels = ((lengths, by_length, "tokens, N"), (sizes, by_size, "width, d"))
-    for place, (across, counts, label) in zip(axes[0], panels, strict=True):
-        for (name, numbers), (colour, marker, line) in zip(counts.items(), styles, strict=False):
-            place.loglog(across, numbers, color=colour, marker=marker, linestyle=line, label=name)
-            words.append(
-                f"{name} {numbers[0]:,} at {label[-1]} = {across[0]} and {numbers[-1]:,} at "
-                f"{label[-1]} = {across[-1]}"
-            )
-        place.set_xticks(across, [str(size) for size in across])
-        place.minorticks_off()
-        place.set(xlabel=label, title=f"as {label.split(', ')[1]} grows")
-        place.grid(alpha=0.3)
-    axes[0, 0].set_ylabel("how many")
-    axes[0, 0].legend(frameon=False)
-    return Picture(figure, f"Two log-log plots of counts: {'; '.join(words)}.")
 
 
 def _draw_blocks(

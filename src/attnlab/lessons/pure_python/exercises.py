@@ -21,8 +21,9 @@ from attnlab.inputs import (
     tied_rows,
 )
 from attnlab.lessons.pure_python import LESSON
+from attnlab.lessons.pure_python.adjective import POINT_TO_ADJECTIVE
 from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import Recipe, mistakes_in
+from attnlab.mistakes.recipe import Part, Recipe, Variation, mistakes_in
 from attnlab.reference import attend, softmax, tensor, weights
 
 Matrix = Any  # nested lists from a case, (rows, columns)
@@ -32,6 +33,15 @@ SHARED_ROWS = (
     "Make a new list for every row: `[[0.0] * n for _ in range(m)]`.",
 )
 NOT_RESET = "Put the line that sets it to 0 inside the loop, just before the sum that it is for."
+SCALE_OF_THE_EXAMPLE: Part = (
+    Variation(
+        "scale-of-the-example",
+        "The scores are divided by √3 whatever their queries are. On paper they were 3 wide; these "
+        "are not.",
+        "Take d_k from the input: it is how long a query is.",
+        ways=({"scale": lambda at: 3**-0.5},),
+    ),
+)
 
 
 # matmul --------------------------------------------------------------------------------------
@@ -78,7 +88,7 @@ MATMUL = Exercise(
     read="Rows times columns",
     returns=(Slot("product", "list", "N M"),),
     groups=(
-        Group("values", "equals torch.matmul", 0.5, core=True),
+        Group("values", "equals the product of the two matrices", 0.5, core=True),
         Group("refuses", "raises ValueError when A's columns and B's rows differ in number", 0.25),
         unchanged(0.25),
     ),
@@ -107,7 +117,7 @@ MATMUL = Exercise(
             "sum-off-by-one",
             _each_pair(lambda row, column: row[:-1] @ column[:-1]),
             "The last product of each sum is missing.",
-            "Check the end of the innermost `range`: it stops before its end already.",
+            "Check the end of the innermost `range`, which itself leaves its end out.",
         ),
         Mistake(
             "sum-off-by-one",
@@ -182,7 +192,7 @@ TRANSPOSE = Exercise(
     read="Rows times columns",
     returns=(Slot("transposed", "list", "M N"),),
     groups=(
-        Group("values", "equals torch's A.T", 0.5, core=True),
+        Group("values", "puts what stood at [i][j] at [j][i]", 0.5, core=True),
         Group("refuses", "raises ValueError when rows differ in length", 0.25),
         unchanged(0.25),
     ),
@@ -279,8 +289,8 @@ SOFTMAX_ROWS = Exercise(
     read="Scores become weights, row by row",
     returns=(Slot("weights", "list", "N M"),),
     groups=(
-        Group("values", "equals torch.softmax over the last axis", 0.5, core=True),
-        Group("large", "is stable at ±10,000, row by row", 0.125),
+        Group("values", "equals softmax of each row", 0.5, core=True),
+        Group("large", "is stable at ±10,000, row by row", 0.125, needs=("blocked",)),
         Group("blocked", "gives exactly 0 to a score of -inf", 0.125),
         unchanged(0.25),
     ),
@@ -348,9 +358,7 @@ ATTENTION_WEIGHTS = Exercise(
     read="The formula, factor by factor",
     returns=(Slot("weights", "list", "N M"),),
     groups=(
-        Group(
-            "values", "equals the weights inside F.scaled_dot_product_attention", 1.25, core=True
-        ),
+        Group("values", "equals softmax(Q Kᵀ / √d_k), row by row", 1.25, core=True),
         Group("large", "stays right when scores are in the thousands", 0.25),
         Group("refuses", "raises ValueError when queries and keys differ in width", 0.25),
         unchanged(0.25),
@@ -365,6 +373,7 @@ ATTENTION_WEIGHTS = Exercise(
             in_softmax.ROWS,
             in_softmax.LARGE_IN_PYTHON,
             in_attention.SCALE,
+            SCALE_OF_THE_EXAMPLE,
             in_attention.SCALE_LATE,
             in_attention.SCORES,
             in_attention.RESHAPED,
@@ -400,9 +409,11 @@ def _self_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("single", tuple(sentence(*single)), note="there is one token")
     for one in others:
         yield Case("single", tuple(sentence(*one)), note="one of the sizes is 1")
-    n, d, *widths = sizes(rng, 4, 4)
-    X = rounded(opposed(rng.normal(0, 60, (n, d))))
-    yield Case("large", (X, *sentence(n, d, *widths)[1:]), note="scores are in the thousands")
+    X, W_q, W_k, W_v = sentence(*sizes(rng, 4, 4))
+    tokens = opposed(np.array(X))
+    scores = tokens[0] @ np.array(W_q) @ (tokens @ np.array(W_k)).T
+    large = rounded(tokens * np.sqrt(1e4 / abs(scores).max()))
+    yield Case("large", (large, W_q, W_k, W_v), note="scores are in the thousands")
     X, *matrices = sentence(*some)
     for change, how in ((lambda row: row[:-1], "narrower"), (lambda row: [*row, 0.5], "wider")):
         wrong = [change(row) for row in X]
@@ -443,7 +454,9 @@ SELF_ATTENTION = Exercise(
     read="The formula, factor by factor",
     returns=(Slot("Z", "list", "N d_v"), Slot("A", "list", "N N")),
     groups=(
-        Group("values", "equals F.scaled_dot_product_attention", 1.75, core=True),
+        Group(
+            "values", "equals softmax(Q Kᵀ / √d_k) and its average of the values", 1.75, core=True
+        ),
         Group("single", "works for one token", 0.25),
         Group("large", "stays right when scores are in the thousands", 0.25),
         Group("refuses", "raises ValueError for matrices that do not fit", 0.5),
@@ -458,6 +471,7 @@ SELF_ATTENTION = Exercise(
         in_softmax.ROWS,
         in_softmax.LARGE_IN_PYTHON,
         in_attention.SCALE,
+        SCALE_OF_THE_EXAMPLE,
         in_attention.SCALE_LATE,
         in_attention.SCALE_BY_INPUT,
         in_attention.SCALE_BY_VALUES,
@@ -476,4 +490,11 @@ SELF_ATTENTION = Exercise(
     ),
 )
 
-EXERCISES = (MATMUL, TRANSPOSE, SOFTMAX_ROWS, ATTENTION_WEIGHTS, SELF_ATTENTION)
+EXERCISES = (
+    MATMUL,
+    TRANSPOSE,
+    SOFTMAX_ROWS,
+    ATTENTION_WEIGHTS,
+    SELF_ATTENTION,
+    POINT_TO_ADJECTIVE,
+)

@@ -1,4 +1,4 @@
-"""Lesson 02's figures: shared matrices, the seven steps, outputs among values, the cost."""
+"""Lesson 02's figures: shared matrices, and the seven steps."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Polygon, Rectangle
+from matplotlib.patches import Rectangle
 
 from attnlab.figures.picture import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
     Picture,
     draw_heatmap,
     new_figure,
@@ -74,23 +70,23 @@ def seven_steps(
     entries = _even_limits(X, Q, K, V, Z)
     for place, matrix, title in zip(top, (X, Q, K, V), STEPS[:4], strict=True):
         image = _draw_entries(place, matrix, tokens, title, entries)
-    _draw_entries(bottom[3], Z, tokens, STEPS[7], entries)
+    _draw_entries(bottom[2], Z, tokens, STEPS[6], entries)
+    bottom[3].set_axis_off()
     figure.colorbar(image, ax=axes[:, 3], label="entry of X, Q, K, V or Z")
 
-    for place, matrix, title in zip(bottom, (scores, scaled), STEPS[4:6], strict=False):
-        image = draw_heatmap(place, matrix, tokens, tokens, title, _even_limits(scores), SIGNED)
-    figure.colorbar(image, ax=bottom[:2], label="score", location="bottom", aspect=40)
-    image = draw_heatmap(bottom[2], A, tokens, tokens, STEPS[6])
-    figure.colorbar(image, ax=bottom[2], label="weight", location="bottom")
+    image = draw_heatmap(bottom[0], scores, tokens, tokens, STEPS[4], _even_limits(scores), SIGNED)
+    figure.colorbar(image, ax=bottom[0], label="score", location="bottom")
+    image = draw_heatmap(bottom[1], A, tokens, tokens, STEPS[5])
+    figure.colorbar(image, ax=bottom[1], label="weight", location="bottom")
 
-    matrices = (np.asarray(X), Q, K, V, scores, scaled, A, Z)
+    matrices = (np.asarray(X), Q, K, V, scores, A, Z)
     shapes = "; ".join(
         f"{title}, shape ({matrix.shape[0]}, {matrix.shape[1]})"
         for title, matrix in zip(STEPS, matrices, strict=True)
     )
     alt = (
-        f"Eight heatmaps, one row a token. {shapes}. Largest score {scores.max():g}, "
-        f"{scaled.max():.2f} once scaled. By weight, {rows_in_words(A, tokens, tokens)} "
+        f"Seven heatmaps, a row for each token. {shapes}. Largest score {scores.max():g}, "
+        f"{scaled.max():.2f} once divided by √d_k. By weight, {rows_in_words(A, tokens, tokens)} "
         f"Output: {_rows_of_numbers(Z, tokens)}."
     )
     return Picture(figure, alt)
@@ -102,86 +98,9 @@ STEPS = (
     "2  K = X W_k",
     "2  V = X W_v",
     "3  scores Q Kᵀ",
-    "4  scaled by 1/√d_k",
     "6  weights A",
     "7  output Z = A V",
 )
-
-
-def among_values(tokens: Sequence[str], V: Numbers, Z: Numbers) -> Picture:
-    """Values as corners, outputs as points among them.
-
-    Args:
-        tokens: N labels, N ≥ 3.
-        V: (N, 2), in an order that makes a polygon.
-        Z: (N, 2).
-    """
-    values, outputs = np.asarray(V, dtype=float), np.asarray(Z, dtype=float)
-    figure, axes = new_figure(width=6.0, height=4.0)
-    place = axes[0, 0]
-    place.add_patch(Polygon(values, facecolor=BLUE, alpha=0.08, edgecolor="none"))
-    place.add_patch(Polygon(values, fill=False, edgecolor=BLUE, linewidth=1))
-    place.scatter(*values.T, s=70, color=BLUE, label="values: rows of V", zorder=3)
-    outputs_label = "outputs: rows of Z"
-    place.scatter(*outputs.T, s=70, color=ORANGE, marker="D", label=outputs_label, zorder=3)
-    middle = values.mean(axis=0)
-    for token, value, output in zip(tokens, values, outputs, strict=True):
-        right, up = (value - middle) / np.hypot(*(value - middle))
-        _label(place, f"v of {token}", value, (34 * right, 18 * up - 5), BLUE, "center")
-        _label(place, f"z of {token}", output, (-9.0, -4.0), ORANGE, "right")
-    place.set(xlabel="first entry", ylabel="second entry", aspect="equal")
-    place.margins(0.24, 0.16)
-    place.grid(color=GREY, alpha=0.2)
-    figure.legend(loc="outside upper left", ncols=2, frameon=False)
-    alt = (
-        "Scatter plot: the values are the corners of a triangle and the outputs lie inside it. "
-        f"Values: {_rows_of_numbers(values, tokens)}. Outputs: {_rows_of_numbers(outputs, tokens)}."
-    )
-    return Picture(figure, alt)
-
-
-def multiplications(
-    lengths: Sequence[int], projecting: Sequence[int], pairing: Sequence[int]
-) -> Picture:
-    """How many multiplications attention takes as the sentence grows, on logarithmic axes.
-
-    Args:
-        lengths: numbers of tokens N, rising.
-        projecting: multiplications in X W_q, X W_k and X W_v, one number for each N.
-        pairing: multiplications in Q Kᵀ and A V, one number for each N.
-    """
-    figure, axes = new_figure(width=6.5, height=3.6)
-    place = axes[0, 0]
-    lines = (("Q Kᵀ and A V", pairing, ORANGE, "s-"), ("Q, K and V", projecting, GREEN, "o--"))
-    for label, counts, colour, style in lines:
-        place.plot(lengths, counts, style, color=colour, label=label)
-    place.set(
-        xscale="log",
-        yscale="log",
-        xlabel="tokens N",
-        ylabel="multiplications",
-        title="multiplications in one block",
-    )
-    place.set_xticks(lengths, [str(n) for n in lengths])
-    place.minorticks_off()
-    place.grid(color=GREY, alpha=0.2)
-    place.legend(frameon=False)
-    alt = (
-        f"Line chart on logarithmic axes, tokens from {lengths[0]} to {lengths[-1]}. "
-        f"Q, K and V together go from {projecting[0]:,} to {projecting[-1]:,} multiplications, "
-        f"{projecting[-1] / projecting[0]:g} times as many; Q Kᵀ and A V from {pairing[0]:,} to "
-        f"{pairing[-1]:,}, {pairing[-1] / pairing[0]:g} times as many."
-    )
-    return Picture(figure, alt)
-
-
-def _label(
-    place: Axes, text: str, point: np.ndarray, offset: tuple[float, float], colour: str, side: str
-) -> None:
-    """Words beside a point, `offset` in points from it."""
-    place.annotate(
-        text, (point[0], point[1]), xytext=offset, textcoords="offset points", color=colour, ha=side
-    )
 
 
 def _draw_entries(

@@ -23,8 +23,19 @@ from attnlab.exercise import (
 from attnlab.inputs import alike, holes, ones_in_turn, qkv, sizes
 from attnlab.lessons.pytorch import LESSON
 from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import Recipe, Tensor, detached, mistakes_in, pairs_in
+from attnlab.mistakes.recipe import (
+    Part,
+    Recipe,
+    Tensor,
+    detached,
+    mistakes_in,
+    pairs_in,
+    softmax,
+    wrong,
+)
+from attnlab.relations import ORDER, equivariance_relation, same
 
+SECOND = "it is called a second time, with other inputs"
 REFUSED = "ValueError or RuntimeError"  # PyTorch's own error names both shapes
 
 
@@ -57,6 +68,33 @@ SHARES = (
 )
 
 
+ROOT: Part = (
+    wrong(
+        "root-in-float32",
+        "The root is a float32 number, as `torch.tensor(d_k).sqrt()` is: about 7 digits of it are "
+        "right, and no more of what it divides.",
+        "Take the root of a Python number: `q.shape[-1] ** 0.5`, or `math.sqrt`.",
+        {"scale": lambda at: 1 / torch.tensor(at.q.shape[-1]).sqrt().item()},
+        {"scale": lambda at: (1 / torch.tensor(at.q.shape[-1]).sqrt()).item()},
+    ),
+)
+
+
+def _any_for_all(scores: Tensor) -> Tensor:
+    rows = (scores == -torch.inf).any(-1, keepdim=True)
+    return softmax(scores.masked_fill(rows, 0.0)).masked_fill(rows, 0.0)
+
+
+ANY_FOR_ALL: Part = (
+    wrong(
+        "any-for-all",
+        "Each row with a hidden key is 0, the keys that are left as well. A row is empty where "
+        "*all* of its scores are -inf.",
+        "Ask `.all(dim=-1, keepdim=True)`, not `.any`.",
+        {"weigh": _any_for_all},
+    ),
+)
+
 IN_WEIGHING = in_softmax.SOFTMAX + in_softmax.NO_SOFTMAX + in_softmax.ROWS
 
 # scaled_dot_product_attention ----------------------------------------------------------------
@@ -82,16 +120,22 @@ def _function_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", _qkv(rng, 2, 3), note="there are batch and head axes")
     for one in ones_in_turn(rng, 4):
         yield Case("values", _qkv(rng, 2, among=one), note="one of the sizes is 1")
-    yield Case("bool mask", _with_mask(rng, 2), exact_zeros=True)
+    among = sizes(rng, 4)
+    first, second = _qkv(rng, 2, among=among), _qkv(rng, 2, among=among)
+    yield Case("values", second, earlier=first, note=SECOND)
+    some = _with_mask(rng, 2)
+    some[0][:, rng.integers(some[0].shape[1])] = 0.0
+    yield Case("bool mask", some, note="one query is 0", exact_zeros=True)
     q, k, v = qkv(rng, 2, 3)
     broadcast = {"attn_mask": torch.from_numpy(holes(rng, 2, 1, 1, k.shape[-2]))}
     yield Case("bool mask", tensors(q, k, v), broadcast, note="it broadcasts", exact_zeros=True)
     *args, mask = _with_mask(rng, 2)
-    some = torch.from_numpy(rng.normal(size=mask.shape))
-    yield Case("float mask", (*args, some), note="attn_mask is float")
+    bias = torch.from_numpy(rng.normal(size=mask.shape))
+    yield Case("float mask", (*args, bias), note="attn_mask is float")
     *args, mask = _with_mask(rng, 2)
-    note = "attn_mask is float, 0 and -inf"
-    yield Case("float mask", (*args, as_float(mask)), note=note, exact_zeros=True)
+    note = "attn_mask is float, 0 and -inf, and as large as the scores"
+    each = as_float(mask).expand(2, -1, -1).clone()
+    yield Case("float mask", (*args, each), note=note, exact_zeros=True)
     yield Case("large", _qkv(rng, 2, std=1e4), note="scores are in the thousands")
     q, k, v = qkv(rng, 2, std=1e4)
     note = "scores are in the thousands below 0"
@@ -109,8 +153,15 @@ def _function_cases(rng: np.random.Generator) -> Iterator[Case]:
     q, k, v = qkv(rng, 2)
     yield Case("gradient", tensors(q, k, v * 1e5), gradient=True)
     kept = torch.from_numpy(holes(rng, q.shape[-2], k.shape[-2]))
-    inputs = [*tensors(q, k, v * 1e5), kept]
-    yield Case("masked gradient", tuple(inputs), gradient=True, note="there is a mask")
+    large = (*tensors(q, k, v * 1e5), kept)
+    yield Case("masked gradient", large, gradient=True, note="there is a mask")
+    masked = _with_mask(rng, 2)
+    at = int(rng.integers(3))
+    others = tuple(place for place in range(3) if place != at)
+    note = f"{'qkv'[at]} alone needs a gradient"
+    yield Case("gradient", masked[:3], gradient=True, fixed=others, note=note)
+    note += ", and there is a mask"
+    yield Case("masked gradient", masked, gradient=True, fixed=others, note=note)
     for group, given in (("float32", _qkv(rng, 2)), ("hidden", _with_mask(rng, 2))):
         single = tuple(part.float() for part in given[:3])
         note = "inputs are float32" + (", and there is a mask" if given[3:] else "")
@@ -160,10 +211,6 @@ def _shifted_rows(rng: np.random.Generator) -> tuple[Case, Case]:
     bias = torch.from_numpy(rng.normal(size=mask.shape))
     offset = torch.from_numpy(rng.normal(size=(len(mask), 1)))
     return Case("float mask", (*args, bias)), Case("float mask", (*args, bias + offset))
-
-
-def _same(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
-    return all(np.allclose(a, b, 0, 1e-6) for a, b in zip(one, other, strict=True))
 
 
 HIDING = ("bool mask", "large", "float32")
@@ -236,6 +283,8 @@ FUNCTION = Exercise(
             in_attention.FAR_BELOW,
             in_attention.EMPTY_ROWS,
             in_attention.GRADIENTS,
+            ROOT,
+            ANY_FOR_ALL,
         ),
         Mistake(
             "mask-added",
@@ -256,6 +305,16 @@ FUNCTION = Exercise(
             _float_as_bool,
             "A float mask is read as true and false: what is not 0 attends.",
             "Look at `attn_mask.dtype`: a bool mask hides, a float mask is added.",
+        ),
+        Mistake(
+            "float-mask-hides-only",
+            _float_mask(
+                lambda mask, q, scores: (scores / q.shape[-1] ** 0.5).masked_fill(
+                    mask == -torch.inf, -torch.inf
+                )
+            ),
+            "The float mask hides keys where it is -inf, and its other numbers were left out.",
+            "Add it to the scaled scores.",
         ),
         Mistake(
             "float-mask-multiplied",
@@ -283,7 +342,7 @@ FUNCTION = Exercise(
         Relation(
             "a constant added to all scores of a row changes nothing",
             _shifted_rows,
-            _same,
+            same,
             slug="row-offset",
             reason="Softmax depends on differences between scores alone.",
             remedy="Look at what happens to the scores between the mask and softmax.",
@@ -318,11 +377,18 @@ def _module_cases(rng: np.random.Generator) -> Iterator[Case]:
     for _ in range(2):
         x, given, state = layer()
         yield Case("values", (x,), sizes=given, state=state)
+    for longer in (0, 1):
+        x, given, state = layer()
+        first = normal(rng, x.shape[0], x.shape[1] + longer, x.shape[2])
+        yield Case("values", (x,), sizes=given, state=state, earlier=(first,), note=SECOND)
     x, given, state = layer(bias=True)
     yield Case("bias", (x,), sizes=given, state=state, note="bias is True")
     x, given, state = layer()
     large = {name: part * (1e5 if name == "W_v.weight" else 1) for name, part in state.items()}
     yield Case("gradient", (x,), sizes=given, state=large, gradient=True)
+    x, given, state = layer()
+    note = "x needs no gradient"
+    yield Case("gradient", (x,), sizes=given, state=state, gradient=True, fixed=(0,), note=note)
     for one in ones_in_turn(rng, 5):
         x, given, state = layer(among=one)
         yield Case("single", (x,), sizes=given, state=state, note="one of the sizes is 1")
@@ -355,20 +421,12 @@ def _without_bias(state: dict[str, Tensor], x: Tensor) -> Any:
     return sdpa(*(x @ state[f"{name}.weight"].mT for name in ("W_q", "W_k", "W_v")))
 
 
-ORDER = np.array([3, 0, 4, 1, 2])
-
-
 def _shuffled(rng: np.random.Generator) -> tuple[Case, Case]:
     x, state = normal(rng, 2, 5, 6), _state(rng, 6, 4, 3)
     return (
         Case("values", (x,), sizes=(6, 4, 3), state=state),
         Case("values", (x[:, ORDER],), sizes=(6, 4, 3), state=state),
     )
-
-
-def _follows(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
-    out, weights = one
-    return _same((out[:, ORDER], weights[:, ORDER][:, :, ORDER]), other)
 
 
 MODULE = Exercise(
@@ -381,7 +439,7 @@ MODULE = Exercise(
     returns=(Slot("out", "tensor", "B N d_v"), Slot("weights", "tensor", "B N N")),
     groups=(
         Group("values", "equals F.scaled_dot_product_attention with the same weights", 1.5, True),
-        Group("bias", "has biases when bias=True, and none when not", 0.5),
+        Group("bias", "has biases when bias=True, and adds them", 0.5),
         Group("gradient", "passes the right gradients to x and to all three matrices", 0.5),
         Group("single", "works for one token, for sizes of 1, and in float32", 0.25),
         unchanged(0.25),
@@ -420,16 +478,7 @@ MODULE = Exercise(
         _module, in_attention.SCALE, IN_WEIGHING, in_attention.MIX, in_attention.SWAPPED
     ),
     properties=SHARES,
-    relations=(
-        Relation(
-            "permuting the tokens permutes the output",
-            _shuffled,
-            _follows,
-            slug="not-equivariant",
-            reason="Attention without a mask does not know the order of its tokens.",
-            remedy="Look for anything that depends on a token's position.",
-        ),
-    ),
+    relations=(equivariance_relation("permuting the tokens permutes the output", _shuffled),),
     fused_banned=True,
 )
 

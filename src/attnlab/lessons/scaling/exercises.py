@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.calling.observe import Seed
+from attnlab.calling.observe import Made, made
 from attnlab.exercise import (
     Case,
     Exercise,
@@ -37,20 +37,25 @@ Arrays = Any  # arrays from a case
 PAIRS = {3: 100_000, 16: 8_000, 100: 2_000}
 
 
+def _generator(rng: np.random.Generator) -> Made:
+    """A generator to be made, with a seed drawn from another."""
+    return made("things.default_rng", int(rng.integers(2**31)))
+
+
 def _std_cases(rng: np.random.Generator) -> Iterator[Case]:
     for d_k, n_pairs in PAIRS.items():
         # Six standard errors of a measured standard deviation: a score's kurtosis is 3 + 6/d_k.
         tolerance = 6 * float(np.sqrt(d_k * (2 + 6 / d_k) / (4 * n_pairs)))
-        yield Case("values", (d_k, n_pairs, Seed(int(rng.integers(2**31)))), tolerance=tolerance)
+        yield Case("values", (d_k, n_pairs, _generator(rng)), tolerance=tolerance)
 
 
 def _two_seeds(rng: np.random.Generator) -> tuple[Case, Case]:
-    one, other = (Case("values", (9, 50, Seed(int(seed)))) for seed in rng.integers(2**31, size=2))
+    one, other = (Case("values", (9, 50, _generator(rng))) for _ in range(2))
     return one, other
 
 
 def _two_sizes(rng: np.random.Generator) -> tuple[Case, Case]:
-    seed = Seed(int(rng.integers(2**31)))
+    seed = _generator(rng)
     return Case("values", (9, 40, seed)), Case("values", (9, 4_000, seed))
 
 
@@ -71,14 +76,33 @@ def _drawn(measure: Callable[[np.ndarray], Any]) -> Callable[..., float]:
     A measured variance is too far from d_k to be known by that number.
     """
 
-    def measured(d_k: int, n_pairs: int, rng: Seed) -> float:
-        numbers = np.random.default_rng(rng.seed)
-        q, k = numbers.normal(size=(2, n_pairs, d_k))
+    def measured(d_k: int, n_pairs: int, rng: np.random.Generator) -> float:
+        q, k = rng.normal(size=(2, n_pairs, d_k))
         return float(measure((q * k).sum(-1)))
 
     return measured
 
 
+def _over_pairs(d_k: int, n_pairs: int, rng: np.random.Generator) -> float:
+    q, k = rng.normal(size=(2, n_pairs, d_k))
+    return float((q * k).sum(0).std())
+
+
+def _tables_turned(d_k: int, n_pairs: int, rng: np.random.Generator) -> float:
+    q, k = rng.normal(size=(2, d_k, n_pairs))
+    return float((q * k).sum(-1).std())
+
+
+def _one_query(d_k: int, n_pairs: int, rng: np.random.Generator) -> float:
+    q = rng.normal(size=d_k)
+    return float((rng.normal(size=(n_pairs, d_k)) @ q).std())
+
+
+OVER_PAIRS = (
+    "The sum ran over the pairs, and d_k numbers were left. A score belongs to one pair: it is the "
+    "sum over the d_k entries.",
+    "Make tables of shape (n_pairs, d_k), and sum over the last axis.",
+)
 VARIANCE = (
     "This is the variance of the scores, d_k. The standard deviation is its square root.",
     "Use `std`, or take the square root of the variance.",
@@ -109,6 +133,14 @@ SCORE_STD = Exercise(
         Mistake("variance-not-std", _drawn(np.var), *VARIANCE),
         Mistake("variance-not-std", _drawn(lambda scores: (scores**2).mean()), *VARIANCE),
         Mistake("variance-not-std", _drawn(lambda scores: scores.var(ddof=1)), *VARIANCE),
+        Mistake("summed-over-pairs", _over_pairs, *OVER_PAIRS),
+        Mistake("summed-over-pairs", _tables_turned, *OVER_PAIRS),
+        Mistake(
+            "one-query-for-all",
+            _one_query,
+            "One query met all keys, so that its own length sets the spread.",
+            "Draw as many queries as keys, and let query n meet key n.",
+        ),
         Mistake(
             "already-scaled",
             lambda d_k, n_pairs, rng: 1.0,
@@ -120,7 +152,7 @@ SCORE_STD = Exercise(
             "divided-by-d",
             lambda d_k, n_pairs, rng: 1 / _root(d_k),
             "Each score is d_k times too small: it was divided by d_k, or is the mean of the "
-            "products where their sum is asked.",
+            "products where their sum is asked for.",
             "A score is the sum over the d_k entries: `(q * k).sum(axis=-1)`.",
         ),
         Mistake(
@@ -209,7 +241,7 @@ JACOBIAN = Exercise(
     read="Softmax's Jacobian",
     returns=(Slot("jacobian", "ndarray", "M M"),),
     groups=(
-        Group("values", "equals autograd through torch.softmax", 1.5, core=True),
+        Group("values", "equals the slopes of softmax, each weight by each score", 1.5, core=True),
         Group("hard", "is right where p is one-hot or nearly so", 0.25),
         unchanged(0.25),
     ),
@@ -284,6 +316,19 @@ JACOBIAN = Exercise(
             "Use `np.outer(p, p)`.",
         ),
         Mistake(
+            "own-share-not-subtracted",
+            lambda p: np.diag(p + p * p) - np.outer(p, p),
+            "Off the diagonal the entries are right. On it they are p_i: the sum grows with power "
+            "i too, and takes p_i² back.",
+            "On the diagonal, entry (i, i) is p_i − p_i².",
+        ),
+        Mistake(
+            "one-off-the-diagonal",
+            lambda p: np.outer(p, 1 - p),
+            "p_i (1 − p_j) stands everywhere. The 1 belongs on the diagonal alone.",
+            "Off the diagonal, entry (i, j) is −p_i p_j.",
+        ),
+        Mistake(
             "off-diagonal-only",
             lambda p: np.diag(p * p) - np.outer(p, p),
             "Off the diagonal the entries are right. On it they are 0.",
@@ -341,7 +386,7 @@ ENTROPY = Exercise(
     read="Entropy: how many keys share",
     returns=(Slot("entropy", "ndarray", "…"),),
     groups=(
-        Group("values", "equals torch.special.entr, summed over the last axis", 0.5, core=True),
+        Group("values", "equals −p log p, summed over the last axis", 0.5, core=True),
         Group("axis", "takes any axis", 0.125),
         Group("zeros", "counts 0·log 0 as 0", 0.25),
         unchanged(0.125),
@@ -370,7 +415,7 @@ ENTROPY = Exercise(
         Mistake(
             "mean-not-sum",
             _of(lambda p, axis: _entropy(p, axis) / p.shape[axis]),
-            "The mean over keys was taken where the sum is asked.",
+            "The mean over keys was taken where the sum is asked for.",
             "Use `sum` along the axis.",
         ),
         Mistake(
@@ -477,7 +522,7 @@ BEST_SCALE = Exercise(
     read="The factor that keeps variance 1",
     returns=(Slot("scale", "float"),),
     groups=(
-        Group("values", "is the factor that PyTorch's attention uses", 0.5, core=True),
+        Group("values", "is the factor that gives such scores a variance of 1", 0.5, core=True),
         Group("assumed", "depends on the shapes alone, whatever the numbers", 0.125),
         Group("refuses", "raises ValueError when queries and keys differ in width", 0.25),
         unchanged(0.125),
@@ -486,6 +531,18 @@ BEST_SCALE = Exercise(
     oracle=lambda Q, K: float(1 / tensor(float(K.shape[-1])).sqrt()),
     mistakes=(
         *mistakes_in(_scale, in_attention.SCALE, in_attention.SCALE_BY_FIRST_AXIS),
+        Mistake(
+            "scale-by-second-axis",
+            lambda Q, K: float(Q.shape[1] ** -0.5),
+            "`shape[1]` is d_k for a table alone. With a batch axis it counts queries.",
+            "d_k is the size of the last axis, `shape[-1]`.",
+        ),
+        Mistake(
+            "scale-by-second-axis",
+            lambda Q, K: float(K.shape[1] ** -0.5),
+            "`shape[1]` is d_k for a table alone. With a batch axis it counts keys.",
+            "d_k is the size of the last axis, `shape[-1]`.",
+        ),
         Mistake(
             "width-itself",
             lambda Q, K: float(K.shape[-1]),

@@ -19,7 +19,13 @@ from attnlab.figures.picture import (
 )
 
 SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
-WAYS = ((ORANGE, "s", "--"), (BLUE, "o", "-"), (GREEN, "^", ":"), (PURPLE, "D", "-."))
+WAYS = (
+    (ORANGE, "s", "--"),
+    (BLUE, "o", "-"),
+    (GREEN, "^", ":"),
+    (PURPLE, "D", "-."),
+    (GREY, "v", (0, (5, 1))),
+)
 Numbers = Any  # nested lists or an array
 
 

@@ -22,11 +22,22 @@ from attnlab.inputs import (
 )
 from attnlab.lessons.soft_lookup import LESSON
 from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import Recipe, mistakes_in
+from attnlab.mistakes.recipe import Part, Recipe, Variation, mistakes_in
 from attnlab.reference import softmax, tensor
 
 SPINES = ["tides", "moss", "glass", "bread", "owls", "maps", "salt", "sleep", "rust", "bees"]
 MINUS_INFINITY = float("-inf")
+E_ROUNDED: Part = (
+    Variation(
+        "e-rounded",
+        "These are powers of 2.718. e goes on, 2.71828182…, and the weights miss the rest.",
+        "Use `math.exp`, or `math.e ** x`.",
+        ways=(
+            {"weigh": lambda s: in_softmax.over_sum(2.718 ** (s - s.amax(-1, keepdim=True)))},
+            {"weigh": lambda s: in_softmax.over_sum(2.72 ** (s - s.amax(-1, keepdim=True)))},
+        ),
+    ),
+)
 
 
 # hard_lookup ---------------------------------------------------------------------------------
@@ -92,7 +103,9 @@ HARD_LOOKUP = Exercise(
     groups=(
         Group("match", "gives the value of the key that equals the query", 0.5, core=True),
         Group("several", "adds the values of all keys that match", 0.125),
-        Group("missing", "raises KeyError when no key matches, and only then", 0.25),
+        Group(
+            "missing", "raises KeyError when no key matches, and none over a value of zeros", 0.25
+        ),
         unchanged(0.125),
     ),
     cases=_hard_cases,
@@ -193,10 +206,9 @@ def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
         yield Case("large", (row,), note=f"scores are near {round(row[0], -3):,.0f}")
     for row in rounded(far_rows(rng, some)):
         yield Case("large", (row,), note="scores are thousands apart")
-    far = far_rows(rng, some)[1]
-    for group, row in (("large", far), ("blocked", rng.normal(size=some))):
-        blocked = rounded(np.where(holes(rng, some), row, -np.inf))
-        yield Case(group, (blocked,), note="some scores are -inf", exact_zeros=True)
+    for group, rows in (("large", far_rows(rng, some)), ("blocked", rng.normal(size=(3, some)))):
+        for row in rounded(np.where(holes(rng, 3, some), rows, -np.inf)):
+            yield Case(group, (row,), note="some scores are -inf", exact_zeros=True)
     yield Case("refuses", ([],), raises="ValueError", note="there are no scores")
     for number in (1, some):
         args = ([MINUS_INFINITY] * number,)
@@ -212,8 +224,8 @@ SOFTMAX = Exercise(
     read="Softmax: scores become shares",
     returns=(Slot("weights", "list", "M"),),
     groups=(
-        Group("values", "equals torch.softmax", 1.0, core=True),
-        Group("large", "is stable at ±10,000", 0.25),
+        Group("values", "equals e to each score, divided by the sum of them all", 1.0, core=True),
+        Group("large", "is stable at ±10,000", 0.25, needs=("blocked",)),
         Group("blocked", "gives exactly 0 to a score of -inf", 0.25),
         Group("refuses", "raises ValueError for no scores, or when all are -inf", 0.25),
         unchanged(0.25),
@@ -223,6 +235,7 @@ SOFTMAX = Exercise(
     mistakes=mistakes_in(
         lambda recipe: recipe.softmax,
         in_softmax.SOFTMAX,
+        E_ROUNDED,
         in_softmax.LARGE_IN_PYTHON,
         in_softmax.MAXIMA_IN_PYTHON,
         without=("one-maximum-for-all-rows",),  # there is one row
@@ -249,6 +262,11 @@ def _soft_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("temperature", (*desk(m, d_k, d_v), 0.5), note="temperature is 0.5")
     args, kwargs = desk(*sizes(rng, 3)), {"temperature": 3.0}
     yield Case("temperature", args, kwargs, note="temperature is 3")
+    for temperature in (1e-4, 1e4):  # with keys of that size, so that no score is large
+        query, _, values = desk(m, d_k, d_v)
+        keys = (temperature * rng.normal(size=(m, d_k))).tolist()
+        note = f"temperature is {temperature:g}"
+        yield Case("temperature", (query, keys, values, temperature), note=note)
     query, keys, values = desk(m, d_k, d_v)
     above = [abs(x) + 0.1 for x in query], [[abs(x) + 0.1 for x in key] for key in keys], values
     yield Case("large", (*above, 1e-4), note="temperature is 0.0001")  # all scores are large
@@ -301,9 +319,14 @@ SOFT_LOOKUP = Exercise(
     read="The soft lookup",
     returns=(Slot("output", "list", "d_v"), Slot("weights", "list", "M")),
     groups=(
-        Group("values", "equals PyTorch's softmax(q·k) average of values", 1.5, core=True),
+        Group("values", "averages the values by softmax of the dot products", 1.5, core=True),
         Group("temperature", "divides the scores by the temperature", 0.5),
-        Group("large", "stays right when scores are in the thousands", 0.25),
+        Group(
+            "large",
+            "stays right when scores are in the thousands",
+            0.25,
+            needs=("temperature",),
+        ),
         Group("refuses", "raises ValueError for temperature ≤ 0 and for ragged inputs", 0.5),
         unchanged(0.25),
     ),

@@ -1,4 +1,4 @@
-"""Figures of lesson 01: a query among keys, a query that moves, and the temperature."""
+"""Figures of lesson 01: how words meet, a query among keys, one that moves, the temperature."""
 
 from __future__ import annotations
 
@@ -20,6 +20,70 @@ SALT = 0  # the entry of a page that is plotted where one is enough
 Numbers = Sequence[float]
 Table = Sequence[Sequence[float]]
 Answer = Callable[[np.ndarray], float]  # a query (2,) to the salt in its answer
+
+
+KEPT = 0.8  # of a summary, drawn as if each hand-over kept so much
+
+
+def ways_to_meet(words: Sequence[str], asking: int, asked: int) -> Picture:
+    """How a word comes to know of one that is far away, in three kinds of network.
+
+    Args:
+        words: N, in their order.
+        asking: position of the word whose meaning depends on another.
+        asked: position of that other one, to its right.
+    """
+    figure, axes = new_figure(rows=3, width=9.0, height=4.4)
+    steps = asked - asking
+    titles = (
+        f"recurrent: {steps} hand-overs, and each forgets",
+        "convolution: the neighbours alone",
+        "attention: one look at all words",
+    )
+    for axis, title in zip(axes[:, 0], titles, strict=True):
+        axis.set(title=title, xlim=(-0.6, len(words) - 0.4), ylim=(-0.55, 1.0))
+        axis.set_axis_off()
+        for place, word in enumerate(words):
+            weight = "bold" if place in (asking, asked) else "normal"
+            axis.text(place, -0.3, word, ha="center", va="center", fontweight=weight)
+    handing, looking_near, looking = axes[:, 0]
+    for place in range(asking, asked):
+        left = KEPT ** (place - asking)
+        _arc(handing, place, place + 1, BLUE, 0.6 + 4.0 * left, 0.25 + 0.75 * left)
+    for place in (asking - 1, asking + 1):
+        _arc(looking_near, place, asking, GREEN, 2.5, 1.0)
+    for place in range(len(words)):
+        if place != asking:
+            far = place == asked
+            _arc(looking, place, asking, ORANGE, 4.0 if far else 1.2, 1.0 if far else 0.55)
+    one, other = words[asking], words[asked]
+    return Picture(
+        figure,
+        f"The words “{' '.join(words)}” three times, with arrows. Recurrent: a chain of {steps} "
+        f"arrows from word to word, {one} to {other}, each thinner and paler than the one before; "
+        f"the last stands for {KEPT ** (steps - 1):.2f} of the first. Convolution: an arrow to "
+        f"{one} from the word on either side, and none from further off. Attention: an arrow to "
+        f"{one} from every other word, the thickest from {other}.",
+    )
+
+
+def _arc(axes: Axes, start: int, end: int, colour: str, width: float, alpha: float) -> None:
+    """An arrow above the words, the flatter the farther it goes."""
+    bend = 0.55 * min(1.0, 1.6 / abs(end - start)) * (-1 if end > start else 1)
+    axes.annotate(
+        "",
+        (end, -0.1),
+        (start, -0.1),
+        arrowprops={
+            "arrowstyle": "-|>",
+            "connectionstyle": f"arc3,rad={bend}",
+            "color": colour,
+            "alpha": alpha,
+            "lw": width,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        },
+    )
 
 
 def shelf(query: Numbers, keys: Table, weights: Numbers, books: Sequence[str]) -> Picture:
@@ -123,8 +187,8 @@ def sliding_query(
     return Picture(
         figure,
         f"Three columns: exact match, closest key, soft. Above, salt in the answer while the query "
-        f"turns from {degrees[0]} to {degrees[1]} degrees; below, its slope. Exact match is 0 but "
-        f"for {len(matches)} single points, the closest key a staircase; the slope of both is 0 "
+        f"turns from {degrees[0]} to {degrees[1]} degrees; below, its slope. Exact match is 0 "
+        f"except at {len(matches)} points, the closest key a staircase; the slope of both is 0 "
         f"wherever there is one. The soft answer is a smooth curve. Its slope is up to "
         f"{steepest:.2f} g/l per degree, and {slope_here:.2f} at our question, where the answer "
         f"is {here:.1f} g/l.",

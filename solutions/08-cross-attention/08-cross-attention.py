@@ -1,0 +1,991 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 08 · Asking someone else's shelf
+#
+# So far readers and books came from the same sentence: every word asked, and every word was a book. Now the
+# two part. One sequence asks, another answers, and they need not be equally long or even of the same kind:
+# a translation asks its original, a caption asks its image, an answer asks its documents. That is
+# **cross-attention**, and it takes one change to what you have.
+#
+# | | |
+# |---|---|
+# | **You will be able to** | write cross-attention as a function and as a module with heads; hide the padding of what is read, and say what comes out where nothing is left; tell the three attentions of an encoder–decoder apart at a glance; put together a whole decoder layer that equals PyTorch's |
+# | **Minutes** | about 75 |
+# | **You need** | lessons 05 to 07: batched attention, padding masks, heads |
+# | **Runs on** | CPU; needs no network |
+# | **Points** | 6, in two exercises |
+#
+# The picture is a library's reference desk: a **query** is what a reader asks, a **key** is what a book's
+# spine promises, a **value** is what its pages say. Today the readers stand at the desk of *another* library. The running sentence is *I read a book yesterday*, whose five words
+# ask the six German ones that it translates: ***ich habe gestern ein Buch gelesen***.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attnlab import begin, check, figures
+
+torch.set_printoptions(precision=3, sci_mode=False)
+begin("08-cross-attention")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Recall
+#
+# Two questions on earlier lessons. Opening a choice is choosing it.
+#
+# **1.** A batch has 3 sentences of up to 6 tokens, and 2 heads. Which shape must a padding mask have
+# to meet the scores (3, 2, 6, 6), if it hides *keys*?
+#
+# <details><summary>A. (3, 6)</summary>
+#
+# Not this one: axes are lined up from the right, so 3 would meet the axis of queries, which is 6. That is an error
+# here, and silence where the sizes are equal (lesson 06).
+#
+# </details>
+# <details><summary>B. (3, 1, 1, 6)</summary>
+#
+# Yes. One axis of size 1 for heads and one for queries: each head and each query of a sentence has the
+# same keys hidden.
+#
+# </details>
+# <details><summary>C. (3, 1, 6, 1)</summary>
+#
+# Not this one: its last axis, the keys, has size 1. It hides whole rows, so queries.
+#
+# </details>
+#
+# **2.** In multi-head attention with d = 8 and two heads, by what are the scores of a head divided?
+#
+# <details><summary>A. √8</summary>
+#
+# Not this one: 8 is the width before the split. A head's queries and keys are d/H wide.
+#
+# </details>
+# <details><summary>B. √2</summary>
+#
+# Not this one: how many heads there are does not matter to a score. It is a sum of as many products as a
+# head is wide.
+#
+# </details>
+# <details><summary>C. √4 = 2</summary>
+#
+# Yes. Each head's queries and keys are 8/2 = 4 wide.
+#
+# </details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Predict
+#
+# Commit to a guess. Further down you run both.
+#
+# **1.** The German words are shuffled: *Buch ich gelesen ein habe gestern*. Nobody tells the model. What
+# happens to the five output rows?
+#
+# <details><summary>A. Nothing at all</summary>
+#
+# Yes. The columns of the weights are shuffled, and a weighted average does not mind in which order
+# it is added up.
+#
+# </details>
+# <details><summary>B. They are shuffled in the same way</summary>
+#
+# Not this one: that holds for self-attention, where shuffled words also *ask*. Here those who ask stay where
+# they are.
+#
+# </details>
+# <details><summary>C. All five become something else</summary>
+#
+# Not this one: each reader still finds the same six books, on other places of the shelf.
+#
+# </details>
+#
+# **2.** A German sentence got lost: its context is all padding. What should the *module* give, whose last
+# step is a linear layer W_o with a bias?
+#
+# <details><summary>A. NaN</summary>
+#
+# Not this one, though it is what softmax gives, and what PyTorch's own module gives. You will see it.
+#
+# </details>
+# <details><summary>B. Zeros</summary>
+#
+# Not this one: what the heads found is 0. But that still goes through W_o.
+#
+# </details>
+# <details><summary>C. W_o's bias</summary>
+#
+# Yes. Weights of 0, so 0 from each head, and W_o turns 0 into its bias.
+#
+# </details>
+
+# %% [markdown]
+# ## By hand
+#
+# Two readers, *read* and *book*, ask a shelf of three: *Buch*, *gelesen* and a dummy that fills up the shelf. With
+# d_k = 4 their products q·k are
+#
+# | q·k | Buch | gelesen | dummy |
+# |---|---|---|---|
+# | **read** | 0 | 2 | 6 |
+# | **book** | 4 | 0 | 6 |
+#
+# **Scale** by √d_k = 2. **Hide** the dummy, which is a *column*, with −∞: the context's padding may be read by
+# nobody. **Softmax** of each row; you need e⁰ = 1, e¹ = 2.718 and e² = 7.389.
+#
+# | weights | Buch | gelesen | dummy | powers add up to |
+# |---|---|---|---|---|
+# | **read** | 0.269 | 0.731 | 0 | 3.718 |
+# | **book** | 0.881 | 0.119 | 0 | 8.389 |
+#
+# **Mix** the values of the *shelf*, (10, 0) for *Buch*, (0, 10) for *gelesen*, (99, 99) for the dummy: *read*
+# takes home (2.69, 7.31), *book* (8.81, 1.19). Redo one row on paper.
+#
+# Two rows, three columns: as many weights as readers times books. And as many results as *readers*. Had the dummy
+# not been hidden, it would have got most of both rows.
+
+# %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
+scaled = torch.tensor([[0, 1, -math.inf], [2, 0, -math.inf]], dtype=torch.float64)
+pages = torch.tensor([[10.0, 0], [0, 10], [99, 99]], dtype=torch.float64)
+shares = scaled.softmax(dim=-1)
+print(shares)
+print(shares @ pages)
+
+# %% [markdown]
+# ## Shape ledger
+#
+# The sequence that asks is **x**; the one that is read is the **context** (others say *memory*, or
+# *encoder output*). Everything that belongs to x has N rows, everything that belongs to the context has M.
+#
+# | symbol | what it is | axes | size in this lesson |
+# |---|---|---|---|
+# | x | tokens that ask | (B, N, d) | (3, 5, 5) |
+# | context | tokens that are read | (B, M, d_context) | (3, 6, 6) |
+# | context_mask | which of them are real, **True = attend** | (B, M) | (3, 6) |
+# | W_q | makes queries, of x | (d, d_k) | (5, 4) |
+# | W_k | makes keys, of the context | (d_context, d_k) | (6, 4) |
+# | W_v | makes values, of the context | (d_context, d_v) | (6, 3) |
+# | weights | one row a reader, one column a book | (B, N, M); (B, H, N, M) with heads | (3, 5, 6) |
+# | out | an answer for each reader | (B, N, d_v); (B, N, d) in the module | (3, 5, 3) |
+#
+# Attention itself you have written often enough. From here on it is given, with lesson 07's two ways to lay out
+# heads. Use them or not.
+
+
+# %% nbgrader={"grade": false, "grade_id": "attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def attend(q, k, v, mask=None):
+    """Attention as you built it in lessons 05 and 06.
+
+    Args:
+        q: (…, N, d_k).
+        k: (…, M, d_k).
+        v: (…, M, d_v).
+        mask: (…, N, M) bool, True = attend; None lets all attend.
+    Returns:
+        out (…, N, d_v) and weights (…, N, M); both 0 in a row that has nothing to attend to.
+    """
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+        weights = weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+    return weights @ v, weights
+
+
+# %% nbgrader={"grade": false, "grade_id": "heads", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """(B, N, d) to (B, H, N, d/H)."""
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """(B, H, N, d/H) to (B, N, d)."""
+    return x.transpose(1, 2).flatten(2)
+
+
+# %% [markdown]
+# (`unflatten` cuts an axis into two; `flatten(2)` joins the axes from 2 on.)
+#
+# ## See it
+#
+# Give the words vectors that you can read. Each English word is 1 in a place of its own, so x is 5 wide;
+# each German word likewise, so the context is 6 wide. The matrices say what a word is *about*, in four
+# columns: who, doing, thing, time. An article is about a thing, and about nothing that is done: it has a number
+# below 0 there.
+
+# %% nbgrader={"grade": false, "grade_id": "see-words", "locked": true, "schema_version": 3, "solution": false, "task": false}
+english = ["I", "read", "a", "book", "yesterday"]
+german = ["ich", "habe", "gestern", "ein", "Buch", "gelesen"]
+x1 = torch.eye(5, dtype=torch.float64)[None]  # (1, 5, 5)
+context1 = torch.eye(6, dtype=torch.float64)[None]  # (1, 6, 6)
+
+about_english = [[1.0, 0, 0, 0], [0, 1, 0, 0], [0, -0.7, 0.7, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+about_german = [
+    [1.0, 0, 0, 0],
+    [0, 0.7, 0, 0],
+    [0, 0, 0, 1],
+    [0, -0.7, 0.7, 0],
+    [0, 0, 1, 0],
+    [0, 1, 0, 0],
+]
+W_q = 8 * torch.tensor(about_english, dtype=torch.float64)  # who, doing, thing, time
+W_k = torch.tensor(about_german, dtype=torch.float64)
+W_v = torch.tensor(  # what the pages say: a person, a deed, a thing
+    [[1.0, 0, 0], [0, 0.5, 0], [0, 0, 0], [0, 0, 0.5], [0, 0, 1], [0, 1, 0]], dtype=torch.float64
+)
+
+out, weights = attend(x1 @ W_q, context1 @ W_k, context1 @ W_v)
+figures.cross_attention.maps({"cross": (weights[0], english, german, None)})
+
+# %% [markdown]
+# Look at three things. The map is a rectangle, five rows and six columns. There is no triangle: the
+# original is finished before the translation begins, so each English word may read all of it. And the
+# bright cells do not lie on a diagonal: *yesterday*, the last English word, reads the third German one, *gestern*.
+# *read* reads two books at once, *gelesen* at the end and *habe* in second place: a German past tense
+# is made of two words that stand far apart.
+#
+# Such a map is called an **alignment**, and it is where attention comes from. Before 2014, translators
+# squeezed a sentence into one vector and unpacked it on the other side; long sentences did not survive it.
+# Bahdanau, Cho and Bengio let each word of the translation look back at all words of the original, with
+# weights from a softmax. Cross-attention is the oldest attention there is: three years older than the
+# Transformer, and at first without queries, keys and heads by name.
+#
+# ## Who asks and who answers
+#
+# $$Q = X\,W_q, \qquad K = C\,W_k, \qquad V = C\,W_v, \qquad
+# \text{out} = \operatorname{softmax}\!\left(\frac{Q K^{\top}}{\sqrt{d_k}}\right) V$$
+#
+# In words: queries are made from x; keys and values are made from the context C; the rest is as it was.
+# (Vaswani et al. 2017, section 3.2.3.) Keys *and* values come from the context, since both belong to the same
+# books: the spine and the pages.
+#
+# The shapes check half of it for you. Scores are (N, M). The weights' M columns can only be multiplied
+# with M values. W_q has as many rows as x is wide, W_k and W_v as many as the context is wide. So most
+# ways of mixing things up are an error, *as long as all sizes differ*. When x and context are equally long and wide, as in
+# many models, nothing protects you; you try that under *Break it on purpose*.
+#
+# **Padding.** A batch of originals has different lengths, so short ones are filled up. `context_mask`, (B, M), says
+# which tokens are real, **True = attend**. It hides columns. What about padding in x? It asks as well, gets an answer,
+# and nobody uses that answer: the loss leaves it out. So x needs no mask here.
+#
+# **Nothing left.** If a context is all padding, weights and out are 0 for each of its readers, as in lessons 05 and
+# 06. And no NaN in the slopes: −∞ is *filled in* before softmax and 0 after it.
+
+# %% [markdown]
+# ### Exercise: `cross_attention`
+#
+# difficulty ●●○ · 8–12 min · 3 points
+#
+# Write cross-attention as a function. It takes x, the context, the three matrices and perhaps a
+# context_mask, and returns the output and the weights. It is compared with `F.scaled_dot_product_attention` in
+# float64 at 1e-6, gradients included. Widths that do not fit raise an error: PyTorch's own
+# `RuntimeError` will do, or a `ValueError` of yours. No input is changed.
+#
+# Banned, in both exercises, are PyTorch's own attention functions and modules. The given `attend` is not.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-cross_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Three products make queries, keys and values. Say of each which sequence it is made from. Then all that is
+# left is to hand the mask to the block in the shape that it expects.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# Queries (B, N, d_k), keys (B, M, d_k), values (B, M, d_v), scores (B, N, M). The mask is (B, M) and has to
+# become (B, 1, M), so that each of the N rows of a sentence hides the same columns.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. If there is a mask, give it an axis of size 1 between its two: index with `None`.
+# 2. Multiply x with the first matrix, the context with the other two.
+# 3. Hand queries, keys, values and the mask to `attend`, and return both of its results.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "cross_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cross_attention(
+    x: Tensor,
+    context: Tensor,
+    W_q: Tensor,
+    W_k: Tensor,
+    W_v: Tensor,
+    context_mask: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Let each token of x attend to all tokens of another sequence.
+
+    Args:
+        x: (B, N, d), the tokens that ask.
+        context: (B, M, d_context), the tokens that are read.
+        W_q: (d, d_k), makes queries.
+        W_k: (d_context, d_k), makes keys.
+        W_v: (d_context, d_v), makes values.
+        context_mask: (B, M) bool, True = attend; None lets all be read.
+    Returns:
+        out: (B, N, d_v).
+        weights: (B, N, M); each row adds up to 1, or is 0 where a context is all padding.
+    Raises:
+        ValueError or RuntimeError: widths do not fit.
+    """
+    ### BEGIN SOLUTION
+    mask = None if context_mask is None else context_mask[:, None, :]
+    return attend(x @ W_q, context @ W_k, context @ W_v, mask)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "cross_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(cross_attention)
+
+# %% [markdown]
+# ### Three shelves
+#
+# Now the five English words ask three shelves at once, B = 3: the whole German sentence; a short one, *ich habe
+# gelesen*, filled up with three dummies; and one that got lost and is all dummies. A dummy has numbers
+# too, 0.5 everywhere: they must not matter.
+
+# %% nbgrader={"grade": false, "grade_id": "use-cross_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+full = torch.eye(6, dtype=torch.float64)
+dummy = torch.full((1, 6), 0.5, dtype=torch.float64)
+context = torch.stack([full, torch.cat([full[[0, 1, 5]], dummy.repeat(3, 1)]), dummy.repeat(6, 1)])
+lengths = torch.tensor([6, 3, 0])
+context_mask = torch.arange(6) < lengths[:, None]  # True = attend
+x = x1.expand(3, -1, -1)  # the same readers three times
+
+out, weights = cross_attention(x, context, W_q, W_k, W_v, context_mask)
+print("out", tuple(out.shape), " weights", tuple(weights.shape))
+print("row sums, one row a sentence:")
+print(weights.sum(-1))
+
+q, k, v = x @ W_q, context @ W_k, context @ W_v
+expected = F.scaled_dot_product_attention(q, k, v, attn_mask=context_mask[:, None, :])
+print("equals PyTorch's:", torch.allclose(out, expected, rtol=0, atol=1e-12))
+
+short = ["ich", "habe", "gelesen", *["dummy"] * 3]
+blocked = ~context_mask[:, None, :].expand(-1, 5, -1)  # True = blocked
+figures.cross_attention.maps(
+    {
+        "full": (weights[0], english, german, blocked[0]),
+        "short": (weights[1], english, short, blocked[1]),
+        "lost": (weights[2], english, ["dummy"] * 6, blocked[2]),
+    }
+)
+
+# %% [markdown]
+# In the second panel the hatched columns hold exactly 0, and what they would have taken is shared among
+# three books. *book* and *yesterday* find nothing that suits them, and read all three alike: softmax does not
+# know *nothing suits*, it has to share out somewhere. (*a* settles for *ich*, as the other two are about doing.) In the
+# third panel everything is hidden, and even the row sums are 0.
+#
+# **Your first prediction.** Shuffle the German words and compare.
+
+# %% nbgrader={"grade": false, "grade_id": "use-shuffle", "locked": true, "schema_version": 3, "solution": false, "task": false}
+order = torch.tensor([4, 0, 5, 3, 1, 2])
+shuffled, shuffled_weights = cross_attention(x1, context1[:, order], W_q, W_k, W_v)
+plain, plain_weights = cross_attention(x1, context1, W_q, W_k, W_v)
+print("the same output:              ", torch.allclose(shuffled, plain))
+print(
+    "the same columns, elsewhere:  ", torch.allclose(shuffled_weights, plain_weights[:, :, order])
+)
+
+# %% [markdown]
+# To cross-attention a context is a *set*. *Dog bites man* and *man bites dog* answer alike, unless the
+# words' vectors say where they stand. Lesson 09 is about that.
+#
+# ### Self-attention, a special case
+#
+# What if the context is x itself? Then readers and books come from the same sentence again. Nothing else
+# has to change:
+
+# %% nbgrader={"grade": false, "grade_id": "use-self", "locked": true, "schema_version": 3, "solution": false, "task": false}
+torch.manual_seed(8)
+tokens = torch.randn(2, 4, 6, dtype=torch.float64)
+to_q, to_k, to_v = (torch.randn(6, width, dtype=torch.float64) for width in (5, 5, 3))
+by_cross, _ = cross_attention(tokens, tokens, to_q, to_k, to_v)
+by_self = F.scaled_dot_product_attention(tokens @ to_q, tokens @ to_k, tokens @ to_v)
+print("context = x is self-attention:", torch.allclose(by_cross, by_self))
+
+# %% [markdown]
+# So self-attention is cross-attention of a sequence with itself.
+
+# %% [markdown]
+# ## As a module, with heads
+#
+# In a model, cross-attention has heads, as lesson 07's has, and a linear layer for each
+# projection. One thing is new: two widths. Queries are made from x, which is d wide. Keys and values are made
+# from the context, which may be of another width, d_context: an image's patches, a larger model's states. After the projections
+# everything is d wide, is split into H heads of d/H, and comes back to d through W_o:
+#
+# | linear | in | out |
+# |---|---|---|
+# | `W_q` | d | d |
+# | `W_k`, `W_v` | d_context | d |
+# | `W_o` | d | d |
+#
+# For `nn.MultiheadAttention` the widths of the context are called `kdim` and `vdim`.
+
+# %% [markdown]
+# ### Exercise: `CrossAttention`
+#
+# difficulty ●●● · 15–20 min · 3 points
+#
+# Write the module, with linears of exactly these names. `bias` gives all four a bias, or none. If n_heads does not
+# divide d, the constructor raises `ValueError`. `forward` takes x, the context and perhaps a mask (B, M), True = attend, and
+# returns the output (B, N, d) and the weights of *each head*, (B, H, N, M). It is compared with
+# `nn.MultiheadAttention` that has the same weights. Where a context is all padding, weights are 0 and the output is W_o's
+# bias.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-CrossAttention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Lesson 07's module, with a second input. The constructor needs another width in two of the four linears;
+# `forward` needs another sequence in two of the three projections. Nothing has to be done about empty contexts: if the
+# weights are 0, W_o does the rest.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# After projection queries are (B, N, d), keys and values (B, M, d). Split, they are (B, H, N, d/H) and
+# (B, H, M, d/H). Scores and weights are (B, H, N, M), so the mask has to be (B, 1, 1, M). Merged, the
+# output is (B, N, d) again.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. In the constructor: if d is no multiple of n_heads, raise `ValueError`. Keep n_heads. Make four
+#    `nn.Linear`, and pass `bias` on by name.
+# 2. In `forward`: call each linear with its sequence and split the three results into heads.
+# 3. Index the mask with two `None`, between its axes, unless it is None.
+# 4. Hand it all to `attend`, merge the heads of the first result, and call W_o with it.
+# 5. Return that, and the weights as they are.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "CrossAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class CrossAttention(nn.Module):
+    """Multi-head attention whose keys and values come from another sequence.
+
+    Args:
+        d: width of x and of the output.
+        d_context: width of the context.
+        n_heads: how many heads share d; it divides d.
+        bias: whether each of the four linears has a bias.
+    Raises:
+        ValueError: n_heads does not divide d.
+    """
+
+    def __init__(self, d: int, d_context: int, n_heads: int, bias: bool = True) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        if d % n_heads != 0:
+            raise ValueError(f"d = {d} cannot be split among {n_heads} heads")
+        self.n_heads = n_heads
+        self.W_q = nn.Linear(d, d, bias=bias)
+        self.W_k = nn.Linear(d_context, d, bias=bias)
+        self.W_v = nn.Linear(d_context, d, bias=bias)
+        self.W_o = nn.Linear(d, d, bias=bias)
+        ### END SOLUTION
+
+    def forward(
+        self, x: Tensor, context: Tensor, context_mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Let each token of x attend to all tokens of its context.
+
+        Args:
+            x: (B, N, d).
+            context: (B, M, d_context).
+            context_mask: (B, M) bool, True = attend; None lets all be read.
+        Returns:
+            out: (B, N, d).
+            weights: (B, H, N, M); rows add up to 1, or are 0 where a context is all padding.
+        Raises:
+            RuntimeError: x is not d wide or the context not d_context (from `nn.Linear`).
+        """
+        ### BEGIN SOLUTION
+        q = split_heads(self.W_q(x), self.n_heads)
+        k = split_heads(self.W_k(context), self.n_heads)
+        v = split_heads(self.W_v(context), self.n_heads)
+        mask = None if context_mask is None else context_mask[:, None, None, :]
+        out, weights = attend(q, k, v, mask)
+        return self.W_o(merge_heads(out)), weights
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "CrossAttention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(CrossAttention)
+
+# %% [markdown]
+# ### Yours against PyTorch's, and a lost sentence
+#
+# `nn.MultiheadAttention` with `kdim` and `vdim` keeps your three first matrices under other names, and their biases in one
+# row. The cell copies yours over. Its padding mask says **True = blocked**, so it gets `~context_mask`. Sentence 3
+# is the one that got lost.
+
+# %% nbgrader={"grade": false, "grade_id": "use-module", "locked": true, "schema_version": 3, "solution": false, "task": false}
+mine = CrossAttention(5 * 2, 6, n_heads=2).double()
+theirs = nn.MultiheadAttention(10, 2, kdim=6, vdim=6, batch_first=True).double()
+own = mine.state_dict()
+theirs.load_state_dict(
+    {
+        "q_proj_weight": own["W_q.weight"],
+        "k_proj_weight": own["W_k.weight"],
+        "v_proj_weight": own["W_v.weight"],
+        "in_proj_bias": torch.cat([own["W_q.bias"], own["W_k.bias"], own["W_v.bias"]]),
+        "out_proj.weight": own["W_o.weight"],
+        "out_proj.bias": own["W_o.bias"],
+    }
+)
+x10 = x.repeat(1, 1, 2)  # (3, 5, 10)
+out, weights = mine(x10, context, context_mask)
+their_out, their_weights = theirs(
+    x10, context, context, key_padding_mask=~context_mask, average_attn_weights=False
+)
+print("out", tuple(out.shape), " weights", tuple(weights.shape))
+for b, what in enumerate(("full", "short", "lost")):
+    same = torch.allclose(out[b], their_out[b], rtol=0, atol=1e-12)
+    same_weights = torch.allclose(weights[b], their_weights[b], rtol=0, atol=1e-12)
+    print(f"{what:5}  the same output: {same}, the same weights: {same_weights}")
+
+print("lost, PyTorch's module:", their_out[2, 0, :3].tolist())
+print("lost, yours is W_o's bias:", torch.allclose(out[2], mine.W_o.bias.expand(5, -1)))
+
+# %% [markdown]
+# Two sentences agree to twelve digits. For the third PyTorch's module gives NaN: it takes a softmax of nothing but −∞, and
+# nobody fills in 0 after it. NaN times anything is NaN, so one empty context in a batch spoils the loss, and one step
+# later every weight of the model. Yours says "I have read nothing", in the form of a bias, and goes on. That is your
+# second prediction.
+#
+# ## Three attentions, side by side
+#
+# An **encoder** reads the German sentence, a **decoder** writes the English one (lesson 06). Three attentions are at
+# work, and they differ in who asks, who answers and what is hidden:
+#
+# | attention | queries from | keys and values from | mask |
+# |---|---|---|---|
+# | encoder, self | German | German | padding |
+# | decoder, self | English so far | English so far | causal (and padding) |
+# | cross | English so far | German, as the encoder left it | padding of the German |
+#
+# Before you run the cell: which of the three maps are squares, and which has hatched cells?
+
+# %% nbgrader={"grade": false, "grade_id": "see-three", "locked": true, "schema_version": 3, "solution": false, "task": false}
+asks_german = 8 * W_k  # German words ask as they are asked, so that alike finds alike
+keys_english = W_q / 8
+_, encoder = cross_attention(context1, context1, asks_german, W_k, W_v)
+future = torch.ones(5, 5).triu(1).bool()  # True = blocked
+_, decoder = attend(x1 @ W_q, x1 @ keys_english, x1, ~future)
+_, cross = cross_attention(x1, context1, W_q, W_k, W_v)
+figures.cross_attention.maps(
+    {
+        "encoder, self": (encoder[0], german, german, None),
+        "decoder, self": (decoder[0], english, english, future),
+        "cross": (cross[0], english, german, None),
+    }
+)
+
+# %% [markdown]
+# Left, a square without a mask: *habe* finds *gelesen*, four words later. In the middle, a square whose upper
+# triangle is hatched: *a* cannot find *book*, which is not written yet, though *book* finds *a*. Right, a
+# rectangle without a mask. When *read* is being worked on, *book* is still in the future of the decoder, and *Buch* is
+# already on the shelf. That is no leak: the German sentence is the question, not the answer.
+#
+# ## A desk that learns to look things up
+#
+# Does it learn? Take a task that cannot be done without a context. Lesson 01 began with a dictionary: a key,
+# a value, an exact match. Now a catalogue of index cards is the context, each with an author (one of 8) and a shelf (one of 10),
+# shuffled and made anew for every question. x is a list of four authors. The answer to each is the shelf on their
+# card. Nothing can be memorised: Austen is on shelf 3 today and on shelf 7 in the next catalogue.
+#
+# Two things make it harder. Catalogues have four to six cards, so there is padding. And for each author one
+# shelf *never* occurs in training: whoever gets it right in the test has understood what looking up
+# is.
+#
+# The layers around yours: `nn.Embedding` is a table with a learned row for each author. `read` makes ten scores out of an
+# answer, a score a shelf. **Cross-entropy** is −log of the share that softmax of these scores gives to the right
+# shelf: ln 10 = 2.30 for someone who guesses. **Adam** is an optimizer that gives each parameter a step size of its own.
+
+# %% nbgrader={"grade": false, "grade_id": "desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from functools import cache
+
+AUTHORS, SHELVES, CARDS = 8, 10, 6
+Questions = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+def questions(size: int, rng: torch.Generator, forbidden: bool) -> Questions:
+    """Authors asked for (B, 4), catalogues (B, 6, 18), which cards are real, right shelves (B, 4).
+
+    Author a never stands on shelf a, unless forbidden is True: then about half the authors do.
+    """
+    authors = torch.rand(size, AUTHORS, generator=rng).argsort(-1)[:, :CARDS]
+    shelves = (authors + torch.randint(1, SHELVES, authors.shape, generator=rng)) % SHELVES
+    if forbidden:
+        moved = torch.rand(shelves.shape, generator=rng) < 0.5
+        shelves = torch.where(moved, authors, shelves)
+    real = torch.arange(CARDS) < torch.randint(4, CARDS + 1, (size, 1), generator=rng)
+    cards = torch.cat([F.one_hot(authors, AUTHORS), F.one_hot(shelves, SHELVES)], -1).float()
+    asked = torch.rand(size, 4, generator=rng).argsort(-1)  # the first four cards, shuffled
+    return authors.gather(1, asked), cards, real, shelves.gather(1, asked)
+
+
+class Desk(nn.Module):
+    """Looks authors up in a catalogue, by your CrossAttention with two heads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(AUTHORS, 16)
+        self.cross = CrossAttention(16, AUTHORS + SHELVES, n_heads=2)
+        self.read = nn.Linear(16, SHELVES)
+
+    def forward(self, asked: Tensor, cards: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+        out, weights = self.cross(self.embed(asked), cards, real)
+        return self.read(out), weights
+
+
+@cache
+def train(with_context: bool) -> tuple[Desk, list[float]]:
+    """A desk after 150 steps, and its loss at each of them. It is trained once, and kept."""
+    torch.manual_seed(0)
+    rng, desk, losses = torch.Generator().manual_seed(0), Desk(), []
+    optimizer = torch.optim.Adam(desk.parameters(), lr=0.01)
+    for _ in range(150):
+        asked, cards, real, answers = questions(64, rng, forbidden=False)
+        scores = desk(asked, cards, real & with_context)[0]
+        loss = F.cross_entropy(scores.flatten(0, 1), answers.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return desk, losses
+
+
+new = questions(1000, torch.Generator().manual_seed(99), forbidden=True)  # for the test
+
+# %% [markdown]
+# The next cell trains the same model twice. The second time every card is marked as padding: `real & False`. (That is
+# a batch of nothing but empty contexts, and your module survives it.) Which level will its loss not get below?
+
+# %% nbgrader={"grade": false, "grade_id": "see-training", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.training.losses(
+    {f"{name} the context": train(name == "with")[1] for name in ("without", "with")},
+    math.log(10),
+    "guessing: ln 10",
+)
+
+# %% nbgrader={"grade": false, "grade_id": "use-desk", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+asked, cards, real, answers = new
+never_trained = answers == asked  # author a on shelf a
+for name, with_context in (("with", True), ("without", False)):
+    desk = train(with_context)[0]
+    with torch.no_grad():
+        scores = desk(asked, cards, real & with_context)[0]
+    right = scores.argmax(-1) == answers
+    print(
+        f"{name:7} the context, new catalogues: {right[~never_trained].float().mean():5.1%} right; "
+        f"pairs never trained: {right[never_trained].float().mean():5.1%}"
+    )
+
+# %% [markdown]
+# With the context the desk is right on catalogues that it has never seen, also where author and shelf had never
+# come together before. Without it, the desk cannot even tell who was asked for: x has its say in the *weights*
+# alone, and those are 0. What comes out is W_o's bias, the same shelf for everyone: right one time in ten on
+# ordinary pairs, and never on the others, as it has learned a shelf that is barred for nobody.
+#
+# What has it learned to look at? One catalogue of the test, for both heads:
+
+# %% nbgrader={"grade": false, "grade_id": "see-desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
+names = ["Austen", "Borges", "Chekhov", "Dante", "Eliot", "Frisch", "Goethe", "Hesse"]
+asked, cards, real, _ = new
+desk = train(True)[0]
+with torch.no_grad():
+    weights = desk(asked, cards, real)[1]
+shown = int((real.sum(-1) == 5).nonzero()[0])  # the first catalogue with one dummy
+readers = [names[a] for a in asked[shown].tolist()]
+spines = [
+    f"{names[card[:AUTHORS].argmax()]} {int(card[AUTHORS:].argmax())}" if ok else "dummy"
+    for card, ok in zip(cards[shown], real[shown].tolist(), strict=True)
+]
+dummies = (~real[shown]).expand(4, -1)  # True = blocked
+figures.cross_attention.maps(
+    {f"head {h + 1}": (weights[shown, h], readers, spines, dummies) for h in range(2)}
+)
+
+# %% [markdown]
+# Each author finds the one card with the same name, whatever its place, and the hatched dummy gets nothing. Both heads do
+# the same, as one would do. Nobody told the model that a name on a card and a name in a question are the same: the
+# two come from different tables, and W_q and W_k learned to bring them together. This is lesson 01's
+# `soft_lookup`, with keys and queries that were learned.
+
+# %% [markdown]
+# ## A decoder layer from your parts
+#
+# A Transformer's decoder is a stack of equal layers, and you own all the parts of one. In order: *causal
+# self-attention* (what have I written?), *cross-attention* (what does the original say?), and a **feed-forward network**, an
+# MLP that works on each token alone: d numbers to more of them, ReLU, and back. Around each stand
+# two things:
+#
+# - A **residual connection**: what a part finds is *added* to what it was given, x + part(x). A part
+#   may say nothing without anything getting lost, and gradients have a direct way back.
+# - **Layer norm**, `nn.LayerNorm`: the numbers of each token are shifted and scaled to mean 0 and variance 1,
+#   then multiplied and shifted by learned numbers. So layers on top of each other keep a sane scale.
+#
+# PyTorch has the same layer ready-made, `nn.TransformerDecoderLayer`. Take its weights, run *your* parts
+# with them, and compare. Your `CrossAttention` serves twice: for self-attention the context is x, and only its four
+# linears are used, since its mask cannot say *causal*. `dropout=0.0` switches off random deletions, used in
+# training.
+
+# %% nbgrader={"grade": false, "grade_id": "decoder-layer", "locked": true, "schema_version": 3, "solution": false, "task": false}
+torch.manual_seed(3)
+layer = nn.TransformerDecoderLayer(
+    8, nhead=2, dim_feedforward=20, dropout=0.0, batch_first=True, dtype=torch.float64
+)
+
+
+def from_pytorch(attention: nn.MultiheadAttention) -> CrossAttention:
+    """Your module with the weights of PyTorch's; d_context = d, so its three are one matrix."""
+    module = CrossAttention(8, 8, n_heads=2).double()
+    state = {"W_o.weight": attention.out_proj.weight, "W_o.bias": attention.out_proj.bias}
+    matrices = dict(zip("qkv", attention.in_proj_weight.chunk(3), strict=True))
+    biases = dict(zip("qkv", attention.in_proj_bias.chunk(3), strict=True))
+    for name in "qkv":
+        state |= {f"W_{name}.weight": matrices[name], f"W_{name}.bias": biases[name]}
+    module.load_state_dict(state)
+    return module
+
+
+def decoder_layer(x: Tensor, context: Tensor, context_mask: Tensor) -> Tensor:
+    """One layer of a Transformer's decoder, (B, N, d) to (B, N, d)."""
+    own, other = from_pytorch(layer.self_attn), from_pytorch(layer.multihead_attn)
+    q, k, v = (split_heads(linear(x), 2) for linear in (own.W_q, own.W_k, own.W_v))
+    past = torch.ones(x.shape[1], x.shape[1]).tril().bool()  # True = attend
+    x = layer.norm1(x + own.W_o(merge_heads(attend(q, k, v, past)[0])))
+    x = layer.norm2(x + other(x, context, context_mask)[0])
+    return layer.norm3(x + layer.linear2(F.relu(layer.linear1(x))))
+
+
+written = torch.randn(2, 5, 8, dtype=torch.float64)
+original = torch.randn(2, 7, 8, dtype=torch.float64)
+kept = torch.arange(7) < torch.tensor([[7], [4]])  # True = attend
+yours = decoder_layer(written, original, kept)
+theirs_out = layer(
+    written,
+    original,
+    tgt_mask=torch.ones(5, 5).triu(1).bool(),  # True = blocked
+    memory_key_padding_mask=~kept,  # True = blocked
+)
+for tolerance in (1e-6, 1e-12):
+    print(f"equal to {tolerance}:", torch.allclose(yours, theirs_out, rtol=0, atol=tolerance))
+
+# %% [markdown]
+# Three lines of a `forward`, and it is the layer of which the first Transformer had six (Vaswani et al. 2017, section
+# 3.1). GPT-like models leave out the middle line, as there is no original to read. Models that draw
+# from a text keep it: the image's parts ask, the words answer (Rombach et al. 2022, section 3.3).
+#
+# ## Break it on purpose
+#
+# **Values from the wrong side.** The weights are yours, and what they mix is x:
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-values", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def hears_itself(x, context, W_q, W_k, W_v, context_mask=None):
+    weights = cross_attention(x, context, W_q, W_k, W_v, context_mask)[1]
+    return weights @ (x @ W_v), weights
+
+
+check(hears_itself, name="cross_attention")
+
+# %% [markdown]
+# The card says that PyTorch refused: widths differ. Now choose sizes as many models have them, x and context equally long and
+# equally wide:
+
+# %% nbgrader={"grade": false, "grade_id": "break-values-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = torch.Generator().manual_seed(1)
+asks, shelf = (torch.randn(1, 4, 6, generator=rng) for _ in range(2))
+square = [torch.randn(6, 6, generator=rng) for _ in range(3)]
+for function in (hears_itself, cross_attention):
+    result, weights = function(asks, shelf, *square)
+    one_book = function(asks[:, :1], shelf[:, :1], *square)[0]
+    print(f"{function.__name__:15}", tuple(result.shape), "rows add up to 1:", end=" ")
+    print(torch.allclose(weights.sum(-1), torch.ones(1, 4)), end=", ")
+    print("one book: its value:", torch.allclose(one_book, shelf[:, :1] @ square[2], atol=1e-5))
+
+# %% [markdown]
+# No error, the right shape, rows that add up to 1. A test that needs no reference finds it: **with a single book on the
+# shelf, every reader takes home that book's value.** The weight is 1 then, whatever the scores are. A model with this
+# slip can learn whom to listen to, and never hears what they say.
+#
+# **The mask, inverted.** The convention of `nn.MultiheadAttention` in a function that expects the other one:
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def reads_dummies(x, context, W_q, W_k, W_v, context_mask=None):
+    padding = None if context_mask is None else ~context_mask  # True = blocked
+    return cross_attention(x, context, W_q, W_k, W_v, padding)
+
+
+print("short, I:", reads_dummies(x, context, W_q, W_k, W_v, context_mask)[1][1, 0])
+check(reads_dummies, name="cross_attention")
+
+# %% [markdown]
+# All of the weight is on the three dummies. The symptom: an output that does not depend on the context at
+# all, as dummies are alike everywhere. And full sentences, which have no dummy, get 0.
+#
+# ## Cost
+#
+# **Count.** For one head, N readers and M books:
+#
+# | step | multiplications |
+# |---|---|
+# | queries | N · d · d_k |
+# | keys and values | M · d_context · (d_k + d_v) |
+# | scores and mix | N · M · (d_k + d_v) |
+#
+# No length is squared: scores and mix grow with N · M, the projections with N and with M. A short question to a long context is cheap. And while a decoder writes N words one at a time,
+# keys and values of the context need not be made again for each:
+
+# %% nbgrader={"grade": false, "grade_id": "count", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("   N     M   keys made anew   kept")
+for n, m in ((5, 6), (20, 1000), (1000, 1000)):
+    shelf_once = 2 * m * 64 * 64  # keys and values, all widths 64
+    rest = n * 64 * 64 + 2 * n * m * 64
+    print(f"{n:5} {m:5} {(n * shelf_once + rest) / 1e6:13.1f} M {(shelf_once + rest) / 1e6:6.1f} M")
+
+# %% [markdown]
+# **Measure.** One new word asks a context of 1000, with keys and values made anew, and with those kept.
+
+# %% nbgrader={"grade": false, "grade_id": "measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from collections.abc import Callable
+from time import perf_counter
+
+
+def milliseconds(function: Callable[[], object]) -> float:
+    """The fastest of twenty calls."""
+    taken = []
+    for _ in range(20):
+        start = perf_counter()
+        function()
+        taken.append(perf_counter() - start)
+    return 1000 * min(taken)
+
+
+word, long_context = torch.randn(1, 1, 64), torch.randn(1, 1000, 64)
+to_queries, to_keys, to_values = (torch.randn(64, 64) / 8 for _ in range(3))
+kept_k, kept_v = long_context @ to_keys, long_context @ to_values
+anew_ms = milliseconds(lambda: cross_attention(word, long_context, to_queries, to_keys, to_values))
+kept_ms = milliseconds(lambda: attend(word @ to_queries, kept_k, kept_v))
+print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept_ms:.1f}")
+
+# %% [markdown]
+# Milliseconds are your machine's; the ratio is what to look at. Lesson 11 keeps keys and values of the decoder as well.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Check yourself
+#
+# **1.** Why are keys and values made from the same sequence?
+#
+# <details><summary>A. Because W_k and W_v have the same shape</summary>
+#
+# Not this one: they need not, d_v may differ from d_k.
+#
+# </details>
+# <details><summary>B. Because a weight says how much of book m to take home, and only book m's own pages can be that</summary>
+#
+# Yes. Column m of the weights belongs to key m, and is multiplied with value m.
+#
+# </details>
+# <details><summary>C. They are not: values come from x</summary>
+#
+# Not this one: then readers would take home their own words.
+#
+# </details>
+#
+# **2.** A decoder writes word 3. What may its *cross*-attention read?
+#
+# <details><summary>A. The first three words of the original</summary>
+#
+# Not this one: that is the causal mask's rule, and it is about the decoder's own words.
+#
+# </details>
+# <details><summary>B. The whole original except its padding</summary>
+#
+# Yes. The original is there from the beginning. Only what is being written has a future.
+#
+# </details>
+# <details><summary>C. The whole original and the words written so far</summary>
+#
+# Not this one: what is written so far is read by the decoder's self-attention, a part of its own.
+#
+# </details>
+#
+# **3.** In training, one context of a batch is all padding. With `nn.MultiheadAttention` as above, what does one step do?
+#
+# <details><summary>A. Nothing: the example is skipped</summary>
+#
+# Not this one: nobody skips it. Its rows become NaN, and they go into the loss with all others.
+#
+# </details>
+# <details><summary>B. Only the example's own output is lost</summary>
+#
+# Not this one: the loss is a mean over the batch, and a mean with a NaN in it is NaN.
+#
+# </details>
+# <details><summary>C. All parameters that it touches become NaN</summary>
+#
+# Yes. The loss is NaN, so are all its slopes, and a step with such slopes leaves no number intact
+# of what it touches, every linear among them.
+#
+# </details>
+
+# %% [markdown]
+# ## Take away
+#
+# 1. Queries come from x, keys and values from the context. Weights are (N, M), and there is an answer for each reader
+#    ([who asks](#Who-asks-and-who-answers)).
+# 2. Self-attention is the case context = x ([special case](#Self-attention,-a-special-case)).
+# 3. The context's padding is hidden in columns: (B, 1, M), and (B, 1, 1, M) with heads. Where nothing is left, weights
+#    are 0 and W_o's bias comes out; PyTorch's module gives NaN ([lost](#Yours-against-PyTorch's,-and-a-lost-sentence)).
+# 4. An encoder–decoder has three attentions: self, causal self, cross
+#    ([side by side](#Three-attentions,-side-by-side)). A decoder layer is those two, a feed-forward network, residuals
+#    and norms ([your parts](#A-decoder-layer-from-your-parts)).
+# 5. Trained, cross-attention is a dictionary whose keys are learned, and it works for pairs never seen together
+#    ([look up](#A-desk-that-learns-to-look-things-up)).
+#
+# **Words of this lesson**: [cross-attention](../glossary.md#cross-attention), [context](../glossary.md#context),
+# [alignment](../glossary.md#alignment), [encoder](../glossary.md#encoder), [decoder](../glossary.md#decoder),
+# [padding](../glossary.md#padding), [residual connection](../glossary.md#residual-connection),
+# [layer norm](../glossary.md#layer-norm), [feed-forward network](../glossary.md#feed-forward-network).
+#
+# ### Sources
+#
+# - Attention as alignment, in a translator: D. Bahdanau, K. Cho, Y. Bengio (2014), *Neural Machine Translation by
+#   Jointly Learning to Align and Translate*, section 3. [arXiv:1409.0473](https://arxiv.org/abs/1409.0473)
+# - The three attentions, the decoder layer: A. Vaswani et al. (2017), *Attention Is All You Need*, sections 3.1 and
+#   3.2.3. [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
+# - Cross-attention in pseudo-code, with two sequences and a mask: M. Phuong, M. Hutter (2022), *Formal Algorithms for
+#   Transformers*, algorithm 4. [arXiv:2207.09238](https://arxiv.org/abs/2207.09238)
+# - Layer norm: J. L. Ba, J. R. Kiros, G. E. Hinton (2016), *Layer Normalization*.
+#   [arXiv:1607.06450](https://arxiv.org/abs/1607.06450)
+# - Images that ask words: R. Rombach et al. (2022), *High-Resolution Image Synthesis with Latent Diffusion Models*,
+#   section 3.3. [arXiv:2112.10752](https://arxiv.org/abs/2112.10752)
+# - PyTorch's manual:
+#   [MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html),
+#   [TransformerDecoderLayer](https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerDecoderLayer.html).
+#
+# **To carry over.** You shuffled the German words, and no output changed. *Man bites dog* has the words of *dog bites man*. What would you add to
+# a word's vector, so that its place can be told, without a new kind of attention?
+
+# %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab import summary
+
+summary()

@@ -1,0 +1,1145 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 10 · What the weights learn
+#
+# Nine lessons used matrices that somebody chose, or nobody. Here they are learned, three times, while
+# you watch: what *not* does to a phrase, what *it* means in a sentence, and which letter comes next.
+# Each time you look at the weights afterwards, and one of these times they do not mean what they seem
+# to mean.
+#
+# | | |
+# |---|---|
+# | **You will be able to** | train a model step by step and read its loss; prove that one attention layer with one head cannot learn *not*, and mend it; say when a map of weights explains an answer and when not; let a model write, and see from its writing that a mask leaks |
+# | **Minutes** | about 80 |
+# | **You need** | lessons 05 and 06: modules, gradients, causal masks; 09: why order has to be told |
+# | **Runs on** | CPU; needs no network |
+# | **Points** | 9, in four exercises |
+#
+# The trainings take from a second to a minute each. A plot shows them while they run.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnlab import begin, check, figures
+
+torch.set_num_threads(1)  # small matrices: a second thread would only wait for the first
+torch.set_printoptions(precision=3, sci_mode=False)
+begin("10-training")
+
+# %% [markdown]
+# Attention itself is given from here on. You may use this function, or your own.
+
+
+# %% nbgrader={"grade": false, "grade_id": "attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def attend(q, k, v, mask=None):
+    """Attention as you built it in lessons 05 and 06.
+
+    Args:
+        q: (…, N, d_k).
+        k: (…, M, d_k).
+        v: (…, M, d_v).
+        mask: (…, N, M) bool, True = attend; None lets all attend.
+    Returns:
+        out (…, N, d_v) and weights (…, N, M); both 0 in a row that has nothing to attend to.
+    """
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+        weights = weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+    return weights @ v, weights
+
+
+# %% [markdown]
+# ## Recall
+#
+# Two questions on earlier lessons. Opening a choice is choosing it.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **1.** You shuffle the words of a sentence and use attention without positions. What happens to its output rows?
+#
+# <details><summary>A. They stay as they are</summary>
+#
+# Not this one: each row belongs to its word, and goes where the word goes.
+#
+# </details>
+# <details><summary>B. They are shuffled in the same way</summary>
+#
+# Yes. Attention alone reads a bag of words. Lesson 09 told it the order.
+#
+# </details>
+# <details><summary>C. All of them change</summary>
+#
+# Not this one: a row is a weighted sum over all words, and a sum does not mind their order.
+#
+# </details>
+#
+# **2.** A decoder is trained without a causal mask. What do you see first?
+#
+# <details><summary>A. A loss that is too good to be true</summary>
+#
+# Yes. The next word stands in the input, and the model copies it.
+#
+# </details>
+# <details><summary>B. A loss that does not fall</summary>
+#
+# Not this one: it falls, and far too low.
+#
+# </details>
+# <details><summary>C. NaN</summary>
+#
+# Not this one: NaN comes from rows that have nothing to attend to.
+#
+# </details>
+
+# %% [markdown]
+# ## Predict
+#
+# At the library's reference desk a query is what a reader asks, a key is what a book's spine promises, a
+# value is what its pages say. Until now you wrote the catalogue. From now on the desk begins with random
+# spines, gives answers, is told how wrong they were, and changes every spine a little.
+#
+# The running sentence of this lesson is *the animal didn't cross the street because it was too tired*.
+# Make *tired* into *wide*, and *it* is another thing.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **1.** A model says correctly what *it* means in 100 of 100 new sentences. How much of its attention weight does the row of *it* put on the right noun?
+#
+# <details><summary>A. Nearly all</summary>
+#
+# Keep your guess. You will measure it for five models, in *The map is not an explanation*.
+#
+# </details>
+# <details><summary>B. About half</summary>
+#
+# Keep your guess. You will measure it for five models, in *The map is not an explanation*.
+#
+# </details>
+# <details><summary>C. It cannot be told from the answers</summary>
+#
+# Keep your guess. You will measure it for five models, in *The map is not an explanation*.
+#
+# </details>
+#
+# **2.** One attention layer with one head, all of its matrices free: can it learn that *like* and *not hate* are friendly, *hate* and *not like* are not?
+#
+# <details><summary>A. Yes, with enough training</summary>
+#
+# Keep your guess. There is a proof of four lines below.
+#
+# </details>
+# <details><summary>B. No, however long you train</summary>
+#
+# Keep your guess. There is a proof of four lines below.
+#
+# </details>
+# <details><summary>C. Only with a larger width d</summary>
+#
+# Keep your guess. There is a proof of four lines below.
+#
+# </details>
+
+# %% [markdown]
+# ## By hand
+#
+# **The loss.** A classifier gives a number for each class, its **logits**. Softmax makes them
+# probabilities. **Cross-entropy** is −log of the probability that the right class got, and the loss is its
+# mean. Two classes, *friendly* and *hostile*, and the logits (2, 0):
+#
+# - powers: e² = 7.389 and e⁰ = 1; probabilities 0.881 and 0.119;
+# - if *friendly* is right, the loss is −log 0.881 = 0.127; if *hostile* is right, −log 0.119 = 2.127.
+#
+# Logits (0, 0) know nothing and cost log 2 = 0.693. Remember that number: it is what a coin costs.
+#
+# **The phrase.** Let *like* have the number 2 and *hate* −2 (the logit of *friendly* minus that of
+# *hostile*). One attention layer makes of *not like* a weighted average of the numbers of *not* and of
+# *like*. Give *not* the number −6 and let the weights be ½ and ½:
+#
+# | phrase | average | right? |
+# |---|---|---|
+# | not like | ½ · (−6) + ½ · 2 = −2 | yes |
+# | not hate | ½ · (−6) + ½ · (−2) = −4 | no, it should be positive |
+#
+# Try other weights, and another number for *not*, before you read on. Cross-entropy, checked:
+
+# %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
+logits = torch.tensor([[2.0, 0.0]])
+print("probabilities:", logits.softmax(dim=-1))
+for name, right in (("friendly", 0), ("hostile", 1)):
+    print(f"if {name} is right: {F.cross_entropy(logits, torch.tensor([right])):.3f}")
+
+# %% [markdown]
+# ## Shape ledger
+#
+# | symbol | what it is | axes | size in this lesson |
+# |---|---|---|---|
+# | ids | words or letters, as whole numbers | (B, N) | (2, 1), (2, 2), (300, 11), (24, 32) |
+# | x | their vectors | (B, N, d) | d = 32 or 64 |
+# | logits of a classifier | one for each class | (B, C) | (2, 2) |
+# | logits of a writer | one for each letter, after each letter | (B, N, V) | (24, 32, 29) |
+# | targets | the right class, or the next letter | (B,) or (B, N) | (2,), (24, 32) |
+# | A | weights | (B, N, M), M = N | (300, 11, 11) |
+#
+# ## See it
+#
+# Why no weights helped you just now. The number of *not like* lies on the bar between *not* and *like*,
+# wherever the weights put it; that of *not hate* between *not* and *hate*. *Not like* has to get left of
+# 0, *not hate* right of it. Look for a side of 0 on which *not* could stand.
+
+# %% nbgrader={"grade": false, "grade_id": "see-between", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.training.between()
+
+# %% [markdown]
+# There is none. On the left the blue bar reaches across 0, and the orange one cannot; on the right it is
+# the other way round. That is the whole proof, and it comes again in words below.
+#
+# ## One step of training
+#
+# Training is one step, many times over: ask the model, measure the loss, find out for each parameter
+# which way the loss falls (its **gradient**), move each parameter a little that way. PyTorch has a call
+# for each part:
+#
+# - `F.cross_entropy(logits, targets)` takes logits (T, C) and whole numbers (T,) and gives the mean loss. It
+#   takes softmax itself. Longer shapes are made (T, C) and (T,) first: `x.flatten(0, -2)` makes one axis of
+#   all but the last.
+# - The loss's method `backward` writes each parameter's gradient into its `.grad`. It *adds* it to what is
+#   there.
+# - An **optimizer** holds the parameters of a model. Its method `zero_grad` forgets all gradients; its
+#   method `step` moves the parameters. **Adam** (Kingma and Ba 2015) keeps a step length for each
+#   parameter; `torch.optim.Adam(model.parameters(), lr=0.003)` makes one. `lr` is the **learning rate**.
+#
+# See what adding up means, on a parameter whose slope is always 3:
+
+# %% nbgrader={"grade": false, "grade_id": "see-leftovers", "locked": true, "schema_version": 3, "solution": false, "task": false}
+w = nn.Parameter(torch.tensor(1.0))  # a tensor that a module counts among its parameters
+for call in (1, 2):
+    (3 * w).backward()
+    print(f"after call {call}: {w.grad}")
+
+# %% [markdown]
+# ### Exercise: `train_step`
+#
+# difficulty ●●○ · 5–7 min · 2 points
+#
+# Take one step, and return the loss *before* it as a Python float. The loss is the mean over all targets,
+# whatever their shape: logits are (…, C), targets (…). Gradients that were there before you came do not
+# count.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-train_step", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Four calls, and their order is all there is to it. One of them has to come before `backward`, or leftovers
+# would be counted.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# `model(inputs)` is (…, C), targets are (…). `F.cross_entropy` wants (T, C) and (T,): flatten all axes of the
+# logits but the last, `flatten(0, -2)`, and all axes of the targets.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# - Ask the model, flatten, take the cross-entropy.
+# - Let the optimizer forget; compute the gradients; let it step.
+# - `.item()` makes a Python float of a tensor with one number. A tensor would drag its whole history along.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "train_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def train_step(
+    model: nn.Module, inputs: Tensor, targets: Tensor, optimizer: torch.optim.Optimizer
+) -> float:
+    """One step downhill.
+
+    Args:
+        model: gives logits (…, C) for the inputs.
+        inputs: what the model takes.
+        targets: (…) whole numbers, the right classes.
+        optimizer: of the model's parameters, which may have gradients from before.
+    Returns:
+        The mean cross-entropy before the step.
+    """
+    ### BEGIN SOLUTION
+    loss = F.cross_entropy(model(inputs).flatten(0, -2), targets.flatten())
+    for part in (optimizer.zero_grad, loss.backward, optimizer.step):
+        part()
+    return loss.detach().item()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "train_step-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(train_step)
+
+# %% [markdown]
+# ## Not like, hate
+#
+# Four phrases: *like*, *hate*, *not like*, *not hate*. The short ones go in a batch of their own, so that no
+# padding is needed. The model is as plain as it can be: embed, project, weigh, mix, W_o, classify the last
+# word. **`nn.Embedding(V, d)`** is a table with a row of d numbers for each of V words, and gives row i for
+# number i; the rows are parameters.
+
+# %% nbgrader={"grade": false, "grade_id": "plain", "locked": true, "schema_version": 3, "solution": false, "task": false}
+LIKE, HATE, NOT = 0, 1, 2
+ONE_WORD, TWO_WORDS = torch.tensor([[LIKE], [HATE]]), torch.tensor([[NOT, LIKE], [NOT, HATE]])
+FRIENDLY_FIRST, HOSTILE_FIRST = torch.tensor([0, 1]), torch.tensor([1, 0])  # 0 is friendly
+
+
+class Plain(nn.Module):
+    """One attention layer, and a classifier on the last word."""
+
+    def __init__(self, vocab_size: int, d: int, n_classes: int) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(vocab_size, d)
+        self.W_q, self.W_k, self.W_v = (nn.Linear(d, d, bias=False) for _ in range(3))
+        self.W_o, self.classify = nn.Linear(d, d), nn.Linear(d, n_classes)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embed(ids)  # (B, N, d)
+        mixed, _ = attend(self.W_q(x), self.W_k(x), self.W_v(x))
+        return self.classify(self.W_o(mixed[:, -1]))  # (B, n_classes)
+
+
+def learn_phrases(model: nn.Module, name: str, two_words: Tensor, targets: Tensor) -> list[float]:
+    """Losses of 400 steps, each one on both batches."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+    with figures.training.Watch(name, 400) as watch:
+        for _ in watch:
+            short = train_step(model, ONE_WORD, FRIENDLY_FIRST, optimizer)
+            long = train_step(model, two_words, targets, optimizer)
+            watch.losses.append((short + long) / 2)
+    return watch.losses
+
+
+torch.manual_seed(0)
+one_phrase = learn_phrases(Plain(3, 32, 2), "not like alone", TWO_WORDS[:1], HOSTILE_FIRST[:1])
+print(f"like, hate and not like: loss {one_phrase[-1]:.3f}")
+
+# %% [markdown]
+# With *not like* as its only long phrase the block learns all it is asked. Now both. Five seeds, so that
+# nobody can say that it was bad luck. Where do you expect the curves to end?
+
+# %% nbgrader={"grade": false, "grade_id": "stall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+stalled = {}
+for seed in range(5):
+    torch.manual_seed(seed)
+    plain = Plain(3, 32, 2)
+    stalled[f"seed {seed}"] = learn_phrases(plain, f"seed {seed}", TWO_WORDS, HOSTILE_FIRST)
+figures.training.losses(stalled, 0.3466, "½ ln 2")
+
+# %% [markdown]
+# All five come to rest at ½ ln 2 = 0.347: *like* and *hate* are learned, and on the two long phrases the model
+# tosses a coin. The plot is a measurement. This is the reason:
+#
+# 1. After one attention layer with one head, the row of *like* in *not like* is a·v(not) + (1 − a)·v(like), a
+#    between 0 and 1. W_o and the classifier are linear, so the phrase's number is the same average of the words' numbers.
+# 2. *Like* alone has weight 1 on itself: its number is f(like), and it has to be positive. f(hate) has to be
+#    negative.
+# 3. *Not like* has to be negative, and lies between f(not) and f(like) > 0. So f(not) < 0.
+# 4. *Not hate* has to be positive, and lies between f(not) and f(hate) < 0. So f(not) > 0. ∎
+#
+# So B: no learning rate and no width gets round this. Three things would, as step 1 or 2 is then no longer true: a
+# residual connection; a padding word; a second head, which has an a of its own, so that one head can look at *not*
+# for *like* and the other for *hate*. The simplest is anything *not linear* after the mix.
+#
+# ## One hidden layer
+#
+# **ReLU** sets negative numbers to 0 and leaves the others: `F.relu(x)`, or `x.relu()`. A **hidden layer** is a
+# linear, then ReLU, then another linear. Put behind attention it sees words that have already met, and can ask:
+# is there *not*, *and* is there *hate*? Attention moves information, the hidden layer works on it. In a
+# transformer it is called the **feed-forward** layer (Vaswani et al. 2017, section 3.3).
+#
+# ### Exercise: `PhraseClassifier`
+#
+# difficulty ●●○ · 8–10 min · 3 points
+#
+# Write a classifier that learns the four phrases: embedding, attention, W_o, a hidden layer with ReLU, logits.
+# How you pool (the last word, the mean, …) and whether you add positions is up to you. Logits come out as
+# they are, without softmax.
+#
+# The check looks at what it does: shapes, gradients that reach every parameter, each phrase treated apart, and
+# whether it *learns*. It trains yours with d = 32 from up to ten random starts and is content with one, as a
+# right model may get stuck (at that coin again). Leave PyTorch's starting values as they are.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-PhraseClassifier", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Begin with `Plain`, and break step 1 of the proof.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ids (B, N) become x (B, N, d); attention and W_o keep that shape; so does ReLU. Pooling takes axis 1 away:
+# (B, d). The last linear makes (B, n_classes) of it. A mean over axis 0 would mix sentences.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# - In the constructor: an embedding; linears for queries, keys and values; W_o; a linear to the classes.
+# - In `forward`: embed, attend, W_o, ReLU, pool over the words, classify.
+# - Use each layer that you make: one that is made and not used has parameters that no gradient reaches.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "PhraseClassifier", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class PhraseClassifier(nn.Module):
+    """Attention, then one hidden layer, then classes.
+
+    Args:
+        vocab_size: how many words there are.
+        d: width of a word's vector.
+        n_classes: how many classes there are.
+    """
+
+    def __init__(self, vocab_size: int, d: int, n_classes: int) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.words = nn.Embedding(vocab_size, d)
+        self.asks, self.spines = nn.Linear(d, d, bias=False), nn.Linear(d, d, bias=False)
+        self.pages, self.W_o = nn.Linear(d, d, bias=False), nn.Linear(d, d)
+        self.classes = nn.Linear(d, n_classes)
+        ### END SOLUTION
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Classify phrases.
+
+        Args:
+            ids: (B, N) whole numbers, all phrases of one length.
+        Returns:
+            (B, n_classes) logits.
+        """
+        ### BEGIN SOLUTION
+        embedded = self.words(ids)
+        read = attend(self.asks(embedded), self.spines(embedded), self.pages(embedded))[0]
+        return self.classes(F.relu(self.W_o(read)).mean(dim=1))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "PhraseClassifier-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(PhraseClassifier)
+
+# %% nbgrader={"grade": false, "grade_id": "learn-phrases", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+for start in range(10):
+    torch.manual_seed(start)
+    yours = PhraseClassifier(3, 32, 2)
+    history = learn_phrases(yours, f"your classifier, start {start}", TWO_WORDS, HOSTILE_FIRST)
+    if history[-1] < 0.1:
+        break
+with torch.no_grad():
+    guesses = torch.cat([yours(ONE_WORD), yours(TWO_WORDS)]).softmax(dim=-1)
+for phrase, (friendly, _) in zip(
+    ("like", "hate", "not like", "not hate"), guesses.tolist(), strict=True
+):
+    print(f"{phrase:9} friendly: {friendly:.2f}")
+figures.training.losses({"plain block": stalled["seed 0"], "with ReLU": history}, 0.3466, "½ ln 2")
+
+# %% [markdown]
+# ### Was it attention?
+#
+# Be suspicious: what does a model do that has the hidden layer and *no* attention? A **bag of words** adds up
+# the vectors of its words. Try it on the same phrases, and on two orders for a waiter: *tea not coffee* and
+# *coffee not tea*. The third model is one that you need for the rest of the lesson: attention with learned
+# positions (lesson 09), a hidden layer, and a **residual** connection around both, `x + …`, so that each word
+# keeps what it was.
+
+
+# %% nbgrader={"grade": false, "grade_id": "reader", "locked": true, "schema_version": 3, "solution": false, "task": false}
+class Bag(nn.Module):
+    """A hidden layer on the sum of the words."""
+
+    def __init__(self, vocab_size: int, d: int, n_classes: int) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(vocab_size, d)
+        self.layers = nn.Sequential(nn.Linear(d, d), nn.ReLU(), nn.Linear(d, n_classes))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.layers(self.embed(ids).sum(dim=1))
+
+
+class Block(nn.Module):
+    """Attention, then a hidden layer, each added to what was there."""
+
+    def __init__(self, d: int) -> None:
+        super().__init__()
+        self.W_q, self.W_k, self.W_v = (nn.Linear(d, d, bias=False) for _ in range(3))
+        self.W_o = nn.Linear(d, d)
+        self.hidden = nn.Sequential(nn.Linear(d, 2 * d), nn.ReLU(), nn.Linear(2 * d, d))
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        mixed, weights = attend(self.W_q(x), self.W_k(x), self.W_v(x), mask)
+        x = x + self.W_o(mixed)
+        return x + self.hidden(x), weights
+
+
+class Reader(nn.Module):
+    """Blocks on words with positions; keeps the last block's weights."""
+
+    def __init__(
+        self, vocab_size: int, d: int, n_out: int, length: int, layers: int, causal: bool = False
+    ) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(vocab_size, d)
+        self.places = nn.Parameter(torch.randn(length, d))
+        self.blocks = nn.ModuleList(Block(d) for _ in range(layers))
+        self.last = nn.Linear(d, n_out)
+        self.causal, self.weights = causal, torch.empty(0)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        n = ids.shape[1]
+        mask = torch.ones(n, n).tril().bool() if self.causal else None  # True = attend
+        x = self.embed(ids) + self.places[:n]
+        for block in self.blocks:
+            x, self.weights = block(x, mask)
+        return self.last(x)  # (B, N, n_out)
+
+
+class At(nn.Module):
+    """The logits of one word of a Reader."""
+
+    def __init__(self, reader: Reader, word: int) -> None:
+        super().__init__()
+        self.reader, self.word = reader, word
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.reader(ids)[:, self.word]
+
+
+orders = torch.tensor([[0, 2, 1], [1, 2, 0]])  # tea not coffee, coffee not tea
+for name, make in {
+    "bag of words": lambda: Bag(3, 32, 2),
+    "attention with positions": lambda: At(Reader(3, 32, 2, length=3, layers=1), -1),
+}.items():
+    torch.manual_seed(0)
+    reads_phrases, waiter = make(), make()
+    phrases = learn_phrases(reads_phrases, f"{name}, phrases", TWO_WORDS, HOSTILE_FIRST)
+    optimizer = torch.optim.Adam(waiter.parameters(), lr=0.003)
+    served = [train_step(waiter, orders, torch.tensor([0, 1]), optimizer) for _ in range(200)]
+    print(f"{name:25} four phrases {phrases[-1]:.3f}   tea or coffee {served[-1]:.3f}")
+
+# %% [markdown]
+# On the phrases the bag is as good. On the orders it pays ln 2 = 0.693 for ever, as both orders are the same
+# bag. So *not like* showed the work of the hidden layer, and order needs attention with positions. When a model
+# does well, ask which part of it did the work: train one without it.
+#
+# ## What does *it* mean?
+#
+# *The animal didn't cross the street because **it** was too **tired**.* Here *it* is the animal; were it too
+# *wide*, the street. Seven animals, three verbs, seven things and four adjectives of each kind make 1,176 such
+# sentences. The model trains on 300 of them and is tested on the other 876: each word is known, the combination
+# is new. A Reader with two blocks classifies at *it*: animal or thing?
+
+# %% nbgrader={"grade": false, "grade_id": "sentences", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+family = figures.training.sentences()
+vocabulary = [*sorted({word for words, _ in family for word in words}), "chase", "fast"]
+number = {word: i for i, word in enumerate(vocabulary)}
+IT = family[0][0].index("it")
+
+
+def encode(words: list[str]) -> list[int]:
+    return [number[word] for word in words]
+
+
+order = torch.randperm(len(family), generator=torch.Generator().manual_seed(10)).tolist()
+ids = torch.tensor([encode(family[i][0]) for i in order])
+nouns = torch.tensor([family[i][1] for i in order])  # the place of the noun that *it* means
+train, test = slice(0, 300), slice(300, None)
+print(len(family), "sentences,", len(vocabulary), "words; for one:", *family[0][0])
+
+
+def learn(model: nn.Module, name: str, targets: Tensor, steps: int, look=None) -> list[float]:
+    """Losses of the steps; look(step), where it is given, is called before each."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+    with figures.training.Watch(name, steps) as watch:
+        for step in watch:
+            if look is not None:
+                look(step)
+            watch.losses.append(train_step(model, ids[train], targets[train], optimizer))
+    return watch.losses
+
+
+kinds = (nouns == 5).long()  # 0: the animal, 1: the thing
+readers = []
+for seed in range(5):
+    torch.manual_seed(seed)
+    readers.append(Reader(len(vocabulary), 32, 2, length=11, layers=2))
+    learn(At(readers[-1], IT), f"what does it mean, seed {seed}", kinds, 100)
+    with torch.no_grad():
+        right = readers[-1](ids[test])[:, IT].argmax(dim=-1) == kinds[test]
+    print(f"seed {seed}: {100 * right.float().mean():.1f} % of new sentences right")
+
+# %% [markdown]
+# ### One row of the weights
+#
+# So it works. *How* does it know? Ask the weights of the last block: what does the row of *it* attend to? A
+# small tool for that is the next exercise. It needs an index for each sentence, and PyTorch has a form that
+# picks one place per row. Watch how the two lists are paired, and how they are not:
+
+# %% nbgrader={"grade": false, "grade_id": "see-pairs", "locked": true, "schema_version": 3, "solution": false, "task": false}
+table = torch.arange(12).reshape(3, 4)
+rows, columns = torch.arange(3), torch.tensor([3, 0, 2])
+print("paired:     ", table[rows, columns])
+print("not paired: ", table[:, columns].tolist())
+
+# %% [markdown]
+# ### Exercise: `attention_to`
+#
+# difficulty ●○○ · 3–5 min · 1 point
+#
+# Return the row of one query in each sentence: what that word attends *to*. Weights are (B, N, M), or
+# (B, H, N, M), and then heads are averaged. The index is an int for all sentences or a tensor (B,) with one
+# for each, counted from 0. The result has a row of M weights for each sentence; in self-attention M = N.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-attention_to", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Get rid of the heads first, and both cases are one. Then pick.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# (B, H, N, M) averaged over axis 1 is (B, N, M). A row for each of B sentences is (B, M).
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# - If there are four axes, take the mean over axis 1.
+# - Index with two things: 0 to B − 1 (`torch.arange`) for the sentences, and the query's index. An int serves
+#   all sentences, a tensor is paired with them.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention_to", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_to(weights: Tensor, query_index: int | Tensor) -> Tensor:
+    """What one word of each sentence attends to.
+
+    Args:
+        weights: (B, N, M), or (B, H, N, M), which is averaged over heads.
+        query_index: of the word, from 0; an int, or (B,) with one for each sentence.
+    Returns:
+        (B, M), one row for each sentence.
+    """
+    ### BEGIN SOLUTION
+    each = weights.mean(dim=1) if weights.ndim == 4 else weights
+    return each[torch.arange(len(each), device=each.device), query_index]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention_to-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(attention_to)
+
+# %% [markdown]
+# ### The map is not an explanation
+#
+# The row of *it* in *tired* and in *wide*, for all five models. None was left out, none was tuned. Your
+# prediction from above: how much of the weight is on the right noun?
+
+# %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+tired = "the animal didn't cross the street because it was too tired".split()
+wide = [*tired[:-1], "wide"]
+both = torch.tensor([encode(tired), encode(wide)])
+
+
+def rows_of_it(models: list[Reader]) -> tuple[dict, list[float]]:
+    """Rows of *it* in the two sentences, and the mean weight on the right noun in new ones."""
+    panels: dict[str, dict] = {"it … tired": {}, "it … wide": {}}
+    shares = []
+    for seed, model in enumerate(models):
+        with torch.no_grad():
+            model(ids[test])
+            found = attention_to(model.weights, IT)
+            shares.append(found[torch.arange(len(found)), nouns[test]].mean().item())
+            model(both)
+        for panel, row in zip(panels.values(), attention_to(model.weights, IT), strict=True):
+            panel[f"seed {seed}"] = row
+    return panels, shares
+
+
+panels, shares = rows_of_it(readers)
+print("on the right noun, mean over new sentences:", [round(share, 2) for share in shares])
+figures.training.rows(panels, [*tired[:-1], "tired/wide"])
+
+# %% [markdown]
+# All five answer right, and the right noun gets nothing, or next to it. The maps disagree with each other, and
+# with any story about *it* looking at the noun it means. They need not look there: which class is right follows
+# from the *adjective*, and what the first block has carried to *it*, or to *too*, serves as well. Nothing in the
+# loss asks the last map to tell.
+#
+# So a map of weights is a fact about where values were taken from. It is no explanation of the answer.
+# Jain and Wallace (2019) found, for other models and tasks, very different weights with the same predictions;
+# Wiegreffe and Pinter (2019) replied that this depends on what is to be explained and how it is tested. Before
+# you show such a map, do what you did here: train it again with other seeds.
+#
+# ### A map that is the answer
+#
+# If you want a map that can be read, train the map. The **pointer** objective (Vinyals et al. 2015) takes
+# the row of *it* itself as the answer: its loss is −log of the weight on the right noun. That is cross-entropy
+# again, with the logarithms of the weights as logits, so your `train_step` will do. First one block, then two.
+
+
+# %% nbgrader={"grade": false, "grade_id": "pointers", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+class Pointer(nn.Module):
+    """The row of *it* as the answer: logarithms of its weights."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__()
+        self.reader = reader
+
+    def forward(self, ids: Tensor) -> Tensor:
+        self.reader(ids)
+        return attention_to(self.reader.weights, IT).clamp(min=1e-9).log()  # (B, N)
+
+
+def untrained(seed: int, layers: int) -> Reader:
+    torch.manual_seed(seed)
+    return Reader(len(vocabulary), 32, 2, length=11, layers=layers)
+
+
+pointing = {layers: [untrained(seed, layers) for seed in range(5)] for layers in (1, 2)}
+histories: dict[tuple[int, int], list[float]] = {}
+recorded: dict[int, Tensor] = {}
+
+
+def record(step: int) -> None:
+    """Keep the rows of *it* in both sentences, at every third step."""
+    if step % 3 == 0:
+        with torch.no_grad():
+            recorded[step] = Pointer(pointing[2][0])(both).exp()
+
+
+for layers, models in pointing.items():
+    for seed, model in enumerate(models):
+        pointer = Pointer(model)
+        look = record if (layers, seed) == (2, 0) else None
+        history = learn(pointer, f"pointer, blocks: {layers}, seed {seed}", nouns, 120, look)
+        histories[layers, seed] = history
+        with torch.no_grad():
+            correct = pointer(ids[test])[:, [1, 5]].argmax(dim=-1) == kinds[test]
+        percent = 100 * correct.float().mean()
+        print(f"blocks: {layers}, seed {seed}: loss {history[-1]:.3f}, {percent:.1f} % right")
+    shares = rows_of_it(models)[1]
+    print("weight on the right noun:", [round(share, 2) for share in shares])
+
+# %% [markdown]
+# One block stays near ln 2 = 0.693 (what is less than that is learned by heart) and at chance. Its query is made from *it* and its place alone, and those are
+# the same in both sentences: it cannot know the adjective when it asks. In two blocks the first carries the
+# adjective to *it*, and the second asks with it. (Composing layers like this is what Elhage et al. 2021 take
+# apart in trained models.)
+#
+# How does a row learn to point? The first model with two blocks was recorded at every third step. What will it
+# find out first: that *it* means a noun, or which one? Then move the slider, and watch both columns.
+
+# %% nbgrader={"grade": false, "grade_id": "see-pointers", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+words = [*tired[:-1], "tired/wide"]
+for title, panel in rows_of_it(pointing[2])[0].items():
+    print(f"{title}, most on, after training:", [words[row.argmax()] for row in panel.values()])
+figures.live.TrainingScrubber(histories[2, 0], recorded, ["it … tired", "it … wide"], words)
+
+# %% [markdown]
+# That it means a noun. Within ten steps all weight is on *animal* and *street*, alike in both sentences, and
+# there the loss rests: near ln 2, the price of a coin. Around step 35 the adjective gets through, the columns
+# part, and in ten more steps the loss is gone. So a loss that rests need not be at its end. Ask what a guess
+# would cost at that height, and what there is to learn beyond. (Other seeds hardly rest.)
+#
+# Now the row *is* the answer, and it flips with the adjective; the two printed lines say so for every seed.
+# It may be read because it was trained to be read and tested on sentences it had not seen. Go through all rows of one model; look at the
+# row of *it* first. What the other rows do, nobody asked for.
+
+# %% nbgrader={"grade": false, "grade_id": "touch-pointer", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+with torch.no_grad():
+    pointing[2][0](both[1:])
+figures.live.WhoListens(pointing[2][0].weights[0], wide)
+
+# %% [markdown]
+# And where nobody can know? *The dog chased the llama because it was fast.* Either may be fast. In the form of
+# our family: *the dog didn't chase the llama because it was too fast*. The model knows both animals, one of them
+# in a new place, and has never met *chase* or *fast*, whose vectors are still as random as at the start.
+
+# %% nbgrader={"grade": false, "grade_id": "nobody-knows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+fast = torch.tensor([encode("the dog didn't chase the llama because it was too fast".split())])
+for seed, model in enumerate(pointing[2]):
+    with torch.no_grad():
+        model(fast)
+    dog, llama = attention_to(model.weights, IT)[0, [1, 5]].tolist()
+    print(f"seed {seed}: dog {dog:.2f}, llama {llama:.2f}")
+
+# %% [markdown]
+# The row adds up to 1, so it has to point somewhere, and nearly every seed points with confidence, not all at the
+# same animal. Softmax has no word for *I cannot know*. A sharp row is not knowledge.
+#
+# ## Writing
+#
+# The third model learns to write: a **character model**, causal, that predicts the next letter after each letter.
+# The text is six lines of our own; two blocks are enough to learn it nearly by heart. That is **overfitting**,
+# usually a fault, and here the test: we know what it should say.
+
+# %% nbgrader={"grade": false, "grade_id": "writer", "locked": true, "schema_version": 3, "solution": false, "task": false}
+TEXT = """the reader asks at the desk. the desk looks at every spine.
+a spine that fits the question gets more of the reader's time.
+the pages that were read become one answer.
+the answer goes back to the reader, and the reader asks again.
+no reader may open a book that has not come yet.
+so the next word is a guess, and the guess is the next book.
+"""
+letters = sorted(set(TEXT))
+text = torch.tensor([letters.index(letter) for letter in TEXT])
+SPAN = 32  # letters that the model sees at once
+spans = text.unfold(0, SPAN + 1, 1)  # every stretch of 33 letters, one a row
+
+
+def new_writer(causal: bool) -> Reader:
+    torch.manual_seed(0)
+    return Reader(len(letters), 64, len(letters), length=SPAN, layers=2, causal=causal)
+
+
+def learn_to_write(model: Reader) -> list[float]:
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+    draw = torch.Generator().manual_seed(1)
+    with figures.training.Watch("causal" if model.causal else "no mask", 400) as watch:
+        for _ in watch:
+            batch = spans[torch.randint(len(spans), (24,), generator=draw)]
+            # each letter is asked for the one after it
+            watch.losses.append(train_step(model, batch[:, :-1], batch[:, 1:], optimizer))
+    return watch.losses
+
+
+writer = new_writer(causal=True)
+writer_losses = learn_to_write(writer)
+print(len(TEXT), "letters,", len(letters), f"different ones; loss {writer_losses[-1]:.2f}")
+
+# %% [markdown]
+# To write, ask for the letter after the last one, append it, ask again. At **temperature** 0 the likeliest letter
+# is taken, which is called *greedy*. Above 0 it is drawn by the probabilities softmax(logits / temperature):
+# the same temperature as in lesson 01. Drawing is `torch.multinomial(p, 1, generator=…)`, for each row of
+# probabilities p one index, (B, 1). A `torch.Generator` holds the state of the random numbers, so that the same
+# seed draws the same.
+
+# %% nbgrader={"grade": false, "grade_id": "see-multinomial", "locked": true, "schema_version": 3, "solution": false, "task": false}
+p = torch.tensor([[0.7, 0.2, 0.1]]).expand(1000, 3)
+drawn = torch.multinomial(p, 1, generator=torch.Generator().manual_seed(0))
+print(tuple(drawn.shape), "how often:", drawn.flatten().bincount().tolist())
+print(torch.cat([torch.zeros(2, 3).long(), torch.ones(2, 1).long()], dim=1))
+
+# %% [markdown]
+# ### Exercise: `generate`
+#
+# difficulty ●●● · 8–12 min · 3 points
+#
+# Continue each prompt of a batch by n_new tokens. The model takes (B, N) and gives logits (B, N, V); give it
+# everything so far, each time. A negative temperature and an empty prompt raise `ValueError`. What you draw is
+# checked by how often each token comes, over thousands of draws.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-generate", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# A loop of n_new rounds: ask, choose, append. Only *choose* depends on the temperature.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# Logits are (B, N, V); what comes next follows from the last place, (B, V). The choice has to be (B, 1) to be
+# concatenated with the ids, (B, N), along axis 1.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# - Refuse a negative temperature and a prompt of no tokens.
+# - Each round: the model's logits at the last place. At temperature 0 their argmax (`keepdim=True`), else divide
+#   by the temperature, softmax, `torch.multinomial` with the generator. Concatenate.
+# - `with torch.no_grad():` around it saves the record for gradients.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "generate", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def generate(
+    model: nn.Module,
+    prompt: Tensor,
+    n_new: int,
+    temperature: float = 1.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Continue prompts, token by token.
+
+    Args:
+        model: ids (B, N) in, logits (B, N, V) out.
+        prompt: (B, N) whole numbers, N at least 1.
+        n_new: how many tokens to append.
+        temperature: 0 takes the likeliest token; above 0, softmax(logits / temperature) is drawn from.
+        generator: what the draws are made with; None is PyTorch's own.
+    Returns:
+        (B, N + n_new) whole numbers: the prompt, then what was written.
+    Raises:
+        ValueError: temperature is negative, or the prompt is empty.
+    """
+    ### BEGIN SOLUTION
+    if temperature < 0:
+        raise ValueError(f"temperature should be 0 or more and is {temperature}")
+    if prompt.shape[1] == 0:
+        raise ValueError("the prompt is empty: there is nothing to continue")
+    written = prompt
+    for _ in range(n_new):
+        ahead = model(written).detach()[:, -1]
+        if temperature == 0:
+            token = ahead.argmax(dim=-1, keepdim=True)
+        else:
+            chances = F.softmax(ahead / temperature, dim=-1)
+            token = torch.multinomial(chances, 1, generator=generator)
+        written = torch.cat([written, token], dim=1)
+    return written
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "generate-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(generate)
+
+
+# %% nbgrader={"grade": false, "grade_id": "use-generate", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+class LastSpan(nn.Module):
+    """A Reader that is shown the last 32 letters, as it has no more places."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__()
+        self.reader = reader
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.reader(ids[:, -SPAN:])
+
+
+def say(model: Reader, temperature: float, seed: int = 0) -> str:
+    prompt = torch.tensor([[letters.index(letter) for letter in "the reader "]])
+    draw = torch.Generator().manual_seed(seed)
+    ids = generate(LastSpan(model), prompt, 100, temperature, draw)
+    return "".join(letters[i] for i in ids[0].tolist())
+
+
+for temperature in (0.0, 0.5, 1.0, 3.0):
+    print(f"temperature {temperature}: {say(writer, temperature)!r}")
+
+# %% [markdown]
+# Greedy recites. At 1 it takes turns where the text itself goes on in several ways, after *the* for one,
+# and now and then misspells. At 3 the
+# logits hardly count and letters fall like dice.
+#
+# And input that cannot work:
+
+# %% nbgrader={"grade": false, "grade_id": "bad-input", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+prompt = torch.zeros(1, 4, dtype=torch.long)
+for what, (ids_given, temperature) in {
+    "empty prompt": (prompt[:, :0], 1.0),
+    "temperature -1": (prompt, -1.0),
+    "letter 29 of 29": (prompt + 29, 0.0),
+}.items():
+    try:
+        generate(writer, ids_given, 1, temperature)
+        print(f"{what}: no error")
+    except (ValueError, IndexError) as error:
+        print(f"{what}: {type(error).__name__}: {error}")
+
+# %% [markdown]
+# ## Break it on purpose
+#
+# **The leak.** Train the same model without the causal mask. The next letter stands in the input, one place to
+# the right. Which of the two would you choose by its loss?
+
+# %% nbgrader={"grade": false, "grade_id": "leak", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+leaky = new_writer(causal=False)
+leaky_losses = learn_to_write(leaky)
+print(f"loss at the end: causal {writer_losses[-1]:.3f}, no mask {leaky_losses[-1]:.3f}")
+print("causal: ", repr(say(writer, 0.0)))
+print("no mask:", repr(say(leaky, 0.0)))
+figures.training.losses({"causal": writer_losses, "no mask": leaky_losses})
+
+# %% [markdown]
+# The loss collapses, and the writing is rubbish: the model learned to copy a letter that is not there when it
+# writes. The causal one cannot get to 0: after the first letters of a stretch nobody could know what comes next.
+# *Let it write before you believe its loss.*
+#
+# **The step that remembers.** Forget to forget gradients, and the check says so:
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-step", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def never_forgets(
+    model: nn.Module, inputs: Tensor, targets: Tensor, optimizer: torch.optim.Optimizer
+) -> float:
+    loss = F.cross_entropy(model(inputs).movedim(-1, 1), targets)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+check(never_forgets, name="train_step")
+
+# %% [markdown]
+# **Softmax twice.** A classifier that ends in softmax, trained with cross-entropy, which takes softmax again.
+# Its probabilities can be perfect, (1, 0), and the loss still is −log(e / (e + 1)) = 0.313. It never gets below:
+
+# %% nbgrader={"grade": false, "grade_id": "break-softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
+certain = torch.tensor([[1.0, 0.0]])
+print(f"{F.cross_entropy(certain, torch.tensor([0])):.3f}")
+
+# %% [markdown]
+# ## Cost
+#
+# A step costs about three times a look: one walk forward, and one back, which is about twice as much, since
+# each matrix product has two gradients (Kaplan et al. 2020, section 2.1, count 6 operations for each parameter
+# and token). Count for the writer:
+
+# %% nbgrader={"grade": false, "grade_id": "cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
+parameters = sum(each.numel() for each in writer.parameters())
+tokens = 24 * SPAN
+print(f"{parameters:,} parameters, {tokens} letters a step")
+print(f"about {6 * parameters * tokens / 1e9:.2f} billion operations a step, {400} steps")
+print(f"optimizer: Adam keeps 2 numbers for each parameter, {2 * parameters:,} more")
+
+# %% [markdown]
+# Time it on your machine with `%time` in front of a call. Writing costs more for each letter than training:
+# `generate` reads the whole past again for each new letter. Lesson 11 keeps what was read.
+#
+# ## Check yourself
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# **1.** A plain attention layer with one head learns *like*, *hate* and *not like*. Why can it not learn *not hate* as well?
+#
+# <details><summary>A. It has too few parameters</summary>
+#
+# Not this one: no width helps. The proof used none.
+#
+# </details>
+# <details><summary>B. *Not* would have to be positive and negative</summary>
+#
+# Yes. The phrase's number lies between those of its words, in both phrases.
+#
+# </details>
+# <details><summary>C. Softmax makes the weights too soft</summary>
+#
+# Not this one: the proof holds for all weights from 0 to 1.
+#
+# </details>
+#
+# **2.** Two models give the same answers with different attention maps. What follows?
+#
+# <details><summary>A. One of the maps is wrong</summary>
+#
+# Not this one: both are what the model computed.
+#
+# </details>
+# <details><summary>B. A map alone does not say why the answer was given</summary>
+#
+# Yes. The loss left it open, and each seed settled it in another way.
+#
+# </details>
+# <details><summary>C. Attention is useless</summary>
+#
+# Not this one: the maps say where values were taken from. That is less than why.
+#
+# </details>
+#
+# **3.** Why could one block not point to the right noun?
+#
+# <details><summary>A. The query of *it* does not know the adjective</summary>
+#
+# Yes. It is made from *it* and its place, the same in both sentences. A block before it can bring the adjective.
+#
+# </details>
+# <details><summary>B. One block has too few heads</summary>
+#
+# Not this one: each head's query is made from the same vector.
+#
+# </details>
+# <details><summary>C. It was not trained long enough</summary>
+#
+# Not this one: it has nothing to tell the sentences apart by.
+#
+# </details>
+#
+# **4.** Your language model's loss falls to 0.003 on text that should be hard. What do you do first?
+#
+# <details><summary>A. Publish</summary>
+#
+# Not this one: first let it write.
+#
+# </details>
+# <details><summary>B. Let it write, and look for a leak</summary>
+#
+# Yes. Change the future and see whether the past changes (lesson 06).
+#
+# </details>
+# <details><summary>C. Lower the learning rate</summary>
+#
+# Not this one: that changes how fast it falls, not what it means.
+#
+# </details>
+#
+# **5.** What is the loss of a model that gives two classes equal logits?
+#
+# <details><summary>A. 0.5</summary>
+#
+# Not this one: that is the probability. The loss is −log of it.
+#
+# </details>
+# <details><summary>B. ln 2 = 0.693</summary>
+#
+# Yes. A coin's price.
+#
+# </details>
+# <details><summary>C. It depends on the batch</summary>
+#
+# Not this one: each example costs −log ½, and so does the mean.
+#
+# </details>
+
+# %% [markdown]
+# ## Take away
+#
+# 1. A step of training: forget, measure, gradients, move. Leftover gradients add up
+#    ([one step](#One-step-of-training)).
+# 2. One attention layer with one head averages. A hidden layer with ReLU makes more of it; attention moves, the hidden layer
+#    works ([not like](#Not-like,-hate), [one hidden layer](#One-hidden-layer)).
+# 3. A map of weights from a model that was trained for something else is no explanation. Other seeds give other
+#    maps and the same answers ([the map](#The-map-is-not-an-explanation)).
+# 4. A map that was trained to be the answer can be read, and tested ([pointer](#A-map-that-is-the-answer)).
+# 5. A loss too good to be true is a leak until the model has written something
+#    ([break it](#Break-it-on-purpose)).
+#
+# **Words of this lesson**: [logits](../glossary.md#logits), [cross-entropy](../glossary.md#cross-entropy),
+# [optimizer](../glossary.md#optimizer), [ReLU](../glossary.md#relu),
+# [hidden layer](../glossary.md#hidden-layer), [residual connection](../glossary.md#residual-connection),
+# [pointer](../glossary.md#pointer) and [overfitting](../glossary.md#overfitting).
+#
+# ### Sources
+#
+# - Feed-forward layer after attention: Vaswani et al. 2017, *Attention Is All You Need*, section 3.3.
+#   [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
+# - Adam: Kingma and Ba 2015, algorithm 1. [arXiv:1412.6980](https://arxiv.org/abs/1412.6980)
+# - Attention maps and explanation: Jain and Wallace 2019, *Attention is not Explanation*.
+#   [arXiv:1902.10186](https://arxiv.org/abs/1902.10186); Wiegreffe and Pinter 2019, *Attention is not not
+#   Explanation*. [arXiv:1908.04626](https://arxiv.org/abs/1908.04626)
+# - Attention as a pointer: Vinyals et al. 2015, *Pointer Networks*.
+#   [arXiv:1506.03134](https://arxiv.org/abs/1506.03134)
+# - Layers that compose: Elhage et al. 2021, *A Mathematical Framework for Transformer Circuits*.
+#   [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html)
+# - Pairs such as *the trophy … because it was too big*: Levesque et al. 2012, *The Winograd Schema Challenge*.
+# - Operations of a training step: Kaplan et al. 2020, section 2.1.
+#   [arXiv:2001.08361](https://arxiv.org/abs/2001.08361)
+#
+# **To carry over.** The writer saw 32 letters. A book has a million. What does each more letter cost, in time and
+# in memory, and which part of the bill could be sent back?
+
+# %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab import summary
+
+summary()

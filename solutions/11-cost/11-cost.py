@@ -1,0 +1,1024 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 11 · The N² wall, and the ways around it
+#
+# Every token asks every token. That is what attention is good at, and what it costs: with N tokens, N² scores.
+# Today you count that cost, measure it, and get around it in four ways: without changing the result (tiles, a cache), and by
+# changing it (a window, another softmax).
+#
+# | | |
+# |---|---|
+# | **You will be able to** | count flops and bytes of attention and check them by measuring; compute a softmax in parts; write attention that never holds the N × M matrix; say what a window and linear attention give up; decode with a key–value cache, and size it for a model you know |
+# | **Minutes** | about 80 |
+# | **You need** | lessons 05 to 07: batched attention, causal masks, heads |
+# | **Runs on** | CPU; needs no network |
+# | **Points** | 13, in six exercises |
+#
+# The picture is a library's reference desk: a **query** is what a reader asks, a **key** is what a book's
+# spine promises, a **value** is what its pages say. Today the library grows. The running sentence opens *Anna Karenina*, a
+# novel of about 350,000 words: ***Happy families are all alike***. Could a model attend to all of it?
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import math
+import warnings
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnlab import begin, check, figures
+
+torch.set_num_threads(1)  # so that times can be compared
+begin("11-cost")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Recall
+#
+# Two questions on earlier lessons. Opening a choice is choosing it.
+#
+# **1.** Why is the largest score of a row subtracted before e is raised to it?
+#
+# <details><summary>A. So that e to the score cannot overflow</summary>
+#
+# Yes. The factor e^(−max) is in every power and in their sum, and cancels (lesson 01).
+#
+# </details>
+# <details><summary>B. So that the weights add up to 1</summary>
+#
+# Not this one: the division by the sum does that, with or without it.
+#
+# </details>
+#
+# **2.** Five queries, seven keys, `is_causal=True` in `F.scaled_dot_product_attention`. What does query 0 see?
+#
+# <details><summary>A. Keys 0 to 2</summary>
+#
+# Not this one: that would align the triangle bottom-right. PyTorch aligns it top-left (lesson 06).
+#
+# </details>
+# <details><summary>B. Key 0 alone</summary>
+#
+# Yes. Query i sees keys 0 … i, whatever N and M are.
+#
+# </details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Predict
+#
+# Commit to a guess. You measure both further down.
+#
+# **1.** N doubles. In *tiled* attention, which computes the same output without ever holding all scores, time and extra memory become
+#
+# <details><summary>A. both four times as much</summary>
+#
+# Not this one: the work stays N², but what is held at one time does not.
+#
+# </details>
+# <details><summary>B. four times the time, twice the memory</summary>
+#
+# Yes. Every score is still computed; each is forgotten at once.
+#
+# </details>
+# <details><summary>C. both twice as much</summary>
+#
+# Not this one: no score is left out, so the work grows as N².
+#
+# </details>
+#
+# **2.** A model writes its 1000th word and has kept keys and values of the others. How many scores does a head compute for it?
+#
+# <details><summary>A. 1000</summary>
+#
+# Yes. One query asks 1000 keys.
+#
+# </details>
+# <details><summary>B. 1,000,000</summary>
+#
+# Not this one: that is the whole matrix. Its other rows were computed when their words were written.
+#
+# </details>
+
+# %% [markdown]
+# ## By hand
+#
+# A reader asks three books, with scores 0, 1 and 2, and values 10, 20 and 30. But the third book arrives late. For
+# the first two note three numbers: the largest score **m**, the sum **s** of the powers e^(score − m), and **o**, the same powers times the
+# values, added up and *not yet divided by s*:
+#
+# | | m | s | o |
+# |---|---|---|---|
+# | books 1, 2 | 1 | e⁻¹ + 1 = 1.368 | 0.368 · 10 + 1 · 20 = 23.68 |
+# | book 3 | 2 | 1 | 30 |
+# | **together** | 2 | 1.368 · **0.368** + 1 = 1.503 | 23.68 · **0.368** + 30 = 38.71 |
+#
+# The first row was measured against 1; the largest is now 2. So both its sums are multiplied by e^(1 − 2) = 0.368 before
+# the new ones are added. At the end o/s = 25.75. Redo it on paper, then compare with a softmax of all three.
+
+# %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
+weights = torch.tensor([0.0, 1, 2]).softmax(dim=0)
+print(f"{weights @ torch.tensor([10.0, 20, 30]):.2f}")
+
+# %% [markdown]
+# ## Shape ledger
+#
+# | symbol | what it is | axes |
+# |---|---|---|
+# | q, k, v | queries, keys, values | (…, N, d_k), (…, M, d_k), (…, M, d_v) |
+# | scores | what the wall is made of | (…, N, M) |
+# | b | block_size: queries and keys in a tile | a number |
+# | m, s | running maximum and running sum of a query | (…) |
+# | o | running output, not divided by s | (…, d_v) |
+# | w | window: tokens that a token sees, itself included | a number |
+# | k_all, v_all | all keys and values that a cache holds | (…, M, d_k), (…, M, d_v) |
+#
+# Attention itself is given, as in lessons 07 to 10:
+
+
+# %% nbgrader={"grade": false, "grade_id": "attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def attend(q, k, v, mask=None):
+    """Attention as you built it in lessons 05 and 06.
+
+    Args:
+        q: (…, N, d_k).
+        k: (…, M, d_k).
+        v: (…, M, d_v).
+        mask: (…, N, M) bool, True = attend; None lets all attend.
+    Returns:
+        out (…, N, d_v) and weights (…, N, M); both 0 in a row that has nothing to attend to.
+    """
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+        weights = weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+    return weights @ v, weights
+
+
+# %% [markdown]
+# ## See it
+#
+# All axes are logarithmic: N² is a line of slope 2. Move N. From where on do the products that grow as N² outweigh the projections? At which N do the scores no longer
+# fit into a laptop? The button measures on your machine.
+
+# %% nbgrader={"grade": false, "grade_id": "see-cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.live.Cost(n=4096, d=512, heads=8, dtype="float32")
+
+# %% [markdown]
+# ## Count before you measure
+#
+# Count one head, q, k and v each (n, d). A **flop** is one floating-point operation, a multiplication or an addition.
+#
+# - **Q Kᵀ**: n² dot products of d terms, d multiplications and (by custom) d additions each: 2n²d flops.
+# - **Weights times V**: n · d sums of n terms: 2n²d again. The softmax in between, a few flops a score, is left out.
+# - **Scores**: n² numbers, times the bytes of a number: 4 in float32, 2 in half precision.
+# - **Input and output** (*io*): what has to be read and written in any case, once each: q, k, v and the output, four
+#   times n · d numbers.
+
+# %% [markdown]
+# ### Exercise: `attention_cost`
+#
+# difficulty ●○○ · 2–3 min · 1 point
+#
+# Return the three counts as whole numbers.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-attention_cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Two matrix products, one matrix of scores, four matrices that go through memory.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# (n, d) times (d, n), then (n, n) times (n, d). A product of (a, b) and (b, c) takes 2abc flops.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Add up the flops of both products.
+# 2. Count the numbers in the scores, and in the four matrices.
+# 3. Multiply both by the bytes of a number, and return all three.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention_cost", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_cost(n: int, d: int, bytes_per_element: int = 2) -> tuple[int, int, int]:
+    """Count what attention of one head costs, without projections and softmax.
+
+    Args:
+        n: tokens.
+        d: width of queries, keys and values.
+        bytes_per_element: bytes of a number; 2 in half precision.
+    Returns:
+        flops: of both matrix products.
+        score_bytes: bytes of all scores.
+        io_bytes: bytes of q, k, v and the output, once each.
+    """
+    ### BEGIN SOLUTION
+    flops = 4 * n * n * d
+    return flops, n * n * bytes_per_element, 4 * n * d * bytes_per_element
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention_cost-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(attention_cost)
+
+# %% [markdown]
+# Does PyTorch count the same? `FlopCounterMode` watches each operation and adds up. Then three lengths: a page, a long
+# article, and *Anna Karenina*, with 128 numbers a head in half precision.
+
+# %% nbgrader={"grade": false, "grade_id": "use-attention_cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from torch.utils.flop_counter import FlopCounterMode
+
+
+def flops_of(function, *args):
+    """Flops of the matrix products in one call, as PyTorch counts them."""
+    with FlopCounterMode(display=False) as counter:
+        function(*args)
+    return counter.get_total_flops()
+
+
+q, k, v = (torch.randn(300, 16) for _ in range(3))
+print("PyTorch counts the same:", flops_of(attend, q, k, v) == attention_cost(300, 16)[0])
+for n in (500, 10_000, 350_000):
+    flops, score_bytes, io_bytes = attention_cost(n, 128)
+    print(
+        f"N = {n:7,}: {flops / 1e12:8.4f} trillion flops, "
+        f"scores {score_bytes / 1e9:8.4f} GB, io {io_bytes / 1e9:.4f} GB"
+    )
+
+# %% [markdown]
+# For the novel *one head of one layer* has 245 GB of scores, while all that goes in and comes out is a third of a gigabyte. The scores are not the
+# result. That is the hope of this lesson.
+#
+# **Now measure.** Pure Python (lesson 02), NumPy (03), PyTorch as everyone writes it first (*naive*, 05) and the fused
+# `F.scaled_dot_product_attention` (*sdpa*). `measure` runs each on one core, within a budget of seconds, and records the most bytes
+# allocated at one time; `plot` fits a power of N to the longer half of each line.
+
+# %% nbgrader={"grade": false, "grade_id": "measure-wall", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from attnlab.bench import measure, plot
+from attnlab.bench.ways import ways
+
+known = ways(causal=False, device="cpu", tiled=None)
+chosen = {name: known[name] for name in ("python", "numpy", "naive", "sdpa")}
+rows = measure(chosen, [128, 256, 512, 1024, 2048, 4096], d=16, seconds=5.0)
+plot(rows, "four ways")
+
+# %% [markdown]
+# Times are your machine's and differ from run to run (on a busy one, slopes stray by half or more); bytes hardly do. Left, every line
+# climbs at about 2 (naive often faster at the end, where its scores outgrow the processor's caches): a faster language moves the line down and leaves its slope. Right, NumPy and naive PyTorch have slope 2. Two lines have slope 1:
+# Python's loops, which hold one row of scores at a time, and the fused call, as fast as any. How?
+#
+# ## Softmax in parts
+#
+# A softmax needs the sum over the whole row, so it seems to need the whole row. By hand you saw that it does not: m, s and o of a
+# part are enough to go on. For two parts of a row
+#
+# $$m = \max(m_1, m_2), \qquad s = e^{m_1 - m} s_1 + e^{m_2 - m} s_2, \qquad o = e^{m_1 - m} o_1 + e^{m_2 - m} o_2$$
+#
+# In words: measure both against the larger maximum, then add. This is *online softmax* (Milakov and Gimelshein
+# 2018, section 3.1). A part without any key, all masked say, is (−∞, 0, 0). Two such parts stay one:
+# beware of −∞ − (−∞), which is NaN.
+
+# %% [markdown]
+# ### Exercise: `merge_softmax`
+#
+# difficulty ●●○ · 4–6 min · 2 points
+#
+# Merge two parts, with any leading axes.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-merge_softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Two factors, one a part. Each multiplies the sum and the output of its own part. A factor is never larger than 1.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# m, s and the factors are (…); o is (…, d_v), so that a factor needs one more axis to meet it: index with `[..., None]`.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Take the larger maximum of each row: `torch.maximum`.
+# 2. What you subtract is that maximum, or 0 where it is −∞: `torch.where` chooses. e to the −∞ is then 0, as it should be.
+# 3. Compute both factors, and add up sums and outputs.
+# 4. Return the maximum as it is, −∞ included.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "merge_softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def merge_softmax(
+    m1: Tensor, s1: Tensor, o1: Tensor, m2: Tensor, s2: Tensor, o2: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Put two parts of the same rows together; an empty part is (−∞, 0, 0).
+
+    Args:
+        m1, m2: (…), the largest score of each part.
+        s1, s2: (…), sums of e^(score − m).
+        o1, o2: (…, d_v), sums of e^(score − m) · value, not divided by s.
+    Returns:
+        m (…), s (…) and o (…, d_v) of both parts together.
+    """
+    ### BEGIN SOLUTION
+    m = torch.maximum(m1, m2)
+    shift = torch.where(m == -math.inf, 0.0, m)
+    first, second = (m1 - shift).exp(), (m2 - shift).exp()
+    s = first * s1 + second * s2
+    return m, s, first[..., None] * o1 + second[..., None] * o2
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "merge_softmax-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(merge_softmax)
+
+# %% [markdown]
+# ## Attention in tiles
+#
+# Cut the N × M scores into **tiles** of b × b. Take b queries. Let them meet the first b keys: compute the tile, note m, s and o,
+# *forget the tile*. Meet the next b keys, merge. After the last ones divide o by s; these queries are done.
+#
+# Nothing is approximated, and what is held is one tile and a few numbers a query. This is FlashAttention's idea (Dao et al. 2022, section 3.1). There it
+# is a matter of speed, too: a tile fits into the GPU's small fast memory, and the scores never travel to the large slow one.
+#
+# Step through it. Which tiles are skipped? When does the factor differ from 1?
+
+# %% nbgrader={"grade": false, "grade_id": "see-tiles", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.live.Tiles(causal=True)
+
+# %% [markdown]
+# **The causal mask, tile by tile.** Never build it whole: it has N × M entries. In a tile that begins at query i and key j, entry (r, c) stands
+# for query i + r and key j + c. Compare *those*. And a tile whose first key comes after its last query is empty:
+# skip it, which saves almost half of the work.
+
+# %% [markdown]
+# ### Exercise: `tiled_attention`
+#
+# difficulty ●●● · 10–15 min · 4 points
+#
+# The check watches every tensor that PyTorch allocates. For each leading index none may hold block_size × M numbers or more (with N = M), so
+# cut queries *and* keys, masks too; and all that is alive at one time must stay below N × M. block_size need not divide N or M and may be larger.
+# A block_size below 1 is a `ValueError`. Gradients have to flow: no in-place changes of what autograd needs.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-tiled_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Two loops: outside over tiles of queries, inside over tiles of keys. Inside, turn a tile into a part (m, s, o) and merge it with what you
+# have so far. Outside, divide and keep the result.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# Slices end by themselves at N: `q[..., i : i + block_size, :]` is (…, up to b, d_k). A tile's scores are (…, b, b), its m and s (…, b),
+# its o (…, b, d_v). The mask of a tile is (b, b), made of two `torch.arange`s that begin at i and at j.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Refuse a block_size below 1.
+# 2. For each start i: slice the queries, and begin with an empty part, (−∞, 0, 0): `torch.zeros_like(…[..., 0])` makes a 0 for each query, in its dtype; o may begin as that, `[..., None]`.
+# 3. For each start j: if it is causal and j lies beyond the last query of this tile, end the inner loop. Scores of the slices, divided by √d_k;
+#    if causal, fill in −∞ where the key's position is larger than the query's.
+# 4. m is the row's maximum, s the sum of the powers e^(score − m), o the powers times the slice of values. Merge with what is so far.
+# 5. After the inner loop append o/s to a list. At the end join the list along axis −2.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "tiled_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def tiled_attention(
+    q: Tensor, k: Tensor, v: Tensor, block_size: int, causal: bool = False
+) -> Tensor:
+    """Compute attention tile by tile, never holding the scores as a whole.
+
+    Args:
+        q: (…, N, d_k).
+        k: (…, M, d_k).
+        v: (…, M, d_v).
+        block_size: queries and keys in a tile; may be larger than N and M.
+        causal: query i sees keys 0 … i alone, as in SDPA.
+    Returns:
+        (…, N, d_v).
+    Raises:
+        ValueError: block_size is below 1.
+        ValueError or RuntimeError: shapes do not fit.
+    """
+    ### BEGIN SOLUTION
+    if block_size < 1:
+        raise ValueError(f"block_size is {block_size}: a tile has at least one query")
+    done = []
+    for i in range(0, q.shape[-2], block_size):
+        asking = q[..., i : i + block_size, :]
+        nothing = torch.zeros_like(asking[..., 0])
+        so_far = nothing - math.inf, nothing, nothing[..., None]
+        for j in range(0, k.shape[-2], block_size):
+            if causal and j >= i + asking.shape[-2]:
+                break
+            scores = asking @ k[..., j : j + block_size, :].mT / q.shape[-1] ** 0.5
+            if causal:
+                queries = torch.arange(i, i + scores.shape[-2], device=q.device)
+                keys = torch.arange(j, j + scores.shape[-1], device=q.device)
+                scores = scores.masked_fill(keys > queries[:, None], -math.inf)
+            m = scores.amax(dim=-1)
+            powers = (scores - m[..., None]).exp()
+            part = m, powers.sum(dim=-1), powers @ v[..., j : j + block_size, :]
+            so_far = merge_softmax(*so_far, *part)
+        _, s, o = so_far
+        done.append(o / s[..., None])
+    return torch.cat(done, dim=-2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "tiled_attention-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(tiled_attention)
+
+# %% [markdown]
+# Against PyTorch's call; then what is held, counted by allocation; then the work that causal tiles save.
+
+# %% nbgrader={"grade": false, "grade_id": "use-tiled_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab.bench.held import held_by
+
+torch.manual_seed(11)
+q, k, v = (torch.randn(2, 4, 100, 16, dtype=torch.float64) for _ in range(3))
+expected = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+print("equals SDPA:", torch.allclose(tiled_attention(q, k, v, 24, True), expected, 0, 1e-12))
+
+
+def bytes_a_token(way, n):
+    """The most that a call holds at one time, besides its inputs, for each of n tokens."""
+    inputs = torch.randn(3, n, 16)
+    return held_by(lambda: way(*inputs)) / n
+
+
+def in_tiles(q, k, v):
+    """Yours, in tiles of 16."""
+    return tiled_attention(q, k, v, 16)
+
+
+print("     N   bytes held a token: at once   in tiles")
+for n in (256, 512, 1024, 2048):
+    print(f"{n:6} {bytes_a_token(attend, n):29,.0f} {bytes_a_token(in_tiles, n):10,.0f}")
+q, k, v = torch.randn(3, 2048, 16)
+full, half = (flops_of(tiled_attention, q, k, v, 64, causal) for causal in (False, True))
+print(f"flops, causal: {half / full:.1%} of all tiles")
+
+# %% [markdown]
+# At once, a token costs about 8 bytes for each other token: N². In tiles it costs the same at every length: half of your first prediction; time comes under
+# *Cost*. With 32 tiles an edge, (32 · 33/2)/32² = 51.6 % are left to do.
+#
+# ### Backward: compute again instead of keeping
+#
+# In training, autograd keeps each tile's powers for the way back: N² again. FlashAttention keeps q, k, v, the output O and one number a row,
+# L = m + log s (Dao 2023, section 3.1). From L a tile's weights P are computed once more, e^(score − L). With dO the slope that arrives and dP = dO Vᵀ, the slope of the
+# scores is P ∘ (dP − D): softmax's Jacobian (lesson 04), where D is the row sum of dO ∘ O, and ∘ multiplies entry by entry. More flops, less memory.
+#
+# `torch.autograd.Function` lets you write both directions yourself; `ctx` hands things over. `gradcheck` compares with finite differences (lesson 05).
+
+
+# %% nbgrader={"grade": false, "grade_id": "recomputed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+class Recomputed(torch.autograd.Function):
+    """Attention that keeps no weights for the way back. Tiles of queries alone, for brevity."""
+
+    @staticmethod
+    def forward(ctx, q, k, v, block):
+        outs, logs = [], []
+        for tile in q.split(block, dim=-2):
+            scores = tile @ k.mT / q.shape[-1] ** 0.5
+            logs.append(scores.logsumexp(dim=-1, keepdim=True))  # L
+            outs.append((scores - logs[-1]).exp() @ v)
+        out, log_sums = torch.cat(outs, dim=-2), torch.cat(logs, dim=-2)
+        ctx.save_for_backward(q, k, v, out, log_sums)
+        ctx.block = block
+        return out
+
+    @staticmethod
+    def backward(ctx, slope):
+        q, k, v, out, log_sums = ctx.saved_tensors
+        scale, dk, dv, dq = q.shape[-1] ** -0.5, torch.zeros_like(k), torch.zeros_like(v), []
+        for tile, o, log_sum, do in zip(
+            *(part.split(ctx.block, dim=-2) for part in (q, out, log_sums, slope)), strict=True
+        ):
+            p = (tile @ k.mT * scale - log_sum).exp()  # the weights, once more
+            ds = p * (do @ v.mT - (do * o).sum(dim=-1, keepdim=True)) * scale
+            dv += p.mT @ do
+            dk += ds.mT @ tile
+            dq.append(ds @ k)
+        return torch.cat(dq, dim=-2), dk, dv, None
+
+
+small = [torch.randn(2, n, 3, dtype=torch.float64, requires_grad=True) for n in (7, 5, 5)]
+for name, way in (("recomputed", Recomputed.apply), ("your tiles", tiled_attention)):
+    print(
+        f"gradcheck, {name}:", torch.autograd.gradcheck(lambda *qkv, way=way: way(*qkv, 3), small)
+    )
+
+# %% [markdown]
+# ## Look less far: a sliding window
+#
+# Tiles save memory, not work. To save work, leave pairs out. A **sliding window** lets token i see itself and the w − 1 tokens
+# before it: 0 ≤ i − j < w. That is N · w pairs.
+
+# %% [markdown]
+# ### Exercise: `sliding_window_mask`
+#
+# difficulty ●○○ · 2–3 min · 1 point
+#
+# Return the mask, (n, n) bool, **True = attend**. A window larger than n is a causal mask; below 1 it is a `ValueError`.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-sliding_window_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Build a table of i − j, then ask two questions of each entry.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# A column (n, 1) minus a row (n,) is (n, n).
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# Refuse; count from 0 with `torch.arange`; subtract; compare with 0 and with window, and join both answers with `&`.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "sliding_window_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sliding_window_mask(n: int, window: int) -> Tensor:
+    """Let each token see itself and the window − 1 tokens before it.
+
+    Args:
+        n: tokens.
+        window: how many tokens each sees at most, at least 1.
+    Returns:
+        (n, n) bool, True = attend.
+    Raises:
+        ValueError: window is below 1.
+    """
+    ### BEGIN SOLUTION
+    if window < 1:
+        raise ValueError(f"window is {window}: each token sees at least itself")
+    place = torch.arange(n)
+    distance = place[:, None] - place
+    return (distance >= 0) & (distance < window)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "sliding_window_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(sliding_window_mask)
+
+# %% [markdown]
+# **Longformer** (Beltagy et al. 2020, section 3.1) reads whole texts: its window reaches to both sides, and a few *global* tokens
+# see all and are seen by all. Both masks for five words, everything open weighed alike:
+
+# %% nbgrader={"grade": false, "grade_id": "use-window", "locked": true, "schema_version": 3, "solution": false, "task": false}
+words = ["Happy", "families", "are", "all", "alike"]
+window = sliding_window_mask(5, 2)
+longformer = window | window.T
+longformer[0] = longformer[:, 0] = True  # the first word is global; True = attend
+nothing = torch.zeros(5, 1)
+figures.cross_attention.maps(
+    {
+        name: (attend(nothing, nothing, nothing, mask)[1], words, words, ~mask)
+        for name, mask in (
+            ("window of 2", window),
+            ("Longformer, one global token", longformer),
+        )
+    }
+)
+
+
+# %% nbgrader={"grade": false, "grade_id": "count-longformer", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def layers_until_all_is_heard(mask):
+    """How many layers it takes until each token has heard of every other."""
+    one = mask.float()
+    heard, layers = one, 1
+    while not heard.all():
+        heard, layers = (heard @ one > 0).float(), layers + 1
+    return layers
+
+
+near = sliding_window_mask(512, 32) | sliding_window_mask(512, 32).T
+with_global = near.clone()
+with_global[0] = with_global[:, 0] = True
+for name, mask in (("window", near), ("and one global token", with_global)):
+    layers = layers_until_all_is_heard(mask)
+    print(f"{name:21} {mask.float().mean():.1%} of all pairs, all is heard after {layers} layers")
+
+# %% [markdown]
+# With a window, *alike* no longer sees *Happy* in one look. Layers hand things on, w − 1 tokens each; Mistral 7B counts on that, with 32 layers
+# and w = 4096 (Jiang et al. 2023, section 2). Global tokens make it two layers, through a bottleneck that somebody has to choose.
+#
+# A mask alone saves nothing: `attend` computes every score and throws most away. **FlexAttention** takes the *rule* as a
+# function, finds out which tiles are empty, and compiles a kernel that skips them. On your CPU it runs uncompiled, with a warning that this cell keeps quiet:
+
+# %% nbgrader={"grade": false, "grade_id": "use-flex", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+q, k, v = (torch.randn(1, 1, 512, 16) for _ in range(3))
+
+
+def rule(batch, head, query, key):
+    """Whether a pair is open."""
+    return (query >= key) & (query - key < 64)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    blocks = create_block_mask(rule, None, None, 512, 512, device="cpu", BLOCK_SIZE=64)
+    by_rule = flex_attention(q, k, v, block_mask=blocks)
+by_mask = attend(q, k, v, sliding_window_mask(512, 64))[0]
+print("the same output:", torch.allclose(by_rule, by_mask, atol=1e-5))
+print(f"empty tiles that a kernel may skip: {blocks.sparsity():.0f} %")
+
+# %% [markdown]
+# ## Change the softmax: linear attention
+#
+# Weights are e^(q·k) over their sum, without √d_k for now. Replace e^(q·k) by a product of *features*, φ(q)·φ(k), with
+# φ(x) = elu(x) + 1, which is x + 1 above 0 and eˣ below, so never negative (Katharopoulos et al. 2020, section 3.2). Then
+#
+# $$\text{out}_i = \frac{\sum_{j \le i} \big(\varphi(q_i) \cdot \varphi(k_j)\big)\, v_j}{\sum_{j \le i} \varphi(q_i) \cdot \varphi(k_j)}
+# = \frac{\varphi(q_i)\, S_i}{\varphi(q_i) \cdot z_i}, \qquad S_i = \sum_{j \le i} \varphi(k_j)\, v_j^{\top}, \qquad z_i = \sum_{j \le i} \varphi(k_j)$$
+#
+# In words: φ(q_i) stands in every term, so take it out of the sum. What is left, S (d_k × d_v) and z (d_k), are *running sums*:
+# token i adds its own and reads. No score is ever formed, and the work is N · d_k · d_v.
+
+# %% [markdown]
+# ### Exercise: `linear_attention`
+#
+# difficulty ●●○ · 3–5 min · 2 points
+#
+# Causal, with any leading axes; M = N. No √d_k, and no small number added to the denominator. A loop, running sums or the left form of the formula: whichever you like.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-linear_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Features first, of queries and keys. Then either all products with the future set to 0, each row divided by its sum; or running sums.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# Products: (…, N, N). Running sums: each token's φ(k) vᵀ is (…, N, d_k, d_v), from (…, N, d_k, 1) times (…, N, 1, d_v); the sum over tokens so far
+# runs along axis −3.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. φ: `F.elu(…) + 1`.
+# 2. S by `cumsum(dim=-3)`, z by `cumsum(dim=-2)` of the features of k.
+# 3. The numerator is (…, N, 1, d_k) times S; take its axis of size 1 away with `squeeze(-2)`. The denominator is the sum of φ(q) · z along the last axis, which is kept.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "linear_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Average the values so far by products of features, elu + 1, in place of a softmax.
+
+    Args:
+        q: (…, N, d_k).
+        k: (…, N, d_k).
+        v: (…, N, d_v).
+    Returns:
+        (…, N, d_v); row i is made of tokens 0 … i.
+    """
+    ### BEGIN SOLUTION
+    q, k = F.elu(q) + 1, F.elu(k) + 1
+    states = (k[..., :, None] * v[..., None, :]).cumsum(dim=-3)
+    totals = k.cumsum(dim=-2)
+    return (q[..., None, :] @ states).squeeze(-2) / (q * totals).sum(dim=-1, keepdim=True)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "linear_attention-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(linear_attention)
+
+# %% [markdown]
+# **Parallel and recurrent.** Both forms of the formula, and yours. The right one is a recurrent network: a state of fixed
+# size, handed from token to token, as in lesson 01's opening. And the price: with 50 random keys, how much of its weight can a query that *equals* one key put on it?
+
+# %% nbgrader={"grade": false, "grade_id": "use-linear_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+torch.manual_seed(3)
+q, k, v = (torch.randn(50, width, dtype=torch.float64) for width in (16, 16, 8))
+fq, fk = (torch.where(x > 0, x + 1, x.exp()) for x in (q, k))  # the features
+products = (fq @ fk.mT).tril()
+at_once = products / products.sum(dim=-1, keepdim=True) @ v
+
+S, z = torch.zeros(16, 8, dtype=torch.float64), torch.zeros(16, dtype=torch.float64)
+by_steps = []
+for i in range(50):
+    S, z = S + fk[i].outer(v[i]), z + fk[i]
+    by_steps.append(fq[i] @ S / (fq[i] @ z))
+print("parallel = recurrent:", torch.allclose(at_once, torch.stack(by_steps), 0, 1e-12))
+print("yours is the same:   ", torch.allclose(linear_attention(q, k, v), at_once, 0, 1e-12))
+
+softmax = (k @ k.mT / 16**0.5).softmax(dim=-1).diagonal().mean()
+linear = ((fk @ fk.mT) / (fk @ fk.mT).sum(dim=-1, keepdim=True)).diagonal().mean()
+print(
+    f"weight on the key that is asked for: softmax {softmax:.2f}, linear {linear:.2f}, all alike {1 / 50}"
+)
+
+# %% [markdown]
+# A softmax finds the book; linear attention reads hardly more of it than of any other. All it keeps of a text is S and z, 16 · 9 numbers: cheap, and blurred.
+#
+# **Performer** (Choromanski et al. 2021, section 2.3) takes random features whose products equal e^(q·k) *on average*: φ(x) has entries e^(ω·x − |x|²/2)/√r, with r
+# random normal vectors ω. The trade-off is between r and noise:
+
+# %% nbgrader={"grade": false, "grade_id": "performer", "locked": true, "schema_version": 3, "solution": false, "task": false}
+exact = attend(q, k, v)[0]
+for r in (16, 1024, 65536):
+    omega = torch.randn(16, r, dtype=torch.float64)
+    pq, pk = ((x @ omega - (x**2).sum(-1, keepdim=True) / 2).exp() for x in (q / 2, k / 2))
+    estimate = (pq @ (pk.mT @ v)) / (pq @ pk.sum(dim=0)[:, None])
+    print(
+        f"r = {r:5}: mean error {(estimate - exact).abs().mean():.3f}, of {exact.abs().mean():.3f}"
+    )
+
+# %% [markdown]
+# (q and k are divided by 2, the fourth root of d_k: that scales their product by 1/√d_k.) In the limit it is softmax attention; at r = 16 it is noise.
+#
+# ## Keep what does not change: a cache
+#
+# A decoder writes one word at a time. Run in full, each step makes keys and values of *all* words again, though they never change: word 3 does not see word 9.
+# A **key–value cache** keeps them. A step projects one token, appends its key and value, and lets *one* query ask all keys. There is no
+# mask: everything in the cache lies in the past. Reading the prompt first, all at once, is the **prefill**.
+
+# %% [markdown]
+# ### Exercise: `KVCache`
+#
+# difficulty ●●○ · 5–7 min · 3 points
+#
+# Two things in one cell: the cache, and the step that decodes with it. `append` takes any number of tokens and joins them to what is there, along axis −2 whatever stands before.
+# `decode_step` equals the last row of full causal attention. Another batch or width is an error; `torch.cat`'s own will do. The check makes many caches: keep what belongs to one in `self`.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-KVCache", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# A new cache holds nothing, so that its first `append` keeps what it is given. From then on, old and new are joined, *kept*, and returned. The
+# step appends first and attends then, as a token sees itself.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# (…, M, d_k) and (…, L, d_k) make (…, M + L, d_k). In the step the query is (B, 1, d_k), the keys are (B, M, d_k), the output is (B, 1, d_v).
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. `__init__`: keys and values are None.
+# 2. `append`: if there is something, put it in front of the new part with `torch.cat`. Keep the results as attributes; return them.
+# 3. `decode_step`: project x_t three times; hand key and value to `append`; call `attend` with the query and what came back; return its first result.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "KVCache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class KVCache:
+    """The keys and values of all tokens so far; empty when it is made."""
+
+    def __init__(self) -> None:
+        ### BEGIN SOLUTION
+        self.k: Tensor | None = None
+        self.v: Tensor | None = None
+        ### END SOLUTION
+
+    def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the keys and values of L more tokens.
+
+        Args:
+            k: (…, L, d_k).
+            v: (…, L, d_v).
+        Returns:
+            k_all (…, M, d_k) and v_all (…, M, d_v), of all M tokens so far.
+        Raises:
+            ValueError or RuntimeError: another batch or width than before.
+        """
+        ### BEGIN SOLUTION
+        if self.k is not None and self.v is not None:
+            k, v = torch.cat([self.k, k], dim=-2), torch.cat([self.v, v], dim=-2)
+        self.k, self.v = k, v
+        return k, v
+        ### END SOLUTION
+
+
+def decode_step(x_t: Tensor, cache: KVCache, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Tensor:
+    """Let the newest token attend to all before it and to itself.
+
+    Args:
+        x_t: (B, 1, d), the newest token.
+        cache: of the tokens before it; it grows by this one.
+        Wq, Wk: (d, d_k).
+        Wv: (d, d_v).
+    Returns:
+        (B, 1, d_v).
+    """
+    ### BEGIN SOLUTION
+    keys, values = cache.append(x_t @ Wk, x_t @ Wv)
+    return attend(x_t @ Wq, keys, values)[0]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "KVCache-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(KVCache)
+
+# %% [markdown]
+# Five tokens, then four steps, against full causal attention; and the flops of a step with and without the cache.
+
+# %% nbgrader={"grade": false, "grade_id": "use-KVCache", "locked": true, "schema_version": 3, "solution": false, "task": false}
+torch.manual_seed(5)
+x = torch.randn(2, 9, 6, dtype=torch.float64)
+Wq, Wk, Wv = (torch.randn(6, width, dtype=torch.float64) for width in (4, 4, 3))
+
+
+def in_full(x):
+    """Causal attention of all tokens, made anew."""
+    return F.scaled_dot_product_attention(x @ Wq, x @ Wk, x @ Wv, is_causal=True)
+
+
+cache = KVCache()
+cache.append(x[:, :5] @ Wk, x[:, :5] @ Wv)  # the prefill
+steps = torch.cat([decode_step(x[:, t : t + 1], cache, Wq, Wk, Wv) for t in range(5, 9)], dim=1)
+print("equals full causal attention:", torch.allclose(steps, in_full(x)[:, 5:], 0, 1e-12))
+
+long = torch.randn(1, 1000, 6, dtype=torch.float64)
+cache = KVCache()
+cache.append(long[:, :-1] @ Wk, long[:, :-1] @ Wv)
+step = flops_of(decode_step, long[:, -1:], cache, Wq, Wk, Wv)
+print(f"flops of step 1000: kept {step:,}, anew {flops_of(in_full, long):,}")
+
+try:
+    cache.append(torch.zeros(2, 1, 4), torch.zeros(2, 1, 3))
+except (ValueError, RuntimeError) as error:
+    print(f"another batch: {type(error).__name__}")
+
+# %% [markdown]
+# That is your second prediction: 1000 scores, not a million. The price is memory. A token costs
+#
+# $$2 \times \text{layers} \times \text{key heads} \times \text{width of a head} \times \text{bytes of a number}$$
+#
+# Take **Llama 2**. Its 7B model has 32 layers and 32 heads of 128, a width of 4096 (Touvron et al. 2023a, table 2); its
+# 70B model has 80 layers and 64 heads, and only 8 of *keys and values* (2023b, section 2.2). That is **grouped-query
+# attention** (Ainslie et al. 2023): each group of query heads shares one head of keys and values.
+
+# %% nbgrader={"grade": false, "grade_id": "groups", "locked": true, "schema_version": 3, "solution": false, "task": false}
+q = torch.randn(2, 8, 10, 4, dtype=torch.float64)  # 8 heads of queries
+k, v = (torch.randn(2, 2, 10, 4, dtype=torch.float64) for _ in range(2))  # 2 of keys and values
+shared = attend(q, k.repeat_interleave(4, dim=1), v.repeat_interleave(4, dim=1))[0]
+theirs = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+print("heads 0-3 share keys 0, heads 4-7 keys 1:", torch.allclose(shared, theirs, 0, 1e-12))
+
+for name, layers, key_heads in (("7B", 32, 32), ("70B", 80, 8), ("70B, not grouped", 80, 64)):
+    a_token = 2 * layers * key_heads * 128 * 2  # bytes, in half precision
+    print(
+        f"Llama 2 {name:16}: {a_token / 2**10:6,.0f} KiB a token, {4096 * a_token / 2**30:5.2f} GiB for 4096"
+    )
+
+# %% [markdown]
+# Half a mebibyte for every token of the 7B model. And the 70B model, ten times as large, keeps *less* per token: groups save a factor of 8, for a
+# small loss in quality (Ainslie et al. 2023, figure 3).
+#
+# ## Break it on purpose
+#
+# **The forgotten factor.** When a later tile has a larger score, the sums so far are multiplied. Forget it for one of them:
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-rescale", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def forgetful(m1, s1, o1, m2, s2, o2):
+    m, _, o = merge_softmax(m1, s1, o1, m2, s2, o2)
+    return m, s1 + s2, o
+
+
+check(forgetful, name="merge_softmax")
+
+# %% [markdown]
+# Now look at the symptom where it would bite, with the three books of *By hand*, in both orders:
+
+# %% nbgrader={"grade": false, "grade_id": "break-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
+two = [torch.tensor(number) for number in (1.0, 1.368)] + [torch.tensor([23.68])]
+late = [torch.tensor(number) for number in (2.0, 1.0)] + [torch.tensor([30.0])]
+low = [torch.tensor(number) for number in (1.0, 1.0)] + [torch.tensor([30.0])]
+for name, third in (("score 2", late), ("score 1", low)):
+    for function in (merge_softmax, forgetful):
+        _, s, o = function(*two, *third)
+        print(f"third book has {name}, {function.__name__:13}: {(o / s).item():.2f}")
+
+# %% [markdown]
+# Where the maxima agree, the factor is 1 and the slip does not show. So test with scores that rise and fall from tile to tile.
+#
+# ## Cost
+#
+# **Count.** One head of width d, M = N:
+#
+# | way | flops | extra memory | exact? | gives up |
+# |---|---|---|---|---|
+# | all at once | 4N²d | N² | yes | memory |
+# | tiles of b | 4N²d, half if causal | N · d + b² | yes | nothing but code |
+# | window of w | 4Nwd, in a kernel that skips | N · d | no | far looks |
+# | Longformer, g global tokens | 4N(w + 2g)d | N · d | no | far looks but g |
+# | linear | 4Nd² | d² as a recurrence | no | finding one book |
+# | Performer, r features | 4Nrd | r · d | in the limit | noise |
+# | a step with a cache | 4Nd | 2Nd, kept | yes | memory |
+#
+# **Measure.** Your tiles and your linear attention against naive and fused:
+
+# %% nbgrader={"grade": false, "grade_id": "measure-ways", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+rows = measure(
+    {
+        "naive": known["naive"],
+        "tiled": lambda q, k, v: tiled_attention(q, k, v, 64),
+        "sdpa": known["sdpa"],
+        "linear": linear_attention,
+    },
+    [256, 512, 1024, 2048, 4096],
+    d=16,
+    seconds=6.0,
+)
+plot(rows, "ways around the wall")
+
+# %% [markdown]
+# Left, three lines of slope about 2 and one of about 1: tiles save no flops, and in Python they cost time. Right, slope 2 for naive alone. (A
+# `linear_attention` that forms all products has slope 2 in both.) Lesson 12 runs fused kernels on a GPU.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Check yourself
+#
+# **1.** Why does FlashAttention make training faster on a GPU, though it computes more flops?
+#
+# <details><summary>A. It leaves out small weights</summary>
+#
+# Not this one: it is exact.
+#
+# </details>
+# <details><summary>B. It moves fewer bytes: scores never go through the large, slow memory</summary>
+#
+# Yes. Moving N² scores there and back takes longer than computing them again.
+#
+# </details>
+#
+# **2.** A part of a row is fully masked. Which (m, s, o) does it have?
+#
+# <details><summary>A. (0, 0, 0)</summary>
+#
+# Not this one: a maximum of 0 would count as a score of 0, beside which far lower ones are rounded away.
+#
+# </details>
+# <details><summary>B. (−∞, 0, 0)</summary>
+#
+# Yes. It loses every comparison, and its factor is 0.
+#
+# </details>
+#
+# **3.** Which of these makes a key–value cache smaller?
+#
+# <details><summary>A. Tiles</summary>
+#
+# Not this one: they save scores; the cache holds keys and values.
+#
+# </details>
+# <details><summary>B. Grouped queries, or a sliding window</summary>
+#
+# Yes. Fewer heads of keys and values; or no keys kept beyond the window.
+#
+# </details>
+
+# %% [markdown]
+# ## Take away
+#
+# 1. Attention computes 4N²d flops and forms N² scores; what goes in and out is 4Nd ([count](#Count-before-you-measure)).
+# 2. (m, s, o) sum up any part of a softmax, and two parts merge exactly ([parts](#Softmax-in-parts)).
+# 3. In tiles, exact attention holds memory that grows as N; backward computes again what it did not keep ([tiles](#Attention-in-tiles)).
+# 4. A window or features save work, and give up far looks or sharp ones ([window](#Look-less-far:-a-sliding-window), [linear](#Change-the-softmax:-linear-attention)).
+# 5. Decoding keeps keys and values; its price is bytes per token, and sharing heads lowers it ([cache](#Keep-what-does-not-change:-a-cache)).
+#
+# **Words of this lesson**: [flop](../glossary.md#flop), [tile](../glossary.md#tile), [online softmax](../glossary.md#online-softmax),
+# [sliding window](../glossary.md#sliding-window), [linear attention](../glossary.md#linear-attention), [key-value cache](../glossary.md#key-value-cache),
+# [prefill](../glossary.md#prefill), [grouped-query attention](../glossary.md#grouped-query-attention).
+#
+# ### Sources
+#
+# - Tiles, backward by recomputation: T. Dao et al. (2022), *FlashAttention*, section 3.1, appendix B.2. [arXiv:2205.14135](https://arxiv.org/abs/2205.14135);
+#   one number a row: T. Dao (2023), *FlashAttention-2*, section 3.1. [arXiv:2307.08691](https://arxiv.org/abs/2307.08691)
+# - Softmax in one pass: M. Milakov, N. Gimelshein (2018), *Online normalizer calculation for softmax*, section 3.1. [arXiv:1805.02867](https://arxiv.org/abs/1805.02867)
+# - Windows and global tokens: I. Beltagy, M. Peters, A. Cohan (2020), *Longformer*, section 3.1. [arXiv:2004.05150](https://arxiv.org/abs/2004.05150);
+#   in use: A. Q. Jiang et al. (2023), *Mistral 7B*, section 2. [arXiv:2310.06825](https://arxiv.org/abs/2310.06825)
+# - Linear attention: A. Katharopoulos et al. (2020), *Transformers are RNNs*, section 3.2. [arXiv:2006.16236](https://arxiv.org/abs/2006.16236)
+# - Random features: K. Choromanski et al. (2021), *Rethinking Attention with Performers*, section 2.3. [arXiv:2009.14794](https://arxiv.org/abs/2009.14794)
+# - Grouped queries: J. Ainslie et al. (2023), *GQA*. [arXiv:2305.13245](https://arxiv.org/abs/2305.13245)
+# - Sizes of Llama: H. Touvron et al. (2023a), *LLaMA*, table 2. [arXiv:2302.13971](https://arxiv.org/abs/2302.13971); (2023b), *Llama 2*, section 2.2.
+#   [arXiv:2307.09288](https://arxiv.org/abs/2307.09288)
+#
+# **To carry over.** Your tiles equal the fused call, and need as little memory. Yet it is several times faster. What does a kernel do that a loop in Python cannot?
+
+# %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab import summary
+
+summary()

@@ -1,0 +1,989 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 12 · The call you use in production
+#
+# You have written attention eleven times, each time closer to the machine. In production you write it in one line, and
+# let PyTorch choose the program that runs. This lesson is about that line: which program ran, why another one refused, whether
+# its error is fair, how fast it is, and how fast it could be at best. At the end you read a kernel for a GPU, and know every line of it.
+#
+# | | |
+# |---|---|
+# | **You will be able to** | call PyTorch's attention and say which kernel ran and why others did not; judge an error in half precision by a rule; time a call and measure its memory so that the numbers hold; count operations and bytes, and tell from them what limits a kernel |
+# | **Minutes** | about 80 |
+# | **You need** | lessons 05 to 07 and 11: batched attention, masks, heads, tiles, decoding |
+# | **Runs on** | CPU, in full. With an NVIDIA GPU the same cells measure that; needs no network |
+# | **Points** | 8, in six exercises |
+#
+# The picture is a library's reference desk, once more: **queries** are what readers ask, **keys** what spines promise, **values**
+# what pages say. By now the desk has staff. You hand in a slip, and one of four clerks does the work; each has rules about slips that they
+# take. The running sentence is the slip: ***the cat sat on the mat***, N = 6.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import os
+import statistics
+import time
+import warnings
+
+os.environ["KINETO_LOG_LEVEL"] = "6"  # PyTorch's profiler keeps its notes to itself
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from attnlab import begin, check, figures
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+usual = torch.float16 if device == "cuda" else torch.float32  # what such a device computes in
+begin("12-gpu-sdpa")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Recall
+#
+# Two questions on earlier lessons. Opening a choice is choosing it.
+#
+# **1.** In the `attn_mask` of `F.scaled_dot_product_attention`, what does True mean?
+#
+# <details><summary>A. Blocked</summary>
+#
+# Not this one: that is how `nn.MultiheadAttention` reads its masks (lesson 06).
+#
+# </details>
+# <details><summary>B. Attend</summary>
+#
+# Yes. And `is_causal=True` needs no mask at all.
+#
+# </details>
+#
+# **2.** Attention in tiles (lesson 11) gives the same numbers as attention at once. What does it save?
+#
+# <details><summary>A. Operations: about half of them</summary>
+#
+# Not this one: each query still meets each key.
+#
+# </details>
+# <details><summary>B. Memory: the N × M scores are never there at once</summary>
+#
+# Yes. Only a tile of them is, with a running maximum and a running sum.
+#
+# </details>
+# <details><summary>C. Precision</summary>
+#
+# Not this one: what it loses or gains there is rounding.
+#
+# </details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Predict
+#
+# Commit to a guess. Further down you find out.
+#
+# **1.** Two sizes of work on the same GPU. *Prefill*, reading a prompt: 1,024 queries meet 1,024 keys. *Decode*, writing one more word: one query meets 1,024 keys. Decode
+# has a thousandth of the operations. At what share of its peak speed can the GPU do it?
+#
+# <details><summary>A. The same share: a thousandth of the work takes a thousandth of the time</summary>
+#
+# Not this one: the keys and values have to come from memory for one query as for a thousand.
+#
+# </details>
+# <details><summary>B. Below 1 %</summary>
+#
+# Yes. It waits for memory nearly all the time. You work out the share in *By hand* and *The roofline*.
+#
+# </details>
+# <details><summary>C. A higher share, as there is less to do</summary>
+#
+# Not this one: fewer operations for each byte that is fetched leave the arithmetic idle.
+#
+# </details>
+#
+# **2.** Naive attention in bfloat16 is wrong by 0.006 somewhere. A fused kernel in the same precision is wrong by 0.002. By what would you
+# know that the second is no accident?
+#
+# <details><summary>A. By comparing the two with each other</summary>
+#
+# Not this one: both are wrong, so their difference says little about either.
+#
+# </details>
+# <details><summary>B. By comparing both with float64</summary>
+#
+# Yes. That is the rule of this lesson: an exact answer, and naive attention's own error as the measure.
+#
+# </details>
+
+# %% [markdown]
+# ## By hand
+#
+# Count, for one head with d = 100 in float16, 2 bytes a number. A product of a query with a key is d multiplications and d
+# additions, and mixing in a value is as many: **4·d operations** for each pair.
+#
+# | | queries | keys | operations | bytes of q, k, v and out | operations for each byte |
+# |---|---|---|---|---|---|
+# | **prefill** | 1,000 | 1,000 | 4 · 1,000 · 1,000 · 100 = 4 · 10⁸ | 4 · 1,000 · 100 · 2 = 8 · 10⁵ | 500 |
+# | **decode** | 1 | 1,000 | 4 · 1 · 1,000 · 100 = 4 · 10⁵ | about 2 · 1,000 · 100 · 2 = 4 · 10⁵ | 1 |
+#
+# Now a made-up machine: 10¹² operations a second, 10¹⁰ bytes a second. Prefill computes for 0.4 ms and moves for
+# 0.08 ms: computing decides. Decode computes for 0.0004 ms and moves for 0.04 ms: **moving decides**, and the
+# arithmetic is in use for one part in a hundred. Redo both rows for d = 50. Which of the last column's two numbers changes?
+
+# %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for name, queries, keys in (("prefill", 1000, 1000), ("decode", 1, 1000)):
+    for d in (100, 50):
+        operations = 4 * queries * keys * d
+        moved = 2 * (2 * queries * d + 2 * keys * d)
+        print(f"{name:8} d = {d:3}: {operations / moved:6.1f} operations for each byte")
+
+# %% [markdown]
+# Neither: d cancels. What counts is how many queries share the keys that are fetched once.
+#
+# ## Shape ledger
+#
+# | symbol | what it is | axes or unit | size in this lesson |
+# |---|---|---|---|
+# | x | tokens | (B, N, d) | (2, 6, 16) at first |
+# | Wq, Wk, Wv | projections | (d, d_k), (d, d_k), (d, d_v) | (16, 8) |
+# | q, k, v | with an axis for heads | (B, H, N, d), d of *one head* | (1, 4, 512, 64) and longer |
+# | out | output | as q | |
+# | FLOP | one multiplication or addition | 1 | 4·B·H·N²·d |
+# | FLOP/s, TFLOP/s | speed; 10¹² of them a second | 1/s | |
+# | bandwidth | bytes between memory and processor | bytes/s | |
+#
+# Attention as you know it is given once more. Here it is the *naive* way, which the others are measured by.
+
+
+# %% nbgrader={"grade": false, "grade_id": "attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def attend(q, k, v, mask=None):
+    """Attention as you built it in lessons 05 and 06.
+
+    Args:
+        q: (…, N, d_k).
+        k: (…, M, d_k).
+        v: (…, M, d_v).
+        mask: (…, N, M) bool, True = attend; None lets all attend.
+    Returns:
+        out (…, N, d_v) and weights (…, N, M); both 0 in a row that has nothing to attend to.
+    """
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+        weights = weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+    return weights @ v, weights
+
+
+# %% [markdown]
+# ## See it
+#
+# The **roofline** (Williams, Waterman and Patterson 2009) draws what you did by hand: to the right, operations for each byte; upwards, the speed
+# that a device can reach at best. On the left memory decides and the line rises; on the right arithmetic decides and it is flat. The bend is where
+# both take equally long. The two GPUs' figures are their maker's.
+
+# %% nbgrader={"grade": false, "grade_id": "see-roofline", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.gpu_sdpa.roofline({"decode": 1.0, "prefill, N = 128": 64.0, "prefill, N = 1,024": 512.0})
+
+# %% [markdown]
+# Look where the dotted lines cross the coloured ones. At 512 both GPUs are on the flat part. At 64, short sentences, both wait for memory.
+# At 1, decoding, the faster GPU is ahead by its bandwidth alone, and at a three-hundredth of its peak.
+#
+# ## One call
+#
+# `F.scaled_dot_product_attention(q, k, v, is_causal=...)` scales by 1/√d_k, hides the future if asked, and mixes. In one respect it is particular:
+# its fast programs take **four axes, (B, H, N, d)**. Three work as well, and slowly. First write the call; then you see the difference.
+
+# %% [markdown]
+# ### Exercise: `sdpa_attention`
+#
+# difficulty ●○○ · 3–5 min · 1 point
+#
+# Self-attention with one head, as in lesson 06, by PyTorch's own call, which is asked for here. It is compared in float64 at 1e-6,
+# gradients included.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-sdpa_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Three projections, one call. The call divides by √d_k itself: do not do it twice.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# x @ Wq is (B, N, d_k). With an axis of size 1 for the one head it is (B, 1, N, d_k), and so is the output; take that axis away again.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Project, and index each result with `[:, None]`.
+# 2. Call, with `is_causal`.
+# 3. Return head 0: index with `[:, 0]`.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "sdpa_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sdpa_attention(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor, causal: bool = False) -> Tensor:
+    """Self-attention with one head, by PyTorch's own call.
+
+    Args:
+        x: (B, N, d).
+        Wq, Wk: (d, d_k).
+        Wv: (d, d_v).
+        causal: whether each token attends to itself and the past alone.
+    Returns:
+        (B, N, d_v).
+    """
+    ### BEGIN SOLUTION
+    q, k, v = (x[:, None] @ W for W in (Wq, Wk, Wv))
+    return F.scaled_dot_product_attention(q, k, v, is_causal=causal)[:, 0]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "sdpa_attention-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(sdpa_attention)
+
+# %% [markdown]
+# **Which kernel ran?** A **kernel** is a program that a device runs for one operation. PyTorch's **profiler** writes down each operator that
+# runs. Look for names with *attention* in them, the same numbers with three axes and with four.
+
+
+# %% nbgrader={"grade": false, "grade_id": "which-ran", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def which_ran(*args, **kwargs):
+    """The operator that did PyTorch's attention: '…_math', '…_flash_attention' and the like."""
+    with torch.autograd.profiler.profile(use_kineto=False) as watched:
+        F.scaled_dot_product_attention(*args, **kwargs)
+    names = [event.key for event in watched.key_averages()]
+    return next(name for name in names if "::_scaled_dot_product" in name)
+
+
+torch.manual_seed(0)
+x = torch.randn(2, 6, 16)  # the cat sat on the mat, twice
+with torch.no_grad():
+    print("three axes:", which_ran(x, x, x))
+    print("four axes: ", which_ran(x[:, None], x[:, None], x[:, None]))
+
+# %% [markdown]
+# On a CPU, where this cell runs: with three axes the *math* path, which is `attend` in PyTorch's own words, all scores at once. With four the *flash* kernel, tiles. Nobody warned you. On a long text this is
+# the difference between a table of N² numbers and none, for one missing axis.
+#
+# ## Who refuses, and why
+#
+# There are four **backends**, the clerks of the desk. `SDPBackend` names them.
+#
+# | backend | what it is | here, on a CPU |
+# |---|---|---|
+# | `MATH` | scores, softmax and mix, one after the other; takes nearly everything | yes |
+# | `FLASH_ATTENTION` | FlashAttention-2 on a GPU; tiles on a CPU, too | yes |
+# | `EFFICIENT_ATTENTION` | tiles, from the library xFormers; takes more dtypes and masks than flash | GPU only |
+# | `CUDNN_ATTENTION` | NVIDIA's own library | GPU only |
+#
+# Left alone, PyTorch goes through a list in an order that depends on version and device, and takes the first that accepts the inputs. `with sdpa_kernel(backend):` allows only that one, and on leaving gives
+# back what was allowed before. If it does not take the inputs, the call raises `RuntimeError`, and the *reasons* come as **warnings**, several lines each, with paths
+# of PyTorch's source in them. This function makes them readable. `warnings.catch_warnings(record=True)` collects warnings in a list, where they would have gone to the
+# page.
+
+
+# %% nbgrader={"grade": false, "grade_id": "why-not", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def why_not(backend, *args, **kwargs):
+    """'ran', or in one line why a backend did not."""
+    with warnings.catch_warnings(record=True) as said, sdpa_kernel(backend):
+        warnings.simplefilter("always")
+        try:
+            F.scaled_dot_product_attention(*args, **kwargs)
+        except RuntimeError as error:
+            reasons = [str(each.message).partition(" (Triggered")[0] for each in said]
+            lines = [line.strip() for line in reasons if not line.endswith("because:")]
+            return " ".join(lines or [str(error).partition("\n")[0]])
+    return "ran"
+
+
+def slip(*shape, dtype=torch.float32):
+    """q, k and v of one shape."""
+    return [torch.randn(3, *shape, device=device)[at].to(dtype) for at in range(3)]
+
+
+flash = SDPBackend.FLASH_ATTENTION
+q, k, v = slip(2, 4, 6, 8)
+print("as it should be:     ", why_not(flash, q, k, v))
+print("three axes:          ", why_not(flash, q[0], k[0], v[0]))
+print("whole numbers:       ", why_not(flash, q.int(), k.int(), v.int()))
+print("narrower values:     ", why_not(flash, q, k, v[..., :5]))
+print("dropout:             ", why_not(flash, q, k, v, dropout_p=0.1))
+print("transposed in memory:", why_not(flash, q.mT.contiguous().mT, k, v))
+for backend in (SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION):
+    print(f"{backend.name}:", why_not(backend, q, k, v))
+
+# %% [markdown]
+# Each is one sentence of a clerk's rules. (In the last two rows there is no such kernel for a CPU, and PyTorch says it less plainly. With a GPU you may see other lines: flash takes dropout there,
+# and wants float16 or bfloat16.)
+#
+# For comparing backends you need a function that asks for exactly one, and says *None* where it refuses, without a mess on the page. Three traps are in its way:
+#
+# - PyTorch's switches are **global**. Who turns one off and forgets it has changed every later call of everyone.
+# - A **fallback** is worse than a refusal: you would measure another kernel under this one's name.
+# - Shapes that *no* kernel could take are a mistake of the caller. They deserve `ValueError`, not None. The flash kernel of the CPU even accepts some: with fewer values than keys it reads
+#   on past the end of v.
+
+# %% [markdown]
+# ### Exercise: `run_backend`
+#
+# difficulty ●●○ · 8–10 min · 2 points
+#
+# q, k and v are (B, H, N, d), (B, H, M, d), (B, H, M, d). Run the call on the backend alone. Return None where that backend does not
+# take these inputs. Raise `ValueError` where shapes do not fit: q, k and v differ in B or H, q and k in width, or k and v in length. The switches are afterwards as they
+# were, and nothing goes to stderr.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-run_backend", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Everything you need is in `why_not`: the context that allows one backend, the one that catches warnings, the exception. `sdpa_kernel`
+# gives the switches back by itself, also when something raises.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# Compare before you call: the first two axes of all three, `shape[:2]`; the last axis of q and k; the last but one of k and v.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. If one of the three comparisons fails, raise `ValueError` with the shapes.
+# 2. Open both contexts; inside, `warnings.filterwarnings("ignore")`.
+# 3. Return the call's result; `except RuntimeError`, return None.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "run_backend", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def run_backend(
+    q: Tensor, k: Tensor, v: Tensor, backend: SDPBackend, causal: bool = False
+) -> Tensor | None:
+    """PyTorch's attention by one backend and no other.
+
+    Args:
+        q: (B, H, N, d).
+        k, v: (B, H, M, d).
+        backend: the only one that may run.
+        causal: whether query i attends to keys 0 to i alone.
+    Returns:
+        (B, H, N, d), or None where this backend does not take these inputs.
+    Raises:
+        ValueError: shapes that no kernel could take.
+    """
+    ### BEGIN SOLUTION
+    import warnings
+
+    from torch.nn.attention import sdpa_kernel
+
+    same = q.shape[:2] == k.shape[:2] and k.shape[:2] == v.shape[:2]
+    if not same or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"q is {q.shape}, k is {k.shape} and v is {v.shape}")
+    with sdpa_kernel(backend), warnings.catch_warnings():
+        warnings.filterwarnings("ignore")
+        try:
+            return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        except RuntimeError:
+            return None
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "run_backend-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(run_backend)
+
+# %% [markdown]
+# ### Odd slips
+#
+# What production hands to the desk, and what comes back. d = 7 and N = 101 fit no tile; a row may have nothing to attend to; a text may be so long that the math path's table fits nowhere.
+
+# %% nbgrader={"grade": false, "grade_id": "odd-slips", "locked": true, "schema_version": 3, "solution": false, "task": false}
+BACKENDS = [SDPBackend.MATH, flash, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION]
+odd = {"d = 7": slip(1, 2, 6, 7), "N = 101": slip(1, 2, 101, 8), "one token": slip(1, 2, 1, 8)}
+for name, (q, k, v) in odd.items():
+    expected = attend(q, k, v)[0]
+    for backend in BACKENDS[:2]:
+        out = run_backend(q, k, v, backend)
+        right = "refused" if out is None else torch.allclose(out, expected, rtol=0, atol=1e-5)
+        print(f"{name:12} {backend.name:18} equals naive attention: {right}")
+
+q, k, v = slip(1, 2, 6, 8)
+nothing = torch.ones(6, 6, dtype=torch.bool, device=device)
+nothing[2] = False  # True = attend: token 2 may attend to none
+out = F.scaled_dot_product_attention(q, k, v, attn_mask=nothing)
+print("a row with nothing to attend to:", out[0, 0, 2].abs().max().item())
+
+endless = torch.zeros(1, 1, 1, 1, device=device).expand(1, 1, 2**24, 1)
+print("16 million tokens, math:", why_not(SDPBackend.MATH, endless, endless, endless)[-75:])
+
+# %% [markdown]
+# Sizes that fit no tile are the kernel's business, not yours: it masks the tile at the edge. (Some GPU kernels want d to be a multiple of 8; PyTorch pads it for flash.) A row with
+# nothing left gives 0, as this course has it. And the table of scores for 16 million tokens would take 10¹⁵ bytes.
+#
+# ## What error is fair
+#
+# On a GPU nobody computes attention in float64. The types in use, by PyTorch's `finfo`:
+
+# %% nbgrader={"grade": false, "grade_id": "dtypes", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("             bytes   step after 1      largest")
+for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
+    info = torch.finfo(dtype)
+    print(f"{dtype!s:15} {info.bits // 8:2} {info.eps:14.1e} {info.max:12.1e}")
+
+# %% [markdown]
+# float16 has three digits and ends at 65,504, which a score can exceed. bfloat16 has the range of float32 and two digits. So outputs are off, by how much depends on inputs, and *equal at 1e-6* is no test any
+# more. What is? FlashAttention's own tests ask for this (repository flash-attention, `tests/test_flash_attn.py`):
+#
+# > the largest error of the kernel is at most **twice** the largest error of naive attention *in the same precision*, both measured against a reference in higher precision.
+#
+# (Theirs is float32; ours is float64, which is exact for the purpose.) So the yardstick adapts itself to dtype, N and inputs. Two details matter. Errors are taken in **float64**: subtract in float16 and the errors are rounded away. And
+# NaN must not pass: `not (error > limit)` lets it by, as no comparison with NaN is true.
+
+# %% [markdown]
+# ### Exercise: `is_fair`
+#
+# difficulty ●○○ · 3–5 min · 1 point
+#
+# Apply the rule. No small number is added to the limit: where naive is exact, out has to be. The result is Python's own True or False.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-is_fair", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Two numbers, compared: the largest error of out, and factor times the largest error of naive. Ask the question so that NaN answers no.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# All three have the same shape, any. `.double()` makes float64 of each, `.abs().max()` is a tensor with one number.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. exact in float64.
+# 2. For out and for naive: in float64, minus exact, absolute, largest.
+# 3. `<=`, and `bool(…)` around it.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "is_fair", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def is_fair(out: Tensor, naive: Tensor, exact: Tensor, factor: float = 2.0) -> bool:
+    """FlashAttention's rule for an error in low precision.
+
+    Args:
+        out: what is judged, any shape.
+        naive: naive attention in the same precision, same shape.
+        exact: attention in float64, same shape.
+        factor: how many times naive's largest error is allowed.
+    Returns:
+        Whether the largest absolute error of out is at most that; False if it is NaN.
+    """
+    ### BEGIN SOLUTION
+    error, limit = ((part.double() - exact.double()).abs().max() for part in (out, naive))
+    return bool(error <= factor * limit)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "is_fair-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(is_fair)
+
+# %% [markdown]
+# Every backend that runs here, in every precision that it takes. *Exact* starts from the inputs as they are after rounding: the rounding of inputs is nobody's fault. Digits depend on your processor.
+
+# %% nbgrader={"grade": false, "grade_id": "use-is_fair", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+torch.manual_seed(1)
+for dtype in (torch.float32, torch.bfloat16, torch.float16):
+    q, k, v = slip(1, 4, 512, 64, dtype=dtype)
+    exact = attend(q.double(), k.double(), v.double())[0]
+    naive = attend(q, k, v)[0]
+    off = (naive.double() - exact).abs().max().item()
+    print(f"{dtype!s:15} naive is off by {off:.1e}")
+    for backend in BACKENDS:
+        out = run_backend(q, k, v, backend)
+        if out is not None:
+            share = (out.double() - exact).abs().max().item() / off
+            print(f"    {backend.name:20} {share:5.2f} of that, fair: {is_fair(out, naive, exact)}")
+
+# %% [markdown]
+# The kernels are *better* than naive attention in half precision, by several times. They read and write 2 bytes a number, and add up in float32 inside; naive attention rounds scores and weights to the short type each
+# time it writes them down. So speed was not bought with precision. For 8-bit numbers that changes: FlashAttention-3 scales block by block and spreads outliers over several numbers, for an error 2.6 times smaller than a plain 8-bit kernel's
+# (Shah et al. 2024, abstract).
+#
+# ## Timing done right
+#
+# A call to a GPU returns before the work is done. Python hands it over and goes on; the GPU works through its queue. Where does the clock have to stop?
+
+# %% nbgrader={"grade": false, "grade_id": "see-clock", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.gpu_sdpa.what_a_clock_sees()
+
+# %% [markdown]
+# On the left you measure Python. Kernels timed that way all take the same few microseconds, and get *faster* with every N. `torch.cuda.synchronize()` waits until the GPU's queue is empty. Without a GPU
+# it raises, so ask first: `if torch.cuda.is_available():`. Four rules, and what each is against:
+#
+# 1. **Warm up**, three calls or more: the first ones load kernels, ask for memory, choose algorithms.
+# 2. **Synchronise** after the call, before the clock is read: else, see above.
+# 3. **Take the median** of several: one call that something came in between of ruins a mean. The smallest is luck.
+# 4. **Say how far they spread.** Two medians closer than their spread are equal.
+#
+# (`statistics.quantiles` gives the three numbers that cut a sorted list into quarters.) On a CPU there is one more rule: threads wait for each other on a busy machine, so **pin** them, `torch.set_num_threads(1)`. Here is what the rules are against, on your machine:
+
+# %% nbgrader={"grade": false, "grade_id": "see-first", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+threads = torch.get_num_threads()
+torch.set_num_threads(1)
+q, k, v = slip(1, 4, 257, 64)  # a size that nothing here has seen yet
+spans = []
+for _ in range(12):
+    start = time.perf_counter()
+    F.scaled_dot_product_attention(q, k, v)
+    if device == "cuda":
+        torch.cuda.synchronize()
+    spans.append(1000 * (time.perf_counter() - start))
+print("milliseconds, call by call:", *(f"{span:.2f}" for span in spans))
+low, middle, high = statistics.quantiles(spans[3:])
+print(f"median of the last nine {middle:.2f}, mean of all", end=" ")
+print(f"{statistics.mean(spans):.2f}, middle half between {low:.2f} and {high:.2f}")
+torch.set_num_threads(threads)
+
+# %% [markdown]
+# ### Exercise: `benchmark`
+#
+# difficulty ●●○ · 6–10 min · 2 points
+#
+# Time `fn(*args)`: at least three calls to warm up, then the median of five to fifty timed ones, in seconds. Where there is a GPU, wait for it. The check runs your function against a *made clock*, which goes on
+# only when fn is called; where it makes a GPU too, calls return at once and `torch.cuda.synchronize` is what lets the work be done. So no busy machine can fail you.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-benchmark", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# The loop of the cell above, with a warm-up before it and one number after it. Each call gets a time of its own: a single span around the loop could only give a mean.
+#
+# <details><summary>Hint 2: the clock</summary>
+#
+# `time.perf_counter()` gives seconds. Read it, call, wait for the GPU if there is one, read it again.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Three times: `fn(*args)`.
+# 2. Twenty times: start, call, `if torch.cuda.is_available(): torch.cuda.synchronize()`, append the difference.
+# 3. Return `statistics.median` of the list.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "benchmark", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def benchmark(fn, *args) -> float:
+    """The median time of a call, warmed up and waited for.
+
+    Args:
+        fn: what is timed.
+        args: what it is called with.
+    Returns:
+        Seconds: the median of five to fifty timed calls, after three or more that are not timed.
+    """
+    ### BEGIN SOLUTION
+    import statistics
+    import time
+
+    gpu = torch.cuda if torch.cuda.is_available() else None
+
+    def once() -> float:
+        began = time.perf_counter()
+        fn(*args)
+        if gpu:
+            gpu.synchronize()
+        return time.perf_counter() - began
+
+    for _warm_up in range(3):
+        once()
+    return statistics.median(once() for _ in range(20))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "benchmark-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(benchmark)
+
+# %% [markdown]
+# PyTorch has a tool for it, `torch.utils.benchmark.Timer`: it synchronises, pins threads and picks the number of calls; `blocked_autorange` calls for about 0.2 seconds, and its result has `median` and `iqr`, the width of the middle half. Use it from here on in your own work;
+# now it checks yours.
+
+# %% nbgrader={"grade": false, "grade_id": "use-benchmark", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from torch.utils.benchmark import Timer
+
+torch.set_num_threads(1)
+q, k, v = slip(1, 4, 512, 64, dtype=usual)
+names = {"run": run_backend, "q": q, "k": k, "v": v}
+for backend in BACKENDS[:2]:
+    own = benchmark(run_backend, q, k, v, backend)
+    measured = Timer("run(q, k, v, backend)", globals=names | {"backend": backend})
+    theirs = measured.blocked_autorange()
+    print(
+        f"{backend.name:16} yours {1000 * own:6.2f} ms, Timer {1000 * theirs.median:6.2f} ms",
+        end="",
+    )
+    print(f" ± {500 * theirs.iqr:.2f}")
+torch.set_num_threads(threads)
+
+# %% [markdown]
+# ### Memory done right
+#
+# On a GPU, PyTorch counts for you. `torch.cuda.max_memory_allocated()` is the highest mark so far, *since the last reset*, inputs included. So: reset, note what is held already, call, synchronise, subtract. On a CPU
+# there is no such counter; `held_by` watches each tensor that a call makes, and gives the most bytes alive at once. One head, d = 64, float32:
+
+
+# %% nbgrader={"grade": false, "grade_id": "memory", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab.bench.held import held_by
+
+
+def peak_bytes(run):
+    """The most memory that a call held at once, besides what was there before."""
+    if device == "cpu":
+        return held_by(run)
+    torch.cuda.synchronize()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    run()
+    torch.cuda.synchronize()
+    return torch.cuda.max_memory_allocated() - before
+
+
+print("     N       math      flash   MiB")
+for n in (512, 1024, 2048):
+    q, k, v = slip(1, 1, n, 64, dtype=usual)
+    held = [peak_bytes(lambda: run_backend(q, k, v, each)) / 2**20 for each in BACKENDS[:2]]
+    print(f"{n:6} {held[0]:10.1f} {held[1]:10.2f}")
+
+# %% [markdown]
+# Twice the tokens: four times the memory for math, twice for flash. It is lesson 11's result, at a place where you pay for it.
+#
+# ## Cost
+#
+# **Count.** Speeds are compared in operations a second, so everyone has to count alike. For attention, forward: **4·B·H·N²·d**, two products with a multiplication and an addition each, d the width of *one head*; **exactly half if causal**,
+# whatever the kernel really does; nothing for softmax (Dao 2023, section 4.1). A kernel that skips blocked tiles then shows its full speed, and one that computes them and throws them away shows half.
+
+# %% [markdown]
+# ### Exercise: `achieved_tflops`
+#
+# difficulty ●○○ · 2–4 min · 1 point
+#
+# From a time, the speed in TFLOP/s, 10¹² operations a second.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-achieved_tflops", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Operations over seconds, over 10¹².
+#
+# <details><summary>Hint 2: the sizes</summary>
+#
+# N is squared, d is not. Nothing else.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Count, in full.
+# 2. Halve it if causal.
+# 3. Divide.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "achieved_tflops", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def achieved_tflops(seconds: float, b: int, h: int, n: int, d: int, causal: bool = False) -> float:
+    """Speed of attention, forward, in TFLOP/s.
+
+    Args:
+        seconds: that it took.
+        b, h, n, d: batch, heads, tokens, width of one head.
+        causal: whether exactly half of the operations count.
+    Returns:
+        10¹² operations a second.
+    """
+    ### BEGIN SOLUTION
+    flops = 4 * b * h * n**2 * d
+    return flops / (2 if causal else 1) / seconds / 1e12
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "achieved_tflops-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(achieved_tflops)
+
+# %% [markdown]
+# Hold it against a published table. PyTorch's own benchmarks list time *and* TFLOP/s of three kernels on an NVIDIA H100 (pytorch/benchmark, pull request 2296). The course has not measured these: they are theirs. Your count should turn their milliseconds into their
+# TFLOP/s.
+
+# %% nbgrader={"grade": false, "grade_id": "use-achieved_tflops", "locked": true, "schema_version": 3, "solution": false, "task": false}
+theirs = figures.gpu_sdpa.published()["speeds"]
+b, h, d = theirs["batch"], theirs["heads"], theirs["d"]
+print(f"{theirs['device']}, B = {b}, H = {h}, d = {d}")
+print("     N        ms   their TFLOP/s   yours")
+for row in theirs["rows"][:5]:
+    own = achieved_tflops(row["milliseconds"] / 1000, b, h, row["n"], d)
+    print(f"{row['n']:6} {row['milliseconds']:9.2f} {row['tflops']:12.1f} {own:10.1f}")
+figures.gpu_sdpa.speeds()
+
+# %% [markdown]
+# The columns agree, so they count as you do, and not as causal. In the figure each kernel's line is nearly flat: *time* grows with N², speed does not. The gap to the dashed line, the peak of the H100's SXM model, is work for people who write kernels. Two generations of it, each
+# as a share of the peak, as their papers' abstracts give it:
+
+# %% nbgrader={"grade": false, "grade_id": "shares", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for row in figures.gpu_sdpa.published()["shares"]:
+    print(f"{row['kernel']:17} {row['device']:5} {row['share']:32} {row['source']}")
+
+# %% [markdown]
+# If you have a GPU, one command measures it, keeps the result beside this lesson with device, driver, versions, date and command, and the figure above then shows both:
+#
+# ```
+# python -m attnlab.bench --device cuda --d 64 128 --causal both --record
+# ```
+#
+# ### The roofline
+#
+# How fast *could* it be? Two things take time: computing and moving. A processor does both at once, so the longer one decides.
+
+# %% [markdown]
+# ### Exercise: `roofline_seconds`
+#
+# difficulty ●○○ · 2–4 min · 1 point
+#
+# The least time in which a device can do this many operations and move this many bytes.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-roofline_seconds", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# *By hand* did it twice: a time for computing, a time for moving.
+#
+# <details><summary>Hint 2: the units</summary>
+#
+# Operations over operations a second are seconds; bytes over bytes a second, too.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# Both times, and the longer of the two.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "roofline_seconds", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def roofline_seconds(
+    flops: float, bytes_moved: float, peak_flops: float, bandwidth: float
+) -> float:
+    """The least time that a kernel can take.
+
+    Args:
+        flops: operations.
+        bytes_moved: between memory and processor.
+        peak_flops: operations a second, at best.
+        bandwidth: bytes a second, at best.
+    Returns:
+        Seconds.
+    """
+    ### BEGIN SOLUTION
+    return max(flops / peak_flops, bytes_moved / bandwidth)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "roofline_seconds-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(roofline_seconds)
+
+# %% [markdown]
+# **Measure.** A maker's peak is one thing, your device's another. The next cell measures it by a large matrix product and a large copy, on one core if it is a CPU's. Then it times prefill and decode, and says what share of the
+# roofline each reaches. Numbers are your machine's.
+
+# %% nbgrader={"grade": false, "grade_id": "measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from attnlab.bench.machine import name_of, peak
+
+best = peak(device, str(usual).removeprefix("torch."))
+print(name_of(device))
+print(f"peak {best.flops / 1e12:.3g} TFLOP/s, {best.bandwidth / 1e9:.3g} GB/s, measured now\n")
+print("                       ms   at best    share   limited by")
+torch.set_num_threads(1)
+h, d = 8, 64
+for name, queries, keys in (("prefill", 1024, 1024), ("decode", 1, 16384)):
+    q = torch.randn(1, h, queries, d, device=device, dtype=usual)
+    k, v = torch.randn(2, 1, h, keys, d, device=device, dtype=usual)
+    flops, moved = 4 * h * queries * keys * d, 2 * h * d * (queries + keys) * q.element_size()
+    least = roofline_seconds(flops, moved, best.flops, best.bandwidth)
+    limit = "computing" if flops / best.flops > moved / best.bandwidth else "moving"
+    for backend in BACKENDS:
+        if run_backend(q, k, v, backend) is not None:
+            took = benchmark(run_backend, q, k, v, backend)
+            print(f"{name:8} {backend.name:11.11} {1000 * took:8.2f}", end="")
+            print(f" {1000 * least:8.2f} {least / took:8.0%}   {limit}")
+torch.set_num_threads(threads)
+
+# %% [markdown]
+# Prefill is limited by computing, decode by moving, on this machine as on any GPU. That settles your first prediction, and has a consequence: to decode faster, *move fewer bytes*. That is why
+# lesson 11's cache keeps few key heads (grouped queries), why caches are kept in 8 bits, and why servers decode many readers' texts in one batch: the weights of the rest of the model are then fetched once for all.
+#
+# ## Break it on purpose
+#
+# **Switches that stay.** Somebody allows one backend by its switch, and forgets the others. (The cell turns all on again in the end.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-switch", "locked": true, "schema_version": 3, "solution": false, "task": false}
+on = torch.backends.cuda
+SWITCHES = {
+    SDPBackend.MATH: on.enable_math_sdp,
+    SDPBackend.FLASH_ATTENTION: on.enable_flash_sdp,
+    SDPBackend.EFFICIENT_ATTENTION: on.enable_mem_efficient_sdp,
+    SDPBackend.CUDNN_ATTENTION: on.enable_cudnn_sdp,
+}
+
+
+def leaves_them(q, k, v, backend, causal=False):
+    for each, turn in SWITCHES.items():
+        turn(each == backend)
+    return run_backend(q, k, v, backend, causal)
+
+
+q, k, v = slip(1, 2, 6, 8)
+with torch.no_grad():
+    print("before:", which_ran(q, k, v))
+    leaves_them(q, k, v, SDPBackend.MATH)
+    print("after: ", which_ran(q, k, v))
+for turn in SWITCHES.values():
+    turn(True)
+check(leaves_them, name="run_backend")
+
+# %% [markdown]
+# The symptom: the same numbers, slower, in a cell that never touched a switch.
+#
+# **NaN passes.** A kernel that overflows gives NaN, and the rule is turned round:
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-nan", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def not_unfair(out, naive, exact, factor=2.0):
+    error = (out.double() - exact.double()).abs().max()
+    limit = (naive.double() - exact.double()).abs().max()
+    return not bool(error > factor * limit)
+
+
+broken = torch.full((3,), torch.nan)
+print("NaN is fair:", not_unfair(broken, torch.tensor([1.0, 2, 3]), torch.tensor([1.0, 2, 3])))
+check(not_unfair, name="is_fair")
+
+# %% [markdown]
+# ## The last level: a kernel
+#
+# What does such a kernel look like? Beside this lesson is one in **Triton**, a language inside Python whose functions are compiled for a GPU: `src/attnlab/lessons/gpu_sdpa/kernel.py`. Many copies of a function run at once, each a **program** with a tile
+# of queries of its own; `tl.load` fetches a tile, `tl.dot` multiplies two, `tl.store` writes one. It goes forward only: no gradients. `tl.constexpr` marks what is fixed when it is compiled; strides say how far apart neighbours are in memory. Here is its heart. Read it beside your `tiled_attention`.
+
+# %% nbgrader={"grade": false, "grade_id": "see-kernel", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print(figures.gpu_sdpa.kernel_heart())
+
+# %% [markdown]
+# You know all of it. `top`, `total` and `out` are the running maximum, sum and values of `merge_softmax`; `shrink` is the factor by which the old ones are corrected when a larger score turns up. `scale` holds √d_k, and
+# the logarithm of e to base 2: processors are faster at powers of two. `EDGE` is the tile at the diagonal or at the end, where a mask is needed; all others skip it. `_product` multiplies two tiles and adds up in float32, whatever the
+# inputs are: you saw what that does to the error. Scores and weights are never written to memory.
+#
+# Is it right? This course has checked it in Triton's interpreter, which runs it on a CPU, slowly. The numbers were recorded then:
+
+# %% nbgrader={"grade": false, "grade_id": "kernel-checked", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print(figures.gpu_sdpa.kernel_checked())
+
+# %% [markdown]
+# **It has not been timed.** Nobody has run it on a GPU for this lesson yet, so nothing is claimed of its speed. With a GPU and Triton, the command above times it beside every backend, and records it.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Check yourself
+#
+# **1.** A model calls PyTorch's attention with q, k and v of shape (B, N, d). It is right, and needs memory as N². Why?
+#
+# <details><summary>A. Attention needs N² numbers, always</summary>
+#
+# Not this one: in tiles it does not.
+#
+# </details>
+# <details><summary>B. An axis for heads is missing, so the math path runs</summary>
+#
+# Yes. The fused kernels take four axes.
+#
+# </details>
+# <details><summary>C. Causal was forgotten</summary>
+#
+# Not this one: it halves the work, and leaves the memory.
+#
+# </details>
+#
+# **2.** A colleague's kernel takes 5 µs at N = 1,000 and 5 µs at N = 8,000. What do you ask first?
+#
+# <details><summary>A. Whether the GPU was synchronised before the clock was read</summary>
+#
+# Yes. 64 times the work in the same time is the time of handing it over.
+#
+# </details>
+# <details><summary>B. How large the spread is</summary>
+#
+# Not this one: it explains differences of percents.
+#
+# </details>
+# <details><summary>C. Which dtype it was</summary>
+#
+# Not this one: no dtype makes N² constant.
+#
+# </details>
+#
+# **3.** You double the batch in decoding, each reader with a cache of their own. Attention alone: what happens to its operations for each byte?
+#
+# <details><summary>A. They double</summary>
+#
+# Not this one: that holds for matrices that all readers share. Here there are twice as many keys to fetch.
+#
+# </details>
+# <details><summary>B. Nothing</summary>
+#
+# Yes. Twice the operations on twice the bytes. Only queries that *share* keys would help: grouped queries.
+#
+# </details>
+#
+# **4.** Why does the fairness rule compare with naive attention at all?
+#
+# <details><summary>A. Because nobody knows the exact answer</summary>
+#
+# Not this one: float64 is exact enough.
+#
+# </details>
+# <details><summary>B. Because how large an error *may* be depends on dtype, N and inputs, and naive attention has the same ones</summary>
+#
+# Yes. A fixed tolerance is too strict for some inputs and blind for others.
+#
+# </details>
+
+# %% [markdown]
+# ## Take away
+#
+# 1. One call, four axes. Ask which kernel ran ([one call](#One-call)).
+# 2. Each backend has rules; the reasons for a refusal are in the warnings. Switches are global, `sdpa_kernel` gives them back ([who refuses](#Who-refuses,-and-why)).
+# 3. Fair is an error of at most twice naive attention's in the same precision, against float64 ([what error is fair](#What-error-is-fair)).
+# 4. Warm up, synchronise, median, spread ([timing](#Timing-done-right)). Reset, call, synchronise, subtract ([memory](#Memory-done-right)).
+# 5. Prefill is limited by computing, decode by moving: the roofline says so before you measure ([the roofline](#The-roofline)).
+#
+# **The whole way.** Lesson 01 began with a dictionary: a key, a value, an exact match. It was softened, so that it could learn (01, 02); written as one einsum an arrow (03); scaled, so that it went on learning (04); given gradients (05) and a past (06);
+# several readers (07), another's shelf (08), a sense of order (09); something to learn from (10); and a price (11). What ran on this page is still that dictionary: a question, meeting all keys at once, that takes home a weighted average of values. You can now write it in lists
+# with every index visible, and read it in a kernel.
+#
+# **Words of this lesson**: [backend](../glossary.md#backend), [kernel](../glossary.md#kernel), [profiler](../glossary.md#profiler), [FLOP](../glossary.md#flop), [bandwidth](../glossary.md#bandwidth), [roofline](../glossary.md#roofline),
+# [prefill](../glossary.md#prefill), [synchronise](../glossary.md#synchronise).
+#
+# ### Sources
+#
+# - FlashAttention-2, how speeds are counted: T. Dao (2023), *FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning*. [arXiv:2307.08691](https://arxiv.org/abs/2307.08691)
+# - FlashAttention-3: J. Shah et al. (2024), *FlashAttention-3: Fast and Accurate Attention with Asynchrony and Low-precision*. [arXiv:2407.08608](https://arxiv.org/abs/2407.08608)
+# - The rule for errors: Dao-AILab, [flash-attention](https://github.com/Dao-AILab/flash-attention), `tests/test_flash_attn.py`.
+# - Speeds on an H100: [pytorch/benchmark, pull request 2296](https://github.com/pytorch/benchmark/pull/2296).
+# - Roofline: S. Williams, A. Waterman, D. Patterson (2009), *Roofline: An Insightful Visual Performance Model for Multicore Architectures*, Communications of the ACM 52(4).
+# - PyTorch's manual: [scaled_dot_product_attention](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html), [sdpa_kernel](https://docs.pytorch.org/docs/stable/generated/torch.nn.attention.sdpa_kernel.html),
+#   [benchmark](https://docs.pytorch.org/docs/stable/benchmark_utils.html).
+#
+# **To carry over**, out of this course. Every reader asks every book, and in a long text many of the weights are close to 0. Which of them would you have skipped, and how would you have known before you computed them?
+
+# %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab import summary
+
+summary()

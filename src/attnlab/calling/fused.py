@@ -1,0 +1,142 @@
+"""What lesson 12's calls of PyTorch's own attention are asked, besides for their numbers."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.attention import SDPBackend
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+FLASH = "_scaled_dot_product_flash_attention_for_cpu"
+CALL = "scaled_dot_product_attention"
+_ON = torch.backends.cuda
+_SWITCHES = (
+    (_ON.flash_sdp_enabled, _ON.enable_flash_sdp),
+    (_ON.mem_efficient_sdp_enabled, _ON.enable_mem_efficient_sdp),
+    (_ON.math_sdp_enabled, _ON.enable_math_sdp),
+    (_ON.cudnn_sdp_enabled, _ON.enable_cudnn_sdp),
+)
+
+
+def backend(name: str) -> SDPBackend:
+    """A member of SDPBackend."""
+    return getattr(SDPBackend, name)
+
+
+def switches() -> list[bool]:
+    """Which backends may run: flash, memory-efficient, math and cuDNN."""
+    return [is_on() for is_on, _ in _SWITCHES]
+
+
+def _set(to: list[bool]) -> None:
+    for (_, turn), on in zip(_SWITCHES, to, strict=True):
+        turn(on)
+
+
+@contextlib.contextmanager
+def switched(to: list[bool]) -> Iterator[None]:
+    """Set the switches, and give them back as they were."""
+    before = switches()
+    _set(to)
+    try:
+        yield
+    finally:
+        _set(before)
+
+
+def run(run_backend: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """One call; what it does to the switches ends with it."""
+    with switched(switches()):
+        return run_backend(*args, **kwargs)
+
+
+def ask(run_backend: Callable[..., Any], question: str, *args: Any) -> bool:
+    """One call, and a question about it: a key of QUESTIONS."""
+    with switched(switches()):
+        return QUESTIONS[question](run_backend, *args)
+
+
+def _gives_none(run_backend: Callable[..., Any], *args: Any) -> bool:
+    return run_backend(*args) is None
+
+
+def _runs_that_kernel(run_backend: Callable[..., Any], *args: Any) -> bool:
+    """On a CPU there are two kernels, flash and math."""
+    with _Kernels() as watched:
+        run_backend(*args)
+    return (FLASH in watched.names) == (args[3] == SDPBackend.FLASH_ATTENTION)
+
+
+def _leaves_switches(
+    run_backend: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, which: Any, before: list[bool]
+) -> bool:
+    with switched(before):
+        with contextlib.suppress(Exception):
+            run_backend(q, k, v, which)
+        return switches() == before
+
+
+def _is_silent(run_backend: Callable[..., Any], *args: Any) -> bool:
+    written = io.StringIO()
+
+    def show(message: Any, *rest: Any, **named: Any) -> None:
+        sys.stderr.write(str(message))
+
+    with contextlib.redirect_stderr(written), warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show  # as a script would, whoever collects warnings around here
+        with contextlib.suppress(Exception):
+            run_backend(*args)
+    return not written.getvalue()
+
+
+def _asks_pytorch(function: Callable[..., Any], *args: Any) -> bool:
+    with _Calls() as watched:
+        function(*args)
+    return CALL in watched.names
+
+
+QUESTIONS: dict[str, Callable[..., bool]] = {
+    "does it give None": _gives_none,
+    "does that kernel run": _runs_that_kernel,
+    "are the switches left alone": _leaves_switches,
+    "is stderr empty": _is_silent,
+    "is PyTorch's call made": _asks_pytorch,
+}
+
+
+class _Kernels(TorchDispatchMode):
+    """Names of the operators that run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.add(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # Else PyTorch loads its compiler first, for seconds, which count as the learner's.
+        return False
+
+
+class _Calls(TorchFunctionMode):
+    """Names of PyTorch's functions that are called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.add(str(getattr(func, "__name__", "")).partition(".")[0])
+        return func(*args, **(kwargs or {}))

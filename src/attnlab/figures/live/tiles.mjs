@@ -1,0 +1,78 @@
+// Draws Tiles: a slider and buttons from tile to tile, the grid that Python drew, tables and words.
+
+import { element, latest, lines, mount, setText, slider } from "./figure.mjs";
+
+const TURNS = { ArrowLeft: -1, ArrowRight: 1 };
+
+function draw(body, model) {
+  let steps, place;
+  body.classList.add("tiles");
+  const send = latest((change) => model.send({ change }));
+  const go = (by) => {
+    const { steps: last } = model.get("state");
+    const to = Math.min(Math.max(place.value() + by, 1), last);
+    if (to !== place.value()) place.ask(to);
+  };
+
+  const turner = (label, key) => {
+    const button = element("button", { type: "button", "aria-keyshortcuts": key }, label);
+    button.addEventListener("click", () => go(TURNS[key]));
+    return button;
+  };
+  const buttons = { back: turner("← Back", "ArrowLeft"), on: turner("Next →", "ArrowRight") };
+  const tools = element("div", { class: "tools" });
+  const block = element("select");
+  block.addEventListener("change", () => send({ block: Number(block.value) }));
+  const causal = element("input", { type: "checkbox" });
+  causal.addEventListener("change", () => send({ causal: causal.checked }));
+  tools.append(...Object.values(buttons), element("label", {}, "block ", block), element("label", {}, causal, " causal"));
+  tools.addEventListener("keydown", (event) => {
+    const by = TURNS[event.key];
+    if (!by || !Object.values(buttons).includes(event.target)) return;
+    event.preventDefault();
+    go(by);
+  });
+
+  const bar = element("div");
+  const picture = element("div", { class: "tiling" });
+  const told = element("p", { class: "told", "aria-live": "polite" });
+  const compared = element("p", { class: "compared" });
+  const { heads, captions, meaning } = model.get("state");
+  const parts = Object.fromEntries(
+    Object.keys(heads).map((name) => [name, lines(captions[name], heads[name])]));
+  body.append(
+    bar, tools,
+    element("div", { class: "panels" },
+      element("div", { class: "beside" }, picture),
+      element("div", { class: "beside" }, told, parts.kept.node, parts.held.node)),
+    element("div", { class: "panels" }, parts.out.node,
+      element("div", { class: "beside" }, compared, element("p", { class: "hint" }, meaning))),
+  );
+
+  const build = (state) => {
+    steps = state.steps;
+    place = slider({
+      label: "tile", min: 1, max: steps, step: 1, value: state.step,
+      says: (step) => `${step} of ${steps}`,
+      onInput: (step) => send({ step }),
+    });
+    bar.replaceChildren(place.node);
+    block.replaceChildren(...state.blocks.map((size) => element("option", { value: size }, `${size} × ${size}`)));
+  };
+
+  return () => {
+    const state = model.get("state");
+    if (steps !== state.steps) build(state);
+    place.set(state.step);
+    block.value = state.block;
+    causal.checked = state.causal;
+    buttons.back.setAttribute("aria-disabled", state.step === 1);
+    buttons.on.setAttribute("aria-disabled", state.step === steps);
+    picture.innerHTML = state.picture;
+    for (const name of Object.keys(parts)) parts[name].paint(state[name]);
+    setText(told, state.told);
+    setText(compared, state.compared);
+  };
+}
+
+export default { render: (context) => mount(context, draw) };

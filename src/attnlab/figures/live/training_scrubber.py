@@ -1,0 +1,259 @@
+"""Training, step by step: the loss, and what rows of weights were at the steps that were recorded.
+
+    losses, recorded rows, a step ─> curve with a marker ─┬─> picture, table, words
+                             └─> shares of that step ─────┘
+
+What is drawn was recorded while a model was trained; the figure trains nothing.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from attnlab.figures.live import fallback
+from attnlab.figures.live.figure import (
+    Figure,
+    Input,
+    Values,
+    array,
+    names,
+    number,
+    source,
+    style,
+    told_apart,
+)
+from attnlab.figures.live.who_listens import refuse_what_are_no_shares
+
+MOST_STEPS, MOST_STOPS, MOST_ROWS = 5000, 200, 5
+STILLS = 10  # steps of the still figure, about
+POINTS = 400  # of the curve, at most
+TICKS = 6  # along its steps, at most
+WIDE, HIGH = 320, 140  # of the plot
+LEFT, ABOVE, BELOW, RIGHT = 34, 12, 30, 12  # room around it
+BLUE, ORANGE = "#0072b2", "#d55e00"
+TELLING = 0.1  # a second word with less weight is not told
+
+
+class TrainingScrubber(Figure):
+    """A slider goes through the recorded steps: a marker on the loss curve, and the rows of then.
+
+    Args:
+        losses: (T,), at index s the loss of the model after s steps.
+        recorded: for each step that was recorded, 0 to T − 1, (R, M) weights; rows add up to 1, or
+            are 0.
+        rows: R names, whose weights they are.
+        words: M labels, what the weights are on.
+        step: one of the recorded; None shows the first.
+    Raises:
+        ValueError: sizes do not fit, weights are no shares, or a step is not there.
+    """
+
+    _esm = source("training_scrubber")
+    _css = style("training_scrubber")
+    title = traitlets.Unicode("A training, step by step").tag(sync=True)
+    losses, recorded, rows, words, step = (Input() for _ in range(5))
+
+    def __init__(
+        self,
+        losses: Any,
+        recorded: Mapping[int, Any],
+        rows: Sequence[str],
+        words: Sequence[str],
+        step: int | None = None,
+    ) -> None:
+        super().__init__(losses=losses, recorded=recorded, rows=rows, words=words, step=step)
+
+    def checked(self, inputs: Values) -> Values:
+        losses = array("losses", inputs["losses"], (None,))
+        if not 2 <= len(losses) <= MOST_STEPS:
+            raise ValueError(f"there are {len(losses)} losses; 2 to {MOST_STEPS} can be shown")
+        rows = names("rows", inputs["rows"], MOST_ROWS)
+        words = names("words", inputs["words"])
+        recorded = records(inputs["recorded"], len(losses), rows, words)
+        given = inputs["step"]
+        step = next(iter(recorded)) if given is None else number(given)
+        if step not in recorded:
+            raise ValueError(f"step {step:g} was not recorded; {_listed([*recorded])} were")
+        return {
+            "losses": losses,
+            "recorded": recorded,
+            "rows": rows,
+            "words": words,
+            "step": int(step),
+        }
+
+    def computed(self, inputs: Values) -> Values:
+        losses, recorded, step = inputs["losses"], inputs["recorded"], inputs["step"]
+        weights = recorded[step]
+        return {
+            "step": step,
+            "stops": [*recorded],
+            "rows": inputs["rows"],
+            "words": inputs["words"],
+            "weights": weights.T.tolist(),
+            "picture": picture(losses, [*recorded], [step]),
+            "told": in_words(step, losses, weights, inputs["rows"], told_apart(inputs["words"])),
+        }
+
+    def summary(self) -> str:
+        return f"{len(self.losses)} steps, {len(self.recorded)} recorded. {self.state['told']}"
+
+    def fallback(self) -> str:
+        """Several steps under each other: a table for each row, a line for each step."""
+        losses, recorded, rows, words = self.losses, self.recorded, self.rows, self.words
+        steps = telling(recorded)
+        told = [in_words(step, losses, recorded[step], rows, told_apart(words)) for step in steps]
+        mark = fallback.mark(repr(self), *told)
+        # Unbroken, as a table that does not fit is scrolled, and broken lines would make it tall.
+        lines = [f"step\u00a0{step},\u00a0loss\u00a0{losses[step]:.2f}" for step in steps]
+        tables = []
+        for n, row in enumerate(rows):
+            weights = np.stack([recorded[step][n] for step in steps])
+            none = np.zeros(weights.shape, dtype=bool)
+            table = (
+                fallback.plain_table(weights, lines, words, none)
+                if n
+                else fallback.heat_table(mark, weights, lines, words, none)
+            )
+            tables.append(f"<p><b>weights of {html.escape(row)}</b></p>{table}")
+        content = (
+            f"{fallback.stepper(mark, len(steps))}{picture(losses, [*recorded], steps)}"
+            f"{''.join(tables)}{fallback.sentences(told)}"
+        )
+        return fallback.framed(content, repr(self), mark)
+
+
+def records(
+    given: Any, count: int, rows: Sequence[str], words: Sequence[str]
+) -> dict[int, np.ndarray]:
+    """Weights by step, in the order of the steps.
+
+    Args:
+        given: (R, M) by step.
+        count: of losses.
+        rows: R names.
+        words: M labels.
+    Raises:
+        ValueError: it is something else.
+    """
+    if not isinstance(given, Mapping):
+        raise ValueError("recorded has to be a dict: for each step its rows of weights")
+    if not 2 <= len(given) <= MOST_STOPS:
+        raise ValueError(f"{len(given)} steps are recorded; 2 to {MOST_STOPS} can be shown")
+    weights = {}
+    for step, each in given.items():
+        at = number(step)
+        if at != int(at) or not 0 <= at < count:
+            raise ValueError(
+                f"{at:g} was recorded; with {count} losses, steps are 0 to {count - 1}"
+            )
+        weights[int(at)] = array(f"recorded[{at:g}]", each, (len(rows), len(words)))
+        refuse_what_are_no_shares(weights[int(at)], rows, f" at step {at:g}")
+    return {step: weights[step] for step in sorted(weights)}
+
+
+def _listed(steps: list[int]) -> str:
+    """0, 3, 6, …, 117."""
+    if len(steps) <= 5:
+        return ", ".join(map(str, steps))
+    return f"{steps[0]}, {steps[1]}, {steps[2]}, …, {steps[-1]}"
+
+
+def telling(recorded: Mapping[int, np.ndarray]) -> list[int]:
+    """Steps between which the weights moved alike far, the first and the last included."""
+    steps, weights = [*recorded], np.stack([*recorded.values()])
+    moves = np.abs(np.diff(weights, axis=0)).sum(axis=(1, 2))
+    way = np.concatenate([[0], moves.cumsum()])
+    goals = np.linspace(0, way[-1], min(STILLS, len(steps)))
+    found = {steps[int(np.abs(way - goal).argmin())] for goal in goals}
+    return sorted(found | {steps[0], steps[-1]})
+
+
+def in_words(
+    step: int, losses: np.ndarray, weights: np.ndarray, rows: Sequence[str], words: Sequence[str]
+) -> str:
+    """The loss of a step, and where each row has most of its weight.
+
+    Args:
+        step: of the (T,) losses.
+        losses: of all steps.
+        weights: (R, M), at that step.
+        rows: R names.
+        words: M labels, told apart.
+    """
+    each = (_puts(row, shares, words) for row, shares in zip(rows, weights, strict=True))
+    return f"Step {step}: loss {losses[step]:.3f}. {'; '.join(each)}."
+
+
+def _puts(row: str, shares: np.ndarray, words: Sequence[str]) -> str:
+    if not shares.any():
+        return f"“{row}” puts weight on nothing"
+    first, *others = np.argsort(-shares, kind="stable")[:2].tolist()
+    told = f"“{row}” puts {shares[first]:.2f} on “{words[first]}”"
+    for other in others:
+        if shares[other] >= TELLING:
+            told += f" and {shares[other]:.2f} on “{words[other]}”"
+    return told
+
+
+# The curve, the same in the page and where nothing runs -------------------------------------
+
+
+def picture(losses: np.ndarray, stops: Sequence[int], steps: Sequence[int]) -> str:
+    """The loss over the steps as an SVG, with the steps that were recorded and markers at some.
+
+    Args:
+        losses: (T,).
+        stops: the steps that were recorded.
+        steps: those that get a marker.
+    """
+    last = len(losses) - 1
+    low, high = min(0.0, float(losses.min())), float(losses.max())
+    high = high if high > low else low + 1
+
+    def at(step: int) -> tuple[float, float]:
+        return WIDE * step / last, HIGH * (high - float(losses[step])) / (high - low)
+
+    drawn = np.unique(np.linspace(0, last, min(POINTS, last + 1)).round().astype(int)).tolist()
+    curve = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(at, drawn))
+    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in map(at, stops))
+    marks = "".join(
+        f'<path d="M{x:.1f} {HIGH}V{y:.1f}" stroke="{ORANGE}" stroke-dasharray="3 2"/>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="#fff" stroke="{ORANGE}" stroke-width="3"/>'
+        for x, y in map(at, steps)
+    )
+    here = ", ".join(f"{losses[step]:.2f} at step {step}" for step in steps)
+    said = f"loss over {len(losses)} steps, from {losses[0]:.2f} to {losses[-1]:.2f}; {here}"
+    return (
+        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
+        f'viewBox="{-LEFT} {-ABOVE} {WIDE + LEFT + RIGHT} {HIGH + ABOVE + BELOW}" '
+        f'font-size="11" fill="currentColor" style="width:100%;max-width:480px;display:block">'
+        f'{_axes(low, high, last)}<polyline points="{curve}" fill="none" stroke="{BLUE}" '
+        f'stroke-width="2"/><path d="{dots}" stroke="{BLUE}" stroke-width="5" '
+        f'stroke-linecap="round"/>{marks}</svg>'
+    )
+
+
+def _axes(low: float, high: float, last: int) -> str:
+    """Two lines, what they measure, and numbers at their ends."""
+    size = 10 ** int(np.log10(max(last / TICKS, 1)))
+    every = next(size * by for by in (1, 2, 5, 10) if size * by * TICKS >= last)
+    flat = "".join(
+        f'<text x="{WIDE * step / last:.4g}" y="{HIGH + 14}" text-anchor="middle">{step}</text>'
+        for step in range(0, last + 1, every)
+    )
+    upright = "".join(
+        f'<text x="-5" y="{HIGH * (1 - share) + 4:g}" text-anchor="end">'
+        f"{low + share * (high - low):.2f}</text>"
+        for share in (0, 0.5, 1)
+    )
+    return (
+        f'<path d="M0 0V{HIGH}H{WIDE}" fill="none" stroke="currentColor" stroke-width="0.8"/>'
+        f'{flat}{upright}<text x="6" y="-2">loss</text>'
+        f'<text x="{WIDE / 2:g}" y="{HIGH + 27}" text-anchor="middle">step</text>'
+    )

@@ -1,0 +1,12 @@
+"""Lesson 12: The call you use in production."""
+
+from attnlab.lessons import Lesson
+
+LESSON = Lesson(
+    slug="12-gpu-sdpa",
+    title="GPU",
+    builds="the call you use in production",
+    minutes=80,
+    stage="torch",
+    heading="The call you use in production",
+)

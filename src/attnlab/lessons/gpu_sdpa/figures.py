@@ -1,0 +1,178 @@
+"""Lesson 12's figures: rooflines, what a clock sees of a GPU, and speeds that others published.
+
+What others measured stands in `published.json`, with its source; what was measured by one's own
+hand in `recorded/`. No number of either is written anywhere else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attnlab.bench.report import recorded
+from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, new_figure
+
+TERA = 1e12
+LOOKS = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "^"), (PURPLE, "D"))
+
+
+def published() -> dict[str, Any]:
+    """What others measured: 'speeds', 'shares' and 'peaks', each with its source."""
+    path = Path(__file__).with_name("published.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def roofline(
+    works: Mapping[str, float], machine: tuple[str, float, float] | None = None
+) -> Picture:
+    """How fast a device can be at best, by the operations for each byte that is moved.
+
+    Args:
+        works: for each name, its operations for each byte.
+        machine: one more device: its name, operations a second and bytes a second.
+    """
+    peaks = [(p["device"], p["flops"], p["bandwidth"]) for p in published()["peaks"]]
+    peaks += [machine] if machine else []
+    figure, [[axes]] = new_figure(width=8.6, height=3.8)
+    along = np.logspace(-1, 4, 300)
+    said = []
+    for (name, flops, bandwidth), (colour, _) in zip(peaks, LOOKS, strict=False):
+        axes.loglog(along, np.minimum(flops, along * bandwidth) / TERA, color=colour, label=name)
+        ridge = flops / bandwidth
+        axes.plot([ridge], [flops / TERA], marker="|", markersize=12, color=colour)
+        said.append(f"{name} bends at {ridge:.0f}")
+    for name, intensity in works.items():
+        axes.axvline(intensity, color=GREY, linestyle=":", linewidth=1.5)
+        bottom = axes.get_ylim()[0] * 1.5
+        axes.annotate(
+            f"{name}: {intensity:.3g}",
+            (intensity, bottom),
+            xytext=(4, 0),
+            textcoords="offset points",
+            rotation=90,
+            va="bottom",
+            fontsize=10,
+        )
+    axes.set(xlabel="operations for each byte moved", ylabel="TFLOP/s at best")
+    axes.legend(fontsize=9, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    places = ", ".join(f"{name} at {intensity:.3g}" for name, intensity in works.items())
+    return Picture(
+        figure,
+        "Rooflines, both axes logarithmic: speed at best over operations for each byte. Each rises "
+        f"in proportion, then is flat at the device's peak. {'; '.join(said)} operations for each "
+        f"byte. Dotted lines: {places}.",
+    )
+
+
+def what_a_clock_sees() -> Picture:
+    """A call that hands its work to a GPU, timed without waiting and with it. A sketch."""
+    figure, panels = new_figure(columns=2, width=8.6, height=2.7, sharex=True, sharey=True)
+    for axes, title, stop in zip(
+        panels[0],
+        ("the clock is stopped at once", "synchronise, then stop"),
+        (1.0, 7.0),
+        strict=True,
+    ):
+        axes.barh([1], [1.0], color=BLUE, height=0.45)
+        axes.barh([0], [6.0], left=1.0, color=ORANGE, height=0.45)
+        if stop > 1:
+            axes.barh([1], [6.0], left=1.0, color="white", edgecolor=GREY, hatch="///", height=0.45)
+            axes.text(4, 1.36, "waits", ha="center", fontsize=10)
+        for at, word in ((0.0, "start"), (stop, "stop")):
+            axes.axvline(at, color="black", linestyle="--", linewidth=1.3)
+            axes.text(at + 0.1, -0.62, word, fontsize=10)
+        axes.set_title(title)
+        axes.set_yticks([0, 1], ["GPU works", "Python"])
+        axes.set(xlabel="time", ylim=(-0.75, 1.7), xlim=(-0.2, 8.2))
+        axes.set_xticks([])
+    return Picture(
+        figure,
+        "Two timelines of the same call, a sketch. Python hands the work over in a moment, and "
+        "the GPU then works for much longer. On the left the clock is stopped when the call "
+        "returns, before nearly all of the work. On the right Python waits until the GPU is done, "
+        "and the clock is stopped then.",
+    )
+
+
+def speeds() -> Picture:
+    """TFLOP/s by length: what others published, what is recorded here, and the device's peak."""
+    given = published()["speeds"]
+    peak = next(p for p in published()["peaks"] if p["device"].startswith(given["device"]))
+    figure, [[axes]] = new_figure(width=7.6, height=3.7)
+    said = []
+    for (kernel, name), look in zip(given["kernels"].items(), LOOKS, strict=False):
+        rows = [row for row in given["rows"] if row["kernel"] == kernel]
+        numbers = [row["tflops"] for row in rows]
+        _line(axes, [row["n"] for row in rows], numbers, look, f"{name} (published)")
+        said.append(f"{name} from {numbers[0]:.0f} to {numbers[-1]:.0f}")
+    own = _own()
+    for number, (name, points) in enumerate(own.items()):
+        look = (GREY, "xv*P"[number % 4])
+        _line(axes, [n for n, _ in points], [speed for _, speed in points], look, name)
+        said.append(f"{name} from {points[0][1]:.0f} to {points[-1][1]:.0f}")
+    at = peak["flops"] / TERA
+    axes.axhline(at, color="black", linestyle="--", linewidth=1.2)
+    axes.text(1024, at * 0.97, f"peak of the {peak['device']}", va="top", fontsize=10)
+    axes.set_xscale("log", base=2)
+    axes.set(xlabel="N", ylabel="TFLOP/s", ylim=(0, at * 1.05))
+    ticks = sorted({row["n"] for row in given["rows"]})
+    axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
+    axes.legend(fontsize=9, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return Picture(
+        figure,
+        f"TFLOP/s over N, one line a kernel: {'; '.join(said)}. The dashed line at {at:.0f} is "
+        f"what the {peak['device']} can do at best.",
+    )
+
+
+def _line(
+    axes: Any, x: Sequence[float], y: Sequence[float], look: tuple[str, str], name: str
+) -> None:
+    axes.plot(x, y, color=look[0], marker=look[1], label=name)
+
+
+def _own() -> dict[str, list[tuple[int, float]]]:
+    """TFLOP/s by length for each way in the newest recorded run on a GPU."""
+    for document in recorded():
+        for run in document["runs"]:
+            if run["device"] != "cuda" or run["causal"]:
+                continue
+            found: dict[str, list[tuple[int, float]]] = {}
+            for row in run["rows"]:
+                if row["seconds"]:
+                    flops = 4 * run["heads"] * row["n"] ** 2 * run["d"]
+                    name = f"{row['name']} ({document['device']}, {document['date']})"
+                    found.setdefault(name, []).append((row["n"], flops / row["seconds"] / TERA))
+            return found
+    return {}
+
+
+def kernel_heart() -> str:
+    """The kernel's loop over tiles of keys, as it stands in `kernel.py`."""
+    text = Path(__file__).with_name("kernel.py").read_text(encoding="utf-8")
+    heart = text.partition("def _attend(")[2].partition("@triton.jit")[0]
+    return f"@triton.jit\ndef _attend({heart}".rstrip()
+
+
+def kernel_checked() -> str:
+    """The kernel's errors as they were recorded, with what they were found by."""
+    path = Path(__file__).with_name("kernel_checked.json")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    told = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
+    lines = [
+        f"{found['how']}; {found['date']}; {told}",
+        f"{found['command']}",
+        "",
+        "dtype       N    M   d  causal   largest error   of naive's",
+    ]
+    for row in found["rows"]:
+        lines.append(
+            f"{row['dtype']:8} {row['n']:4} {row['m']:4} {row['d']:3}  "
+            f"{'yes' if row['causal'] else 'no':6} {row['kernel']:15.1e} "
+            f"{row['kernel'] / row['naive']:12.2f}"
+        )
+    return "\n".join(lines)

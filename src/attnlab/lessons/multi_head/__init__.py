@@ -1,0 +1,12 @@
+"""Lesson 07: Several readers at the desk."""
+
+from attnlab.lessons import Lesson
+
+LESSON = Lesson(
+    slug="07-multi-head",
+    title="Multi-head",
+    builds="several readers at the desk",
+    minutes=70,
+    stage="torch",
+    heading="Several readers at the desk",
+)

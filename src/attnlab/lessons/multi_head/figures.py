@@ -1,0 +1,147 @@
+"""Lesson 07's figures: answers by number of heads, patterns of heads, who owns which number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Rectangle
+
+from attnlab.figures.picture import (
+    BLUE,
+    GREY,
+    ORANGE,
+    WEIGHT_COLOURS,
+    Picture,
+    new_figure,
+)
+
+Numbers = Any  # nested lists, an array or a tensor
+OWNERS = ListedColormap(["#cfe3f3", "#f7d9c4", "#cdeee2", "#f3dfeb"])  # pale, under black digits
+
+
+def two_answers(shares: Mapping[int, tuple[float, float]]) -> Picture:
+    """How many answers to two questions are right, by number of heads.
+
+    Args:
+        shares: for each number of heads, the share of right answers to each question.
+    """
+    figure, axes = new_figure(width=7.5, height=3.2)
+    place, words = axes[0, 0], []
+    questions = (("who is in front", BLUE, ""), ("the twin", ORANGE, "//"))
+    for at, (question, colour, hatch) in enumerate(questions):
+        heights = [each[at] for each in shares.values()]
+        across = np.arange(len(shares)) + (at - 0.5) * 0.38
+        bars = place.bar(
+            across, heights, 0.36, color=colour, hatch=hatch, edgecolor="white", label=question
+        )
+        place.bar_label(bars, [f"{100 * height:.0f} %" for height in heights], padding=2)
+        words.append(f"{question}: {', '.join(f'{100 * height:.0f} %' for height in heights)}")
+    place.axhline(0.25, color=GREY, linewidth=1)
+    place.set_xticks(range(len(shares)), [f"{n} head{'s' * (n > 1)} of {16 // n}" for n in shares])
+    place.set(ylim=(0, 1.15), ylabel="share of right answers")
+    place.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    heads = ", ".join(map(str, shares))
+    return Picture(
+        figure,
+        f"Bars of the share of right answers with {heads} heads, and a line at 25 %, which is "
+        f"guessing. {'; '.join(words)}.",
+    )
+
+
+def _frame(place: Axes, row: int, column: int, line: str) -> None:
+    for colour, width in (("black", 3.0), ("white", 1.4)):  # shows on every colour below it
+        place.add_patch(
+            Rectangle(
+                (column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=colour, lw=width, ls=line
+            )
+        )
+
+
+def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
+    """Weights of heads over one queue, with the two visitors that each row has to find.
+
+    Args:
+        panels: for each title, (N, N) weights.
+        names: N visitors, 'art 3': each subject stands twice.
+    """
+    subjects = [name.split()[0] for name in names]
+    twins = [
+        next(m for m, other in enumerate(subjects) if other == mine and m != n)
+        for n, mine in enumerate(subjects)
+    ]
+    figure, axes = new_figure(columns=len(panels), width=3.9 * len(panels), height=3.9)
+    words = []
+    for place, (title, weights) in zip(axes[0], panels.items(), strict=True):
+        matrix = np.asarray(weights, dtype=float)
+        image = place.imshow(matrix, cmap=WEIGHT_COLOURS, vmin=0, vmax=1)
+        place.set_title(title)
+        place.set_xticks(range(len(names)), names, rotation=90)
+        place.set_yticks(range(len(names)), names)
+        place.tick_params(length=0)
+        place.spines[:].set_visible(False)
+        for n, twin in enumerate(twins):
+            _frame(place, n, twin, ":")
+            if n:
+                _frame(place, n, n - 1, "-")
+        front = np.mean([matrix[n, n - 1] for n in range(1, len(names))])
+        at_twin = np.mean([matrix[n, twin] for n, twin in enumerate(twins)])
+        words.append(f"{title}: {front:.2f} on the visitor in front, {at_twin:.2f} on the twin")
+        place.set_xlabel("keys")
+    axes[0, 0].set_ylabel("queries")
+    figure.colorbar(image, ax=axes, label="weight")
+    return Picture(
+        figure,
+        f"{len(panels)} heatmaps of weights over the queue {', '.join(names)}, one row a query. "
+        f"Mean weight, {'; '.join(words)}.",
+    )
+
+
+def owners(
+    panels: Mapping[str, Callable[[torch.Tensor, int], torch.Tensor]],
+    tokens: Sequence[str],
+    d: int,
+    n_heads: int,
+) -> Picture:
+    """Which head gets which number of which token.
+
+    Args:
+        panels: for each title, a function (B, N, d), H -> (B, H, N, d/H).
+        tokens: N labels.
+        d: width of a token.
+        n_heads: H, at most 4.
+    """
+    places = torch.arange(len(tokens) * d).reshape(1, len(tokens), d)
+    figure, axes = new_figure(columns=len(panels), width=5.4 * len(panels), height=3.2)
+    words = []
+    for place, (title, cut) in zip(axes[0], panels.items(), strict=True):
+        owner = np.zeros(places.numel(), dtype=int)
+        for head, own in enumerate(cut(places, n_heads)[0]):
+            owner[own.flatten().numpy()] = head
+        table = owner.reshape(len(tokens), d)
+        place.imshow(table, cmap=OWNERS, vmin=-0.5, vmax=3.5, aspect="auto")
+        place.set_title(title)
+        for (n, column), head in np.ndenumerate(table):
+            place.text(column, n, str(head + 1), ha="center", va="center", fontsize=10)
+        place.set_xticks(range(d), range(1, d + 1))
+        place.set_yticks(range(len(tokens)), tokens)
+        place.set_xticks(np.arange(d + 1) - 0.5, minor=True)
+        place.set_yticks(np.arange(len(tokens) + 1) - 0.5, minor=True)
+        place.grid(which="minor", color="white", linewidth=1.5)
+        place.tick_params(which="both", length=0)
+        place.spines[:].set_visible(False)
+        place.set_xlabel("place in the token")
+        rows = "; ".join(
+            f"{token} {' '.join(str(head + 1) for head in row)}"
+            for token, row in zip(tokens, table, strict=True)
+        )
+        words.append(f"{title}: {rows}")
+    return Picture(
+        figure,
+        f"{len(panels)} tables of {len(tokens)} tokens with {d} numbers each; each cell says which "
+        f"of {n_heads} heads gets it. {'. '.join(words)}.",
+    )

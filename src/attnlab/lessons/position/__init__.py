@@ -1,0 +1,12 @@
+"""Lesson 09: Order has to be told."""
+
+from attnlab.lessons import Lesson
+
+LESSON = Lesson(
+    slug="09-position",
+    title="Position",
+    builds="order has to be told",
+    minutes=80,
+    stage="torch",
+    heading="Order has to be told",
+)

@@ -1,0 +1,312 @@
+"""Whether a function notices the order of its rows: the exercise `is_equivariant`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from attnlab.calling.observe import made
+from attnlab.exercise import (
+    Case,
+    Exercise,
+    Group,
+    Mistake,
+    Slot,
+    unchanged,
+)
+from attnlab.inputs import sizes
+from attnlab.lessons.position import LESSON
+from attnlab.lessons.pytorch.exercises import normal
+from attnlab.mistakes.recipe import Tensor
+
+
+def _shuffle(rng: np.random.Generator, n: int) -> Tensor:
+    """An order of n rows, n at least 5, that moves each, and is neither a shift nor undone alike.
+
+    It is one cycle through all rows: done twice, it is not undone.
+    """
+    while True:
+        round_trip = rng.permutation(n)
+        order = np.empty(n, dtype=np.int64)
+        order[round_trip] = np.roll(round_trip, -1)
+        is_shift = len(set((order - np.arange(n)) % n)) == 1
+        is_mirrored = bool((order[::-1] == n - 1 - order).all())
+        if not is_shift and not is_mirrored:
+            return torch.from_numpy(order)
+
+
+def _between_odd_and_even(rng: np.random.Generator, n: int) -> Tensor:
+    """An order of n rows, n even, that puts odd rows into even places and even ones into odd."""
+    order = np.empty(n, dtype=np.int64)
+    order[0::2] = rng.permutation(np.arange(1, n, 2))
+    order[1::2] = rng.permutation(np.arange(0, n, 2))
+    return torch.from_numpy(order)
+
+
+def _exchange(rng: np.random.Generator, n: int) -> Tensor:
+    """Two rows change places."""
+    order = torch.arange(n)
+    one, other = rng.choice(n, 2, replace=False).tolist()
+    order[[one, other]] = order[[other, one]]
+    return order
+
+
+def _first_is(most: Callable[..., Tensor], x: Tensor) -> Tensor:
+    """The rows, their first one with each column's smallest or largest number, and far off."""
+    away = 1.0 if most is torch.amax else -1.0
+    return torch.cat([most(x, -2, keepdim=True) + away, x[..., 1:, :]], -2)
+
+
+def _asked(rng: np.random.Generator, name: str, *args: Any, more: bool) -> tuple[Any, ...]:
+    """A function, rows and their order; there are more rows than columns, or fewer."""
+    few, many = int(rng.integers(5, 7)), int(rng.integers(7, 10))
+    n, d = (many, few) if more else (few, many)
+    return made(f"sequences.{name}", *args), normal(rng, n, d), _shuffle(rng, n)
+
+
+def _equivariance_cases(rng: np.random.Generator) -> Iterator[Case]:
+    for name in ("plain_attention", "causal_attention", "row_by_row", "adds_its_place"):
+        for more in (True, False):
+            yield Case("values", _asked(rng, name, more=more))
+    for name in ("mean_row", "running_sum", "sorted_columns", "reversed_rows"):
+        yield Case("values", _asked(rng, name, more=bool(rng.integers(2))))
+    yield Case("values", _asked(rng, "first_columns", int(rng.integers(2, 5)), more=True))
+    yield Case("values", _asked(rng, "first_entry_raised", 0.5, more=True))
+    fn, x, _ = _asked(rng, "plain_attention", more=True)
+    yield Case("values", (fn, x, _exchange(rng, len(x))), note="perm exchanges two rows")
+    for most in (torch.amin, torch.amax):
+        fn, x, perm = _asked(rng, "minus_the_first_row", more=True)
+        yield Case("values", (fn, _first_is(most, x), perm))
+
+    n, d = 2 * int(rng.integers(4, 7)), int(rng.choice([7, 9, 11]))
+    perm = _between_odd_and_even(rng, n)
+    factor = rng.uniform(0.9, 1.1)
+    for name, by, size, how in (
+        ("first_entry_raised", 1e-5 * factor, 0.05, "two numbers differ by about 1e-5"),
+        ("odd_rows_raised", 1e-5 * factor, 0.05, "all numbers differ by about 1e-5"),
+        ("first_entry_raised", 3e-7 * factor, 1e-3, "two numbers differ by about 3e-7"),
+        ("odd_rows_raised", 3e-7 * factor, 1e-3, "all numbers differ by about 3e-7"),
+        ("odd_rows_raised", 1e-8 * factor, 1.0, "all numbers differ by about 1e-8"),
+    ):
+        x = normal(rng, n, d, std=size)
+        yield Case("tolerance", (made(f"sequences.{name}", by), x, perm), note=how)
+
+    n, h, fewer, d = *sizes(rng, 2, 6, 8), *sizes(rng, 2, 3, 5)
+    for b in (9, fewer):  # more sentences than tokens, and fewer
+        for name, args in (
+            ("plain_attention", ()),
+            ("adds_its_place", ()),
+            ("adds_its_place", (0,)),
+        ):
+            fn = made(f"sequences.{name}", *args)
+            note = "there is a batch axis"
+            yield Case("leading", (fn, normal(rng, b, n, d), _shuffle(rng, n)), note=note)
+    for name in ("plain_attention", "running_sum"):
+        fn, x = made(f"sequences.{name}"), normal(rng, fewer, h, n, d)
+        yield Case("leading", (fn, x, _shuffle(rng, n)), note="there are batch and head axes")
+    args = _asked(rng, "plain_attention", more=False)
+    yield Case("leading", args, laid="views", note="x is not contiguous")
+
+    fn, x, perm = _asked(rng, "next_row", more=True)
+    n = len(x)
+    shift = int(rng.integers(1, n))
+    yield Case("given", (fn, x, torch.arange(n).roll(shift)), note="perm shifts all rows alike")
+    yield Case("given", (fn, x, perm))
+    backwards = made("sequences.reversed_rows")
+    yield Case("given", (backwards, x, torch.arange(n).flip(0)), note="perm turns the order round")
+    places = made("sequences.adds_its_place")
+    yield Case("given", (places, x, torch.arange(n)), note="perm leaves all where it is")
+    yield Case("given", (places, x[:1], torch.tensor([0])), note="there is one row")
+
+
+def _difference(fn: Any, x: Tensor, perm: Tensor) -> Tensor:
+    """fn(P x) − P fn(x), with the permutation as a matrix P."""
+    P = F.one_hot(perm, len(perm)).to(x.dtype)
+    return fn(P @ x) - P @ fn(x)
+
+
+def _within(tolerance: float) -> Callable[..., bool]:
+    return lambda fn, x, perm: bool((_difference(fn, x, perm).abs() <= tolerance).all())
+
+
+def _added_up(power: int) -> Callable[..., bool]:
+    return lambda fn, x, perm: bool(_difference(fn, x, perm).flatten().norm(power) <= 1e-6)
+
+
+def _equal(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and bool(((one - other).abs() <= 1e-6).all())
+
+
+def _first_axis(fn: Any, x: Tensor, perm: Tensor) -> bool:
+    return _equal(fn(x[perm]), fn(x)[perm])
+
+
+def _columns(fn: Any, x: Tensor, perm: Tensor) -> bool:
+    return _equal(fn(x[..., perm]), fn(x)[..., perm])
+
+
+def _second_axis(fn: Any, x: Tensor, perm: Tensor) -> bool:
+    return _equal(fn(x[:, perm]), fn(x)[:, perm])
+
+
+def _by_another(order: Callable[[int], Tensor]) -> Callable[..., bool]:
+    return lambda fn, x, perm: _within(1e-6)(fn, x, order(len(perm)))
+
+
+WITHIN = "Compare the largest |difference| with 1e-6: `torch.allclose(a, b, rtol=0, atol=1e-6)`."
+BOTH_SIDES = "Compare `fn` of the shuffled rows with the shuffled rows of `fn(x)`."
+
+IS_EQUIVARIANT = Exercise(
+    name="is_equivariant",
+    lesson=LESSON.slug,
+    stage=LESSON.stage,
+    signature="(fn, x, perm) -> bool",
+    axes=("?", "… n d", "n"),
+    read="Does it notice the order?",
+    returns=(Slot("the answer", "bool"),),
+    groups=(
+        Group("values", "tells functions that follow a shuffle from those that do not", 0.5, True),
+        Group("tolerance", "takes 1e-5 for a difference, and less than 1e-6 for none", 0.125),
+        Group("leading", "shuffles axis −2, whatever axes stand before it", 0.125),
+        Group("given", "answers for the order that it is given, and for one row", 0.125),
+        unchanged(0.125),
+    ),
+    cases=_equivariance_cases,
+    oracle=_within(1e-6),
+    mistakes=(
+        Mistake(
+            "output-not-shuffled",
+            lambda fn, x, perm: _equal(fn(x[..., perm, :]), fn(x)),
+            "This asks whether the output stays the same. That is *invariance*; equivariance means "
+            "that it is shuffled as the input was.",
+            BOTH_SIDES,
+        ),
+        Mistake(
+            "input-not-shuffled",
+            lambda fn, x, perm: _equal(fn(x), fn(x)[..., perm, :]),
+            "`fn` never saw the shuffled rows: its output is compared with itself, shuffled.",
+            BOTH_SIDES,
+        ),
+        Mistake(
+            "inverse-permutation",
+            lambda fn, x, perm: _equal(fn(x[..., perm, :]), fn(x)[..., perm.argsort(), :]),
+            "One side is shuffled by perm and the other by its inverse, which undoes it.",
+            "Index both sides with the same `perm`.",
+        ),
+        *(
+            Mistake(
+                "another-axis-shuffled",
+                way,
+                "Another axis than that of the rows is shuffled: `x[:, perm]` and `x[..., perm]` "
+                "take columns of a matrix.",
+                "The rows are axis −2, whatever stands before: `x[..., perm, :]`.",
+            )
+            for way in (_columns, _second_axis)
+        ),
+        Mistake(
+            "first-axis-shuffled",
+            _first_axis,
+            "`x[perm]` shuffles the first axis, which is the rows of a matrix and the sentences of "
+            "a batch.",
+            "The rows are axis −2, whatever stands before: `x[..., perm, :]`.",
+        ),
+        *(
+            Mistake(
+                "another-order",
+                _by_another(order),
+                "It shuffles by an order of its own, not by the perm that it is given. Some "
+                "functions follow some orders and not others.",
+                "Use `perm`.",
+            )
+            for order in (lambda n: torch.arange(n).flip(0), lambda n: torch.arange(n).roll(1))
+        ),
+        Mistake(
+            "exact-comparison",
+            _within(0.0),
+            "Numbers are compared exactly. A sum in another order is rounded otherwise, by 1e-16 "
+            "or so, which is no difference.",
+            WITHIN,
+        ),
+        *(
+            Mistake(
+                "tolerance-too-small",
+                _within(tolerance),
+                "Differences well below 1e-6 count as differences here; without `atol`, "
+                "`torch.allclose` allows 1e-8 and a share of the numbers' size.",
+                WITHIN,
+            )
+            for tolerance in (1e-7, 2e-8, 1e-9)
+        ),
+        *(
+            Mistake(
+                "tolerance-too-large",
+                _within(tolerance),
+                "A difference of 1e-5 counts as none here.",
+                WITHIN,
+            )
+            for tolerance in (1e-4, 1e-3)
+        ),
+        Mistake(
+            "mean-difference",
+            lambda fn, x, perm: bool(_difference(fn, x, perm).abs().mean() <= 1e-6),
+            "The *mean* of the differences is compared. Many small ones hide a large one.",
+            WITHIN,
+        ),
+        *(
+            Mistake(
+                "norm-of-differences",
+                _added_up(power),
+                "All differences are added up, by a sum or a norm, before they are compared: the "
+                "more numbers there are, the less each may differ.",
+                WITHIN,
+            )
+            for power in (1, 2)
+        ),
+        Mistake(
+            "sums-compared",
+            lambda fn, x, perm: abs(float(_difference(fn, x, perm).sum())) <= 1e-6,
+            "Sums or means of all numbers are compared. A shuffle does not change a sum.",
+            "Compare number by number.",
+        ),
+        *(
+            Mistake(
+                "sign-ignored",
+                lambda fn, x, perm, sign=sign: bool(
+                    (sign * _difference(fn, x, perm)).max() <= 1e-6
+                ),
+                "The largest difference is compared without its absolute value: what is far below "
+                "0 passes.",
+                WITHIN,
+            )
+            for sign in (1, -1)
+        ),
+        Mistake(
+            "any-not-all",
+            lambda fn, x, perm: bool((_difference(fn, x, perm).abs() <= 1e-6).any()),
+            "One number that agrees is enough here. All of them have to.",
+            "Use `all`, not `any`.",
+        ),
+        Mistake(
+            "always-true",
+            lambda fn, x, perm: True,
+            "The answer is True for every function.",
+            BOTH_SIDES,
+        ),
+        Mistake(
+            "always-false",
+            lambda fn, x, perm: False,
+            "The answer is False for every function.",
+            BOTH_SIDES,
+        ),
+        Mistake(
+            "negated",
+            lambda fn, x, perm: not _within(1e-6)(fn, x, perm),
+            "Every answer is the opposite of the right one.",
+            "True means that both sides agree.",
+        ),
+    ),
+)

@@ -1,0 +1,12 @@
+"""Lesson 10: What the weights learn."""
+
+from attnlab.lessons import Lesson
+
+LESSON = Lesson(
+    slug="10-training",
+    title="Training",
+    builds="what the weights learn",
+    minutes=80,
+    stage="torch",
+    heading="What the weights learn",
+)
