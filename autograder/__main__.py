@@ -17,12 +17,9 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from autograder.problems import Problem, Usage
-
-if TYPE_CHECKING:
-    from autograder.zygotes import Nursery
 
 STOPPED = 128
 
@@ -40,12 +37,6 @@ def parser() -> argparse.ArgumentParser:
     )
     shared.add_argument(
         "--json", default="", metavar="FILE", help="write results there; - is standard output"
-    )
-    shared.add_argument(
-        "--allow-weaker-isolation",
-        action="store_true",
-        dest="weaker",
-        help="grade where this machine cannot isolate learners' code as it should",
     )
 
     grade = commands.add_parser("grade", parents=[shared], help="grade all who handed in a lesson")
@@ -128,24 +119,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _grade(asked: argparse.Namespace) -> int:
-    from attnlab import lessons
     from autograder import pool
     from autograder.lessons import known
 
     lesson = known(asked.lesson)  # before all that takes seconds to load
-    with contextlib.ExitStack() as stack:
-        nursery = None if asked.scheduler else pool.load_ahead(lessons.lesson(lesson).stage)
-        if nursery is not None:
-            stack.enter_context(nursery)
-        return _grade_class(asked, lesson, nursery)
-
-
-def _grade_class(asked: argparse.Namespace, lesson: str, nursery: Nursery | None) -> int:
+    if not asked.scheduler:
+        pool.load_ahead()
     gc.disable()  # what is being imported is no garbage, now or when this process ends
+    from attnlab.ipynb.files import NotWritten
     from autograder.classes import Order, Stopped, grade_class
     from autograder.course import Course, CourseError
     from autograder.database import GradebookError
-    from autograder.files import NotWritten
 
     gc.freeze()
     gc.enable()
@@ -157,10 +141,9 @@ def _grade_class(asked: argparse.Namespace, lesson: str, nursery: Nursery | None
         resume=asked.resume,
         json=asked.json,
         scheduler=asked.scheduler,
-        weaker=asked.weaker,
     )
     try:
-        grade_class(order, Course.here(), nursery=nursery)
+        grade_class(order, Course.here())
     except Stopped as stopped:
         return _failed(stopped, STOPPED + stopped.signal)
     except (Problem, CourseError, GradebookError, NotWritten) as error:
@@ -172,9 +155,9 @@ def _feedback(asked: argparse.Namespace) -> int:
     from autograder.lessons import known
 
     lesson = known(asked.lesson)
+    from attnlab.ipynb.files import NotWritten
     from autograder.course import Course, CourseError
     from autograder.database import GradebookError
-    from autograder.files import NotWritten
     from autograder.pages import fill_pages
 
     try:
@@ -185,13 +168,13 @@ def _feedback(asked: argparse.Namespace) -> int:
 
 
 def _grade_file(asked: argparse.Namespace) -> int:
-    from autograder.files import NotWritten
+    from attnlab.ipynb.files import NotWritten
     from autograder.lessons import known
     from autograder.one_file import grade_file
 
     lesson = known(asked.lesson) if asked.lesson else ""
     try:
-        grade_file(asked.notebook, lesson, asked.seed, asked.json, asked.weaker)
+        grade_file(asked.notebook, lesson, asked.seed, asked.json)
     except (Problem, NotWritten) as error:
         return _failed(error, 1)
     return 0

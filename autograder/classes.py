@@ -22,11 +22,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from attnlab.ipynb.files import NotWritten, write_whole
+from attnlab.ipynb.read import Unreadable
 from autograder import code, roster
 from autograder.course import Course
 from autograder.database import GradebookError
 from autograder.engine import Done, Engine
-from autograder.files import NotWritten, write_whole
 from autograder.gradebook import BadName, Gradebook, check_name
 from autograder.interrupts import Interrupts
 from autograder.journal import Journal
@@ -38,12 +39,10 @@ from autograder.output import check_place, write_results
 from autograder.pool import Pool
 from autograder.problems import Problem, Usage, printable
 from autograder.progress import Progress
-from autograder.read import Unreadable
 from autograder.results import Graded
 from autograder.roster import Submission
 from autograder.rows import Remarks
 from autograder.summary import from_here, summarise
-from autograder.zygotes import Nursery
 
 _BATCH = 16  # submissions in one transaction of the gradebook
 _BATCH_SECONDS = 1.0  # the longest that a graded submission waits for others
@@ -63,7 +62,6 @@ class Order:
         resume: go on with the lesson's last run.
         json: file for the results, '-' for standard output, '' for none.
         scheduler: address of a Dask cluster's, '' for this machine.
-        weaker: grade even where isolation is weaker than it should be.
     """
 
     lesson: str
@@ -73,7 +71,6 @@ class Order:
     resume: bool = False
     json: str = ""
     scheduler: str = ""
-    weaker: bool = False
 
 
 class Stopped(Exception):
@@ -92,12 +89,9 @@ def grade_class(
     order: Order,
     course: Course,
     opens: OpensGrader = open_grader,
-    nursery: Nursery | None = None,
 ) -> None:
     """Grade everyone who handed in a lesson.
 
-    Args:
-        nursery: what `pool.load_ahead` began, if it did.
     Raises:
         Usage: there is no such student, or no such folder for the results.
         Problem, GradebookError, NotWritten: it cannot go on; whatever was recorded stays.
@@ -118,8 +112,8 @@ def grade_class(
             _sweep(course, order.lesson)
             run = _Run(order, course, journal, names, interrupts)
             if names:
-                job = Job(order.lesson, released, journal.seed, Limits(), order.weaker)
-                run.grade(job, opens, nursery)
+                job = Job(order.lesson, released, journal.seed, Limits())
+                run.grade(job, opens)
             else:
                 _say(f"Nobody has handed in {order.lesson}: nothing in {submitted} has its name.")
             run.report()
@@ -193,7 +187,7 @@ class _Run:
         self._recorded: dict[str, float] = {}  # scores that the gradebook had as this run began
         self._remarks = Remarks()
 
-    def grade(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> None:
+    def grade(self, job: Job, opens: OpensGrader) -> None:
         """Grade and record all that is not recorded yet."""
         with (
             Progress(len(self._names)) as progress,
@@ -202,7 +196,7 @@ class _Run:
             gradebook.prepare(job.lesson)  # meanwhile what workers need is loaded
             if self._order.resume:
                 self._recorded = gradebook.recorded(job.lesson)
-            with self._engine(job, opens, nursery) as engine:
+            with self._engine(job, opens) as engine:
                 batch: list[Done] = []
                 recorded = time.monotonic()
                 for done in engine.grade(
@@ -217,9 +211,9 @@ class _Run:
                 self._record(batch, gradebook, progress)
             self._remarks = gradebook.remarks(job.lesson)
 
-    def _engine(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> Engine:
+    def _engine(self, job: Job, opens: OpensGrader) -> Engine:
         if not self._order.scheduler:
-            return Pool(job, min(self._order.jobs, len(self._names)), opens, nursery)
+            return Pool(job, min(self._order.jobs, len(self._names)), opens)
         from autograder.dask_engine import Cluster  # an optional extra
 
         return Cluster(self._order.scheduler, job, opens)

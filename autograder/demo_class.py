@@ -26,12 +26,12 @@ from nbgrader.preprocessors import ClearOutput, ClearSolutions
 from sqlalchemy import select
 from sqlalchemy.engine import make_url
 
+from attnlab.ipynb.files import NotWritten, write_whole
+from attnlab.ipynb.rebuild import CHECK
 from attnlab.lessons import slugs
 from autograder.course import Course, CourseError
 from autograder.database import Database, GradebookError
-from autograder.files import NotWritten, write_whole
 from autograder.problems import Problem, printable
-from autograder.rebuild import CHECK
 from autograder.roster import TIMESTAMP
 
 RECORD = ".demo-class.sha256"  # a line for every file ever written, as `sha256sum` prints it
@@ -73,9 +73,14 @@ def mistakes(answer: str) -> list[str]:
 
 
 def half_written(answer: str) -> str:
-    """An answer without its last `return`."""
-    returns = [node for node in ast.walk(ast.parse(answer)) if isinstance(node, ast.Return)]
-    return _replaced(answer, max(returns, key=lambda node: node.lineno), "...  # to do")
+    """An answer without the last `return` that gives something."""
+    found = [node for node in ast.walk(ast.parse(answer)) if isinstance(node, ast.Return)]
+    giving = [node for node in found if not _is_none(node.value)]
+    return _replaced(answer, max(giving, key=lambda node: node.lineno), "...  # to do")
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
 
 
 def _computed(node: ast.AST) -> Iterator[ast.AST]:

@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from attnlab.ipynb.read import Unreadable
 from autograder.problems import Problem
-from autograder.read import Unreadable
 from autograder.results import A_PERSON, Graded
 from autograder.roster import Submission
 

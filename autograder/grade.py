@@ -12,13 +12,14 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from socket import socket
 from types import TracebackType
 
 from attnlab import lessons
 from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.calling.deadline import Deadline, Overrun
 from attnlab.exercise import Exercise
+from attnlab.ipynb.read import Unreadable, read
+from attnlab.ipynb.rebuild import Rebuilt, exercise_of, is_solution, rebuild
 from attnlab.judging.card import as_message
 from attnlab.judging.cases import BrokenCheck
 from attnlab.judging.judge import judge
@@ -32,8 +33,6 @@ from autograder.link import Ended, Link
 from autograder.lookups import fused_name
 from autograder.plan import Plan, make_plan
 from autograder.problems import Problem
-from autograder.read import Unreadable, read
-from autograder.rebuild import Rebuilt, exercise_of, is_solution, rebuild
 from autograder.report import notebook_text
 from autograder.results import ExerciseResult, Graded, Result
 from autograder.sandbox import Sandbox
@@ -52,28 +51,18 @@ class Grader:
         released: text of the notebook that learners were given.
         seed: from which every exercise's hidden cases are drawn.
         limits: for each submission.
-        weaker: whether to go on where isolation is weaker than it should be.
-        lane: for the `Sandbox`.
     Raises:
         IsolationError: this machine cannot shut learners' code in.
         LookupError: no such lesson.
     """
 
-    def __init__(
-        self,
-        lesson: str,
-        released: str,
-        seed: int,
-        limits: Limits,
-        weaker: bool = False,
-        lane: socket | None = None,
-    ) -> None:
+    def __init__(self, lesson: str, released: str, seed: int, limits: Limits) -> None:
         self.lesson = lesson
         self._exercises = lessons.exercises_of(lesson)
         self._released = read(released.encode(), limits)
         self._seed, self._limits = seed, limits
         self._stage = lessons.lesson(lesson).stage
-        self._sandbox = Sandbox(self._stage, limits, weaker, lane=lane)
+        self._sandbox = Sandbox(self._stage, limits)
 
     def __enter__(self) -> Grader:
         return self

@@ -22,11 +22,11 @@ from nbgrader.plugins.base import BasePlugin
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from attnlab.ipynb.files import NotWritten, Parts
 from attnlab.judging import card
 from autograder import feedback, timestamps
 from autograder.course import Course
 from autograder.database import Database, GradebookError
-from autograder.files import NotWritten, Parts
 from autograder.inert import inert
 from autograder.results import Graded
 from autograder.roster import TIMESTAMP, small_files

@@ -1,8 +1,4 @@
-"""How well a machine can keep a child in, and what to do where it cannot.
-
-Three levels. `namespaces` is what the grader insists on. The weaker two are for a machine that has
-nothing better, and only on request.
-"""
+"""What it takes of a machine to keep a child in, and what to do where that is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import errno
 import os
 import platform
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -18,41 +13,6 @@ class IsolationError(Exception):
     """Learners' code cannot be kept in here. The message says what is missing and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A level of isolation.
-
-    Attributes:
-        stops: what learners' code cannot do.
-        lets: what it still can.
-    """
-
-    name: str
-    stops: str
-    lets: str
-
-
-LEVELS = (
-    Level(
-        "namespaces",
-        "fork, exec, network, every file but the libraries of its stage and its own /tmp, "
-        "seeing or signalling any other process, using more than its memory, files and threads, "
-        "outliving the grader",
-        "use the processor until its time is up; attack the kernel through the system calls left",
-    ),
-    Level(
-        "landlock",
-        "the same, except what is named next",
-        "learn which paths exist and the host's name; fill the disk of the temporary folder; use "
-        "more threads than its limit, as far as its memory goes",
-    ),
-    Level(
-        "process",
-        "fork, exec, network, signals to others, using more than its memory and descriptors",
-        "read and write all files of whoever runs the grader: solutions and gradebook included",
-    ),
-)
-FULL = LEVELS[0]
 ELSEWHERE = (
     "Learners' code can only be kept in on Linux. Grade in a Linux container (docker run --rm -it "
     '--security-opt seccomp=unconfined --security-opt apparmor=unconfined -v "$PWD":/course '

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
-from autograder.files import NotWritten, write_whole
+from attnlab.ipynb.files import NotWritten, write_whole
 from autograder.problems import Problem
 
 

@@ -6,14 +6,13 @@ from functools import cache
 from pathlib import Path
 
 from attnlab import lessons
+from attnlab.ipynb.read import Cell, Unreadable, read
+from attnlab.ipynb.which import plainly_another, shares
 from attnlab.lessons import slugs
 from autograder.limits import Limits
 from autograder.problems import Problem, Usage, printable
-from autograder.read import Cell, Unreadable, read
-from autograder.rebuild import exercise_of, is_solution, labels, last_definition
 
 RELEASED = Path(__file__).resolve().parent.parent / "notebooks"
-_PLAIN = 0.5  # of the labels that a lesson alone has
 
 
 def known(lesson: str) -> str:
@@ -55,12 +54,12 @@ def lesson_of(path: Path, content: bytes | Unreadable, limits: Limits) -> str:
     try:
         if isinstance(content, Unreadable):
             raise content
-        shares = _shares({cell.grade_id for cell in read(content, limits)})
+        found = shares({cell.grade_id for cell in read(content, limits)}, _labels())
     except Unreadable as unreadable:
         why = str(unreadable)
     else:
-        most = max(shares.values())
-        [first, *others] = [slug for slug, share in shares.items() if share == most]
+        most = max(found.values())
+        [first, *others] = [slug for slug, share in found.items() if share == most]
         if most and not others:
             return first
         why = (
@@ -75,39 +74,17 @@ def lesson_of(path: Path, content: bytes | Unreadable, limits: Limits) -> str:
 
 
 def refuse_others(lesson: str, submitted: list[Cell], released: list[Cell]) -> None:
-    """Refuse what is plainly the notebook of another lesson: most of that one, none of this.
-
-    Lessons share names of exercises, learners delete cells and copy them from lesson to lesson, and
-    a front end may drop every label. So a cell is of this lesson also by its id or its source, and
-    a notebook in which one of this lesson's functions is written is graded whatever else it is.
+    """Refuse what is plainly the notebook of another lesson.
 
     Args:
         released: cells of the notebook of `lesson` that learners were given.
     Raises:
         Unreadable: another lesson's was handed in.
     """
-    for other, share in _shares({cell.grade_id for cell in submitted}).items():
-        if other == lesson or share <= _PLAIN:
-            continue
-        theirs = _labels()[other] | {""}
-        mine = {cell.grade_id for cell in released} - theirs
-        functions = {exercise_of(cell) for cell in released} - theirs
-        written = [cell for cell in submitted if is_solution(cell) or not cell.grade_id]
-        if not labels(submitted, released) & mine and all(
-            last_definition(written, name) < 0 for name in functions
-        ):
-            raise Unreadable(
-                f"This is the notebook of {other}, handed in as {lesson}. Hand in `{lesson}.ipynb`."
-            )
-
-
-def _shares(found: set[str]) -> dict[str, float]:
-    """How much of each lesson is there, of the labels that no other lesson has."""
-    shares = {}
-    for slug, names in _labels().items():
-        own = names.difference(*(others for other, others in _labels().items() if other != slug))
-        shares[slug] = len(found & own) / max(len(own), 1)
-    return shares
+    if other := plainly_another(lesson, submitted, released, _labels()):
+        raise Unreadable(
+            f"This is the notebook of {other}, handed in as {lesson}. Hand in `{lesson}.ipynb`."
+        )
 
 
 @cache

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MIB = 1024 * 1024
+from attnlab.ipynb.read import MIB as MIB
+from attnlab.ipynb.read import Sizes
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What one submission may use.
+class Limits(Sizes):
+    """What one submission may use, beside the sizes of its file: past those it is INVALID.
 
     Attributes:
-        notebook_bytes: size of the file; a larger one is INVALID.
-        kept_bytes: the same without outputs, which are not looked at.
-        lists: lists and objects in the file, which make its parsing expensive.
-        code_bytes: source of all code cells together; a notebook with more is INVALID.
         cell_bytes: source of one cell whose names are read; parsing may take its square.
         read_bytes: the same of all cells together.
         statements: the same, counted in statements.
@@ -30,10 +27,6 @@ class Limits:
         threads, open_files, file_bytes: per child.
     """
 
-    notebook_bytes: int = 64 * MIB
-    kept_bytes: int = 10 * MIB
-    lists: int = 500_000
-    code_bytes: int = MIB
     cell_bytes: int = 20_000
     read_bytes: int = 100_000
     statements: int = 5000

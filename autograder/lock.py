@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from autograder.files import NotWritten
+from attnlab.ipynb.files import NotWritten
 
 
 @contextmanager

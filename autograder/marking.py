@@ -11,14 +11,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from socket import socket
 from typing import Protocol
 
+from attnlab.ipynb.read import Unreadable
 from autograder import feedback
 from autograder.isolation import IsolationError
 from autograder.limits import Limits
 from autograder.problems import Problem
-from autograder.read import Unreadable
 from autograder.results import A_PERSON, Graded, Result
 from autograder.roster import Submission
 
@@ -44,29 +43,22 @@ class Job:
 
     Attributes:
         released: text of the notebook that learners were given.
-        weaker: whether to grade where isolation is weaker than it should be.
     """
 
     lesson: str
     released: str
     seed: int
     limits: Limits
-    weaker: bool
 
 
 class OpensGrader(Protocol):
-    """Makes the Grader of a worker; a function of a module, for it is sent there by name.
+    """Makes the Grader of a worker; a function of a module, for it is sent there by name."""
 
-    A lane is what a worker may have been given: the control of a zygote.
-    """
-
-    def __call__(
-        self, job: Job, lane: socket | None = None, /
-    ) -> AbstractContextManager[GradesOne]: ...
+    def __call__(self, job: Job, /) -> AbstractContextManager[GradesOne]: ...
 
 
 @contextmanager
-def open_grader(job: Job, lane: socket | None = None) -> Iterator[GradesOne]:
+def open_grader(job: Job) -> Iterator[GradesOne]:
     """The real Grader.
 
     Raises:
@@ -75,7 +67,7 @@ def open_grader(job: Job, lane: socket | None = None) -> Iterator[GradesOne]:
     from autograder.warm import Grader  # here, for only workers need PyTorch
 
     try:
-        with Grader(job.lesson, job.released, job.seed, job.limits, job.weaker, lane) as grader:
+        with Grader(job.lesson, job.released, job.seed, job.limits) as grader:
             yield grader
     except IsolationError as error:
         raise Problem(str(error)) from error

@@ -20,7 +20,6 @@ def grade_file(
     lesson: str = "",
     seed: int | None = None,
     json_file: str = "",
-    weaker: bool = False,
     opens: OpensGrader = open_grader,
 ) -> None:
     """Grade one notebook, and print its cards, or write its result.
@@ -30,7 +29,6 @@ def grade_file(
         lesson: '' to tell it from the notebook.
         seed: None for a fresh one.
         json_file: file for the result, '-' for standard output, '' for cards instead.
-        weaker: grade even where isolation is weaker than it should be.
     Raises:
         Usage: there is no such file, its lesson cannot be told, or results have no place.
         Problem, NotWritten: it cannot be graded here, or not be written.
@@ -40,7 +38,7 @@ def grade_file(
     content = roster.read_file(path, limits)
     slug = lesson or lessons.lesson_of(path, content, limits)
     released = lessons.released_text(lessons.RELEASED / slug / f"{slug}.ipynb")
-    job = Job(slug, released, secrets.randbits(63) if seed is None else seed, limits, weaker)
+    job = Job(slug, released, secrets.randbits(63) if seed is None else seed, limits)
     submission = roster.Submission(student_of(path, slug), content)
     with opens(job) as grader:
         graded = mark(grader, submission)

@@ -7,7 +7,7 @@ import stat
 import sys
 from pathlib import Path
 
-from autograder.files import NotWritten, write_whole
+from attnlab.ipynb.files import NotWritten, write_whole
 from autograder.problems import Problem, Usage
 
 STANDARD_OUTPUT = "-"

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from attnlab.ipynb.files import write_whole
 from autograder import feedback
 from autograder.course import Course
-from autograder.files import write_whole
 from autograder.gradebook import BadName, Gradebook, check_name
 from autograder.lock import sole_grader
 from autograder.problems import printable

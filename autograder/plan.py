@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from attnlab.exercise import Exercise
+from attnlab.ipynb.read import Cell
+from attnlab.ipynb.rebuild import Rebuilt, exercise_of, is_check, is_solution
 from autograder import lookups
 from autograder.limits import Limits
-from autograder.read import Cell
-from autograder.rebuild import Rebuilt, exercise_of, is_check, is_solution
 
 LOOKS_UP_ANYTHING = frozenset({"globals", "locals", "vars", "eval", "exec", "get_ipython"})
 

@@ -26,7 +26,6 @@ from functools import partial
 from itertools import islice
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
-from socket import AF_UNIX, SOCK_SEQPACKET, socket, socketpair
 from statistics import median
 from types import FrameType
 from typing import Any
@@ -34,12 +33,10 @@ from typing import Any
 import psutil
 
 from autograder.engine import Done, Engine
-from autograder.limits import Limits
 from autograder.marking import Job, OpensGrader, mark, open_grader
 from autograder.problems import Problem, few, short
 from autograder.results import Graded
 from autograder.roster import Submission
-from autograder.zygotes import Nursery
 
 # Not fork: a process that has a gradebook open, and threads, is not one to copy. Workers are forks
 # of a server, which has loaded PyTorch once for all of them.
@@ -75,19 +72,12 @@ class Refused:
 Answer = Ready | Refused | Graded
 
 
-def load_ahead(stage: str) -> Nursery | None:
-    """Begin to load what real workers need, while this process goes on with something else.
-
-    Args:
-        stage: of the lesson they will grade.
-    Returns:
-        For a `Pool`, and to be closed after it.
-    """
+def load_ahead() -> None:
+    """Begin to load what real workers need, while this process goes on with something else."""
     _PROCESSES.set_forkserver_preload(["autograder.fork_server"])
     resource_tracker.ensure_running()  # or it is started below, and unblocks the signals
     with _signals_blocked():
         forkserver.ensure_running()
-    return Nursery.begin(stage, Limits())
 
 
 class Pool(Engine):
@@ -96,7 +86,6 @@ class Pool(Engine):
     Args:
         jobs: how many workers.
         opens: what each of them grades with.
-        nursery: where their zygotes come from; without one each has its own.
     """
 
     def __init__(
@@ -104,10 +93,9 @@ class Pool(Engine):
         job: Job,
         jobs: int,
         opens: OpensGrader = open_grader,
-        nursery: Nursery | None = None,
     ) -> None:
         self._jobs = jobs
-        self._start = partial(_Worker, job, opens, nursery)
+        self._start = partial(_Worker, job, opens)
         self._workers = [self._start() for _ in range(jobs)]
         self._patience = job.limits.submission_seconds + _SPARE_SECONDS
         self._graded = 0
@@ -122,7 +110,7 @@ class Pool(Engine):
         for worker in self._workers:
             worker.dismiss()
         for worker in self._workers:
-            worker.bury()
+            worker.end()
 
     def spread(
         self, submissions: Iterator[Submission], lost: list[Submission]
@@ -257,8 +245,8 @@ class _Worker:
         is_ready: whether it has said its first word.
     """
 
-    def __init__(self, job: Job, opens: OpensGrader, nursery: Nursery | None) -> None:
-        self._job, self._opens, self._nursery = job, opens, nursery
+    def __init__(self, job: Job, opens: OpensGrader) -> None:
+        self._job, self._opens = job, opens
         self._start()
 
     def _start(self) -> None:
@@ -269,23 +257,12 @@ class _Worker:
         # Number of the submission that nobody waits for any more; a worker counts as we do.
         self._given_up = _PROCESSES.RawValue("q", -1)
         self.channel, theirs = _PROCESSES.Pipe()
-        if self._nursery is None:
-            self._fork(theirs, None)
-        else:
-            lane, zygote = socketpair(AF_UNIX, SOCK_SEQPACKET)
-            with lane, zygote:
-                self._nursery.lane(zygote, self._fork(theirs, lane))
-        theirs.close()  # so that its end is noticed
-        self.channel.send(self._job)  # an argument this large would be waited for
-
-    def _fork(self, channel: Connection, lane: socket | None) -> int:
-        """Start the process; its id."""
-        arguments = (channel, self._opens, lane, self._given_up)
+        arguments = (theirs, self._opens, self._given_up)
         self._process = _PROCESSES.Process(target=_work, args=arguments, daemon=True)
         with _signals_blocked():
             self._process.start()
-        assert self._process.pid is not None
-        return self._process.pid
+        theirs.close()  # so that its end is noticed
+        self.channel.send(self._job)  # an argument this large would be waited for
 
     def has_room_for(self, submission: Submission, most: int) -> bool:
         """Whether it has at most so many tasks, and if it has any this one can wait unread."""
@@ -339,7 +316,7 @@ class _Worker:
         Raises:
             Problem: it had not even begun.
         """
-        self.bury()
+        self.end()
         if not self.is_ready:
             raise Problem(
                 f"A worker process ended before it could grade (exit code "
@@ -361,7 +338,7 @@ class _Worker:
         else:
             self._process.terminate()
 
-    def bury(self) -> None:
+    def end(self) -> None:
         """Wait for its end, or bring it about."""
         for _ in range(_FAREWELL_SECONDS):
             self._process.join(1.0)
@@ -384,7 +361,7 @@ def _signals_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(channel: Connection, opens: OpensGrader, lane: socket | None, given_up: Any) -> None:
+def _work(channel: Connection, opens: OpensGrader, given_up: Any) -> None:
     """A worker process: answer each submission until told to end."""
     _settle()
     answered = 0
@@ -393,7 +370,7 @@ def _work(channel: Connection, opens: OpensGrader, lane: socket | None, given_up
         return bool(given_up.value == answered)
 
     try:
-        with opens(channel.recv(), lane) as grader:
+        with opens(channel.recv()) as grader:
             channel.send(Ready())
             while (submission := channel.recv()) is not None:
                 channel.send(mark(grader, submission, nobody_waits))

@@ -5,9 +5,9 @@ Each carries a sentence for a person: what was wrong, where, and what to do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-_START, _END = 50, 25  # characters of a long name
+from attnlab.ipynb.words import few as few
+from attnlab.ipynb.words import printable as printable
+from attnlab.ipynb.words import short as short
 
 
 class Usage(Exception):
@@ -21,21 +21,3 @@ class Problem(Exception):
 def plain(text: str) -> str:
     """Text of several lines, safe to print on a terminal: no escape sequence in it."""
     return "\n".join(printable(line) for line in text.expandtabs(4).split("\n"))
-
-
-def printable(name: str) -> str:
-    """A name that a learner chose, safe to print: no newline, no escape sequence."""
-    return name if name.isprintable() else ascii(name)[1:-1]
-
-
-def short(name: str) -> str:
-    """A name or a text that a learner chose, safe to print, and of no more than a line."""
-    if len(name) > _START + _END:
-        name = f"{name[:_START]}…{name[-_END:]}"
-    return printable(name)
-
-
-def few(items: Sequence[str], most: int = 5) -> list[str]:
-    """The first few, and how many more there are: of what learners chose there may be any."""
-    more = len(items) - most
-    return [*items[:most], f"and {more:,} more"] if more > 1 else [*items]

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnlab.calling.call import Raised
+from attnlab.ipynb.read import Cell
+from attnlab.ipynb.rebuild import exercise_of, is_check
 from attnlab.judging.card import as_html
 from attnlab.judging.verdict import Verdict
 from autograder.child.wire import Ran
 from autograder.inert import inert, without_commands
-from autograder.read import Cell
-from autograder.rebuild import exercise_of, is_check
 
 METADATA = {
     "kernelspec": {

@@ -17,10 +17,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from attnlab.ipynb.read import Unreadable, too_large, without_outputs
 from attnlab.lessons import slugs
 from autograder.limits import Limits
 from autograder.problems import Problem, Usage, few, printable, short
-from autograder.read import Unreadable, too_large, without_outputs
 
 TIMESTAMP = "timestamp.txt"
 BESIDE = (TIMESTAMP, "submission_secret.txt")  # nbgrader releases feedback by these

@@ -12,17 +12,16 @@ here wait without end.
 
 from __future__ import annotations
 
-import contextlib
 import select
 import socket
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
-from autograder.isolation import FULL, LEVELS, advice, require_linux
 from autograder.isolation import IsolationError as IsolationError
+from autograder.isolation import advice, require_linux
 from autograder.limits import Limits
-from autograder.zygotes import Lane, NotConfined, Own, Zygote, ZygoteDied, plan_of
+from autograder.zygotes import NotConfined, Zygote, ZygoteDied, plan_of
 
 DEATH_SECONDS = 0.2  # for a child that closed its channel to die by itself
 
@@ -33,12 +32,7 @@ class Sandbox:
     Args:
         stage: 'pure', 'numpy' or 'torch'.
         limits: what a child may use.
-        weaker: accept a lower level than `isolation.FULL` where there is nothing better.
         adapter: what answers in a child, by path in it, instead of the grader's own.
-        lane: control of a zygote that a nursery forks; one for something else is not used.
-    Attributes:
-        level: of `isolation.LEVELS`, the one it keeps children in with.
-        lacking: why it is not the best one, and what to do; '' if it is.
     Raises:
         IsolationError: learners' code cannot be kept in here.
     """
@@ -47,37 +41,26 @@ class Sandbox:
         self,
         stage: str,
         limits: Limits,
-        weaker: bool = False,
         adapter: Mapping[str, str | Path] | None = None,
-        lane: socket.socket | None = None,
     ) -> None:
         require_linux()
         self.stage = stage
         self._limits, self._adapter = limits, adapter
-        self._zygote: Zygote | None = None
         self._child: Child | None = None
-        self.level, self.lacking = FULL, ""
-        if lane is not None:
-            with contextlib.suppress(ZygoteDied):
-                self._zygote = Lane(lane, stage, limits)
-                return
-        for self.level in LEVELS if weaker else (FULL,):
-            try:
-                self._zygote = self._own()
-                return
-            except NotConfined as error:
-                self.lacking = self.lacking or f"{error}. {advice(str(error))}."
-            except ZygoteDied as error:
-                raise IsolationError(
-                    f"The libraries of the stage {stage} cannot be loaded in a sandbox: {error}"
-                ) from None
-        raise IsolationError(
-            f"Learners' code cannot be kept in on this machine: {self.lacking}"
-            + ("" if weaker else " Or accept less: --allow-weaker-isolation.")
-        )
+        self._zygote: Zygote | None = None
+        try:
+            self._zygote = self._own()
+        except NotConfined as error:
+            raise IsolationError(
+                f"Learners' code cannot be kept in on this machine: {error}. {advice(str(error))}."
+            ) from None
+        except ZygoteDied as error:
+            raise IsolationError(
+                f"The libraries of the stage {stage} cannot be loaded in a sandbox: {error}"
+            ) from None
 
-    def _own(self) -> Own:
-        return Own(plan_of(self.stage, self._limits, self.level, self._adapter))
+    def _own(self) -> Zygote:
+        return Zygote(plan_of(self.stage, self._limits, self._adapter))
 
     def start(self) -> Child:
         """A new child. The one before it must have ended.

@@ -12,7 +12,7 @@ from pathlib import Path
 EVERY = 0.25  # seconds
 KIB, MIB = 1024, 1024 * 1024
 PROC = Path("/proc")
-CHILD_DEPTH = 5  # below the command, whether its zygote is a worker's own or a nursery's
+CHILD_DEPTH = 5  # below the command
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from attnlab.calling.call import Call, Outcome, Raised
-from attnlab.calling.observe import DEPTH_LIMIT, Array, Items, Large, Other, Scalar, Seed, Value
+from attnlab.calling.observe import DEPTH_LIMIT, Array, Items, Large, Made, Other, Scalar, Value
 
 UNLIMITED = 1 << 62
 LENGTHS = struct.Struct(">QQ")  # of the JSON and of the bytes
@@ -181,8 +181,8 @@ def write_value(value: Value, block: bytearray) -> list[Any]:
             return ["scalar", kind, content]
         case Large(kind, shape, dtype):
             return ["large", kind, list(shape), dtype]
-        case Seed(seed):
-            return ["seed", seed]
+        case Made(name, args):
+            return ["made", name, [write_value(arg, block) for arg in args]]
         case Other(kind, base):
             return ["other", kind[:TEXT], base[:TEXT]]
 
@@ -201,9 +201,12 @@ def write_call(call: Call) -> tuple[dict[str, Any], bytes]:
         "sizes": None if call.sizes is None else [write_value(v, block) for v in call.sizes],
         "state": {name: write_value(value, block) for name, value in call.state.items()},
         "gradient": call.gradient,
+        "fixed": call.fixed,
+        "earlier": [write_value(value, block) for value in call.earlier],
         "unfused": call.unfused,
         "most": call.most,
         "laid": call.laid,
+        "by": call.by,
     }
     return message, bytes(block)
 
@@ -227,7 +230,7 @@ def write_outcome(outcome: Outcome, most: int) -> tuple[dict[str, Any], bytes]:
 
 
 def _too_large(value: Value) -> Value:
-    if isinstance(value, Seed):
+    if isinstance(value, Made):
         return value
     return Other(f"{value.kind.removeprefix('nd')} too large to be compared")
 
@@ -256,9 +259,12 @@ def read_call(message: dict[str, Any], block: bytes) -> Call:
         None if sizes is None else tuple(reader.value(item) for item in sizes),
         {name: reader.value(item) for name, item in message["state"].items()},
         message["gradient"],
+        tuple(message["fixed"]),
+        tuple(reader.value(item) for item in message["earlier"]),
         message["unfused"],
         message["most"],
         message["laid"],
+        message["by"],
     )
 
 
@@ -323,12 +329,11 @@ class _Reader:
             "floats": self._floats,
             "array": self._array,
             "large": self._large,
-            "seed": self._seed,
             "other": self._other,
         }
         try:
-            if tag == "items":
-                return self._items(depth, *rest)
+            if tag in ("items", "made"):
+                return {"items": self._items, "made": self._made}[tag](depth, *rest)
             return kinds[tag](*rest)
         except (TypeError, ValueError, LookupError, OverflowError) as error:
             raise Malformed("no such value") from error
@@ -380,8 +385,10 @@ class _Reader:
             _one_of(kind, ("ndarray", "tensor")), _axes(shape), _one_of(dtype, tuple(SIZES))
         )
 
-    def _seed(self, seed: Any) -> Value:
-        return Seed(_whole(seed))
+    def _made(self, depth: int, name: Any, args: Any) -> Value:
+        args = _list(args, self._budget)
+        self._spend(len(args))
+        return Made(text_of(name), tuple(self.value(arg, depth - 1) for arg in args))
 
     def _other(self, kind: Any, base: Any) -> Value:
         return Other(text_of(kind), text_of(base))

@@ -4,22 +4,15 @@ It is a program of its own, started by `autograder.zygotes`, never a fork of a p
 answer: whatever a child finds in its memory was here. A socket tells it what to do, one JSON object
 a message.
 
-    {plan}                                      once; it answers {"ready": true}, or an error;
-                                                at the full level first {"unshared": true}, and
-                                                goes on when its user is mapped
+    {plan}                                      once; it answers {"unshared": true}, and goes on
+    mapped                                      when its user is; {"ready": true}, or an error
     {"do": "start"}, with a descriptor          fork a child that serves it; {"started": true}
     {"do": "end", "patience": 0.2}              kill the child, reap it; {"ended": "exit 0"}
 
-At the full level it is two processes, so that everything has one end. The *keeper* makes the
-namespaces and waits for the *zygote* proper, the first process of its own PID namespace; a child is
-the first of another one inside. When the zygote ends, for whatever reason, the kernel kills all
-that is in there. And it ends when its worker does, which it holds a descriptor of.
-
-A plan with `lanes` makes it a *nursery*: it loads the libraries once, and then forks a zygote, with
-namespaces of its own inside the nursery's, for each worker that it is told of.
-
-    {"do": "lane"}, with two descriptors        the new zygote's control, and a pidfd of its worker;
-                                                the answer, ready or an error, comes on that control
+It is two processes, so that everything has one end. One makes the namespaces and waits for the
+other, the zygote proper, which is the first process of its own PID namespace; a child is the first
+of another one inside. When the zygote ends, for whatever reason, the kernel kills all that is in
+there. And it ends when its worker does, which it holds a descriptor of.
 """
 
 from __future__ import annotations
@@ -30,17 +23,15 @@ import importlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 sys.path.insert(0, os.fspath(Path(__file__).parents[2]))
-from autograder.child import confine, kernel, landlock, memory, seccomp, view
+from autograder.child import confine, kernel, memory, seccomp, view
 
 MESSAGE = 1 << 18
 BROKEN = 70  # exit status of a child that could not be confined
@@ -65,18 +56,17 @@ class Zygote:
     """The loop that forks children, one at a time.
 
     Args:
-        plan: what `autograder.zygotes` sends: limits, stage, level, and a view.
+        plan: what `autograder.zygotes` sends: limits, stage, and a view.
+        control: from the worker.
+        worker: a pidfd of it.
     """
 
-    def __init__(self, plan: dict[str, Any]) -> None:
+    def __init__(self, plan: dict[str, Any], control: socket.socket, worker: int) -> None:
+        self._control, self._worker = control, worker
         self._stage: str = plan["stage"]
         self._limits: dict[str, float] = plan["limits"]
-        self._namespaces = plan["level"] == "namespaces"
-        self._landlock = plan["level"] == "landlock"
-        self._scratch = view.SCRATCH if self._namespaces else plan["scratch"]
         # Worked out here once: a child is number 1 of its own namespace.
-        self._filter = seccomp.program(1, kernel.machine()) if self._namespaces else b""
-        self._rules: landlock.Rules | None = None
+        self._filter = seccomp.program(1, kernel.machine())
         self._child = self._child_fd = 0
 
     def load(self, plan: dict[str, Any], proc: int) -> None:
@@ -92,8 +82,6 @@ class Zygote:
         sys.dont_write_bytecode = True
         sys.argv = sys.orig_argv = [""]
         sys.path = [*plan["view"]["path"], view.ADAPTER, view.SITE]
-        if not self._namespaces:
-            sys.path[-2:] = [plan["adapter"], plan["site"]]
         sys.prefix = sys.exec_prefix = sys.path[-1]  # where libraries are, for whoever asks
         sys.path_importer_cache.clear()
         gc.disable()  # what is being imported is no garbage
@@ -110,31 +98,8 @@ class Zygote:
             raise CannotLoad("a library shares memory that one child could write in for the next")
         memory.settle(maps)
         gc.enable()
-        self._size = int(_read("self/statm", proc).split()[0]) * os.sysconf("SC_PAGESIZE")
-
-    def restrict(self, plan: dict[str, Any]) -> None:
-        """Rules for files, where there is no root of our own."""
-        if not self._landlock:
-            return
-        rules, seen = landlock.Rules(), plan["view"]
-        for path in (*seen["shown"], plan["adapter"], plan["site"], *view.DEVICES):
-            rules.allow_reading(path, but=seen["masked"])
-        for path in seen["packages"].values():
-            rules.allow_reading(path)
-        rules.allow_everything("/dev/null")
-        rules.allow_everything(self._scratch)
-        self._rules = rules
-
-    def attach(self, control: socket.socket, worker: int, proc: int) -> None:
-        """Belong to a worker, in the namespaces that this process is in now.
-
-        Args:
-            control: from the worker.
-            worker: a pidfd of it.
-            proc: a descriptor of /proc.
-        """
-        self._control, self._worker = control, worker
         self._pids = os.open("self/ns/pid", os.O_RDONLY, dir_fd=proc)
+        self._size = int(_read("self/statm", proc).split()[0]) * os.sysconf("SC_PAGESIZE")
 
     def rehearse(self) -> None:
         """Confine a child that does nothing, so that what fails does so now.
@@ -167,12 +132,11 @@ class Zygote:
                 _answer(self._control, ended=self._end(order["patience"]))
 
     def _start(self, channel: int, serve: Serve) -> None:
-        if self._namespaces:
-            size, files = self._limits["scratch_bytes"], self._limits["scratch_files"]
-            view.fresh_scratch(int(size), int(files))
-            # The next fork goes into a new PID namespace; to make the one after that, come back.
-            kernel.setns(self._pids, kernel.CLONE_NEWPID)
-            kernel.unshare(kernel.CLONE_NEWPID)
+        size, files = self._limits["scratch_bytes"], self._limits["scratch_files"]
+        view.fresh_scratch(int(size), int(files))
+        # The next fork goes into a new PID namespace; to make the one after that, come back.
+        kernel.setns(self._pids, kernel.CLONE_NEWPID)
+        kernel.unshare(kernel.CLONE_NEWPID)
         pid = os.fork()
         if pid == 0:
             self._be_child(channel, serve)
@@ -183,16 +147,13 @@ class Zygote:
         status = BROKEN
         try:
             self._control.detach()  # its number may soon be another file's
-            if self._rules:
-                self._rules.obey()  # needs a descriptor, which the next line closes
             confine.keep_only(channel)
             os.setsid()
-            os.chdir(self._scratch)
+            os.chdir(view.SCRATCH)
             with socket.socket(fileno=confine.CHANNEL) as answers:
                 try:
-                    confine.limit(self._limits, self._size, self._namespaces and _counts_threads())
-                    filter_ = self._filter or seccomp.program(os.getpid(), kernel.machine())
-                    confine.give_up_rights(filter_)
+                    confine.limit(self._limits, self._size, _counts_threads())
+                    confine.give_up_rights(self._filter)
                 except Exception as error:
                     answers.send(f"{type(error).__name__}: {error}".encode())
                     raise
@@ -223,10 +184,7 @@ class Zygote:
         status = os.waitpid(self._child, 0)[1]
         os.close(self._child_fd)
         self._child = 0
-        if self._namespaces:
-            view.drop_scratch()
-        else:
-            _empty(self._scratch)
+        view.drop_scratch()
         if os.WIFEXITED(status):
             return f"exit {os.WEXITSTATUS(status)}"
         number = os.WTERMSIG(status)
@@ -267,76 +225,26 @@ def _read(name: str, proc: int) -> str:
         return file.read()
 
 
-def _write(name: str, content: str, proc: int) -> None:
-    with open(os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc), "w") as file:
-        file.write(content)
-
-
-def _empty(folder: str) -> None:
-    for entry in os.scandir(folder):
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path, ignore_errors=True)
-        else:
-            os.unlink(entry.path)
-
-
 def _answer(control: socket.socket, **answer: object) -> None:
     control.send(json.dumps(answer).encode())
 
 
-def _enter_namespaces(map_user: Callable[[], None]) -> None:
-    """Returns in the zygote proper, a new process; the keeper stays in here until that ends.
+def _enter_namespaces(control: socket.socket) -> None:
+    """Returns in the zygote proper, a new process; this one stays in here until that ends.
 
     Args:
-        map_user: says, or has it said, who the one user of the new namespace is outside.
+        control: the worker, who says who the one user of the new namespace is outside.
     """
     kernel.unshare(NAMESPACES)
-    map_user()
+    _answer(control, unshared=True)
+    if control.recv(MESSAGE) == b"":
+        os._exit(0)
     zygote = os.fork()
     if zygote:
         kernel.close_from(3)
         os.waitpid(zygote, 0)
         os._exit(0)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _mapped_by_worker(control: socket.socket) -> None:
-    _answer(control, unshared=True)
-    if control.recv(MESSAGE) == b"":
-        os._exit(0)
-
-
-def _map_self(proc: int) -> None:
-    """In a nursery, the one user is the same one as outside.
-
-    It is also said here that a lane goes first if memory runs out: its files in /proc are its own
-    for this moment alone.
-    """
-    dumpable = kernel.prctl(kernel.PR_GET_DUMPABLE)
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or our own files in /proc are another's
-    _write("oom_score_adj", "1000", proc)
-    _write("setgroups", "deny", proc)
-    _write("gid_map", "0 0 1", proc)
-    _write("uid_map", "0 0 1", proc)
-    kernel.prctl(kernel.PR_SET_DUMPABLE, int(dumpable == 1))  # 2 is for the kernel alone to set
-
-
-def _try_nesting(proc: int) -> None:
-    """Some systems let only root make namespaces, which outside the nursery is no longer.
-
-    Raises:
-        RuntimeError: no lane could be made here.
-    """
-    probe = os.fork()
-    if probe == 0:
-        status = 1
-        with contextlib.suppress(OSError):
-            kernel.unshare(NAMESPACES)
-            _map_self(proc)
-            status = 0
-        os._exit(status)
-    if os.waitpid(probe, 0)[1]:
-        raise RuntimeError("namespaces cannot be made inside others")
 
 
 def _become_nobody() -> None:
@@ -348,64 +256,21 @@ def _become_nobody() -> None:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of user had cleared it
 
 
-def _fork_lanes(control: socket.socket, owner: int) -> tuple[socket.socket, int]:
-    """Fork a process for each worker that there is word of; this one ends with its owner.
-
-    Returns:
-        In each of these processes, its own control and a pidfd of its worker.
-    """
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
-    waiting = select.poll()
-    waiting.register(control, select.POLLIN)
-    waiting.register(owner, select.POLLIN)
-    while owner not in dict(waiting.poll()):
-        message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, 2)
-        if not message:
-            break
-        try:
-            lane = os.fork()
-        except OSError:  # too many processes, or no memory: this worker finds its control closed
-            lane = -1
-        if lane == 0:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            control.close()
-            os.close(owner)
-            return socket.socket(fileno=descriptors[0]), descriptors[1]
-        for descriptor in descriptors:
-            os.close(descriptor)
-    os._exit(0)
-
-
 def main(control: socket.socket, worker: int) -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])  # whatever it was started with
     plan = json.loads(control.recv(MESSAGE))
-    namespaces = plan["level"] == "namespaces"
     try:
-        # The first to go, with its children, when memory runs out; a nursery only after its lanes.
-        Path("/proc/self/oom_score_adj").write_text("900" if plan["lanes"] else "1000")
-        if namespaces:
-            _enter_namespaces(partial(_mapped_by_worker, control))
+        Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go, with its children
+        _enter_namespaces(control)
         proc = os.open("/proc", os.O_RDONLY)
-        zygote = Zygote(plan)
-        if namespaces:
-            root = view.Root(plan["view"])
-            _become_nobody()
-            root.enter()
-            kernel.sethostname("sandbox")
-            if plan["lanes"]:
-                _try_nesting(proc)
-            zygote.load(plan, proc)
-            root.forget_machine()
-        else:
-            zygote.load(plan, proc)
-            zygote.restrict(plan)
-        if plan["lanes"]:
-            control, worker = _fork_lanes(control, worker)
-            _enter_namespaces(partial(_map_self, proc))
-            _become_nobody()
-        if namespaces:
-            kernel.forbid_capabilities()
-        zygote.attach(control, worker, proc)
+        zygote = Zygote(plan, control, worker)
+        root = view.Root(plan["view"])
+        _become_nobody()
+        root.enter()
+        kernel.sethostname("sandbox")
+        zygote.load(plan, proc)
+        root.forget_machine()
+        kernel.forbid_capabilities()
         os.close(proc)
         zygote.rehearse()
     except Exception as error:
@@ -413,7 +278,7 @@ def main(control: socket.socket, worker: int) -> None:
         _answer(control, error=what, loading=isinstance(error, CannotLoad))
         raise
     os.dup2(0, 2)  # /dev/null: what it might have to say, it has said
-    _answer(control, ready=True, stage=plan["stage"], limits=plan["limits"])
+    _answer(control, ready=True)
     del plan
     zygote.run()
 
