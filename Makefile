@@ -4,15 +4,16 @@ PYTHON ?= python3
 ARGS ?=
 LESSON ?=
 FAST ?=
+SOLUTIONS ?=
 STUDENTS ?= 30
 SEED ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-CODE := src autograder tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
+CODE := src autograder bundle tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help known lab test release outputs sync readme prove bench grade feedback formgrader demo-class
+.PHONY: help known lab update check-mine hand-in test release outputs sync readme prove bench grade feedback formgrader bundle demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,9 +29,21 @@ $(READY): pyproject.toml constraints.txt
 known: $(READY)
 	@$(BIN)/python -c 'import sys; from attnlab.lessons import absent, slugs; lesson = sys.argv[1]; sys.exit(lesson not in ("", *slugs()) and absent(lesson))' "$(LESSON)"
 
-lab: $(READY) ## open the course in JupyterLab; ARGS="--no-browser --port 8899" goes to JupyterLab
-	@echo "JupyterLab prints its address below. It opens lesson 01; stop it with Ctrl+C, twice."
-	$(BIN)/jupyter lab --config=jupyter/lab_config.py $(ARGS)
+lab: $(READY) ## open your copies of the lessons, in work/, in JupyterLab; ARGS="--no-browser --port 8899" goes to it
+	@$(BIN)/python -m attnlab lab $(ARGS)
+
+update: $(READY) ## bring work/ up to date with notebooks/, around what you wrote; `make lab` does it too
+	@$(BIN)/python -m attnlab update
+
+check-mine: $(READY) ## run every lesson in work/ as it is and write one page with all cards; LESSON=06-causal-mask: that one
+	@$(BIN)/python -m attnlab check-mine $(LESSON)
+
+hand-in: $(READY) ## make what you hand in of LESSON=06-causal-mask, in work/hand-in/, looked through first
+	@test -n "$(LESSON)" || { echo "Which lesson? For one: make hand-in LESSON=06-causal-mask" >&2; exit 2; }
+	@$(BIN)/python -m attnlab hand-in $(LESSON)
+
+# Two workers, a core each: with threads for all cores they would wait for each other.
+test prove outputs: export OMP_NUM_THREADS = 1
 
 test: known ## check style and types, run all tests and notebooks; LESSON=06-causal-mask: its own; FAST=1: the quick ones; ARGS goes to pytest
 	$(BIN)/ruff check .
@@ -77,8 +90,12 @@ prove: $(READY) ## the long proofs of the checks: all answers on 200 seeds, all 
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with
 	$(BIN)/python -m benchmarks.import_time
+	$(BIN)/python -m benchmarks.checking
 	$(BIN)/python -m benchmarks.grading $(ARGS)
 	$(BIN)/python -m benchmarks.figures
+
+bundle: $(READY) ## write dist/attnlab-course-<version>.zip, to be handed out; SOLUTIONS=1: for people who learn alone
+	$(BIN)/python -m bundle $(if $(SOLUTIONS),--solutions)
 
 demo-class: $(READY) ## fill class/submitted/ with a synthetic class; STUDENTS=30 LESSON=06-causal-mask SEED=1
 	$(BIN)/python -m autograder.demo_class --students $(STUDENTS) --seed $(SEED) $(if $(LESSON),--lesson $(LESSON)) $(ARGS)

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 SLUGS = list(slugs())
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
+GIVEN = ("attend", "heads")  # locked cells with what earlier lessons ask for
 
 # What `make release` and nbgrader read.
 _FILES = ("Makefile", "pyproject.toml", "constraints.txt", "nbgrader_config.py", "solutions")
@@ -66,6 +67,24 @@ def split_solution(source: str) -> tuple[str, str]:
         else:
             (solution if inside else public).append(line)
     return "\n".join(public), "\n".join(solution)
+
+
+def minutes(notebook: NotebookNode) -> float:
+    """How long a released notebook takes: 200 words or 15 lines of code a minute, and each exercise
+    as long as it says at most. A word has a letter; a line of code is no comment.
+    """
+    words = lines = exercises = 0
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            prose = re.sub(r"<[^>]+>", " ", cell.source)
+            words += sum(any(map(str.isalpha, word)) for word in prose.split())
+            exercises += sum(
+                map(int, re.findall(r"^difficulty .*?(\d+) min", cell.source, re.MULTILINE))
+            )
+        else:
+            code = map(str.strip, cell.source.splitlines())
+            lines += sum(bool(line) and not line.startswith("#") for line in code)
+    return words / 200 + lines / 15 + exercises
 
 
 def headings(notebook: NotebookNode) -> Iterator[tuple[int, str]]:

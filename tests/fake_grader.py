@@ -16,9 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from attnlab.ipynb.read import Unreadable, read
 from autograder.limits import Limits
 from autograder.marking import GivenUp, Job, never
-from autograder.read import Unreadable, read
 from autograder.results import ExerciseResult, Graded, Result
 
 
@@ -80,5 +80,5 @@ def _obey(data: bytes, given_up: GivenUp) -> None:
 
 
 @contextmanager
-def open_fake(job: Job, lane: object = None) -> Iterator[FakeGrader]:
+def open_fake(job: Job) -> Iterator[FakeGrader]:
     yield FakeGrader(job)

@@ -10,5 +10,5 @@ from tests.fake_grader import open_fake
 
 if __name__ == "__main__":
     classes.grade_class = partial(classes.grade_class, opens=open_fake)
-    pool.load_ahead = lambda stage: None  # what real workers need
+    pool.load_ahead = lambda: None  # what real workers need
     sys.exit(__main__.main())

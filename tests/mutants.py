@@ -18,7 +18,7 @@ from attnlab.calling.deadline import Deadline
 from attnlab.judging.judge import judge
 from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of
-from tests.course import ROOT, grading, is_exercise, read, solution_path
+from tests.course import GIVEN, ROOT, grading, is_exercise, read, solution_path
 
 SURVIVORS = ROOT / "tests" / "survivors.txt"
 SECONDS = 4.0
@@ -77,6 +77,14 @@ def solutions(lesson: str) -> dict[str, str]:
     """Source of each solution cell, by its exercise, in the lesson's order."""
     cells = filter(is_exercise, read(solution_path(lesson)).cells)
     return {grading(cell).grade_id: cell.source for cell in cells}
+
+
+@cache
+def given(lesson: str) -> str:
+    """Source of what a lesson gives its exercises, '' if it gives nothing."""
+    cells = [cell for cell in read(solution_path(lesson)).cells if cell.cell_type == "code"]
+    found = [cell for cell in cells if grading(cell).get("grade_id") in GIVEN]
+    return "\n".join(cell.source for cell in found)
 
 
 def mutants(lesson: str, exercise: str) -> Iterator[Mutant]:
@@ -210,7 +218,7 @@ def _change(before: ast.Module, after: ast.Module, line: str) -> str:
 def judged(mutant: Mutant, seeds: tuple[int, ...]) -> Verdict | None:
     """The verdict on a mutant, None where its cell does not even run."""
     names: dict[str, Any] = {"__name__": "mutant"}
-    exec(IMPORTS, names)
+    exec(IMPORTS + given(mutant.lesson), names)
     try:
         for name, source in solutions(mutant.lesson).items():
             own = name == mutant.exercise

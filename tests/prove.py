@@ -88,7 +88,7 @@ def mutated(home: tuple[str, str], seeds: tuple[int, ...]) -> Row:
 
 
 def table(title: str, rows: Iterable[Row]) -> Iterator[str]:
-    """A line for each exercise, with what is wrong below it."""
+    """A line for each exercise as it is done, with what is wrong below it."""
     yield title
     for home, group in groupby(rows, lambda row: row.home):
         mine = list(group)
@@ -97,8 +97,19 @@ def table(title: str, rows: Iterable[Row]) -> Iterator[str]:
         yield from (f"    {gap}" for gap in gaps)
 
 
-def run(pool: ProcessPoolExecutor, ask: Callable[[Any], Row], over: list[Any]) -> list[Row]:
-    return list(tqdm(pool.map(ask, over), total=len(over), disable=None))
+def prove(pool: ProcessPoolExecutor, title: str, ask: Callable[[Any], Row], over: list[Any]) -> int:
+    """Print the table of what comes of each, and give the number of gaps."""
+    gaps = 0
+
+    def counted() -> Iterator[Row]:
+        nonlocal gaps
+        for row in tqdm(pool.map(ask, over), total=len(over), disable=None):
+            gaps += len(row.gaps)
+            yield row
+
+    for line in table(title, counted()):
+        print(line, flush=True)
+    return gaps
 
 
 def main() -> int:
@@ -113,11 +124,10 @@ def main() -> int:
     # Not forks: PyTorch has threads by now, which a fork would wait for without end.
     spawned = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(asked.jobs, mp_context=spawned) as pool:
-        killed = run(pool, partial(mutated, seeds=(FIRST, FIRST + 1)), homes)
-        steady = run(pool, proven, pairs)
-    print(*table("mutants                            tried  gaps", killed), sep="\n")
-    print(*table("answers                        judgements  gaps", steady), sep="\n")
-    return int(any(row.gaps for row in [*killed, *steady]))
+        ask = partial(mutated, seeds=(FIRST, FIRST + 1))
+        gaps = prove(pool, f"{'mutants':48} {'tried':>7}  gaps", ask, homes)
+        gaps += prove(pool, f"{'answers':48} {'judged':>7}  gaps", proven, pairs)
+    return int(gaps > 0)
 
 
 if __name__ == "__main__":

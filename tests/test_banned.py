@@ -187,7 +187,10 @@ def test_pytorchs_own_attention_is_refused(grader: Grader, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", HONEST)
-def test_an_honest_program_keeps_its_points(grader: Grader, how: str) -> None:
+def test_an_honest_program_keeps_its_points(
+    grader: Grader, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnlab.notebook.SECONDS", 60.0)  # compiling takes long on a busy machine
     assert checked(HONEST[how]) == ("PASS", 5.0)
     assert graded(grader, HONEST[how]) == ("PASS", 5.0)
 
@@ -239,3 +242,19 @@ def test_refusing_does_not_load_the_compiler() -> None:
         "assert 'torch._dynamo' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_module_inside_ones_own_is_told_as_what_it_is() -> None:
+    class Borrowed(nn.Module):
+        def __init__(self, d: int, n_heads: int, bias: bool = True) -> None:
+            super().__init__()
+            self.W_q, self.W_k = nn.Linear(d, d, bias), nn.Linear(d, d, bias)
+            self.W_v, self.W_o = nn.Linear(d, d, bias), nn.Linear(d, d, bias)
+            self.inner = nn.MultiheadAttention(d, n_heads, bias=bias, batch_first=True)
+
+        def forward(self, x: torch.Tensor, causal: bool = False) -> object:
+            return self.inner(self.W_q(x), self.W_k(x), self.W_v(x), average_attn_weights=False)
+
+    verdict = check(Borrowed, name="MultiHeadAttention", lesson="07-multi-head").verdict
+    assert (verdict.status, verdict.score) == ("POLICY", 0.0)
+    assert "MultiheadAttention" in verdict.message

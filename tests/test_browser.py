@@ -18,6 +18,7 @@ pytestmark = [
     pytest.mark.skipif(not chromium_path(), reason="there is no Chromium here: install it"),
 ]
 LESSON = "01-soft-lookup"
+GLOSSARY = "glossary.md"
 TABS_TO_A_HINT = 12  # at most, from its cell; a cell's toolbar and heading come first
 
 UNSTABLE = """import math
@@ -81,3 +82,16 @@ def test_a_hint_opens_by_keyboard(lesson: Lesson, key: str) -> None:
 def test_the_page_complains_of_nothing_and_stays_on_this_machine(lesson: Lesson) -> None:
     assert lesson.complaints == []
     assert lesson.elsewhere == []
+
+
+def test_the_glossary_opens_as_a_page_to_read(chromium: Browser, server: Server) -> None:
+    shutil.copy(ROOT / "notebooks" / GLOSSARY, server.notebooks)
+    page = chromium.new_page()
+    page.goto(server.address(f"/lab/workspaces/glossary/tree/{GLOSSARY}"))
+    expect(page.locator(".jp-MarkdownViewer h1")).to_contain_text("Glossary")
+    page.close()
+
+
+def test_jupyterlab_starts_without_a_warning(server: Server) -> None:
+    log = server.notebooks.parent / "jupyterlab.log"
+    assert "Warning" not in log.read_text(encoding="utf-8")

@@ -13,8 +13,10 @@ import pytest
 import torch
 from torch import nn
 
+from attnlab.calling import clock
 from attnlab.calling.call import Call, perform
 from attnlab.calling.deadline import Deadline
+from attnlab.judging.advice import spoken
 from attnlab.judging.crashes import CRASHES, explain, is_meant
 
 Row: Any = [1.0, 2.0]
@@ -45,9 +47,30 @@ class Uninitialised(nn.Module):
         self.W_q = nn.Linear(2, 2)
 
 
+class Headed(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.W_o = nn.Linear(12, 12)
+
+
+class Unprepared(nn.Module):
+    def __init__(self) -> None:
+        self.table = nn.Parameter(torch.ones(2))
+
+
 class NoForward(nn.Module):
     def forwards(self, x: Any) -> Any:
         return x
+
+
+def added_to(x: Any, y: Any) -> Any:
+    x += y
+    return x
+
+
+def filled(C: Any) -> Any:
+    C[0][0] = 1.0
+    return C
 
 
 def sizes(x: Any) -> Any:
@@ -81,6 +104,19 @@ def written(x: Any) -> Any:
     return x
 
 
+def only_efficient() -> Any:
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.EFFICIENT_ATTENTION):
+        return torch.nn.functional.scaled_dot_product_attention(T, T, T)
+
+
+def no_clock() -> None:
+    raise clock.NoClock
+
+
+def other_arguments() -> None:
+    raise clock.OtherArguments
+
+
 # What is run, and words that its reason or its remedy has to have.
 CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "each with each": (lambda: np.empty((10**8, 10**8)), "N² numbers"),
@@ -96,7 +132,7 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "None times a number": (lambda: NONE * 2.0, "without a `return`"),
     "an attribute of None": (lambda: NONE.shape, "without a `return`"),
     "a list for a dict's key": (lambda: dict(zip(Rows, Row, strict=False)), "compare with `==`"),
-    "a key that is not there": (lambda: {}["sleep"], "no such key"),
+    "a key that is not there": (lambda: {}["sleep"], "does not hold"),
     "a list times a float": (lambda: Row * 0.5, "repeats the list"),
     "a list times a list": (lambda: Row * Row, "pair by pair"),
     "a list minus a number": (lambda: Row - 1.0, "Python's lists do none"),
@@ -140,6 +176,7 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "keepdims forgotten": (lambda: forgetful(A), "keepdims=True"),
     "keepdim forgotten": (lambda: forgetful_tensors(T), "keepdim=True"),
     "factors exchanged": (lambda: torch.ones(5, 6) @ torch.ones(4, 3), "wrong order"),
+    "heads that are not merged": (lambda: Headed().W_o(torch.ones(2, 3, 5, 4)), "d/H each"),
     "factors exchanged in a batch": (lambda: T @ torch.ones(2, 5, 4), "lacks its transpose"),
     "factors exchanged in NumPy": (lambda: A @ A, "lacks its transpose"),
     "shapes that do not broadcast": (lambda: T - torch.ones(2, 5), "from the last axis backwards"),
@@ -152,7 +189,7 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "reshape for transpose": (lambda: A.reshape(3, 3), "transpose"),
     "view after a transpose": (lambda: T.mT.view(2, 20), "`reshape`, not `view`"),
     "cat of other sizes": (lambda: torch.cat([torch.ones(2), torch.ones(2, 2)]), "joined"),
-    "einsum without its batch": (lambda: torch.einsum("nd,md->nm", T, T), "...nd"),
+    "einsum without its batch": (lambda: torch.einsum("nd,md->nm", T, T), "after the arrow"),
     "rows of different lengths": (lambda: np.array([[1, 2], [3]]), "different lengths"),
     "/= of whole numbers": (lambda: in_place(np.ones(3, int)), "x = x / total"),
     "softmax of whole numbers": (lambda: torch.softmax(torch.tensor([1, 2]), 0), ".float()"),
@@ -161,6 +198,21 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "two devices": (lambda: torch.ones(3, device="meta") + torch.ones(3), "x.device"),
     "a view that is read-only": (lambda: written(np.broadcast_to(1.0, (2, 2))), "Copy it"),
     "NumPy on what needs a gradient": (lambda: np.exp(T.clone().requires_grad_()), "Stay in"),
+    "a size that is a float": (lambda: T.reshape(2, 5, 2, 4 / 2), "`//`"),
+    "+= on a smaller array": (lambda: added_to(np.ones(3), np.ones((2, 3))), "x = x + y"),
+    "+= on a smaller tensor": (lambda: added_to(torch.ones(3), torch.ones(2, 3)), "x = x + y"),
+    "lists multiplied by @": (lambda: Rows @ Rows, "Sum over products"),
+    "rows that are not there yet": (lambda: filled([]), "Append a row"),
+    "targets of a longer shape": (
+        lambda: torch.nn.functional.cross_entropy(T, torch.zeros(2, 5, dtype=torch.long)),
+        "flatten(0, -2)",
+    ),
+    "a draw from NaN": (lambda: torch.multinomial(T[0] * float("nan"), 1), "temperature 0"),
+    "a parameter before super().__init__()": (Unprepared, "first line"),
+    "a backend that does not take it": (only_efficient, "Catch the `RuntimeError`"),
+    "waiting for no GPU": (torch.cuda.synchronize, "torch.cuda.is_available()"),
+    "no clock that counts": (no_clock, "time.perf_counter()"),
+    "other arguments than given": (other_arguments, "Call `fn(*args)`"),
     "in place on a leaf": (lambda: in_place(T.clone().requires_grad_()), "new tensor"),
 }
 
@@ -172,7 +224,8 @@ def test_a_crash_is_explained(name: str) -> None:
     assert raised is not None
     found = explain(raised)
     assert found is not None, raised
-    assert words in " ".join(found), found
+    said = [spoken(" ".join(found), stage) for stage in ("pure", "numpy", "torch")]
+    assert any(words in text for text in said), said
 
 
 def test_every_line_of_the_table_is_the_answer_to_some_crash() -> None:

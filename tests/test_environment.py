@@ -39,7 +39,7 @@ def conda() -> tuple[list[str], dict[str, Version]]:
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     [pip] = [part["pip"] for part in environment["dependencies"] if isinstance(part, dict)]
     options = [line for line in pip if line.startswith("-")]
-    pairs = [line.split("==") for line in pip if not line.startswith("-")]
+    pairs = [line.partition(";")[0].split("==") for line in pip if not line.startswith("-")]
     return options, {canonicalize_name(name): Version(version) for name, version in pairs}
 
 

@@ -15,11 +15,11 @@ import pytest
 from nbconvert.exporters import HTMLExporter
 from playwright.sync_api import Browser
 
+from attnlab.ipynb.read import Cell
 from attnlab.judging import card
 from attnlab.judging.verdict import Diagnosis, Line, Verdict
 from autograder import feedback
 from autograder.inert import inert
-from autograder.read import Cell
 from autograder.report import notebook_text
 from autograder.results import Graded
 from autograder.standing import Mark, Standing

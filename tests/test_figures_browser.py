@@ -27,6 +27,9 @@ pytestmark = [
 SOURCES = {
     "MaskPainter": """scores = [[1, 2, 0, 1], [0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 1, 2]]
 figure = figures.live.MaskPainter(scores, ["the", "cat", "sat", "on"], preset="causal")""",
+    "RotaryArrows": """figure = figures.live.RotaryArrows(
+    [2, 0, 1, 1], [1, 0, 0.5, 1], query_at=3, key_at=1, degrees=[30, 3]
+)""",
     "Saturation": "figure = figures.live.Saturation(16)",
     "Cost": "figure = figures.live.Cost(4096, 512, 8, 'float32')",
     "Heads": """weights = [
@@ -48,6 +51,15 @@ figure = figures.live.Heads(weights, ["the", "cat", "sat"])""",
     ["rivers", "marshes", "seas", "deserts"],
     axes=["fresh water", "salt water"],
     entries=["salt", "mud"],
+)""",
+    "Tiles": "figure = figures.live.Tiles(block=4)",
+    "TrainingScrubber": """recorded = {
+    0: [[0.3, 0.3, 0.4], [0.3, 0.3, 0.4]],
+    2: [[0.1, 0.5, 0.4], [0.1, 0.5, 0.4]],
+    5: [[0, 1, 0], [0, 0, 1]],
+}
+figure = figures.live.TrainingScrubber(
+    [1.2, 0.9, 0.7, 0.69, 0.6, 0.01], recorded, ["it … tired", "it … wide"], ["the", "cat", "road"]
 )""",
     "WhoListens": """weights = [[1, 0, 0], [0.4, 0.6, 0], [0.06, 0.602, 0.338]]
 blocked = [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
@@ -208,6 +220,111 @@ def test_the_reader_is_chosen_by_keyboard(saturation: FigureLab) -> None:
     saturation.page.keyboard.press("ArrowLeft")
     expect(saturation.figure.locator(".told")).to_contain_text("reader 10.")
     saturation.answers("figure.reader", "10")
+
+
+@pytest.fixture(params=[FIGURES["RotaryArrows"]])
+def arrows(request: pytest.FixtureRequest, shown: Shown) -> FigureLab:
+    return shown(request.param)
+
+
+def test_both_are_moved_by_keyboard_and_the_score_stays(arrows: FigureLab) -> None:
+    arrows.ask("figure.change(query_at=3, key_at=1, moved=0)")
+    score = arrows.figure.locator(".angles tr").last.locator("td").last
+    expect(score).to_have_text("2.54")
+    moved = arrows.figure.get_by_label("both moved by")
+    moved.focus()
+    arrows.page.keyboard.press("End")
+    arrows.answers("figure.moved", "12")
+    expect(arrows.figure.locator(".told")).to_contain_text("The query stands at 15, the key at 13")
+    expect(score).to_have_text("2.54")
+
+
+def test_the_query_is_moved_by_keyboard_and_its_arrow_turns(arrows: FigureLab) -> None:
+    arrows.ask("figure.change(query_at=3, key_at=1, moved=0)")
+    first = arrows.figure.get_by_role("img").first
+    expect(first).to_have_accessible_name(re.compile("query arrow turned by 90 degrees"))
+    query = arrows.figure.get_by_label("query at")
+    query.focus()
+    arrows.page.keyboard.press("ArrowRight")
+    expect(first).to_have_accessible_name(re.compile("query arrow turned by 120 degrees"))
+    expect(query).to_have_attribute("aria-valuetext", "4")
+    expect(arrows.figure.locator(".told")).to_have_text(arrows.ask("print(figure.state['told'])"))
+
+
+@pytest.fixture(params=[FIGURES["Tiles"]])
+def in_tiles(request: pytest.FixtureRequest, shown: Shown) -> FigureLab:
+    lab = shown(request.param)
+    lab.ask("figure.change(block=4, causal=False, step=1)")
+    expect(lab.figure.get_by_label("tile", exact=False).first).to_have_attribute(
+        "aria-valuetext", "1 of 4"
+    )
+    return lab
+
+
+def test_buttons_and_arrow_keys_go_from_tile_to_tile(in_tiles: FigureLab) -> None:
+    figure, keys = in_tiles.figure, in_tiles.page.keyboard
+    following = figure.get_by_role("button", name="Next")
+    following.focus()
+    for key in ("Enter", "ArrowRight", "ArrowRight", "ArrowRight"):  # one more than there are
+        keys.press(key)
+    in_tiles.answers("figure.step", "4")
+    expect(following).to_be_focused()
+    expect(following).to_have_attribute("aria-disabled", "true")
+    expect(figure.locator(".told")).to_contain_text("Tile 4 of 4: queries 4 to 7 with keys 4 to 7")
+    expect(figure.locator(".compared")).to_contain_text("8 of 8 queries are done")
+    keys.press("ArrowLeft")
+    in_tiles.answers("figure.step", "3")
+    expect(figure.get_by_role("img")).to_have_accessible_name(re.compile("keys 0 to 3; 2 tiles"))
+    figure.get_by_role("slider").focus()
+    keys.press("Home")
+    in_tiles.answers("figure.step", "1")
+    expect(figure.get_by_role("button", name="Back")).to_have_attribute("aria-disabled", "true")
+
+
+def test_other_blocks_and_the_mask_begin_at_the_first_tile(in_tiles: FigureLab) -> None:
+    figure, keys = in_tiles.figure, in_tiles.page.keyboard
+    in_tiles.ask("figure.step = 3")
+    figure.get_by_label("block").focus()
+    keys.press("ArrowUp")
+    in_tiles.answers("figure.block, figure.step", "(3, 1)")
+    expect(figure.get_by_role("slider")).to_have_attribute("aria-valuetext", "1 of 9")
+    figure.get_by_label("causal").focus()
+    keys.press("Space")
+    in_tiles.answers("figure.causal, figure.state['steps']", "(True, 6)")
+    expect(figure.locator(".compared")).to_contain_text("3 of 9 tiles are skipped")
+    kept = in_tiles.ask("[shown for line in figure.state['kept'] for shown in line[1:]]")
+    table = figure.get_by_role("table", name="kept of these queries")
+    until(lambda: table.locator("td").all_inner_texts()[-12:], ast.literal_eval(kept))
+
+
+@pytest.fixture(params=[FIGURES["TrainingScrubber"]])
+def scrubber(request: pytest.FixtureRequest, shown: Shown) -> FigureLab:
+    lab = shown(request.param)
+    lab.ask("figure.step = 0")
+    return lab
+
+
+def test_arrow_keys_go_through_the_recorded_steps_alone(scrubber: FigureLab) -> None:
+    step = scrubber.figure.get_by_role("slider", name="step")
+    expect(step).to_have_attribute("aria-valuetext", "0")
+    step.focus()
+    for at in ("2", "5", "5"):
+        scrubber.page.keyboard.press("ArrowRight")
+        expect(step).to_have_attribute("aria-valuetext", at)
+    scrubber.answers("figure.step", "5")
+    expect(scrubber.figure.locator(".told")).to_have_text(
+        "Step 5: loss 0.010. “it … tired” puts 1.00 on “cat”; “it … wide” puts 1.00 on “road”."
+    )
+    cells = scrubber.figure.locator(".at-step tr").nth(2).locator("td")
+    expect(cells).to_have_text(["1.00", "0.00"])
+    expect(scrubber.figure.get_by_role("img")).to_have_accessible_name(re.compile("0.01 at step 5"))
+
+
+def test_python_goes_to_a_step_in_the_page(scrubber: FigureLab) -> None:
+    scrubber.ask("figure.step = 2")
+    step = scrubber.figure.get_by_role("slider", name="step")
+    expect(step).to_have_attribute("aria-valuetext", "2")
+    expect(scrubber.figure.locator(".told")).to_contain_text("0.50 on “cat” and 0.40 on “road”")
 
 
 @pytest.fixture(params=[FIGURES["Cost"]])

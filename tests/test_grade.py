@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from attnlab.ipynb.read import Unreadable
+from attnlab.judging.advice import spoken
 from attnlab.judging.card import as_html, as_text
 from attnlab.lessons import exercises_of
 from autograder.grade import Grader
 from autograder.limits import Limits
-from autograder.read import Unreadable
 from autograder.results import ExerciseResult, Graded, Result
 from tests.course import SLUGS, released_path, solution_path
 
@@ -169,7 +170,7 @@ def test_partly_right_answer_is_a_fail_with_points_and_a_diagnosis(grader: Grade
     assert result.status == "FAIL"
     assert 0 < result.score < WORTH["softmax"]
     said = {
-        f"{each.reason} {each.remedy}"
+        spoken(f"{each.reason} {each.remedy}", "pure")
         for each in exercises_of(SLUG)["softmax"].mistakes
         if each.slug == result.diagnosis
     }

@@ -25,12 +25,12 @@ from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config
 
+from attnlab.ipynb.files import NotWritten, Parts, write_whole
 from attnlab.judging.verdict import Verdict
 from autograder import feedback
 from autograder.__main__ import main
 from autograder.course import Course, CourseError
 from autograder.database import GradebookError
-from autograder.files import NotWritten, Parts, write_whole
 from autograder.gradebook import BadName, Gradebook
 from autograder.results import Graded
 from tests.course import ROOT, copy_to, run
@@ -890,7 +890,7 @@ subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], c
 shutil.copytree(scratch, place, dirs_exist_ok=True)
 from autograder.course import Course
 from autograder.database import GradebookError
-from autograder.files import NotWritten, Parts, write_whole
+from attnlab.ipynb.files import NotWritten, Parts, write_whole
 from autograder.gradebook import Gradebook
 from tests.graded import LESSON, grade
 from tests.test_gradebook import rows, tree

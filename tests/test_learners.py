@@ -77,7 +77,7 @@ def test_almost_every_answer_of_the_bank_can_be_cut_out() -> None:
         if each.written
     }
     assert set(BANK) <= filed
-    assert len(BANK) > 0.98 * len(filed)
+    assert len(BANK) > 0.85 * len(filed)  # the others are made by exchanging a part
 
 
 @pytest.mark.parametrize("key", SOME, ids="-".join)

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnlab import lessons
+from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.lesson import begin
 from attnlab.lessons import slugs
 from autograder.lessons import known, lesson_of, refuse_others
 from autograder.limits import Limits
 from autograder.problems import Usage
-from autograder.read import Cell, Unreadable, read
 from tests.course import SLUGS, released_path, solution_path
 
 LIMITS = Limits()

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from socket import socket
 from typing import Any
 
 import pytest
@@ -56,8 +55,8 @@ class Breaking:
     steps: Mapping[str, tuple[str, type[Exception]]]
 
     @contextmanager
-    def __call__(self, job: Job, lane: socket | None = None) -> Iterator[GradesOne]:
-        with open_grader(job, lane) as grader, pytest.MonkeyPatch.context() as patch:
+    def __call__(self, job: Job) -> Iterator[GradesOne]:
+        with open_grader(job) as grader, pytest.MonkeyPatch.context() as patch:
             graded: list[str] = []
             whole = grader.grade
 

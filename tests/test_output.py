@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.files import NotWritten
+from attnlab.ipynb.files import NotWritten
 from autograder.output import check_place, write_results
 from autograder.problems import Problem, Usage
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnlab.ipynb.read import Cell, read
+from attnlab.ipynb.rebuild import Rebuilt, exercise_of, is_check, is_solution, rebuild
 from autograder.limits import Limits
-from autograder.read import Cell, read
-from autograder.rebuild import Rebuilt, exercise_of, is_check, is_solution, rebuild
 from tests.course import SLUGS, released_path
 
 

@@ -13,10 +13,11 @@ import pytest
 from jupytext.cli import jupytext
 from nbformat import NotebookNode
 
-from attnlab.lessons import exercises_of
+from attnlab.lessons import exercises_of, lesson
 from tests.course import (
     BEGIN,
     BIN,
+    GIVEN,
     ROOT,
     SLUGS,
     code_cells,
@@ -25,6 +26,7 @@ from tests.course import (
     headings,
     is_check,
     is_exercise,
+    minutes,
     read,
     released_path,
     solution_path,
@@ -133,7 +135,8 @@ def test_released_files_give_no_solution_away() -> None:
         assert "HIDDEN TESTS" not in text, name
         if name.endswith(".ipynb"):
             cells = read(ROOT / "notebooks" / name).cells
-            text = "\n".join(cell.source for cell in cells)
+            # Lessons from 07 on are given what earlier ones ask for.
+            text = "\n".join(c.source for c in cells if grading(c).get("grade_id") not in GIVEN)
         assert given_away(telling, text) == set(), name
 
 
@@ -203,6 +206,20 @@ def test_solutions_are_stored_with_their_outputs(slug: str) -> None:
         assert float(cell.outputs[-1].data["text/plain"]) == grading(cell).points
 
 
+@each_lesson
+def test_no_cell_holds_comments_alone(slug: str) -> None:
+    """As one does whose marker in the script follows a line of prose."""
+    for cell in filter(lambda cell: not is_exercise(cell), code_cells(read(solution_path(slug)))):
+        lines = [line.strip() for line in cell.source.splitlines()]
+        assert any(line and not line.startswith("#") for line in lines), cell.source
+        assert "# %%" not in cell.source
+
+
+@each_lesson
+def test_no_text_holds_a_marker_of_cells(slug: str) -> None:
+    assert not [cell for cell in read(solution_path(slug)).cells if "%% nbgrader" in cell.source]
+
+
 # Reading --------------------------------------------------------------------------------------
 
 
@@ -212,6 +229,12 @@ def test_headings_descend_one_level_at_a_time(slug: str) -> None:
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@each_lesson
+def test_minutes_on_the_card_are_those_it_takes(slug: str) -> None:
+    about = lesson(slug).minutes
+    assert about - 5 < minutes(read(released_path(slug))) <= about <= 80
 
 
 @each_lesson

@@ -6,13 +6,11 @@ import json
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import textwrap
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from autograder.child import seccomp
 from autograder.isolation import IsolationError
 from autograder.limits import MIB, Limits
 from autograder.sandbox import Child, Sandbox
-from autograder.zygotes import Lane, Nursery, Own, is_mapped
+from autograder.zygotes import is_mapped
 from tests.as_another import NOBODY
 from tests.processes import children, descendants, wait_until_gone
 
@@ -39,55 +37,26 @@ ADAPTER: dict[str, str | Path] = {
 LIMITS = Limits(
     memory_bytes=512 * MIB, scratch_bytes=8 * MIB, scratch_files=100, threads=16, open_files=40
 )
-KINDS = ("own", "lane")  # of zygotes
 SECONDS = 60
 EPERM, EAGAIN = 1, 11
 DENIED = {"raised": "PermissionError", "errno": EPERM}
 
 
-@contextmanager
-def opened(stage: str, kind: str) -> Iterator[Sandbox]:
-    """A sandbox with a zygote of its own, or with a nursery's."""
-    if kind == "own":
-        with Sandbox(stage, LIMITS, adapter=ADAPTER) as sandbox:
-            yield sandbox
-        return
-    nursery = Nursery.begin(stage, LIMITS, ADAPTER)
-    assert nursery is not None
-    with nursery, in_a_lane(nursery, stage) as sandbox:
-        yield sandbox
-        assert isinstance(sandbox._zygote, Lane)  # no test has lost it, and gone on with its own
-
-
-def in_a_lane(nursery: Nursery, stage: str = "pure") -> Sandbox:
-    """A sandbox whose zygote a nursery forks for this process."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        nursery.lane(theirs, os.getpid())
-    sandbox = Sandbox(stage, LIMITS, adapter=ADAPTER, lane=ours)
-    assert isinstance(sandbox._zygote, Lane)
-    nurseries[sandbox] = nursery
-    return sandbox
-
-
-nurseries: dict[Sandbox, Nursery] = {}
-
-
-@pytest.fixture(scope="module", params=KINDS)
-def pure(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    with opened("pure", request.param) as sandbox:
+@pytest.fixture(scope="module")
+def pure() -> Iterator[Sandbox]:
+    with Sandbox("pure", LIMITS, adapter=ADAPTER) as sandbox:
         yield sandbox
 
 
-@pytest.fixture(scope="module", params=KINDS)
-def numpy(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    with opened("numpy", request.param) as sandbox:
+@pytest.fixture(scope="module")
+def numpy() -> Iterator[Sandbox]:
+    with Sandbox("numpy", LIMITS, adapter=ADAPTER) as sandbox:
         yield sandbox
 
 
-@pytest.fixture(scope="module", params=KINDS)
-def torch(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    with opened("torch", request.param) as sandbox:
+@pytest.fixture(scope="module")
+def torch() -> Iterator[Sandbox]:
+    with Sandbox("torch", LIMITS, adapter=ADAPTER) as sandbox:
         yield sandbox
 
 
@@ -210,11 +179,10 @@ def test_what_honest_code_needs_of_the_system_works(pure: Sandbox) -> None:
 # Stage by absence
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("stage", "absent"), [("pure", "numpy"), ("pure", "torch"), ("numpy", "torch")]
 )
-def test_what_is_beyond_a_stage_is_nowhere(stage: str, absent: str, kind: str) -> None:
+def test_what_is_beyond_a_stage_is_nowhere(stage: str, absent: str) -> None:
     code = f"""
         import importlib, os, sys
         folders, files = [], []
@@ -233,7 +201,7 @@ def test_what_is_beyond_a_stage_is_nowhere(stage: str, absent: str, kind: str) -
         result = [found, len(files) > 1000]
     """
     # The standard library has a folder of header files or tests of that name in no version.
-    with opened(stage, kind) as sandbox:
+    with Sandbox(stage, LIMITS, adapter=ADAPTER) as sandbox:
         assert run(sandbox, code) == {"result": [[], True]}
 
 
@@ -367,9 +335,9 @@ def test_there_is_no_network(pure: Sandbox, code: str) -> None:
 
 
 def test_the_network_namespace_is_empty(pure: Sandbox) -> None:
-    keeper, zygote = _zygotes(pure)
+    waiting, zygote = _zygotes(pure)
     mine = os.readlink("/proc/self/ns/net")
-    assert os.readlink(f"/proc/{keeper}/ns/net") == os.readlink(f"/proc/{zygote}/ns/net") != mine
+    assert os.readlink(f"/proc/{waiting}/ns/net") == os.readlink(f"/proc/{zygote}/ns/net") != mine
     lines = Path(f"/proc/{zygote}/net/dev").read_text().splitlines()[2:]
     assert [line.split(":")[0].strip() for line in lines] == ["lo"]
 
@@ -749,13 +717,10 @@ def test_a_hundred_children_leave_nothing_behind(pure: Sandbox) -> None:
 
 
 def _zygotes(sandbox: Sandbox) -> tuple[int, int]:
-    """The keeper and the zygote proper of a sandbox."""
-    if isinstance(sandbox._zygote, Own):
-        keeper = sandbox._zygote._program._process.pid
-    else:
-        (proper,) = children(nurseries[sandbox]._program._process.pid)
-        (keeper,) = children(proper)  # it has one lane
-    return keeper, children(keeper)[0]
+    """The process that made a sandbox's namespaces, and the zygote proper."""
+    assert sandbox._zygote is not None
+    waiting = sandbox._zygote._program._process.pid
+    return waiting, children(waiting)[0]
 
 
 WORKER = f"""
@@ -776,7 +741,7 @@ def test_a_killed_worker_leaves_no_process() -> None:
         assert worker.stdout
         assert worker.stdout.readline() == b"ready\n"
         family = descendants(worker.pid)
-        assert len(family) == 3  # keeper, zygote, child
+        assert len(family) == 3  # two of the zygote's, and the child
         worker.kill()
     assert wait_until_gone(family) == []
 
@@ -805,40 +770,18 @@ def test_closing_a_sandbox_ends_all_of_it() -> None:
     assert wait_until_gone([pid for pid in descendants(os.getpid()) if pid not in before]) == []
 
 
-# Nurseries
+# Several
 
 
-@pytest.fixture
-def nursery() -> Iterator[Nursery]:
-    found = Nursery.begin("pure", LIMITS, ADAPTER)
-    assert found is not None
-    with found:
-        in_a_lane(found).close()  # from now on all its own processes are there
-        (proper,) = children(found._program._process.pid)
-        assert wait_until_gone(children(proper)) == []
-        yield found
-
-
-def test_children_of_two_lanes_run_at_once_and_do_not_meet(nursery: Nursery) -> None:
-    with in_a_lane(nursery) as one, in_a_lane(nursery) as other:
-        with one.start() as child, other.start() as another:
+def test_children_of_two_sandboxes_run_at_once_and_do_not_meet(pure: Sandbox) -> None:
+    with Sandbox("pure", LIMITS, adapter=ADAPTER) as other:
+        with pure.start() as child, other.start() as another:
             assert ask(child, "open('/tmp/mine', 'w').close(); result = 1") == {"result": 1}
             code = "import os; result = [os.getpid(), os.listdir('/tmp'), os.getuid()]"
             assert ask(another, code) == {"result": [1, [], 0]}
 
 
-def test_lanes_have_namespaces_of_their_own(nursery: Nursery) -> None:
-    before = set(descendants(os.getpid()))
-    with in_a_lane(nursery), in_a_lane(nursery):
-        new = set(descendants(os.getpid())) - before
-        assert len(new) == 4  # a keeper and a zygote each
-        for kind in ("user", "mnt", "pid", "net", "ipc", "uts"):
-            kinds = {os.readlink(f"/proc/{pid}/ns/{kind}") for pid in new}
-            assert len(kinds) == (3 if kind == "pid" else 2), kind  # a keeper is outside
-            assert os.readlink(f"/proc/self/ns/{kind}") not in kinds
-
-
-def test_a_lane_counts_its_own_threads_alone(nursery: Nursery) -> None:
+def test_a_sandbox_counts_its_own_threads_alone(pure: Sandbox) -> None:
     code = """
         import threading, time
         started = 0
@@ -850,8 +793,8 @@ def test_a_lane_counts_its_own_threads_alone(nursery: Nursery) -> None:
             pass
         result = started
     """
-    with in_a_lane(nursery) as one, in_a_lane(nursery) as other:
-        with one.start() as child, other.start() as another:
+    with Sandbox("pure", LIMITS, adapter=ADAPTER) as other:
+        with pure.start() as child, other.start() as another:
             first = ask(child, code)
             assert 0 < first["result"] <= LIMITS.threads
             assert ask(another, code) == first
@@ -862,9 +805,9 @@ def _status(pid: int) -> dict[str, str]:
     return dict(line.split(":\t") for line in lines)
 
 
-def test_a_child_of_a_lane_has_no_rights(nursery: Nursery) -> None:
-    with in_a_lane(nursery) as sandbox, sandbox.start():
-        (pid,) = [pid for pid in descendants(nursery._program._process.pid) if not descendants(pid)]
+def test_a_child_has_no_rights(pure: Sandbox) -> None:
+    with pure.start():
+        (pid,) = descendants(_zygotes(pure)[1])
         until = time.monotonic() + 10
         while (status := _status(pid))["Seccomp"] != "2" and time.monotonic() < until:
             time.sleep(0.01)  # it has been forked, and is still giving up its rights
@@ -877,97 +820,11 @@ def test_a_child_of_a_lane_has_no_rights(nursery: Nursery) -> None:
         assert status["Uid"].split()[0] == str(64999 if mine == 0 and is_mapped(64999) else mine)
 
 
-def test_a_killed_lane_is_replaced_and_its_neighbour_goes_on(nursery: Nursery) -> None:
-    before = set(descendants(os.getpid()))
-    with in_a_lane(nursery) as sandbox:
-        lane = set(descendants(os.getpid())) - before
-        with in_a_lane(nursery) as neighbour, sandbox.start() as child, neighbour.start() as other:
-            say(child, STUBBORN)
-            assert child.channel.recv(1) == b"!"
-            mine = sorted(lane | set(descendants(min(lane))))
-            os.kill(max(lane), signal.SIGKILL)
-            assert wait_until_gone(mine) == []
-            assert child.end() == "running"
-            assert run(sandbox, "result = 1") == {"result": 1}
-            assert ask(other, "result = 2") == {"result": 2}
-
-
-def test_a_nursery_that_ends_takes_everything_along(nursery: Nursery) -> None:
-    before = descendants(os.getpid())
-    with in_a_lane(nursery) as sandbox, sandbox.start() as child:
-        say(child, STUBBORN)
-        assert child.channel.recv(1) == b"!"
-        family = descendants(nursery._program._process.pid)
-        assert len(family) == 4  # the nursery proper, a lane's keeper and zygote, a child
-        nursery.close()
-        assert wait_until_gone(family) == []
-        assert child.end() == "running"
-        assert run(sandbox, "result = 1") == {"result": 1}  # with a zygote of its own
-    assert len(descendants(os.getpid())) < len(before)
-
-
-def test_a_lane_ends_with_its_worker(nursery: Nursery) -> None:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    before = set(descendants(os.getpid()))
-    with ours, theirs:
-        with subprocess.Popen(["sleep", "600"]) as worker:
-            nursery.lane(theirs, worker.pid)
-            theirs.close()
-            Lane(ours, "pure", LIMITS)
-            lane = set(descendants(os.getpid())) - before - {worker.pid}
-            worker.kill()
-        assert len(lane) == 2
-        assert wait_until_gone(sorted(lane)) == []
-
-
-def test_without_its_nursery_a_sandbox_has_its_own_zygote(nursery: Nursery) -> None:
-    nursery.close()
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        nursery.lane(theirs, os.getpid())
-    with Sandbox("pure", LIMITS, adapter=ADAPTER, lane=ours) as sandbox:
-        assert isinstance(sandbox._zygote, Own)
-
-
-def test_a_lane_for_something_else_is_not_used(nursery: Nursery) -> None:
-    for stage, limits in (("numpy", LIMITS), ("pure", Limits())):
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            nursery.lane(theirs, os.getpid())
-        with Sandbox(stage, limits, adapter=ADAPTER, lane=ours) as sandbox:
-            assert isinstance(sandbox._zygote, Own)
-
-
-def test_a_lane_for_a_worker_that_is_gone_does_no_harm(nursery: Nursery) -> None:
-    with subprocess.Popen(["true"]) as worker:
-        pass
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with ours, theirs:
-        nursery.lane(theirs, worker.pid)
-    with in_a_lane(nursery) as sandbox:
-        assert run(sandbox, "result = 1") == {"result": 1}
-
-
-def test_a_nursery_that_cannot_load_lets_workers_find_out_for_themselves(tmp_path: Path) -> None:
+def test_a_library_that_cannot_load_is_told(tmp_path: Path) -> None:
     broken = {**ADAPTER, "autograder/child/serve.py": tmp_path / "serve.py"}
     (tmp_path / "serve.py").write_text("raise RuntimeError('broken')")
-    nursery = Nursery.begin("pure", LIMITS, broken)
-    assert nursery is not None
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with nursery, theirs:
-        nursery.lane(theirs, os.getpid())
-        theirs.close()
-        with pytest.raises(IsolationError, match=r"cannot be loaded in a sandbox: .*broken"):
-            Sandbox("pure", LIMITS, adapter=broken, lane=ours)
-
-
-def test_without_namespaces_there_is_no_nursery() -> None:
-    code = """
-from autograder.zygotes import Nursery
-from autograder.limits import Limits
-print(Nursery.begin("pure", Limits()))
-"""
-    assert _in_container(code).stdout == "None\n"
+    with pytest.raises(IsolationError, match=r"cannot be loaded in a sandbox: .*broken"):
+        Sandbox("pure", LIMITS, adapter=broken)
 
 
 # Refusing
@@ -993,52 +850,12 @@ Sandbox("pure", Limits())
     last = _in_container(code).stderr.strip().splitlines()[-1]
     assert "IsolationError: Learners' code cannot be kept in on this machine" in last
     assert "sudo sysctl user.max_user_namespaces=" in last
-    assert "--allow-weaker-isolation" in last
-
-
-def test_weaker_isolation_still_keeps_most_in() -> None:
-    code = f"""
-from tests.test_sandbox import *
-with Sandbox("numpy", LIMITS, weaker=True, adapter=ADAPTER) as sandbox:
-    print(sandbox.level.name)
-    for code in (
-        "import numpy; result = numpy.arange(4).sum().item()",
-        "import os; open('mine', 'w').close(); result = os.listdir()",
-        "import os; result = os.listdir()",
-        "import os; os.fork()",
-        "import socket; socket.socket()",
-        "import os; os.kill(os.getppid(), 9)",
-        "open({str(CHECKOUT / "nbgrader_config.py")!r})",
-        "open('/etc/passwd')",
-        "open('/proc/self/status')",
-        "open('/tmp/mark', 'w')",
-        "import sys; sys.path.append({str(Path(pytest.__file__).parents[1])!r}); import pytest",
-        "x = bytearray(600 * 2**20)",
-    ):
-        print(json.dumps(run(sandbox, code)))
-"""
-    done = _in_container(code)
-    assert done.stderr == ""
-    level, *answers = done.stdout.splitlines()
-    assert level == "landlock"
-    denied_file = {"raised": "PermissionError", "errno": 13}
-    assert list(map(json.loads, answers)) == [
-        {"result": 6},
-        {"result": ["mine"]},
-        {"result": []},
-        DENIED,
-        DENIED,
-        DENIED,
-        *[denied_file] * 4,
-        {"raised": "ModuleNotFoundError", "errno": None},
-        {"raised": "MemoryError", "errno": None},
-    ]
 
 
 def test_another_system_is_told_how_to_grade(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(IsolationError, match=r"Linux container.*WSL2"):
-        Sandbox("pure", LIMITS, weaker=True)
+        Sandbox("pure", LIMITS)
 
 
 def test_doctor_finds_that_nothing_is_within_reach(capsys: pytest.CaptureFixture[str]) -> None:
@@ -1063,7 +880,7 @@ def test_doctor_tells_what_is_missing_and_how_to_get_it() -> None:
     code = "import sys; from autograder import doctor; sys.exit(doctor.main())"
     done = _in_container(code)
     assert done.returncode == 1
-    assert done.stdout.startswith("Isolation: landlock (below what grading asks for)\n")
+    assert done.stdout.startswith("Isolation: none; this machine cannot grade\n")
     assert "sudo sysctl user.max_user_namespaces=" in done.stdout
 
 

@@ -15,7 +15,8 @@ from torch import nn
 
 from attnlab.calling.call import perform
 from attnlab.calling.deadline import Deadline
-from attnlab.exercise import Case, Exercise, Group, Slot, unchanged
+from attnlab.exercise import SEEDS, Case, Exercise, Group, Slot, unchanged
+from attnlab.judging.cases import generate
 from attnlab.judging.judge import judge
 from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of
@@ -239,3 +240,69 @@ def test_measured_spread_passes_on_two_hundred_seeds() -> None:
         seeds = (seed, seed + 1)
         verdict = judge(exercise, lambda call: perform(score_std, call, deadline), seeds)
         assert verdict.status == "PASS", (seeds, verdict.message)
+
+
+# calls that follow another ---------------------------------------------------------------------
+
+
+def test_an_answer_that_keeps_something_of_an_earlier_call_is_told_so() -> None:
+    class Remembers(Projections):
+        kept = None
+
+        def forward(self, x: Tensor) -> Any:
+            self.kept = self.W_q(x) if self.kept is None else self.kept[:, : x.shape[1]]
+            return plain(self.kept, self.W_k(x), self.W_v(x))
+
+    verdict = verdict_on(Remembers, "SelfAttention", "05-pytorch")
+    assert verdict.status != "PASS"
+    assert verdict.diagnosis is not None
+    assert (verdict.diagnosis.slug, verdict.score) == ("remembers-a-call", 0.0)
+    assert "a second time" in verdict.where
+
+
+def test_a_mask_kept_by_its_size_is_no_memory_of_numbers() -> None:
+    masks: dict[int, Tensor] = {}
+
+    def keeps_masks(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
+        n = x.shape[1]
+        future = masks.setdefault(n, torch.ones(n, n).triu(1).bool())
+        q, k, v = x @ Wq, x @ Wk, x @ Wv
+        scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(future, -torch.inf)
+        return scores.softmax(-1) @ v, scores.softmax(-1)
+
+    assert on_attention(keeps_masks).status == "PASS"
+
+
+@pytest.mark.parametrize("last", [1, 5, 12, 40])
+def test_an_answer_that_changes_with_the_number_of_its_call_never_passes(last: int) -> None:
+    calls = 0
+
+    def tires(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
+        nonlocal calls
+        calls += 1
+        return causal(x, Wq, Wk, Wv) if calls <= last else plain(x @ Wq, x @ Wk, x @ Wv)
+
+    verdict = on_attention(tires)
+    assert verdict.status == "FAIL"
+    assert line(verdict, "two calls agree") is False
+    assert verdict.diagnosis is not None
+    assert verdict.diagnosis.slug == "nondeterministic"
+
+
+def test_a_million_numbers_are_told_by_their_shape() -> None:
+    verdict = on_attention(lambda *args: (torch.zeros(1000, 1000), torch.zeros(1000, 1000)))
+    assert "has (1000, 1000)" in verdict.message
+
+
+def test_what_is_wrong_on_a_first_call_as_well_is_not_laid_to_memory() -> None:
+    exercise = exercises_of("06-causal-mask")["attention"]
+    [second, *_] = [case for _, case in generate(exercise, SEEDS) if case.earlier]
+
+    def slips_once(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
+        out, weights = causal(x, Wq, Wk, Wv)
+        return (out + 1 if torch.equal(x, second.args[0]) else out), weights
+
+    verdict = on_attention(slips_once)
+    assert verdict.status == "FAIL"
+    assert "a second time" in verdict.where
+    assert verdict.diagnosis is None

@@ -121,6 +121,11 @@ def infinities(n, device=None):
     return torch.isinf(torch.full((n, n), -torch.inf, device=device).triu(1))
 
 
+@wrong("causal_mask", "mask-off-by-one")
+def begins_below(n, device=None):
+    return torch.ones(n, n, device=device).triu(-1).bool()
+
+
 # attention -----------------------------------------------------------------------------------
 
 
@@ -414,6 +419,14 @@ def two_axes_transposed(x, Wq, Wk, Wv):
     return a @ v, a
 
 
+@wrong("attention", "nondeterministic")
+def dropped_weights(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -torch.inf)
+    a = F.dropout(s.softmax(-1), 0.5)
+    return a @ v, a
+
+
 @wrong("attention", "mask-with-small-number")
 def minus_a_thousand(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
@@ -464,6 +477,28 @@ def smallest_number(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv
     s = q @ k.mT * q.shape[-1] ** -0.5
     a = s.masked_fill(future(x), torch.finfo(s.dtype).min).softmax(-1)
+    return a @ v, a
+
+
+@right("attention")
+def smallest_number_then_zero(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = q @ k.mT / Wq.shape[1] ** 0.5
+    a = s.masked_fill(future(x), torch.finfo(s.dtype).min).softmax(-1).masked_fill(future(x), 0.0)
+    return a @ v, a
+
+
+TRIANGLE = torch.ones(64, 64).tril()  # made once, as a buffer is
+
+
+@right("attention")
+def sliced_triangle_and_one_product(x, Wq, Wk, Wv):
+    widths, n = [Wq.shape[1], Wk.shape[1], Wv.shape[1]], x.shape[1]
+    q, k, v = (x @ torch.cat([Wq, Wk, Wv], dim=1)).split(widths, dim=-1)
+    if Wq.shape[1] != Wk.shape[1]:
+        raise ValueError(f"Wq is {tuple(Wq.shape)} and Wk is {tuple(Wk.shape)}")
+    s = q @ k.mT / Wq.shape[1] ** 0.5
+    a = s.masked_fill(TRIANGLE[:n, :n] == 0, -torch.inf).softmax(-1)
     return a @ v, a
 
 
@@ -616,6 +651,22 @@ def matrices_combined(x, Wq, Wk, Wv):
     s = x @ (Wq @ Wk.T) @ x.mT / Wq.shape[1] ** 0.5
     a = s.masked_fill(future(x), -torch.inf).softmax(-1)
     return a @ x @ Wv, a
+
+
+@wrong("attention", "root-in-float32")
+def root_of_a_tensor(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = q @ k.mT * torch.rsqrt(torch.tensor(float(q.shape[-1])))
+    a = s.masked_fill(future(x), -math.inf).softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "zero-scores-blocked")
+def zeros_of_tril(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / q.shape[-1] ** 0.5).tril()
+    a = s.masked_fill(s == 0, -math.inf).softmax(-1)
+    return a @ v, a
 
 
 # padding_mask --------------------------------------------------------------------------------
@@ -869,6 +920,16 @@ def clamped(x, Wq, Wk, Wv):
     s = (q @ k.mT / Wq.shape[1] ** 0.5).clamp(-50, 50)
     a = s.masked_fill(future(x), -math.inf).softmax(-1)
     return a @ v, a
+
+
+@wrong("decoder_mask", "not-of-both")
+def turned_round_together(lengths, n):
+    return ~(~below(n) & real_tokens(lengths, n)[:, None, None])
+
+
+@wrong("decoder_mask", "padding-reads-itself")
+def diagonal_stays_open(lengths, n):
+    return (below(n) & real_tokens(lengths, n)[:, None, None]) | torch.eye(n).bool()
 
 
 # mistakes in loops ---------------------------------------------------------------------------

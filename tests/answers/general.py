@@ -18,6 +18,7 @@ from attnlab.judging.cases import generate
 
 Function = Callable[..., Any]
 Change = Callable[[Any], Any]
+Around = Callable[[Callable[[], Any], tuple[Any, ...]], Any]
 Slip = tuple[str, str, Function]  # slug, label, the wrong answer
 
 
@@ -49,9 +50,10 @@ def slips(exercise: Exercise, right: Function) -> Iterator[Slip]:
     yield "raised", "uses a name that is not there", _calling(right, _unknown_name)
     cases = [case for _, case in generate(exercise, SEEDS[:1])]
     if any(case.raises for case in cases):
-        yield "not-raised", "refuses nothing", _calling(right, _catches)
-        yield "raised", "refuses with another error", _calling(right, _another_error)
-    if any(_changeable(arg) for arg in cases[0].args):
+        yield "not-raised", "refuses nothing", _calling(right, _catches, _catches)
+        other = _calling(right, _another_error, _another_error)
+        yield "raised", "refuses with another error", other
+    if exercise.parameters and any(_changeable(arg) for arg in cases[0].args):
         yield "mutated-input", "changes an input", _calling(right, _changes_input)
     yield "", "prints what it does", _calling(right, _prints)
 
@@ -60,7 +62,8 @@ def _of_results(exercise: Exercise) -> Iterator[tuple[str, str, Change]]:
     """What can go wrong with all that is returned together."""
     yield "wrong-type", "returns None", lambda results: None
     yield "wrong-type", "returns text", repr
-    yield "nondeterministic", "adds noise", _each(exercise, _noise)
+    if exercise.returns[0].kind != "bool":  # which is as likely to come out as it was
+        yield "nondeterministic", "adds noise", _each(exercise, _noise)
     if len(exercise.returns) > 1:
         yield "wrong-type", "returns the first result alone", lambda results: results[0]
         yield "wrong-type", "returns a result too many", lambda results: (*results, results[0])
@@ -98,6 +101,8 @@ def _noise(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         if value.dtype == torch.bool:
             return value ^ (torch.rand(value.shape) > 0.5)
+        if not value.is_floating_point():
+            return value + torch.randint(1, 10**6, value.shape)
         return value + torch.rand(value.shape).to(value)
     if isinstance(value, int):
         return value + random.randrange(1, 10**6)
@@ -125,6 +130,11 @@ def _other_float(value: Any) -> Any:
 
 def _as_floats(value: torch.Tensor) -> torch.Tensor:
     return value.double() if value.dtype == torch.bool else _other_float(value)
+
+
+def _whole(value: torch.Tensor) -> torch.Tensor:
+    """Whole numbers; where those are right, true and false."""
+    return value.bool() if value.dtype == torch.long else value.long()
 
 
 def _flat(value: list[Any]) -> list[Any]:
@@ -156,7 +166,7 @@ _OF_KIND: dict[str, tuple[tuple[str, str, Change], ...]] = {
         ("wrong-type", "an array", lambda value: value.detach().numpy()),
         ("wrong-type", "a tensor of its own kind", lambda value: value.as_subclass(OwnTensor)),
         ("wrong-dtype", "another dtype", _as_floats),
-        ("wrong-dtype", "whole numbers", lambda value: value.long()),
+        ("wrong-dtype", "whole numbers", _whole),
         ("wrong-shape", "an extra axis", lambda value: value[None]),
         ("wrong-shape", "flat", lambda value: value.flatten()),
     ),
@@ -172,6 +182,12 @@ _OF_KIND: dict[str, tuple[tuple[str, str, Change], ...]] = {
         ("wrong-type", "a list", lambda value: [value]),
         ("wrong-type", "text", str),
     ),
+    "bool": (
+        ("wrong-type", "a tensor", torch.tensor),
+        ("wrong-type", "a NumPy bool", np.bool_),
+        ("wrong-type", "a whole number", int),
+        ("wrong-type", "text", str),
+    ),
 }
 
 
@@ -183,14 +199,28 @@ def _returning(right: Function, change: Change) -> Function:
     return _calling(right, lambda call, args: change(call()))
 
 
-def _calling(right: Function, around: Callable[[Callable[[], Any], tuple[Any, ...]], Any]) -> Any:
-    """A right answer, with something around each call; of a module, around its forward."""
+def _plainly(call: Callable[[], Any], args: tuple[Any, ...]) -> Any:
+    return call()
+
+
+def _calling(right: Function, around: Around, making: Around = _plainly) -> Any:
+    """A right answer, with something around each call; of a module, around its forward.
+
+    Args:
+        making: what is around a module's constructor.
+    """
     if not isinstance(right, type):
         return lambda *args, **kwargs: around(lambda: right(*args, **kwargs), args)
 
     class Wrapped(right):  # type: ignore[misc, valid-type]
-        def forward(self, *args: Any) -> Any:
-            return around(lambda: super(Wrapped, self).forward(*args), args)
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            making(lambda: super(Wrapped, self).__init__(*args, **kwargs), args)
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return around(lambda: super(Wrapped, self).forward(*args, **kwargs), args)
+
+        def append(self, *args: Any) -> Any:  # what a cache is called by
+            return around(lambda: super(Wrapped, self).append(*args), args)
 
     return Wrapped
 
@@ -234,7 +264,7 @@ def _changes_input(call: Callable[[], Any], args: tuple[Any, ...]) -> Any:
 
 
 def _prints(call: Callable[[], Any], args: tuple[Any, ...]) -> Any:
-    print("called with", args)
+    print("called with", str(args)[:500])
     result = call()
-    print("returns", result)
+    print("returns", str(result)[:500])
     return result

@@ -47,6 +47,12 @@ def always_the_last(scores, axis=-1):
     return e / e.sum(axis=-1, keepdims=True)
 
 
+@wrong("softmax", "axis-ignored")
+def sums_along_the_last(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
 @wrong("softmax", "one-maximum-for-all-rows")
 def one_maximum(scores, axis=-1):
     e = np.exp(scores - scores.max())
@@ -253,6 +259,12 @@ def as_far_as_it_goes(X, W, b=None):
     return Q if b is None else Q + b
 
 
+@wrong("project", "not-raised")
+def leaves_it_to_einsum(X, W, b=None):
+    Q = np.einsum("...nd,dk->...nk", X, W)
+    return Q if b is None else Q + b
+
+
 @wrong("project", "raised")
 def transposed_weights(X, W, b=None):
     return X @ W.T if b is None else X @ W.T + b
@@ -330,6 +342,8 @@ def at(X, W, b=None):
 
 @right("project")
 def einsum_with_dots(X, W, b=None):
+    if X.shape[-1] != W.shape[0]:
+        raise ValueError("X and W do not fit")
     Q = np.einsum("...nd,dk->...nk", X, W, optimize=True)
     if b is not None:
         Q += b
@@ -366,6 +380,8 @@ def loops_over_columns(X, W, b=None):
 
 @right("project")
 def broadcast_and_sum(X, W, b=None):
+    if X.shape[-1] != W.shape[0]:
+        raise ValueError("X and W do not fit")
     Q = (X[..., :, None] * W).sum(axis=-2)
     return np.add(Q, 0 if b is None else b)
 
@@ -393,6 +409,12 @@ def _weights(S, mask):
     if mask is None:
         return _softmax(S)
     return np.where(mask, _softmax(np.where(mask, S, -np.inf)), 0.0)
+
+
+@wrong("scaled_dot_product_attention", "scale-of-the-example")
+def always_by_two(Q, K, V, mask=None):
+    A = _weights(Q @ K.swapaxes(-1, -2) / 2, mask)
+    return A @ V, A
 
 
 @wrong("scaled_dot_product_attention", "no-scale")
@@ -614,6 +636,11 @@ def w_q_alone(n, d, d_k, d_v, bias=False):
 @wrong("count_attention", "values-not-counted")
 def queries_and_keys(n, d, d_k, d_v, bias=False):
     return 2 * d * d_k + (2 * d_k if bias else 0), n**2
+
+
+@wrong("count_attention", "keys-not-counted")
+def two_matrices(n, d, d_k, d_v, bias=False):
+    return (d + bias) * (d_k + d_v), n * n
 
 
 @wrong("count_attention", "same-width-for-all")
@@ -856,6 +883,12 @@ def four_axes(weights, W_v):
 @wrong("routing_matrix", "wrong-shape")
 def acts_on_values(weights, W_v):
     return np.kron(weights, np.eye(W_v.shape[1]))
+
+
+@wrong("routing_matrix", "columns-by-feature")
+def columns_the_other_way_round(weights, W_v):
+    (n, m), (d, v) = weights.shape, W_v.shape
+    return np.einsum("nm,dv->nvdm", weights, W_v).reshape(n * v, m * d)
 
 
 @wrong("routing_matrix", "non-finite")

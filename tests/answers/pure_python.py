@@ -625,6 +625,11 @@ def _scores(Q, K):
     return _times(_matmul(Q, _transpose(K)), 1 / math.sqrt(len(K[0])))
 
 
+@wrong("attention_weights", "scale-of-the-example")
+def always_by_root_three(Q, K):
+    return _rows(_times(_matmul(Q, _transpose(K)), 1 / math.sqrt(3)))
+
+
 @wrong("attention_weights", "no-scale")
 def unscaled(Q, K):
     return _rows(_matmul(Q, _transpose(K)))
@@ -748,6 +753,13 @@ def _project(X, W_q, W_k, W_v):
     if len(Q[0]) != len(K[0]):
         raise ValueError("queries and keys differ in width")
     return Q, K, V
+
+
+@wrong("self_attention", "scale-of-the-example")
+def three_wide_as_on_paper(X, W_q, W_k, W_v):
+    Q, K, V = (_matmul(X, W) for W in (W_q, W_k, W_v))
+    A = _rows(_times(_matmul(Q, _transpose(K)), 1 / math.sqrt(3)))
+    return _matmul(A, V), A
 
 
 @wrong("self_attention", "no-scale")
@@ -925,3 +937,197 @@ ALL = ("softmax", "large", "weights", "rows", "scale", "scaled weights", "scores
 lesson.in_loops("softmax_rows", _rows_weighing, "softmax", "large", "rows")
 lesson.in_loops("attention_weights", _weighing, *ALL)
 lesson.in_loops("self_attention", _mixing, *ALL, "values", "width of values", "tokens")
+
+
+# point_to_adjective --------------------------------------------------------------------------
+# Rows: article, noun, adjective, verb.
+
+
+@wrong("point_to_adjective", "weights-too-even")
+def ones_where_they_meet():
+    return [[0, 0], [1, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [1, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "weights-too-even")
+def enough_for_two_words_alone():
+    return [[0, 0], [2, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [2, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "weights-too-even")
+def verbs_are_close_behind():
+    return [[0, 0], [9, 9], [0, 0], [0, 0]], [[0, 0], [0, 0], [9, 0], [8.8, 0]]
+
+
+@wrong("point_to_adjective", "weights-too-even")
+def forgets_the_root():
+    return [[0, 0], [4.2, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [1, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "swapped-q-k")
+def adjectives_ask():
+    return [[0, 0], [0, 0], [9, 0], [0, 0]], [[0, 0], [9, 0], [0, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "swapped-q-k")
+def returns_keys_first():
+    W_q = [[0, 1], [9, 1], [0, 1], [0, 1]]
+    W_k = [[0, 0], [-9, 0], [9, 0], [0, 0]]
+    return W_k, W_q
+
+
+@wrong("point_to_adjective", "one-matrix-for-both")
+def each_kind_its_own_number():
+    W = [[0, 0], [9, 0], [0, 9], [0, 0]]
+    return W, W
+
+
+@wrong("point_to_adjective", "one-matrix-for-both")
+def one_list_in_both_roles():
+    W = [[9, 0], [0, 9], [0, 9], [9, 0]]
+    return W, [list(row) for row in W]
+
+
+@wrong("point_to_adjective", "drawn-to-itself")
+def nouns_ask_for_nouns():
+    return [[0, 0], [9, 0], [0, 9], [0, 0]], [[0, 0], [9, 0], [0, 3], [0, 0]]
+
+
+@wrong("point_to_adjective", "points-elsewhere")
+def counts_rows_from_one():
+    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [0, 0], [9, 0]]
+
+
+@wrong("point_to_adjective", "points-elsewhere")
+def articles_and_adjectives_alike():
+    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[9, 0], [0, 0], [9, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "negated-scores")
+def one_sign_too_many():
+    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [-9, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "uniform-weights")
+def all_zeros():
+    return [[0.0] * 2 for _ in range(4)], [[0.0] * 2 for _ in range(4)]
+
+
+@wrong("point_to_adjective", "uniform-weights")
+def the_same_zeros_twice():
+    zeros = [[0.0] * 2 for _ in range(4)]
+    return zeros, zeros
+
+
+@wrong("point_to_adjective", "uniform-weights")
+def the_two_columns_never_meet():
+    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [0, 9], [0, 0]]
+
+
+@wrong("point_to_adjective", "uniform-weights")
+def shares_its_rows():
+    W_k = [[0.0] * 2] * 4
+    W_k[2][0] = 9.0
+    return [[9.0, 0.0] for _ in range(4)], W_k
+
+
+@wrong("point_to_adjective", "scores-overflow")
+def as_large_as_it_goes():
+    return [[0, 0], [1e300, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [1e300, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "scores-overflow")
+def opposite_giants():
+    return [[0, 0], [1e300, 1e300], [0, 0], [0, 0]], [[0, 0], [0, 0], [1e300, -1e300], [0, 0]]
+
+
+@wrong("point_to_adjective", "non-finite")
+def infinity():
+    return [[0, 0], [math.inf, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [9, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "non-finite")
+def not_a_number():
+    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[math.nan, 0], [0, 0], [9, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "non-finite")
+def larger_than_a_float():
+    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [10**400, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "wrong-shape")
+def columns_for_rows():
+    return [[0, 9, 0, 0], [0, 0, 0, 0]], [[0, 0, 9, 0], [0, 0, 0, 0]]
+
+
+@wrong("point_to_adjective", "wrong-shape")
+def four_by_four():
+    return [[9.0 * (i == j) for j in range(4)] for i in range(4)], [[0.0] * 4 for _ in range(4)]
+
+
+@wrong("point_to_adjective", "wrong-shape")
+def rows_of_two_lengths():
+    return [[0, 0], [9], [0, 0], [0, 0]], [[0, 0], [0, 0], [9, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "wrong-type")
+def numbers_as_text():
+    return [["0", "0"], ["9", "0"], ["0", "0"], ["0", "0"]], [[0, 0], [0, 0], [9, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "wrong-type")
+def arrays_of_numbers():
+    return [array.array("d", [9.0, 0.0]) for _ in range(4)], [[0, 0], [0, 0], [9, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "wrong-type")
+def values_as_well():
+    W = [[0, 0], [9, 0], [0, 0], [0, 0]]
+    return W, [[0, 0], [0, 0], [9, 0], [0, 0]], W
+
+
+@wrong("point_to_adjective", "wrong-type")
+def rows_as_tuples():
+    return [(0, 0), (9, 0), (0, 0), (0, 0)], [(0, 0), (0, 0), (9, 0), (0, 0)]
+
+
+@right("point_to_adjective")
+def one_entry_each():
+    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [9, 0], [0, 0]]
+
+
+@right("point_to_adjective")
+def everybody_asks():
+    return [[9.0, 0.0] for _ in range(4)], [[0, 0], [0, 0], [9, 0], [0, 0]]
+
+
+@right("point_to_adjective")
+def both_negative():
+    return [[0, 0], [0, -4], [0, 0], [0, 0]], [[1, 1], [2, 1], [3, -4], [5, 0]]
+
+
+@right("point_to_adjective")
+def the_others_are_pushed_away():
+    return [[1, 2], [6, 0], [3, 4], [5, 6]], [[-1, 3], [-1, 2], [0, 1], [-1, 0]]
+
+
+@right("point_to_adjective")
+def one_matrix_with_a_louder_adjective():
+    W = [[0, 0], [1, 0], [9, 0], [0, 0]]
+    return W, W
+
+
+@right("point_to_adjective")
+def huge_and_still_finite():
+    return [[0, 0], [1e300, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [1, 0], [0, 0]]
+
+
+@right("point_to_adjective")
+def just_enough():
+    meet = 2**0.5 * math.log(63)
+    return [[0, 0], [meet, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [1.0001, 0], [0, 0]]
+
+
+@right("point_to_adjective")
+def answers_with_a_list():
+    return [[[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [9, 0], [0, 0]]]

@@ -294,6 +294,28 @@ def non_contiguous_results(q, k, v, attn_mask=None):
     return (v.mT @ a.mT).mT, a
 
 
+@wrong("scaled_dot_product_attention", "root-in-float32")
+def root_of_a_tensor(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / torch.sqrt(torch.tensor(q.shape[-1])), attn_mask)
+    a = no_empty_rows(s.softmax(-1))
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "any-for-all")
+def any_key_hidden(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    empty = (s == -torch.inf).any(dim=-1, keepdim=True)
+    a = s.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "float-mask-hides-only")
+def minus_infinity_alone(q, k, v, attn_mask=None):
+    if attn_mask is not None and attn_mask.dtype != torch.bool:
+        attn_mask = attn_mask != -torch.inf
+    return by_the_book(q, k, v, attn_mask)
+
+
 # SelfAttention -------------------------------------------------------------------------------
 
 
@@ -402,6 +424,25 @@ class OutputProjection(Linears):
         self.W_o = nn.Linear(d_v, d_v, bias=bias)
 
 
+@wrong("SelfAttention", "wrong-structure")
+class FusedProjection(nn.Module):
+    def __init__(self, d, d_k, d_v, bias=False):
+        super().__init__()
+        self.W_qkv, self.widths = nn.Linear(d, 2 * d_k + d_v, bias=bias), (d_k, d_k, d_v)
+
+    def forward(self, x):
+        q, k, v = self.W_qkv(x).split(self.widths, dim=-1)
+        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return a @ v, a
+
+
+@wrong("SelfAttention", "nondeterministic")
+class DropsWeights(Linears):
+    def attend(self, q, k, v, x):
+        a = F.dropout((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1), 0.5)
+        return a @ v, a
+
+
 @wrong("SelfAttention", "wrong-shape")
 class OutputTransposed(Linears):
     def attend(self, q, k, v, x):
@@ -431,6 +472,18 @@ class AxesSwapped(Linears):
 class ByTheBook(Linears):
     def attend(self, q, k, v, x):
         a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return a @ v, a
+
+
+@right("SelfAttention")
+class MaskInABuffer(Linears):
+    def __init__(self, d, d_k, d_v, bias=False):
+        super().__init__(d, d_k, d_v, bias)
+        self.register_buffer("open", torch.ones(64, 64, dtype=torch.bool))
+
+    def attend(self, q, k, v, x):
+        s = q @ k.mT / q.shape[-1] ** 0.5
+        a = s.masked_fill(~self.open[: s.shape[-2], : s.shape[-1]], -torch.inf).softmax(-1)
         return a @ v, a
 
 

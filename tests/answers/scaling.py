@@ -186,6 +186,27 @@ def running_totals(d_k, n_pairs, rng):
     return (squares / n_pairs - (total / n_pairs) ** 2) ** 0.5
 
 
+@wrong("score_std", "summed-over-pairs")
+def summed_down_the_columns(d_k, n_pairs, rng):
+    q = rng.standard_normal((n_pairs, d_k))
+    k = rng.standard_normal((n_pairs, d_k))
+    return float((q * k).sum(axis=0).std())
+
+
+@wrong("score_std", "summed-over-pairs")
+def rows_are_lines(d_k, n_pairs, rng):
+    q = rng.standard_normal((d_k, n_pairs))
+    k = rng.standard_normal((d_k, n_pairs))
+    return float(np.einsum("nd,nd->n", q, k).std())
+
+
+@wrong("score_std", "one-query-for-all")
+def one_reader(d_k, n_pairs, rng):
+    q = rng.standard_normal(d_k)
+    k = rng.standard_normal((n_pairs, d_k))
+    return float((k @ q).std())
+
+
 # softmax_jacobian ----------------------------------------------------------------------------
 
 
@@ -318,6 +339,18 @@ def covariance_of_one_hots(p):
 @right("softmax_jacobian")
 def fortran_order(p):
     return np.asfortranarray(np.diag(p) - np.multiply.outer(p, p))
+
+
+@wrong("softmax_jacobian", "own-share-not-subtracted")
+def p_on_the_diagonal(p):
+    J = -np.outer(p, p)
+    np.fill_diagonal(J, p)
+    return J
+
+
+@wrong("softmax_jacobian", "one-off-the-diagonal")
+def diagonal_rule_everywhere(p):
+    return np.outer(p, 1 - p)
 
 
 # entropy -------------------------------------------------------------------------------------
@@ -577,6 +610,18 @@ def zip_refuses(Q, K):
 @refuses_other_widths
 def array_without_axes(Q, K):
     return np.asarray(Q.shape[-1], dtype=float) ** -0.5
+
+
+@wrong("best_scale", "scale-by-second-axis")
+@refuses_other_widths
+def second_size_of_q(Q, K):
+    return Q.shape[1] ** -0.5
+
+
+@wrong("best_scale", "scale-by-second-axis")
+@refuses_other_widths
+def second_size_of_k(Q, K):
+    return 1 / np.sqrt(K.shape[1])
 
 
 # mistakes in loops ---------------------------------------------------------------------------

@@ -303,6 +303,13 @@ def straight_from_the_formula(scores):
     return [e / total for e in exps]
 
 
+@wrong("softmax", "e-rounded")
+def e_as_the_lesson_prints_it(scores):
+    _refuse(scores)
+    powers = [2.718 ** (s - max(scores)) for s in scores]
+    return [power / sum(powers) for power in powers]
+
+
 @wrong("softmax", "not-the-maximum-subtracted")
 def subtracts_the_minimum(scores):
     _refuse(scores)

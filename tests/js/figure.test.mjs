@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { moved, percent, shade, unanswered, watched } from "../../src/attnlab/figures/live/figure.mjs";
+import { latest, moved, percent, shade, unanswered, watched } from "../../src/attnlab/figures/live/figure.mjs";
 
 const from = (row, column) => ({ row, column });
 
@@ -89,4 +89,19 @@ test("a page that never tells when Python is done waits no longer than its patie
   asking.send("one");
   await new Promise((later) => { setTimeout(later, 20); });
   assert.deepEqual(news, ["asked", "answered"]);
+});
+
+test("one message a frame, with the last of each value", () => {
+  const sent = [];
+  const frames = [];
+  const send = latest((change) => sent.push(change), (frame) => frames.push(frame));
+  send({ d_k: 2 });
+  send({ d_k: 4 });
+  send({ reader: 7 });
+  assert.equal(frames.length, 1);
+  frames.pop()();
+  assert.deepEqual(sent, [{ d_k: 4, reader: 7 }]);
+  send({ d_k: 8 });
+  frames.pop()();
+  assert.deepEqual(sent[1], { d_k: 8 });
 });

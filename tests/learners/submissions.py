@@ -102,8 +102,10 @@ class _Desk:
         [stub] = [cell.source for cell in _released(lesson).cells if name_of(cell) == exercise]
         self.rng = rng
         self.right = _deal(rng, [solution, *(each for each in of_bank if not each.made)])
-        self.wrong = _deal(rng, [each for each in of_bank if each.made])
-        self.unfinished = _deal(rng, list(unfinished(exercise, stub)))
+        left = list(unfinished(exercise, stub))
+        self.unfinished = _deal(rng, left)
+        # Where each wrong answer that we hold is made of parts, none stands in a cell of its own.
+        self.wrong = _deal(rng, [each for each in of_bank if each.made] or left)
 
     def write(self, ability: float) -> Written:
         """Ability is the share of right answers; what is not right is wrong or unfinished."""

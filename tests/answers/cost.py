@@ -1,0 +1,1759 @@
+"""Answers to lesson 11, with PyTorch."""
+
+# A learner's style is not ours, and their mistakes are what this file is for.
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+import math
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from . import Lesson
+from .in_loops import in_arrays
+
+lesson = Lesson("11-cost")
+wrong, right = lesson.wrong, lesson.right
+
+
+# attention_cost ------------------------------------------------------------------------------
+
+
+@right("attention_cost")
+def by_the_formulas(n, d, bytes_per_element=2):
+    return 4 * n * n * d, n * n * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@right("attention_cost")
+def step_by_step(n, d, bytes_per_element=2):
+    scores = n**2 * (d + d)  # d products and as many sums
+    mix = n * d * 2 * n
+    moved = sum(n * d for _ in ("q", "k", "v", "out"))
+    return scores + mix, n**2 * bytes_per_element, moved * bytes_per_element
+
+
+@right("attention_cost")
+def by_shapes(n, d, bytes_per_element=2):
+    q = torch.empty(n, d)
+    numbers = 4 * q.numel()
+    return n * numbers, q.shape[0] ** 2 * bytes_per_element, numbers * bytes_per_element
+
+
+@right("attention_cost")
+def in_floats_first(n, d, bytes_per_element=2):
+    flops = 2 * 2 * math.pow(n, 2) * d
+    return int(flops), int(n**2 * bytes_per_element), int(4.0 * n * d * bytes_per_element)
+
+
+@wrong("attention_cost", "one-product-counted")
+def two_n_n_d(n, d, bytes_per_element=2):
+    return 2 * n**2 * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "one-product-without-additions")
+def n_n_d(n, d, bytes_per_element=2):
+    return n * n * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "projections-counted")
+def whole_layer(n, d, bytes_per_element=2):
+    return 4 * n**2 * d + 8 * n * d**2, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "projections-counted")
+def with_three_projections(n, d, bytes_per_element=2):
+    flops = 3 * 2 * n * d * d + 4 * n * n * d
+    return flops, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "n-not-squared")
+def grows_with_n(n, d, bytes_per_element=2):
+    return 4 * n * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "d-squared")
+def n_d_d(n, d, bytes_per_element=2):
+    return 4 * n * d**2, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "softmax-counted")
+def softmax_too(n, d, bytes_per_element=2):
+    return 4 * n**2 * d + 3 * n**2, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "bytes-not-multiplied")
+def numbers_alone(n, d, bytes_per_element=2):
+    return 4 * n**2 * d, n**2, 4 * n * d
+
+
+@wrong("attention_cost", "score-bytes-not-multiplied")
+def number_of_scores(n, d, bytes_per_element=2):
+    return 4 * n**2 * d, n**2, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "io-bytes-not-multiplied")
+def numbers_moved(n, d, bytes_per_element=2):
+    return 4 * n**2 * d, n**2 * bytes_per_element, 4 * n * d
+
+
+@wrong("attention_cost", "output-not-written")
+def only_read(n, d, bytes_per_element=2):
+    return 4 * n**2 * d, n**2 * bytes_per_element, 3 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "one-matrix-moved")
+def only_once(n, d, bytes_per_element=2):
+    return 4 * n**2 * d, n**2 * bytes_per_element, n * d * bytes_per_element
+
+
+@wrong("attention_cost", "scores-moved")
+def scores_go_through_memory(n, d, bytes_per_element=2):
+    moved = (4 * n * d + 2 * n**2) * bytes_per_element
+    return 4 * n**2 * d, n**2 * bytes_per_element, moved
+
+
+@wrong("attention_cost", "weights-counted-too")
+def scores_and_weights(n, d, bytes_per_element=2):
+    return 4 * n**2 * d, 2 * n**2 * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "swapped-results")
+def io_before_scores(n, d, bytes_per_element=2):
+    return 4 * n**2 * d, 4 * n * d * bytes_per_element, n**2 * bytes_per_element
+
+
+@wrong("attention_cost", "swapped-results")
+def scores_first(n, d, bytes_per_element=2):
+    return n**2 * bytes_per_element, 4 * n**2 * d, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "another-default")
+def four_bytes(n, d, bytes_per_element=4):
+    return 4 * n**2 * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "second-product-as-wide-as-d")
+def wide_second_product(n, d, bytes_per_element=2):
+    return 2 * n * n * d + 2 * n * d * d, n * n * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "one-addition-less")
+def exact_additions(n, d, bytes_per_element=2):
+    flops = n * n * (d + d - 1) + n * d * (n + n - 1)
+    return flops, n * n * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "flops-times-bytes")
+def bytes_everywhere(n, d, bytes_per_element=2):
+    return tuple(each * bytes_per_element for each in (4 * n * n * d, n * n, 4 * n * d))
+
+
+@wrong("attention_cost", "scores-as-wide-as-d")
+def scores_like_queries(n, d, bytes_per_element=2):
+    return 4 * n * n * d, n * d * bytes_per_element, 4 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "bytes-always-2")
+def always_half_precision(n, d, bytes_per_element=2):
+    return 4 * n * n * d, n * n * 2, 4 * n * d * 2
+
+
+@wrong("attention_cost", "raised")
+def no_bytes_taken(n, d):
+    return 4 * n**2 * d, n**2 * 2, 4 * n * d * 2
+
+
+# merge_softmax -------------------------------------------------------------------------------
+
+
+@right("merge_softmax")
+def by_where(m1, s1, o1, m2, s2, o2):
+    m = torch.maximum(m1, m2)
+    shift = torch.where(m == -torch.inf, torch.zeros_like(m), m)
+    a, b = torch.exp(m1 - shift), torch.exp(m2 - shift)
+    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
+
+
+@right("merge_softmax")
+def factors_filled_in(m1, s1, o1, m2, s2, o2):
+    m = torch.max(m1, m2)
+    a = (m1 - m).masked_fill(m1.isneginf(), -torch.inf).exp()
+    b = (m2 - m).masked_fill(m2.isneginf(), -torch.inf).exp()
+    return m, s1 * a + s2 * b, o1 * a.unsqueeze(-1) + o2 * b.unsqueeze(-1)
+
+
+@right("merge_softmax")
+def nan_to_num(m1, s1, o1, m2, s2, o2):
+    m = torch.maximum(m1, m2)
+    a, b = (torch.nan_to_num((each - m).exp(), nan=0.0) for each in (m1, m2))
+    o = torch.einsum("...,...v->...v", a, o1) + torch.einsum("...,...v->...v", b, o2)
+    return m, s1 * a + s2 * b, o
+
+
+@right("merge_softmax")
+def one_factor(m1, s1, o1, m2, s2, o2):
+    """The larger part stays as it is, the smaller one shrinks."""
+    first = m1 >= m2
+    shrink = torch.exp(-(m1 - m2).abs()).nan_to_num(0.0)
+    a, b = torch.where(first, 1.0, shrink).to(s1), torch.where(first, shrink, 1.0).to(s1)
+    m = torch.where(first, m1, m2)
+    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
+
+
+@right("merge_softmax")
+def stacked(m1, s1, o1, m2, s2, o2):
+    ms = torch.stack((m1, m2))
+    m = ms.max(dim=0).values
+    shares = torch.exp(ms - m.clamp(min=-1e300 if m.dtype == torch.float64 else -1e38))
+    s = (shares * torch.stack((s1, s2))).sum(0)
+    return m, s, (shares.unsqueeze(-1) * torch.stack((o1, o2))).sum(0)
+
+
+def merged(top, shrink, m1, s1, o1, m2, s2, o2):
+    m = top(m1, m2)
+    a, b = shrink(m1, m), shrink(m2, m)
+    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
+
+
+def safely(old, new):
+    return (old - torch.where(new == -torch.inf, 0.0, new)).exp()
+
+
+@wrong("merge_softmax", "parts-not-rescaled")
+def added(m1, s1, o1, m2, s2, o2):
+    return torch.maximum(m1, m2), s1 + s2, o1 + o2
+
+
+@wrong("merge_softmax", "sum-not-rescaled")
+def sums_added(m1, s1, o1, m2, s2, o2):
+    m, _, o = by_where(m1, s1, o1, m2, s2, o2)
+    return m, s1 + s2, o
+
+
+@wrong("merge_softmax", "output-not-rescaled")
+def outputs_added(m1, s1, o1, m2, s2, o2):
+    m, s, _ = by_where(m1, s1, o1, m2, s2, o2)
+    return m, s, o1 + o2
+
+
+@wrong("merge_softmax", "one-part-rescaled")
+def as_if_the_second_were_larger(m1, s1, o1, m2, s2, o2):
+    m = torch.maximum(m1, m2)
+    a = safely(m1, m)
+    return m, a * s1 + s2, a[..., None] * o1 + o2
+
+
+@wrong("merge_softmax", "one-part-rescaled")
+def as_if_the_first_were_larger(m1, s1, o1, m2, s2, o2):
+    m = torch.maximum(m1, m2)
+    b = safely(m2, m)
+    return m, s1 + b * s2, o1 + b[..., None] * o2
+
+
+@wrong("merge_softmax", "rescaled-the-wrong-way")
+def grows(m1, s1, o1, m2, s2, o2):
+    return merged(torch.maximum, lambda old, new: (new - old).exp(), m1, s1, o1, m2, s2, o2)
+
+
+@wrong("merge_softmax", "factors-swapped")
+def the_others_factor(m1, s1, o1, m2, s2, o2):
+    m = torch.maximum(m1, m2)
+    a, b = safely(m2, m), safely(m1, m)
+    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
+
+
+@wrong("merge_softmax", "smaller-maximum")
+def minimum(m1, s1, o1, m2, s2, o2):
+    return merged(torch.minimum, lambda old, new: (old - new).exp(), m1, s1, o1, m2, s2, o2)
+
+
+@wrong("merge_softmax", "maximum-of-first")
+def first_maximum(m1, s1, o1, m2, s2, o2):
+    b = (m2 - m1).exp()
+    return m1, s1 + b * s2, o1 + b[..., None] * o2
+
+
+@wrong("merge_softmax", "maximum-of-second")
+def second_maximum(m1, s1, o1, m2, s2, o2):
+    a = (m1 - m2).exp()
+    return m2, s2 + a * s1, o2 + a[..., None] * o1
+
+
+@wrong("merge_softmax", "maxima-added")
+def sum_of_maxima(m1, s1, o1, m2, s2, o2):
+    return merged(torch.add, lambda old, new: (old - new).exp(), m1, s1, o1, m2, s2, o2)
+
+
+@wrong("merge_softmax", "maximum-of-all")
+def one_for_all_rows(m1, s1, o1, m2, s2, o2):
+    m = torch.full_like(m1, max(m1.max().item(), m2.max().item()))
+    a, b = (m1 - m).exp(), (m2 - m).exp()
+    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
+
+
+@wrong("merge_softmax", "divided-too-soon")
+def averages(m1, s1, o1, m2, s2, o2):
+    m, s, o = by_where(m1, s1, o1, m2, s2, o2)
+    return m, s, o / s.unsqueeze(-1)
+
+
+@wrong("merge_softmax", "parts-divided")
+def takes_them_for_averages(m1, s1, o1, m2, s2, o2):
+    return by_where(m1, s1, o1 / s1.unsqueeze(-1), m2, s2, o2 / s2.unsqueeze(-1))
+
+
+@wrong("merge_softmax", "unstable-softmax")
+def powers_of_the_maxima(m1, s1, o1, m2, s2, o2):
+    m = torch.maximum(m1, m2)
+    whole, a, b = m.exp(), m1.exp(), m2.exp()
+    s, o = a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
+    return m, s / whole, o / whole[..., None]
+
+
+@wrong("merge_softmax", "empty-part-is-nan")
+def as_in_the_paper(m1, s1, o1, m2, s2, o2):
+    m = torch.maximum(m1, m2)
+    a, b = torch.exp(m1 - m), torch.exp(m2 - m)
+    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
+
+
+@wrong("merge_softmax", "empty-maximum-lost")
+def maximum_of_zero(m1, s1, o1, m2, s2, o2):
+    m = torch.maximum(m1, m2)
+    m = torch.where(m.isinf(), 0.0, m)
+    a, b = torch.exp(m1 - m), torch.exp(m2 - m)
+    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
+
+
+@wrong("merge_softmax", "swapped-results")
+def sum_first(m1, s1, o1, m2, s2, o2):
+    m, s, o = by_where(m1, s1, o1, m2, s2, o2)
+    return s, m, o
+
+
+@wrong("merge_softmax", "log-sum-for-maximum")
+def logsumexp(m1, s1, o1, m2, s2, o2):
+    _, s, o = by_where(m1, s1, o1, m2, s2, o2)
+    return torch.logaddexp(m1 + s1.log(), m2 + s2.log()), s, o
+
+
+@wrong("merge_softmax", "taken-for-averages")
+def multiplies_by_the_sums(m1, s1, o1, m2, s2, o2):
+    m = torch.maximum(m1, m2)
+    a, b = (s * safely(old, m) for s, old in ((s1, m1), (s2, m2)))
+    return m, a + b, a[..., None] * o1 + b[..., None] * o2
+
+
+@right("merge_softmax")
+def by_distance_of_maxima(m1, s1, o1, m2, s2, o2):
+    shrink = (-(m1 - m2).abs()).exp().nan_to_num(0.0)
+    a, b = torch.where(m1 < m2, shrink, 1.0), torch.where(m1 < m2, 1.0, shrink)
+    s = a * s1 + b * s2
+    o = torch.einsum("...,...v->...v", a, o1) + torch.einsum("...,...v->...v", b, o2)
+    return torch.maximum(m1, m2), s, o
+
+
+@wrong("merge_softmax", "raised")
+def factors_do_not_fit(m1, s1, o1, m2, s2, o2):
+    m = torch.maximum(m1, m2)
+    a, b = torch.exp(m1 - m), torch.exp(m2 - m)
+    return m, a * s1 + b * s2, a * o1 + b * o2
+
+
+@wrong("merge_softmax", "mutated-input")
+def in_place(m1, s1, o1, m2, s2, o2):
+    m, s, o = by_where(m1, s1, o1, m2, s2, o2)
+    s1.mul_(2.0)
+    return m, s, o
+
+
+# sliding_window_mask -------------------------------------------------------------------------
+
+
+def checked(window):
+    if window < 1:
+        raise ValueError(f"window = {window}")
+
+
+def distances(n):
+    i = torch.arange(n)
+    return i.unsqueeze(1) - i.unsqueeze(0)
+
+
+@right("sliding_window_mask")
+def by_distance(n, window):
+    checked(window)
+    back = distances(n)
+    return (back >= 0) & (back < window)
+
+
+@right("sliding_window_mask")
+def by_triangles(n, window):
+    checked(window)
+    return torch.ones(n, n).tril().bool() & torch.ones(n, n).triu(-window + 1).bool()
+
+
+@right("sliding_window_mask")
+def by_difference_of_triangles(n, window):
+    checked(window)
+    past = torch.tril(torch.ones(n, n, dtype=torch.bool))
+    return past ^ torch.tril(past, diagonal=-window)
+
+
+@right("sliding_window_mask")
+def in_loops(n, window):
+    checked(window)
+    mask = torch.zeros(n, n, dtype=torch.bool)
+    for i in range(n):
+        mask[i, max(0, i - window + 1) : i + 1] = True
+    return mask
+
+
+@right("sliding_window_mask")
+def from_lists(n, window):
+    checked(window)
+    return torch.tensor([[0 <= i - j < window for j in range(n)] for i in range(n)])
+
+
+@wrong("sliding_window_mask", "window-off-by-one")
+def one_more(n, window):
+    checked(window)
+    return torch.ones(n, n).tril().triu(-window).bool()
+
+
+@wrong("sliding_window_mask", "window-one-short")
+def one_less(n, window):
+    checked(window)
+    return torch.ones(n, n).tril().triu(2 - window).bool()
+
+
+@wrong("sliding_window_mask", "itself-not-seen")
+def strictly_before(n, window):
+    checked(window)
+    back = distances(n)
+    return (back > 0) & (back < window)
+
+
+@wrong("sliding_window_mask", "itself-not-seen")
+def the_window_before(n, window):
+    checked(window)
+    back = distances(n)
+    return (back > 0) & (back <= window)
+
+
+@wrong("sliding_window_mask", "both-sides")
+def absolute(n, window):
+    checked(window)
+    return distances(n).abs() < window
+
+
+@wrong("sliding_window_mask", "both-sides")
+def around(n, window):
+    checked(window)
+    return distances(n).abs() <= window // 2
+
+
+@wrong("sliding_window_mask", "looks-ahead")
+def transposed(n, window):
+    return by_distance(n, window).T
+
+
+@wrong("sliding_window_mask", "future-open")
+def not_too_old(n, window):
+    checked(window)
+    return distances(n) < window
+
+
+@wrong("sliding_window_mask", "window-ignored")
+def causal(n, window):
+    checked(window)
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
+@wrong("sliding_window_mask", "mask-inverted")
+def blocked(n, window):
+    return ~by_distance(n, window)
+
+
+@wrong("sliding_window_mask", "in-blocks")
+def pieces(n, window):
+    checked(window)
+    piece = torch.arange(n) // window
+    return (piece[:, None] == piece) & (distances(n) >= 0)
+
+
+@wrong("sliding_window_mask", "edge-only")
+def one_diagonal(n, window):
+    checked(window)
+    return distances(n) == window - 1
+
+
+@wrong("sliding_window_mask", "slice-from-below-0")
+def slices(n, window):
+    checked(window)
+    mask = torch.zeros(n, n, dtype=torch.bool)
+    for i in range(n):
+        mask[i, i - window + 1 : i + 1] = True
+    return mask
+
+
+@wrong("sliding_window_mask", "wrong-dtype")
+def zeros_and_ones(n, window):
+    return by_distance(n, window).float()
+
+
+@wrong("sliding_window_mask", "not-raised")
+def accepts_any(n, window):
+    back = distances(n)
+    return (back >= 0) & (back < window)
+
+
+@wrong("sliding_window_mask", "not-raised")
+def accepts_zero(n, window):
+    if window < 0:
+        raise ValueError("below 0")
+    back = distances(n)
+    return (back >= 0) & (back < window)
+
+
+# linear_attention ----------------------------------------------------------------------------
+
+
+def phi(x):
+    return F.elu(x) + 1
+
+
+def shares(pairs):
+    return pairs / pairs.sum(-1, keepdim=True)
+
+
+@right("linear_attention")
+def parallel(q, k, v):
+    return shares((phi(q) @ phi(k).transpose(-2, -1)).tril()) @ v
+
+
+@right("linear_attention")
+def recurrent(q, k, v):
+    q, k = phi(q), phi(k)
+    state = torch.zeros(*q.shape[:-2], q.shape[-1], v.shape[-1], dtype=q.dtype)
+    total = torch.zeros(*q.shape[:-2], q.shape[-1], dtype=q.dtype)
+    outs = []
+    for i in range(q.shape[-2]):
+        state = state + k[..., i, :, None] * v[..., i, None, :]
+        total = total + k[..., i, :]
+        up = torch.einsum("...k,...kv->...v", q[..., i, :], state)
+        outs.append(up / (q[..., i, :] * total).sum(-1, keepdim=True))
+    return torch.stack(outs, dim=-2)
+
+
+@right("linear_attention")
+def running_sums(q, k, v):
+    q, k = phi(q), phi(k)
+    state = torch.einsum("...nk,...nv->...nkv", k, v).cumsum(-3)
+    up = torch.einsum("...nk,...nkv->...nv", q, state)
+    return up / torch.einsum("...nk,...nk->...n", q, k.cumsum(-2)).unsqueeze(-1)
+
+
+@right("linear_attention")
+def ones_beside_the_values(q, k, v):
+    """The sum of the weights is one more column of the values."""
+    q, k = (torch.where(x > 0, x + 1, x.clamp(max=0).exp()) for x in (q, k))
+    mask = torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool).tril()
+    pairs = (q @ k.mT).masked_fill(~mask, 0.0)
+    both = pairs @ torch.cat([v, torch.ones_like(v[..., :1])], -1)
+    return both[..., :-1] / both[..., -1:]
+
+
+@right("linear_attention")
+def in_place_state(q, k, v):
+    q, k = torch.nn.functional.elu(q) + 1.0, torch.nn.functional.elu(k) + 1.0
+    state = q.new_zeros((*q.shape[:-2], q.shape[-1], v.shape[-1]))
+    total = q.new_zeros((*q.shape[:-2], q.shape[-1], 1))
+    out = torch.empty_like(v)
+    for i in range(q.shape[-2]):
+        state += k[..., i : i + 1, :].mT @ v[..., i : i + 1, :]
+        total += k[..., i : i + 1, :].mT
+        asked = q[..., i : i + 1, :]
+        out[..., i : i + 1, :] = (asked @ state) / (asked @ total)
+    return out
+
+
+@wrong("linear_attention", "softmax-attention")
+def with_softmax(q, k, v):
+    mask = torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool).tril()
+    return (q @ k.mT).masked_fill(~mask, -torch.inf).softmax(-1) @ v
+
+
+@wrong("linear_attention", "softmax-attention")
+def with_scaled_softmax(q, k, v):
+    mask = torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool).tril()
+    return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~mask, -torch.inf).softmax(-1) @ v
+
+
+@wrong("linear_attention", "softmax-of-features")
+def softmax_as_well(q, k, v):
+    return with_softmax(phi(q), phi(k), v)
+
+
+@wrong("linear_attention", "features-missing")
+def plain_products(q, k, v):
+    return shares((q @ k.mT).tril()) @ v
+
+
+@wrong("linear_attention", "one-missing")
+def elu_alone(q, k, v):
+    return shares((F.elu(q) @ F.elu(k).mT).tril()) @ v
+
+
+@wrong("linear_attention", "relu-features")
+def relu(q, k, v):
+    return shares((F.relu(q) @ F.relu(k).mT).tril()) @ v
+
+
+@wrong("linear_attention", "relu-features")
+def relu_and_one(q, k, v):
+    return shares(((F.relu(q) + 1) @ (F.relu(k) + 1).mT).tril()) @ v
+
+
+@wrong("linear_attention", "exponential-features")
+def exponentials(q, k, v):
+    return shares((q.exp() @ k.exp().mT).tril()) @ v
+
+
+@wrong("linear_attention", "one-inside")
+def elu_of_one_more(q, k, v):
+    return shares((F.elu(q + 1) @ F.elu(k + 1).mT).tril()) @ v
+
+
+@wrong("linear_attention", "queries-without-features")
+def keys_only(q, k, v):
+    return shares((q @ phi(k).mT).tril()) @ v
+
+
+@wrong("linear_attention", "keys-without-features")
+def queries_only(q, k, v):
+    return shares((phi(q) @ k.mT).tril()) @ v
+
+
+@wrong("linear_attention", "scaled-features")
+def scaled_queries(q, k, v):
+    return parallel(q / q.shape[-1] ** 0.5, k, v)
+
+
+@wrong("linear_attention", "scaled-features")
+def both_scaled(q, k, v):
+    root = q.shape[-1] ** 0.25
+    return parallel(q / root, k / root, v)
+
+
+@wrong("linear_attention", "not-normalised")
+def weighted_sum(q, k, v):
+    return (phi(q) @ phi(k).mT).tril() @ v
+
+
+@wrong("linear_attention", "normalised-over-all")
+def all_in_the_divisor(q, k, v):
+    q, k = phi(q), phi(k)
+    return (q @ k.mT).tril() @ v / (q * k.sum(-2, keepdim=True)).sum(-1, keepdim=True)
+
+
+def in_sums(along=-3, sum_along=-2, divisor=lambda fq, z: (fq * z).sum(-1, keepdim=True)):
+    def linear_attention(q, k, v):
+        fq, fk = phi(q), phi(k)
+        sums = (fk.unsqueeze(-1) * v.unsqueeze(-2)).cumsum(along)
+        return (fq.unsqueeze(-2) @ sums).squeeze(-2) / divisor(fq, fk.cumsum(sum_along))
+
+    return linear_attention
+
+
+wrong("linear_attention", "running-sum-along-another-axis", "d_k")(in_sums(along=-2))
+wrong("linear_attention", "running-sum-along-another-axis", "batch")(in_sums(0, 0))
+wrong("linear_attention", "running-sum-along-another-axis", "axis 1")(in_sums(1, 1))
+wrong("linear_attention", "divided-without-query", "z alone")(
+    in_sums(divisor=lambda fq, z: z.sum(-1, keepdim=True))
+)
+
+
+@wrong("linear_attention", "values-over-all")
+def one_sum_for_all_rows(q, k, v):
+    fq, fk = phi(q), phi(k)
+    return fq @ (fk.mT @ v) / (fq * fk.cumsum(-2)).sum(-1, keepdim=True)
+
+
+@wrong("linear_attention", "sum-held-above")
+def clamped(q, k, v):
+    fq, fk = phi(q), phi(k)
+    return (fq @ fk.mT).tril() @ v / (fq * fk.cumsum(-2)).sum(-1, keepdim=True).clamp(min=1e-6)
+
+
+@wrong("linear_attention", "not-causal")
+def everything_at_once(q, k, v):
+    q, k = phi(q), phi(k)
+    return q @ (k.mT @ v) / (q @ k.sum(-2, keepdim=True).mT)
+
+
+@wrong("linear_attention", "itself-not-seen")
+def reads_before_it_writes(q, k, v):
+    return shares((phi(q) @ phi(k).mT).tril(-1)) @ v
+
+
+@wrong("linear_attention", "future-for-past")
+def upper_triangle(q, k, v):
+    return shares((phi(q) @ phi(k).mT).triu()) @ v
+
+
+@wrong("linear_attention", "epsilon-added")
+def epsilon(q, k, v):
+    pairs = (phi(q) @ phi(k).mT).tril()
+    return pairs @ v / (pairs.sum(-1, keepdim=True) + 1e-6)
+
+
+@wrong("linear_attention", "epsilon-added")
+def small_epsilon(q, k, v):
+    pairs = (phi(q) @ phi(k).mT).tril()
+    return pairs @ v / (pairs.sum(-1, keepdim=True) + 1e-10)
+
+
+@wrong("linear_attention", "divided-by-count")
+def mean_so_far(q, k, v):
+    n = q.shape[-2]
+    return (phi(q) @ phi(k).mT).tril() @ v / torch.arange(1, n + 1).to(v).unsqueeze(-1)
+
+
+@wrong("linear_attention", "uniform-weights")
+def plain_mean(q, k, v):
+    n = q.shape[-2]
+    return v.cumsum(-2) / torch.arange(1, n + 1).to(v).unsqueeze(-1)
+
+
+@wrong("linear_attention", "keys-as-values")
+def mixes_keys(q, k, v):
+    return parallel(q, k, k)
+
+
+@wrong("linear_attention", "keys-as-values")
+def mixes_features(q, k, v):
+    return parallel(q, k, phi(k))
+
+
+@wrong("linear_attention", "values-with-features")
+def mixes_features_of_values(q, k, v):
+    return parallel(q, k, phi(v))
+
+
+@wrong("linear_attention", "mutated-input")
+def elu_in_place(q, k, v):
+    q, k = F.elu_(q) + 1, F.elu_(k) + 1
+    return shares((q @ k.mT).tril()) @ v
+
+
+# tiled_attention -----------------------------------------------------------------------------
+
+
+def positive(block_size):
+    if block_size < 1:
+        raise ValueError(f"block_size = {block_size}")
+
+
+def hidden(i, j, rows, columns):
+    """True = blocked: keys from j on that come after queries from i on."""
+    return torch.arange(j, j + columns)[None, :] > torch.arange(i, i + rows)[:, None]
+
+
+@right("tiled_attention")
+def running(q, k, v, block_size, causal=False):
+    positive(block_size)
+    n, m, scale = q.shape[-2], k.shape[-2], q.shape[-1] ** -0.5
+    outs = []
+    for i in range(0, n, block_size):
+        qi = q[..., i : i + block_size, :]
+        top = torch.full(qi.shape[:-1], -torch.inf, dtype=q.dtype).unsqueeze(-1)
+        total = torch.zeros_like(top)
+        out = torch.zeros(*qi.shape[:-1], v.shape[-1], dtype=q.dtype)
+        for j in range(0, m, block_size):
+            if causal and j > i + block_size - 1:
+                break
+            kj, vj = k[..., j : j + block_size, :], v[..., j : j + block_size, :]
+            s = qi @ kj.mT * scale
+            if causal:
+                s = s.masked_fill(hidden(i, j, *s.shape[-2:]), -torch.inf)
+            new = torch.maximum(top, s.amax(-1, keepdim=True))
+            p, shrink = torch.exp(s - new), torch.exp(top - new)
+            total = total * shrink + p.sum(-1, keepdim=True)
+            out = out * shrink + p @ vj
+            top = new
+        outs.append(out / total)
+    return torch.cat(outs, dim=-2)
+
+
+@right("tiled_attention")
+def parts_merged(q, k, v, block_size, causal=False):
+    positive(block_size)
+    rows = []
+    for i, qi in zip(range(0, q.shape[-2], block_size), q.split(block_size, -2), strict=True):
+        whole = None
+        for j, (kj, vj) in enumerate(
+            zip(k.split(block_size, -2), v.split(block_size, -2), strict=True)
+        ):
+            s = qi @ kj.mT / math.sqrt(q.size(-1))
+            if causal:
+                s = s.masked_fill(hidden(i, j * block_size, *s.shape[-2:]), -torch.inf)
+            m = s.max(-1).values
+            e = torch.exp(s - m.nan_to_num(neginf=0.0)[..., None])
+            part = (m, e.sum(-1), e @ vj)
+            whole = part if whole is None else by_where(*whole, *part)
+        rows.append(whole[2] / whole[1][..., None])
+    return torch.cat(rows, -2)
+
+
+@right("tiled_attention")
+def by_logsumexp(q, k, v, block_size, causal=False):
+    positive(block_size)
+    out = torch.empty(*q.shape[:-1], v.shape[-1], dtype=v.dtype)
+    for i in range(0, q.shape[-2], block_size):
+        qi = q[..., i : i + block_size, :]
+        so_far, lse = 0.0, None
+        for j in range(0, k.shape[-2], block_size):
+            if causal and j >= i + qi.shape[-2]:
+                continue
+            s = torch.einsum("...nk,...mk->...nm", qi, k[..., j : j + block_size, :])
+            s = s / q.shape[-1] ** 0.5
+            if causal:
+                s = s.masked_fill(hidden(i, j, *s.shape[-2:]), -1e30)
+            mine = s.logsumexp(-1, keepdim=True)
+            new = mine if lse is None else torch.logaddexp(lse, mine)
+            tile = (s - new).exp() @ v[..., j : j + block_size, :]
+            so_far = tile if lse is None else so_far * (lse - new).exp() + tile
+            lse = new
+        out[..., i : i + block_size, :] = so_far
+    return out
+
+
+@right("tiled_attention")
+def keys_outside(q, k, v, block_size, causal=False):
+    """The order of the first FlashAttention: each tile of keys meets all tiles of queries."""
+    positive(block_size)
+    n, m = q.shape[-2], k.shape[-2]
+    starts = range(0, n, block_size)
+    tops = dict.fromkeys(starts)
+    totals, outs = {}, {}
+    for j in range(0, m, block_size):
+        kj, vj = k[..., j : j + block_size, :], v[..., j : j + block_size, :]
+        for i in starts:
+            qi = q[..., i : i + block_size, :]
+            if causal and j > i + qi.shape[-2] - 1:
+                continue
+            s = (qi * q.shape[-1] ** -0.5) @ kj.transpose(-1, -2)
+            if causal:
+                s = torch.where(hidden(i, j, *s.shape[-2:]), -torch.inf, s)
+            if tops[i] is None:
+                tops[i] = s.max(dim=-1, keepdim=True)[0]
+                p = (s - tops[i]).exp()
+                totals[i], outs[i] = p.sum(dim=-1, keepdim=True), p @ vj
+                continue
+            new = torch.max(tops[i], s.max(dim=-1, keepdim=True)[0])
+            old, p = (tops[i] - new).exp(), (s - new).exp()
+            totals[i] = old * totals[i] + p.sum(dim=-1, keepdim=True)
+            outs[i] = old * outs[i] + p @ vj
+            tops[i] = new
+    return torch.cat([outs[i] / totals[i] for i in starts], dim=-2)
+
+
+@right("tiled_attention")
+def maxima_first(q, k, v, block_size, causal=False):
+    """Twice through the keys: once for the maxima, once for the sums."""
+    positive(block_size)
+
+    def tiles(i, qi):
+        for j in range(0, k.shape[-2], block_size):
+            s = qi @ k[..., j : j + block_size, :].mT / q.shape[-1] ** 0.5
+            if causal:
+                s = s.masked_fill(hidden(i, j, *s.shape[-2:]), -torch.inf)
+            yield s, v[..., j : j + block_size, :]
+
+    outs = []
+    for i in range(0, q.shape[-2], block_size):
+        qi = q[..., i : i + block_size, :]
+        top = torch.stack([s.amax(-1) for s, _ in tiles(i, qi)]).amax(0)[..., None].detach()
+        up, total = 0, 0
+        for s, vj in tiles(i, qi):
+            p = torch.exp(s - top)
+            up, total = up + p @ vj, total + p.sum(-1, keepdim=True)
+        outs.append(up / total)
+    return torch.cat(outs, dim=-2)
+
+
+@right("tiled_attention")
+def padded_and_hidden(q, k, v, block_size, causal=False):
+    """Keys are filled up to whole tiles, and what fills them up is blocked."""
+    positive(block_size)
+    n, m = q.shape[-2], k.shape[-2]
+    block_size = min(block_size, max(n, m))
+    missing = (block_size - m % block_size) % block_size
+    k, v = F.pad(k, (0, 0, 0, missing)), F.pad(v, (0, 0, 0, missing))
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError("a value for each key")
+    outs = []
+    for i in range(0, n, block_size):
+        qi = q[..., i : i + block_size, :]
+        places = torch.arange(i, i + qi.shape[-2])[:, None]
+        top, total, out = None, None, None
+        for t in range(k.shape[-2] // block_size):
+            here = slice(t * block_size, (t + 1) * block_size)
+            keys = torch.arange(here.start, here.stop)
+            s = qi @ k[..., here, :].mT / q.shape[-1] ** 0.5
+            s = s.masked_fill((keys >= m) | ((keys > places) & causal), -torch.inf)
+            new = s.amax(-1, keepdim=True) if top is None else torch.maximum(top, s.amax(-1, True))
+            p = (s - new).exp()
+            if top is None:
+                total, out = p.sum(-1, keepdim=True), p @ v[..., here, :]
+            else:
+                shrink = (top - new).exp()
+                total = total * shrink + p.sum(-1, keepdim=True)
+                out = out * shrink + p @ v[..., here, :]
+            top = new
+        outs.append(out / total)
+    return torch.cat(outs, -2)
+
+
+@right("tiled_attention")
+def sentence_by_sentence(q, k, v, block_size, causal=False):
+    if q.dim() > 2:
+        each = zip(q, k, v, strict=True)
+        return torch.stack([sentence_by_sentence(*one, block_size, causal) for one in each])
+    return running(q, k, v, block_size, causal)
+
+
+def tiled(
+    q,
+    k,
+    v,
+    block_size,
+    causal,
+    *,
+    rows=lambda n, b: range(0, n, b),
+    columns=lambda m, b: range(0, m, b),
+    block=hidden,
+    skip=lambda i, j, b: False,
+    scale=lambda d_k, b: d_k**-0.5,
+    new_top=lambda top, s: torch.maximum(top, s.amax(-1, keepdim=True)),
+    measured=lambda s, new: (s - new).exp(),
+    old_sum=lambda top, new: (top - new).exp(),
+    old_out=lambda top, new: (top - new).exp(),
+    after=lambda out, total: out,
+    end=lambda out, total: out / total,
+):
+    """The loop that most write, with one thing in it changed."""
+    positive(block_size)
+    d_k = q.shape[-1]
+    result = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=q.dtype)
+    for i in rows(q.shape[-2], block_size):
+        qi = q[..., i : i + block_size, :]
+        top = torch.full((*qi.shape[:-1], 1), -torch.inf, dtype=q.dtype)
+        total = torch.zeros_like(top)
+        out = torch.zeros(*qi.shape[:-1], v.shape[-1], dtype=q.dtype)
+        for j in columns(k.shape[-2], block_size):
+            if causal and skip(i, j, block_size):
+                continue
+            s = qi @ k[..., j : j + block_size, :].mT * scale(d_k, block_size)
+            if causal:
+                s = s.masked_fill(block(i, j, *s.shape[-2:]), -torch.inf)
+            new = new_top(top, s)
+            p = measured(s, new)
+            total = total * old_sum(top, new) + p.sum(-1, keepdim=True)
+            out = after(out * old_out(top, new) + p @ v[..., j : j + block_size, :], total)
+            top = new
+        result[..., i : i + block_size, :] = end(out, total)
+    return result
+
+
+def changed(slug, label, **parts):
+    """File the loop with these parts."""
+
+    def tiled_attention(q, k, v, block_size, causal=False):
+        return tiled(q, k, v, block_size, causal, **parts)
+
+    wrong("tiled_attention", slug, label)(tiled_attention)
+
+
+def one(top, new):
+    return torch.ones_like(top)
+
+
+def bigger(top, new):
+    return torch.where(top.isinf(), 0.0, (new - top).exp())
+
+
+def whole(length, b):
+    return range(0, length // b * b, b)
+
+
+def places(i, j, rows, columns):
+    return torch.arange(i, i + rows)[:, None], torch.arange(j, j + columns)[None]
+
+
+changed("sum-not-rescaled", "the sum as it was", old_sum=one)
+changed("output-not-rescaled", "the output as it was", old_out=one)
+changed("nothing-rescaled", "both as they were", old_sum=one, old_out=one)
+changed(
+    "nothing-rescaled",
+    "each tile by its own maximum",
+    old_sum=one,
+    old_out=one,
+    measured=lambda s, new: (s - s.amax(-1, keepdim=True)).exp(),
+)
+changed(
+    "tile-measured-against-itself",
+    "new tile by its own maximum",
+    measured=lambda s, new: (s - s.amax(-1, keepdim=True)).exp(),
+)
+changed("rescaled-the-wrong-way", "grows", old_sum=bigger, old_out=bigger)
+changed(
+    "divided-too-soon",
+    "in each tile",
+    after=lambda out, total: out / total,
+    end=lambda out, total: out,
+)
+changed("divided-too-soon", "in each tile and at the end", after=lambda out, total: out / total)
+changed("never-divided", "no division", end=lambda out, total: out)
+changed(
+    "unstable-softmax",
+    "no maximum",
+    new_top=lambda top, s: torch.zeros_like(top),
+)
+changed(
+    "maximum-not-updated",
+    "the first tile's",
+    new_top=lambda top, s: torch.where(top.isinf(), s.amax(-1, keepdim=True), top),
+)
+changed(
+    "maximum-of-the-tile",
+    "the tile's own",
+    new_top=lambda top, s: s.amax(-1, keepdim=True),
+)
+changed(
+    "maximum-of-all-rows",
+    "of all rows",
+    new_top=lambda top, s: torch.maximum(top, s.amax((-1, -2), keepdim=True)),
+)
+changed("first-tile-only", "breaks", columns=lambda m, b: [0])
+changed("last-tile-only", "begins anew", columns=lambda m, b: [(m - 1) // b * b])
+changed("rest-left-out", "whole tiles of keys", columns=whole)
+changed("rest-of-queries-left-out", "whole tiles of queries", rows=whole)
+changed("rest-left-out", "whole tiles", rows=whole, columns=whole)
+changed("scale-by-block", "root of the block", scale=lambda d_k, b: b**-0.5)
+changed(
+    "mask-missing",
+    "ignores causal",
+    block=lambda i, j, rows, columns: torch.zeros(rows, columns, dtype=torch.bool),
+)
+changed(
+    "mask-in-each-tile",
+    "a triangle in each",
+    block=lambda i, j, rows, columns: torch.ones(rows, columns).triu(1).bool(),
+)
+changed(
+    "query-places-begin-anew",
+    "tiles of queries, each as if it were the first",
+    block=lambda i, j, rows, columns: hidden(0, j, rows, columns),
+)
+changed(
+    "key-places-begin-anew",
+    "tiles of keys, each as if it were the first",
+    block=lambda i, j, rows, columns: hidden(i, 0, rows, columns),
+)
+changed(
+    "maximum-begins-at-0",
+    "zeros for all three",
+    new_top=lambda top, s: torch.maximum(top.clamp(min=0.0), s.amax(-1, keepdim=True)),
+)
+changed(
+    "no-triangle-inside",
+    "skips and no more",
+    block=lambda i, j, rows, columns: torch.zeros(rows, columns, dtype=torch.bool),
+    skip=lambda i, j, b: j > i,
+)
+changed("diagonal-tile-skipped", "skips from the diagonal", skip=lambda i, j, b: j >= i)
+changed(
+    "mask-off-by-one",
+    "sees the next",
+    block=lambda i, j, rows, columns: (
+        places(i, j, rows, columns)[1] > places(i, j, rows, columns)[0] + 1
+    ),
+)
+changed(
+    "mask-off-by-one",
+    "does not see itself",
+    block=lambda i, j, rows, columns: (
+        places(i, j, rows, columns)[1] >= places(i, j, rows, columns)[0]
+    ),
+)
+changed(
+    "mask-transposed",
+    "sees the future",
+    block=lambda i, j, rows, columns: (
+        places(i, j, rows, columns)[1] < places(i, j, rows, columns)[0]
+    ),
+)
+
+
+@wrong("tiled_attention", "mask-bottom-right")
+def bottom_right(q, k, v, block_size, causal=False):
+    ahead = k.shape[-2] - q.shape[-2]
+    return tiled(
+        q,
+        k,
+        v,
+        block_size,
+        causal,
+        block=lambda i, j, rows, columns: hidden(i + ahead, j, rows, columns),
+    )
+
+
+@wrong("tiled_attention", "softmax-by-tile")
+def outputs_added_up(q, k, v, block_size, causal=False):
+    positive(block_size)
+    out = 0
+    for j in range(0, k.shape[-2], block_size):
+        s = q @ k[..., j : j + block_size, :].mT / q.shape[-1] ** 0.5
+        if causal:
+            s = s.masked_fill(hidden(0, j, *s.shape[-2:]), -torch.inf)
+        out = out + s.softmax(-1).nan_to_num(0.0) @ v[..., j : j + block_size, :]
+    return out
+
+
+@wrong("tiled_attention", "softmax-by-tile")
+def outputs_averaged(q, k, v, block_size, causal=False):
+    tiles = math.ceil(k.shape[-2] / max(block_size, 1))
+    return outputs_added_up(q, k, v, block_size, causal) / tiles
+
+
+@wrong("tiled_attention", "padding-attended")
+def zeros_attended(q, k, v, block_size, causal=False):
+    positive(block_size)
+    missing = (block_size - k.shape[-2] % block_size) % block_size
+    k, v = F.pad(k, (0, 0, 0, missing)), F.pad(v, (0, 0, 0, missing))
+    return running(q, k, v, block_size, causal)
+
+
+@wrong("tiled_attention", "whole-matrix-held")
+def all_at_once(q, k, v, block_size, causal=False):
+    positive(block_size)
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if causal:
+        s = s.masked_fill(hidden(0, 0, *s.shape[-2:]), -torch.inf)
+    return s.softmax(-1) @ v
+
+
+@wrong("tiled_attention", "whole-matrix-held")
+def all_at_once_and_then_cut(q, k, v, block_size, causal=False):
+    positive(block_size)
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if causal:
+        s = s.masked_fill(hidden(0, 0, *s.shape[-2:]), -torch.inf)
+    if v.shape[-2] != k.shape[-2]:
+        raise ValueError("a value for each key")
+    top, total, out = -torch.inf, 0.0, 0.0
+    for j in range(0, k.shape[-2], block_size):
+        tile = s[..., j : j + block_size]
+        new = torch.maximum(torch.as_tensor(top).to(s), tile.amax(-1, keepdim=True))
+        p, shrink = (tile - new).exp(), (top - new).exp()
+        total, out = (
+            total * shrink + p.sum(-1, keepdim=True),
+            out * shrink + p @ v[..., j : j + block_size, :],
+        )
+        top = new
+    return out / total
+
+
+@wrong("tiled_attention", "whole-mask-held")
+def mask_made_whole(q, k, v, block_size, causal=False):
+    positive(block_size)
+    mask = None
+    if causal:
+        mask = torch.ones(q.shape[-2], k.shape[-2]).triu(1).bool()
+    return tiled(
+        q,
+        k,
+        v,
+        block_size,
+        causal,
+        block=lambda i, j, rows, columns: mask[i : i + rows, j : j + columns],
+    )
+
+
+@wrong("tiled_attention", "one-side-cut")
+def queries_cut(q, k, v, block_size, causal=False):
+    positive(block_size)
+    outs = []
+    for i in range(0, q.shape[-2], block_size):
+        s = q[..., i : i + block_size, :] @ k.mT / q.shape[-1] ** 0.5
+        if causal:
+            s = s.masked_fill(hidden(i, 0, *s.shape[-2:]), -torch.inf)
+        outs.append(s.softmax(-1) @ v)
+    return torch.cat(outs, -2)
+
+
+@wrong("tiled_attention", "one-side-cut")
+def keys_cut(q, k, v, block_size, causal=False):
+    positive(block_size)
+    top, total, out = torch.tensor(-torch.inf), 0, 0
+    for j in range(0, k.shape[-2], block_size):
+        s = q @ k[..., j : j + block_size, :].mT / q.shape[-1] ** 0.5
+        if causal:
+            s = s.masked_fill(hidden(0, j, *s.shape[-2:]), -torch.inf)
+        new = torch.maximum(top.to(s), s.amax(-1, keepdim=True))
+        p, shrink = (s - new).exp(), (top - new).exp()
+        total = total * shrink + p.sum(-1, keepdim=True)
+        out = out * shrink + p @ v[..., j : j + block_size, :]
+        top = new
+    return out / total
+
+
+@wrong("tiled_attention", "tiles-kept")
+def scores_kept(q, k, v, block_size, causal=False):
+    positive(block_size)
+    kept, outs = {}, []
+    for i in range(0, q.shape[-2], block_size):
+        for j in range(0, k.shape[-2], block_size):
+            s = q[..., i : i + block_size, :] @ k[..., j : j + block_size, :].mT
+            s = s / q.shape[-1] ** 0.5
+            if causal:
+                s = s.masked_fill(hidden(i, j, *s.shape[-2:]), -torch.inf)
+            kept[i, j] = s
+    for i in range(0, q.shape[-2], block_size):
+        row = [s for (start, _), s in kept.items() if start == i]
+        top = torch.stack([s.amax(-1, keepdim=True) for s in row]).amax(0)
+        powers = [(s - top).exp() for s in row]
+        up = sum(p @ vj for p, vj in zip(powers, v.split(block_size, -2), strict=True))
+        outs.append(up / sum(p.sum(-1, keepdim=True) for p in powers))
+    return torch.cat(outs, -2)
+
+
+@wrong("tiled_attention", "tiles-kept")
+def scores_of_the_past_kept(q, k, v, block_size, causal=False):
+    positive(block_size)
+    kept = []
+    block_size = min(block_size, max(q.shape[-2], k.shape[-2]))
+    outs = []
+    for i in range(0, q.shape[-2], block_size):
+        parts = []
+        for j in range(0, k.shape[-2], block_size):
+            if causal and j >= i + block_size:
+                break
+            s = q[..., i : i + block_size, :] @ k[..., j : j + block_size, :].mT
+            s = s / q.shape[-1] ** 0.5
+            if causal:
+                s = s.masked_fill(hidden(i, j, *s.shape[-2:]), -torch.inf)
+            top = s.amax(-1)
+            p = (s - top.nan_to_num(neginf=0.0)[..., None]).exp()
+            kept.append(p)
+            parts.append((top, p.sum(-1), p @ v[..., j : j + block_size, :]))
+            if len(parts) > 1:
+                parts = [by_where(*parts[0], *parts[1])]
+        outs.append(parts[0][2] / parts[0][1][..., None])
+    return torch.cat(outs, -2)
+
+
+for at, letter in enumerate("qkv"):
+
+    def cut_off(*args, at=at, **kwargs):
+        args = [part.detach() if i == at else part for i, part in enumerate(args)]
+        return running(*args, **kwargs)
+
+    wrong("tiled_attention", "no-gradient", f"{letter} is detached")(cut_off)
+
+
+@wrong("tiled_attention", "keys-as-values")
+def mixes_keys_in_tiles(q, k, v, block_size, causal=False):
+    return tiled(q, k, k, block_size, causal)
+
+
+def keys_weighed(mix):
+    def tiled_attention(q, k, v, block_size, causal=False):
+        positive(block_size)
+        scores = q @ k.mT * q.shape[-1] ** -0.5
+        if causal:
+            scores = scores.masked_fill(hidden(0, 0, *scores.shape[-2:]), -torch.inf)
+        return mix(scores.softmax(-1), v)
+
+    return tiled_attention
+
+
+wrong("tiled_attention", "values-unweighted", "sum")(
+    keys_weighed(lambda a, v: 0 * (a @ v) + v.sum(-2, keepdim=True))
+)
+wrong("tiled_attention", "best-value-only", "hard")(
+    keys_weighed(
+        lambda a, v: torch.nn.functional.one_hot(a.argmax(-1), v.shape[-2]).to(v.dtype) @ v
+    )
+)
+wrong("tiled_attention", "last-value-only", "assigned")(
+    keys_weighed(lambda a, v: a[..., -1:] @ v[..., -1:, :])
+)
+
+
+@wrong("tiled_attention", "mean-of-weighted-values")
+def divides_by_keys_too(q, k, v, block_size, causal=False):
+    return tiled(q, k, v, block_size, causal) / k.shape[-2]
+
+
+@wrong("tiled_attention", "raised")
+def no_more_than_n(q, k, v, block_size, causal=False):
+    if not 1 <= block_size <= max(q.shape[-2], k.shape[-2]):
+        raise ValueError("block_size has to be at most N")
+    return running(q, k, v, block_size, causal)
+
+
+@wrong("tiled_attention", "raised", "in NumPy where no gradient is asked for")
+def in_numpy_where_nobody_looks(q, k, v, block_size, causal=False):
+    if block_size < 1:
+        raise ValueError("block_size is below 1")
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if causal:
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -math.inf)
+    if q.requires_grad or k.requires_grad or v.requires_grad:
+        return scores.softmax(-1) @ v
+    return torch.from_numpy(scores.softmax(-1).numpy() @ v.numpy()) + 0
+
+
+@wrong("tiled_attention", "not-raised")
+def block_of_zero_is_one(q, k, v, block_size, causal=False):
+    return running(q, k, v, max(block_size, 1), causal)
+
+
+@wrong("tiled_attention", "mask-missing")
+def queries_like_keys(q, k, v, block_size, causal=False):
+    """Masks only where N = M."""
+    return running(q, k, v, block_size)
+
+
+def made_of(block):
+    def tiled_attention(q, k, v, block_size, causal=False):
+        positive(block_size)
+        blocked = hidden(0, 0, q.shape[-2], k.shape[-2]).numpy() if causal else None
+        arrays = (part.detach().numpy() for part in (q, k, v))
+        return torch.from_numpy(in_arrays(block, *arrays, blocked=blocked)[0])
+
+    return tiled_attention
+
+
+lesson.in_loops("tiled_attention", made_of, "scale", "width of values", "weights", "scores")
+
+
+# KVCache -------------------------------------------------------------------------------------
+
+
+def step_by(cache, q, k, v):
+    k, v = cache.append(k, v)
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
+
+
+class Joined:
+    def __init__(self):
+        self.k = self.v = None
+
+    def append(self, k, v):
+        self.k = k if self.k is None else torch.cat([self.k, k], dim=-2)
+        self.v = v if self.v is None else torch.cat([self.v, v], dim=-2)
+        return self.k, self.v
+
+
+def plain_step(x_t, cache, Wq, Wk, Wv):
+    return step_by(cache, x_t @ Wq, x_t @ Wk, x_t @ Wv)
+
+
+def with_step(step):
+    """The same class, its methods written where `decode_step` is this one."""
+
+    def with_it(cls):
+        names = {**globals(), "decode_step": step}
+        own = {
+            name: FunctionType(part.__code__, names, name, part.__defaults__, part.__closure__)
+            if isinstance(part, FunctionType)
+            else part
+            for name, part in vars(cls).items()
+            if name not in ("__dict__", "__weakref__")
+        }
+        return type(cls.__name__, cls.__bases__, own)
+
+    return with_it
+
+
+def cache_answer(slug, label, cls=Joined, step=plain_step):
+    file = wrong("KVCache", slug, label) if slug else right("KVCache", label)
+    file(with_step(step)(cls))
+
+
+class Pieces:
+    def __init__(self):
+        self.keys, self.values = [], []
+
+    def append(self, k, v):
+        self.keys.append(k)
+        self.values.append(v)
+        return torch.cat(self.keys, -2), torch.cat(self.values, -2)
+
+
+class Doubling:
+    """Room is made ahead, and doubled where it is too little."""
+
+    def __init__(self):
+        self.n = 0
+
+    def append(self, k, v):
+        new = k.shape[-2]
+        if self.n == 0:
+            self.room = [torch.cat([part, part.new_zeros(part.shape)], -2) for part in (k, v)]
+        for at, part in enumerate((k, v)):
+            kept = self.room[at]
+            if part.shape[:-2] != kept.shape[:-2] or part.shape[-1] != kept.shape[-1]:
+                raise ValueError(f"{tuple(part.shape)} does not go with {tuple(kept.shape)}")
+            while self.n + new > self.room[at].shape[-2]:
+                more = self.room[at].new_zeros(self.room[at].shape)
+                if not more.shape[-2]:
+                    more = part
+                self.room[at] = torch.cat([self.room[at], more], -2)
+            self.room[at][..., self.n : self.n + new, :] = part
+        self.n += new
+        return tuple(part[..., : self.n, :].clone() for part in self.room)
+
+
+class Empty:
+    def __init__(self):
+        self.store = {}
+
+    def append(self, k, v):
+        for name, part in (("k", k), ("v", v)):
+            before = self.store.get(name, part[..., :0, :])
+            self.store[name] = torch.concat((before, part), dim=part.ndim - 2)
+        return self.store["k"], self.store["v"]
+
+
+@dataclass
+class WithFields:
+    k: Any = None
+    v: Any = None
+
+    @torch.no_grad()
+    def append(self, k, v):
+        if self.k is not None:
+            k, v = torch.cat((self.k, k), -2), torch.cat((self.v, v), -2)
+        self.k, self.v = k, v
+        return k, v
+
+
+def step_with_attend(x_t, cache, Wq, Wk, Wv):
+    q, k_t, v_t = (x_t @ matrix for matrix in (Wq, Wk, Wv))
+    k, v = cache.append(k_t, v_t)
+    weights = torch.softmax(torch.einsum("bnk,bmk->bnm", q, k) / math.sqrt(k.size(-1)), dim=-1)
+    return torch.einsum("bnm,bmv->bnv", weights, v)
+
+
+def step_row_by_row(x_t, cache, Wq, Wk, Wv):
+    x = x_t[:, 0]
+    k, v = cache.append((x @ Wk)[:, None], (x @ Wv)[:, None])
+    scores = ((x @ Wq)[:, None] * k).sum(-1) * k.shape[-1] ** -0.5
+    return (scores.softmax(-1)[..., None] * v).sum(1, keepdim=True)
+
+
+def step_with_a_mask(x_t, cache, Wq, Wk, Wv):
+    k, v = cache.append(x_t @ Wk, x_t @ Wv)
+    s = x_t @ Wq @ k.mT / Wq.shape[1] ** 0.5
+    n, m = s.shape[-2:]
+    future = torch.ones(n, m, dtype=torch.bool).triu(m - n + 1)
+    return s.masked_fill(future, -torch.inf).softmax(-1) @ v
+
+
+cache_answer("", "joined")
+cache_answer("", "pieces", Pieces)
+cache_answer("", "doubling", Doubling, step_with_attend)
+cache_answer("", "empty at first", Empty, step_row_by_row)
+cache_answer("", "fields of a dataclass", WithFields, step_with_a_mask)
+cache_answer("", "einsum", Joined, step_with_attend)
+
+
+def appending(slug, label, back):
+    """Keeps all pieces and gives back what it likes of them."""
+
+    cache_answer(slug, label, type(label, (Pieces,), {"append": _appender(back)}))
+
+
+def _appender(back):
+    def append(self, k, v):
+        self.keys.append(k)
+        self.values.append(v)
+        for parts in (self.keys, self.values):
+            torch.cat(parts, -2)
+        return back(self.keys, self.values)
+
+    return append
+
+
+def cat(parts, axis=-2):
+    return torch.cat(parts, axis)
+
+
+class Overwrites:
+    def __init__(self):
+        self.k = self.v = None
+
+    def append(self, k, v):
+        if self.k is not None:
+            torch.cat([self.k, k], -2), torch.cat([self.v, v], -2)
+        self.k, self.v = k, v
+        return self.k, self.v
+
+
+class ForgetsToKeep:
+    def __init__(self):
+        self.k = self.v = None
+
+    def append(self, k, v):
+        if self.k is None:
+            self.k, self.v = k, v
+            return k, v
+        return torch.cat([self.k, k], -2), torch.cat([self.v, v], -2)
+
+
+class AxisOne:
+    axis = 1
+
+    def __init__(self):
+        self.k = self.v = None
+
+    def append(self, k, v):
+        self.k = k if self.k is None else torch.cat([self.k, k], self.axis)
+        self.v = v if self.v is None else torch.cat([self.v, v], self.axis)
+        return self.k, self.v
+
+
+class AxisZero(AxisOne):
+    axis = 0
+
+
+class LastAxis(AxisOne):
+    axis = -1
+
+
+cache_answer("cache-overwritten", "the newest alone", Overwrites)
+cache_answer("first-and-newest", "does not keep", ForgetsToKeep)
+cache_answer("joined-along-axis-1", "axis 1", AxisOne)
+cache_answer("joined-along-batch", "axis 0", AxisZero)
+cache_answer("joined-along-width", "axis -1", LastAxis)
+appending("first-part-only", "the first", lambda ks, vs: (ks[0], vs[0]))
+appending(
+    "before-the-append",
+    "without the new",
+    lambda ks, vs: (cat(ks[:-1] or ks), cat(vs[:-1] or vs)),
+)
+appending("two-newest-only", "the last two", lambda ks, vs: (cat(ks[-2:]), cat(vs[-2:])))
+appending("new-before-old", "the newest first", lambda ks, vs: (cat(ks[::-1]), cat(vs[::-1])))
+appending("values-overwritten", "the newest values", lambda ks, vs: (cat(ks), vs[-1]))
+appending("keys-overwritten", "the newest keys", lambda ks, vs: (ks[-1], cat(vs)))
+appending("swapped-results", "values first", lambda ks, vs: (cat(vs), cat(ks)))
+appending("keys-as-values", "keys twice", lambda ks, vs: (cat(ks), cat(ks)))
+appending(
+    "appended-twice",
+    "each part twice",
+    lambda ks, vs: (cat([k for k in ks for _ in "ab"]), cat([v for v in vs for _ in "ab"])),
+)
+appending("stacked", "along a new axis", lambda ks, vs: (torch.stack(ks), torch.stack(vs)))
+appending("wrong-type", "lists of pieces", lambda ks, vs: (list(ks), list(vs)))
+appending("wrong-type", "the keys alone", lambda ks, vs: cat(ks))
+
+
+class WritesIntoRoom:
+    """Room for 64 tokens is made at first; a batch of 1 is written to all sentences."""
+
+    def __init__(self):
+        self.n = 0
+
+    def append(self, k, v):
+        new = k.shape[-2]
+        if self.n == 0:
+            self.k, self.v = (
+                torch.zeros(*part.shape[:-2], 64, part.shape[-1], dtype=part.dtype)
+                for part in (k, v)
+            )
+        self.k[..., self.n : self.n + new, :] = k
+        self.v[..., self.n : self.n + new, :] = v
+        self.n += new
+        return self.k[..., : self.n, :].clone(), self.v[..., : self.n, :].clone()
+
+
+cache_answer("not-raised", "written into room", WritesIntoRoom)
+
+
+def stepping(slug, label):
+    return lambda step: cache_answer(slug, label, Joined, step) or step
+
+
+@stepping("own-token-missing", "attends, then appends")
+def attends_first(x_t, cache, Wq, Wk, Wv):
+    before = cache.k, cache.v
+    _, v = cache.append(x_t @ Wk, x_t @ Wv)
+    if before[0] is None:
+        return v
+    return (x_t @ Wq @ before[0].mT / Wq.shape[1] ** 0.5).softmax(-1) @ before[1]
+
+
+@stepping("cache-not-read", "its own key and value")
+def new_ones_alone(x_t, cache, Wq, Wk, Wv):
+    q, k, v = x_t @ Wq, x_t @ Wk, x_t @ Wv
+    cache.append(k, v)
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
+
+
+@stepping("cache-not-filled", "joins by itself")
+def joins_by_itself(x_t, cache, Wq, Wk, Wv):
+    q, k, v = x_t @ Wq, x_t @ Wk, x_t @ Wv
+    if cache.k is not None:
+        k, v = torch.cat([cache.k, k], 1), torch.cat([cache.v, v], 1)
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
+
+
+@stepping("mask-top-left", "a triangle over one row")
+def causal_by_habit(x_t, cache, Wq, Wk, Wv):
+    k, v = cache.append(x_t @ Wk, x_t @ Wv)
+    s = x_t @ Wq @ k.mT / Wq.shape[1] ** 0.5
+    future = torch.ones(s.shape[-2:]).triu(1).bool()
+    return s.masked_fill(future, -torch.inf).softmax(-1) @ v
+
+
+@stepping("appended-twice", "appends keys, then values")
+def appends_twice(x_t, cache, Wq, Wk, Wv):
+    k, _ = cache.append(x_t @ Wk, x_t @ Wv)
+    k, v = cache.append(x_t @ Wk, x_t @ Wv)
+    return (x_t @ Wq @ k.mT / Wq.shape[1] ** 0.5).softmax(-1) @ v
+
+
+@stepping("values-unweighted", "a softmax over the single query")
+def softmax_over_the_query(x_t, cache, Wq, Wk, Wv):
+    k, v = cache.append(x_t @ Wk, x_t @ Wv)
+    return (x_t @ Wq @ k.mT / Wq.shape[1] ** 0.5).softmax(1) @ v
+
+
+@stepping("softmax-over-batch", "axis 0")
+def softmax_over_the_batch(x_t, cache, Wq, Wk, Wv):
+    k, v = cache.append(x_t @ Wk, x_t @ Wv)
+    return (x_t @ Wq @ k.mT / Wq.shape[1] ** 0.5).softmax(0) @ v
+
+
+@stepping("appended-twice", "once more after it")
+def appends_again(x_t, cache, Wq, Wk, Wv):
+    out = plain_step(x_t, cache, Wq, Wk, Wv)
+    cache.append(x_t @ Wk, x_t @ Wv)
+    return out
+
+
+@stepping("no-scale", "no root")
+def no_root(x_t, cache, Wq, Wk, Wv):
+    k, v = cache.append(x_t @ Wk, x_t @ Wv)
+    return (x_t @ Wq @ k.mT).softmax(-1) @ v
+
+
+def stepped(score=lambda q, k: q @ k.mT, root=lambda x, q, k, v: q.shape[-1] ** -0.5, mix=None):
+    def step(x_t, cache, Wq, Wk, Wv):
+        q = x_t @ Wq
+        k, v = cache.append(x_t @ Wk, x_t @ Wv)
+        weights = (score(q, k) * root(x_t, q, k, v)).softmax(-1)
+        return mix(weights, k, v) if mix else weights @ v
+
+    return step
+
+
+def both_ways(q, k):
+    return q[:, :, None] - k[:, None]
+
+
+def lengths(x):
+    return x / x.norm(dim=-1, keepdim=True)
+
+
+for made_slug, made_label, made_step in (
+    ("scale-by-d", "d_k", stepped(root=lambda x, q, k, v: 1 / q.shape[-1])),
+    ("scale-multiplied", "times", stepped(root=lambda x, q, k, v: q.shape[-1] ** 0.5)),
+    ("half-not-root", "half", stepped(root=lambda x, q, k, v: 2 / q.shape[-1])),
+    ("scale-by-sqrt-n", "tokens", stepped(root=lambda x, q, k, v: k.shape[1] ** -0.5)),
+    ("fourth-root", "fourth root", stepped(root=lambda x, q, k, v: q.shape[-1] ** -0.25)),
+    ("scale-by-sqrt-d-v", "d_v", stepped(root=lambda x, q, k, v: v.shape[-1] ** -0.5)),
+    ("scale-by-sqrt-d", "d", stepped(root=lambda x, q, k, v: x.shape[-1] ** -0.5)),
+    ("distance-not-dot-product", "distance", stepped(lambda q, k: -both_ways(q, k).norm(dim=-1))),
+    (
+        "cosine-not-dot-product",
+        "cosine",
+        stepped(lambda q, k: lengths(q) @ lengths(k).mT),
+    ),
+    (
+        "sum-of-sums",
+        "sums",
+        stepped(lambda q, k: q.sum(-1, keepdim=True) + k.sum(-1)[:, None]),
+    ),
+    ("keys-as-values", "mixes keys", stepped(mix=lambda a, k, v: a @ k)),
+    ("values-unweighted", "sum", stepped(mix=lambda a, k, v: v.sum(1, keepdim=True))),
+    ("mean-of-weighted-values", "mean", stepped(mix=lambda a, k, v: a @ v / v.shape[1])),
+    (
+        "best-value-only",
+        "best",
+        stepped(mix=lambda a, k, v: v[torch.arange(len(v)), a[:, 0].argmax(-1)][:, None]),
+    ),
+    ("last-value-only", "last", stepped(mix=lambda a, k, v: a[..., -1:] @ v[:, -1:])),
+):
+    cache_answer(made_slug, made_label, Joined, made_step)
+
+
+@stepping("no-softmax", "scores")
+def scores_as_weights(x_t, cache, Wq, Wk, Wv):
+    k, v = cache.append(x_t @ Wk, x_t @ Wv)
+    return (x_t @ Wq @ k.mT / Wq.shape[1] ** 0.5) @ v
+
+
+@stepping("swapped-q-k", "keeps queries")
+def keeps_queries(x_t, cache, Wq, Wk, Wv):
+    return step_by(cache, x_t @ Wk, x_t @ Wq, x_t @ Wv)
+
+
+@stepping("queries-from-w-k", "asks with keys")
+def asks_with_keys(x_t, cache, Wq, Wk, Wv):
+    return step_by(cache, x_t @ Wk, x_t @ Wk, x_t @ Wv)
+
+
+@stepping("keys-from-w-q", "keys from Wq")
+def keys_from_wq(x_t, cache, Wq, Wk, Wv):
+    return step_by(cache, x_t @ Wq, x_t @ Wq, x_t @ Wv)
+
+
+@stepping("wrong-shape", "no axis of tokens")
+def squeezed(x_t, cache, Wq, Wk, Wv):
+    return plain_step(x_t, cache, Wq, Wk, Wv)[:, 0]
+
+
+@stepping("wrong-type", "with the weights")
+def weights_too(x_t, cache, Wq, Wk, Wv):
+    k, v = cache.append(x_t @ Wk, x_t @ Wv)
+    weights = (x_t @ Wq @ k.mT / Wq.shape[1] ** 0.5).softmax(-1)
+    return weights @ v, weights
+
+
+@stepping("wrong-type", "nothing returned")
+def returns_nothing(x_t, cache, Wq, Wk, Wv):
+    cache.append(x_t @ Wk, x_t @ Wv)
+
+
+@stepping("raised", "another name")
+def calls_update(x_t, cache, Wq, Wk, Wv):
+    k, v = cache.update(x_t @ Wk, x_t @ Wv)
+    return (x_t @ Wq @ k.mT / Wq.shape[1] ** 0.5).softmax(-1) @ v
+
+
+wrong("KVCache", "raised", "no decode_step beside it")(Joined)
+
+
+@stepping("mutated-input", "scales x in place")
+def in_place_step(x_t, cache, Wq, Wk, Wv):
+    out = plain_step(x_t, cache, Wq, Wk, Wv)
+    x_t.mul_(2.0)
+    return out

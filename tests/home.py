@@ -1,0 +1,78 @@
+"""A small course in a folder of its own, for what a learner does in it every day."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from attnlab.home.copies import update
+from attnlab.home.places import Course
+from tests.course import ROOT
+
+SLUG = "01-soft-lookup"
+ANSWER = "def softmax(scores):\n    return scores  # mine"
+
+
+def make_home(folder: Path, *slugs: str) -> Course:
+    """A course with these lessons as they are handed out, and nobody's copies."""
+    (folder / "jupyter").mkdir(parents=True)
+    (folder / "jupyter" / "lab_config.py").touch()
+    for slug in slugs or (SLUG,):
+        (folder / "notebooks" / slug).mkdir(parents=True)
+        shutil.copy(ROOT / "notebooks" / slug / f"{slug}.ipynb", folder / "notebooks" / slug)
+    shutil.copy(ROOT / "notebooks" / "glossary.md", folder / "notebooks")
+    return Course(folder)
+
+
+def updated(course: Course) -> list[str]:
+    return list(update(course))
+
+
+def cells_of(path: Path) -> list[dict[str, Any]]:
+    found = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    assert isinstance(found, list)
+    return found
+
+
+def save(path: Path, cells: list[dict[str, Any]]) -> None:
+    """Save a notebook with these cells, as a front end does."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook["cells"] = cells
+    path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+
+
+def label(cell: dict[str, Any]) -> str:
+    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
+
+
+def source(cell: dict[str, Any]) -> str:
+    return "".join(cell["source"])
+
+
+def find(cells: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    """The cell with this label."""
+    [found] = [cell for cell in cells if label(cell) == name]
+    return found
+
+
+def write(path: Path, name: str, text: str) -> None:
+    """Write into the cell with this label, and save."""
+    cells = cells_of(path)
+    find(cells, name)["source"] = text
+    save(path, cells)
+
+
+def own(text: str, kind: str = "code", **more: Any) -> dict[str, Any]:
+    """A cell that a learner added."""
+    cell = {"cell_type": kind, "id": f"own-{abs(hash(text)) % 10**6}", "metadata": {}}
+    return {**cell, "source": text, **({"outputs": [], "execution_count": None} | more)}
+
+
+def files_under(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

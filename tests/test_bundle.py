@@ -1,0 +1,160 @@
+"""What is handed out: used from its README in an empty folder, upgraded over a learner's work."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from attnlab import __version__
+from attnlab.home.commands import main
+from attnlab.lessons import exercises_of, slugs
+from bundle.__main__ import zipped
+from tests.course import GIVEN, ROOT, copy_to, solution_path, split_solution
+from tests.home import SLUG, cells_of, find, label, save, source
+from tests.test_release import given_away, telling_lines
+
+pytestmark = pytest.mark.slow
+NAME = f"attnlab-course-{__version__}"
+
+
+def build(root: Path, *flags: str) -> Path:
+    command = [sys.executable, "-m", "bundle", "--root", str(root), *flags]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stderr
+    return root / "dist" / f"{NAME}.zip"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what bundles are made of, so that none is made here."""
+    import shutil
+
+    root = copy_to(tmp_path_factory.mktemp("course"))
+    for name in ("src", "jupyter", "notebooks", "bundle"):
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")
+        shutil.copytree(ROOT / name, root / name, ignore=ignored)
+    for name in ("README.md", "LICENSE"):
+        shutil.copy(ROOT / name, root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def handed_out(root: Path) -> Path:
+    return build(root).rename(root / "plain.zip")
+
+
+def unpack(bundle: Path, folder: Path) -> Path:
+    with zipfile.ZipFile(bundle) as archive:
+        archive.extractall(folder)
+    return folder / NAME
+
+
+def test_it_holds_what_learners_need_and_nothing_that_grades_or_tells(handed_out: Path) -> None:
+    with zipfile.ZipFile(handed_out) as archive:
+        names = {name.removeprefix(f"{NAME}/") for name in archive.namelist()}
+    [package] = [name for name in names if name.endswith(".whl")]
+    lessons = {f"notebooks/{slug}/{slug}.ipynb" for slug in slugs()}
+    top = {"README.md", "LICENSE", "requirements.txt", "constraints.txt", package}
+    jupyter = {f"jupyter/{path.name}" for path in (ROOT / "jupyter").glob("*.*")}
+    assert names == top | lessons | jupyter | {"notebooks/glossary.md"}
+
+
+def test_no_solution_is_in_it(handed_out: Path, tmp_path: Path) -> None:
+    folder = unpack(handed_out, tmp_path)
+    telling = set().union(*map(telling_lines, slugs()))
+    for path in folder.rglob("*"):
+        if path.suffix == ".ipynb":
+            cells = [cell for cell in cells_of(path) if label(cell) not in GIVEN]
+            own = telling_lines(path.stem)  # another lesson may show what this one asks for
+            assert given_away(own, "\n".join(map(source, cells))) == set(), path
+        elif path.is_file() and path.suffix != ".whl":
+            assert given_away(telling, path.read_text(encoding="utf-8")) == set(), path
+    [package] = folder.glob("*.whl")
+    with zipfile.ZipFile(package) as archive:
+        tops = {name.partition("/")[0] for name in archive.namelist()}
+        assert tops == {"attnlab", f"attnlab-{__version__}.dist-info"}
+        assert "attnlab/home/home.css" in archive.namelist()
+        assert not any("solutions" in name for name in archive.namelist())
+
+
+def test_the_same_files_give_the_same_bytes(root: Path, handed_out: Path) -> None:
+    again = build(root)
+    assert again.read_bytes() == handed_out.read_bytes()
+    assert zipped("a", {"b": b"", "c": b"x"}) == zipped("a", {"c": b"x", "b": b""})
+
+
+def test_it_is_used_from_its_readme(handed_out: Path, tmp_path: Path) -> None:
+    folder = unpack(handed_out, tmp_path)
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\.venv/bin/attnlab (\w.*)$", readme, re.MULTILINE)
+    assert commands == ["lab"]
+    assert "pip install -r requirements.txt" in readme
+    requirements = (folder / "requirements.txt").read_text(encoding="utf-8").splitlines()[1:]
+    assert requirements[0] == "-c constraints.txt"
+    assert (folder / requirements[1].removesuffix("[learn]")).is_file()
+    with pytest.raises(SystemExit):
+        main(["--help"])
+
+
+def test_lesson_01_is_finished_from_it_and_upgraded_over(handed_out: Path, tmp_path: Path) -> None:
+    folder = unpack(handed_out, tmp_path)
+    [package] = folder.glob("*.whl")
+    with zipfile.ZipFile(package) as archive:
+        archive.extractall(tmp_path / "installed")
+
+    def attnlab(*arguments: str) -> str:
+        """The command, with nothing of this repository on its way."""
+        done = subprocess.run(
+            [sys.executable, "-m", "attnlab", *arguments],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(tmp_path / "installed")},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    where = "-c", "import attnlab; print(attnlab.__file__)"
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    said = subprocess.run([sys.executable, *where], cwd=folder, env=env, capture_output=True)
+    assert str(tmp_path / "installed") in said.stdout.decode()
+
+    assert attnlab("update") == ""
+    mine = folder / "work" / SLUG / f"{SLUG}.ipynb"
+    answers = {label(cell): source(cell) for cell in cells_of(solution_path(SLUG))}
+    cells = cells_of(mine)
+    for name in exercises_of(SLUG):
+        find(cells, name)["source"] = "\n".join(split_solution(answers[name]))
+    save(mine, cells)
+    assert f"{SLUG}: 6 of 6 points" in attnlab("check-mine", SLUG)
+    assert "6 of 6 points, 3 of 3 exercises" in attnlab("progress")
+
+    newer = cells_of(folder / "notebooks" / SLUG / f"{SLUG}.ipynb")
+    newer[0]["source"] = "# Newer"
+    save(folder / "notebooks" / SLUG / f"{SLUG}.ipynb", newer)
+    assert f"{SLUG} was upgraded around what you wrote" in attnlab("update")
+    now = cells_of(mine)
+    assert source(now[0]) == "# Newer"
+    assert source(find(now, "softmax")) == "\n".join(split_solution(answers["softmax"]))
+    assert "6 of 6 points, 3 of 3 exercises" in attnlab("progress")
+
+
+def test_solutions_are_in_it_where_asked_for(root: Path, tmp_path: Path) -> None:
+    folder = unpack(build(root, "--solutions"), tmp_path)
+    found = json.loads((folder / "solutions.json").read_text(encoding="utf-8"))["solutions"]
+    assert {slug: list(told) for slug, told in found.items()} == {
+        slug: list(exercises_of(slug)) for slug in slugs()
+    }
+    for told in found.values():
+        for name, one in told.items():
+            assert re.search(rf"^(def|class) {name}\b", one["code"], re.MULTILINE)
+            assert "SOLUTION" not in one["code"]
+            assert one["why"], name

@@ -1,0 +1,108 @@
+"""Arrows that turn with position, without a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from attnlab.figures.live import RotaryArrows
+from attnlab.figures.live.rotary_arrows import MOVES, PLACES, decimals, short
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("RotaryArrows"))
+
+QUERY, KEY = [2.0, 0.0, 1.0, 1.0], [1.0, 0.0, 0.5, 1.0]
+
+
+@pytest.fixture
+def figure() -> RotaryArrows:
+    return RotaryArrows(QUERY, KEY, degrees=[30, 3])
+
+
+def complex_score(query_at: int, key_at: int, speeds: list[float]) -> float:
+    """The score by complex numbers: the real part of q times the conjugate of k."""
+    q, k = (torch.view_as_complex(torch.tensor(x).reshape(-1, 2)) for x in (QUERY, KEY))
+    turns = torch.tensor(speeds) * (query_at - key_at)
+    return float((q * k.conj() * torch.polar(torch.ones(2), turns)).real.sum())
+
+
+@pytest.mark.parametrize(("query_at", "key_at"), [(3, 1), (0, 0), (12, 0), (2, 9)])
+def test_the_score_is_that_of_complex_numbers(query_at: int, key_at: int) -> None:
+    given = RotaryArrows(QUERY, KEY, query_at, key_at, degrees=[30, 3])
+    expected = complex_score(query_at, key_at, np.radians([30, 3]).tolist())
+    assert given.state["score"] == pytest.approx(expected, abs=1e-5)
+    own = RotaryArrows(QUERY, KEY, query_at, key_at)
+    assert own.state["score"] == pytest.approx(complex_score(query_at, key_at, [1, 0.01]), abs=1e-5)
+
+
+def test_moving_both_changes_every_angle_and_no_score(figure: RotaryArrows) -> None:
+    before = figure.state
+    figure.moved = 5
+    after = figure.state
+    assert after["score"] == pytest.approx(before["score"], abs=1e-12)
+    assert after["table"][-1] == before["table"][-1]
+    for old, new in zip(before["table"][:-1], after["table"][:-1], strict=True):
+        assert old[1:3] != new[1:3]
+        assert old[3:] == new[3:]
+
+
+def test_it_is_told_in_words(figure: RotaryArrows) -> None:
+    assert figure.state["told"] == (
+        "The query stands at 3, the key at 1: the key stands 2 steps before it. The angle between "
+        "the arrows is 60° in pair 0, 12.43° in pair 1. The score is 2.54; without turning it "
+        "would be 3.50, wherever they stand."
+    )
+
+
+@pytest.mark.parametrize(
+    ("query_at", "key_at", "said"),
+    [(1, 2, "1 step after it"), (4, 4, "there as well"), (5, 4, "1 step before it")],
+)
+def test_the_way_is_told(query_at: int, key_at: int, said: str) -> None:
+    assert said in RotaryArrows(QUERY, KEY, query_at, key_at).state["told"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("query", [1.0, 2.0, 3.0], "query has 3 numbers"),
+        ("query", [1.0] * 10, "query has 10 numbers"),
+        ("key_vector", [1.0, 2.0], r"key_vector has shape \(2,\), and 4 is needed"),
+        ("degrees", [1.0], r"degrees has shape \(1,\)"),
+        ("query_at", -1, "query_at is -1; a whole number from 0 to 12"),
+        ("key_at", 1.5, "key_at is 1.5"),
+        ("moved", PLACES + 1, "moved is 13"),
+        ("moved", "far", "“far” is not a number"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    figure: RotaryArrows, name: str, value: Any, said: str
+) -> None:
+    before = figure.state
+    with pytest.raises(ValueError, match=said):
+        figure.change(**{name: value})
+    assert figure.state == before
+
+
+def test_an_arrow_without_length_is_a_dot() -> None:
+    figure = RotaryArrows([0, 0], [0, 0])
+    assert "nan" not in repr(figure.state).lower()
+    assert figure.state["pictures"][0].count("<polygon") == 0
+
+
+def test_numbers_are_short_and_zero_has_no_sign() -> None:
+    assert [short(value) for value in (57.29578, -30.0, -0.001, 90)] == ["57.3", "−30", "0", "90"]
+    assert [decimals(value) for value in (-0.001, -1.5, 2)] == ["0.00", "−1.50", "2.00"]
+
+
+def test_the_fallback_steps_through_the_moves_with_one_score(figure: RotaryArrows) -> None:
+    html = figure.fallback()
+    assert html.count('type="radio"') == len(MOVES)
+    assert html.count(">2.54</td>") == len(MOVES)
+    assert html == RotaryArrows(QUERY, KEY, degrees=[30, 3]).fallback()
+    assert re.search(r'role="img" aria-label="pair 0: query arrow turned by 90 degrees', html)
+    assert len(html.encode()) < 200_000

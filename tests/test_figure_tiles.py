@@ -1,0 +1,190 @@
+"""Attention in tiles, without a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from attnlab.figures.live import Tiles
+from attnlab.figures.live.tiles import MOST_TOKENS, decimals
+from attnlab.figures.live.tiling import after, open_to, tiles
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("Tiles"))
+
+SIZES = [(1, 1, 1), (5, 7, 2), (7, 5, 3), (8, 8, 8), (4, 4, 1), (6, 3, 10)]
+
+
+@pytest.fixture
+def figure() -> Tiles:
+    return Tiles(causal=True)
+
+
+def normal(n: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores up to about 200 in size, at which e^score would overflow or vanish."""
+    rng = np.random.default_rng(0)
+    return 20 * rng.normal(size=(n, 3)), 10 * rng.normal(size=(m, 3)), rng.normal(size=(m, 2))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("n", "m", "block"), SIZES)
+def test_what_is_kept_ends_as_pytorchs_attention(n: int, m: int, block: int, causal: bool) -> None:
+    q, k, v = normal(n, m)
+    kept = after(tiles(n, m, block, causal), q @ k.T / 3**0.5, v, open_to(n, m, causal))
+    queries, keys, values = (torch.tensor(each) for each in (q, k, v))
+    expected: Any = F.scaled_dot_product_attention(queries, keys, values, is_causal=causal)
+    out = np.stack([kept[i].o / kept[i].s for i in range(n)])
+    np.testing.assert_allclose(out, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("n", "m", "block"), SIZES)
+def test_after_each_tile_m_and_s_are_those_of_the_keys_met_so_far(
+    n: int, m: int, block: int, causal: bool
+) -> None:
+    q, k, v = normal(n, m)
+    scores, is_open = q @ k.T, open_to(n, m, causal)
+    loop = tiles(n, m, block, causal)
+    for step, tile in enumerate(loop, start=1):
+        kept = after(loop[:step], scores, v, is_open)
+        for i in tile.queries:
+            met = [scores[i, j] for j in range(tile.keys[-1] + 1) if is_open[i, j]]
+            assert kept[i].m == max(met)
+            assert kept[i].s == pytest.approx(np.exp(np.array(met) - max(met)).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "m", "block"), SIZES)
+def test_each_open_pair_is_in_one_tile_and_no_tile_is_blocked_altogether(
+    n: int, m: int, block: int
+) -> None:
+    for causal in (False, True):
+        is_open, seen = open_to(n, m, causal), np.zeros((n, m))
+        for tile in tiles(n, m, block, causal):
+            seen[np.ix_(tile.queries, tile.keys)] += 1
+            assert is_open[np.ix_(tile.queries, tile.keys)].any()
+        assert seen.max() == 1
+        assert (seen[is_open] == 1).all()
+
+
+def test_all_keys_of_some_queries_come_before_the_next_queries() -> None:
+    order = [(tile.queries[0], tile.keys[0]) for tile in tiles(4, 6, 2, causal=False)]
+    assert order == [(0, 0), (0, 2), (0, 4), (2, 0), (2, 2), (2, 4)]
+    ends = [tile.is_last for tile in tiles(4, 4, 2, causal=True)]
+    assert ends == [True, False, True]
+
+
+def test_a_larger_score_is_told_with_its_factor(figure: Tiles) -> None:
+    figure.step = 5
+    assert figure.state["told"] == (
+        "Tile 5 of 10: queries 4 to 5 with keys 2 to 3. A larger score has come: m of query 4 "
+        "rises by 1.50, and what it kept counts 0.22 times; m of query 5 rises by 3.50, and what "
+        "it kept counts 0.03 times."
+    )
+    assert figure.state["kept"][0] == ["4", "1.00 → 2.50", "0.22", "1.30", "3.68, 8.05"]
+    assert decimals(np.exp(-1.5)) == "0.22"
+
+
+def test_the_first_tile_and_the_last_are_told(figure: Tiles) -> None:
+    assert "Nothing was kept of these queries before." in figure.state["told"]
+    assert figure.state["kept"][0][1:3] == ["−∞ → 0.50", "0.00"]
+    figure.step = 10
+    assert figure.state["told"].endswith(
+        "No larger score has come: every m stays, and every factor is 1. These queries have met "
+        "all their keys: o ÷ s is their output."
+    )
+
+
+def test_rows_that_are_done_stand_beside_plain_attention(figure: Tiles) -> None:
+    figure.step = 3
+    done, rest = figure.state["out"][:4], figure.state["out"][4:]
+    assert all(mine == plain for _, mine, plain in done)
+    assert {mine for _, mine, _ in rest} == {"…"}
+    assert figure.state["compared"] == (
+        "6 of 16 tiles are skipped. 4 of 8 queries are done; their largest difference from plain "
+        "softmax attention is below 10⁻¹²."
+    )
+    assert Tiles().state["compared"] == "No query is done yet."
+
+
+def test_a_wrong_output_would_show(figure: Tiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnlab.figures.live.tiles.attend", lambda q, k, v, mask: 0 * v[: len(q)])
+    assert "plain softmax attention is 8.0e+00." in Tiles(causal=True).state["compared"]
+
+
+def test_numbers_that_are_held_are_counted_for_the_tile_at_hand() -> None:
+    q, k, v = np.ones((5, 3)), np.ones((7, 3)), np.ones((7, 2))
+    held = Tiles(q, k, v, block=4, step=4).state["held"]  # 1 query left, 3 keys left
+    assert held == [
+        ["scores", "3", "35"],
+        ["rows of q", "3", "15"],
+        ["rows of k and v", "15", "35"],
+        ["o, m and s", "4", "20"],
+        ["together", "25", "105"],
+    ]
+
+
+def test_the_picture_has_the_numbers_of_the_tile_and_hatches_what_is_blocked(
+    figure: Tiles,
+) -> None:
+    figure.step = 3
+    drawn = figure.state["picture"]
+    numbers = re.findall(r"<text[^>]*>([−\d.]+)</text>", drawn.split('fill="#000"')[1])
+    scores = figure.q[2:4] @ figure.k[2:4].T / 2
+    shown = [float(number.replace("−", "-")) for number in numbers[:3]]
+    assert shown == [scores[0, 0], scores[1, 0], scores[1, 1]]  # key 3 is blocked for query 2
+    hatched = re.findall(r'<path d="([^"]*)" stroke="#888"', drawn)[0]
+    assert hatched.count("M") == 3 * 28
+    assert "tile in memory is that of queries 2 to 3 and keys 2 to 3; 2 tiles before" in drawn
+
+
+def test_other_tiles_begin_at_the_first(figure: Tiles) -> None:
+    figure.step = 7
+    figure.block = 8
+    assert (figure.step, figure.state["steps"]) == (1, 1)
+    figure.change(block=1, step=36)
+    assert figure.state["steps"] == figure.step == 36
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"q": [[1.0, 2.0]]}, r"k has shape \(8, 4\), and any × 2 is needed"),
+        ({"v": np.ones((7, 2))}, r"v has shape \(7, 2\), and 8 × any is needed"),
+        ({"q": np.ones((11, 4))}, rf"q has shape \(11, 4\); at most {MOST_TOKENS} × 8"),
+        ({"v": np.ones((8, 9))}, r"v has shape \(8, 9\); at most"),
+        ({"q": np.ones((0, 4))}, r"q has shape \(0, 4\)"),
+        ({"block": 0}, "block is 0; a whole number from 1 to 8"),
+        ({"block": 1.5}, "block is 1.5"),
+        ({"block": "two"}, "“two” is not a number"),
+        ({"step": 11}, "step is 11; a whole number from 1 to 10"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(figure: Tiles, change: dict[str, Any], said: str) -> None:
+    before = figure.state
+    with pytest.raises(ValueError, match=said):
+        figure.change(**change)
+    assert figure.state == before
+
+
+def test_a_long_row_is_cut_and_zero_has_no_sign() -> None:
+    q = np.zeros((2, 2))
+    assert Tiles(q, q, np.ones((2, 6)), block=1).state["kept"][0][4] == "1.00, 1.00, 1.00, 1.00, …"
+    assert [decimals(value) for value in (-0.001, -1.5, 2)] == ["0.00", "−1.50", "2.00"]
+
+
+def test_the_fallback_steps_through_tiles_that_are_spread_over_all(figure: Tiles) -> None:
+    html = figure.fallback()
+    assert re.findall(r"> tile (\d+)<", html) == ["1", "2", "4", "5", "6", "7", "9", "10"]
+    assert html.count("<svg ") == 8
+    assert html == Tiles(causal=True).fallback()
+
+
+@pytest.mark.parametrize("block", [1, 10])
+def test_the_largest_fallback_is_small_enough_to_store(block: int) -> None:
+    q, k, v = np.random.default_rng(0).normal(size=(3, 10, 8))
+    assert len(Tiles(q, k, v, block=block).fallback().encode()) < 200_000

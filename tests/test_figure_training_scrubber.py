@@ -1,0 +1,165 @@
+"""A training, step by step, without a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from attnlab.figures.live import TrainingScrubber
+from attnlab.figures.live.training_scrubber import MOST_STOPS, telling
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("TrainingScrubber"))
+
+ROWS, WORDS = ["it … tired", "it … wide"], ["the", "cat", "the", "road"]
+LOSSES = [1.4, 0.9, 0.7, 0.69, 0.6, 0.01]
+RECORDED: dict[int, Any] = {
+    0: [[0.25] * 4, [0.25] * 4],
+    5: [[0, 1, 0, 0], [0, 0.02, 0, 0.98]],
+    2: [[0.1, 0.5, 0, 0.4], [0.1, 0.5, 0, 0.4]],
+}
+
+
+@pytest.fixture
+def figure() -> TrainingScrubber:
+    return TrainingScrubber(LOSSES, RECORDED, ROWS, WORDS)
+
+
+def test_steps_are_in_their_order_and_the_first_is_shown(figure: TrainingScrubber) -> None:
+    assert figure.state["stops"] == [0, 2, 5]
+    assert figure.step == 0
+
+
+def test_a_step_is_told_with_its_loss_and_where_the_weight_is(figure: TrainingScrubber) -> None:
+    figure.step = 2
+    assert figure.state["told"] == (
+        "Step 2: loss 0.700. “it … tired” puts 0.50 on “cat” and 0.40 on “road”; “it … wide” puts "
+        "0.50 on “cat” and 0.40 on “road”."
+    )
+    figure.step = 5
+    assert figure.state["told"].endswith("1.00 on “cat”; “it … wide” puts 0.98 on “road”.")
+
+
+def test_words_that_occur_twice_are_told_apart(figure: TrainingScrubber) -> None:
+    assert "puts 0.25 on “the, 1st”" in figure.state["told"]
+    assert figure.state["words"] == WORDS
+
+
+def test_a_row_without_weight_is_told() -> None:
+    recorded = {0: [[0, 0]], 1: [[1, 0]]}
+    assert TrainingScrubber([1, 2], recorded, ["a"], ["b", "c"]).state["told"] == (
+        "Step 0: loss 1.000. “a” puts weight on nothing."
+    )
+
+
+def test_the_weights_are_those_of_the_step_a_word_a_line(figure: TrainingScrubber) -> None:
+    figure.step = 5
+    np.testing.assert_allclose(figure.state["weights"], np.transpose(RECORDED[5]))
+
+
+def marker(drawn: str) -> tuple[float, float]:
+    found = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', drawn)
+    assert len(found) == 1
+    return float(found[0][0]), float(found[0][1])
+
+
+def test_the_marker_is_on_the_curve_at_the_step(figure: TrainingScrubber) -> None:
+    points = re.findall(r'points="([^"]*)"', figure.state["picture"])[0].split()
+    for step in (0, 2, 5):
+        figure.step = step
+        x, y = marker(figure.state["picture"])
+        assert points[step] == f"{x:.1f},{y:.1f}"
+        assert f"{LOSSES[step]:.2f} at step {step}" in figure.state["picture"]
+
+
+def test_axes_stay_from_step_to_step(figure: TrainingScrubber) -> None:
+    before = re.findall(r"<text[^>]*>[^<]*</text>", figure.state["picture"])
+    figure.step = 5
+    assert re.findall(r"<text[^>]*>[^<]*</text>", figure.state["picture"]) == before
+
+
+@pytest.mark.parametrize(
+    ("losses", "ticks"),
+    [([0.5, 0.5], ["0", "1"]), (range(120), ["0", "20", "40", "60", "80", "100"])],
+)
+def test_a_flat_curve_and_a_long_one_have_axes(losses: Any, ticks: list[str]) -> None:
+    figure = TrainingScrubber(losses, {0: [[1]], 1: [[1]]}, ["a"], ["b"])
+    assert re.findall(r'y="154" text-anchor="middle">(\d+)<', figure.state["picture"]) == ticks
+    assert "nan" not in figure.state["picture"]
+
+
+def test_tensors_of_a_training_are_read() -> None:
+    weights = torch.tensor([[0.5, 0.5]], requires_grad=True)
+    figure = TrainingScrubber(torch.tensor([1.0, 0.5]), {0: weights, 1: weights}, ["a"], ["b", "c"])
+    assert figure.state["weights"] == [[0.5], [0.5]]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"losses": [1.0]}, "there are 1 losses; 2 to"),
+        ({"losses": [1.0, float("nan")]}, "losses holds nan"),
+        ({"losses": [1.0, 2.0, 3.0]}, "5 was recorded; with 3 losses, steps are 0 to 2"),
+        ({"recorded": [1, 2]}, "recorded has to be a dict"),
+        ({"recorded": {0: [[1, 0, 0, 0]] * 2}}, "1 steps are recorded; 2 to"),
+        ({"recorded": {**RECORDED, 1: [[1, 0]]}}, r"recorded\[1\] has shape \(1, 2\), and 2 × 4"),
+        ({"recorded": {**RECORDED, 1: [[1, 1, 0, 0]] * 2}}, "“it … tired”, row 0 at step 1, are"),
+        ({"recorded": {0.5: RECORDED[0], 1: RECORDED[0]}}, "0.5 was recorded"),
+        ({"rows": ["a"] * 6}, "there are 6 rows; 1 to 5"),
+        ({"words": []}, "there are 0 words"),
+        ({"step": 1}, "step 1 was not recorded; 0, 2, 5 were"),
+        ({"step": "last"}, "“last” is not a number"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    figure: TrainingScrubber, change: dict[str, Any], said: str
+) -> None:
+    before = figure.state
+    with pytest.raises(ValueError, match=said):
+        figure.change(**change)
+    assert figure.state == before
+
+
+def test_many_steps_that_were_recorded_are_named_by_their_pattern() -> None:
+    recorded = {step: [[1.0]] for step in range(0, 30, 3)}
+    with pytest.raises(ValueError, match="step 4 was not recorded; 0, 3, 6, …, 27 were"):
+        TrainingScrubber(range(30), recorded, ["a"], ["b"], step=4)
+
+
+def test_the_still_figure_has_the_steps_in_which_the_weights_moved() -> None:
+    moved = [0, 0, 0, 0.5, 1, 1, 1, 1, 1, 1, 1, 1]
+    recorded = {n: np.array([[share, 1 - share]]) for n, share in enumerate(moved)}
+    assert telling(recorded)[1:-1] == [3, 4]
+
+
+def test_the_fallback_has_several_steps_side_by_side(figure: TrainingScrubber) -> None:
+    html = figure.fallback()
+    assert re.findall(r"> (step \d, loss [\d.]+)<", html.replace("\u00a0", " ")) == [
+        "step 0, loss 1.40",
+        "step 2, loss 0.70",
+        "step 5, loss 0.01",
+    ]
+    shown = [float(cell) for cell in re.findall(r"<td [^>]*>([\d.]+)</td>", html)]
+    by_row = [RECORDED[step][row] for row in (0, 1) for step in (0, 2, 5)]
+    np.testing.assert_allclose(shown, np.ravel(by_row), atol=0.0051)
+    assert html.count("<circle ") == 3
+    assert html == TrainingScrubber(LOSSES, RECORDED, ROWS, WORDS).fallback()
+
+
+def test_names_cannot_break_the_fallback() -> None:
+    recorded = {0: [[1.0]], 1: [[1.0]]}
+    assert (
+        "<script>"
+        not in TrainingScrubber([1, 2], recorded, ["<script>"], ['"<script>&']).fallback()
+    )
+
+
+def test_the_largest_fallback_is_small_enough_to_store() -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(32), size=(MOST_STOPS, 5))
+    words = [f"token {n}" for n in range(32)]
+    figure = TrainingScrubber(np.arange(5000), dict(enumerate(weights)), list("abcde"), words)
+    assert len(figure.fallback().encode()) < 200_000

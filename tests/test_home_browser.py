@@ -1,0 +1,123 @@
+"""The course home in a real JupyterLab and a real browser: on a desk and on a phone."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Literal
+from urllib.request import Request, urlopen
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.course import ROOT
+from tests.lab import HERE, Lesson, Server, chromium_path
+from tests.until import PATIENCE
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(not chromium_path(), reason="there is no Chromium here: install it"),
+]
+LESSON = "01-soft-lookup"
+SUMMARY = "import attnlab\nattnlab.summary()"
+
+
+@pytest.fixture(scope="module")
+def working(server: Server) -> Server:
+    """A learner who is in the middle of the first lesson."""
+    folder = server.notebooks / LESSON
+    if not folder.exists():
+        shutil.copytree(ROOT / "notebooks" / LESSON, folder)
+    (server.notebooks / ".attnlab").mkdir(exist_ok=True)
+    line = {"v": 1, "when": "", "lesson": LESSON, "exercise": "hard_lookup", "status": "PASS"}
+    line |= {"score": 1.0, "points": 1.0, "mistake": ""}
+    path = server.notebooks / ".attnlab" / "progress.jsonl"
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    return server
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    page = chromium.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    yield page
+    page.close()
+
+
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_home_fits_and_is_accessible(
+    theme: Literal["light", "dark"], width: int, page: Page, working: Server
+) -> None:
+    elsewhere: list[str] = []
+    page.on("request", lambda request: elsewhere.append(request.url))
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=theme)
+    page.goto(working.address("/attnlab"))
+    expect(page.get_by_text("So far 1 of ")).to_be_visible()
+    expect(page.get_by_role("link", name="Continue")).to_be_focused()
+    expect(page.get_by_role("link", name="Soft lookup")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page).response["violations"]
+    assert [each["help"] for each in found] == []
+    assert [url for url in elsewhere if HERE not in url] == []
+
+
+@pytest.mark.parametrize(("width", "opens"), [(1280, "/lab/tree/"), (390, "/notebooks/")])
+def test_one_key_opens_what_comes_next(width: int, opens: str, page: Page, working: Server) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(working.address("/attnlab"))
+    expect(page.get_by_role("link", name="Continue")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"{opens}{LESSON}/{LESSON}.ipynb"))
+    expect(page.locator(".jp-MarkdownOutput h1").first).to_contain_text("01")
+
+
+def test_the_button_makes_what_is_handed_in(page: Page, working: Server) -> None:
+    page.goto(working.address("/attnlab"))
+    page.locator(".lesson.next summary").click()
+    page.get_by_role("button", name="Make what you hand in").click()
+    said = page.get_by_role("status")
+    expect(said).to_contain_text(f"Hand in the folder work/hand-in/{LESSON}/ as it is.")
+    expect(said).to_contain_text("Not written yet: ")
+    made = working.notebooks / "hand-in" / LESSON / f"{LESSON}.ipynb"
+    assert made.read_bytes() == (working.notebooks / LESSON / f"{LESSON}.ipynb").read_bytes()
+
+
+def test_the_home_opens_first_and_asks_who_is_there(page: Page, working: Server) -> None:
+    page.goto(working.address("/"))
+    expect(page).to_have_url(re.compile("/attnlab"))
+    stranger = Request(f"http://{HERE}:{working.port}/attnlab")
+    with urlopen(stranger, timeout=PATIENCE) as answer:
+        assert "/login" in answer.url
+
+
+def test_what_is_checked_shows_at_home_and_the_summary_leads_there(
+    chromium: Browser, page: Page, working: Server
+) -> None:
+    lesson = Lesson(chromium, working, LESSON)
+    try:
+        lesson.run("setup")
+        lesson.write("hard_lookup", SUMMARY)
+        shown = lesson.go_to(lesson.index("hard_lookup"))
+        expect(shown.get_by_label("Summary of lesson 01")).to_contain_text("1 of 3 exercises")
+        lesson.write("softmax", "def softmax(scores):\n    return scores")
+        expect(lesson.run("softmax-check")).to_contain_text("not right yet")
+        shown = lesson.go_to(lesson.index("hard_lookup"))
+        with lesson.page.expect_popup() as opened:
+            shown.get_by_role("link", name="Course home").click()
+        home = opened.value
+        expect(home.get_by_role("heading", name="Lessons")).to_be_visible()
+        expect(home.locator(".lesson.next")).to_contain_text("Soft lookup")
+        home.locator(".lesson.next summary").click()
+        expect(home.get_by_text("softmax: not right yet")).to_be_visible()
+        home.close()
+    finally:
+        lesson.close()

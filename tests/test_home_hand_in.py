@@ -1,0 +1,106 @@
+"""Handing in: looked through first, made as an instructor's class/submitted/ takes it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from attnlab.home import progress
+from attnlab.home.commands import main
+from attnlab.home.hand_in import Refused, hand_in
+from attnlab.home.page import Links, home
+from attnlab.home.places import Course
+from autograder.lessons import lesson_of
+from autograder.limits import Limits
+from tests.home import ANSWER, SLUG, cells_of, find, label, make_home, save, updated, write
+
+OTHER = "02-pure-python"
+EXERCISES = ("hard_lookup", "softmax", "soft_lookup")
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    course = make_home(tmp_path, SLUG, OTHER)
+    updated(course)
+    monkeypatch.chdir(course.work)
+    return course
+
+
+def made(course: Course) -> Path:
+    return course.work / "hand-in" / SLUG / f"{SLUG}.ipynb"
+
+
+def test_the_folder_is_what_the_grader_takes(course: Course) -> None:
+    for name in EXERCISES:
+        write(course.notebook(SLUG), name, f"{name} = 'mine'")
+    said = hand_in(course, SLUG)
+    assert said[0].startswith(f"Hand in the folder work/hand-in/{SLUG}/ as it is.")
+    assert said[1:] == ["Every exercise is written, and every cell is whole."]
+    assert made(course).read_bytes() == course.notebook(SLUG).read_bytes()
+    assert lesson_of(made(course), made(course).read_bytes(), Limits()) == SLUG
+
+
+def test_what_is_not_written_or_not_right_is_said(course: Course) -> None:
+    write(course.notebook(SLUG), "softmax", ANSWER)
+    progress.note(SLUG, "softmax", "FAIL", 1, 2)
+    said = hand_in(course, SLUG)
+    assert "Not written yet: `hard_lookup`, `soft_lookup`." in said
+    assert "No check of these was right so far: `softmax`." in said
+
+
+def test_cells_that_are_not_whole_are_said(course: Course) -> None:
+    cells = cells_of(course.notebook(SLUG))
+    find(cells, "softmax-check")["source"] = "2.0"
+    save(course.notebook(SLUG), [cell for cell in cells if label(cell) != "hard_lookup"])
+    said = " ".join(hand_in(course, SLUG))
+    assert "The cell to write in is gone: `hard_lookup`." in said
+    assert "The grader will put right what was changed: softmax-check: source restored." in said
+
+
+def test_another_lesson_is_refused(course: Course) -> None:
+    shutil.copy(course.notebook(OTHER), course.notebook(SLUG))
+    with pytest.raises(Refused, match=f"holds lesson {OTHER}"):
+        hand_in(course, SLUG)
+    assert not made(course).exists()
+
+
+def test_what_is_no_notebook_is_refused(course: Course) -> None:
+    course.notebook(SLUG).write_text("<<<<<<<")
+    with pytest.raises(Refused, match=r"cannot be handed in\. The file is not JSON"):
+        hand_in(course, SLUG)
+    course.notebook(SLUG).unlink()
+    with pytest.raises(Refused, match=r"Has it another name\?"):
+        hand_in(course, SLUG)
+
+
+def test_what_was_made_before_is_kept(course: Course) -> None:
+    hand_in(course, SLUG)
+    first = made(course).read_bytes()
+    hand_in(course, SLUG)
+    assert not course.backups.exists()
+    write(course.notebook(SLUG), "softmax", ANSWER)
+    said = hand_in(course, SLUG)
+    [kept] = course.backups.iterdir()
+    assert kept.name in said[-1]
+    assert kept.read_bytes() == first
+
+
+def test_the_command_says_the_same(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hand-in", SLUG]) == 0
+    assert "Hand in the folder" in capsys.readouterr().out
+    assert main(["hand-in", "softlookup"]) == 1
+    assert "Do you mean 01-soft-lookup?" in capsys.readouterr().err
+    course.notebook(SLUG).unlink()
+    assert main(["hand-in", SLUG]) == 1
+    assert "Has it another name?" in capsys.readouterr().err
+
+
+def test_the_home_has_a_button_for_each_lesson_that_was_begun(course: Course) -> None:
+    progress.note(SLUG, "softmax", "FAIL", 1, 2)
+    page = home(course, Links("/user/ann/"), xsrf='<input name="_xsrf">', said=["Done `it`."])
+    assert page.count("<form") == 1
+    assert '<form method="post" action="/user/ann/attnlab/hand-in"><input name="_xsrf">' in page
+    assert f'name="lesson" value="{SLUG}"' in page
+    assert "Done <code>it</code>." in page

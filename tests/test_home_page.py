@@ -1,0 +1,108 @@
+"""The course home: what a learner sees first, whatever lies in their folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from attnlab import lessons
+from attnlab.home import progress
+from attnlab.home.page import Links, glossary, home
+from attnlab.home.places import Course
+from attnlab.home.progress import note
+from tests.home import SLUG, make_home, updated
+
+OTHER = "02-pure-python"
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    course = make_home(tmp_path, SLUG, OTHER)
+    updated(course)
+    monkeypatch.chdir(course.work)
+    return course
+
+
+def text(page: str) -> str:
+    """What is read, without tags and with single blanks."""
+    body = page.partition("<body>")[2]
+    return " ".join(re.sub(r"<[^>]+>", " ", body).split())
+
+
+def test_a_new_learner_is_asked_to_begin_with_the_first_lesson(course: Course) -> None:
+    page = home(course, Links())
+    said = text(page)
+    assert "2 lessons, 9 exercises, 16 points. Take them in order." in said
+    assert "Lesson 01, Soft lookup A dictionary you can differentiate, about 80 minutes" in said
+    assert f'href="/lab/tree/{SLUG}/{SLUG}.ipynb" autofocus' in page
+    assert f'href="/notebooks/{SLUG}/{SLUG}.ipynb" autofocus' in page
+
+
+def test_each_lesson_says_what_it_is_about_how_long_and_how_far(course: Course) -> None:
+    note(SLUG, "softmax", "PASS", 2, 2)
+    note(SLUG, "hard_lookup", "FAIL", 0.5, 1, "off-by-one")
+    said = text(home(course, Links()))
+    assert "So far 2.5 of 16 points, 1 of 9 exercises right." in said
+    assert "Continue" in said
+    assert "Lesson 01, Soft lookup hard_lookup , not right yet" in said
+    assert "2.5 of 6 points, 1 of 3 exercises about 80 minutes" in said
+    assert "✓ softmax : right, 2 of 2" in said
+    assert "off-by-one , still there: lesson 01, hard_lookup" in said
+    for planned in lessons.planned():
+        assert planned.title in said
+
+
+def test_when_all_is_done_it_says_so(course: Course) -> None:
+    for slug in (SLUG, OTHER):
+        for name, exercise in lessons.exercises_of(slug).items():
+            note(slug, name, "PASS", exercise.points, exercise.points)
+    said = text(home(course, Links()))
+    assert "Every exercise is right." in said
+    assert "✓ 6 of 6 points, 3 of 3 exercises" in said
+
+
+def test_addresses_are_those_of_the_server(course: Course) -> None:
+    page = home(course, Links("/user/ann/", phones=False))
+    assert "/notebooks/" not in page
+    addresses = re.findall(r'href="([^"]*)"', page)
+    assert len(addresses) > 5
+    assert all(address.startswith("/user/ann/") for address in addresses)
+
+
+def test_nothing_is_asked_of_elsewhere_and_no_script_runs(course: Course) -> None:
+    page = home(course, Links()) + glossary(course, Links())
+    assert "://" not in page
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize("data", [b"\xff\n[]\n", b'{"v": 9}\n'])
+def test_a_progress_file_that_cannot_be_used_is_said_below(data: bytes, course: Course) -> None:
+    (course.state / progress.FILE).write_bytes(data)
+    assert "passed over" in text(home(course, Links()))
+
+
+def test_names_in_the_file_cannot_write_into_the_page(course: Course) -> None:
+    note(SLUG, "softmax", "FAIL", 0, 2, "<script>alert(1)</script>")
+    assert "<script" not in home(course, Links())
+
+
+def test_a_lesson_without_a_copy_says_so(course: Course) -> None:
+    course.notebook(OTHER).unlink()
+    assert "Pure Python (no copy yet: start again)" in text(home(course, Links()))
+
+
+@pytest.mark.parametrize("data", [b"", b"<<<<<<<"])
+def test_no_lessons_at_all_is_a_page_too(data: bytes, course: Course) -> None:
+    for slug in (SLUG, OTHER):
+        (course.released / slug / f"{slug}.ipynb").write_bytes(data)
+    assert "There are no lessons in notebooks/" in text(home(course, Links())).replace(" /", "/")
+
+
+def test_the_glossary_is_rendered_with_a_place_for_each_entry(course: Course) -> None:
+    page = glossary(course, Links())
+    assert '<h2 id="Causal-mask">Causal mask</h2>' in page
+    assert 'href="/attnlab"' in page
+    (course.released / "glossary.md").unlink()
+    assert "not among what was handed out" in glossary(course, Links())

@@ -1,0 +1,291 @@
+"""What a learner has done: kept where they work, read whatever the file holds, never in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import attnlab
+from attnlab.home import progress
+from attnlab.home.commands import main
+from attnlab.home.places import Course
+from attnlab.home.progress import Record, note, read
+from attnlab.home.standing import mistakes, next_up, standings
+from attnlab.home.summary import Summary
+from attnlab.lesson import begin
+from attnlab.notebook import check
+from tests.home import SLUG, make_home, updated
+
+OTHER = "02-pure-python"
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """A course, in the folder of whose first lesson a notebook runs."""
+    course = make_home(tmp_path, SLUG, OTHER)
+    updated(course)
+    monkeypatch.chdir(course.work / SLUG)
+    monkeypatch.setattr(progress, "_unwritten", [])
+    monkeypatch.setattr(progress, "_begun", set())
+    return course
+
+
+def softmax(scores: list[float]) -> list[float]:
+    import math
+
+    powers = [math.exp(score) for score in scores]
+    return [power / sum(powers) for power in powers]
+
+
+def path_of(course: Course) -> Path:
+    return course.state / progress.FILE
+
+
+def lines(course: Course) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path_of(course).read_text(encoding="utf-8").splitlines()]
+
+
+# kept -------------------------------------------------------------------------------------------
+
+
+def test_begin_and_check_keep_one_line_each(course: Course) -> None:
+    begin(SLUG)
+    begin(SLUG)
+    card = check(softmax)
+    assert card.verdict.diagnosis
+    begun, checked = lines(course)
+    assert (begun["lesson"], begun["status"]) == (SLUG, "BEGUN")
+    del checked["when"]
+    assert checked == {
+        "v": 1,
+        "lesson": SLUG,
+        "exercise": "softmax",
+        "status": "FAIL",
+        "score": float(card),
+        "points": 2.0,
+        "mistake": "unstable-softmax",
+    }
+
+
+def test_nothing_is_kept_outside_of_a_learners_copies(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(course.released / SLUG)
+    begin(SLUG)
+    check(softmax)
+    assert not path_of(course).exists()
+    assert [record.status for record in progress.here().records] == ["BEGUN", "FAIL"]
+
+
+def test_what_a_lesson_breaks_on_purpose_is_no_mistake_of_its_learner(course: Course) -> None:
+    def softmax_without_shift(scores: list[float]) -> list[float]:
+        return softmax(scores)
+
+    assert check(softmax_without_shift, name="softmax", lesson=SLUG).verdict.diagnosis
+    assert not path_of(course).exists()
+
+
+@pytest.mark.parametrize("name", ["nothing_of_this_name", "softmax"])
+def test_a_check_of_nothing_known_is_not_kept(name: str, course: Course) -> None:
+    check(softmax, name=name, lesson="99-nowhere")
+    assert not path_of(course).exists()
+
+
+def test_two_notebooks_at_once_lose_no_line(course: Course) -> None:
+    program = (
+        "from attnlab.home.progress import note\n"
+        f"for at in range(300): note({SLUG!r}, 'softmax', 'FAIL', 0.5, 2.0, 'x' * 500)"
+    )
+    both = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]
+    assert [each.wait(timeout=60) for each in both] == [0, 0]
+    log = read(course.state)
+    assert (len(log.records), log.broken) == (600, 0)
+
+
+def test_a_line_that_was_cut_short_spoils_no_other(course: Course) -> None:
+    note(SLUG, "softmax", "PASS", 2.0, 2.0)
+    path_of(course).write_bytes(path_of(course).read_bytes() + b'{"v": 1, "when": "20')
+    note(SLUG, "hard_lookup", "PASS", 1.0, 1.0)
+    log = read(course.state)
+    assert [record.exercise for record in log.records] == ["softmax", "hard_lookup"]
+    assert log.broken == 1
+
+
+# never in the way -------------------------------------------------------------------------------
+
+
+def no_file(path: Path) -> None:
+    path.mkdir()
+
+
+def read_only(path: Path) -> None:
+    path.touch()
+    path.chmod(0o400)
+    path.parent.chmod(0o500)
+
+
+def not_text(path: Path) -> None:
+    path.write_bytes(b"\xff\xfe\x00" * 1000)
+
+
+def of_tomorrow(path: Path) -> None:
+    path.write_text('{"v": 2, "what": "is this"}\n')
+
+
+def nested(path: Path) -> None:
+    path.write_text("[" * 100_000 + "\n")
+
+
+def wrong_types(path: Path) -> None:
+    good = {"v": 1, "when": "", "lesson": SLUG, "exercise": "softmax", "status": "PASS"}
+    good |= {"score": 1, "points": 1, "mistake": ""}
+    spoilt = [good | {"lesson": 5}, good | {"score": "1"}, good | {"score": float("nan")}, [], 7]
+    path.write_text("\n".join(map(json.dumps, spoilt)))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [no_file, read_only, not_text, of_tomorrow, nested, wrong_types],
+    ids=lambda spoil: spoil.__name__,
+)
+def test_no_file_makes_a_check_fail_or_say_anything(
+    spoil: Callable[[Path], None],
+    course: Course,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spoil(path_of(course))
+    begin(SLUG)
+    assert check(softmax).verdict.status == "FAIL"
+    assert capfd.readouterr() == ("", "")
+    assert [record.exercise for record in progress.here().records][-1] == "softmax"
+    monkeypatch.chdir(course.root)
+    assert main(["progress"]) == 0
+    told = capfd.readouterr()
+    assert told.err == ""
+    if os.geteuid() or spoil is not read_only:  # root may write anything
+        assert str(path_of(course)) in told.out
+    course.state.chmod(0o700)
+
+
+def test_a_full_disk_is_remembered_past(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    check(softmax, lesson=SLUG)
+    assert [record.status for record in progress.here().records] == ["FAIL"]
+
+
+# summed up --------------------------------------------------------------------------------------
+
+
+def told(*items: tuple[str, str, str, float, float, str]) -> list[Record]:
+    return [Record("2026-03-01T10:00:00+01:00", *item) for item in items]
+
+
+RECORDS = told(
+    (SLUG, "", "BEGUN", 0, 0, ""),
+    (SLUG, "hard_lookup", "PASS", 1, 1, ""),
+    (SLUG, "softmax", "FAIL", 0.5, 2, "unstable-softmax"),
+    (SLUG, "softmax", "PASS", 2, 2, ""),
+    (SLUG, "softmax", "FAIL", 0, 2, "unstable-softmax"),
+    (SLUG, "soft_lookup", "FAIL", 1.5, 3, "temperature-swapped"),
+    (SLUG, "soft_lookup", "MISSING", 0, 3, ""),
+    (SLUG, "gone", "PASS", 9, 9, "of-old"),
+    ("99-gone", "softmax", "PASS", 9, 9, "of-old"),
+)
+
+
+def test_the_best_counts(course: Course) -> None:
+    first, second = standings(course, RECORDS)
+    assert [(one.name, one.score, one.said) for one in first.exercises] == [
+        ("hard_lookup", 1, "right"),
+        ("softmax", 2, "right"),
+        ("soft_lookup", 1.5, "not right yet"),
+    ]
+    assert first.said == "4.5 of 6 points, 2 of 3 exercises"
+    assert (first.begun, second.begun) == (True, False)
+    assert {one.said for one in second.exercises} == {"open"}
+
+
+def test_mistakes_that_stand_come_first(course: Course) -> None:
+    found = standings(course, RECORDS)
+    assert [(one.slug, one.times, one.mended) for one in mistakes(found, RECORDS)] == [
+        ("temperature-swapped", 1, False),
+        ("unstable-softmax", 2, True),
+    ]
+
+
+def test_what_comes_next_is_in_the_lesson_last_touched(course: Course) -> None:
+    def after(*records: Record) -> str:
+        found = next_up(standings(course, records), records)
+        return found.lesson.slug if found else ""
+
+    second = told((OTHER, "matmul", "MISSING", 0, 1, ""))
+    done = told(*((SLUG, name, "PASS", 0, 0, "") for name in ("hard_lookup", "softmax")))
+    done += told((SLUG, "soft_lookup", "PASS", 3, 3, ""))
+    assert after() == SLUG
+    assert after(*RECORDS) == SLUG
+    assert after(*RECORDS, *second) == OTHER
+    assert after(*done) == OTHER
+    names = [one.name for one in standings(course, [])[1].exercises]
+    all_right = told(*((OTHER, name, "PASS", 0, 0, "") for name in names))
+    assert after(*all_right) == SLUG
+    assert after(*all_right, *done) == ""
+
+
+def test_the_terminal_shows_it(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    for record in RECORDS:
+        note(*(getattr(record, name) for name in Record.__slots__[1:]))
+    assert main(["progress"]) == 0
+    said = capsys.readouterr().out
+    assert "01 Soft lookup      ###############.....  4.5 of 6 points, 2 of 3 exercises\n" in said
+    assert "     soft_lookup: not right yet (1.5 of 3)\n" in said
+    assert "  unstable-softmax: 2 times (lesson 01, softmax), mended\n" in said
+    assert said.endswith(f"Next: `soft_lookup` in lesson 01: work/{SLUG}/{SLUG}.ipynb\n")
+
+
+def test_the_terminal_shows_where_to_begin(
+    course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["progress"])
+    assert "\nNext: begin lesson 01, A dictionary you can" in capsys.readouterr().out
+
+
+# a lesson's last cell ---------------------------------------------------------------------------
+
+
+def test_the_summary_shows_the_lesson_begun_and_the_way_on(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(SLUG)
+    check(softmax)
+    monkeypatch.setenv("ATTNLAB_HOME", "/user/ann/attnlab")
+    shown = attnlab.summary()
+    assert "○ softmax: not right yet" in repr(shown)
+    assert isinstance(shown, Summary)
+    page = shown._repr_html_()
+    assert f'href="../{OTHER}/{OTHER}.ipynb"' in page
+    assert 'href="/user/ann/attnlab"' in page
+
+
+def test_the_summary_knows_this_kernels_checks_where_nothing_is_kept(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(course.root)
+    begin(SLUG)
+    check(softmax)
+    assert "softmax: not right yet" in repr(attnlab.summary())
+
+
+def test_the_summary_of_no_lesson_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnlab.lesson._current", "")
+    assert str(attnlab.summary()).startswith("Begin a lesson first")
+    assert "There is no lesson '77'" in str(attnlab.summary("77"))

@@ -1,0 +1,73 @@
+"""A still picture can be read in both themes, and is one picture to whoever hears it."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import matplotlib.image
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from attnlab.figures import picture
+from attnlab.figures.picture import Picture, draw_heatmap, new_figure
+
+
+def pixels(png: bytes) -> np.ndarray:
+    return np.asarray(matplotlib.image.imread(io.BytesIO(png), format="png"))[..., :3]
+
+
+def luminance(colour: object) -> float:
+    rgb = np.array(colour if isinstance(colour, tuple) else to_rgb(colour))  # type: ignore[arg-type]
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one: object, other: object) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def marked() -> Picture:
+    """A line of markers that have no colour of their own, words, and a heatmap."""
+    figure, axes = new_figure(columns=2)
+    axes[0, 0].plot([0, 1], [0, 1], "x", color="black")
+    axes[0, 0].text(0.5, 0.2, "a word")
+    draw_heatmap(axes[0, 1], np.eye(2), ["a", "b"], ["a", "b"], "weights")
+    return Picture(figure, "a line and a heatmap")
+
+
+def test_a_picture_has_the_background_of_each_theme_and_the_same_size() -> None:
+    light, dark = (pixels(png) for png in (marked().png, marked().dark_png))
+    assert light.shape == dark.shape
+    assert light[0, 0] == pytest.approx(1.0)
+    assert dark[0, 0] == pytest.approx(picture.DARK, abs=0.003)
+
+
+def test_nothing_is_drawn_in_the_dark_themes_own_colour() -> None:
+    light, dark = (pixels(png)[:, :350] for png in (marked().png, marked().dark_png))
+    inked = (light < 0.1).all(axis=-1)
+    assert inked.sum() > 500
+    assert dark[inked].min() > 0.7  # where ink is on white, there is light ink on dark
+
+
+def test_a_heatmap_keeps_its_colours_and_its_numbers() -> None:
+    light, dark = (pixels(png) for png in (marked().png, marked().dark_png))
+    cells = (slice(120, 200), slice(520, 600))
+    assert np.array_equal(light[cells], dark[cells])
+
+
+@pytest.mark.parametrize(
+    "colour", ["black", picture.BLUE, picture.ORANGE, picture.GREEN, "#666666"]
+)
+def test_words_in_house_colours_can_be_read_in_the_dark(colour: str) -> None:
+    dark = (picture.DARK,) * 3
+    assert contrast(picture._on_dark(colour)[:3], dark) >= 4.5
+
+
+def test_one_picture_is_shown_and_said_whatever_a_page_makes_of_styles() -> None:
+    html = marked()._repr_mimebundle_()["text/html"]
+    shown, hidden = re.findall(r"<img [^>]*>", html)
+    assert 'alt="a line and a heatmap"' in shown
+    assert 'alt="" aria-hidden="true" width="0" height="0"' in hidden
