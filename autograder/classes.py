@@ -1,6 +1,6 @@
 """A whole class: everyone's submission graded in parallel, recorded, reported.
 
-    collect (roster) → grade (pool, or dask_engine) → record (gradebook) → note (journal) → report
+    collect (roster) → grade (engine) → record (gradebook) → note (journal) → report
 
 Only this process writes anything. Scores are committed, then files renamed into place, then lines
 added to the journal: what a kill leaves without a line is graded again by `--resume`, and since the
@@ -19,15 +19,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from attnlab.ipynb.files import NotWritten, write_whole
 from attnlab.ipynb.read import Unreadable
-from autograder import code, roster
+from autograder import cluster, code, pool, roster
 from autograder.course import Course
 from autograder.database import GradebookError
-from autograder.engine import Done, Engine
+from autograder.engine import Done, Engine, OpensPlace
 from autograder.gradebook import BadName, Gradebook, check_name
 from autograder.interrupts import Interrupts
 from autograder.journal import Journal
@@ -36,7 +37,6 @@ from autograder.limits import Limits
 from autograder.lock import sole_grader
 from autograder.marking import Job, OpensGrader, grader_failed, open_grader, troubled
 from autograder.output import check_place, write_results
-from autograder.pool import Pool
 from autograder.problems import Problem, Usage, printable
 from autograder.progress import Progress
 from autograder.results import Graded
@@ -196,12 +196,12 @@ class _Run:
             gradebook.prepare(job.lesson)  # meanwhile what workers need is loaded
             if self._order.resume:
                 self._recorded = gradebook.recorded(job.lesson)
-            with self._engine(job, opens) as engine:
+            pending = self._pending(progress, job.limits)
+            engine = Engine(job, self._place(job), opens)
+            with contextlib.closing(engine.grade(pending, lambda: self._resumed)) as graded:
                 batch: list[Done] = []
                 recorded = time.monotonic()
-                for done in engine.grade(
-                    self._pending(progress, job.limits), lambda: self._resumed
-                ):
+                while (done := self._next(graded)) is not None:
                     batch += done
                     progress.advance(0)
                     waited = time.monotonic() - recorded
@@ -211,12 +211,15 @@ class _Run:
                 self._record(batch, gradebook, progress)
             self._remarks = gradebook.remarks(job.lesson)
 
-    def _engine(self, job: Job, opens: OpensGrader) -> Engine:
-        if not self._order.scheduler:
-            return Pool(job, min(self._order.jobs, len(self._names)), opens)
-        from autograder.dask_engine import Cluster  # an optional extra
+    def _next(self, graded: Iterator[list[Done]]) -> list[Done] | None:
+        """What is done next, None after the last; no signal breaks in while locks are held there."""
+        with self._interrupts.held():
+            return next(graded, None)
 
-        return Cluster(self._order.scheduler, job, opens)
+    def _place(self, job: Job) -> OpensPlace:
+        if not self._order.scheduler:
+            return partial(pool.workers, min(self._order.jobs, len(self._names)))
+        return partial(cluster.workers, self._order.scheduler, job)
 
     def _pending(self, progress: Progress, limits: Limits) -> Iterator[Submission]:
         """What is still to be graded, read when its turn comes."""

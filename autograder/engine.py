@@ -1,19 +1,30 @@
-"""What grades many submissions at once: worker processes here (`pool`), or a cluster's
-(`dask_engine`).
+"""Many submissions at once, over an executor: processes here (`pool`) or a cluster (`cluster`).
 
 A worker's process may die: the system takes its memory, a library crashes, a machine goes away.
-Whatever it was grading is tried again when all others are done, alone, and given up with a clear
-message if that ends a process too.
+What it may have been grading is tried again when all others are done, alone, and given up with a
+clear message if that ends a process too.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+import sys
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
 
 from attnlab.ipynb.read import Unreadable
-from autograder.problems import Problem
+from autograder import worker
+from autograder.marking import Job, OpensGrader, open_grader
+from autograder.problems import Problem, printable
 from autograder.results import A_PERSON, Graded
 from autograder.roster import Submission
 
@@ -22,59 +33,132 @@ GIVEN_UP = (
     + A_PERSON
 )
 Done = tuple[Submission, Graded]
+_LOOK_SECONDS = 0.2  # the longest between two answers, were it with nothing
+_HOPELESS = 3  # executors that broke, or submissions that did so alone, before anything was graded
 
 
-class Engine(ABC):
-    """Grades submissions in any order; a context manager that leaves no process behind."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where submissions are graded.
 
-    @abstractmethod
-    def __enter__(self) -> Engine: ...
+    Attributes:
+        executor: runs `worker.grade`.
+        room: how many submissions may be there, a few more than its workers, so that none of these
+            waits for the next; it raises Problem if nobody is left to grade.
+    """
 
-    @abstractmethod
-    def __exit__(self, *_: object) -> None: ...
+    executor: Executor
+    room: Callable[[], int]
 
-    @abstractmethod
-    def spread(
-        self, submissions: Iterator[Submission], lost: list[Submission]
-    ) -> Iterator[list[Done]]:
-        """Grade each submission once; those that ended a process are added to `lost`.
 
-        A submission is taken from the iterator when it can be handed on soon. At least once a
-        second it yields what came in since, which may be nothing.
+OpensPlace = Callable[[], AbstractContextManager[Place]]
 
-        Raises:
-            Problem: nothing can be graded there.
-        """
+
+class Engine:
+    """Grades submissions in any order.
+
+    Args:
+        job: what they have in common.
+        place: opens a place to grade at, and a new one whenever that breaks.
+        opens: what a worker grades with.
+    """
+
+    def __init__(self, job: Job, place: OpensPlace, opens: OpensGrader = open_grader) -> None:
+        self._job, self._place, self._opens = job, place, opens
+        self._breaks = 0
 
     def grade(
         self, submissions: Iterable[Submission], proven: Callable[[], bool] = lambda: False
-    ) -> Iterator[list[Done]]:
-        """What submissions earned, as they are done: some at a time, or none for a second.
+    ) -> Generator[list[Done], None, None]:
+        """What submissions earned, as they are done: some at a time, or none for a moment.
+
+        Close it if it is left early, and no process of it stays.
 
         Args:
-            proven: asked in the end; whether others have been graded here before.
+            submissions: each is taken when it can be handed on.
+            proven: whether others have been graded here before.
         Raises:
             Problem: nothing can be graded there.
         """
         lost: list[Submission] = []
+        fatal: list[Submission] = []
         graded = 0
-        for done in self.spread(iter(submissions), lost):
+        for done in self._spread(iter(submissions), lost):
             graded += len(done)
             yield done
-        if len(lost) > 1 and not graded and not proven():
-            raise Problem(f"The grader's own processes ended at each of {len(lost)} submissions.")
+            if self._breaks >= _HOPELESS and not graded and not proven():
+                break
         for submission in lost:
-            yield from self._once_more(submission)
+            for done in self._spread(iter([submission]), fatal):
+                graded += len(done)
+                yield done
+            if len(fatal) >= _HOPELESS and not graded and not proven():
+                break
+        if len(fatal) > 1 and not graded and not proven():
+            raise Problem(f"The grader's own processes ended at each of {len(fatal)} submissions.")
+        for submission in fatal:
+            yield from self._given_up(submission)
 
-    def _once_more(self, submission: Submission) -> Iterator[list[Done]]:
-        """Grade one that ended a process, or say that it cannot be graded."""
+    def _spread(
+        self, submissions: Iterator[Submission], lost: list[Submission]
+    ) -> Iterator[list[Done]]:
+        """Grade each submission once; those that may have ended a process are added to `lost`."""
+        following = next(submissions, None)
+        while following:
+            running: dict[Future[Graded], Submission] = {}
+            with suppress(BrokenExecutor), self._place() as place:
+                while following or running:
+                    room = place.room()
+                    while following and len(running) < room:
+                        running[self._sent(place.executor, following)] = following
+                        following = next(submissions, None)
+                    yield self._finished(running, lost)
+                    if any(map(_broke, running)):
+                        break
+            lost += running.values()
+            self._breaks += bool(running)
+
+    def _sent(self, executor: Executor, submission: Submission) -> Future[Graded]:
+        task = worker.packed(self._job, self._opens, submission)
+        return executor.submit(worker.grade, worker.VERSION, task)
+
+    def _finished(
+        self, running: dict[Future[Graded], Submission], lost: list[Submission]
+    ) -> list[Done]:
+        """Take out what is done, waiting a little for it; what broke its executor stays."""
+        if not running:
+            time.sleep(_LOOK_SECONDS)
+        finished: list[Done] = []
+        for future in wait(running, _LOOK_SECONDS, FIRST_COMPLETED).done:
+            if _broke(future):
+                continue
+            submission = running.pop(future)
+            try:
+                finished.append((submission, future.result()))
+            except Problem:
+                raise
+            except CancelledError:
+                raise Problem("The cluster lost what it was given. Look at it.") from None
+            except ImportError as error:
+                raise Problem(
+                    f"A worker cannot import the grader ({error}). Start the scheduler and its "
+                    "workers in a checkout of the course, with its packages."
+                ) from error
+            except Exception as error:  # of the worker: a cluster goes on without it
+                print(f"{printable(submission.student)}: {error!r}", file=sys.stderr)
+                lost.append(submission)
+        return finished
+
+    def _given_up(self, submission: Submission) -> Iterator[list[Done]]:
+        """Say that it cannot be graded."""
         lost: list[Submission] = []
-        yield from self.spread(iter([submission]), lost)
-        if not lost:
-            return
-        given_up = replace(submission, content=Unreadable(GIVEN_UP))
-        lost_for_good: list[Submission] = []
-        for done in self.spread(iter([given_up]), lost_for_good):
+        for done in self._spread(iter([replace(submission, content=Unreadable(GIVEN_UP))]), lost):
             yield [(submission, graded) for _, graded in done]
-        if lost_for_good:
+        if lost:
             raise Problem("The grader's own processes end whatever they are given.")
+
+
+def _broke(future: Future[Graded]) -> bool:
+    """Whether the executor ended before this was done."""
+    over = future.done() and not future.cancelled()
+    return over and isinstance(future.exception(), BrokenExecutor)

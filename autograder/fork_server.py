@@ -4,5 +4,6 @@ import atexit
 import os
 
 from autograder import warm as warm
+from autograder import worker as worker
 
 atexit.register(os._exit, 0)  # to take PyTorch apart takes longer than to grade a notebook

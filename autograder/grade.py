@@ -7,10 +7,9 @@ time to a child. Whatever a child does, this side only ever reads plain data fro
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
@@ -37,10 +36,7 @@ from autograder.report import notebook_text
 from autograder.results import ExerciseResult, Graded, Result
 from autograder.sandbox import Sandbox
 
-TIME_WAS_UP = (
-    "the notebook's time was up. All its cells and calls together have {:g} seconds, and fewer "
-    "where a whole class waits for it"
-)
+TIME_WAS_UP = "the notebook's time was up. All its cells and calls together have {:g} seconds"
 
 
 class Grader:
@@ -61,8 +57,7 @@ class Grader:
         self._exercises = lessons.exercises_of(lesson)
         self._released = read(released.encode(), limits)
         self._seed, self._limits = seed, limits
-        self._stage = lessons.lesson(lesson).stage
-        self._sandbox = Sandbox(self._stage, limits)
+        self._sandbox = Sandbox(lessons.lesson(lesson).stage, limits)
 
     def __enter__(self) -> Grader:
         return self
@@ -79,18 +74,12 @@ class Grader:
     def points(self) -> float:
         return sum(exercise.points for exercise in self._exercises.values())
 
-    def grade(
-        self,
-        data: bytes | Unreadable,
-        student: str,
-        given_up: Callable[[], bool] = lambda: False,
-    ) -> Graded:
+    def grade(self, data: bytes | Unreadable, student: str) -> Graded:
         """Grade one submission.
 
         Args:
             data: the file that was handed in, or why there is none.
             student: for the result alone.
-            given_up: asked now and then; True where what is not graded yet shall not be waited for.
         Returns:
             The result and what is shown of it, whatever the file holds.
         """
@@ -108,8 +97,8 @@ class Grader:
             )
         with clock.phase("rebuild"):
             rebuilt = rebuild(cells, self._released)
-            plan = make_plan(rebuilt, self._released, self._exercises, self._stage, self._limits)
-        attempt = _Attempt(self._sandbox, plan, self._limits, self._seed, clock, given_up)
+            plan = make_plan(rebuilt, self._exercises, self._limits)
+        attempt = _Attempt(self._sandbox, plan, self._limits, self._seed, clock)
         attempt.run()
         with clock.phase("report"):
             return self._report(student, rebuilt, attempt)
@@ -191,10 +180,9 @@ class _Attempt:
         limits: Limits,
         seed: int,
         clock: Clock,
-        given_up: Callable[[], bool],
     ) -> None:
         self._sandbox, self.plan, self._limits, self._seed = sandbox, plan, limits, seed
-        self._until, self._given_up = time.monotonic() + limits.submission_seconds, given_up
+        self._until = time.monotonic() + limits.submission_seconds
         self._lost: dict[int, Ended] = {}  # cells that are not run again: they ended their process
         self._found: dict[str, Verdict] = {}
         self.ran: dict[int, Ran] = {}
@@ -205,9 +193,6 @@ class _Attempt:
         """Run all cells; a child that is lost is replaced, without what it was lost to."""
         while not self._once():
             pass
-        for exercise in self.plan.exercises.values():
-            if self._deserves_second_look(exercise):
-                self._look_again(exercise)
 
     @property
     def cards(self) -> dict[str, Verdict]:
@@ -217,18 +202,17 @@ class _Attempt:
 
     def _failing(self, name: str) -> list[str]:
         """Other exercises that one calls, and that are not right themselves."""
-        made_of = "\n".join(part.needed for part in self.plan.needs.get(name, ()))
-        defined = set(re.findall(r"^(?:def|class) (\w+)", made_of, re.MULTILINE)) - {name}
+        helpers = self.plan.helpers.get(name, ())
         return [
             other
             for other in self.plan.exercises
-            if other in defined and self._found[other].status != "PASS"
+            if other in helpers and self._found[other].status != "PASS"
         ]
 
     def _once(self) -> bool:
         """Run the plan with one child; whether it got to the end."""
         with self._sandbox.start() as child:
-            link = Link(child, self._limits, self._given_up)
+            link = Link(child, self._limits)
             for step in self.plan.steps:
                 try:
                     if step.exercise is not None:
@@ -247,7 +231,7 @@ class _Attempt:
     @property
     def _left(self) -> float:
         """Seconds that the submission has."""
-        return 0.0 if self._given_up() else self._until - time.monotonic()
+        return self._until - time.monotonic()
 
     @property
     def _time_was_up(self) -> str:
@@ -321,44 +305,3 @@ class _Attempt:
         text = f"{self._seed}/{exercise.lesson}/{exercise.name}".encode()
         digest = hashlib.sha256(text).digest()
         return int.from_bytes(digest[:6], "big"), int.from_bytes(digest[6:12], "big")
-
-    def _deserves_second_look(self, exercise: Exercise) -> bool:
-        """Whether an exercise may have lost points to code that it does not need."""
-        name = exercise.name
-        if self._found[name].status in ("PASS", "POLICY") or name not in self.plan.needs:
-            return False
-        troubled = any(
-            found.status in ("TIMEOUT", "OOM", "CRASH")
-            for other, found in self._found.items()
-            if other != name
-        )
-        return troubled or bool(self._lost) or self.plan.reaches_out
-
-    def _look_again(self, exercise: Exercise) -> None:
-        """Judge an exercise by the statements that it needs, and nothing else of the notebook.
-
-        If its own cell was stopped, that is run whole: if it is to blame, it will be stopped again.
-        """
-        if self._left <= 0:
-            return
-        ran, home = dict(self.ran), self.plan.homes.get(exercise.name, -1)
-        blamed = verdicts.stopped(exercise, ran.get(home), self._lost.get(home)) is not None
-        try:
-            with self._sandbox.start() as child:
-                link = Link(child, self._limits, self._given_up)
-                for part in self.plan.needs[exercise.name]:
-                    before = ran.get(part.index)
-                    stopped = part.index in self._lost or (before and before.stopped)
-                    source = part.needed if stopped else part.source
-                    if blamed and part.index == home:
-                        source = self.plan.sources[home]
-                    self._run_cell(link, part.index, source, ours=False)
-                    if self.ran[part.index].stopped:
-                        return
-                verdict = self._judged(link, exercise)
-        except (Ended, KeyError):
-            return
-        finally:
-            self.ran = ran
-        if verdict.score > self._found[exercise.name].score:
-            self._found[exercise.name] = verdict

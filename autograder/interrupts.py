@@ -1,4 +1,4 @@
-"""Ctrl+C and SIGTERM: they stop a run between two submissions' records, never within one."""
+"""Ctrl+C and SIGTERM: they stop a run between two steps, never within one."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,13 +31,10 @@ class Link:
 
     Args:
         child: freshly started.
-        given_up: asked while waiting; True where nobody waits for this submission any more.
     """
 
-    def __init__(
-        self, child: Child, limits: Limits, given_up: Callable[[], bool] = lambda: False
-    ) -> None:
-        self._child, self._limits, self._given_up = child, limits, given_up
+    def __init__(self, child: Child, limits: Limits) -> None:
+        self._child, self._limits = child, limits
         self._number = 0
         self._left = 0.0
 
@@ -93,7 +90,7 @@ class Link:
             channel.settimeout(max(seconds, 0.001))
             wire.send(channel, request | {"number": self._number}, block)
             limit = wire.reply_bytes(most)
-            answer, answer_block = wire.receive(channel, limit, seconds, self._given_up)
+            answer, answer_block = wire.receive(channel, limit, seconds)
             if answer.get("number") != self._number:
                 raise Malformed("an answer to something else")
             yield answer, answer_block

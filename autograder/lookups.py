@@ -18,41 +18,6 @@ from dataclasses import dataclass
 
 from attnlab.calling import banned
 
-# By these, code can change what belongs to others.
-REACHING_NAMES = frozenset(
-    [
-        "globals",
-        "locals",
-        "vars",
-        "setattr",
-        "delattr",
-        "exec",
-        "eval",
-        "compile",
-        "__import__",
-        "importlib",
-        "sys",
-        "gc",
-        "os",
-        "ctypes",
-        "inspect",
-        "builtins",
-        "signal",
-        "threading",
-        "subprocess",
-        "multiprocessing",
-        "atexit",
-        "types",
-        "weakref",
-        "io",
-        "socket",
-        "tempfile",
-        "shutil",
-        "pathlib",
-        "open",
-        "get_ipython",
-    ]
-)
 STATEMENTS = 1000  # of one cell
 SCOPES = 1000  # functions, classes, comprehensions in one statement: `symtable` takes their square
 STEPS = 200_000  # of following names; a lesson's notebook takes some thousands
@@ -88,23 +53,16 @@ class Statement:
 
     Attributes:
         cell: index of its cell.
-        imports: whether it imports a module, in its functions too.
-        binds: names that it gives a value to.
-        alters: names of things that it changes a part of: `a` of `a.b = …` and `a[0] = …`.
+        binds: names that it gives a value to, or a part of: `a` of `a.b = …` and `a[0] = …`.
         uses: names of the notebook that it looks up, now or when its functions are called.
         later: those of them that its functions look up.
-        is_import: whether it is an import and nothing else.
         replaces: whether it surely takes the place of earlier values of these names.
     """
 
     cell: int
-    source: str
-    imports: bool
     binds: frozenset[str]
-    alters: frozenset[str]
     uses: frozenset[str]
     later: frozenset[str]
-    is_import: bool
     replaces: bool
 
 
@@ -181,8 +139,8 @@ class Names:
                 return
 
 
-def needed(name: str, program: list[Statement]) -> list[Statement]:
-    """The statements that a function is made of, in their order.
+def made_of(name: str, program: list[Statement]) -> frozenset[str]:
+    """Names that a function is made of: those it looks up, and those that these look up in turn.
 
     Args:
         name: the function.
@@ -191,7 +149,6 @@ def needed(name: str, program: list[Statement]) -> list[Statement]:
         TooLong: there is more to follow than anyone would write.
     """
     names, end = Names(program), len(program)
-    found: set[int] = set()
     asked: set[tuple[str, int]] = set()
     wanted = [(name, end)]
     while wanted:
@@ -200,11 +157,9 @@ def needed(name: str, program: list[Statement]) -> list[Statement]:
             continue
         asked.add(question)
         for at in names.givers(*question):
-            if at not in found:
-                found.add(at)
-                # A name in a function's body is looked up when it is called, others at once.
-                wanted += [(used, when) for used in program[at].uses for when in (at, end)]
-    return [program[at] for at in sorted(found)]
+            # A name in a function's body is looked up when it is called, others at once.
+            wanted += [(used, when) for used in program[at].uses for when in (at, end)]
+    return frozenset(asked_for for asked_for, _ in asked)
 
 
 def relied_on(program: list[Statement], cells: Set[int], names: Iterable[str]) -> set[int]:
@@ -238,18 +193,6 @@ def relied_on(program: list[Statement], cells: Set[int], names: Iterable[str]) -
         found |= new
         todo += new
     return found - cells
-
-
-def reaches_out(source: str) -> bool:
-    """Whether code might change what other cells rely on, so that these deserve a second look.
-
-    Harmless code may be named here, and that costs some milliseconds alone.
-    """
-    try:
-        _, tree = _parsed(source)
-    except PARSING_ERRORS:
-        return True
-    return any(_reaches(node) for node in ast.walk(tree))
 
 
 def free_names(source: str, parts: Iterable[Statement]) -> frozenset[str]:
@@ -316,13 +259,9 @@ def _statement(cell: int, lines: list[bytes], node: ast.stmt) -> Statement:
     stored = frozenset(_roots_of_stores(node))
     return Statement(
         cell,
-        text,
-        any(isinstance(inner, ast.Import | ast.ImportFrom) for inner in ast.walk(node)),
         binds | stored,
-        stored,
         _free(table) | stored,
         _free_later(table),
-        isinstance(node, ast.Import | ast.ImportFrom),
         simple and not stored,
     )
 
@@ -389,30 +328,3 @@ def _root(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node
-
-
-def _modules(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom):
-        return [node.module or "."]
-    return []
-
-
-def _reaches(node: ast.AST) -> bool:
-    if isinstance(node, ast.Name):
-        return node.id in REACHING_NAMES or node.id.startswith("__")
-    if isinstance(node, ast.Global | ast.Nonlocal | ast.AsyncFunctionDef):
-        return True
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        names = [alias.name.partition(".")[0] for alias in node.names] + _modules(node)
-        return any(name.partition(".")[0] in REACHING_NAMES for name in names)
-    if isinstance(node, ast.Attribute):
-        if not isinstance(node.ctx, ast.Load):
-            root = _root(node)
-            return not (isinstance(root, ast.Name) and root.id == "self")
-        outward = node.attr.startswith(("set", "__", "register", "inference_mode")) or (
-            "seed" in node.attr
-        )
-        return outward and node.attr != "__init__"
-    return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -21,8 +21,6 @@ from autograder.problems import Problem
 from autograder.results import A_PERSON, Graded, Result
 from autograder.roster import Submission
 
-GivenUp = Callable[[], bool]
-
 
 class GradesOne(Protocol):
     """What `autograder.grade.Grader` is to those who use it."""
@@ -32,9 +30,7 @@ class GradesOne(Protocol):
     @property
     def points(self) -> float: ...
 
-    def grade(
-        self, data: bytes | Unreadable, student: str, given_up: GivenUp = ..., /
-    ) -> Graded: ...
+    def grade(self, data: bytes | Unreadable, student: str, /) -> Graded: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +69,14 @@ def open_grader(job: Job) -> Iterator[GradesOne]:
         raise Problem(str(error)) from error
 
 
-def never() -> bool:
-    """Whoever waits is patient."""
-    return False
-
-
-def mark(grader: GradesOne, submission: Submission, given_up: GivenUp = never) -> Graded:
+def mark(grader: GradesOne, submission: Submission) -> Graded:
     """Grade one submission, and tell the learner of it and what else was found in the folder.
 
-    Args:
-        given_up: asked now and then; True where what is not graded yet shall not be waited for.
     Raises:
         Problem: nothing can be graded here.
     """
     try:
-        graded = grader.grade(submission.content, submission.student, given_up)
+        graded = grader.grade(submission.content, submission.student)
         told = " ".join(filter(None, [graded.result.message, submission.note]))
         marked = replace(graded, result=replace(graded.result, message=told))
         return replace(marked, page=feedback.render(marked))

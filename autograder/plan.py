@@ -37,86 +37,50 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """What a second look at an exercise takes from a cell.
-
-    Attributes:
-        index: of the cell.
-        needed: those of its statements that the exercise's function is made of.
-        source: what is run: of a learner's extra cell everything, of others what is needed.
-    """
-
-    index: int
-    needed: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """How a notebook is graded.
 
     Attributes:
         homes: index of the cell where an exercise's function should be.
-        needs: for each exercise whose function was found by reading, the code for a second look.
-        reaches_out: whether a learner's code might change what other cells rely on.
+        helpers: for each exercise, the other ones that its function calls, as far as reading tells.
         unread: a learner's cells whose names could not be read.
     """
 
-    stage: str
     exercises: Mapping[str, Exercise]
     steps: tuple[Step, ...]
     homes: Mapping[str, int]
-    needs: Mapping[str, tuple[Part, ...]]
-    reaches_out: bool
+    helpers: Mapping[str, frozenset[str]]
     unread: frozenset[int]
 
-    @property
-    def sources(self) -> dict[int, str]:
-        """Source of each cell that is run, by its index."""
-        return {step.index: step.source for step in self.steps if step.exercise is None}
 
-
-def make_plan(
-    rebuilt: Rebuilt,
-    released: list[Cell],
-    exercises: Mapping[str, Exercise],
-    stage: str,
-    limits: Limits,
-) -> Plan:
+def make_plan(rebuilt: Rebuilt, exercises: Mapping[str, Exercise], limits: Limits) -> Plan:
     """Read a notebook's code and plan its run.
 
     Args:
         rebuilt: the learner's notebook.
-        released: cells of the notebook that learners were given.
         exercises: of the lesson, by name.
-        stage: of the lesson.
     """
     code = [(index, cell) for index, cell in enumerate(rebuilt.cells) if cell.kind == "code"]
-    untouched = {cell.source for cell in released}
     read, unread = _read_cells(code, limits)
-    theirs = [cell.source for index, cell in code if _is_theirs(cell) and index in read]
     shown = _needed_locked_cells(code, read, exercises)
     steps: list[Step] = []
     program: list[lookups.Statement] = []
-    needs: dict[str, tuple[Part, ...]] = {}
-    extra = {index for index, cell in code if not cell.grade_id}
+    helpers: dict[str, frozenset[str]] = {}
     for index, cell in code:
         exercise = exercises.get(exercise_of(cell)) if is_check(cell) else None
         if exercise is not None:
             steps.append(Step(index, "", True, exercise))
             with suppress(lookups.TooLong):
-                if parts := lookups.needed(exercise.name, program):
-                    needs[exercise.name] = _second_look(program, parts, extra)
+                names = lookups.made_of(exercise.name, program)
+                helpers[exercise.name] = (names & exercises.keys()) - {exercise.name}
         elif _is_theirs(cell) or index in shown:
             steps.append(Step(index, cell.source, not _is_theirs(cell)))
             program += read.get(index, ())
     return Plan(
-        stage,
         exercises,
         tuple(steps),
         {exercise_of(cell): index for index, cell in code if is_solution(cell)},
-        needs,
-        any(lookups.reaches_out(source) for source in theirs if source not in untouched),
+        helpers,
         frozenset(unread),
     )
 
@@ -189,27 +153,3 @@ def _needed_locked_cells(
 def _of_locked(source: str) -> tuple[lookups.Statement, ...]:
     """Statements of a locked cell: the same in every notebook of a class, wherever it stands."""
     return tuple(lookups.statements(0, source))
-
-
-def _second_look(
-    program: list[lookups.Statement], parts: list[lookups.Statement], extra: set[int]
-) -> tuple[Part, ...]:
-    """Source by cell: without what changes a module, for that is everyone's.
-
-    Extra cells are run as they are: what a learner sets there, NumPy's errors for one, is meant.
-    So are all imports, which they may rely on.
-    """
-    needed = {id(part) for part in parts}
-    modules = frozenset().union(*(part.binds for part in program if part.imports))
-    sources: dict[int, tuple[list[str], list[str]]] = {}
-    for part in program:
-        wanted = id(part) in needed or part.cell in extra or part.is_import
-        if part.alters & modules or not wanted:
-            continue
-        fewest, most = sources.setdefault(part.cell, ([], []))
-        most.append(part.source)
-        if id(part) in needed:
-            fewest.append(part.source)
-    return tuple(
-        Part(index, "\n".join(fewest), "\n".join(most)) for index, (fewest, most) in sources.items()
-    )

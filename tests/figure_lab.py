@@ -28,8 +28,8 @@ _HAS_THEME = "theme => document.body.dataset.jpThemeName === theme"
 _SPLASH = "#jupyterlab-splash"  # shown while a theme is loaded, and 200 ms longer
 
 
-# Straight to the kernel, after the frame for which a figure may keep what it sends. The kernel answers
-# in turn: by then it has read all that the page has sent, and the page all that it sent back.
+# Straight to the kernel, after the frame for which a figure may keep what it sends. The kernel
+# answers in turn: by then it has read all that the page has sent, and the page what it sent back.
 _ASK = """async ([code, ms]) => {
     await new Promise(requestAnimationFrame);
     const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;

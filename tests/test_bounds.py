@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import socket
 import threading
 import tracemalloc
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,13 +17,10 @@ from attnlab.judging.cases import LEEWAY
 from attnlab.judging.judge import judge
 from attnlab.judging.verdict import Verdict
 from attnlab.notebook import check
-from autograder import pool
 from autograder.child import wire
 from autograder.child.wire import Malformed
 from autograder.grade import Grader
 from autograder.limits import Limits
-from tests import small_class
-from tests.small_class import hand_in
 from tests.test_grade import SLUG, TORCH, by_name, grader_of, notebook
 
 pytestmark = pytest.mark.slow
@@ -140,62 +135,3 @@ def test_a_notebook_that_takes_too_long_keeps_what_was_reached() -> None:
         assert "was not reached" in results[name].message
         assert "2 seconds" in results[name].message
     assert after.score == after.max_score
-
-
-def test_a_notebook_that_nobody_waits_for_any_more_ends_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked = itertools.count()
-    judged: list[Verdict] = []
-
-    def note(exercise: Exercise, *args: Any, **kwargs: Any) -> Verdict:
-        judged.append(judge(exercise, *args, **kwargs))
-        return judged[-1]
-
-    monkeypatch.setattr("autograder.grade.judge", note)
-    slow = {"hard_lookup-check": "import time\nwhile True: time.sleep(9)"}
-    limits = Limits(cell_seconds=600, submission_seconds=600)
-    with grader_of(SLUG, limits=limits) as grader:
-        data = notebook(None, slow)
-        results = by_name(grader.grade(data, "s", lambda: bool(judged) and next(asked) > 5))
-    assert results["hard_lookup"].status == "PASS"
-    assert results["softmax"].status == results["soft_lookup"].status == "TIMEOUT"
-
-
-def test_slow_notebooks_hold_up_no_class(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every fourth of 24 would take ten minutes; of them, too, something comes back."""
-    monkeypatch.setattr(pool, "_TYPICAL_SECONDS", 0.05)
-    monkeypatch.setattr(pool._Processors, "idle", lambda _: True)
-    monkeypatch.setattr(pool, "_CROWD", (20, 1.0))
-    for number in range(24):
-        orders = {"sleep": 600.0} if number % 4 == 0 else {}
-        hand_in(course, f"s{number:02}", small_class.notebook(orders))
-    results = small_class.grade(course, jobs=1)
-    assert len(results) == 24
-    assert {result["status"] for result in results} == {"GRADED"}
-    slow = [result["student"] for result in results if "given up" in result["message"]]
-    assert slow == [f"s{number:02}" for number in range(0, 24, 4)]
-
-
-def test_nobody_waits_behind_a_slow_notebook(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All are given to the one worker before it is known that the first of them is slow."""
-    monkeypatch.setattr(pool, "_TYPICAL_SECONDS", 0.05)
-    monkeypatch.setattr(pool._Processors, "idle", lambda _: True)
-    monkeypatch.setattr(pool, "_CROWD", (20, 1.0))
-    for number, seconds in enumerate([600.0, 600.0, 0.0]):
-        hand_in(course, f"s{number}", small_class.notebook({"sleep": seconds}))
-    results = small_class.grade(course, jobs=1)
-    assert [result["message"] for result in results] == ["given up", "given up", ""]
-
-
-def test_one_slow_notebook_has_all_its_time(
-    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(pool, "_SLOW", (0, 0.8))
-    monkeypatch.setattr(pool, "_CROWD", (0, 0.8))
-    for number in range(5):
-        orders = {"sleep": 3.0} if number == 2 else {}
-        hand_in(course, f"s{number}", small_class.notebook(orders))
-    results = small_class.grade(course, jobs=2)
-    assert [result["message"] for result in results] == [""] * 5
-    assert "All others are graded. Waiting for s2.\n" in capsys.readouterr().err

@@ -28,10 +28,10 @@ from attnlab.ipynb.read import Unreadable, read
 from attnlab.lessons import planned
 from autograder import __main__, classes, pool, progress, roster
 from autograder.course import Course
+from autograder.engine import Engine
 from autograder.limits import Limits
-from autograder.marking import GivenUp, GradesOne, Job, never
+from autograder.marking import GradesOne, Job
 from autograder.one_file import as_text, student_of
-from autograder.pool import Pool
 from autograder.problems import Problem, Usage
 from autograder.progress import Progress
 from autograder.results import ExerciseResult, Graded, Result
@@ -798,7 +798,7 @@ def test_where_workers_cannot_begin_nobody_gets_a_result(course: Path) -> None:
     order = classes.Order(LESSON, jobs=2)
     with pytest.raises(Problem, match="cannot isolate"):
         classes.grade_class(order, Course.here(), open_refused)
-    with pytest.raises(Problem, match="exit code -9"):
+    with pytest.raises(Problem, match="end whatever they are given"):
         classes.grade_class(order, Course.here(), open_and_die)
     assert recorded(course)["students"] == []
 
@@ -819,7 +819,7 @@ class WhoGraded:
     def __init__(self, folder: Path, name: str, stops: int = 0) -> None:
         self.folder, self.name, self.stops = folder, name, stops
 
-    def grade(self, data: bytes | Unreadable, student: str, given_up: GivenUp = never) -> Graded:
+    def grade(self, data: bytes | Unreadable, student: str) -> Graded:
         (self.folder / f"{self.name} {student}").touch()
         if graded_by(self.name, self.folder) == self.stops:
             until(lambda: graded_by("late", self.folder) >= SHARE, True, "the late one's share")
@@ -846,8 +846,8 @@ def open_second_first(job: Job) -> Iterator[GradesOne]:
 def test_a_worker_that_begins_late_gets_its_share(tmp_path: Path) -> None:
     job = Job(str(tmp_path), "", 1, Limits())
     submissions = [Submission(f"s{student}", b"") for student in range(60)]
-    with Pool(job, 2, open_second_first) as pool:
-        done = [graded for some in pool.grade(submissions) for _, graded in some]
+    engine = Engine(job, partial(pool.workers, 2), open_second_first)
+    done = [graded for some in engine.grade(submissions) for _, graded in some]
     each = Counter(graded.result.message for graded in done)
     assert len(done) == 60
     assert each["early"] + each["late"] == 60

@@ -24,7 +24,6 @@ from attnlab.calling.observe import DEPTH_LIMIT, Array, Items, Large, Made, Othe
 UNLIMITED = 1 << 62
 LENGTHS = struct.Struct(">QQ")  # of the JSON and of the bytes
 CHUNK = 1 << 20
-PATIENCE = 0.5  # seconds between questions whether a reply is still wanted
 TEXTS_BYTES = 256 << 10  # of a reply, for all that is no number: names, messages, what was printed
 NUMBER_BYTES = 64  # of the JSON or of the bytes that a number takes
 SIZES = {
@@ -101,24 +100,20 @@ def reply_bytes(most: int = 0) -> int:
 
 
 def receive(
-    channel: socket.socket,
-    limit: int,
-    seconds: float = math.inf,
-    given_up: Callable[[], bool] = lambda: False,
+    channel: socket.socket, limit: int, seconds: float = math.inf
 ) -> tuple[dict[str, Any], bytes]:
     """Receive one message.
 
     Args:
         limit: bytes that it may have; once read, JSON takes up to thirty times as much memory.
         seconds: for all of it.
-        given_up: asked now and then; True ends the wait.
     Raises:
         Gone: the other side is not there any more.
-        Late: time is up, or it was given up.
+        Late: time is up.
         Malformed: too large, or no JSON object.
     """
     until = time.monotonic() + seconds
-    wait = partial(_exactly, channel, until=until, given_up=given_up)
+    wait = partial(_exactly, channel, until=until)
     text_length, block_length = LENGTHS.unpack(wait(LENGTHS.size))
     if text_length + block_length > limit:
         raise Malformed(f"a message of {text_length + block_length:,} bytes")
@@ -132,19 +127,17 @@ def receive(
     return message, block
 
 
-def _exactly(
-    channel: socket.socket, length: int, until: float, given_up: Callable[[], bool]
-) -> bytes:
+def _exactly(channel: socket.socket, length: int, until: float) -> bytes:
     parts = bytearray()
     while len(parts) < length:
         left = until - time.monotonic()
-        if left <= 0 or given_up():
+        if left <= 0:
             raise Late
-        channel.settimeout(None if left == math.inf else min(left, PATIENCE))
+        channel.settimeout(None if left == math.inf else left)
         try:
             part = channel.recv(min(CHUNK, length - len(parts)))
         except TimeoutError:
-            continue
+            raise Late from None
         except OSError as error:
             raise Gone from error
         if not part:

@@ -11,9 +11,11 @@ it tries, then declares what must come of it:
     student: 'a name', as a Python string, where the name is the attack
     limits: short, for one that has to be waited for
     earns: points that the touched exercises rightly keep, 0 if not said
+    spoils: its own answers, where what it does may cost its author other points, as with nbgrader
 
-An exercise that `expect` leaves out must keep all its points, and one that it names gets none. The
-single word INVALID stands for a submission that is no notebook. The rest of the file is cells:
+An exercise that `expect` leaves out must keep all its points, if its author does not spoil them, and
+one that it names gets none. The single word INVALID stands for a submission that is no notebook. The
+rest of the file is cells:
 
     # %% soft_lookup              takes the place of that exercise's solution
     # %% after setup              a cell of the learner's own, after the cell of that name
@@ -38,7 +40,7 @@ from attnlab.lessons import absent, slugs
 HERE = Path(__file__).resolve().parent
 LEFT_BEHIND = "left-by-an-attack"  # in the name of whatever an attack writes
 STATUSES = {"PASS", "FAIL", "ERROR", "TIMEOUT", "OOM", "CRASH", "POLICY", "MISSING"}
-KEYS = {"lesson", "expect", "because", "repaired", "unseen", "student", "limits", "earns"}
+KEYS = {"lesson", "expect", "because", "repaired", "unseen", "student", "limits", "earns", "spoils"}
 
 
 class Undeclared(Exception):
@@ -56,6 +58,7 @@ class Attack:
         invalid: whether the submission is no notebook at all.
         cells: for each cell, 'soft_lookup', 'after setup', …, and its source.
         earns: points that a touched exercise keeps, although it does not pass.
+        spoils: whether its author's other exercises may lose points.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Attack:
     student: str = ""
     short: bool = False
     earns: float = 0.0
+    spoils: bool = False
 
     def __str__(self) -> str:
         return f"{self.family}-{self.name}"
@@ -128,4 +132,5 @@ def read(path: Path) -> Attack:
         student=ast.literal_eval(said["student"]) if "student" in said else "",
         short=said.get("limits") == "short",
         earns=float(said.get("earns", 0)),
+        spoils="spoils" in said,
     )

@@ -41,11 +41,6 @@ SHORT = Limits(
 )
 SEED = 7
 RESULT = Mapping[str, Any]
-# The command, in a class of attackers: in others, so many slow ones would soon be given up.
-PATIENT = (
-    "import sys; from autograder import __main__, pool; pool._CROWD = 30, 60.0; "
-    "sys.exit(__main__.main())"
-)
 STEPS = {"on the notebook", "in the folder"}
 
 
@@ -205,7 +200,7 @@ def _fill(lesson: str, attacks: Sequence[Attack], submitted: Path, port: int) ->
 def _grade(lesson: str, course: Path, jobs: int, done: Run) -> list[RESULT]:
     """Results from the command line, whose orphans become children of `tests.attacks.survivors`."""
     results, orphans = course / f"{lesson}.jsonl", course / f"{lesson}.orphans"
-    command = [sys.executable, "-c", PATIENT, "grade", lesson]
+    command = [sys.executable, "-m", "autograder", "grade", lesson]
     command += ["--jobs", str(jobs), "--seed", str(SEED), "--json", str(results)]
     watched = [sys.executable, "-m", "tests.attacks.survivors", str(orphans), *command]
     ended = subprocess.run(

@@ -17,6 +17,8 @@ def problems(attack: Attack, done: Run) -> list[str]:
     missing = set(attack.expected) - {exercise["name"] for exercise in result["exercises"]}
     wrong += [f"{name} is not in the result" for name in sorted(missing)]
     for exercise in result["exercises"]:
+        if attack.spoils and exercise["name"] not in attack.expected:
+            continue
         statuses = attack.expected.get(exercise["name"], ("PASS",))
         points = exercise["max_score"] if exercise["status"] == "PASS" else attack.earns
         if exercise["status"] not in statuses or exercise["score"] != points:

@@ -3,6 +3,7 @@
 lesson: 01-soft-lookup
 expect: hard_lookup FAIL or CRASH
 because: its own answer is wrong, and may be lost as well
+spoils: its own answers
 """
 
 # %% hard_lookup

@@ -2,6 +2,7 @@
 
 lesson: 01-soft-lookup
 expect: hard_lookup FAIL
+spoils: its own answers
 """
 
 # %% hard_lookup

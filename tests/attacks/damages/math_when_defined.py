@@ -1,7 +1,9 @@
 """Breaks the mathematics that the following exercises use, while its cell runs.
 
 lesson: 01-soft-lookup
-expect: hard_lookup FAIL
+expect: hard_lookup FAIL or CRASH
+because: what answers in its process uses them, too
+spoils: its own answers
 """
 
 # %% hard_lookup

@@ -2,6 +2,7 @@
 
 lesson: 04-scaling
 expect: score_std FAIL
+spoils: its own answers
 """
 
 # %% score_std

@@ -3,6 +3,7 @@
 lesson: 01-soft-lookup
 expect: hard_lookup FAIL or ERROR
 because: it is wrong, and may have printed too much before it shows that
+spoils: its own answers
 """
 
 # %% hard_lookup

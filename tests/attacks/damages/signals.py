@@ -3,6 +3,7 @@
 lesson: 01-soft-lookup
 expect: hard_lookup FAIL or ERROR
 because: they may hit its own call first
+spoils: its own answers
 """
 
 # %% hard_lookup

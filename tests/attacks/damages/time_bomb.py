@@ -3,6 +3,7 @@
 lesson: 01-soft-lookup
 expect: hard_lookup FAIL or CRASH
 because: it is wrong, and ends the process
+spoils: its own answers
 """
 
 # %% hard_lookup

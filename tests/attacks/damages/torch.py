@@ -3,6 +3,7 @@
 lesson: 06-causal-mask
 expect: attention FAIL or ERROR
 because: some of the changes break what calls it
+spoils: its own answers
 """
 
 # %% attention
