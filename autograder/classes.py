@@ -212,7 +212,7 @@ class _Run:
             self._remarks = gradebook.remarks(job.lesson)
 
     def _next(self, graded: Iterator[list[Done]]) -> list[Done] | None:
-        """What is done next, None after the last; no signal breaks in while locks are held there."""
+        """What is done next, None after the last; no signal breaks in where locks are held."""
         with self._interrupts.held():
             return next(graded, None)
 

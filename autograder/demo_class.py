@@ -27,7 +27,7 @@ from sqlalchemy import select
 from sqlalchemy.engine import make_url
 
 from attnlab.ipynb.files import NotWritten, write_whole
-from attnlab.ipynb.rebuild import CHECK
+from attnlab.ipynb.read import CHECK
 from attnlab.lessons import slugs
 from autograder.course import Course, CourseError
 from autograder.database import Database, GradebookError

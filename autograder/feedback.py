@@ -11,21 +11,18 @@ changes. No text can hold such a comment, since its `<` is escaped.
 from __future__ import annotations
 
 import html
-import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 from attnlab.judging import card
-from autograder.results import ExerciseResult, Graded, Result
+from autograder.results import ExerciseResult, Graded, Result, Written
 from autograder.standing import Mark, Standing
 
 _CODE_CHARACTERS = 20_000  # of one cell; longer ones are cut
 _ERROR_CHARACTERS = 2_000
 _ERRORS = 20  # of cells that are no exercise
 _MARKS = {"PASS": "✓", "MISSING": "○"}
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160)], "\ufffd")
 _PERSON = "If you think that this is a mistake, ask your instructor to look at it."
 _REGION = re.compile("(<!--gradebook ([a-z]+) ([^>]*)-->).*?(<!--/gradebook-->)", re.DOTALL)
@@ -84,31 +81,14 @@ p { unicode-bidi: isolate; }
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """A code cell of an autograded notebook.
-
-    Attributes:
-        name: nbgrader's, '' for a learner's extra cell.
-        locked: it is ours.
-        errors: what it stopped with, as text.
-    """
-
-    name: str
-    locked: bool
-    source: str
-    errors: tuple[str, ...]
-
-
 def render(graded: Graded) -> str:
     """The page for one submission, as it stands where nobody has changed anything."""
     result = graded.result
     title = f"Feedback on {_lesson(result.lesson)}"
-    cells = list(_code_cells(graded.notebook))
     if result.status == "INVALID":
         body = _not_graded(result)
     else:
-        body = "".join([_summary(result), _exercises(graded, cells), _other_errors(result, cells)])
+        body = "".join([_summary(result), _exercises(graded), _other_errors(graded)])
     page = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
@@ -148,11 +128,6 @@ def fill(page: str, standing: Standing) -> str:
     return _REGION.sub(filled, page)
 
 
-def sources(notebook: str) -> dict[str, str]:
-    """Source of each code cell that nbgrader knows, by its name."""
-    return {cell.name: cell.source for cell in _code_cells(notebook) if cell.name}
-
-
 def _not_graded(result: Result) -> str:
     advice = ""
     if result.message.startswith("The file"):
@@ -189,15 +164,15 @@ def _summary(result: Result) -> str:
     return f'{message}{todo}<nav aria-label="Exercises"><ul>{rows}</ul></nav>\n'
 
 
-def _exercises(graded: Graded, cells: list[_Cell]) -> str:
-    by_name = {cell.name: cell for cell in cells if cell.name}
+def _exercises(graded: Graded) -> str:
+    by_name = {cell.name: cell for cell in graded.written}
     return "".join(
         _exercise(number, exercise, graded, by_name.get(exercise.name))
         for number, exercise in enumerate(graded.result.exercises, 1)
     )
 
 
-def _exercise(number: int, exercise: ExerciseResult, graded: Graded, cell: _Cell | None) -> str:
+def _exercise(number: int, exercise: ExerciseResult, graded: Graded, cell: Written | None) -> str:
     verdict = graded.cards.get(exercise.name)
     if verdict is None:
         shown, read = _said(exercise.message), ""
@@ -236,13 +211,13 @@ def _error(error: str) -> str:
     )
 
 
-def _other_errors(result: Result, cells: list[_Cell]) -> str:
+def _other_errors(graded: Graded) -> str:
     """Errors in cells that a learner wrote besides the answers."""
-    answers = {exercise.name for exercise in result.exercises}
+    answers = {exercise.name for exercise in graded.result.exercises}
     failed = [
         (cell, error)
-        for cell in cells
-        if not cell.locked and cell.name not in answers
+        for cell in graded.written
+        if cell.name not in answers
         for error in cell.errors
     ]
     if not failed:
@@ -341,36 +316,6 @@ _OF_ALL: dict[str, Callable[[Standing, str], str]] = {
     "notes": _notes,
 }
 _OF_ONE: dict[str, Callable[[Mark], str]] = {"points": _reached, "note": _note}
-
-
-def _code_cells(notebook: str) -> Iterator[_Cell]:
-    """Code cells, in order; none where there is no notebook."""
-    found = json.loads(notebook)["cells"] if notebook else []
-    for cell in found:
-        if cell["cell_type"] == "code":
-            grading = cell["metadata"].get("nbgrader", {})
-            solution = bool(grading.get("solution"))
-            yield _Cell(
-                grading.get("grade_id", ""),
-                not solution and bool(grading.get("locked") or grading.get("grade")),
-                _joined(cell["source"]),
-                tuple(
-                    _error_text(output)
-                    for output in cell.get("outputs", [])
-                    if output["output_type"] == "error"
-                ),
-            )
-
-
-def _error_text(output: dict[str, Any]) -> str:
-    """Type and message, and what was recorded of where it was, without colours."""
-    last = f"{output['ename']}: {output['evalue']}"
-    where = _COLOURS.sub("", "\n".join(output.get("traceback", []))).strip()
-    return where if last in where else f"{where}\n{last}".strip()
-
-
-def _joined(source: str | list[str]) -> str:
-    return source if isinstance(source, str) else "".join(source)
 
 
 def _lesson(slug: str) -> str:

@@ -18,7 +18,7 @@ from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.calling.deadline import Deadline, Overrun
 from attnlab.exercise import Exercise
 from attnlab.ipynb.read import Unreadable, read
-from attnlab.ipynb.rebuild import Rebuilt, exercise_of, is_solution, rebuild
+from attnlab.ipynb.rebuild import Rebuilt, rebuild
 from attnlab.judging.card import as_message
 from attnlab.judging.cases import BrokenCheck
 from attnlab.judging.judge import judge
@@ -32,7 +32,7 @@ from autograder.link import Ended, Link
 from autograder.lookups import fused_name
 from autograder.plan import Plan, make_plan
 from autograder.problems import Problem
-from autograder.report import notebook_text
+from autograder.report import notebook_text, written_in
 from autograder.results import ExerciseResult, Graded, Result
 from autograder.sandbox import Sandbox
 
@@ -129,14 +129,15 @@ class Grader:
             exercises,
         )
         notebook = notebook_text(rebuilt.cells, attempt.ran, cards)
-        return Graded(result, notebook, cards, attempt.clock.seconds)
+        written = written_in(rebuilt.cells, attempt.ran)
+        return Graded(result, notebook, written, cards, attempt.clock.seconds)
 
 
 def _flags(rebuilt: Rebuilt, attempt: _Attempt) -> tuple[str, ...]:
     """What a person might look at; none of it scores."""
     flags = []
     for index, cell in enumerate(rebuilt.cells):
-        exercise = attempt.plan.exercises.get(exercise_of(cell)) if is_solution(cell) else None
+        exercise = attempt.plan.exercises.get(cell.exercise) if cell.is_solution else None
         whose = f"{exercise.name}: its cell" if exercise else f"cell {index + 1}"
         readable = index not in attempt.plan.unread
         if exercise and exercise.fused_banned and readable and (name := fused_name(cell.source)):

@@ -316,7 +316,7 @@ def _comments(graded: Graded, stubs: Mapping[str, str]) -> dict[str, str]:
     """What is said of each exercise: its card as text, without what only a notebook can do."""
     exercises = graded.result.exercises
     missing: Collection[str] = {item.name for item in exercises if item.status == "MISSING"}
-    sources = feedback.sources(graded.notebook) if missing else {}
+    sources = {cell.name: cell.source for cell in graded.written}
     said = {}
     for exercise in exercises:
         name = exercise.name

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from attnlab.exercise import Exercise
 from attnlab.ipynb.read import Cell
-from attnlab.ipynb.rebuild import Rebuilt, exercise_of, is_check, is_solution
+from attnlab.ipynb.rebuild import Rebuilt
 from autograder import lookups
 from autograder.limits import Limits
 
@@ -67,26 +67,22 @@ def make_plan(rebuilt: Rebuilt, exercises: Mapping[str, Exercise], limits: Limit
     program: list[lookups.Statement] = []
     helpers: dict[str, frozenset[str]] = {}
     for index, cell in code:
-        exercise = exercises.get(exercise_of(cell)) if is_check(cell) else None
+        exercise = exercises.get(cell.exercise) if cell.is_check else None
         if exercise is not None:
             steps.append(Step(index, "", True, exercise))
             with suppress(lookups.TooLong):
                 names = lookups.made_of(exercise.name, program)
                 helpers[exercise.name] = (names & exercises.keys()) - {exercise.name}
-        elif _is_theirs(cell) or index in shown:
-            steps.append(Step(index, cell.source, not _is_theirs(cell)))
+        elif cell.is_theirs or index in shown:
+            steps.append(Step(index, cell.source, not cell.is_theirs))
             program += read.get(index, ())
     return Plan(
         exercises,
         tuple(steps),
-        {exercise_of(cell): index for index, cell in code if is_solution(cell)},
+        {cell.exercise: index for index, cell in code if cell.is_solution},
         helpers,
         frozenset(unread),
     )
-
-
-def _is_theirs(cell: Cell) -> bool:
-    return not cell.grade_id or is_solution(cell)
 
 
 def _read_cells(
@@ -100,7 +96,7 @@ def _read_cells(
     unread: set[int] = set()
     characters = total = 0
     for index, cell in code:
-        if not _is_theirs(cell):
+        if not cell.is_theirs:
             read[index] = tuple(replace(part, cell=index) for part in _of_locked(cell.source))
             continue
         try:
@@ -130,11 +126,11 @@ def _needed_locked_cells(
         read: the statements of each cell.
         exercises: names that the checks look up.
     """
-    locked = {index for index, cell in code if not _is_theirs(cell)}
-    program = [part for index, cell in code if not is_check(cell) for part in read.get(index, ())]
+    locked = {index for index, cell in code if not cell.is_theirs}
+    program = [part for index, cell in code if not cell.is_check for part in read.get(index, ())]
     wanted = set(exercises)
     for index, cell in code:
-        if not _is_theirs(cell):
+        if not cell.is_theirs:
             continue
         if index not in read:  # too long: it may look up anything
             return locked

@@ -13,11 +13,11 @@ from typing import Any
 
 from attnlab.calling.call import Raised
 from attnlab.ipynb.read import Cell
-from attnlab.ipynb.rebuild import exercise_of, is_check
 from attnlab.judging.card import as_html
 from attnlab.judging.verdict import Verdict
 from autograder.child.wire import Ran
 from autograder.inert import inert, without_commands
+from autograder.results import Written
 
 METADATA = {
     "kernelspec": {
@@ -48,6 +48,23 @@ def notebook_text(
     return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
 
 
+def written_in(cells: tuple[Cell, ...], ran: Mapping[int, Ran]) -> tuple[Written, ...]:
+    """The code cells that a learner wrote, and what they stopped with."""
+    return tuple(
+        Written(cell.exercise, cell.source, _errors(ran[index]) if index in ran else ())
+        for index, cell in enumerate(cells)
+        if cell.kind == "code" and cell.is_theirs
+    )
+
+
+def _errors(ran: Ran) -> tuple[str, ...]:
+    return tuple(
+        "\n".join(output["traceback"])
+        for output in _outputs(0, ran, locked=False)
+        if output["output_type"] == "error"
+    )
+
+
 def _cell(
     index: int, cell: Cell, ran: Mapping[int, Ran], cards: Mapping[str, Verdict]
 ) -> dict[str, Any]:
@@ -59,7 +76,7 @@ def _cell(
             shared |= {"cell_type": "markdown", "source": inert(cell.source)}
         return shared
     outputs: list[dict[str, Any]] = []
-    card = cards.get(exercise_of(cell)) if is_check(cell) else None
+    card = cards.get(cell.exercise) if cell.is_check else None
     if card is not None:
         shown = without_commands(as_html(card))
         outputs = [_result(index, {"text/plain": repr(card.score), "text/html": shown})]

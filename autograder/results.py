@@ -62,11 +62,26 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """A code cell that a learner wrote.
+
+    Attributes:
+        name: of the exercise that it answers, '' for a cell of their own.
+        errors: what it stopped with, as text.
+    """
+
+    name: str
+    source: str
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Graded:
     """A result, with what a person is shown of it.
 
     Attributes:
         notebook: text of the autograded notebook, '' where the submission is INVALID.
+        written: what the learner wrote in it, in order.
         cards: a Verdict for each exercise, with no expected value in it.
         seconds: wall-clock time by phase: 'read', 'rebuild', 'cells', 'calls', 'judge', 'report'.
         page: the student's feedback, HTML; '' until it is made, of all the rest.
@@ -74,6 +89,7 @@ class Graded:
 
     result: Result
     notebook: str = ""
+    written: tuple[Written, ...] = ()
     cards: Mapping[str, Verdict] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     page: str = ""

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 from attnlab.ipynb.read import Cell, read
-from attnlab.ipynb.rebuild import is_solution
 from attnlab.lessons import slugs
 
 _MARK = re.compile(r"^\s*### (BEGIN|END) SOLUTION\n?", re.MULTILINE)
@@ -33,7 +32,7 @@ def _of(cells: list[Cell]) -> dict[str, dict[str, str]]:
     for cell in cells:
         if hint := _IDEA.search(cell.source):
             idea = hint[1].strip()
-        if is_solution(cell):
+        if cell.is_solution:
             told[cell.grade_id] = {"code": _MARK.sub("", cell.source).strip(), "why": idea}
             idea = ""
     return told

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.calling.observe import Scalar
+from attnlab.ipynb.read import read
 from attnlab.judging import card
 from attnlab.judging.verdict import Diagnosis, Line, Verdict
 from attnlab.lessons import exercises_of
+from autograder.report import written_in
 from autograder.results import ExerciseResult, Graded, Result
 from tests.course import ROOT, released_path
 
@@ -69,7 +71,9 @@ def grade(
     total = sum(item.score for item in results)
     most = sum(item.max_score for item in results)
     result = Result(student, lesson, "GRADED", "", total, most, repaired, (), tuple(results))
-    return Graded(result, autograded(lesson, cards, code or {}), cards)
+    notebook = autograded(lesson, cards, code or {})
+    written = written_in(tuple(read(notebook.encode())), {})
+    return Graded(result, notebook, written, cards)
 
 
 def invalid(student: str, message: str, lesson: str = LESSON) -> Graded:

@@ -15,13 +15,15 @@ import pytest
 from nbconvert.exporters import HTMLExporter
 from playwright.sync_api import Browser
 
+from attnlab.calling.call import Raised
 from attnlab.ipynb.read import Cell
 from attnlab.judging import card
 from attnlab.judging.verdict import Diagnosis, Line, Verdict
 from autograder import feedback
+from autograder.child.wire import Ran
 from autograder.inert import inert
-from autograder.report import notebook_text
-from autograder.results import Graded
+from autograder.report import notebook_text, written_in
+from autograder.results import Graded, Written
 from autograder.standing import Mark, Standing
 from tests.graded import LESSON, MOST, grade, invalid
 from tests.lab import chromium_path
@@ -88,17 +90,15 @@ def mixed() -> Graded:
     return grade("ann", statuses, {"attention": 2.5}, code=code, repaired=repaired)
 
 
-def with_output(graded: Graded, name: str, traceback: list[str], evalue: str) -> Graded:
-    """With an error in a cell; a new one at the end if it has no name."""
-    notebook = json.loads(graded.notebook)
-    error = {"output_type": "error", "ename": "TypeError", "evalue": evalue, "traceback": traceback}
-    extra = {"cell_type": "code", "id": "extra", "metadata": {}, "source": ["1 +\n", "'<b>'"]}
-    notebook["cells"].append(extra)
-    for cell in notebook["cells"]:
-        if cell["metadata"].get("nbgrader", {}).get("grade_id", "") == name:
-            if cell["cell_type"] == "code":
-                cell["outputs"] = [error]
-    return dataclasses.replace(graded, notebook=json.dumps(notebook))
+def with_error(graded: Graded, name: str, error: str) -> Graded:
+    """With an error in an answer; in a cell of the learner's own if it has no name."""
+    written = [
+        dataclasses.replace(cell, errors=(error,)) if cell.name == name else cell
+        for cell in graded.written
+    ]
+    if not name:
+        written.append(Written("", "1 +\n'<b>'", (error,)))
+    return dataclasses.replace(graded, written=tuple(written))
 
 
 # --- what it says ---
@@ -156,19 +156,22 @@ def test_code_without_end_is_cut() -> None:
 
 
 def test_errors_of_their_cells_are_told_as_recorded() -> None:
-    graded = with_output(mixed(), "attention", ["\x1b[0;31mline 2\x1b[0m: x @ y"], "no <b> here")
+    graded = with_error(mixed(), "attention", "    x @ y\nTypeError: no <b> here")
     page = Page(feedback.render(graded))
-    assert "line 2: x @ y\nTypeError: no <b> here" in page.of("pre")
+    assert "    x @ y\nTypeError: no <b> here" in page.of("pre")
     assert "Your other cells" not in page.of("h2")
-    page = Page(feedback.render(with_output(mixed(), "", ["TypeError: no"], "no")))
+    page = Page(feedback.render(with_error(mixed(), "", "TypeError: no")))
     assert "Your other cells" in page.of("h2")
     assert page.of("pre").count("TypeError: no") == 1
     assert "1 +\n'<b>'" in page.of("pre")
 
 
 def test_an_error_in_one_of_our_cells_is_not_told() -> None:
-    page = feedback.render(with_output(mixed(), "setup", [], "our own error"))
-    assert "our own error" not in page
+    label = {"nbgrader": {"grade_id": "setup", "locked": True, "solution": False}}
+    cells = (Cell("code", "ours()", label), Cell("code", "mine()"))
+    raised = Ran(Raised(("TypeError",), "no"), "", "", "")
+    [written] = written_in(cells, {0: raised, 1: raised})
+    assert (written.source, written.errors) == ("mine()", ("TypeError: no",))
 
 
 def test_a_note_on_the_submission_is_shown() -> None:
@@ -318,8 +321,8 @@ def hostile(text: str) -> Iterator[Graded]:
     graded = dataclasses.replace(graded, result=result)
     yield graded
     yield dataclasses.replace(graded, cards={})
-    yield with_output(graded, "attention", [text], text)
-    yield with_output(graded, "", [text], text)
+    yield with_error(graded, "attention", text)
+    yield with_error(graded, "", text)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -410,7 +413,7 @@ def test_no_command_begins_in_a_card_that_formgrader_shows(text: str) -> None:
 
 
 def test_headings_descend_one_level_at_a_time() -> None:
-    page = Page(feedback.render(with_output(mixed(), "", [], "x")))
+    page = Page(feedback.render(with_error(mixed(), "", "x")))
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1

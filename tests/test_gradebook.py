@@ -32,7 +32,7 @@ from autograder.__main__ import main
 from autograder.course import Course, CourseError
 from autograder.database import GradebookError
 from autograder.gradebook import BadName, Gradebook
-from autograder.results import Graded
+from autograder.results import Graded, Written
 from tests.course import ROOT, copy_to, run
 from tests.graded import LESSON, MOST, grade, invalid, make_course
 
@@ -262,14 +262,8 @@ def test_a_stub_left_as_it_was_is_no_response(folder: Path, gradebook: Gradebook
 
 def test_code_that_defines_something_else_is_a_response(folder: Path, gradebook: Gradebook) -> None:
     graded = grade("ann", {"attention": "MISSING"})
-    notebook = json.loads(graded.notebook)
-    [cell] = [
-        cell
-        for cell in notebook["cells"]
-        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "attention"
-    ]
-    cell["source"] = "def atention(x): ..."
-    gradebook.record([dataclasses.replace(graded, notebook=json.dumps(notebook))])
+    written = (Written("attention", "def atention(x): ..."),)
+    gradebook.record([dataclasses.replace(graded, written=written)])
     assert comments(folder, "ann")["attention"].startswith("attention: not written yet")
 
 

@@ -16,7 +16,7 @@ from attnlab.home import copies
 from attnlab.home.commands import main
 from attnlab.home.places import Course
 from attnlab.ipynb.files import NotWritten, write_whole
-from attnlab.ipynb.rebuild import STUB
+from attnlab.ipynb.read import STUB
 from tests.course import ROOT, SLUGS, released_path
 from tests.home import (
     ANSWER,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnlab.ipynb.read import Cell, read
-from attnlab.ipynb.rebuild import Rebuilt, exercise_of, is_check, is_solution, rebuild
+from attnlab.ipynb.rebuild import Rebuilt, rebuild
 from autograder.limits import Limits
 from tests.course import SLUGS, released_path
 
@@ -311,13 +311,13 @@ def test_whatever_was_done_to_it_every_check_is_there_once_as_released(cells: li
     rebuilt = rebuild(cells, RELEASED)
     for original in RELEASED:
         found = [cell for cell in rebuilt.cells if cell.grade_id == original.grade_id]
-        if is_solution(original):
+        if original.is_solution:
             assert len(found) <= 1
         else:
             assert [replace(cell, id="") for cell in found] == [replace(original, id="")]
-    checks = [exercise_of(cell) for cell in rebuilt.cells if is_check(cell)]
+    checks = [cell.exercise for cell in rebuilt.cells if cell.is_check]
     assert sorted(checks) == ["lookup", "softmax"]
-    mine = [cell.source for cell in rebuilt.cells if not cell.grade_id or is_solution(cell)]
+    mine = [cell.source for cell in rebuilt.cells if cell.is_theirs]
     assert len(mine) <= len(cells)
 
 

@@ -13,9 +13,9 @@ it tries, then declares what must come of it:
     earns: points that the touched exercises rightly keep, 0 if not said
     spoils: its own answers, where what it does may cost its author other points, as with nbgrader
 
-An exercise that `expect` leaves out must keep all its points, if its author does not spoil them, and
-one that it names gets none. The single word INVALID stands for a submission that is no notebook. The
-rest of the file is cells:
+An exercise that `expect` leaves out must keep all its points, if its author does not spoil them,
+and one that it names gets none. The single word INVALID stands for a submission that is no
+notebook. The rest of the file is cells:
 
     # %% soft_lookup              takes the place of that exercise's solution
     # %% after setup              a cell of the learner's own, after the cell of that name

@@ -19,7 +19,6 @@ from attnlab.home.page import whole
 from attnlab.home.places import Course
 from attnlab.ipynb.files import write_whole
 from attnlab.ipynb.read import Unreadable, read
-from attnlab.ipynb.rebuild import is_solution, is_written
 
 TITLE = "My checks"
 CELL_SECONDS = 120
@@ -69,7 +68,7 @@ def check_all(course: Course, slugs: Sequence[str], run: Run | None = None) -> I
         except (OSError, Unreadable) as why:
             yield Checked(slug, problem=str(why))
         else:
-            if any(is_solution(cell) and is_written(cell) for cell in cells):
+            if any(cell.is_solution and cell.is_written for cell in cells):
                 yield _checked(slug, path, run or run_in_kernel)
             else:
                 yield Checked(slug, problem="No exercise is written yet.")

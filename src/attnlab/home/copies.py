@@ -19,7 +19,6 @@ from typing import Any
 from attnlab.home.places import Course
 from attnlab.ipynb.files import write_whole
 from attnlab.ipynb.read import Cell, Unreadable, read
-from attnlab.ipynb.rebuild import is_solution, is_written
 from attnlab.ipynb.upgrade import same, upgraded
 from attnlab.ipynb.which import plainly_another
 from attnlab.lessons import slugs
@@ -54,7 +53,7 @@ def _one(course: Course, place: Path) -> tuple[list[str], bool]:
             cells = read(new)
         except Unreadable as why:
             return [f"notebooks/{place} cannot be read, and was not copied. {why}"], False
-        if any(is_solution(cell) and is_written(cell) for cell in cells):
+        if any(cell.is_solution and cell.is_written for cell in cells):
             return _answered(course, place, new)
     if mine.is_symlink() or (mine.exists() and not mine.is_file()):
         return [f"work/{place} is a link or a folder, and is left as it is."], False

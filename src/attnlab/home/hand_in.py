@@ -12,7 +12,7 @@ from attnlab.home.progress import read as read_log
 from attnlab.home.standing import standings
 from attnlab.ipynb.files import write_whole
 from attnlab.ipynb.read import Cell, Unreadable, read
-from attnlab.ipynb.rebuild import is_solution, is_written, rebuild
+from attnlab.ipynb.rebuild import rebuild
 from attnlab.ipynb.which import plainly_another
 from attnlab.lessons import known
 
@@ -65,7 +65,7 @@ def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -
     """What a grader will find: nothing of it keeps a notebook from being handed in."""
     rebuilt = rebuild(cells, released)
     missing = [line.removesuffix(_MISSING) for line in rebuilt.repaired if line.endswith(_MISSING)]
-    empty = [c.grade_id for c in rebuilt.cells if is_solution(c) and not is_written(c)]
+    empty = [c.grade_id for c in rebuilt.cells if c.is_solution and not c.is_written]
     repaired = [line for line in rebuilt.repaired if not line.endswith(_MISSING)]
     wrong = [
         one.name

@@ -11,7 +11,6 @@ from attnlab import lessons
 from attnlab.home.places import Course
 from attnlab.home.progress import READ, Record
 from attnlab.ipynb.read import Unreadable, read
-from attnlab.ipynb.rebuild import exercise_of, is_check
 
 NO_ATTEMPT = ("BEGUN", "READ", "MISSING", "UNKNOWN")
 
@@ -174,5 +173,5 @@ def _points_in(path: Path, stamp: int) -> dict[str, float]:
         cells = read(path.read_bytes())
     except (OSError, Unreadable):
         return {}
-    points = {exercise_of(cell): cell.nbgrader.get("points") for cell in cells if is_check(cell)}
+    points = {cell.exercise: cell.nbgrader.get("points") for cell in cells if cell.is_check}
     return {name: float(each) for name, each in points.items() if isinstance(each, (int, float))}

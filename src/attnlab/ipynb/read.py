@@ -15,6 +15,8 @@ from attnlab.ipynb.words import short
 
 MIB = 1024 * 1024
 KINDS = ("code", "markdown", "raw")
+CHECK = "-check"  # an exercise's check cell is named for its solution cell
+STUB = "This exercise is not written yet."  # raised by a solution cell as it is handed out
 CELLS = 2000  # a lesson has about a hundred
 # Up to the next bracket that is in no string. Possessive, so that nothing is looked at twice.
 _TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]', re.DOTALL)
@@ -69,6 +71,33 @@ class Cell:
         """nbgrader's name for the cell, '' for a learner's own."""
         found = self.nbgrader.get("grade_id")
         return found if isinstance(found, str) else ""
+
+    @property
+    def is_check(self) -> bool:
+        """Whether this is the cell that an exercise's points are for."""
+        return self.nbgrader.get("grade") is True
+
+    @property
+    def is_solution(self) -> bool:
+        """Whether an exercise is answered here."""
+        return self.nbgrader.get("solution") is True
+
+    @property
+    def is_theirs(self) -> bool:
+        """Whether a learner writes here: an answer, or a cell of their own."""
+        return not self.grade_id or self.is_solution
+
+    @property
+    def is_written(self) -> bool:
+        """Whether a solution cell is no longer what was handed out."""
+        return STUB not in self.source
+
+    @property
+    def exercise(self) -> str:
+        """The exercise that a check or solution cell belongs to, '' for others."""
+        if self.is_check:
+            return self.grade_id.removesuffix(CHECK)
+        return self.grade_id if self.is_solution else ""
 
 
 def read(data: bytes, limits: Sizes = Sizes()) -> list[Cell]:

@@ -13,9 +13,6 @@ from dataclasses import dataclass, replace
 from attnlab.ipynb.read import Cell
 from attnlab.ipynb.words import few, short
 
-CHECK = "-check"
-STUB = "This exercise is not written yet."  # raised by a solution cell as it is handed out
-
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
@@ -28,28 +25,6 @@ class Rebuilt:
 
     cells: tuple[Cell, ...]
     repaired: tuple[str, ...]
-
-
-def is_check(cell: Cell) -> bool:
-    """Whether this is the cell that an exercise's points are for."""
-    return cell.nbgrader.get("grade") is True
-
-
-def is_solution(cell: Cell) -> bool:
-    """Whether a learner writes here."""
-    return cell.nbgrader.get("solution") is True
-
-
-def is_written(cell: Cell) -> bool:
-    """Whether a solution cell is no longer what was handed out."""
-    return STUB not in cell.source
-
-
-def exercise_of(cell: Cell) -> str:
-    """Name of the exercise that a check or solution cell belongs to, '' for others."""
-    if is_check(cell):
-        return cell.grade_id.removesuffix(CHECK)
-    return cell.grade_id if is_solution(cell) else ""
 
 
 def rebuild(
@@ -83,7 +58,7 @@ def _labelled(
     present = {cell.grade_id for cell in submitted}
     missing = [cell for cell in released if cell.grade_id and cell.grade_id not in present]
     by_id = {cell.id: cell for cell in missing if cell.id}
-    by_source = {squeezed(cell): cell for cell in missing if not is_solution(cell)}
+    by_source = {squeezed(cell): cell for cell in missing if not cell.is_solution}
     labelled = []
     for cell in submitted:
         original = None
@@ -137,7 +112,7 @@ def _restored(cell: Cell, known: dict[str, Cell], repaired: list[str]) -> Cell:
     keys = ("grade", "solution", "locked", "task", "points")
     if any(cell.nbgrader.get(key) != original.nbgrader.get(key) for key in keys):
         repaired.append(f"{cell.grade_id}: metadata restored")
-    if is_solution(original):
+    if original.is_solution:
         return replace(original, source=cell.source, id=cell.id or original.id)
     if squeezed(cell) != squeezed(original):
         repaired.append(f"{cell.grade_id}: source restored")
@@ -156,15 +131,15 @@ def _put_back(
     previous = ""
     for original in (cell for cell in released if cell.grade_id):
         name = original.grade_id
-        if name in present or (is_solution(original) and name not in unwritten):
+        if name in present or (original.is_solution and name not in unwritten):
             if name not in present:
                 repaired.append(f"{name}: solution cell is missing")
                 continue
             previous = name
             continue
         place = _index(cells, previous) + 1
-        if is_check(original) and exercise_of(original) not in present:
-            place = max(place, last_definition(cells, exercise_of(original)) + 1)
+        if original.is_check and original.exercise not in present:
+            place = max(place, last_definition(cells, original.exercise) + 1)
         cells.insert(place, replace(original))
         present.add(name)
         if original.kind == "code":

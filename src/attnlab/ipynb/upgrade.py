@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from attnlab.ipynb.read import Cell
-from attnlab.ipynb.rebuild import is_solution, last_definition, rebuild, squeezed
+from attnlab.ipynb.rebuild import last_definition, rebuild, squeezed
 
 _PROSE = "prose "  # no label of nbgrader has a space in it
 
@@ -42,12 +42,12 @@ def upgraded(mine: list[Cell], base: list[Cell], new: list[Cell]) -> list[Cell]:
     mine = [cell for cell in mine if not _is_gone(cell, base, new)]
     mine = _in_order([_with_new_stub(cell, base, new) for cell in mine], base, new)
     kept = {cell.grade_id for cell in mine if cell.nbgrader.get("solution") == _PROSE}
-    written = [cell for cell in mine if is_solution(cell) or not cell.grade_id]
+    written = [cell for cell in mine if cell.is_theirs]
     present = {cell.grade_id for cell in mine}
     missing = {
         cell.grade_id
         for cell in new
-        if is_solution(cell)
+        if cell.is_solution
         and cell.grade_id not in present
         and last_definition(written, cell.grade_id) < 0
     }
@@ -127,11 +127,7 @@ def _is_gone(cell: Cell, base: list[Cell], new: list[Cell]) -> bool:
 def _with_new_stub(cell: Cell, base: list[Cell], new: list[Cell]) -> Cell:
     """An exercise that is not begun, as it is handed out now."""
     for each in base:
-        if (
-            is_solution(each)
-            and each.grade_id == cell.grade_id
-            and squeezed(each) == squeezed(cell)
-        ):
+        if each.is_solution and each.grade_id == cell.grade_id and squeezed(each) == squeezed(cell):
             now = (other for other in new if other.grade_id == cell.grade_id)
             return replace(cell, source=next(now, cell).source)
     return cell

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from attnlab.ipynb.read import Cell
-from attnlab.ipynb.rebuild import exercise_of, is_solution, labels, last_definition
+from attnlab.ipynb.rebuild import labels, last_definition
 
 _PLAIN = 0.5  # of the labels that a lesson alone has
 
@@ -38,8 +38,8 @@ def plainly_another(lesson: str, submitted: list[Cell], released: list[Cell], kn
             continue
         theirs = known[other] | {""}
         mine = {cell.grade_id for cell in released} - theirs
-        functions = {exercise_of(cell) for cell in released} - theirs
-        written = [cell for cell in submitted if is_solution(cell) or not cell.grade_id]
+        functions = {cell.exercise for cell in released} - theirs
+        written = [cell for cell in submitted if cell.is_theirs]
         if not labels(submitted, released) & mine and all(
             last_definition(written, name) < 0 for name in functions
         ):
