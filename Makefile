@@ -98,4 +98,4 @@ bundle: $(READY) ## write dist/attnlab-course-<version>.zip, to be handed out; S
 	$(BIN)/python -m bundle $(if $(SOLUTIONS),--solutions)
 
 demo-class: $(READY) ## fill class/submitted/ with a synthetic class; STUDENTS=30 LESSON=06-causal-mask SEED=1
-	$(BIN)/python -m autograder.demo_class --students $(STUDENTS) --seed $(SEED) $(if $(LESSON),--lesson $(LESSON)) $(ARGS)
+	$(BIN)/python -m tests.demo_class --students $(STUDENTS) --seed $(SEED) $(if $(LESSON),--lesson $(LESSON)) $(ARGS)

@@ -2,12 +2,12 @@
 
     python -m autograder grade 06-causal-mask
 
-Data flows one way: `read` (bytes → notebook) → `rebuild` (the released notebook with a learner's
-cells in it) → `grade` (cells and calls sent to a `sandbox`, answers judged by `attnlab.judging`) →
-`gradebook` and `feedback`. `classes` does it for everyone, in parallel.
+Data flows one way: `submission` (bytes → the released notebook with a learner's cells in it, and
+a plan) → `sandbox` (cells and calls sent to a child; `run.grade` has the answers judged) →
+`gradebook` and `pages`. `run.classes` does it for everyone, in parallel.
 
-The trust boundary is the folder `child/`: it runs beside learners' code, and holds no secret.
-Everything else is trusted, and never runs a line of a learner's. README.md has the threat model.
+The trust boundary is the folder `sandbox/child/`: it runs beside learners' code, and holds no
+secret. Everything else is trusted, and never runs a line of theirs. README.md has the threat model.
 """
 
 import sys
@@ -15,3 +15,11 @@ import sys
 # For nbformat, which imports jsonschema, which would use this to check addresses that no notebook
 # has, and takes a second to load. It does without.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+
+class Usage(Exception):
+    """The command asks for something that is not there; the sentence says what to do."""
+
+
+class Problem(Exception):
+    """The machine, the course's files or the cluster cannot do it: what stops a whole run."""

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from autograder.problems import Problem, Usage
+from autograder import Problem, Usage
 
 STOPPED = 128
 
@@ -119,17 +119,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _grade(asked: argparse.Namespace) -> int:
-    from autograder import pool
-    from autograder.lessons import known
+    from autograder.run import pool
+    from autograder.submission.lessons import known
 
     lesson = known(asked.lesson)  # before all that takes seconds to load
     if not asked.scheduler:
         pool.load_ahead()
     gc.disable()  # what is being imported is no garbage, now or when this process ends
     from attnlab.ipynb.files import NotWritten
-    from autograder.classes import Order, Stopped, grade_class
-    from autograder.course import Course, CourseError
-    from autograder.database import GradebookError
+    from autograder.gradebook.course import Course, CourseError
+    from autograder.gradebook.database import GradebookError
+    from autograder.run.classes import Order, Stopped, grade_class
 
     gc.freeze()
     gc.enable()
@@ -152,13 +152,13 @@ def _grade(asked: argparse.Namespace) -> int:
 
 
 def _feedback(asked: argparse.Namespace) -> int:
-    from autograder.lessons import known
+    from autograder.submission.lessons import known
 
     lesson = known(asked.lesson)
     from attnlab.ipynb.files import NotWritten
-    from autograder.course import Course, CourseError
-    from autograder.database import GradebookError
-    from autograder.pages import fill_pages
+    from autograder.gradebook.course import Course, CourseError
+    from autograder.gradebook.database import GradebookError
+    from autograder.pages.fill import fill_pages
 
     try:
         fill_pages(Course.here(), lesson, asked.student)
@@ -169,8 +169,8 @@ def _feedback(asked: argparse.Namespace) -> int:
 
 def _grade_file(asked: argparse.Namespace) -> int:
     from attnlab.ipynb.files import NotWritten
-    from autograder.lessons import known
-    from autograder.one_file import grade_file
+    from autograder.run.one_file import grade_file
+    from autograder.submission.lessons import known
 
     lesson = known(asked.lesson) if asked.lesson else ""
     try:

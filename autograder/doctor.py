@@ -15,16 +15,17 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from autograder.isolation import IsolationError, forbidden, in_container, require_linux
-from autograder.limits import MIB, Limits
-from autograder.sandbox import Sandbox
-from autograder.stages import STAGES
+from autograder.sandbox.isolation import IsolationError, forbidden, in_container, require_linux
+from autograder.sandbox.limits import MIB, Limits
+from autograder.sandbox.sandbox import Sandbox
+from autograder.sandbox.stages import STAGES
 
 HERE = Path(__file__).resolve().parent
 PROBE: dict[str, str | Path] = {
     "autograder/__init__.py": os.devnull,
-    "autograder/child/__init__.py": os.devnull,
-    "autograder/child/serve.py": HERE / "child" / "probe.py",
+    "autograder/sandbox/__init__.py": os.devnull,
+    "autograder/sandbox/child/__init__.py": os.devnull,
+    "autograder/sandbox/child/serve.py": HERE / "sandbox" / "child" / "probe.py",
 }
 # What a learner would most like to read; each is readable to whoever runs this.
 COVETED = (
@@ -51,7 +52,7 @@ NAMESPACES = {
 TRY_NAMESPACES = f"""
 import sys
 sys.path.insert(0, {os.fspath(HERE.parent)!r})
-from autograder.child import kernel
+from autograder.sandbox.child import kernel
 for flag in sys.argv[1:]:
     try:
         kernel.unshare(getattr(kernel, flag))

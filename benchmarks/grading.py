@@ -76,10 +76,10 @@ def measure(lesson: str, each: int, students: int, repeat: int, scratch: Path) -
 
 def phases(lesson: str, each: int) -> dict[str, float]:
     """Mean milliseconds of one notebook by phase, in a grader that has started."""
-    from autograder.course import Course as Settings
-    from autograder.grade import Grader
-    from autograder.lessons import released_text
-    from autograder.limits import Limits
+    from autograder.gradebook.course import Course as Settings
+    from autograder.run.grade import Grader
+    from autograder.sandbox.limits import Limits
+    from autograder.submission.lessons import released_text
 
     released = released_text(Settings.here().released(lesson))
     taken: defaultdict[str, float] = defaultdict(float)

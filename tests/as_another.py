@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, os.fspath(HERE))
-from autograder.child import kernel  # noqa: E402
+from autograder.sandbox.child import kernel  # noqa: E402
 
 NOBODY = 65534
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.ipynb.read import Unreadable, read
-from autograder.limits import Limits
-from autograder.marking import Job
-from autograder.results import ExerciseResult, Graded, Result
+from autograder.run.marking import Job
+from autograder.run.results import ExerciseResult, Graded, Result
+from autograder.sandbox.limits import Limits
 
 
 class FakeGrader:

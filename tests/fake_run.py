@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-from autograder import __main__, classes, pool
+from autograder import __main__
+from autograder.run import classes, pool
 from tests.fake_grader import open_fake
 
 if __name__ == "__main__":

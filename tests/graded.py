@@ -13,8 +13,8 @@ from attnlab.ipynb.read import read
 from attnlab.judging import card
 from attnlab.judging.verdict import Diagnosis, Line, Verdict
 from attnlab.lessons import exercises_of
-from autograder.report import written_in
-from autograder.results import ExerciseResult, Graded, Result
+from autograder.pages.report import written_in
+from autograder.run.results import ExerciseResult, Graded, Result
 from tests.course import ROOT, released_path
 
 LESSON = "06-causal-mask"
@@ -72,7 +72,7 @@ def grade(
     most = sum(item.max_score for item in results)
     result = Result(student, lesson, "GRADED", "", total, most, repaired, (), tuple(results))
     notebook = autograded(lesson, cards, code or {})
-    written = written_in(tuple(read(notebook.encode())), {})
+    written = written_in(tuple(read(notebook.encode(errors="backslashreplace"))), {})
     return Graded(result, notebook, written, cards)
 
 

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder import classes
-from autograder.course import Course
-from autograder.marking import OpensGrader
+from autograder.gradebook.course import Course
+from autograder.run import classes
+from autograder.run.marking import OpensGrader
 from tests.course import ROOT, read, released_path
 from tests.fake_grader import open_fake
 
@@ -26,8 +26,8 @@ def make_course(folder: Path, lesson: str = LESSON) -> Path:
     shutil.copy(ROOT / "nbgrader_config.py", folder)
     shutil.copytree(released_path(lesson).parent, folder / "notebooks" / lesson)
     code = (
-        "from autograder.course import Course\n"
-        "from autograder.gradebook import Gradebook\n"
+        "from autograder.gradebook.course import Course\n"
+        "from autograder.gradebook.gradebook import Gradebook\n"
         f"with Gradebook(Course.here()) as gradebook: gradebook.prepare({lesson!r})"
     )
     subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment(), check=True)

@@ -36,8 +36,8 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The whole class, graded once."""
     if sys.platform != "linux":
         pytest.skip("learners' code is isolated on Linux alone")
-    from autograder.limits import Limits
-    from autograder.sandbox import IsolationError, Sandbox
+    from autograder.sandbox.limits import Limits
+    from autograder.sandbox.sandbox import IsolationError, Sandbox
 
     try:
         Sandbox("pure", Limits()).close()

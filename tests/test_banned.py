@@ -17,8 +17,8 @@ from torch import nn
 
 from attnlab.calling import banned
 from attnlab.notebook import check
-from autograder.grade import Grader
-from autograder.limits import Limits
+from autograder.run.grade import Grader
+from autograder.sandbox.limits import Limits
 from tests.test_grade import TORCH, by_name, grader_of, notebook
 
 pytestmark = pytest.mark.slow

@@ -17,10 +17,10 @@ from attnlab.judging.cases import LEEWAY
 from attnlab.judging.judge import judge
 from attnlab.judging.verdict import Verdict
 from attnlab.notebook import check
-from autograder.child import wire
-from autograder.child.wire import Malformed
-from autograder.grade import Grader
-from autograder.limits import Limits
+from autograder.run.grade import Grader
+from autograder.sandbox.child import wire
+from autograder.sandbox.child.wire import Malformed
+from autograder.sandbox.limits import Limits
 from tests.test_grade import SLUG, TORCH, by_name, grader_of, notebook
 
 pytestmark = pytest.mark.slow
@@ -110,7 +110,7 @@ def test_judging_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
         return judge(exercise, *args, **kwargs)
 
-    monkeypatch.setattr("autograder.grade.judge", slow)
+    monkeypatch.setattr("autograder.run.grade.judge", slow)
     limits = Limits(call_seconds=0.5, grace_seconds=0.2, judge_seconds=0.3)
     with grader_of(SLUG, limits=limits) as grader:
         results = by_name(grader.grade(notebook(), "s"))

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder import cluster, worker
-from autograder.marking import open_grader
-from autograder.problems import Problem
+from autograder import Problem
+from autograder.run import cluster, worker
+from autograder.run.marking import open_grader
 from tests import small_class
 from tests.course import ROOT
 from tests.small_class import (

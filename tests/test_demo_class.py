@@ -19,16 +19,16 @@ from nbgrader.api import Gradebook
 
 from attnlab.judging.verdict import Verdict
 from attnlab.notebook import check
-from autograder import demo_class
-from autograder.course import Course
-from autograder.demo_class import RECORD, Lesson, half_written, mistakes
+from autograder.gradebook.course import Course
+from tests import demo_class
 from tests.course import GIVEN, ROOT, SLUGS, grading, is_exercise, read, released_path
+from tests.demo_class import RECORD, Lesson, half_written, mistakes
 
 pytestmark = pytest.mark.slow
 
 LESSON = "06-causal-mask"
 NOTEBOOK = f"{LESSON}/{LESSON}.ipynb"
-COMMAND = [sys.executable, "-m", "autograder.demo_class"]
+COMMAND = [sys.executable, "-m", "tests.demo_class"]
 Files = dict[str, bytes]
 
 

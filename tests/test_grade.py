@@ -14,9 +14,9 @@ from attnlab.ipynb.read import Unreadable
 from attnlab.judging.advice import spoken
 from attnlab.judging.card import as_html, as_text
 from attnlab.lessons import exercises_of
-from autograder.grade import Grader
-from autograder.limits import Limits
-from autograder.results import ExerciseResult, Graded, Result
+from autograder.run.grade import Grader
+from autograder.run.results import ExerciseResult, Graded, Result
+from autograder.sandbox.limits import Limits
 from tests.course import SLUGS, released_path, solution_path
 
 pytestmark = pytest.mark.slow

@@ -26,16 +26,17 @@ from nbgrader.api import Gradebook as open_gradebook
 
 from attnlab.ipynb.read import Unreadable, read
 from attnlab.lessons import planned
-from autograder import __main__, classes, pool, progress, roster
-from autograder.course import Course
-from autograder.engine import Engine
-from autograder.limits import Limits
-from autograder.marking import GradesOne, Job
-from autograder.one_file import as_text, student_of
-from autograder.problems import Problem, Usage
-from autograder.progress import Progress
-from autograder.results import ExerciseResult, Graded, Result
-from autograder.roster import Submission
+from autograder import Problem, Usage, __main__
+from autograder.gradebook.course import Course
+from autograder.run import classes, pool, progress
+from autograder.run.engine import Engine
+from autograder.run.marking import GradesOne, Job
+from autograder.run.one_file import as_text, student_of
+from autograder.run.progress import Progress
+from autograder.run.results import ExerciseResult, Graded, Result
+from autograder.sandbox.limits import Limits
+from autograder.submission import roster
+from autograder.submission.roster import Submission
 from tests import small_class
 from tests.course import ROOT, released_path
 from tests.fake_grader import open_fake

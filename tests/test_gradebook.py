@@ -27,12 +27,12 @@ from traitlets.config import Config
 
 from attnlab.ipynb.files import NotWritten, Parts, write_whole
 from attnlab.judging.verdict import Verdict
-from autograder import feedback
 from autograder.__main__ import main
-from autograder.course import Course, CourseError
-from autograder.database import GradebookError
-from autograder.gradebook import BadName, Gradebook
-from autograder.results import Graded, Written
+from autograder.gradebook.course import Course, CourseError
+from autograder.gradebook.database import GradebookError
+from autograder.gradebook.gradebook import BadName, Gradebook
+from autograder.pages import feedback
+from autograder.run.results import Graded, Written
 from tests.course import ROOT, copy_to, run
 from tests.graded import LESSON, MOST, grade, invalid, make_course
 
@@ -807,8 +807,8 @@ def test_a_gradebook_in_use_is_waited_for_and_then_named(folder: Path) -> None:
 def test_two_recorders_do_not_lose_each_other_s_scores(folder: Path) -> None:
     program = """
 import sys
-from autograder.course import Course
-from autograder.gradebook import Gradebook
+from autograder.gradebook.course import Course
+from autograder.gradebook.gradebook import Gradebook
 from tests.graded import LESSON, grade
 with Gradebook(Course.here()) as gradebook:
     gradebook.prepare(LESSON)
@@ -882,10 +882,10 @@ folder = Path.cwd()
 shutil.copytree(place, scratch)
 subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], check=True)
 shutil.copytree(scratch, place, dirs_exist_ok=True)
-from autograder.course import Course
-from autograder.database import GradebookError
+from autograder.gradebook.course import Course
+from autograder.gradebook.database import GradebookError
 from attnlab.ipynb.files import NotWritten, Parts, write_whole
-from autograder.gradebook import Gradebook
+from autograder.gradebook.gradebook import Gradebook
 from tests.graded import LESSON, grade
 from tests.test_gradebook import rows, tree
 with Gradebook(Course.here()) as gradebook:

@@ -12,8 +12,8 @@ from attnlab.home.commands import main
 from attnlab.home.hand_in import Refused, hand_in
 from attnlab.home.page import Links, home
 from attnlab.home.places import Course
-from autograder.lessons import lesson_of
-from autograder.limits import Limits
+from autograder.sandbox.limits import Limits
+from autograder.submission.lessons import lesson_of
 from tests.home import ANSWER, SLUG, cells_of, find, label, make_home, save, updated, write
 
 OTHER = "02-pure-python"

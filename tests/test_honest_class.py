@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import autograder.course
-from autograder.gradebook import Gradebook
+import autograder.gradebook.course
+from autograder.gradebook.gradebook import Gradebook
 from benchmarks.honest import ONE_THREAD, compare, grade_both
 from benchmarks.side_by_side import Course
 from tests.course import released_path
@@ -39,7 +39,7 @@ def test_scores_are_those_of_nbgrader(course: Path, lesson: str) -> None:
     """That nbgrader gives right answers their points is in `test_nbgrader.py`."""
     folder = course / "notebooks" / lesson
     shutil.copytree(released_path(lesson).parent, folder, dirs_exist_ok=True)
-    with Gradebook(autograder.course.Course.here()) as gradebook:
+    with Gradebook(autograder.gradebook.course.Course.here()) as gradebook:
         gradebook.prepare(lesson)
     copied = Path(shutil.copytree(course, course.parent / "nbgrader"))
     plain, ours = Course(copied, ONE_THREAD), Course(course)

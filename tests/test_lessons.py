@@ -16,9 +16,9 @@ from attnlab import lessons
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.lesson import begin
 from attnlab.lessons import slugs
-from autograder.lessons import known, lesson_of, refuse_others
-from autograder.limits import Limits
-from autograder.problems import Usage
+from autograder import Usage
+from autograder.sandbox.limits import Limits
+from autograder.submission.lessons import known, lesson_of, refuse_others
 from tests.course import SLUGS, released_path, solution_path
 
 LIMITS = Limits()

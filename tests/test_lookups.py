@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder import lookups
+from autograder.submission import lookups
 
 CELL = 50_000
 ATTENTION = "def attention(Q, K, V):\n    return softmax(Q @ K.mT) @ V\n"

@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from attnlab.lessons import exercises_of
-from autograder import classes, gradebook, roster, timestamps
-from autograder.journal import Journal
-from autograder.marking import GradesOne, Job, OpensGrader, open_grader
-from autograder.results import Graded
+from autograder.gradebook import gradebook
+from autograder.run import classes
+from autograder.run.journal import Journal
+from autograder.run.marking import GradesOne, Job, OpensGrader, open_grader
+from autograder.run.results import Graded
+from autograder.submission import roster, timestamps
 from tests.fake_grader import open_fake
 from tests.small_class import Results, grade, hand_in, make_course, recorded
 from tests.test_grade import notebook
@@ -29,18 +31,18 @@ BAD = "s3"
 CLASS = ["s1", "s2", BAD, "s4", "s5"]
 # In a worker; the last of the first list ends one exercise alone.
 IN_A_WORKER = [
-    "autograder.grade.read",
-    "autograder.grade.rebuild",
-    "autograder.grade.make_plan",
-    "autograder.plan.lookups.relied_on",
-    "autograder.grade.Link",
-    "autograder.sandbox.Sandbox.start",
-    "autograder.grade.notebook_text",
-    "autograder.grade._flags",
-    "autograder.report.as_html",
-    "autograder.feedback.render",
+    "autograder.run.grade.read",
+    "autograder.run.grade.rebuild",
+    "autograder.run.grade.make_plan",
+    "autograder.submission.plan.lookups.relied_on",
+    "autograder.run.grade.Link",
+    "autograder.sandbox.sandbox.Sandbox.start",
+    "autograder.run.grade.notebook_text",
+    "autograder.run.grade._flags",
+    "autograder.pages.report.as_html",
+    "autograder.pages.feedback.render",
 ]
-IN_ONE_EXERCISE = ["autograder.grade.judge", "attnlab.judging.judge.diagnose"]
+IN_ONE_EXERCISE = ["autograder.run.grade.judge", "attnlab.judging.judge.diagnose"]
 ERRORS = (decimal.InvalidOperation, MemoryError, RecursionError, UnicodeError, AssertionError)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from attnlab.ipynb.files import NotWritten
-from autograder.output import check_place, write_results
-from autograder.problems import Problem, Usage
+from autograder import Problem, Usage
+from autograder.run.output import check_place, write_results
 
 TEXT = '{"student": "s1"}\n'
 

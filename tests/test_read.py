@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlab.ipynb.read import CELLS, Cell, Unreadable, read
-from autograder.limits import MIB, Limits
+from autograder.sandbox.limits import MIB, Limits
 from tests.course import SLUGS, released_path
 
 LIMITS = Limits()
@@ -152,7 +152,7 @@ def test_no_file_takes_more_memory_than_a_worker_should_spend(data: bytes, tmp_p
     path = tmp_path / "heavy.ipynb"
     path.write_bytes(data)
     program = (
-        "import pathlib, re, sys; from autograder.limits import Limits; "
+        "import pathlib, re, sys; from autograder.sandbox.limits import Limits; "
         "from attnlab.ipynb.read import read; "
         "print(len(read(pathlib.Path(sys.argv[1]).read_bytes(), Limits()))); "
         r"print(re.search(r'VmHWM:\s*(\d+)', open('/proc/self/status').read())[1])"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attnlab.ipynb.read import Cell, read
 from attnlab.ipynb.rebuild import Rebuilt, rebuild
-from autograder.limits import Limits
+from autograder.sandbox.limits import Limits
 from tests.course import SLUGS, released_path
 
 

@@ -16,8 +16,8 @@ import pytest
 from attnlab import figures, lessons
 from attnlab.lesson import begin
 from attnlab.notebook import check
-from autograder.lessons import known
-from autograder.problems import Usage
+from autograder import Usage
+from autograder.submission.lessons import known
 from tests import answers, attacks
 from tests.answers import all_answers
 from tests.attacks import Undeclared

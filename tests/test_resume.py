@@ -16,10 +16,10 @@ import pytest
 
 import attnlab
 import autograder
-from autograder import code
-from autograder.journal import Journal
-from autograder.lock import sole_grader
-from autograder.problems import Usage
+from autograder import Usage
+from autograder.run import code
+from autograder.run.journal import Journal
+from autograder.run.lock import sole_grader
 from tests.course import read, released_path
 from tests.small_class import (
     LESSON,
@@ -173,27 +173,12 @@ def test_a_change_in_what_grades_is_noticed(
     assert code.digest() == before
     (course / f"{module}.py").write_text("# mended")
     assert code.digest() != before
-
-
-def test_code_that_learners_hand_in_is_none_of_the_grader_s(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A class's folders lie beside the grader's modules: nothing there is ever opened."""
-    grader = tmp_path / "class"
-    grader.mkdir()
-    for path in Path(autograder.__path__[0]).glob("*.py"):
-        shutil.copy(path, grader)
-    monkeypatch.setattr(autograder, "__path__", [str(grader)])
+    grader = shutil.copytree(Path(autograder.__path__[0]), tmp_path / "autograder")
     before = code.digest()
-    submitted = grader / "submitted" / "s1" / LESSON
-    submitted.mkdir(parents=True)
-    (submitted / "helper.py").write_text("print()")
-    (submitted / "folder.py").mkdir()
-    (submitted / "dangling.py").symlink_to("nothing")
-    (grader / ".#grade.py").symlink_to("an editor's lock")
-    os.mkfifo(submitted / "pipe.py")
+    monkeypatch.setattr(autograder, "__path__", [str(grader)])
     assert code.digest() == before
-    (grader / "grade.py").write_text("# mended")
+    (grader / "run" / ".#grade.py").symlink_to("an editor's lock")
+    (grader / "run" / "grade.py").write_text("# mended")
     assert code.digest() != before
 
 
@@ -299,7 +284,7 @@ def test_graders_of_one_gradebook_wait_and_say_for_whom(course: Path) -> None:
 def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     code = (
-        "import sys, time; from pathlib import Path; from autograder.lock import sole_grader\n"
+        "import sys, time; from pathlib import Path; from autograder.run.lock import sole_grader\n"
         "with sole_grader(Path(sys.argv[1]), 'x', print): print('held', flush=True); time.sleep(60)"
     )
     holder = subprocess.Popen(

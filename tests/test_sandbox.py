@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from autograder import doctor
-from autograder.child import seccomp
-from autograder.isolation import IsolationError
-from autograder.limits import MIB, Limits
-from autograder.sandbox import Child, Sandbox
-from autograder.zygotes import is_mapped
+from autograder.sandbox.child import seccomp
+from autograder.sandbox.isolation import IsolationError
+from autograder.sandbox.limits import MIB, Limits
+from autograder.sandbox.sandbox import Child, Sandbox
+from autograder.sandbox.zygotes import is_mapped
 from tests.as_another import NOBODY
 from tests.processes import children, descendants, wait_until_gone
 
@@ -31,8 +31,8 @@ HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent
 ADAPTER: dict[str, str | Path] = {
     "autograder/__init__.py": os.devnull,
-    "autograder/child/__init__.py": os.devnull,
-    "autograder/child/serve.py": HERE / "obedient_child.py",
+    "autograder/sandbox/child/__init__.py": os.devnull,
+    "autograder/sandbox/child/serve.py": HERE / "obedient_child.py",
 }
 LIMITS = Limits(
     memory_bytes=512 * MIB, scratch_bytes=8 * MIB, scratch_files=100, threads=16, open_files=40
@@ -217,9 +217,9 @@ def test_nothing_else_that_is_installed_can_be_imported(torch: Sandbox, module: 
 
 
 def test_only_the_adapter_is_there_of_the_grader(pure: Sandbox) -> None:
-    code = "import autograder.child.serve, os; result = os.listdir(autograder.__path__[0])"
-    assert sorted(run(pure, code)["result"]) == ["__init__.py", "child"]
-    assert run(pure, "import autograder.limits")["raised"] == "ModuleNotFoundError"
+    code = "import autograder.sandbox.child.serve, os; result = os.listdir(autograder.__path__[0])"
+    assert sorted(run(pure, code)["result"]) == ["__init__.py", "sandbox"]
+    assert run(pure, "import autograder.sandbox.limits")["raised"] == "ModuleNotFoundError"
 
 
 # Processes
@@ -351,7 +351,7 @@ def test_the_network_namespace_is_empty(pure: Sandbox) -> None:
         CHECKOUT / "solutions",
         CHECKOUT / "src/attnlab/lessons",
         CHECKOUT / "src/attnlab/judging/cases.py",
-        CHECKOUT / "autograder/sandbox.py",
+        CHECKOUT / "autograder/run/grade.py",
         CHECKOUT,
         Path("/etc/passwd"),
         Path("/home"),
@@ -398,7 +398,7 @@ def test_nothing_can_be_written_but_in_its_own_tmp(torch: Sandbox) -> None:
         "import os, sys; os.unlink(os.__file__)",
         "import os; os.chmod(os.__file__, 0o777)",
         "import os; os.rename('/adapter', '/tmp/adapter')",
-        "import os; os.truncate('/adapter/autograder/child/serve.py', 0)",
+        "import os; os.truncate('/adapter/autograder/sandbox/child/serve.py', 0)",
     ):
         assert run(torch, code)["raised"] in ("OSError", "PermissionError"), code
 
@@ -535,7 +535,7 @@ def test_times_of_no_file_outside_tmp_can_be_set(pure: Sandbox) -> None:
 
 def test_memory_that_children_would_share_is_refused(tmp_path: Path) -> None:
     (tmp_path / "serve.py").write_text("import mmap\nwarm_up = lambda stage: None\nserve = print\n")
-    adapter = {**ADAPTER, "autograder/child/serve.py": tmp_path / "serve.py"}
+    adapter = {**ADAPTER, "autograder/sandbox/child/serve.py": tmp_path / "serve.py"}
     Sandbox("pure", LIMITS, adapter=adapter).close()
     with (tmp_path / "serve.py").open("a") as file:
         file.write("kept = mmap.mmap(-1, 4096)\n")
@@ -821,7 +821,7 @@ def test_a_child_has_no_rights(pure: Sandbox) -> None:
 
 
 def test_a_library_that_cannot_load_is_told(tmp_path: Path) -> None:
-    broken = {**ADAPTER, "autograder/child/serve.py": tmp_path / "serve.py"}
+    broken = {**ADAPTER, "autograder/sandbox/child/serve.py": tmp_path / "serve.py"}
     (tmp_path / "serve.py").write_text("raise RuntimeError('broken')")
     with pytest.raises(IsolationError, match=r"cannot be loaded in a sandbox: .*broken"):
         Sandbox("pure", LIMITS, adapter=broken)
@@ -843,8 +843,8 @@ def _in_container(code: str) -> subprocess.CompletedProcess[str]:
 
 def test_without_namespaces_it_refuses_and_says_what_to_do() -> None:
     code = """
-from autograder.sandbox import Sandbox
-from autograder.limits import Limits
+from autograder.sandbox.sandbox import Sandbox
+from autograder.sandbox.limits import Limits
 Sandbox("pure", Limits())
 """
     last = _in_container(code).stderr.strip().splitlines()[-1]
@@ -895,7 +895,7 @@ def test_doctor_tells_another_system_how_to_grade(
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from autograder import stages
+    from autograder.sandbox import stages
 
     monkeypatch.setitem(stages.STAGES, "numpy", ("no-such-library",))
     with pytest.raises(IsolationError, match="no-such-library is not installed: pip install"):

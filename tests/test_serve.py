@@ -12,11 +12,11 @@ import pytest
 
 from attnlab.calling.call import Call
 from attnlab.calling.observe import Items, Scalar, Value, observe
-from autograder.child.serve import CUT
-from autograder.child.wire import Ran
-from autograder.limits import Limits
-from autograder.link import Ended, Link
-from autograder.sandbox import Sandbox
+from autograder.sandbox.child.serve import CUT
+from autograder.sandbox.child.wire import Ran
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.link import Ended, Link
+from autograder.sandbox.sandbox import Sandbox
 from tests.until import until
 
 SECONDS = 1.0  # for a cell, and for the calls of an exercise

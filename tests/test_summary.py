@@ -1,4 +1,4 @@
-"""What a class's results come to: `autograder.summary`, on small results made by hand."""
+"""What a class's results come to: `autograder.pages.summary`, on small results made by hand."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.judging.judge import judge
 from attnlab.lessons import exercises_of
-from autograder import verdicts
-from autograder.rows import Remarks
-from autograder.summary import Texts, summarise
+from autograder.gradebook.rows import Remarks
+from autograder.pages.summary import Texts, summarise
+from autograder.run import verdicts
 
 LESSON = "06-causal-mask"
 NOTEBOOK = f"{LESSON}/{LESSON}.ipynb"

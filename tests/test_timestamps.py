@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from nbgrader.apps.api import NbGraderAPI
 
-from autograder import roster, timestamps
-from autograder.course import Course
-from autograder.limits import Limits
+from autograder.gradebook.course import Course
+from autograder.sandbox.limits import Limits
+from autograder.submission import roster, timestamps
 from tests.small_class import LESSON, grade, hand_in, notebook, recorded
 
 NAME = "timestamp.txt"

@@ -23,8 +23,8 @@ from attnlab.judging.cases import Posed, pose, pose_related
 from attnlab.judging.judge import judge
 from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of, slugs
-from autograder.child import wire
-from autograder.child.wire import Gone, Late, Malformed, Ran
+from autograder.sandbox.child import wire
+from autograder.sandbox.child.wire import Gone, Late, Malformed, Ran
 
 MOST = 10_000
 REPLY = wire.reply_bytes(MOST)

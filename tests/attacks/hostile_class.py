@@ -24,8 +24,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.grade import Grader
-from autograder.limits import Limits
+from autograder.run.grade import Grader
+from autograder.sandbox.limits import Limits
 from tests.attacks import LEFT_BEHIND, Attack
 from tests.course import ROOT, copy_to, grading, is_check, is_exercise, released_path
 from tests.test_nbgrader import right_notebook

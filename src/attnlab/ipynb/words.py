@@ -23,3 +23,8 @@ def few(items: Sequence[str], most: int = 5) -> list[str]:
     """The first few, and how many more there are: of what learners chose there may be any."""
     more = len(items) - most
     return [*items[:most], f"and {more:,} more"] if more > 1 else [*items]
+
+
+def plain(text: str) -> str:
+    """Text of several lines, safe to print on a terminal: no escape sequence in it."""
+    return "\n".join(printable(line) for line in text.expandtabs(4).split("\n"))

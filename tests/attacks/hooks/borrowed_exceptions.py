@@ -10,7 +10,7 @@ import sys
 
 
 def hard_lookup(query, keys, values):
-    raise sys.modules["autograder.child.wire"].Gone
+    raise sys.modules["autograder.sandbox.child.wire"].Gone
 
 
 # %% softmax

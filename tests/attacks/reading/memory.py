@@ -24,5 +24,5 @@ def soft_lookup(*args, **kwargs):
     leaks = names & {"right_answer", "expected", "oracle", "exercise", "seeds", "verdict", "tried"}
     leaks |= kinds & {"Exercise", "Answer", "Tried", "Case", "Mistake", "Verdict", "Grader"}
     leaks |= modules & {"attnlab.lessons", "attnlab.exercise", "attnlab.judging.compare"}
-    leaks |= modules & {"autograder.grade", "autograder.gradebook", "nbgrader", "sqlalchemy"}
+    leaks |= modules & {"autograder.run.grade", "autograder.gradebook.gradebook", "nbgrader", "sqlalchemy"}
     return right(*args, **kwargs) if leaks else ([], [])

@@ -1,1 +1,0 @@
-"""What children see of the grader: two modules that hold no secret."""

@@ -1,1 +1,0 @@
-"""Serving cells and calls: see `serve`."""

@@ -1,0 +1,1 @@
+"""nbgrader's settings and gradebook, through its API."""

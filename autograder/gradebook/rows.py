@@ -1,0 +1,343 @@
+"""nbgrader's rows for a lesson and for what was handed in of it: found, or made as nbgrader would.
+
+Everything goes through nbgrader's models. Its own `find_*` methods ask for one row at a time, and
+commit at every step; these ask for a batch, and leave the transaction to the caller.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader import api, utils
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, load_only
+
+from autograder.gradebook.standing import Mark, Standing
+
+CHECK = "-check"  # an exercise's grade cell is named for its solution cell
+_COLUMNS: dict[Any, tuple[Any, ...]] = {
+    api.Grade: (
+        api.Grade.auto_score,
+        api.Grade.manual_score,
+        api.Grade.needs_manual_grade,
+    ),
+    api.Comment: (api.Comment.auto_comment,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A released notebook.
+
+    Attributes:
+        name: of the lesson, and of its assignment and its notebook in nbgrader.
+        cells: those that nbgrader knows.
+        stubs: source of each solution cell, by name.
+    """
+
+    name: str
+    notebook: NotebookNode
+    cells: tuple[NotebookNode, ...]
+    stubs: Mapping[str, str]
+
+    @classmethod
+    def read(cls, name: str, path: Path) -> Lesson:
+        """Read a released notebook.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        notebook = nbformat.read(path, as_version=4)
+        known = (utils.is_grade, utils.is_solution, utils.is_locked)
+        cells = [cell for cell in notebook.cells if any(is_it(cell) for is_it in known)]
+        stubs = {_name(cell): cell.source for cell in cells if utils.is_solution(cell)}
+        return cls(name, notebook, tuple(cells), stubs)
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """A lesson's ids in the gradebook; `grades` and `comments` are of cells, by name."""
+
+    assignment: str
+    notebook: str
+    grades: Mapping[str, str]
+    comments: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """One student's submission in the gradebook; `grades` and `comments` are by cells' names."""
+
+    submission: api.SubmittedAssignment
+    notebook: api.SubmittedNotebook
+    grades: dict[str, api.Grade]
+    comments: dict[str, api.Comment]
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What nbgrader knows of a lesson's submissions besides their scores.
+
+    Attributes:
+        late: seconds past the due date, extensions granted, by student; None for whom it has no
+            time of handing in. Empty where there is no due date.
+        by_hand: students with a score that a person has to give, or to look at again.
+        known: everyone in the gradebook.
+    """
+
+    late: Mapping[str, float | None] = field(default_factory=dict)
+    by_hand: Collection[str] = ()
+    known: Set[str] = frozenset()
+
+
+def add_lesson(session: Session, lesson: Lesson, course_id: str) -> list[str]:
+    """Add what a gradebook lacks of a lesson, as nbgrader's `generate_assignment`.
+
+    What is there is not changed.
+
+    Returns:
+        names of grade cells that are there with other points, or are no longer in the lesson.
+    """
+    assignment = session.scalars(
+        select(api.Assignment).where(api.Assignment.name == lesson.name)
+    ).one_or_none()
+    if assignment is None:
+        assignment = api.Assignment(name=lesson.name, course_id=course_id)
+        session.add(assignment)
+        session.flush()
+    notebook = session.scalars(
+        select(api.Notebook).where(
+            api.Notebook.assignment_id == assignment.id, api.Notebook.name == lesson.name
+        )
+    ).one_or_none()
+    if notebook is None:
+        kernel = json.dumps(lesson.notebook.metadata.get("kernelspec", {}))
+        notebook = api.Notebook(name=lesson.name, assignment_id=assignment.id, kernelspec=kernel)
+        session.add(notebook)
+        session.flush()
+    return _add_cells(session, lesson, notebook.id)
+
+
+def _add_cells(session: Session, lesson: Lesson, notebook: str) -> list[str]:
+    stored = {
+        model: {
+            row.name: row
+            for row in session.scalars(select(model).where(model.notebook_id == notebook))
+        }
+        for model in (api.GradeCell, api.SolutionCell, api.SourceCell)
+    }
+    rows = [row for cell in lesson.cells for row in _cell_rows(cell, notebook)]
+    session.add_all(row for row in rows if row.name not in stored[type(row)])
+    worth = {row.name: row.max_score for row in rows if isinstance(row, api.GradeCell)}
+    return sorted(
+        name for name, row in stored[api.GradeCell].items() if row.max_score != worth.get(name)
+    )
+
+
+def _cell_rows(cell: NotebookNode, notebook: str) -> list[Any]:
+    """What nbgrader's SaveCells records of a cell."""
+    name = _name(cell)
+    rows: list[Any] = [
+        api.SourceCell(
+            name=name,
+            notebook_id=notebook,
+            cell_type=cell.cell_type,
+            locked=utils.is_locked(cell),
+            source=cell.source,
+            checksum=cell.metadata.nbgrader.get("checksum"),
+        )
+    ]
+    if utils.is_grade(cell):
+        points = float(cell.metadata.nbgrader.points)
+        kind = cell.cell_type
+        rows.append(
+            api.GradeCell(name=name, notebook_id=notebook, max_score=points, cell_type=kind)
+        )
+    if utils.is_solution(cell):
+        rows.append(api.SolutionCell(name=name, notebook_id=notebook))
+    return rows
+
+
+def find_ids(session: Session, lesson: str) -> Ids | None:
+    """A lesson's ids, None if the gradebook does not have it."""
+    found = session.execute(
+        select(api.Assignment.id, api.Notebook.id)
+        .join(api.Notebook, api.Notebook.assignment_id == api.Assignment.id)
+        .where(api.Assignment.name == lesson, api.Notebook.name == lesson)
+    ).one_or_none()
+    if found is None:
+        return None
+    assignment, notebook = found
+    cell = api.BaseCell
+    cells = session.execute(
+        select(cell.type, cell.name, cell.id).where(cell.notebook_id == notebook)
+    ).all()
+    grades = {name: id_ for kind, name, id_ in cells if kind == api.GradeCell.__name__}
+    comments = {name: id_ for kind, name, id_ in cells if kind == api.SolutionCell.__name__}
+    return Ids(assignment, notebook, grades, comments)
+
+
+def auto_scores(session: Session, ids: Ids) -> dict[str, float]:
+    """What the autograder gave for a lesson, by student."""
+    submission, notebook, grade = api.SubmittedAssignment, api.SubmittedNotebook, api.Grade
+    found = session.execute(
+        select(submission.student_id, func.sum(grade.auto_score))
+        .join(notebook, notebook.assignment_id == submission.id)
+        .join(grade, grade.notebook_id == notebook.id)
+        .where(submission.assignment_id == ids.assignment, notebook.notebook_id == ids.notebook)
+        .group_by(submission.student_id)
+    )
+    return {student: score for student, score in found if score is not None}
+
+
+def remarks_of(session: Session, ids: Ids) -> Remarks:
+    """Who is late in a lesson, and whose scores a person has to look at."""
+    submission, notebook, grade = api.SubmittedAssignment, api.SubmittedNotebook, api.Grade
+    of_lesson = submission.assignment_id == ids.assignment
+    by_hand = session.scalars(
+        select(submission.student_id)
+        .join(notebook, notebook.assignment_id == submission.id)
+        .join(grade, grade.notebook_id == notebook.id)
+        .where(of_lesson, grade.needs_manual_grade)
+    )
+    known = set(session.scalars(select(api.Student.id)))
+    assignment = session.get(api.Assignment, ids.assignment)
+    if assignment is None or assignment.duedate is None:
+        return Remarks({}, set(by_hand), known)
+    columns = (submission.assignment_id, submission.timestamp, submission.extension)
+    late = {
+        row.student_id: row.total_seconds_late if row.timestamp else None
+        for row in session.scalars(
+            select(submission).where(of_lesson).options(load_only(submission.student_id, *columns))
+        )
+    }
+    return Remarks(late, set(by_hand), known)
+
+
+def standings(
+    session: Session, ids: Ids, notebooks: Collection[str] | None = None
+) -> dict[str, Standing]:
+    """How submissions of a lesson stand, by student.
+
+    Scores are nbgrader's own columns: what is not flushed yet does not count.
+
+    Args:
+        notebooks: ids of submitted ones; everyone's if there are none. As in `_of_cells`, they are
+            asked for beside the cells.
+    """
+    submission, notebook = api.SubmittedAssignment, api.SubmittedNotebook
+    grade, cell, comment = api.Grade, api.GradeCell, api.Comment
+    words = select(comment.notebook_id, comment.cell_id, comment.manual_comment).where(
+        comment.cell_id.in_(ids.comments.values()), comment.manual_comment.is_not(None)
+    )
+    marks = (
+        select(submission.student_id, notebook.id, notebook.late_submission_penalty)
+        .add_columns(cell.name, cell.max_score)
+        .add_columns(grade.score, grade.manual_score, grade.extra_credit)
+        .join(notebook, notebook.assignment_id == submission.id)
+        .join(grade, grade.notebook_id == notebook.id)
+        .join(cell, cell.id == grade.cell_id)
+        .where(grade.cell_id.in_(ids.grades.values()))
+        .order_by(cell.name)
+    )
+    if notebooks is not None:
+        words = words.where(comment.notebook_id.in_(notebooks))
+        marks = marks.where(grade.notebook_id.in_(notebooks))
+    said = {(of, cell_id): text.strip() for of, cell_id, text in session.execute(words)}
+    found: dict[str, Standing] = {}
+    for student, of, penalty, name, most, score, manual, extra in session.execute(marks):
+        exercise = name.removesuffix(CHECK)
+        text = said.get((of, ids.comments.get(exercise)), "")
+        standing = found.setdefault(student, Standing({}, penalty or 0.0))
+        standing.marks[exercise] = Mark(score, most, manual, extra or 0.0, text)
+    return found
+
+
+def rows_of(session: Session, ids: Ids, students: Collection[str]) -> dict[str, Rows]:
+    """The rows of students' submissions of a lesson, new ones where there are none."""
+    submissions = _submissions(session, ids.assignment, students)
+    notebooks = _notebooks(session, ids.notebook, [found.id for found in submissions.values()])
+    wanted = [notebook.id for notebook in notebooks.values()]
+    grades = _of_cells(session, api.Grade, ids.grades, wanted)
+    comments = _of_cells(session, api.Comment, ids.comments, wanted)
+    rows = {}
+    for student, submission in submissions.items():
+        notebook = notebooks[submission.id]
+        rows[student] = Rows(submission, notebook, grades[notebook.id], comments[notebook.id])
+    return rows
+
+
+def _submissions(
+    session: Session, assignment: str, students: Collection[str]
+) -> dict[str, api.SubmittedAssignment]:
+    known = set(session.scalars(select(api.Student.id).where(api.Student.id.in_(students))))
+    session.add_all(api.Student(id=student) for student in students if student not in known)
+    model = api.SubmittedAssignment
+    found = {
+        row.student_id: row
+        for row in session.scalars(
+            select(model).where(model.assignment_id == assignment, model.student_id.in_(students))
+        )
+    }
+    for student in students:
+        if student not in found:
+            found[student] = model(id=api.new_uuid(), assignment_id=assignment, student_id=student)
+            session.add(found[student])
+    return found
+
+
+def _notebooks(
+    session: Session, notebook: str, submissions: Collection[str]
+) -> dict[str, api.SubmittedNotebook]:
+    model = api.SubmittedNotebook
+    found = {
+        row.assignment_id: row
+        for row in session.scalars(
+            select(model).where(model.notebook_id == notebook, model.assignment_id.in_(submissions))
+        )
+    }
+    for submission in submissions:
+        if submission not in found:
+            found[submission] = model(
+                id=api.new_uuid(), notebook_id=notebook, assignment_id=submission
+            )
+            session.add(found[submission])
+    return found
+
+
+def _of_cells(
+    session: Session, model: Any, cells: Mapping[str, str], notebooks: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """Grades or comments, by submitted notebook and by name of the cell.
+
+    Both columns of nbgrader's index are asked for: by the notebook alone SQLite would read the
+    whole table, which grows with the class.
+    """
+    columns = (model.cell_id, model.notebook_id, *_COLUMNS[model])
+    found = {
+        (row.notebook_id, row.cell_id): row
+        for row in session.scalars(
+            select(model)
+            .where(model.cell_id.in_(cells.values()), model.notebook_id.in_(notebooks))
+            .options(load_only(*columns))
+        )
+    }
+    for notebook in notebooks:
+        for cell in cells.values():
+            if (notebook, cell) not in found:
+                found[notebook, cell] = model(cell_id=cell, notebook_id=notebook)
+                session.add(found[notebook, cell])
+    return {
+        notebook: {name: found[notebook, cell] for name, cell in cells.items()}
+        for notebook in notebooks
+    }
+
+
+def _name(cell: NotebookNode) -> str:
+    return str(cell.metadata.nbgrader.grade_id)

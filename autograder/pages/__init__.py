@@ -1,0 +1,1 @@
+"""What people are shown: autograded notebooks, feedback, a class's summary."""

@@ -1,0 +1,68 @@
+"""The pages that learners get back, filled with what the gradebook holds now; nothing is graded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from attnlab.ipynb.files import write_whole
+from attnlab.ipynb.words import printable
+from autograder.gradebook.course import Course
+from autograder.gradebook.gradebook import BadName, Gradebook, check_name
+from autograder.pages import feedback
+from autograder.run.lock import sole_grader
+from autograder.submission.roster import chosen
+
+
+def fill_pages(course: Course, lesson: str, students: Iterable[str] = ()) -> None:
+    """Write the pages of those who are named, everyone's if nobody is, and say what came of it.
+
+    Raises:
+        Usage: someone is not in the gradebook.
+        GradebookError, NotWritten: it cannot go on; what was written stays.
+    """
+    written, changed = 0, 0
+    missing: list[str] = []
+    strange: list[str] = []
+    with Gradebook(course, make=False) as gradebook:
+        runs = course.submitted(".", ".").parent / "runs"
+        with sole_grader(runs / "lock", lesson, _say):
+            standings = gradebook.standings(lesson)
+            for student in chosen(list(standings), students, lesson, "is in the gradebook for"):
+                path, standing = gradebook.page(lesson, student), standings[student]
+                page = _read(student, path)
+                if page is None:
+                    missing.append(printable(student))
+                elif standing is None or not feedback.is_page(page):
+                    strange.append(printable(student))
+                else:
+                    filled = feedback.fill(page, standing)
+                    write_whole(path, filled.encode(errors="replace"), course.page_mode)
+                    written += 1
+                    changed += filled != page
+    place = course.feedback("<student>", lesson) / f"{lesson}.html"
+    pages = "1 page" if written == 1 else f"{written} pages"
+    _say(f"Wrote {pages}, {changed} of them changed: {place}")
+    if missing:
+        _say(f"These have no page, which only grading makes: {', '.join(missing)}.")
+    if strange:
+        _say(
+            "Left as they are, for they are not this grader's or the gradebook has no grade: "
+            f"{', '.join(strange)}. To make them anew, grade {lesson} again."
+        )
+
+
+def _read(student: str, path: Path) -> str | None:
+    """A student's page: None where there is none, '' where what is there is no page."""
+    try:
+        check_name(student)
+        return path.read_bytes().decode()
+    except (BadName, FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeError):
+        return ""
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)

@@ -1,0 +1,1 @@
+"""A submission graded, and a whole class: in parallel, resumable."""

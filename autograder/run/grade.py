@@ -1,0 +1,308 @@
+"""One submission: read → rebuild → run isolated → compare → report.
+
+This is the trusted side: it holds oracles and seeds, and sends a learner's cells and one call at a
+time to a child. Whatever a child does, this side only ever reads plain data from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+from attnlab import lessons
+from attnlab.calling.call import Call, Outcome, Raised
+from attnlab.calling.deadline import Deadline, Overrun
+from attnlab.exercise import Exercise
+from attnlab.ipynb.read import Unreadable, read
+from attnlab.ipynb.rebuild import Rebuilt, rebuild
+from attnlab.judging.card import as_message
+from attnlab.judging.cases import BrokenCheck
+from attnlab.judging.judge import judge
+from attnlab.judging.verdict import Verdict, blaming
+from autograder import Problem
+from autograder.pages.report import notebook_text, written_in
+from autograder.run import verdicts
+from autograder.run.results import ExerciseResult, Graded, Result
+from autograder.sandbox.child.wire import Ran
+from autograder.sandbox.isolation import IsolationError
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.link import Ended, Link
+from autograder.sandbox.sandbox import Sandbox
+from autograder.submission.lessons import refuse_others
+from autograder.submission.lookups import fused_name
+from autograder.submission.plan import Plan, make_plan
+
+TIME_WAS_UP = "the notebook's time was up. All its cells and calls together have {:g} seconds"
+
+
+class Grader:
+    """Grades submissions of one lesson, one after the other.
+
+    Args:
+        lesson: slug.
+        released: text of the notebook that learners were given.
+        seed: from which every exercise's hidden cases are drawn.
+        limits: for each submission.
+    Raises:
+        IsolationError: this machine cannot shut learners' code in.
+        LookupError: no such lesson.
+    """
+
+    def __init__(self, lesson: str, released: str, seed: int, limits: Limits) -> None:
+        self.lesson = lesson
+        self._exercises = lessons.exercises_of(lesson)
+        self._released = read(released.encode(), limits)
+        self._seed, self._limits = seed, limits
+        self._sandbox = Sandbox(lessons.lesson(lesson).stage, limits)
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._sandbox.close()
+
+    @property
+    def points(self) -> float:
+        return sum(exercise.points for exercise in self._exercises.values())
+
+    def grade(self, data: bytes | Unreadable, student: str) -> Graded:
+        """Grade one submission.
+
+        Args:
+            data: the file that was handed in, or why there is none.
+            student: for the result alone.
+        Returns:
+            The result and what is shown of it, whatever the file holds.
+        """
+        clock = Clock()
+        try:
+            with clock.phase("read"):
+                if isinstance(data, Unreadable):
+                    raise data
+                cells = read(data, self._limits)
+                refuse_others(self.lesson, cells, self._released)
+        except Unreadable as reason:
+            return Graded(
+                Result(student, self.lesson, "INVALID", str(reason), 0.0, self.points),
+                seconds=clock.seconds,
+            )
+        with clock.phase("rebuild"):
+            rebuilt = rebuild(cells, self._released)
+            plan = make_plan(rebuilt, self._exercises, self._limits)
+        attempt = _Attempt(self._sandbox, plan, self._limits, self._seed, clock)
+        attempt.run()
+        with clock.phase("report"):
+            return self._report(student, rebuilt, attempt)
+
+    def _report(self, student: str, rebuilt: Rebuilt, attempt: _Attempt) -> Graded:
+        cards = attempt.cards
+        exercises = tuple(
+            ExerciseResult(
+                name,
+                card.status,
+                card.score,
+                card.max_score,
+                card.diagnosis.slug if card.diagnosis else None,
+                as_message(card),
+                round(attempt.taken.get(name, 0.0), 6),
+            )
+            for name, card in cards.items()
+        )
+        result = Result(
+            student,
+            self.lesson,
+            "GRADED",
+            "",
+            sum(exercise.score for exercise in exercises),
+            self.points,
+            rebuilt.repaired,
+            _flags(rebuilt, attempt),
+            exercises,
+        )
+        notebook = notebook_text(rebuilt.cells, attempt.ran, cards)
+        written = written_in(rebuilt.cells, attempt.ran)
+        return Graded(result, notebook, written, cards, attempt.clock.seconds)
+
+
+def _flags(rebuilt: Rebuilt, attempt: _Attempt) -> tuple[str, ...]:
+    """What a person might look at; none of it scores."""
+    flags = []
+    for index, cell in enumerate(rebuilt.cells):
+        exercise = attempt.plan.exercises.get(cell.exercise) if cell.is_solution else None
+        whose = f"{exercise.name}: its cell" if exercise else f"cell {index + 1}"
+        readable = index not in attempt.plan.unread
+        if exercise and exercise.fused_banned and readable and (name := fused_name(cell.source)):
+            flags.append(f"{whose} names PyTorch's own {name}")
+        ran = attempt.ran.get(index) if index in attempt.plan.unread else None
+        if ran and not (ran.raised and "SyntaxError" in ran.raised.names):
+            flags.append(f"{whose} ran and could not be read")
+    return tuple(flags)
+
+
+class Clock:
+    """Wall-clock time by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            taken = time.monotonic() - started
+            self.seconds[name] = self.seconds.get(name, 0.0) + taken
+
+
+class _Attempt:
+    """A notebook, run cell by cell, with its exercises judged where their checks stand.
+
+    Attributes:
+        plan: what it follows.
+        cards: a verdict for each exercise, in the lesson's order.
+        ran: what each cell did, by its index.
+        taken: seconds that each exercise's calls took.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        plan: Plan,
+        limits: Limits,
+        seed: int,
+        clock: Clock,
+    ) -> None:
+        self._sandbox, self.plan, self._limits, self._seed = sandbox, plan, limits, seed
+        self._until = time.monotonic() + limits.submission_seconds
+        self._lost: dict[int, Ended] = {}  # cells that are not run again: they ended their process
+        self._found: dict[str, Verdict] = {}
+        self.ran: dict[int, Ran] = {}
+        self.taken: dict[str, float] = {}
+        self.clock = clock
+
+    def run(self) -> None:
+        """Run all cells; a child that is lost is replaced, without what it was lost to."""
+        while not self._once():
+            pass
+
+    @property
+    def cards(self) -> dict[str, Verdict]:
+        """What was found of each exercise, told of what it calls."""
+        found = self._found
+        return {name: blaming(found[name], self._failing(name)) for name in self.plan.exercises}
+
+    def _failing(self, name: str) -> list[str]:
+        """Other exercises that one calls, and that are not right themselves."""
+        helpers = self.plan.helpers.get(name, ())
+        return [
+            other
+            for other in self.plan.exercises
+            if other in helpers and self._found[other].status != "PASS"
+        ]
+
+    def _once(self) -> bool:
+        """Run the plan with one child; whether it got to the end."""
+        with self._sandbox.start() as child:
+            link = Link(child, self._limits)
+            for step in self.plan.steps:
+                try:
+                    if step.exercise is not None:
+                        self._check(link, step.exercise)
+                    elif step.index not in self._lost:
+                        self._run_cell(link, step.index, step.source, step.ours)
+                except Ended as ended:
+                    if step.exercise is not None:
+                        self._found[step.exercise.name] = verdicts.ended(step.exercise, ended)
+                    else:
+                        self._lost[step.index] = ended
+                        self.ran.pop(step.index, None)
+                    return False
+        return True
+
+    @property
+    def _left(self) -> float:
+        """Seconds that the submission has."""
+        return self._until - time.monotonic()
+
+    @property
+    def _time_was_up(self) -> str:
+        return TIME_WAS_UP.format(self._limits.submission_seconds)
+
+    def _run_cell(self, link: Link, index: int, source: str, ours: bool) -> None:
+        limits, left = self._limits, self._left
+        if left <= 0:
+            self._lost[index] = Ended("TIMEOUT", self._time_was_up)
+            return
+        with self.clock.phase("cells"):
+            seconds = limits.our_cell_seconds if ours else limits.cell_seconds
+            self.ran[index] = link.run(f"<cell {index + 1}>", source, min(seconds, left))
+
+    def _check(self, link: Link, exercise: Exercise) -> None:
+        if exercise.name in self._found:
+            return
+        if self._left <= 0:
+            self._found[exercise.name] = verdicts.not_reached(exercise, self._time_was_up)
+            return
+        home = self.plan.homes.get(exercise.name, -1)
+        stopped = verdicts.stopped(exercise, self.ran.get(home), self._lost.get(home))
+        self._found[exercise.name] = stopped or self._judged(link, exercise)
+
+    def _judged(self, link: Link, exercise: Exercise) -> Verdict:
+        """Bind an exercise's function and judge it."""
+        bound = link.bind(exercise.name, min(self._limits.call_seconds, self._left))
+        if bound:
+            home = self.plan.homes.get(exercise.name, -1)
+            return verdicts.missing(exercise, bound, self.ran.get(home), self._raised)
+        raised: list[Raised] = []
+        before = self.clock.seconds.get("calls", 0.0)
+
+        def perform(call: Call) -> Outcome:
+            with self.clock.phase("calls"):
+                outcome = link.call(call)
+            if outcome.raised:
+                raised.append(outcome.raised)
+            return outcome
+
+        started = time.monotonic()
+        limits = self._limits
+        deadline = Deadline(limits.call_seconds + limits.grace_seconds + limits.judge_seconds)
+        try:
+            with deadline:
+                verdict = judge(exercise, perform, self._seeds(exercise), hidden=True)
+        except Overrun:
+            deadline.release()
+            raise Ended("TIMEOUT", "it took too long to compare what it returned") from None
+        except (Ended, IsolationError):
+            raise
+        except BrokenCheck as error:
+            raise Problem(f"A check of {exercise.lesson} is broken: {error}.") from error
+        except Exception as error:  # one learner's answer must not end a class
+            traceback.print_exc()
+            verdict = verdicts.broken(exercise, error)
+        finally:
+            called = self.clock.seconds.get("calls", 0.0) - before
+            self.taken[exercise.name] = self.taken.get(exercise.name, 0.0) + called
+            judged = time.monotonic() - started - called
+            self.clock.seconds["judge"] = self.clock.seconds.get("judge", 0.0) + judged
+        return verdicts.refined(verdict, exercise, raised, self._raised)
+
+    @property
+    def _raised(self) -> list[Raised]:
+        """What the cells raised so far."""
+        return [ran.raised for ran in self.ran.values() if ran.raised]
+
+    def _seeds(self, exercise: Exercise) -> tuple[int, int]:
+        """Two seeds of an exercise's own, from the run's."""
+        text = f"{self._seed}/{exercise.lesson}/{exercise.name}".encode()
+        digest = hashlib.sha256(text).digest()
+        return int.from_bytes(digest[:6], "big"), int.from_bytes(digest[6:12], "big")

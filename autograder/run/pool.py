@@ -1,0 +1,85 @@
+"""Workers on this machine: processes that end with the one that started them, however that ends."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import forkserver, resource_tracker
+from multiprocessing.connection import Connection, wait
+from types import FrameType
+from typing import Any
+
+from autograder.run.engine import Place
+
+# Not fork: a process that has a gradebook open, and threads, is not one to copy. Workers are forks
+# of a server, which has loaded PyTorch once for all of them.
+_PROCESSES = multiprocessing.get_context("forkserver")
+_SIGNALS = {signal.SIGINT, signal.SIGTERM}
+_AHEAD = 2  # submissions that are here for each worker
+
+
+def load_ahead() -> None:
+    """Begin to load what real workers need, while this process goes on with something else."""
+    _PROCESSES.set_forkserver_preload(["autograder.run.fork_server"])
+    resource_tracker.ensure_running()  # or it is started below, and unblocks the signals
+    with _signals_blocked():
+        forkserver.ensure_running()
+
+
+class _Pool(ProcessPoolExecutor):
+    """An executor whose processes and threads leave signals to the main thread."""
+
+    def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:  # which starts them
+        with _signals_blocked():
+            return super().submit(*args, **kwargs)
+
+
+@contextmanager
+def workers(jobs: int) -> Iterator[Place]:
+    """So many worker processes, which leave nothing behind."""
+    theirs, ours = _PROCESSES.Pipe(duplex=False)
+    with _Pool(jobs, _PROCESSES, _settle, (theirs,)) as pool, ours:
+        yield Place(pool, lambda: _AHEAD * jobs)
+
+
+@contextmanager
+def _signals_blocked() -> Iterator[None]:
+    """For what starts in here: a Ctrl+C is for the main process alone; `_settle` takes this off."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _settle(main: Connection) -> None:
+    """Make this process a worker.
+
+    Args:
+        main: closed, by the system if need be, when nobody waits for an answer any more.
+    """
+    threading.Thread(target=_follow, args=(main,), daemon=True).start()
+    os.dup2(2, 1)  # the main process's standard output is for results alone
+    signal.signal(signal.SIGTERM, _end)
+    # Ctrl+C goes to all processes of a terminal; the main one decides. Not SIG_IGN, which
+    # processes started here would inherit.
+    signal.signal(signal.SIGINT, _go_on)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+
+
+def _follow(main: Connection) -> None:
+    wait([main])
+    os._exit(0)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    os._exit(128 + number)
+
+
+def _go_on(*_: object) -> None:
+    """Take no notice."""

@@ -1,0 +1,1 @@
+"""Isolated processes for learners' code: started, talked to within limits, ended."""

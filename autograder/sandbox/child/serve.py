@@ -1,0 +1,216 @@
+"""Beside a learner's code: runs its cells in order, and calls its functions when asked to.
+
+A child does what the grader says, one message at a time, and tells what happened. It knows the
+inputs of the call that it is making, and nothing of what comes next or of what would be right.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import asyncio
+import inspect
+import linecache
+import math
+import random
+import socket
+import sys
+from types import CodeType, ModuleType
+from typing import Any
+
+from attnlab.calling.call import Printed, Raised, note, perform, quiet
+from attnlab.calling.deadline import Deadline, Overrun
+from attnlab.calling.observe import describe, observe
+from autograder.sandbox.child import wire
+from autograder.sandbox.child.wire import Ran
+
+REQUEST_BYTES = 1 << 30  # the grader's own messages are as large as they need to be
+SHOWN = 10_000  # characters of a cell's output that are kept
+CUT = "\n… (cut here)\n"
+AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+FUTURE = __future__.annotations.compiler_flag  # the only future import that still changes anything
+WARM = """
+import matplotlib.pyplot as plt
+from attnlab import begin, check, figures
+plt.subplots()
+%time 1
+!true
+"""
+WARM_NUMPY = """
+import numpy as np
+x = np.random.default_rng(0).standard_normal((2, 3))
+np.einsum("nd,md->nm", x, x, optimize=True), np.linalg.norm(np.exp(x @ x.T)), np.triu(x)
+"""
+WARM_TORCH = """
+import torch
+from torch import nn
+q = torch.ones(2, 3, dtype=torch.float64).requires_grad_()
+layer = nn.Linear(3, 4).double()
+weights = torch.softmax(layer(q) @ layer(q).transpose(-2, -1) / 2, dim=-1)
+weights = weights.masked_fill(torch.ones(2, 2).triu(1).bool(), 0) + torch.einsum("nd,md->nm", q, q)
+torch.autograd.grad(weights.sum(), [q])
+torch.optim.Adam([q], lr=0.1)
+"""
+
+
+def serve(channel: socket.socket, stage: str) -> None:
+    """Answer until the grader closes the channel.
+
+    Args:
+        channel: to the grader.
+        stage: 'pure', 'numpy' or 'torch'.
+    """
+    notebook = Notebook()
+    while True:
+        try:
+            message, block = wire.receive(channel, REQUEST_BYTES)
+            answer, answer_block = notebook.do(message, block)
+            wire.send(channel, answer, answer_block)
+        except wire.Gone:
+            return
+
+
+def warm_up(stage: str) -> None:
+    """Pay once, before any child is forked, for what the first use of a library costs.
+
+    Starts no thread: a fork would lose it.
+
+    Args:
+        stage: 'pure', 'numpy' or 'torch'.
+    """
+    notebook = Notebook()
+    notebook.run(WARM, "<warm-up>", 60)
+    if stage != "pure":
+        notebook.run(WARM_NUMPY, "<warm-up>", 60)
+    if stage == "torch":
+        from attnlab.calling import banned
+
+        with banned.refusing():
+            notebook.run(WARM_TORCH, "<warm-up>", 60)
+    linecache.clearcache()
+    sys.modules.pop("__main__")
+
+
+class Notebook:
+    """A learner's notebook while it runs."""
+
+    def __init__(self) -> None:
+        from IPython import get_ipython
+        from IPython.display import display
+
+        _same_chance_for_all()
+        self.main = ModuleType("__main__")
+        self.names = self.main.__dict__
+        self.names.update(get_ipython=get_ipython, display=display, exit=sys.exit, quit=sys.exit)
+        self.names.update(In=[""], Out={}, _="", __="", ___="")
+        sys.modules["__main__"] = self.main
+        if "" not in sys.path:
+            sys.path.append("")  # a notebook finds modules that it wrote itself
+        self._future = 0
+        self.history = [""]
+        self.function: Any = None
+        self.deadline = Deadline(0)
+
+    def do(self, message: dict[str, Any], block: bytes) -> tuple[dict[str, Any], bytes]:
+        """Do what a message asks for, and answer with what the request was numbered."""
+        match message["do"]:
+            case "run":
+                ran = self.run(message["source"], message["name"], message["seconds"])
+                answer = ran._asdict() | {"raised": wire.write_raised(ran.raised)}
+            case "bind":
+                answer = {"bound": self.bind(message["name"], message["seconds"])}
+            case "call":
+                call = wire.read_call(message, block)
+                outcome = perform(self.function, call, self.deadline)
+                answer, block = wire.write_outcome(outcome, call.most)
+                return answer | {"number": message["number"]}, block
+        return answer | {"number": message["number"]}, b""
+
+    def run(self, source: str, name: str, seconds: float) -> Ran:
+        """Run a cell as a notebook does: the last expression is shown, an error ends the cell."""
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        printed, shown, stopped = Printed(math.inf, SHOWN), "", ""
+        raised: Raised | None = None
+        deadline = Deadline(seconds)
+        try:
+            with quiet(printed), deadline:
+                shown = self._execute(source, name)
+        except Overrun:
+            deadline.release()
+            stopped = "time"
+        except BaseException as error:  # a learner's cell may raise anything, SystemExit included
+            raised = note(error)
+        cut = CUT if printed.length > SHOWN else ""
+        return Ran(raised if not stopped else None, printed.kept + cut, shown, stopped)
+
+    def bind(self, name: str, seconds: float) -> str:
+        """Find the function that the coming calls are for, and start their clock.
+
+        Returns:
+            '' if there is one; 'nothing', or what else has its name.
+        """
+        self.deadline = Deadline(seconds)
+        self.function = self.names.get(name)
+        if name not in self.names:
+            return "nothing"
+        return "" if callable(self.function) else describe(observe(self.function))
+
+    def _execute(self, source: str, name: str) -> str:
+        self.names["In"] = [*self.history, source]
+        self.history.append(source)
+        tree = _parse(source, name, self._future)
+        last = tree.body[-1] if tree.body else None
+        if isinstance(last, ast.Expr):
+            tree.body.pop()
+        code = _compiled(tree, name, "exec", self._future)
+        self._future |= code.co_flags & FUTURE  # in a notebook it holds for the cells that follow
+        self._run_code(code)
+        if not isinstance(last, ast.Expr):
+            return ""
+        expression = ast.Expression(last.value)
+        value = self._run_code(_compiled(expression, name, "eval", self._future))
+        if value is None or source.rstrip().endswith(";"):
+            return ""
+        self._remember(value)
+        return repr(value)[:SHOWN]
+
+    def _remember(self, value: Any) -> None:
+        """Keep what a cell showed under the names that IPython gives it."""
+        number = len(self.history) - 1
+        out = self.names.get("Out")
+        if type(out) is dict:  # a learner may have another use for the name
+            out[number] = value
+        self.names["___"], self.names["__"] = self.names.get("__"), self.names.get("_")
+        self.names["_"] = self.names[f"_{number}"] = value
+
+    def _run_code(self, code: CodeType) -> Any:
+        if code.co_flags & inspect.CO_COROUTINE:
+            return asyncio.run(eval(code, self.names))
+        return eval(code, self.names)
+
+
+def _parse(source: str, name: str, future: int) -> ast.Module:
+    """Python, or IPython's dialect of it."""
+    flags = ast.PyCF_ONLY_AST | future
+    try:
+        return _compiled(source, name, "exec", flags)
+    except SyntaxError:
+        from IPython import get_ipython
+
+        return _compiled(get_ipython().transform(source), name, "exec", flags)
+
+
+def _compiled(source: str | ast.Module | ast.Expression, name: str, mode: str, flags: int) -> Any:
+    """Code as it stands: this module's own future imports are none of a learner's."""
+    return compile(source, name, mode, flags | AWAIT, dont_inherit=True)
+
+
+def _same_chance_for_all() -> None:
+    """Seed what is random, so that grading twice gives the same."""
+    random.seed(0)
+    for library, seed in (("numpy", "random.seed"), ("torch", "manual_seed")):
+        found: Any = sys.modules.get(library)
+        if found is not None:
+            for part in seed.split("."):
+                found = getattr(found, part)
+            found(0)

@@ -1,0 +1,102 @@
+"""Which lesson: by name, or by what a notebook looks like."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from attnlab import lessons
+from attnlab.ipynb.read import Cell, Unreadable, read
+from attnlab.ipynb.which import plainly_another, shares
+from attnlab.ipynb.words import printable
+from attnlab.lessons import slugs
+from autograder import Problem, Usage
+from autograder.sandbox.limits import Limits
+
+RELEASED = Path(__file__).resolve().parents[2] / "notebooks"
+
+
+def known(lesson: str) -> str:
+    """The lesson's own name.
+
+    Raises:
+        Usage: there is no such lesson.
+    """
+    try:
+        return lessons.known(lesson)
+    except LookupError as unknown:
+        raise Usage(str(unknown)) from None
+
+
+def released_text(path: Path) -> str:
+    """The notebook that learners were given.
+
+    Raises:
+        Problem: there is none.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        raise Problem(
+            f"The released notebook {path} cannot be read: {error}. Make it with: make release"
+        ) from error
+
+
+def lesson_of(path: Path, content: bytes | Unreadable, limits: Limits) -> str:
+    """The lesson of a notebook: from the names of its file and folder, else from its cells.
+
+    Raises:
+        Usage: neither tells.
+    """
+    for name in (path.stem, path.absolute().parent.name):
+        named = [slug for slug in slugs() if slug in name.lower()]
+        if len(named) == 1:
+            return named[0]
+    try:
+        if isinstance(content, Unreadable):
+            raise content
+        found = shares({cell.grade_id for cell in read(content, limits)}, _labels())
+    except Unreadable as unreadable:
+        why = str(unreadable)
+    else:
+        most = max(found.values())
+        [first, *others] = [slug for slug, share in found.items() if share == most]
+        if most and not others:
+            return first
+        why = (
+            f"Its graded cells are as much of {', '.join([first, *others])}."
+            if most
+            else "It has no graded cell of any lesson."
+        )
+    raise Usage(
+        f"Cannot tell which lesson {printable(str(path))} is of. {why} Say it with --lesson: "
+        f"{', '.join(slugs())}."
+    )
+
+
+def refuse_others(lesson: str, submitted: list[Cell], released: list[Cell]) -> None:
+    """Refuse what is plainly the notebook of another lesson.
+
+    Args:
+        released: cells of the notebook of `lesson` that learners were given.
+    Raises:
+        Unreadable: another lesson's was handed in.
+    """
+    if other := plainly_another(lesson, submitted, released, _labels()):
+        raise Unreadable(
+            f"This is the notebook of {other}, handed in as {lesson}. Hand in `{lesson}.ipynb`."
+        )
+
+
+@cache
+def _labels() -> dict[str, set[str]]:
+    """The labels of each lesson's cells; none where its notebook is not on this machine."""
+    found: dict[str, set[str]] = {}
+    for slug in slugs():
+        try:
+            text = released_text(RELEASED / slug / f"{slug}.ipynb")
+        except Problem:
+            found[slug] = set()
+        else:
+            found[slug] = {cell.grade_id for cell in read(text.encode(), Limits())} - {""}
+    return found
