@@ -13,7 +13,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
@@ -21,7 +20,7 @@ from attnlab.judging.verdict import Verdict
 from attnlab.notebook import check
 from autograder.gradebook.course import Course
 from tests import demo_class
-from tests.course import GIVEN, ROOT, SLUGS, grading, is_exercise, read, released_path
+from tests.course import GIVEN, ROOT, SLUGS, grading, read, released_path
 from tests.demo_class import RECORD, Lesson, half_written, mistakes
 
 pytestmark = pytest.mark.slow
@@ -284,29 +283,3 @@ def test_killed_at_the_worst_moments_it_can_be_run_again(course: Path) -> None:
     record.write_bytes(lines[:-10])  # its line half recorded
     assert fill().items() > once.items()
     assert fill().items() > once.items()
-
-
-def test_it_reads_neither_tests_nor_anyones_notebooks(tmp_path: Path) -> None:
-    """With notebooks/ worked in, and no tests/ beside the grader."""
-    for name in ("autograder", "src", "solutions"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    for slug in SLUGS:
-        worked = read(released_path(slug))
-        for cell in filter(is_exercise, worked.cells):
-            cell.source = "# my own answer"
-        path = tmp_path / "notebooks" / slug / f"{slug}.ipynb"
-        path.parent.mkdir(parents=True)
-        nbformat.write(worked, path)
-    done = subprocess.run(
-        [*COMMAND, "--students", "12"],
-        cwd=tmp_path,
-        env=importing_from(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    made = files(tmp_path / "class" / "submitted")
-    assert {path.split("/")[1] for path in made} == set(SLUGS)
-    assert not any(b"my own answer" in text for text in made.values())
