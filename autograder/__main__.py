@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from autograder import Problem, Usage
+from autograder.sandbox.isolation import IsolationError, require_linux
 
 STOPPED = 128
 
@@ -107,6 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from autograder import doctor
 
             return doctor.main()
+        require_linux()
         if asked.command == "grade-file":
             return _grade_file(asked)
         if asked.command == "feedback":
@@ -114,6 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _grade(asked)
     except Usage as wrong:
         return _failed(wrong, 2)
+    except IsolationError as error:
+        return _failed(error, 1)
     except KeyboardInterrupt:
         return _failed(KeyboardInterrupt("Stopped."), STOPPED + signal.SIGINT)
 

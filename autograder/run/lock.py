@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -23,8 +24,6 @@ def sole_grader(path: Path, lesson: str, say: Callable[[str], None]) -> Iterator
     Raises:
         NotWritten: the file cannot be written.
     """
-    import fcntl  # POSIX alone, as is isolation
-
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Without a buffer: what could not be written is not tried again as the file is closed.

@@ -52,10 +52,8 @@ SYS_MOUNT_SETATTR = 442
 
 MADV_COLLAPSE = 25  # since Linux 6.1
 
-_libc: Any = None
-if sys.platform == "linux":  # elsewhere there is nothing to call, and importing this does no harm
-    _libc = ctypes.CDLL(None, use_errno=True)
-    _libc.syscall.restype = ctypes.c_long
+_libc: Any = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
 
 
 class _MountAttr(ctypes.Structure):
