@@ -32,7 +32,7 @@ CHECKOUT = HERE.parent
 ADAPTER: dict[str, str | Path] = {
     "autograder/__init__.py": os.devnull,
     "autograder/sandbox/child/__init__.py": os.devnull,
-    "autograder/sandbox/child/serve.py": HERE / "obedient_child.py",
+    "autograder/sandbox/child/serve.py": HERE / "scripted_child.py",
 }
 LIMITS = Limits(
     memory_bytes=512 * MIB, scratch_bytes=8 * MIB, scratch_files=100, threads=16, open_files=40

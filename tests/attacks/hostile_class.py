@@ -222,9 +222,9 @@ def _grade(lesson: str, course: Path, jobs: int, done: Run) -> list[RESULT]:
 
 
 def _grade_short(attacks: Sequence[Attack], port: int, done: Run, jobs: int) -> None:
-    """The same with short limits, each lane with an honest student after every attack."""
-    lanes = [
-        (lesson, lane) for lesson in sorted({a.lesson for a in attacks}) for lane in range(jobs)
+    """The same with short limits, each thread with an honest student after every attack."""
+    shares = [
+        (lesson, first) for lesson in sorted({a.lesson for a in attacks}) for first in range(jobs)
     ]
 
     def grade(lesson: str, mine: Sequence[Attack]) -> None:
@@ -240,8 +240,8 @@ def _grade_short(attacks: Sequence[Attack], port: int, done: Run, jobs: int) -> 
 
     with ThreadPoolExecutor(jobs) as pool:
         started = [
-            pool.submit(grade, lesson, [a for a in attacks if a.lesson == lesson][lane::jobs])
-            for lesson, lane in lanes
+            pool.submit(grade, lesson, [a for a in attacks if a.lesson == lesson][first::jobs])
+            for lesson, first in shares
         ]
         for each in started:
             each.result()

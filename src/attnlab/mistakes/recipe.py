@@ -1,6 +1,6 @@
 """The recipe of attention, and how its parts are exchanged.
 
-It is cooked in PyTorch, whatever the lesson computes with: answers are compared as numbers, and
+It is computed in PyTorch, whatever the lesson computes with: answers are compared as numbers, and
 lists and arrays become tensors on the way in. What is right never comes from here; it comes from
 `attnlab.reference`.
 """
@@ -22,7 +22,7 @@ INFINITY = float("inf")
 
 
 @dataclass(slots=True)
-class Cooked:
+class Steps:
     """Attention half done: what a part may look at.
 
     Attributes:
@@ -76,17 +76,17 @@ class Recipe:
         v,
     )
     score: Callable[[Tensor, Tensor], Tensor] = lambda q, k: q @ k.mT
-    scale: Callable[[Cooked], float] = lambda at: at.q.shape[-1] ** -0.5
+    scale: Callable[[Steps], float] = lambda at: at.q.shape[-1] ** -0.5
     block: Callable[[Tensor], Tensor] = lambda blocked: blocked
     hide: Callable[[Tensor, Tensor], Tensor] = lambda s, blocked: s.masked_fill(blocked, -INFINITY)
     weigh: Callable[[Tensor], Tensor] = softmax
     cover: Callable[[Tensor, Tensor], Tensor] = lambda a, blocked: a
     empty: Callable[[Tensor, Tensor], Tensor] = lambda a, rows: a.masked_fill(rows, 0.0)
-    after: Callable[[Cooked], Tensor] = lambda at: at.weights
-    mix: Callable[[Cooked], Tensor] = lambda at: at.weights @ at.v
-    give: Callable[[Tensor, Cooked], tuple[Tensor, Tensor]] = lambda out, at: (out, at.weights)
+    after: Callable[[Steps], Tensor] = lambda at: at.weights
+    mix: Callable[[Steps], Tensor] = lambda at: at.weights @ at.v
+    give: Callable[[Tensor, Steps], tuple[Tensor, Tensor]] = lambda out, at: (out, at.weights)
 
-    def cook(
+    def compute(
         self, q: Any, k: Any, v: Any = None, x: Any = None, mask: Any = None, bias: Any = None
     ) -> tuple[Tensor, Tensor]:
         """Outputs (…, N, d_v) and weights (…, N, M).
@@ -103,7 +103,7 @@ class Recipe:
         q, k, v = self.roles(q, k, v, x)
         blocked = None if mask is None else self.block(as_tensor(mask))
         scores = self.score(q, k)
-        at = Cooked(q, k, v, x, blocked, scores, scores, scores)
+        at = Steps(q, k, v, x, blocked, scores, scores, scores)
         at.scores = scores * self.scale(at)
         at.hidden = at.scores if bias is None else at.scores + as_tensor(bias)
         if blocked is not None:
@@ -117,7 +117,7 @@ class Recipe:
 
     def weights(self, q: Any, k: Any) -> Tensor:
         """Weights alone, of queries (…, N, d_k) over keys (…, M, d_k)."""
-        return replace(self, mix=lambda at: at.weights).cook(q, k)[1]
+        return replace(self, mix=lambda at: at.weights).compute(q, k)[1]
 
     def softmax(self, scores: Any, axis: int = -1) -> Tensor:
         """The recipe's way to weigh scores, along any axis."""

@@ -140,13 +140,13 @@ class Figure(AnyWidget):
         """
         self.problem = ""  # so that the same problem, met twice, is said twice
         try:
-            self._obey(message)
+            self._do(message)
         except ValueError as error:
             self.problem = str(error)
         except (IndexError, KeyError, TypeError):
             self.problem = STALE  # what the page showed was one step behind
 
-    def _obey(self, message: Values) -> None:
+    def _do(self, message: Values) -> None:
         """Do what the page asks, or raise."""
         if "edit" in message:
             self.edit(*message["edit"])

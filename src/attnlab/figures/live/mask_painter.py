@@ -141,7 +141,7 @@ class MaskPainter(Figure):
             raise traitlets.TraitError(f"there is no row {row}; rows are 0 to {count - 1}")
         return int(row)
 
-    def _obey(self, message: Values) -> None:
+    def _do(self, message: Values) -> None:
         """Do what the page asks.
 
         The page says which cell is the example, never what a cell becomes: what it shows may be one
@@ -161,7 +161,7 @@ class MaskPainter(Figure):
             for other in others:
                 mask[tuple(other)] = mask[row, column]
             message = {"change": {"mask": mask}}
-        super()._obey(message)
+        super()._do(message)
 
     def summary(self) -> str:
         return f"preset {self.preset}. {self.state['counted']}"

@@ -162,7 +162,7 @@ def _decoding(recipe: Recipe, step: Callable[..., Tensor] | None = None) -> Call
                 outs.append(step(q, k, v, prefill))
             else:
                 now = x[:, at : at + 1]
-                outs.append(recipe.cook(q[:, at:], k, v, x=now)[0])
+                outs.append(recipe.compute(q[:, at:], k, v, x=now)[0])
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     return decode

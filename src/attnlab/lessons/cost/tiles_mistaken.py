@@ -125,9 +125,9 @@ def _in_one_piece(recipe: Recipe) -> Callable[..., Any]:
         if block < 1:
             raise ValueError(f"block_size is {block}")
         if not causal:
-            return recipe.cook(q, k, v)[0]
+            return recipe.compute(q, k, v)[0]
         future = _future(range(q.shape[-2]), range(k.shape[-2]), 0, 0)
-        return recipe.cook(q, k, v, mask=future)[0]
+        return recipe.compute(q, k, v, mask=future)[0]
 
     return tiled_attention
 

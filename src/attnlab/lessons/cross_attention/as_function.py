@@ -210,7 +210,7 @@ def _masked(recipe: Recipe, lay: Callable[[Tensor], Tensor]) -> Callable[..., An
         context_mask: Tensor | None = None,
     ) -> Any:
         blocked = None if context_mask is None else ~lay(context_mask)
-        return recipe.cook(x @ W_q, context @ W_k, context @ W_v, x, mask=blocked)
+        return recipe.compute(x @ W_q, context @ W_k, context @ W_v, x, mask=blocked)
 
     return cross_attention
 
@@ -230,7 +230,7 @@ def _made_of(
     ) -> Any:
         blocked = None if context_mask is None else ~context_mask[:, None]
         q, k, v = roles(x, context, W_q, W_k, W_v)
-        return Recipe().cook(q, k, v, mask=blocked)
+        return Recipe().compute(q, k, v, mask=blocked)
 
     return cross_attention
 

@@ -260,7 +260,7 @@ def _module(
         heads = state.sizes[2]
         q, k, v = (split(part, heads) for part in project(state, x, context))
         blocked = None if context_mask is None else ~lay(context_mask)
-        out, weights = attend.cook(q, k, v, mask=blocked)
+        out, weights = attend.compute(q, k, v, mask=blocked)
         return finish(state, merge(out), weights)
 
     return forward

@@ -328,7 +328,7 @@ BACKEND = Exercise(
             _mistake(
                 "switches-left",
                 answer,
-                "The switches are PyTorch's, and each later call of anyone obeys them. They stay "
+                "The switches are PyTorch's, and each later call of anyone follows them. They stay "
                 "as your function set them.",
                 "`with sdpa_kernel(backend):` sets them, and sets them back.",
             )

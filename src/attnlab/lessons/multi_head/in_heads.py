@@ -59,7 +59,7 @@ def multi_head(
         n_heads = state.sizes[1]
         q, k, v = (split(project(state, name, x), n_heads) for name in NAMES[:3])
         mask = future(x.shape[1]) if when(causal) else None
-        heads, weights = recipe.cook(q, k, v, into_heads(x, n_heads), mask=mask)
+        heads, weights = recipe.compute(q, k, v, into_heads(x, n_heads), mask=mask)
         return give(project(state, "W_o", merge(heads)), weights, x)
 
     return forward
@@ -275,7 +275,7 @@ def _not_split(by_d: bool, spread: bool) -> Callable[..., Any]:
         d, n_heads = state.sizes[:2]
         one = replace(Recipe(), scale=lambda at: (d if by_d else d / n_heads) ** -0.5)
         q, k, v = (_linear(state, name, x) for name in NAMES[:3])
-        out, weights = one.cook(q, k, v, mask=future(x.shape[1]) if causal else None)
+        out, weights = one.compute(q, k, v, mask=future(x.shape[1]) if causal else None)
         heads = weights.unsqueeze(1).expand(-1, n_heads, -1, -1) if spread else weights
         return _linear(state, "W_o", out), heads
 

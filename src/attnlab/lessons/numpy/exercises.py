@@ -286,7 +286,7 @@ def _attend(recipe: Recipe) -> Callable[..., Any]:
     """Attention, made from a recipe."""
 
     def block(Q: Arrays, K: Arrays, V: Arrays, mask: Arrays = None) -> Any:
-        return recipe.cook(Q, K, V, mask=None if mask is None else ~mask)
+        return recipe.compute(Q, K, V, mask=None if mask is None else ~mask)
 
     return block
 

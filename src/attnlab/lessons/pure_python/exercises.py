@@ -435,7 +435,7 @@ def _attend(recipe: Recipe) -> Callable[..., Any]:
 
     def block(X: Matrix, W_q: Matrix, W_k: Matrix, W_v: Matrix) -> Any:
         Q, K, V = (tensor(X) @ tensor(W) for W in (W_q, W_k, W_v))
-        return recipe.cook(Q, K, V, X)
+        return recipe.compute(Q, K, V, X)
 
     return block
 

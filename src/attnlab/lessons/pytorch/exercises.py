@@ -177,8 +177,8 @@ def _function(recipe: Recipe) -> Callable[..., Any]:
 
     def attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
         if attn_mask is None or attn_mask.dtype != torch.bool:
-            return recipe.cook(q, k, v, bias=attn_mask)
-        return recipe.cook(q, k, v, mask=~attn_mask)
+            return recipe.compute(q, k, v, bias=attn_mask)
+        return recipe.compute(q, k, v, mask=~attn_mask)
 
     return attention
 
@@ -412,7 +412,7 @@ def _module(recipe: Recipe) -> Callable[..., Any]:
 
     def forward(state: dict[str, Tensor], x: Tensor) -> Any:
         q, k, v = _project(state, x)
-        return recipe.cook(q, k, v, x)
+        return recipe.compute(q, k, v, x)
 
     return forward
 

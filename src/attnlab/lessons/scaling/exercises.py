@@ -24,7 +24,7 @@ from attnlab.inputs import holes, ones_in_turn, sizes
 from attnlab.lessons.scaling import LESSON
 from attnlab.mistakes import in_attention
 from attnlab.mistakes.in_softmax import one_hot
-from attnlab.mistakes.recipe import Cooked, Recipe, mistakes_in
+from attnlab.mistakes.recipe import Recipe, Steps, mistakes_in
 from attnlab.reference import softmax, tensor
 
 Arrays = Any  # arrays from a case
@@ -508,7 +508,7 @@ def _scale(recipe: Recipe) -> Callable[..., Any]:
 
     def factor(Q: Arrays, K: Arrays) -> float:
         q, k = tensor(Q), tensor(K)
-        return recipe.scale(Cooked(q, k, k, q, None, q, q, q))
+        return recipe.scale(Steps(q, k, k, q, None, q, q, q))
 
     return factor
 

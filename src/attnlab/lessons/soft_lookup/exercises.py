@@ -300,7 +300,7 @@ def _soft(
 
     def lookup(query: Any, keys: Any, values: Any, temperature: float = 1.0) -> Any:
         scaled = replace(recipe, scale=lambda at: 1.0 / heat(temperature, len(query)))
-        return tuple(part[0] for part in scaled.cook([query], keys, values))
+        return tuple(part[0] for part in scaled.compute([query], keys, values))
 
     return lookup
 
