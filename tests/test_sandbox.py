@@ -718,9 +718,8 @@ def test_a_hundred_children_leave_nothing_behind(pure: Sandbox) -> None:
 
 def _zygotes(sandbox: Sandbox) -> tuple[int, int]:
     """The process that made a sandbox's namespaces, and the zygote proper."""
-    assert sandbox._zygote is not None
-    waiting = sandbox._zygote._program._process.pid
-    return waiting, children(waiting)[0]
+    assert sandbox.zygote is not None
+    return sandbox.zygote.pid, children(sandbox.zygote.pid)[0]
 
 
 WORKER = f"""

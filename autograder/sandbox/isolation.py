@@ -50,9 +50,13 @@ def require_linux() -> None:
 
 def advice(error: str) -> str:
     """What to do when namespaces fail with an error, in one line."""
-    for file, forbidding, command in forbidden():
-        return f"{file} is {forbidding}. To permit it: {command}"
-    if in_container():
+    for file, forbidding, command in SETTINGS:
+        if os.geteuid() == 0 and "unprivileged" in file:
+            continue  # does not hold for root
+        path = Path(file)
+        if path.exists() and path.read_text().strip() == forbidding:
+            return f"{file} is {forbidding}. To permit it: {command}"
+    if os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"):
         return (
             "This looks like a container. Start it with --security-opt seccomp=unconfined "
             "--security-opt apparmor=unconfined"
@@ -60,20 +64,3 @@ def advice(error: str) -> str:
     if os.strerror(errno.ENOSYS) in error:
         return f"Linux 5.12 or newer is needed, and this is {platform.release()}"
     return "Ask who looks after this machine to permit user namespaces to you"
-
-
-def forbidden() -> list[tuple[str, str, str]]:
-    """Those of SETTINGS that forbid user namespaces here."""
-    found = []
-    for file, forbidding, command in SETTINGS:
-        if os.geteuid() == 0 and "unprivileged" in file:
-            continue  # does not hold for root
-        path = Path(file)
-        if path.exists() and path.read_text().strip() == forbidding:
-            found.append((file, forbidding, command))
-    return found
-
-
-def in_container() -> bool:
-    """Whether this looks like one: its own settings come before the machine's."""
-    return os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv")

@@ -33,6 +33,8 @@ class Sandbox:
         stage: 'pure', 'numpy' or 'torch'.
         limits: what a child may use.
         adapter: what answers in a child, by path in it, instead of the grader's own.
+    Attributes:
+        zygote: that children are forked from; None where it ended, until the next child starts.
     Raises:
         IsolationError: learners' code cannot be kept in here.
     """
@@ -47,9 +49,9 @@ class Sandbox:
         self.stage = stage
         self._limits, self._adapter = limits, adapter
         self._child: Child | None = None
-        self._zygote: Zygote | None = None
+        self.zygote: Zygote | None = None
         try:
-            self._zygote = self._own()
+            self.zygote = self._own()
         except NotConfined as error:
             raise IsolationError(
                 f"Learners' code cannot be kept in on this machine: {error}. {advice(str(error))}."
@@ -72,9 +74,9 @@ class Sandbox:
             self._child.end()
         for last in (False, True):
             try:
-                if self._zygote is None:
-                    self._zygote = self._own()
-                self._child = Child(self, self._zygote.start())
+                if self.zygote is None:
+                    self.zygote = self._own()
+                self._child = Child(self, self.zygote.start())
                 return self._child
             except ZygoteDied as error:
                 self.close()
@@ -85,8 +87,8 @@ class Sandbox:
     def _end(self, patience: float) -> str:
         self._child = None
         try:
-            if self._zygote is not None:
-                return self._zygote.end(patience)
+            if self.zygote is not None:
+                return self.zygote.end(patience)
         except ZygoteDied:
             self.close()
         return "running"  # it died with its zygote
@@ -94,9 +96,9 @@ class Sandbox:
     def close(self) -> None:
         """End everything. The sandbox may be used again, and then starts anew."""
         self._child = None
-        if self._zygote is not None:
-            self._zygote.close()
-            self._zygote = None
+        if self.zygote is not None:
+            self.zygote.close()
+            self.zygote = None
 
     def __enter__(self) -> Sandbox:
         return self

@@ -73,22 +73,33 @@ class Zygote:
 
     Args:
         plan: from `plan_of`.
+    Attributes:
+        pid: of the process that made the namespaces, and waits for the zygote proper.
     Raises:
         ZygoteDied: it could not get ready; why.
     """
 
     def __init__(self, plan: dict[str, Any]) -> None:
         with tempfile.TemporaryFile() as said:
-            self._program = _Program(said)
-            self._control = self._program.control
+            self._control, self._process = _started(said)
+            self.pid = self._process.pid
             try:
-                self._program.prepare(plan)
+                self._prepare(plan)
             except ZygoteDied as error:
                 self.close()
                 said.seek(0)
                 lines = said.read().decode(errors="replace").strip().splitlines()
                 reason = str(error) or (lines or ["it ended at once"])[-1]
                 raise type(error)(reason) from None
+
+    def _prepare(self, plan: dict[str, Any]) -> None:
+        """Let it make its namespaces and load."""
+        _ask(self._control, json.dumps(plan).encode(), LOAD_SECONDS)  # its namespaces are made
+        try:
+            _map_user(self.pid)
+        except OSError as error:
+            raise NotConfined(f"user namespace: {error}") from None
+        _ask(self._control, b"mapped", LOAD_SECONDS)
 
     def start(self) -> socket.socket:
         """Fork a child; what it is spoken to over."""
@@ -108,68 +119,45 @@ class Zygote:
 
     def close(self) -> None:
         """End it, and with it all that is in its namespaces."""
-        self._program.end()
-
-
-class _Program:
-    """`child/zygote.py`, running.
-
-    Args:
-        said: file that its standard error goes to.
-    Attributes:
-        control: what it is told on.
-    """
-
-    def __init__(self, said: IO[bytes]) -> None:
-        owner = os.pidfd_open(os.getpid())
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            # Isolated as by -I, but for reading PYTHONHASHSEED: a set has the same order each time.
-            # A session of its own: Ctrl-C at the terminal is the grader's business.
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-s", "-S", ZYGOTE, str(theirs.fileno()), str(owner)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                pass_fds=(theirs.fileno(), owner),
-                env=ENVIRONMENT,
-                cwd="/",
-                start_new_session=True,
-            )
-        os.close(owner)
-
-    def prepare(self, plan: dict[str, Any]) -> None:
-        """Let it make its namespaces and load.
-
-        Raises:
-            ZygoteDied: it could not.
-        """
-        _ask(self.control, json.dumps(plan).encode(), LOAD_SECONDS)  # its namespaces are made
-        try:
-            self._map_user()
-        except OSError as error:
-            raise NotConfined(f"user namespace: {error}") from None
-        _ask(self.control, b"mapped", LOAD_SECONDS)
-
-    def _map_user(self) -> None:
-        """Say who the one user of the new namespace is outside."""
-        user, group = os.geteuid(), os.getegid()
-        process = Path(f"/proc/{self._process.pid}")
-        if user == 0 and is_mapped(NOBODY):
-            user = group = NOBODY
-        else:
-            (process / "setgroups").write_text("deny")
-        (process / "gid_map").write_text(f"0 {group} 1")
-        (process / "uid_map").write_text(f"0 {user} 1")
-
-    def end(self) -> None:
-        """Let it end; kill it if that takes long."""
-        self.control.close()
+        self._control.close()
         try:
             self._process.wait(ANSWER_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()  # the kernel then kills what this had started
             self._process.wait()
+
+
+def _started(said: IO[bytes]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """`child/zygote.py`, running, and what it is told on; `said` gets its standard error."""
+    owner = os.pidfd_open(os.getpid())
+    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        # Isolated as by -I, but for reading PYTHONHASHSEED: a set has the same order each time.
+        # A session of its own: Ctrl-C at the terminal is the grader's business.
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-s", "-S", ZYGOTE, str(theirs.fileno()), str(owner)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            pass_fds=(theirs.fileno(), owner),
+            env=ENVIRONMENT,
+            cwd="/",
+            start_new_session=True,
+        )
+    os.close(owner)
+    return control, process
+
+
+def _map_user(pid: int) -> None:
+    """Say who the one user of a new namespace is outside."""
+    user, group = os.geteuid(), os.getegid()
+    process = Path(f"/proc/{pid}")
+    if user == 0 and is_mapped(NOBODY):
+        user = group = NOBODY
+    else:
+        (process / "setgroups").write_text("deny")
+    (process / "gid_map").write_text(f"0 {group} 1")
+    (process / "uid_map").write_text(f"0 {user} 1")
 
 
 def _ask(
@@ -182,18 +170,6 @@ def _ask(
     control.settimeout(seconds)
     try:
         socket.send_fds(control, [message], descriptors)
-    except OSError as error:
-        raise ZygoteDied(f"the zygote does not answer: {error}") from None
-    return _hear(control, seconds)
-
-
-def _hear(control: socket.socket, seconds: float) -> dict[str, Any]:
-    """
-    Raises:
-        ZygoteDied: it says nothing, or that it cannot go on.
-    """
-    control.settimeout(seconds)
-    try:
         answer = control.recv(MESSAGE)
     except OSError as error:
         raise ZygoteDied(f"the zygote does not answer: {error}") from None
