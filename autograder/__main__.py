@@ -162,7 +162,7 @@ def _feedback(asked: argparse.Namespace) -> int:
     from attnlab.ipynb.files import NotWritten
     from autograder.gradebook.course import Course, CourseError
     from autograder.gradebook.database import GradebookError
-    from autograder.pages.fill import fill_pages
+    from autograder.run.fill import fill_pages
 
     try:
         fill_pages(Course.here(), lesson, asked.student)

@@ -33,7 +33,7 @@ from attnlab.lessons import slugs
 from autograder import Problem
 from autograder.gradebook.course import Course, CourseError
 from autograder.gradebook.database import Database, GradebookError
-from autograder.submission.roster import TIMESTAMP
+from autograder.submission.folder import TIMESTAMP
 
 RECORD = ".demo-class.sha256"  # a line for every file ever written, as `sha256sum` prints it
 DUE = datetime(2026, 2, 1, 18, tzinfo=UTC)

@@ -17,8 +17,8 @@ from typing import Any
 
 from attnlab.ipynb.read import Unreadable, read
 from autograder.run.marking import Job
-from autograder.run.results import ExerciseResult, Graded, Result
 from autograder.sandbox.limits import Limits
+from autograder.submission.results import ExerciseResult, Graded, Result
 
 
 class FakeGrader:

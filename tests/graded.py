@@ -14,7 +14,7 @@ from attnlab.judging import card
 from attnlab.judging.verdict import Diagnosis, Line, Verdict
 from attnlab.lessons import exercises_of
 from autograder.pages.report import written_in
-from autograder.run.results import ExerciseResult, Graded, Result
+from autograder.submission.results import ExerciseResult, Graded, Result
 from tests.course import ROOT, released_path
 
 LESSON = "06-causal-mask"

@@ -19,12 +19,12 @@ from attnlab.calling.call import Raised
 from attnlab.ipynb.read import Cell
 from attnlab.judging import card
 from attnlab.judging.verdict import Diagnosis, Line, Verdict
-from autograder.gradebook.standing import Mark, Standing
 from autograder.pages import feedback
 from autograder.pages.inert import inert
 from autograder.pages.report import notebook_text, written_in
-from autograder.run.results import Graded, Written
+from autograder.pages.standing import Mark, Standing
 from autograder.sandbox.child.wire import Ran
+from autograder.submission.results import Graded, Written
 from tests.graded import LESSON, MOST, grade, invalid
 from tests.lab import chromium_path
 

@@ -15,8 +15,8 @@ from attnlab.judging.advice import spoken
 from attnlab.judging.card import as_html, as_text
 from attnlab.lessons import exercises_of
 from autograder.run.grade import Grader
-from autograder.run.results import ExerciseResult, Graded, Result
 from autograder.sandbox.limits import Limits
+from autograder.submission.results import ExerciseResult, Graded, Result
 from tests.course import SLUGS, released_path, solution_path
 
 pytestmark = pytest.mark.slow

@@ -33,10 +33,10 @@ from autograder.run.engine import Engine
 from autograder.run.marking import GradesOne, Job
 from autograder.run.one_file import as_text, student_of
 from autograder.run.progress import Progress
-from autograder.run.results import ExerciseResult, Graded, Result
 from autograder.sandbox.limits import Limits
 from autograder.submission import roster
-from autograder.submission.roster import Submission
+from autograder.submission.folder import Submission, read_file, small_files
+from autograder.submission.results import ExerciseResult, Graded, Result
 from tests import small_class
 from tests.course import ROOT, released_path
 from tests.fake_grader import open_fake
@@ -453,7 +453,7 @@ def submitted(tmp_path: Path) -> Path:
     return tmp_path / "class" / "submitted"
 
 
-def collect(submitted: Path, student: str = "learner") -> roster.Submission:
+def collect(submitted: Path, student: str = "learner") -> Submission:
     return roster.collect(submitted, student, LESSON, Limits())
 
 
@@ -495,7 +495,7 @@ def test_a_folder_that_cannot_be_searched_is_one_students_trouble(
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "is_symlink", refused)  # as it is for whoever is not root
-    assert roster.small_files(submitted / "learner" / LESSON) == {}
+    assert small_files(submitted / "learner" / LESSON) == {}
 
 
 def test_a_students_folder_that_leads_to_itself_is_one_students_trouble(submitted: Path) -> None:
@@ -503,7 +503,7 @@ def test_a_students_folder_that_leads_to_itself_is_one_students_trouble(submitte
     assert roster.students(submitted, LESSON) == ["learner", "neighbour"]
     assert isinstance(collect(submitted).content, Unreadable)
     with pytest.raises(Usage, match="Too many levels of symbolic links"):
-        roster.read_file(submitted / "learner", Limits())
+        read_file(submitted / "learner", Limits())
 
 
 def test_a_link_inside_the_students_folder_is_followed(submitted: Path) -> None:
@@ -577,7 +577,7 @@ def test_outputs_do_not_travel(submitted: Path) -> None:
     whole = json.loads(notebook())
     whole["cells"][-1] |= {"cell_type": "code", "outputs": [{"data": {"image/png": "A" * 2**24}}]}
     path = hand_in(submitted.parent.parent, "learner", json.dumps(whole).encode())
-    for content in (collect(submitted).content, roster.read_file(path, Limits())):
+    for content in (collect(submitted).content, read_file(path, Limits())):
         assert isinstance(content, bytes)
         assert len(content) < 2**20
         assert read(content, Limits()) == read(path.read_bytes(), Limits())
@@ -686,16 +686,16 @@ def test_a_file_that_grows_while_it_is_read_is_read_no_further_than_the_limit(
 
 def test_a_fingerprint_changes_with_what_is_said_and_with_what_is_read() -> None:
     told = [
-        roster.Submission("s", b"a"),
-        roster.Submission("s", b"b"),
-        roster.Submission("s", b"a", "a note"),
-        roster.Submission("s", b"a", beside={"timestamp.txt": b"today"}),
-        roster.Submission("s", b"a", beside={"timestamp.txt": b"yesterday"}),
-        roster.Submission("s", Unreadable("a")),
-        roster.Submission("s", Unreadable("b")),
+        Submission("s", b"a"),
+        Submission("s", b"b"),
+        Submission("s", b"a", "a note"),
+        Submission("s", b"a", beside={"timestamp.txt": b"today"}),
+        Submission("s", b"a", beside={"timestamp.txt": b"yesterday"}),
+        Submission("s", Unreadable("a")),
+        Submission("s", Unreadable("b")),
     ]
     assert len({submission.fingerprint for submission in told}) == len(told)
-    assert roster.Submission("s", b"a").fingerprint == told[0].fingerprint
+    assert Submission("s", b"a").fingerprint == told[0].fingerprint
 
 
 def test_every_bad_submission_has_its_result_and_the_class_is_graded(course: Path) -> None:

@@ -32,7 +32,7 @@ from autograder.gradebook.course import Course, CourseError
 from autograder.gradebook.database import GradebookError
 from autograder.gradebook.gradebook import BadName, Gradebook
 from autograder.pages import feedback
-from autograder.run.results import Graded, Written
+from autograder.submission.results import Graded, Written
 from tests.course import ROOT, copy_to, run
 from tests.graded import LESSON, MOST, grade, invalid, make_course
 

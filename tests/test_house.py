@@ -55,3 +55,22 @@ def test_judging_imports_no_lesson_and_flows_in_its_order() -> None:
         later = {f"attnlab.judging.{other}" for other in (*FLOW[position + 1 :], "card")}
         assert not found & later, name
         assert not any(other.startswith("attnlab.lessons") for other in found), name
+
+
+def test_the_grader_has_rooms_and_imports_go_one_way_through_them() -> None:
+    """A module of the top floor is where a command begins; no room imports of a later one."""
+    grader = ROOT / "autograder"
+    rooms = ("sandbox", "submission", "pages", "gradebook", "run")
+    assert {path.name for path in grader.glob("*.py")} == {
+        "__init__.py",
+        "__main__.py",
+        "doctor.py",
+    }
+    assert {path.parent.name for path in grader.glob("*/__init__.py")} == set(rooms)
+    for position, room in enumerate(rooms):
+        for path in (grader / room).glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    names = node.module.split(".") + [name.name for name in node.names]
+                    if names[0] == "autograder":
+                        assert not set(rooms[position + 1 :]) & set(names[1:2]), path

@@ -18,8 +18,9 @@ from autograder.gradebook import gradebook
 from autograder.run import classes
 from autograder.run.journal import Journal
 from autograder.run.marking import GradesOne, Job, OpensGrader, open_grader
-from autograder.run.results import Graded
 from autograder.submission import roster, timestamps
+from autograder.submission.folder import Submission
+from autograder.submission.results import Graded
 from tests.fake_grader import open_fake
 from tests.small_class import Results, grade, hand_in, make_course, recorded
 from tests.test_grade import notebook
@@ -173,7 +174,7 @@ def _is_bad(argument: Any) -> bool:
     """Whether it is of the bad one."""
     if isinstance(argument, Graded):
         return argument.result.student == BAD
-    if isinstance(argument, roster.Submission):
+    if isinstance(argument, Submission):
         return argument.folder == BAD
     return isinstance(argument, str | Path) and BAD in Path(argument).parts
 

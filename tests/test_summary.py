@@ -11,8 +11,7 @@ import pytest
 from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.judging.judge import judge
 from attnlab.lessons import exercises_of
-from autograder.gradebook.rows import Remarks
-from autograder.pages.summary import Texts, summarise
+from autograder.pages.summary import Remarks, Texts, summarise
 from autograder.run import verdicts
 
 LESSON = "06-causal-mask"

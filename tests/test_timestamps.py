@@ -13,6 +13,7 @@ from nbgrader.apps.api import NbGraderAPI
 from autograder.gradebook.course import Course
 from autograder.sandbox.limits import Limits
 from autograder.submission import roster, timestamps
+from autograder.submission.folder import Submission
 from tests.small_class import LESSON, grade, hand_in, notebook, recorded
 
 NAME = "timestamp.txt"
@@ -78,7 +79,7 @@ def submission(course: Path, student: str = "ann") -> Path:
     return hand_in(course, student, notebook({"number": student})).parent
 
 
-def collect(course: Path, student: str = "ann") -> roster.Submission:
+def collect(course: Path, student: str = "ann") -> Submission:
     return roster.collect(course / "class" / "submitted", student, LESSON, Limits())
 
 

@@ -30,7 +30,6 @@ from autograder.gradebook.rows import (
     CHECK,
     Ids,
     Lesson,
-    Remarks,
     Rows,
     add_lesson,
     auto_scores,
@@ -39,12 +38,13 @@ from autograder.gradebook.rows import (
     rows_of,
     standings,
 )
-from autograder.gradebook.standing import Standing
 from autograder.pages import feedback
 from autograder.pages.inert import inert
-from autograder.run.results import Graded
+from autograder.pages.standing import Standing
+from autograder.pages.summary import Remarks
 from autograder.submission import timestamps
-from autograder.submission.roster import TIMESTAMP, small_files
+from autograder.submission.folder import TIMESTAMP, small_files
+from autograder.submission.results import Graded
 
 NO_RESPONSE = "No response."  # nbgrader's words for a stub left as it was
 _NAME_CHARACTERS = 128  # of nbgrader's columns

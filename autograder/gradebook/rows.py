@@ -7,8 +7,8 @@ commit at every step; these ask for a batch, and leave the transaction to the ca
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Set
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from nbgrader import api, utils
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, load_only
 
-from autograder.gradebook.standing import Mark, Standing
+from autograder.pages.standing import Mark, Standing
+from autograder.pages.summary import Remarks
 
 CHECK = "-check"  # an exercise's grade cell is named for its solution cell
 _COLUMNS: dict[Any, tuple[Any, ...]] = {
@@ -78,22 +79,6 @@ class Rows:
     notebook: api.SubmittedNotebook
     grades: dict[str, api.Grade]
     comments: dict[str, api.Comment]
-
-
-@dataclass(frozen=True, slots=True)
-class Remarks:
-    """What nbgrader knows of a lesson's submissions besides their scores.
-
-    Attributes:
-        late: seconds past the due date, extensions granted, by student; None for whom it has no
-            time of handing in. Empty where there is no due date.
-        by_hand: students with a score that a person has to give, or to look at again.
-        known: everyone in the gradebook.
-    """
-
-    late: Mapping[str, float | None] = field(default_factory=dict)
-    by_hand: Collection[str] = ()
-    known: Set[str] = frozenset()
 
 
 def add_lesson(session: Session, lesson: Lesson, course_id: str) -> list[str]:

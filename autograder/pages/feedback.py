@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from attnlab.judging import card
-from autograder.gradebook.standing import Mark, Standing
-from autograder.run.results import ExerciseResult, Graded, Result, Written
+from autograder.pages.standing import Mark, Standing
+from autograder.submission.results import ExerciseResult, Graded, Result, Written
 
 _CODE_CHARACTERS = 20_000  # of one cell; longer ones are cut
 _ERROR_CHARACTERS = 2_000

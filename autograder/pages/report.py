@@ -16,8 +16,8 @@ from attnlab.ipynb.read import Cell
 from attnlab.judging.card import as_html
 from attnlab.judging.verdict import Verdict
 from autograder.pages.inert import inert, without_commands
-from autograder.run.results import Written
 from autograder.sandbox.child.wire import Ran
+from autograder.submission.results import Written
 
 METADATA = {
     "kernelspec": {

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnlab.ipynb.words import few, printable
-from autograder.gradebook.rows import Remarks
-from autograder.run.results import A_PERSON
+from autograder.submission.results import A_PERSON
 
 _COLUMNS, _NAME_COLUMNS = 80, 30
 _LINES, _NAMES, _CAUSES = 5, 10, 3  # printed for a reason to look, in a list, of a status
@@ -37,6 +36,22 @@ _AS_HANDED_IN = (_INVALID, _REPAIRED)  # what is to be seen is not in the autogr
 
 _Looks = dict[str, list[tuple[str, str]]]  # by reason: a student, and what was found
 _Lists = dict[str, list[tuple[str, str]]]  # an item to print, and a line to write
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What nbgrader knows of a lesson's submissions besides their scores.
+
+    Attributes:
+        late: seconds past the due date, extensions granted, by student; None for whom it has no
+            time of handing in. Empty where there is no due date.
+        by_hand: students with a score that a person has to give, or to look at again.
+        known: everyone in the gradebook.
+    """
+
+    late: Mapping[str, float | None] = field(default_factory=dict)
+    by_hand: Collection[str] = ()
+    known: Set[str] = frozenset()
 
 
 class Texts(NamedTuple):

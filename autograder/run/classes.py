@@ -30,8 +30,7 @@ from autograder import Problem, Usage
 from autograder.gradebook.course import Course
 from autograder.gradebook.database import GradebookError
 from autograder.gradebook.gradebook import BadName, Gradebook, check_name
-from autograder.gradebook.rows import Remarks
-from autograder.pages.summary import from_here, summarise
+from autograder.pages.summary import Remarks, from_here, summarise
 from autograder.run import cluster, code, pool
 from autograder.run.engine import Done, Engine, OpensPlace
 from autograder.run.interrupts import Interrupts
@@ -40,11 +39,11 @@ from autograder.run.lock import sole_grader
 from autograder.run.marking import Job, OpensGrader, grader_failed, open_grader, troubled
 from autograder.run.output import check_place, write_results
 from autograder.run.progress import Progress
-from autograder.run.results import Graded
 from autograder.sandbox.limits import Limits
 from autograder.submission import roster
+from autograder.submission.folder import Submission
 from autograder.submission.lessons import released_text
-from autograder.submission.roster import Submission
+from autograder.submission.results import Graded
 
 _BATCH = 16  # submissions in one transaction of the gradebook
 _BATCH_SECONDS = 1.0  # the longest that a graded submission waits for others

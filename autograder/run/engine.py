@@ -26,8 +26,8 @@ from attnlab.ipynb.words import printable
 from autograder import Problem
 from autograder.run import worker
 from autograder.run.marking import Job, OpensGrader, open_grader
-from autograder.run.results import A_PERSON, Graded
-from autograder.submission.roster import Submission
+from autograder.submission.folder import Submission
+from autograder.submission.results import A_PERSON, Graded
 
 GIVEN_UP = (
     "Grading this notebook ended the grader's own process, twice. Nothing in it was graded. "

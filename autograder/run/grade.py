@@ -26,7 +26,6 @@ from attnlab.judging.verdict import Verdict, blaming
 from autograder import Problem
 from autograder.pages.report import notebook_text, written_in
 from autograder.run import verdicts
-from autograder.run.results import ExerciseResult, Graded, Result
 from autograder.sandbox.child.wire import Ran
 from autograder.sandbox.isolation import IsolationError
 from autograder.sandbox.limits import Limits
@@ -35,6 +34,7 @@ from autograder.sandbox.sandbox import Sandbox
 from autograder.submission.lessons import refuse_others
 from autograder.submission.lookups import fused_name
 from autograder.submission.plan import Plan, make_plan
+from autograder.submission.results import ExerciseResult, Graded, Result
 
 TIME_WAS_UP = "the notebook's time was up. All its cells and calls together have {:g} seconds"
 

@@ -16,10 +16,10 @@ from typing import Protocol
 from attnlab.ipynb.read import Unreadable
 from autograder import Problem
 from autograder.pages import feedback
-from autograder.run.results import A_PERSON, Graded, Result
 from autograder.sandbox.isolation import IsolationError
 from autograder.sandbox.limits import Limits
-from autograder.submission.roster import Submission
+from autograder.submission.folder import Submission
+from autograder.submission.results import A_PERSON, Graded, Result
 
 
 class GradesOne(Protocol):

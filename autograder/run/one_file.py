@@ -10,9 +10,10 @@ from pathlib import Path
 from attnlab.ipynb.words import plain, printable
 from autograder.run.marking import Job, OpensGrader, mark, open_grader
 from autograder.run.output import check_place, write_results
-from autograder.run.results import Graded
 from autograder.sandbox.limits import Limits
-from autograder.submission import lessons, roster
+from autograder.submission import lessons
+from autograder.submission.folder import Submission, is_named, read_file
+from autograder.submission.results import Graded
 
 
 def grade_file(
@@ -35,11 +36,11 @@ def grade_file(
     """
     check_place(json_file)
     limits = Limits()
-    content = roster.read_file(path, limits)
+    content = read_file(path, limits)
     slug = lesson or lessons.lesson_of(path, content, limits)
     released = lessons.released_text(lessons.RELEASED / slug / f"{slug}.ipynb")
     job = Job(slug, released, secrets.randbits(63) if seed is None else seed, limits)
-    submission = roster.Submission(student_of(path, slug), content)
+    submission = Submission(student_of(path, slug), content)
     with opens(job) as grader:
         graded = mark(grader, submission)
     line = json.dumps(graded.result.as_json()) + "\n"
@@ -53,7 +54,7 @@ def grade_file(
 def student_of(path: Path, lesson: str) -> str:
     """Whose it is: …/<student>/<lesson>/<lesson>.ipynb says, else the file's own name."""
     folder = path.absolute().parent
-    if folder.name == lesson and roster.is_named(path.name, lesson) and folder.parent.name:
+    if folder.name == lesson and is_named(path.name, lesson) and folder.parent.name:
         return folder.parent.name
     return path.stem
 

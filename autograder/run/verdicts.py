@@ -9,10 +9,10 @@ from dataclasses import replace
 from attnlab.calling.call import Raised, out_of_memory
 from attnlab.exercise import Exercise
 from attnlab.judging.verdict import Verdict
-from autograder.run.results import A_PERSON
 from autograder.sandbox.child.wire import Ran
 from autograder.sandbox.link import Ended
 from autograder.sandbox.stages import STAGES
+from autograder.submission.results import A_PERSON
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
 ALLOWED = {

@@ -14,8 +14,8 @@ import threading
 from autograder import Problem
 from autograder.run import code
 from autograder.run.marking import GradesOne, Job, OpensGrader, mark
-from autograder.run.results import Graded
-from autograder.submission.roster import Submission
+from autograder.submission.folder import Submission
+from autograder.submission.results import Graded
 
 VERSION = code.digest()  # of what is loaded now, whatever comes to lie on the disk later
 _SPARE_SECONDS = 60.0  # past a submission's own limit, until a worker that hangs ends itself

@@ -19,7 +19,7 @@ from dateutil import parser
 from nbgrader import utils
 
 from attnlab.ipynb.words import printable
-from autograder.submission.roster import BESIDE, KINDS, TIMESTAMP, opened, small_files
+from autograder.submission.folder import BESIDE, KINDS, TIMESTAMP, opened, small_files
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,171 @@
+"""A student's folder, opened: by no name that leaves it, never waiting, and read to a limit."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from attnlab.ipynb.read import Unreadable, too_large, without_outputs
+from attnlab.ipynb.words import printable, short
+from autograder import Usage
+from autograder.sandbox.limits import Limits
+
+TIMESTAMP = "timestamp.txt"
+BESIDE = (TIMESTAMP, "submission_secret.txt")  # nbgrader releases feedback by these
+_SMALL = 1024  # bytes
+KINDS = (
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISCHR, "a device"),
+)
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+# Not following the last link, and not waiting for somebody to write into a named pipe.
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What one student handed in for a lesson.
+
+    Attributes:
+        folder: name of the student's folder; bytes that are not UTF-8 are surrogates in it.
+        content: the notebook's bytes, or why there are none.
+        note: what the student should know besides, such as a second notebook that is not graded.
+        beside: the small files that came with it, by name.
+    """
+
+    folder: str
+    content: bytes | Unreadable
+    note: str = ""
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def student(self) -> str:
+        """The folder's name as text that can be printed, stored and sent anywhere."""
+        return os.fsencode(self.folder).decode("utf-8", "backslashreplace")
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever what is recorded may."""
+        if isinstance(self.content, bytes):
+            kind, content = b"notebook", self.content
+        else:
+            kind, content = b"unreadable", str(self.content).encode()
+        digest = hashlib.sha256()
+        parts = [kind, self.note.encode(), content]
+        for name, data in sorted(self.beside.items()):
+            parts += name.encode(), data
+        for part in parts:
+            digest.update(b"%d\0" % len(part))
+            digest.update(part)
+        return digest.hexdigest()
+
+
+def small_files(folder: Path) -> dict[str, bytes]:
+    """What came with a submission that nbgrader reads again later, if it is what it should be.
+
+    A learner may have made the folder: no link out of it is followed, nothing large or odd is read.
+    """
+    found: dict[str, bytes] = {}
+    with opened(folder) as descriptor:
+        for name in BESIDE if descriptor is not None else ():
+            with suppress(OSError):  # such as a link
+                handle = os.open(name, FILE, dir_fd=descriptor)
+                try:
+                    if stat.S_ISREG(os.fstat(handle).st_mode):
+                        data = os.read(handle, _SMALL + 1)
+                        if len(data) <= _SMALL:
+                            found[name] = data
+                finally:
+                    os.close(handle)
+    return found
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[int | None]:
+    """A submission's folder, open; None where there is none or it leaves the student's."""
+    try:
+        descriptor = open_beneath(folder.parent, Path(folder.name), FOLDER)
+    except (Leaves, OSError):
+        yield None
+        return
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+class Leaves(Exception):
+    """A name that leads out of the student's folder."""
+
+
+def open_beneath(home: Path, relative: Path, flags: int) -> int:
+    """Open what a name leads to, if that is inside `home`.
+
+    Links inside the folder are followed by resolving them first, then opening step by step without
+    following any: whoever swaps in a link meanwhile gets an error and not another's file.
+    """
+    base = Path(os.path.realpath(home.parent), home.name)
+    real = Path(os.path.realpath(base / relative))
+    if base.is_symlink() or not real.is_relative_to(base):
+        raise Leaves(home.name if base.is_symlink() else relative.name)
+    descriptor = os.open(base, FOLDER)
+    try:
+        *folders, last = real.relative_to(base).parts or (".",)
+        for part in folders:
+            inner = os.open(part, FOLDER, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        return os.open(last, flags, dir_fd=descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_file(path: Path, limits: Limits) -> bytes | Unreadable:
+    """One notebook that a person names; where that is a link, what it leads to.
+
+    Raises:
+        Usage: there is nothing to open.
+    """
+    try:
+        descriptor = os.open(os.path.realpath(path), FILE)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise Usage(f"Cannot open {printable(str(path))}: {reason}.") from error
+    return take(descriptor, path.name, limits)
+
+
+def is_notebook(name: str) -> bool:
+    """Whether a file is named as one; hidden ones are editors' and archives' own."""
+    return name.lower().endswith(".ipynb") and not name.startswith(".")
+
+
+def is_named(name: str, lesson: str) -> bool:
+    """Whether a notebook has the lesson in its name, as after a second download or from an LMS."""
+    return is_notebook(name) and lesson in name.lower()
+
+
+def take(descriptor: int, name: str, limits: Limits) -> bytes | Unreadable:
+    """The bytes of an open file, and the end of it."""
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            kind = next((kind for is_it, kind in KINDS if is_it(found.st_mode)), "no file")
+            return Unreadable(f"`{short(name)}` is {kind}, not a file.")
+        if found.st_size > limits.notebook_bytes:
+            return Unreadable(too_large(found.st_size, limits))
+        with open(descriptor, "rb", closefd=False) as file:
+            content = file.read(limits.notebook_bytes + 1)  # it may grow while it is read
+        return without_outputs(content, limits)  # or megabytes would wait, and travel, for nothing
+    except Unreadable as reason:
+        return reason
+    finally:
+        os.close(descriptor)
