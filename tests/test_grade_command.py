@@ -28,7 +28,7 @@ from attnlab.ipynb.read import Unreadable, read
 from attnlab.lessons import planned
 from autograder import Problem, Usage, __main__
 from autograder.gradebook.course import Course
-from autograder.run import classes, pool, progress
+from autograder.run import classes, engine, pool, progress
 from autograder.run.engine import Engine
 from autograder.run.marking import GradesOne, Job
 from autograder.run.one_file import as_text, student_of
@@ -774,10 +774,28 @@ def test_what_ends_workers_is_told_also_where_nobody_else_is_left(course: Path) 
     assert [result["status"] for result in results] == ["GRADED", "INVALID", "INVALID"]
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_workers_that_die_early_leave_nobody_out(course: Path, jobs: int) -> None:
+    for number in range(8):
+        hand_in(course, f"s{number}", notebook({"number": number, "die": number in (0, 2, 4)}))
+    statuses = [result["status"] for result in grade(course, jobs=jobs)]
+    assert [number for number, status in enumerate(statuses) if status == "INVALID"] == [0, 2, 4]
+    assert len(statuses) == 8
+
+
+def test_workers_that_hang_are_ended(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_SPARE_SECONDS", -Limits().submission_seconds + 1.5)
+    for number in range(3):
+        hand_in(course, f"s{number}", notebook({"number": number, "sleep": 600 * (number == 1)}))
+    results = grade(course, jobs=2)
+    assert [result["status"] for result in results] == ["GRADED", "INVALID", "GRADED"]
+    assert "process ended" in results[1]["message"]
+
+
 def test_a_grader_that_always_dies_gives_nobody_a_zero(course: Path) -> None:
     for number in range(3):
         hand_in(course, f"s{number}", notebook({"die": True}))
-    with pytest.raises(Problem, match="ended at each of 3"):
+    with pytest.raises(Problem, match="Nothing could be graded"):
         grade(course)
     assert recorded(course)["students"] == []
 
@@ -799,7 +817,7 @@ def test_where_workers_cannot_begin_nobody_gets_a_result(course: Path) -> None:
     order = classes.Order(LESSON, jobs=2)
     with pytest.raises(Problem, match="cannot isolate"):
         classes.grade_class(order, Course.here(), open_refused)
-    with pytest.raises(Problem, match="end whatever they are given"):
+    with pytest.raises(Problem, match="Nothing could be graded"):
         classes.grade_class(order, Course.here(), open_and_die)
     assert recorded(course)["students"] == []
 
@@ -847,8 +865,8 @@ def open_second_first(job: Job) -> Iterator[GradesOne]:
 def test_a_worker_that_begins_late_gets_its_share(tmp_path: Path) -> None:
     job = Job(str(tmp_path), "", 1, Limits())
     submissions = [Submission(f"s{student}", b"") for student in range(60)]
-    engine = Engine(job, partial(pool.workers, 2), open_second_first)
-    done = [graded for some in engine.grade(submissions) for _, graded in some]
+    fair = Engine(job, partial(pool.workers, 2), open_second_first)
+    done = [graded for some in fair.grade(submissions) for _, graded in some]
     each = Counter(graded.result.message for graded in done)
     assert len(done) == 60
     assert each["early"] + each["late"] == 60

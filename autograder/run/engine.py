@@ -1,8 +1,8 @@
 """Many submissions at once, over an executor: processes here (`pool`) or a cluster (`cluster`).
 
 A worker's process may die: the system takes its memory, a library crashes, a machine goes away.
-What it may have been grading is tried again when all others are done, alone, and given up with a
-clear message if that ends a process too.
+What it may have been grading is tried again, alone, and given up with a clear message if that ends
+a process too.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from concurrent.futures import (
     Future,
     wait,
 )
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import printable
@@ -29,13 +30,15 @@ from autograder.run.marking import Job, OpensGrader, open_grader
 from autograder.submission.folder import Submission
 from autograder.submission.results import A_PERSON, Graded
 
-GIVEN_UP = (
-    "Grading this notebook ended the grader's own process, twice. Nothing in it was graded. "
-    + A_PERSON
-)
+DIED = "The grader's own process ended, twice."
+NOT_GRADED = f"Nothing in this notebook was graded. {A_PERSON}"
 Done = tuple[Submission, Graded]
 _LOOK_SECONDS = 0.2  # the longest between two answers, were it with nothing
-_HOPELESS = 3  # executors that broke, or submissions that did so alone, before anything was graded
+_HOPELESS = 3  # submissions that fail alone, before anything was graded
+_SPARE_SECONDS = 180.0  # past a submission's own limit, for workers that say nothing: some load
+
+
+Lost = list[tuple[Submission, str]]  # what was not graded, and why
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ class Engine:
 
     def __init__(self, job: Job, place: OpensPlace, opens: OpensGrader = open_grader) -> None:
         self._job, self._place, self._opens = job, place, opens
-        self._breaks = 0
+        self._graded = 0
+        self._patience = job.limits.submission_seconds + _SPARE_SECONDS
 
     def grade(
         self, submissions: Iterable[Submission], proven: Callable[[], bool] = lambda: False
@@ -81,51 +85,68 @@ class Engine:
         Raises:
             Problem: nothing can be graded there.
         """
-        lost: list[Submission] = []
-        fatal: list[Submission] = []
-        graded = 0
-        for done in self._spread(iter(submissions), lost):
-            graded += len(done)
-            yield done
-            if self._breaks >= _HOPELESS and not graded and not proven():
+        rest = iter(submissions)
+        fatal: Lost = []
+        while True:
+            lost: Lost = []
+            yield from self._spread(rest, lost)
+            for submission, _ in lost:
+                yield from self._spread(iter([submission]), fatal)
+                if len(fatal) >= _HOPELESS and not self._graded and not proven():
+                    raise _hopeless(fatal)
+            if not lost:
                 break
-        for submission in lost:
-            for done in self._spread(iter([submission]), fatal):
-                graded += len(done)
-                yield done
-            if len(fatal) >= _HOPELESS and not graded and not proven():
-                break
-        if len(fatal) > 1 and not graded and not proven():
-            raise Problem(f"The grader's own processes ended at each of {len(fatal)} submissions.")
-        for submission in fatal:
-            yield from self._given_up(submission)
+        if len(fatal) > 1 and not self._graded and not proven():
+            raise _hopeless(fatal)
+        for submission, reason in fatal:
+            given_up = replace(submission, content=Unreadable(f"{reason} {NOT_GRADED}"))
+            dead: Lost = []
+            for done in self._spread(iter([given_up]), dead):
+                yield [(submission, graded) for _, graded in done]
+            if dead:
+                raise _hopeless(dead)
 
-    def _spread(
-        self, submissions: Iterator[Submission], lost: list[Submission]
-    ) -> Iterator[list[Done]]:
-        """Grade each submission once; those that may have ended a process are added to `lost`."""
-        following = next(submissions, None)
-        while following:
-            running: dict[Future[Graded], Submission] = {}
-            with suppress(BrokenExecutor), self._place() as place:
-                while following or running:
-                    room = place.room()
-                    while following and len(running) < room:
-                        running[self._sent(place.executor, following)] = following
-                        following = next(submissions, None)
-                    yield self._finished(running, lost)
-                    if any(map(_broke, running)):
-                        break
-            lost += running.values()
-            self._breaks += bool(running)
+    def _spread(self, submissions: Iterator[Submission], lost: Lost) -> Iterator[list[Done]]:
+        """Grade until there are no more, or the place breaks: what was there is added to `lost`."""
+        first = next(submissions, None)
+        if first is None:
+            return
+        waiting = chain([first], submissions)
+        running: dict[Future[Graded], Submission] = {}
+        heard, over = time.monotonic(), False
+        with self._place() as place:
+            while running or not over:
+                room = place.room()
+                while len(running) < room and not over:
+                    submission = next(waiting, None)
+                    if submission is None:
+                        over = True
+                    elif future := self._sent(place.executor, submission):
+                        running[future] = submission
+                    else:
+                        lost.append((submission, DIED))
+                        over = True
+                finished = self._finished(running, lost)
+                self._graded += len(finished)
+                yield finished
+                heard = time.monotonic() if finished or not running else heard
+                if any(map(_broke, running)) or time.monotonic() - heard > self._patience:
+                    break
+        lost += [(submission, DIED) for submission in running.values()]
 
-    def _sent(self, executor: Executor, submission: Submission) -> Future[Graded]:
+    def _sent(self, executor: Executor, submission: Submission) -> Future[Graded] | None:
+        """What will come of it; None if the executor is broken."""
         task = worker.packed(self._job, self._opens, submission)
-        return executor.submit(worker.grade, worker.VERSION, task)
+        try:
+            return executor.submit(worker.grade, worker.VERSION, task)
+        except BrokenExecutor:
+            return None
+        except OSError as error:
+            raise Problem(
+                f"No worker process can be started: {error.strerror}. Try fewer --jobs."
+            ) from error
 
-    def _finished(
-        self, running: dict[Future[Graded], Submission], lost: list[Submission]
-    ) -> list[Done]:
+    def _finished(self, running: dict[Future[Graded], Submission], lost: Lost) -> list[Done]:
         """Take out what is done, waiting a little for it; what broke its executor stays."""
         if not running:
             time.sleep(_LOOK_SECONDS)
@@ -145,18 +166,17 @@ class Engine:
                     f"A worker cannot import the grader ({error}). Start the scheduler and its "
                     "workers in a checkout of the course, with its packages."
                 ) from error
-            except Exception as error:  # of the worker: a cluster goes on without it
+            except Exception as error:  # of the worker, which goes on without it
                 print(f"{printable(submission.student)}: {error!r}", file=sys.stderr)
-                lost.append(submission)
+                lost.append((submission, f"The grader failed, twice: {type(error).__name__}."))
         return finished
 
-    def _given_up(self, submission: Submission) -> Iterator[list[Done]]:
-        """Say that it cannot be graded."""
-        lost: list[Submission] = []
-        for done in self._spread(iter([replace(submission, content=Unreadable(GIVEN_UP))]), lost):
-            yield [(submission, graded) for _, graded in done]
-        if lost:
-            raise Problem("The grader's own processes end whatever they are given.")
+
+def _hopeless(fatal: Lost) -> Problem:
+    return Problem(
+        f"Nothing could be graded, whatever was tried. {fatal[-1][1]} What it said is above; try "
+        "`python -m autograder doctor`, or fewer --jobs if memory is short."
+    )
 
 
 def _broke(future: Future[Graded]) -> bool:

@@ -31,13 +31,13 @@ class Interrupts:
             signal.signal(number, handler)
 
     def _came(self, number: int, frame: FrameType | None) -> None:
-        self.number = number
-        if not self._holding:
+        again, self.number = bool(self.number), number
+        if again or not self._holding:
             raise KeyboardInterrupt
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Finish the block first."""
+        """Finish the block first; whoever asks twice is not kept waiting."""
         self._holding = True
         try:
             yield

@@ -21,6 +21,7 @@ from autograder.run.engine import Place
 _PROCESSES = multiprocessing.get_context("forkserver")
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _AHEAD = 2  # submissions that are here for each worker
+_FAREWELL_SECONDS = 2.0  # for a worker to end by itself
 
 
 def load_ahead() -> None:
@@ -42,9 +43,18 @@ class _Pool(ProcessPoolExecutor):
 @contextmanager
 def workers(jobs: int) -> Iterator[Place]:
     """So many worker processes, which leave nothing behind."""
+    others = set(multiprocessing.active_children())
     theirs, ours = _PROCESSES.Pipe(duplex=False)
-    with _Pool(jobs, _PROCESSES, _settle, (theirs,)) as pool, ours:
+    pool = _Pool(jobs, _PROCESSES, _settle, (theirs,))
+    try:
         yield Place(pool, lambda: _AHEAD * jobs)
+    finally:
+        ours.close()
+        # Not waiting: its thread may for ever, for the rest of what a killed worker was sending.
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - others:
+            process.join(_FAREWELL_SECONDS)
+            process.kill()
 
 
 @contextmanager
@@ -65,10 +75,10 @@ def _settle(main: Connection) -> None:
     """
     threading.Thread(target=_follow, args=(main,), daemon=True).start()
     os.dup2(2, 1)  # the main process's standard output is for results alone
+    # Ctrl+C and Ctrl+Z go to a terminal's foreground, which is the main process: it decides, and
+    # what is being graded loses no time.
+    os.setpgid(0, 0)
     signal.signal(signal.SIGTERM, _end)
-    # Ctrl+C goes to all processes of a terminal; the main one decides. Not SIG_IGN, which
-    # processes started here would inherit.
-    signal.signal(signal.SIGINT, _go_on)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
 
@@ -79,7 +89,3 @@ def _follow(main: Connection) -> None:
 
 def _end(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
-
-
-def _go_on(*_: object) -> None:
-    """Take no notice."""

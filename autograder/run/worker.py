@@ -7,7 +7,6 @@ bytes until the versions were compared.
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import pickle
 import threading
 
@@ -18,7 +17,6 @@ from autograder.submission.folder import Submission
 from autograder.submission.results import Graded
 
 VERSION = code.digest()  # of what is loaded now, whatever comes to lie on the disk later
-_SPARE_SECONDS = 60.0  # past a submission's own limit, until a worker that hangs ends itself
 
 
 class _Desk:
@@ -70,11 +68,7 @@ def grade(version: str, task: bytes) -> Graded:
         )
     job, opens, submission = pickle.loads(task)
     desk = _desks.setdefault(threading.get_ident(), _Desk())
-    faulthandler.dump_traceback_later(job.limits.submission_seconds + _SPARE_SECONDS, exit=True)
-    try:
-        return desk.grade(job, opens, submission)
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+    return desk.grade(job, opens, submission)
 
 
 def release(job: Job) -> None:
