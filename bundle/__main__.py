@@ -65,7 +65,7 @@ def _stamp(source: Path) -> None:
         digest.update(b"%d %d " % (len(name), len(data)) + name + data)
     project = source / "pyproject.toml"
     stamp = rf"\1+c{digest.hexdigest()[:8]}"  # a letter first: of digits alone, zeros would go
-    text = re.sub(r'^(version = "[^"]+)', stamp, project.read_text("utf-8"), 1, re.MULTILINE)
+    text = re.sub(r'(?m)^(version = "[^"]+)', stamp, project.read_text("utf-8"), count=1)
     project.write_text(text, "utf-8")
 
 

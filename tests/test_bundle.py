@@ -168,7 +168,7 @@ def test_lesson_01_is_finished_from_it_and_upgraded_over(handed_out: Path, tmp_p
     newer = cells_of(folder / "notebooks" / SLUG / f"{SLUG}.ipynb")
     newer[0]["source"] = "# Newer"
     save(folder / "notebooks" / SLUG / f"{SLUG}.ipynb", newer)
-    assert f"{SLUG} was upgraded around what you wrote" in attnlab("update")
+    assert f"{SLUG} is upgraded around what you wrote" in attnlab("update")
     now = cells_of(mine)
     assert source(now[0]) == "# Newer"
     assert source(find(now, "softmax")) == "\n".join(split_solution(answers["softmax"]))
