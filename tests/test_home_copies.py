@@ -245,11 +245,11 @@ def test_renamed_moved_and_copied_notebooks_are_left_and_told_of(course: Course)
     *gone, line = updated(course)
     names = f"{SLUG}/mine-Copy1.ipynb, {SLUG}/mine.ipynb, moved.ipynb"
     assert gone == [
-        f"work/{SLUG}/{SLUG}.ipynb was gone, and you have a fresh copy there. It is also in "
-        f"work/{SLUG}/mine-Copy1.ipynb, work/{SLUG}/mine.ipynb: to go on there, move it to "
+        f"work/{SLUG}/{SLUG}.ipynb was gone, and you have a fresh copy there. Also of this lesson: "
+        f"work/{SLUG}/mine-Copy1.ipynb, work/{SLUG}/mine.ipynb. To go on there, move it to "
         f"work/{SLUG}/{SLUG}.ipynb.",
-        f"work/{OTHER}/{OTHER}.ipynb was gone, and you have a fresh copy there. It is also in "
-        f"work/moved.ipynb: to go on there, move it to work/{OTHER}/{OTHER}.ipynb.",
+        f"work/{OTHER}/{OTHER}.ipynb was gone, and you have a fresh copy there. Also of this "
+        f"lesson: work/moved.ipynb. To go on there, move it to work/{OTHER}/{OTHER}.ipynb.",
     ]
     assert line == f"Left as they are, since they have other names or places: {names}."
     assert [Path(each).read_bytes() for each in (renamed, copied, moved)] == before

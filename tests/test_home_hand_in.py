@@ -98,7 +98,9 @@ def test_a_cell_that_is_no_python_is_named_with_its_line(course: Course) -> None
 
 
 def test_nothing_written_is_said_first(course: Course) -> None:
-    assert hand_in(course, SLUG)[0] == f"Nothing is written in work/{SLUG}/{SLUG}.ipynb yet."
+    first, *others = hand_in(course, SLUG)
+    assert first == f"Nothing is written in work/{SLUG}/{SLUG}.ipynb yet."
+    assert "check-mine" not in " ".join(others)
 
 
 def test_an_empty_lesson_replaces_no_answers_until_they_are_moved_away(course: Course) -> None:
@@ -111,9 +113,10 @@ def test_an_empty_lesson_replaces_no_answers_until_they_are_moved_away(course: C
     with pytest.raises(Refused) as refused:
         hand_in(course, SLUG)
     assert str(refused.value) == (
-        f"Nothing is written in work/{SLUG}/{SLUG}.ipynb yet. It is also in work/{SLUG}/mine.ipynb:"
-        f" to go on there, move it to work/{SLUG}/{SLUG}.ipynb. What you made before stays in "
-        f"work/hand-in/{SLUG}/. To hand in the empty lesson, move that away first."
+        f"Nothing is written in work/{SLUG}/{SLUG}.ipynb yet. Also of this lesson: "
+        f"work/{SLUG}/mine.ipynb. To go on there, move it to work/{SLUG}/{SLUG}.ipynb. "
+        f"What you made before stays in work/hand-in/{SLUG}/. To hand in the empty lesson, "
+        "move that away first."
     )
     assert made(course).read_bytes() == before
     shutil.rmtree(made(course).parent)

@@ -256,7 +256,7 @@ def in_others(course: Course, slug: str) -> str:
     if not names:
         return ""
     own = from_work(course, course.notebook(slug))
-    return f" It is also in {', '.join(few(names))}: to go on there, move it to {own}."
+    return f" Also of this lesson: {', '.join(few(names))}. To go on there, move it to {own}."
 
 
 def _bytes(path: Path) -> bytes | None:

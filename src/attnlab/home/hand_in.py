@@ -98,7 +98,8 @@ def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -
         yield f"The grader will put right what was changed: {'; '.join(few(repaired))}."
     if not (empty or missing or wrong or repaired or broken):
         yield "Every exercise is written, and every cell is whole."
-    yield f"Whether it is right as it is saved now, `attnlab check-mine {slug}` tells."
+    if _written(cells, released):
+        yield f"Whether it is right as it is saved now, `attnlab check-mine {slug}` tells."
 
 
 def _not_python(cells: Sequence[Cell]) -> Iterator[str]:
