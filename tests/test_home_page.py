@@ -83,13 +83,18 @@ def test_a_progress_file_that_cannot_be_used_is_said_below(data: bytes, course: 
     assert "Mend it with: " in text(home(course, Links()))
 
 
-def test_symbols_are_printed_as_in_the_lessons(tmp_path: Path) -> None:
+def test_symbols_are_printed_as_in_the_lessons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slug = "04-scaling"
     course = make_home(tmp_path / "of-04", slug)
     updated(course)
-    page = home(course, Links())
-    assert page.count("√d<sub>k</sub>") == 2
-    assert "d_k" not in page
+    monkeypatch.chdir(course.work)
+    note(slug, "entropy", "FAIL", 0, 1, "no-scale", "Divide by √d_k, not by `d_k`.")
+    page = home(course, Links(), said=["It is in work/d_k/."])
+    assert "the scores are divided by √d<sub>k</sub></p>" in page
+    assert "Divide by √d<sub>k</sub>, not by <code>d_k</code>." in page
+    assert "work/d_k/" in page
 
 
 def test_names_in_the_file_cannot_write_into_the_page(course: Course) -> None:

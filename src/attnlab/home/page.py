@@ -166,7 +166,7 @@ def _mistakes(met: Sequence[Mistake]) -> str:
         return ""
     rows = "".join(
         f'<li><span aria-hidden="true">{"✓" if one.mended else "○"}</span> '
-        f"<code>{escape(one.slug)}</code>: {_ticked(one.said)}</li>"
+        f"<code>{escape(one.slug)}</code>: {_worded(one.said)}</li>"
         for one in met
     )
     return f'<h2>Mistakes you met</h2><ul class="exercises">{rows}</ul>'
@@ -180,12 +180,17 @@ def _checks(course: Course, links: Links) -> str:
 
 
 def _ticked(text: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", _worded(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _worded(text: str) -> str:
     """A lesson's words, with its symbols as they are printed: d_k with its k below."""
-    return re.sub(r"\b([A-Za-z])_([A-Za-z])\b", r"\1<sub>\2</sub>", escape(text))
+
+    def printed(found: re.Match[str]) -> str:
+        return found[1] or f"{found[2]}<sub>{found[3]}</sub>"
+
+    symbol = r"\b([A-Za-z])_([A-Za-z])\b"
+    return re.sub(rf"(<code>.*?</code>)|{symbol}", printed, _ticked(text))
 
 
 def whole(title: str, body: str) -> str:
