@@ -2,5 +2,6 @@
 
     python -m bundle [--solutions]
 
-writes dist/attnlab-course-<version>.zip. The same files give the same bytes.
+writes dist/attnlab-course-<version>.zip, or …-with-solutions.zip. The same files give the same
+bytes.
 """

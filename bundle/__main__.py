@@ -1,10 +1,12 @@
-"""`make bundle`: write dist/attnlab-course-<version>.zip."""
+"""`make bundle`: write dist/attnlab-course-<version>[-with-solutions].zip."""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +26,10 @@ REQUIREMENTS = """\
 -c constraints.txt
 ./{wheel}[learn]
 """
+FOLDER = "attnlab-course"  # the same for each version: a newer one is unpacked over an older
+SOLUTIONS = """\
+- Stuck? After a try of your own, `attnlab.solution("softmax")` in a cell shows one way to write it.
+"""
 
 
 def wheel(root: Path, scratch: Path) -> Path:
@@ -37,6 +43,7 @@ def wheel(root: Path, scratch: Path) -> Path:
     shutil.copytree(root / "src", source / "src", ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(root / name, source)
+    _stamp(source)
     subprocess.run(
         [
             *(sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"),
@@ -50,10 +57,23 @@ def wheel(root: Path, scratch: Path) -> Path:
     return built
 
 
+def _stamp(source: Path) -> None:
+    """Give the package a version of its own, 0.1.0+c1f0a…: pip keeps one whose version it has."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in source.rglob("*") if path.is_file()):
+        name, data = path.relative_to(source).as_posix().encode(), path.read_bytes()
+        digest.update(b"%d %d " % (len(name), len(data)) + name + data)
+    project = source / "pyproject.toml"
+    stamp = rf"\1+c{digest.hexdigest()[:8]}"  # a letter first: of digits alone, zeros would go
+    text = re.sub(r'(?m)^(version = "[^"]+)', stamp, project.read_text("utf-8"), count=1)
+    project.write_text(text, "utf-8")
+
+
 def contents(root: Path, package: Path, with_solutions: bool) -> dict[str, bytes]:
     """What is in the zip, by name."""
+    readme = (root / "bundle" / "README.md").read_bytes()
     found = {
-        "README.md": (root / "bundle" / "README.md").read_bytes(),
+        "README.md": readme + SOLUTIONS.encode() if with_solutions else readme,
         "LICENSE": (root / "LICENSE").read_bytes(),
         "constraints.txt": (root / "constraints.txt").read_bytes(),
         "requirements.txt": REQUIREMENTS.format(wheel=package.name).encode(),
@@ -87,13 +107,13 @@ def main() -> int:
     parser.add_argument("--solutions", action="store_true", help="for people who learn alone")
     parser.add_argument("--root", type=Path, default=ROOT, help="of the course")
     asked = parser.parse_args()
-    folder = f"attnlab-course-{__version__}"
-    place = asked.root / "dist" / f"{folder}.zip"
+    told = "-with-solutions" if asked.solutions else ""
+    place = asked.root / "dist" / f"{FOLDER}-{__version__}{told}.zip"
     try:
         with tempfile.TemporaryDirectory() as scratch:
             package = wheel(asked.root, Path(scratch))
             files = contents(asked.root, package, asked.solutions)
-        write_whole(place, zipped(folder, files))
+        write_whole(place, zipped(FOLDER, files))
     except subprocess.CalledProcessError:
         print("The package could not be built. What pip said stands above.", file=sys.stderr)
         return 1

@@ -21,14 +21,16 @@ from tests.home import SLUG, cells_of, find, label, save, source
 from tests.test_release import given_away, telling_lines
 
 pytestmark = pytest.mark.slow
-NAME = f"attnlab-course-{__version__}"
+NAME = "attnlab-course"
+PACKAGE = rf"attnlab-{re.escape(__version__)}\+c[0-9a-f]{{8}}"
 
 
 def build(root: Path, *flags: str) -> Path:
     command = [sys.executable, "-m", "bundle", "--root", str(root), *flags]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stderr
-    return root / "dist" / f"{NAME}.zip"
+    told = "-with-solutions" if flags else ""
+    return root / "dist" / f"{NAME}-{__version__}{told}.zip"
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +81,8 @@ def test_no_solution_is_in_it(handed_out: Path, tmp_path: Path) -> None:
     [package] = folder.glob("*.whl")
     with zipfile.ZipFile(package) as archive:
         tops = {name.partition("/")[0] for name in archive.namelist()}
-        assert tops == {"attnlab", f"attnlab-{__version__}.dist-info"}
+        [about] = tops - {"attnlab"}
+        assert re.fullmatch(rf"{PACKAGE}\.dist-info", about)
         assert "attnlab/home/home.css" in archive.namelist()
         assert not any("solutions" in name for name in archive.namelist())
 
@@ -90,12 +93,37 @@ def test_the_same_files_give_the_same_bytes(root: Path, handed_out: Path) -> Non
     assert zipped("a", {"b": b"", "c": b"x"}) == zipped("a", {"c": b"x", "b": b""})
 
 
+def test_a_package_that_changed_has_another_version(
+    root: Path, handed_out: Path, tmp_path: Path
+) -> None:
+    [before] = unpack(handed_out, tmp_path).glob("*.whl")
+    module = root / "src" / "attnlab" / "home" / "places.py"
+    was = module.read_bytes()
+    module.write_bytes(was + b"# newer\n")
+    try:
+        newer = build(root)
+    finally:
+        module.write_bytes(was)
+    both = [path.name for path in unpack(newer, tmp_path).glob("*.whl")]  # over the older one
+    assert len(both) == 2
+    assert all(re.match(PACKAGE, name) for name in both)
+    requirements = (tmp_path / NAME / "requirements.txt").read_text(encoding="utf-8")
+    assert before.name not in requirements
+
+
 def test_it_is_used_from_its_readme(handed_out: Path, tmp_path: Path) -> None:
     folder = unpack(handed_out, tmp_path)
     readme = (folder / "README.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^\.venv/bin/attnlab (\w.*)$", readme, re.MULTILINE)
-    assert commands == ["lab"]
-    assert "pip install -r requirements.txt" in readme
+    pinned = re.search(r"^torch==.*$", (folder / "constraints.txt").read_text(), re.MULTILINE)
+    assert pinned
+    small = f"{pinned[0]} --index-url https://download.pytorch.org/whl/cpu"
+    assert re.findall(r"^(?:python3|\.venv/bin/\w+) (.*)$", readme, re.MULTILINE) == [
+        "-m venv .venv",
+        f"-m pip install {small}",  # before what would bring the large one
+        "-m pip install -r requirements.txt",
+        "lab",
+    ]
+    assert "attnlab.solution" not in readme
     requirements = (folder / "requirements.txt").read_text(encoding="utf-8").splitlines()[1:]
     assert requirements[0] == "-c constraints.txt"
     assert (folder / requirements[1].removesuffix("[learn]")).is_file()
@@ -140,7 +168,7 @@ def test_lesson_01_is_finished_from_it_and_upgraded_over(handed_out: Path, tmp_p
     newer = cells_of(folder / "notebooks" / SLUG / f"{SLUG}.ipynb")
     newer[0]["source"] = "# Newer"
     save(folder / "notebooks" / SLUG / f"{SLUG}.ipynb", newer)
-    assert f"{SLUG} was upgraded around what you wrote" in attnlab("update")
+    assert f"{SLUG} is upgraded around what you wrote" in attnlab("update")
     now = cells_of(mine)
     assert source(now[0]) == "# Newer"
     assert source(find(now, "softmax")) == "\n".join(split_solution(answers["softmax"]))
@@ -148,7 +176,11 @@ def test_lesson_01_is_finished_from_it_and_upgraded_over(handed_out: Path, tmp_p
 
 
 def test_solutions_are_in_it_where_asked_for(root: Path, tmp_path: Path) -> None:
+    plain = root / "dist" / f"{NAME}-{__version__}.zip"
+    before = plain.exists() and plain.read_bytes()
     folder = unpack(build(root, "--solutions"), tmp_path)
+    assert (plain.exists() and plain.read_bytes()) == before
+    assert "attnlab.solution" in (folder / "README.md").read_text(encoding="utf-8")
     found = json.loads((folder / "solutions.json").read_text(encoding="utf-8"))["solutions"]
     assert {slug: list(told) for slug, told in found.items()} == {
         slug: list(exercises_of(slug)) for slug in slugs()

@@ -13,6 +13,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from attnlab.home.check_mine import Checked, write_page
+from attnlab.home.places import Course
 from tests.course import ROOT
 from tests.lab import HERE, Lesson, Server, chromium_path
 from tests.until import PATIENCE
@@ -82,13 +84,26 @@ def test_one_key_opens_what_comes_next(width: int, opens: str, page: Page, worki
 
 def test_the_button_makes_what_is_handed_in(page: Page, working: Server) -> None:
     page.goto(working.address("/attnlab"))
-    page.locator(".lesson.next summary").click()
     page.get_by_role("button", name="Make what you hand in").click()
     said = page.get_by_role("status")
     expect(said).to_contain_text(f"Hand in the folder work/hand-in/{LESSON}/ as it is.")
     expect(said).to_contain_text("Not written yet: ")
     made = working.notebooks / "hand-in" / LESSON / f"{LESSON}.ipynb"
     assert made.read_bytes() == (working.notebooks / LESSON / f"{LESSON}.ipynb").read_bytes()
+
+
+def test_the_page_of_all_checks_is_found_from_the_home_and_leads_back(
+    page: Page, working: Server
+) -> None:
+    write_page(Course(working.notebooks.parent, working.notebooks), [Checked(LESSON, (), 1, 6)])
+    page.goto(working.address("/attnlab"))
+    page.get_by_role("link", name="My checks").click()
+    expect(page.get_by_text("1 of 6 points in the lessons that were run")).to_be_visible()
+    expect(page.get_by_role("link", name="01 Soft lookup")).to_have_attribute(
+        "href", f"../lab/tree/{LESSON}/{LESSON}.ipynb"
+    )
+    page.get_by_role("link", name="Course home").click()
+    expect(page.get_by_role("heading", name="Lessons")).to_be_visible()
 
 
 def test_the_home_opens_first_and_asks_who_is_there(page: Page, working: Server) -> None:

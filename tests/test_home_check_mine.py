@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def test_broken_and_missing_notebooks_are_told_of(course: Course) -> None:
     course.notebook(OTHER).unlink()
     broken, missing = check_all(course, [SLUG, OTHER], shown)
     assert "not JSON" in broken.said
-    assert "no copy in work/" in missing.said
+    assert "is not there. For a fresh copy: `attnlab update`." in missing.said
 
 
 def test_a_kernel_that_dies_is_told_of(course: Course) -> None:
@@ -78,6 +79,19 @@ def test_the_page_replaces_its_own_and_keeps_what_a_person_put_there(course: Cou
     assert kept.read_text() == "a person's"
 
 
+def test_the_page_tells_when_how_much_and_leads_on(course: Course) -> None:
+    done = Checked(SLUG, ("<p>card</p>",), 1, 2)
+    found = [done, *check_all(course, [OTHER], shown)]
+    page = write_page(course, found).read_text(encoding="utf-8")
+    assert re.search(
+        r"1 of 2 points in the lessons that were run, \d{4}-\d\d-\d\d, \d\d:\d\d", page
+    )
+    assert 'href="../attnlab"' in page
+    assert f'<h2><a href="../lab/tree/{SLUG}/{SLUG}.ipynb">01 Soft lookup</a></h2>' in page
+    assert "<h2>" not in page.partition("</h2>")[2]
+    assert "Nothing is written yet in <a " in page
+
+
 def test_no_such_lesson_is_said(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--course", str(course.root), "check-mine", "6"]) == 1
     assert "Do you mean 06-causal-mask?" in capsys.readouterr().err
@@ -85,11 +99,13 @@ def test_no_such_lesson_is_said(course: Course, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.slow
 def test_a_real_kernel_runs_it_and_writes_no_notebook(
-    course: Course, capsys: pytest.CaptureFixture[str]
+    course: Course, capfd: pytest.CaptureFixture[str]
 ) -> None:
     before = files_under(course.work)
     assert main(["--course", str(course.root), "check-mine", SLUG]) == 0
-    assert f"{SLUG}: " in capsys.readouterr().out
+    told = capfd.readouterr()
+    assert f"{SLUG}: " in told.out
+    assert "WARNING" not in told.err  # of a kernel's
     after = files_under(course.work)
     page = after.pop(course.checks.name).decode()
     assert page.count("<section") == 3

@@ -6,14 +6,16 @@ import copy
 import errno
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from attnlab.home import copies
+from attnlab.home import copies, doctor
+from attnlab.home.check_mine import check_all
 from attnlab.home.commands import main
+from attnlab.home.hand_in import Refused, hand_in
 from attnlab.home.places import Course
 from attnlab.ipynb.files import NotWritten, write_whole
 from attnlab.ipynb.read import STUB
@@ -122,7 +124,7 @@ def test_a_touched_lesson_is_upgraded_around_what_was_written(course: Course) ->
 
     [line] = updated(course)
     [kept] = course.backups.iterdir()
-    assert line.startswith(f"{SLUG} was upgraded around what you wrote.")
+    assert line.startswith(f"{SLUG} is upgraded around what you wrote.")
     assert f"work/backups/{kept.name}" in line
     assert kept.read_bytes() == before
 
@@ -197,7 +199,7 @@ def test_every_lesson_can_be_upgraded_with_all_its_exercises_written(
     [line] = updated(course)
     expected = [source(cell) for cell in cells]
     assert [source(cell) for cell in cells_of(path)] == ["# Newer", *expected[1:]]
-    assert line.startswith(f"{slug} was upgraded around")
+    assert line.startswith(f"{slug} is upgraded around")
 
 
 def test_a_lesson_that_was_only_run_is_upgraded_with_a_backup(course: Course) -> None:
@@ -207,7 +209,7 @@ def test_a_lesson_that_was_only_run_is_upgraded_with_a_backup(course: Course) ->
     save(path, cells)
     release_again(course)
     [line] = updated(course)
-    assert line.startswith(f"{SLUG} was upgraded. What it was before is in work/backups/")
+    assert line.startswith(f"{SLUG} is upgraded. What it was before is in work/backups/")
 
 
 def test_an_upgrade_from_an_unknown_release_loses_nothing(course: Course) -> None:
@@ -240,8 +242,15 @@ def test_renamed_moved_and_copied_notebooks_are_left_and_told_of(course: Course)
     moved = course.notebook(OTHER).rename(course.work / "moved.ipynb")
     before = [Path(each).read_bytes() for each in (renamed, copied, moved)]
     release_again(course)
-    [line] = updated(course)
+    *gone, line = updated(course)
     names = f"{SLUG}/mine-Copy1.ipynb, {SLUG}/mine.ipynb, moved.ipynb"
+    assert gone == [
+        f"work/{SLUG}/{SLUG}.ipynb was gone, and you have a fresh copy there. Also of this lesson: "
+        f"work/{SLUG}/mine-Copy1.ipynb, work/{SLUG}/mine.ipynb. To go on there, move it to "
+        f"work/{SLUG}/{SLUG}.ipynb.",
+        f"work/{OTHER}/{OTHER}.ipynb was gone, and you have a fresh copy there. Also of this "
+        f"lesson: work/moved.ipynb. To go on there, move it to work/{OTHER}/{OTHER}.ipynb.",
+    ]
     assert line == f"Left as they are, since they have other names or places: {names}."
     assert [Path(each).read_bytes() for each in (renamed, copied, moved)] == before
     assert path.exists()  # a fresh one
@@ -252,7 +261,7 @@ def test_a_broken_notebook_is_left_and_told_of(data: bytes, course: Course) -> N
     course.notebook(SLUG).write_bytes(data)
     release_again(course)
     [line] = updated(course)
-    assert line.startswith(f"work/{SLUG}/{SLUG}.ipynb is left as it is. It cannot be read: ")
+    assert line.startswith(f"Left as it is: work/{SLUG}/{SLUG}.ipynb cannot be read: ")
     assert course.notebook(SLUG).read_bytes() == data
 
 
@@ -261,7 +270,7 @@ def test_another_lessons_notebook_is_left_and_told_of(course: Course) -> None:
     before = course.notebook(SLUG).read_bytes()
     release_again(course)
     [line] = updated(course)
-    assert f"It holds lesson {OTHER}." in line
+    assert line.startswith(f"Left as it is: work/{SLUG}/{SLUG}.ipynb holds lesson {OTHER}.")
     assert course.notebook(SLUG).read_bytes() == before
 
 
@@ -279,7 +288,7 @@ def test_answers_in_notebooks_are_taken_along_and_no_release(tmp_path: Path) -> 
     write(released, "softmax", ANSWER)
     [line] = updated(course)
     assert (
-        line == f"Your answers in notebooks/{SLUG}/{SLUG}.ipynb were copied to work/: go on there."
+        line == f"Your answers in notebooks/{SLUG}/{SLUG}.ipynb are copied to work/: go on there."
     )
     released.write_bytes(clean)
     release_again(course)
@@ -298,6 +307,45 @@ def test_a_release_with_conflict_markers_is_not_copied(course: Course) -> None:
     [line] = updated(course)
     assert "cannot be read, and was not copied" in line
     assert course.notebook(SLUG).read_bytes() == before
+
+
+# told alike ------------------------------------------------------------------------------------
+
+
+def another(course: Course) -> str:
+    shutil.copy(course.notebook(OTHER), course.notebook(SLUG))
+    return f"holds lesson {OTHER}."
+
+
+def emptied(course: Course) -> str:
+    save(course.notebook(SLUG), [])
+    return "has none of its lesson's cells."
+
+
+def broken(course: Course) -> str:
+    course.notebook(SLUG).write_text("<<<<<<<")
+    return "cannot be read: The file is not JSON"
+
+
+@pytest.mark.parametrize("spoil", [another, emptied, broken], ids=lambda spoil: spoil.__name__)
+def test_whatever_looks_at_a_copy_says_the_same_of_it_and_names_an_older_one(
+    spoil: Callable[[Course], str], course: Course
+) -> None:
+    write(course.notebook(SLUG), "softmax", ANSWER)
+    hand_in(course, SLUG)
+    kept = copies.back_up(course, course.notebook(SLUG), course.notebook(SLUG).read_bytes())
+    wrong = f"work/{SLUG}/{SLUG}.ipynb {spoil(course)}"
+    before = files_under(course.work)
+    with pytest.raises(Refused) as refused:
+        hand_in(course, SLUG)
+    [checked] = check_all(course, [SLUG])
+    told = [*updated(course), checked.said, str(refused.value)]
+    told += [found.what for found in doctor.lessons(course) if SLUG in found.what and found.mend]
+    assert len(told) == 4
+    for line in told:
+        assert wrong in line
+        assert f"Older ones of yours: {kept}; work/hand-in/{SLUG}/{SLUG}.ipynb" in line
+    assert files_under(course.work) == before
 
 
 # cut short --------------------------------------------------------------------------------------
@@ -341,6 +389,16 @@ def test_an_upgrade_that_is_cut_short_loses_nothing_and_ends_well_the_next_time(
     assert updated(course) == []
 
 
+def test_an_upgrade_that_is_told_of_is_not_done_yet(course: Course) -> None:
+    path = course.notebook(SLUG)
+    write(path, "softmax", ANSWER)
+    before = path.read_bytes()
+    release_again(course)
+    line = next(copies.update(course))  # killed here, it tells again
+    assert path.read_bytes() == before
+    assert updated(course)[0][:40] == line[:40]
+
+
 def test_a_notebook_saved_while_it_is_upgraded_is_left(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -355,8 +413,7 @@ def test_a_notebook_saved_while_it_is_upgraded_is_left(
         return kept
 
     monkeypatch.setattr(copies, "back_up", save_meanwhile)
-    [line] = updated(course)
-    assert "start again" in line
+    assert "start again" in updated(course)[-1]
     assert source(find(cells_of(path), "softmax")) == "the newest"
 
 

@@ -43,9 +43,36 @@ def test_what_is_wrong_is_told_with_its_command(
     course.notebook(SLUG).write_text("<<<<<<<")
     assert main(["--course", str(course.root), "doctor"]) == 1
     said = capsys.readouterr().out
-    assert f"!!  work/{SLUG} cannot be read" in said
+    assert f"!!  work/{SLUG}/{SLUG}.ipynb cannot be read" in said
     assert f"    Mend it with: mv {course.notebook(SLUG)}" in said
     assert said.endswith("1 to mend, from the top.\n")
+
+
+def test_before_the_first_update_that_is_the_one_thing_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lessons, "REGISTRY", (SLUG, "02-pure-python"))
+    course = make_home(tmp_path / "new", SLUG, "02-pure-python")
+    assert main(["--course", str(course.root), "doctor"]) == 1
+    said = capsys.readouterr().out
+    assert "!!  you have no copies of the lessons yet\n    Mend it with: attnlab update\n" in said
+    assert said.endswith("1 to mend, from the top.\n")
+
+
+def test_a_package_of_another_folder_is_told_of_by_doctor_and_update(
+    course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed = importlib.metadata.version("attnlab")
+    path = course.root / "requirements.txt"
+    path.write_text(f"-c constraints.txt\n./attnlab-{installed}-py3-none-any.whl[learn]\n")
+    assert list(doctor.package(course)) == []
+    path.write_text("-c constraints.txt\n./attnlab-9.9+c12345678-py3-none-any.whl[learn]\n")
+    [(what, mend)] = to_mend(list(doctor.package(course)))
+    assert what == f"attnlab {installed} is installed, and this folder is of attnlab 9.9+c12345678"
+    assert mend.startswith(f"cd {course.root}; ")
+    assert mend.endswith(" -m pip install -r requirements.txt")
+    assert main(["--course", str(course.root), "update"]) == 0
+    assert capsys.readouterr().out == f"{what}. Mend it with: {mend}\n"
 
 
 def test_a_package_that_is_missing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from attnlab.home.page import Links, home
 from attnlab.home.places import Course
 from autograder.sandbox.limits import Limits
 from autograder.submission.lessons import lesson_of
-from tests.home import ANSWER, SLUG, cells_of, find, label, make_home, save, updated, write
+from tests.home import ANSWER, SLUG, cells_of, find, label, make_home, own, save, updated, write
 
 OTHER = "02-pure-python"
 EXERCISES = ("hard_lookup", "softmax", "soft_lookup")
@@ -37,7 +38,10 @@ def test_the_folder_is_what_the_grader_takes(course: Course) -> None:
         write(course.notebook(SLUG), name, f"{name} = 'mine'")
     said = hand_in(course, SLUG)
     assert said[0].startswith(f"Hand in the folder work/hand-in/{SLUG}/ as it is.")
-    assert said[1:] == ["Every exercise is written, and every cell is whole."]
+    assert said[1] == "Every exercise is written, and every cell is whole."
+    assert said[2:] == [
+        f"Whether it is right as it is saved now, `attnlab check-mine {SLUG}` tells."
+    ]
     assert made(course).read_bytes() == course.notebook(SLUG).read_bytes()
     assert lesson_of(made(course), made(course).read_bytes(), Limits()) == SLUG
 
@@ -68,11 +72,89 @@ def test_another_lesson_is_refused(course: Course) -> None:
 
 def test_what_is_no_notebook_is_refused(course: Course) -> None:
     course.notebook(SLUG).write_text("<<<<<<<")
-    with pytest.raises(Refused, match=r"cannot be handed in\. The file is not JSON"):
+    with pytest.raises(Refused, match=r"cannot be read: The file is not JSON"):
         hand_in(course, SLUG)
     course.notebook(SLUG).unlink()
-    with pytest.raises(Refused, match=r"Has it another name\?"):
+    with pytest.raises(Refused, match=r"is not there\. For a fresh copy: `attnlab update`\."):
         hand_in(course, SLUG)
+
+
+BRACKET = "def softmax(scores):\n    return [score for score in scores"
+MAGIC = "%timeit 1\n!ls\nfiles = !ls\nsoftmax?\nawait something()"
+
+
+def test_a_cell_that_is_no_python_is_named_with_its_line(course: Course) -> None:
+    for name in EXERCISES:
+        write(course.notebook(SLUG), name, f"{name} = 'mine'")
+    write(course.notebook(SLUG), "softmax", BRACKET)
+    cells = [own(MAGIC), own("%%bash\nls ("), *cells_of(course.notebook(SLUG))]
+    save(course.notebook(SLUG), [*cells, own("\nx = 1\ny = = 2"), own("a (", "markdown")])
+    said = hand_in(course, SLUG)
+    assert said[1] == (
+        "This stops with an error, and what it defines is not there: "
+        "`softmax`, line 2 ('[' was never closed), your cell `x = 1`, line 3 (invalid syntax)."
+    )
+    assert "whole" not in " ".join(said)
+
+
+def test_nothing_written_is_said_first(course: Course) -> None:
+    first, *others = hand_in(course, SLUG)
+    assert first == f"Nothing is written in work/{SLUG}/{SLUG}.ipynb yet."
+    assert "check-mine" not in " ".join(others)
+
+
+def test_an_empty_lesson_replaces_no_answers_until_they_are_moved_away(course: Course) -> None:
+    path = course.notebook(SLUG)
+    write(path, "softmax", ANSWER)
+    hand_in(course, SLUG)
+    before = made(course).read_bytes()
+    path.rename(path.with_name("mine.ipynb"))
+    updated(course)
+    with pytest.raises(Refused) as refused:
+        hand_in(course, SLUG)
+    assert str(refused.value) == (
+        f"Nothing is written in work/{SLUG}/{SLUG}.ipynb yet. Also of this lesson: "
+        f"work/{SLUG}/mine.ipynb. To go on there, move it to work/{SLUG}/{SLUG}.ipynb. "
+        f"What you made before stays in work/hand-in/{SLUG}/. To hand in the empty lesson, "
+        "move that away first."
+    )
+    assert made(course).read_bytes() == before
+    shutil.rmtree(made(course).parent)
+    hand_in(course, SLUG)
+    assert made(course).read_bytes() == path.read_bytes()
+
+
+def test_an_empty_lesson_replaces_an_empty_one(course: Course) -> None:
+    hand_in(course, SLUG)
+    before = made(course).read_bytes()
+    save(course.notebook(SLUG), [*cells_of(course.notebook(SLUG)), own("A note.", "markdown")])
+    hand_in(course, SLUG)
+    assert made(course).read_bytes() == course.notebook(SLUG).read_bytes() != before
+
+
+def test_an_answer_in_a_cell_of_ones_own_is_written(course: Course) -> None:
+    save(course.notebook(SLUG), [*cells_of(course.notebook(SLUG)), own(ANSWER)])
+    assert hand_in(course, SLUG)[0].startswith("Hand in the folder")
+
+
+def test_long_lists_are_cut(course: Course) -> None:
+    cells = cells_of(course.notebook(SLUG))
+    save(course.notebook(SLUG), [cell for cell in cells if label(cell) in EXERCISES])
+    [line] = [line for line in hand_in(course, SLUG) if "put right" in line]
+    assert re.search(r"; and \d+ more\.$", line)
+    assert line.count(";") == 5
+
+
+def test_without_copies_there_is_one_thing_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course = make_home(tmp_path / "new")
+    for command in (["hand-in", SLUG], ["check-mine"]):
+        assert main(["--course", str(course.root), *command]) == 1
+        told = capsys.readouterr()
+        assert told.out + told.err == (
+            "You have no copies of the lessons yet. Run `attnlab update` first.\n"
+        )
 
 
 def test_what_was_made_before_is_kept(course: Course) -> None:
@@ -94,7 +176,7 @@ def test_the_command_says_the_same(course: Course, capsys: pytest.CaptureFixture
     assert "Do you mean 01-soft-lookup?" in capsys.readouterr().err
     course.notebook(SLUG).unlink()
     assert main(["hand-in", SLUG]) == 1
-    assert "Has it another name?" in capsys.readouterr().err
+    assert "is not there." in capsys.readouterr().err
 
 
 def test_the_home_has_a_button_for_each_lesson_that_was_begun(course: Course) -> None:
@@ -104,3 +186,4 @@ def test_the_home_has_a_button_for_each_lesson_that_was_begun(course: Course) ->
     assert '<form method="post" action="/user/ann/attnlab/hand-in"><input name="_xsrf">' in page
     assert f'name="lesson" value="{SLUG}"' in page
     assert "Done <code>it</code>." in page
+    assert "<form" not in "".join(re.findall("<details>.*?</details>", page))  # seen at once

@@ -42,14 +42,14 @@ def test_a_new_learner_is_asked_to_begin_with_the_first_lesson(course: Course) -
 
 def test_each_lesson_says_what_it_is_about_how_long_and_how_far(course: Course) -> None:
     note(SLUG, "softmax", "PASS", 2, 2)
-    note(SLUG, "hard_lookup", "FAIL", 0.5, 1, "off-by-one")
+    note(SLUG, "hard_lookup", "FAIL", 0.5, 1, "off-by-one", "One `place` too far.")
     said = text(home(course, Links()))
     assert "So far 2.5 of 16 points, 1 of 9 exercises right." in said
     assert "Continue" in said
     assert "Lesson 01, Soft lookup hard_lookup , not right yet" in said
     assert "2.5 of 6 points, 1 of 3 exercises about 80 minutes" in said
     assert "✓ softmax : right, 2 of 2" in said
-    assert "off-by-one , still there: lesson 01, hard_lookup" in said
+    assert "off-by-one : once (lesson 01, hard_lookup), still there. One place too far." in said
     for planned in lessons.planned():
         assert planned.title in said
 
@@ -80,7 +80,21 @@ def test_nothing_is_asked_of_elsewhere_and_no_script_runs(course: Course) -> Non
 @pytest.mark.parametrize("data", [b"\xff\n[]\n", b'{"v": 9}\n'])
 def test_a_progress_file_that_cannot_be_used_is_said_below(data: bytes, course: Course) -> None:
     (course.state / progress.FILE).write_bytes(data)
-    assert "passed over" in text(home(course, Links()))
+    assert "Mend it with: " in text(home(course, Links()))
+
+
+def test_symbols_are_printed_as_in_the_lessons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slug = "04-scaling"
+    course = make_home(tmp_path / "of-04", slug)
+    updated(course)
+    monkeypatch.chdir(course.work)
+    note(slug, "entropy", "FAIL", 0, 1, "no-scale", "Divide by √d_k, not by `d_k`.")
+    page = home(course, Links(), said=["It is in work/d_k/."])
+    assert "the scores are divided by √d<sub>k</sub></p>" in page
+    assert "Divide by √d<sub>k</sub>, not by <code>d_k</code>." in page
+    assert "work/d_k/" in page
 
 
 def test_names_in_the_file_cannot_write_into_the_page(course: Course) -> None:

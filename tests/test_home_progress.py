@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,8 +13,9 @@ from pathlib import Path
 import pytest
 
 import attnlab
-from attnlab.home import progress
+from attnlab.home import doctor, progress
 from attnlab.home.commands import main
+from attnlab.home.page import Links, home
 from attnlab.home.places import Course
 from attnlab.home.progress import Record, note, read
 from attnlab.home.standing import mistakes, next_up, standings
@@ -61,7 +63,8 @@ def test_begin_and_check_keep_one_line_each(course: Course) -> None:
     assert card.verdict.diagnosis
     begun, checked = lines(course)
     assert (begun["lesson"], begun["status"]) == (SLUG, "BEGUN")
-    del checked["when"]
+    assert card.verdict.diagnosis.reason == checked["why"]
+    del checked["when"], checked["why"]
     assert checked == {
         "v": 1,
         "lesson": SLUG,
@@ -120,6 +123,10 @@ def test_a_line_that_was_cut_short_spoils_no_other(course: Course) -> None:
 # never in the way -------------------------------------------------------------------------------
 
 
+GOOD = b'{"v": 1, "when": "", "lesson": "01-soft-lookup", "exercise": "softmax", "status": "PASS", '
+GOOD += b'"score": 2, "points": 2, "mistake": ""}\n'
+
+
 def no_file(path: Path) -> None:
     path.mkdir()
 
@@ -147,6 +154,26 @@ def wrong_types(path: Path) -> None:
     good |= {"score": 1, "points": 1, "mistake": ""}
     spoilt = [good | {"lesson": 5}, good | {"score": "1"}, good | {"score": float("nan")}, [], 7]
     path.write_text("\n".join(map(json.dumps, spoilt)))
+
+
+@pytest.mark.parametrize(
+    ("data", "what", "mended"),
+    [
+        (GOOD + b"x\n", "1 line is broken in {} and passed over; the others count: nothing", False),
+        (GOOD + b'{"v": 2}\n{"v": 3}\n', "2 lines are from a newer attnlab in {} and", True),
+        (b"x\n", "{} holds nothing that can be read", True),
+    ],
+)
+def test_the_terminal_and_the_doctor_say_the_same_of_it_and_what_to_do(
+    data: bytes, what: str, mended: bool, course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path_of(course).write_bytes(data)
+    assert main(["progress"]) == 0
+    line = capsys.readouterr().out.splitlines()[-1]
+    [found] = doctor.progress(course)
+    assert found.what.startswith(what.format(path_of(course)))
+    assert line == f"{found.what}.{f' Mend it with: {found.mend}' if found.mend else ''}"
+    assert bool(found.mend) == mended
 
 
 @pytest.mark.parametrize(
@@ -179,8 +206,13 @@ def test_a_full_disk_is_remembered_past(course: Course, monkeypatch: pytest.Monk
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "write", full)
-    check(softmax, lesson=SLUG)
+    card = check(softmax, lesson=SLUG)
     assert [record.status for record in progress.here().records] == ["FAIL"]
+    assert "Not saved: your progress could not be written" in str(card)
+    assert "<code>attnlab doctor</code>" in card._repr_mimebundle_()["text/html"]
+    monkeypatch.undo()
+    monkeypatch.chdir(course.work)
+    assert "Not saved" not in str(check(softmax, lesson=SLUG))
 
 
 # summed up --------------------------------------------------------------------------------------
@@ -223,6 +255,23 @@ def test_mistakes_that_stand_come_first(course: Course) -> None:
     ]
 
 
+def test_the_same_answer_checked_again_is_one_mistake(course: Course) -> None:
+    wrong = (SLUG, "softmax", "FAIL", 0.5, 2, "unstable-softmax")
+    other = (SLUG, "hard_lookup", "ERROR", 0, 1, "raised")
+    records = told(
+        wrong,
+        other,
+        (SLUG, "", "BEGUN", 0, 0, ""),
+        wrong,
+        (SLUG, "softmax", "READ", 0, 0, ""),
+        wrong,
+    )
+    [one] = mistakes(standings(course, records), records)
+    assert (one.slug, one.times) == ("unstable-softmax", 1)
+    records += told((SLUG, "softmax", "FAIL", 0, 2, ""), wrong)
+    assert mistakes(standings(course, records), records)[0].times == 2
+
+
 def test_what_comes_next_is_in_the_lesson_last_touched(course: Course) -> None:
     def after(*records: Record) -> str:
         found = next_up(standings(course, records), records)
@@ -248,7 +297,7 @@ def test_the_terminal_shows_it(course: Course, capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().out
     assert "01 Soft lookup      ###############.....  4.5 of 6 points, 2 of 3 exercises\n" in said
     assert "     soft_lookup: not right yet (1.5 of 3)\n" in said
-    assert "  unstable-softmax: 2 times (lesson 01, softmax), mended\n" in said
+    assert "  unstable-softmax: 2 times (lesson 01, softmax), mended.\n" in said
     assert said.endswith(f"Next: `soft_lookup` in lesson 01: work/{SLUG}/{SLUG}.ipynb\n")
 
 
@@ -271,9 +320,35 @@ def test_the_summary_shows_the_lesson_begun_and_the_way_on(
     shown = attnlab.summary()
     assert "○ softmax: not right yet" in repr(shown)
     assert isinstance(shown, Summary)
-    page = shown._repr_html_()
-    assert f'href="../{OTHER}/{OTHER}.ipynb"' in page
-    assert 'href="/user/ann/attnlab"' in page
+    assert 'href="/user/ann/attnlab"' in shown._repr_html_()
+
+
+def test_the_summary_the_home_and_the_terminal_say_the_same_is_next(
+    course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nexts() -> tuple[str, str, str]:
+        shown = attnlab.summary(SLUG)
+        assert main(["progress"]) == 0
+        page = re.sub("<[^>]+>", " ", home(course, Links()))
+        return repr(shown), capsys.readouterr().out, " ".join(page.split())
+
+    begin(SLUG)
+    note(SLUG, "hard_lookup", "PASS", 1, 1)
+    in_cell, in_terminal, on_page = nexts()
+    assert in_cell.endswith("Next: softmax, in this lesson")
+    assert "Next: `softmax` in lesson 01" in in_terminal
+    assert "Lesson 01, Soft lookup softmax , open Continue" in on_page
+    for slug, names in ((OTHER, ()), (SLUG, ("softmax", "soft_lookup"))):
+        note(slug, "", "BEGUN")
+        for name in names:
+            note(slug, name, "PASS", 3, 3)
+    in_cell, in_terminal, on_page = nexts()
+    assert in_cell.endswith("Next: lesson 02, Pure Python")
+    shown = attnlab.summary(SLUG)
+    assert isinstance(shown, Summary)
+    assert f'href="../{OTHER}/{OTHER}.ipynb"' in shown._repr_html_()
+    assert f"in lesson 02: work/{OTHER}" in in_terminal
+    assert "Lesson 02, Pure Python" in on_page.partition("Continue")[0]
 
 
 def test_the_summary_knows_this_kernels_checks_where_nothing_is_kept(
@@ -289,3 +364,26 @@ def test_the_summary_of_no_lesson_is_a_sentence(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("attnlab.lesson._current", "")
     assert str(attnlab.summary()).startswith("Begin a lesson first")
     assert "There is no lesson '77'" in str(attnlab.summary("77"))
+
+
+def test_a_reader_who_has_enough_gets_no_traceback(course: Course) -> None:
+    command = [sys.executable, "-m", "attnlab", "progress"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
+        assert done.stdout
+        assert done.stderr
+        done.stdout.close()
+        assert done.stderr.read() == b""
+
+
+def test_an_option_that_jupyterlab_has_not_starts_nothing(
+    course: Course, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def started(*_: object) -> None:
+        raise InterruptedError
+
+    monkeypatch.setattr(os, "execv", started)
+    assert main(["lab", "--prot", "1"]) == 2
+    assert capsys.readouterr().err == "JupyterLab has no option --prot. Do you mean --port?\n"
+    for flags in (["--no-browser", "--port=1"], ["--ServerApp.token=", "-y"], ["--ip", "::1"]):
+        with pytest.raises(InterruptedError):
+            main(["lab", *flags])

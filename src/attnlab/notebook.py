@@ -24,6 +24,10 @@ OLDER = (
     "The newest cell that defines `{0}` stopped before it had done so. This is the answer from an "
     "older cell: mend the newest one and run it, then check again."
 )
+UNSAVED = (
+    "your progress could not be written, so the course home will not know of this. In a terminal, "
+    "`attnlab doctor` says what mends it."
+)
 SECONDS = 8.0  # for all calls of one check together
 
 
@@ -47,7 +51,8 @@ class Check:
             self._last = check_function(function, name=name, lesson=lesson)
         except Exception as error:  # a cell below an exercise never stops with an error of ours
             self._last = Card(_broken(error, str(name), str(lesson), 0.0))
-        _remember(self._last.verdict)
+        if not _remember(self._last.verdict):
+            self._last = Card(dataclasses.replace(self._last.verdict, unsaved=UNSAVED))
         return self._last
 
     @property
@@ -58,16 +63,19 @@ class Check:
 check = Check()
 
 
-def _remember(verdict: Verdict) -> None:
-    """Keep what a check of an exercise found among a learner's progress.
+def _remember(verdict: Verdict) -> bool:
+    """Keep what a check of an exercise found among a learner's progress; False if that failed.
 
     Lessons break things on purpose, in functions with names of their own: no mistakes of a learner.
     """
     own = verdict.called == verdict.name or verdict.status == "PASS"
-    if own and verdict.status != "UNKNOWN":
-        mistake = verdict.diagnosis.slug if verdict.diagnosis else ""
-        told = (verdict.status, verdict.score, verdict.max_score, mistake)
-        progress.note(verdict.lesson, verdict.name, *told)
+    if not own or verdict.status == "UNKNOWN":
+        return True
+    mistake, why = "", ""
+    if verdict.diagnosis:
+        mistake, why = verdict.diagnosis.slug, verdict.diagnosis.reason
+    told = (verdict.status, verdict.score, verdict.max_score, mistake, why)
+    return progress.note(verdict.lesson, verdict.name, *told)
 
 
 def check_function(function: object, *, name: str = "", lesson: str = "") -> Card:

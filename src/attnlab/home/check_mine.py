@@ -7,6 +7,7 @@ read and never written. What is on the page are the cards that its checks show.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from attnlab import lessons
-from attnlab.home.copies import back_up
+from attnlab.home.copies import Amiss, back_up, own_copy
 from attnlab.home.page import whole
 from attnlab.home.places import Course
 from attnlab.ipynb.files import write_whole
-from attnlab.ipynb.read import Unreadable, read
 
 TITLE = "My checks"
 CELL_SECONDS = 120
+UNWRITTEN = "No exercise is written yet."
 
 Run = Callable[[Path, Callable[[], None]], list[dict[str, Any]]]
 
@@ -60,24 +61,21 @@ def check_all(course: Course, slugs: Sequence[str], run: Run | None = None) -> I
             if left out.
     """
     for slug in slugs:
-        path = course.notebook(slug)
         try:
-            cells = read(path.read_bytes())
-        except FileNotFoundError:
-            yield Checked(slug, problem="There is no copy in work/: run attnlab update.")
-        except (OSError, Unreadable) as why:
+            _, cells = own_copy(course, slug)
+        except Amiss as why:
             yield Checked(slug, problem=str(why))
+            continue
+        if any(cell.is_solution and cell.is_written for cell in cells):
+            code = sum(cell.kind == "code" for cell in cells)
+            yield _checked(slug, course.notebook(slug), code, run or run_in_kernel)
         else:
-            if any(cell.is_solution and cell.is_written for cell in cells):
-                yield _checked(slug, path, run or run_in_kernel)
-            else:
-                yield Checked(slug, problem="No exercise is written yet.")
+            yield Checked(slug, problem=UNWRITTEN)
 
 
-def _checked(slug: str, path: Path, run: Run) -> Checked:
+def _checked(slug: str, path: Path, code: int, run: Run) -> Checked:
     from tqdm import tqdm
 
-    code = sum(cell.kind == "code" for cell in read(path.read_bytes()))
     with tqdm(total=code, desc=slug, unit="cell", leave=False) as bar:
         try:
             ran, problem = run(path, lambda: bar.update() and None), ""
@@ -124,6 +122,7 @@ def run_in_kernel(path: Path, tick: Callable[[], None]) -> list[dict[str, Any]]:
         interrupt_on_timeout=True,
         allow_errors=True,
         kernel_name="python3",
+        extra_arguments=["--log-level=ERROR"],  # a kernel's own words, such as on its sockets
         resources={"metadata": {"path": str(path.parent)}},
         on_cell_executed=lambda **_: tick(),
     )
@@ -138,14 +137,30 @@ def run_in_kernel(path: Path, tick: Callable[[], None]) -> list[dict[str, Any]]:
 def write_page(course: Course, found: Sequence[Checked]) -> Path:
     """Write the page with all cards into work/; what somebody else put there is kept."""
     path = course.checks
-    parts = ["<header><h1>My checks</h1></header><main>"]
+    earned, worth = sum(each.score for each in found), sum(each.points for each in found)
+    parts = [
+        f"<header><h1>{TITLE}</h1>",
+        f"<p>{earned:g} of {worth:g} points in the lessons that were run, "
+        f"{time.strftime('%Y-%m-%d, %H:%M')}.</p>",
+        '<p class="quiet"><a href="../attnlab">Course home</a>. Links work where this page is '
+        "opened from there, as <em>My checks</em>.</p></header><main>",
+    ]
     for each in found:
-        about = lessons.lesson(each.slug)
-        parts.append(f"<h2>{about.number:02} {escape(about.title)}</h2>")
-        parts.append(f'<p class="quiet">{escape(each.said)}</p>')
-        parts += each.cards
+        if each.problem != UNWRITTEN:
+            parts.append(f"<h2>{_link(each.slug)}</h2>")
+            parts.append(f'<p class="quiet">{escape(each.said)}</p>')
+            parts += each.cards
+    if waiting := [_link(each.slug) for each in found if each.problem == UNWRITTEN]:
+        parts.append(f"<p>Nothing is written yet in {'; '.join(waiting)}.</p>")
     page = whole(TITLE, "".join([*parts, "</main>"])).encode()
     if path.exists() and f"<title>{TITLE}</title>".encode() not in path.read_bytes():
         back_up(course, path, path.read_bytes())
     write_whole(path, page)
     return path
+
+
+def _link(slug: str) -> str:
+    """A link to a lesson, from where a Jupyter server has the page: /files/my-checks.html."""
+    about = lessons.lesson(slug)
+    name = f"{about.number:02} {escape(about.title)}"
+    return f'<a href="../lab/tree/{slug}/{slug}.ipynb">{name}</a>'

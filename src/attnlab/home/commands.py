@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import io
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from attnlab.home.places import Course, NotHere, course_at
+from attnlab.home.places import Course, NotHere, course_at, with_copies
 from attnlab.ipynb.files import NotWritten
 from attnlab.lessons import known, slugs
 
@@ -25,7 +26,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(asked.flags)}")
     try:
         course = course_at((asked.course or Path.cwd()).absolute())
-        return int(asked.do(course, asked))
+        done = int(asked.do(course, asked))
+        sys.stdout.flush()
+        return done
+    except BrokenPipeError:  # whoever reads has enough: attnlab progress | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (NotHere, NotWritten, LookupError) as why:
         print(why.args[0], file=sys.stderr)
         return 1
@@ -64,10 +70,15 @@ def _parser() -> argparse.ArgumentParser:
 
 def _update(course: Course, asked: argparse.Namespace) -> int:
     from attnlab.home.copies import update
+    from attnlab.home.doctor import package
 
+    for found in package(course):
+        print(f"{found.what}. Mend it with: {found.mend}", flush=True)
     try:
         for line in update(course):
             print(line, flush=True)
+    except BrokenPipeError:
+        raise
     except (NotWritten, OSError) as why:
         print(f"Not all of your copies are up to date. {why}", file=sys.stderr, flush=True)
         return 1
@@ -87,7 +98,9 @@ def _check_mine(course: Course, asked: argparse.Namespace) -> int:
 
     found = []
     try:
-        for each in check_all(course, [known(slug) for slug in asked.lesson or slugs()]):
+        for each in check_all(
+            with_copies(course), [known(slug) for slug in asked.lesson or slugs()]
+        ):
             found.append(each)
             print(f"{each.slug}: {each.said}", flush=True)
     except KeyboardInterrupt:
@@ -100,7 +113,7 @@ def _hand_in(course: Course, asked: argparse.Namespace) -> int:
     from attnlab.home.hand_in import Refused, hand_in
 
     try:
-        print(*hand_in(course, asked.lesson), sep="\n")
+        print(*hand_in(with_copies(course), asked.lesson), sep="\n")
     except Refused as why:
         print(why, file=sys.stderr)
         return 1
@@ -121,6 +134,9 @@ def _doctor(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _lab(course: Course, asked: argparse.Namespace) -> int:
+    if unknown := _no_option(asked.flags):
+        print(unknown, file=sys.stderr)
+        return 2
     _update(course, asked)  # whatever it meets: what is there can be opened
     print(
         "JupyterLab prints its address below. It opens the course home; stop it with Ctrl+C, twice."
@@ -133,3 +149,21 @@ def _lab(course: Course, asked: argparse.Namespace) -> int:
     import subprocess  # there a program that gives its place to another frees the terminal
 
     return subprocess.call(command)
+
+
+def _no_option(flags: Sequence[str]) -> str:
+    """What to say of the first option that JupyterLab has none of: it would start without it."""
+    if not flags:
+        return ""
+    from jupyter_server.serverapp import ServerApp
+    from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
+
+    apps = LabApp(), ServerApp()
+    known = {"help", "help-all", "version"}.union(*(app.aliases | app.flags for app in apps))
+    for flag in flags:
+        name = flag.lstrip("-").partition("=")[0]
+        if flag.startswith("--") and name and "." not in name and name not in known:
+            [meant] = difflib.get_close_matches(name, known, 1) or [""]
+            close = f" Do you mean --{meant}?" if meant else ""
+            return f"JupyterLab has no option --{name}.{close}"
+    return ""

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,66 @@ from attnlab.home.places import Course
 from attnlab.ipynb.files import write_whole
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
-from attnlab.ipynb.which import plainly_another
+from attnlab.ipynb.which import holds, is_of, plainly_another
+from attnlab.ipynb.words import few
 from attnlab.lessons import slugs
 
-_HIDDEN = ".ipynb_checkpoints"
+# What a part of an update says, a line each; in the end, whether it wrote a copy.
+Said = Generator[str, None, bool]
+
+
+class Amiss(Exception):
+    """A learner's copy is not what it should be; the sentence says what it is instead."""
+
+
+def own_copy(course: Course, slug: str) -> tuple[bytes, list[Cell]]:
+    """A learner's copy of a lesson, the file and its cells, if it is there and holds that lesson.
+
+    Raises:
+        Amiss: it is not there, is no notebook, another lesson's, or has nothing of its own.
+    """
+    path, handed_out = course.notebook(slug), course.released / slug / f"{slug}.ipynb"
+    name = from_work(course, path)
+    try:
+        released = read(handed_out.read_bytes())
+    except (OSError, Unreadable) as why:
+        raise Amiss(f"notebooks/{slug} cannot be read: {why} `attnlab doctor` helps.") from None
+    try:
+        data = path.read_bytes()
+        cells = read(data)
+    except FileNotFoundError:
+        said = f"{name} is not there.{in_others(course, slug)}"
+        raise Amiss(f"{said} For a fresh copy: `attnlab update`.") from None
+    except OSError as why:
+        raise Amiss(f"{name} cannot be read: {why.strerror}.") from None
+    except Unreadable as why:
+        raise Amiss(f"{name} cannot be read: {why}{_way_back(course, slug)}") from None
+    if other := plainly_another(slug, cells, released, labels_of(course)):
+        raise Amiss(f"{name} holds lesson {other}.{_way_back(course, slug)}")
+    if not is_of(cells, released):
+        raise Amiss(f"{name} has none of its lesson's cells.{_way_back(course, slug)}")
+    return data, cells
+
+
+def _way_back(course: Course, slug: str) -> str:
+    """What to do with a copy that is no good, and where an older one is."""
+    said = " Move it away, and `attnlab update` gives you a fresh copy."
+    older = sorted(course.backups.glob(f"{slug}-*.ipynb"))
+    kept = [from_work(course, path) for path in older[-1:]]
+    handed = course.handed_in(slug)
+    if handed.exists():
+        kept.append(f"{from_work(course, handed)}, which you made to hand in")
+    return f"{said} Older ones of yours: {'; '.join(kept)}." if kept else said
+
+
+def from_work(course: Course, path: Path) -> str:
+    return f"work/{path.relative_to(course.work).as_posix()}"
 
 
 def update(course: Course) -> Iterator[str]:
     """Bring a learner's copies up to what lies in notebooks/; a line for each that is worth one.
+
+    A line comes before what it tells of is done: killed in between, there is nothing untold.
 
     Raises:
         NotWritten: a file could not be; all others are as they were, or as they shall be.
@@ -37,86 +90,84 @@ def update(course: Course) -> Iterator[str]:
     for path in sorted(course.released.rglob("*")):
         place = path.relative_to(course.released)
         if path.is_file() and not any(part.startswith(".") for part in place.parts):
-            said, wrote = _one(course, place)
+            wrote = yield from _one(course, place)
             changed = changed or wrote
-            yield from said
-    if changed and (others := _elsewhere(course)):
+    if changed and (others := [place.as_posix() for place in _elsewhere(course)]):
         yield f"Left as they are, since they have other names or places: {', '.join(others)}."
 
 
-def _one(course: Course, place: Path) -> tuple[list[str], bool]:
-    """Bring one file up to date: what to say, and whether a copy was written."""
+def _one(course: Course, place: Path) -> Said:
+    """Bring one file up to date."""
     mine, known = course.work / place, course.state / "released" / place
     new, base = (course.released / place).read_bytes(), _bytes(known)
     if place.suffix == ".ipynb":
         try:
             cells = read(new)
         except Unreadable as why:
-            return [f"notebooks/{place} cannot be read, and was not copied. {why}"], False
+            yield f"notebooks/{place} cannot be read, and was not copied. {why}"
+            return False
         if any(cell.is_solution and cell.is_written for cell in cells):
-            return _answered(course, place, new)
+            return (yield from _answered(course, place, new))
     if mine.is_symlink() or (mine.exists() and not mine.is_file()):
-        return [f"work/{place} is a link or a folder, and is left as it is."], False
+        yield f"work/{place} is a link or a folder, and is left as it is."
+        return False
     if not mine.exists():
+        if base is not None and _is_lesson(course, place):
+            others = in_others(course, place.stem)
+            yield f"work/{place} was gone, and you have a fresh copy there.{others}"
         write_whole(mine, new)
         write_whole(known, new)
-        return [], True
+        return True
     if place.suffix != ".ipynb":
-        return _plain_file(course, place, base, new)
-    return _notebook(course, place, base, new)
+        return (yield from _plain_file(course, place, base, new))
+    return (yield from _notebook(course, place, base, new))
 
 
-def _answered(course: Course, place: Path, new: bytes) -> tuple[list[str], bool]:
+def _answered(course: Course, place: Path, new: bytes) -> Said:
     """A notebook that was worked on where it was handed out: no release to measure others by."""
     if (course.work / place).exists():
         said = "Your copy in work/ counts; the other is left as it is, and gets no upgrades."
-        return [f"There are answers in notebooks/{place}. {said}"], False
+        yield f"There are answers in notebooks/{place}. {said}"
+        return False
+    yield f"Your answers in notebooks/{place} are copied to work/: go on there."
     write_whole(course.work / place, new)
-    return [f"Your answers in notebooks/{place} were copied to work/: go on there."], True
+    return True
 
 
-def _plain_file(
-    course: Course, place: Path, base: bytes | None, new: bytes
-) -> tuple[list[str], bool]:
+def _plain_file(course: Course, place: Path, base: bytes | None, new: bytes) -> Said:
     """The glossary, or what else lies beside the notebooks."""
     mine = course.work / place
     was = mine.read_bytes()
-    said = []
     if was != new:
         if was != base:
-            kept = back_up(course, mine, was)
-            said = [f"{place} was replaced. What was there is in {kept}."]
+            yield f"{place} is replaced. What was there is in {back_up(course, mine, was)}."
         write_whole(mine, new)
     if base != new:
         write_whole(course.state / "released" / place, new)
-    return said, was != new
+    return was != new
 
 
-def _notebook(
-    course: Course, place: Path, base: bytes | None, new: bytes
-) -> tuple[list[str], bool]:
+def _notebook(course: Course, place: Path, base: bytes | None, new: bytes) -> Said:
     """A lesson that there is a copy of."""
     mine, known = course.work / place, course.state / "released" / place
-    was = mine.read_bytes()
-    left = f"work/{place} is left as it is. "
-    again = "Move it away, and the next start gives you a fresh copy."
-    try:
-        cells = read(was)
-    except Unreadable as why:
-        return [f"{left}It cannot be read: {why} {again}"], False
-    fresh = read(new)
     slug = place.stem
-    if slug in slugs():
-        if other := plainly_another(slug, cells, fresh, labels_of(course)):
-            return [f"{left}It holds lesson {other}. {again}"], False
+    try:
+        if _is_lesson(course, place):
+            was, cells = own_copy(course, slug)
+        else:
+            was = mine.read_bytes()
+            cells = read(was)
+    except (Amiss, Unreadable) as why:
+        yield f"Left as it is: {why}"
+        return False
     if base == new:
-        return [], False
+        return False
+    fresh = read(new)
     try:
         old = read(base) if base is not None else fresh
     except Unreadable:  # somebody was in .attnlab/: what is not in the new release is theirs
         old = fresh
     merged = upgraded(cells, old, fresh)
-    said: list[str] = []
     wrote = was not in (base, new) and not same(cells, merged, labels=True)
     if was == base:  # nobody touched it
         write_whole(mine, new)
@@ -124,12 +175,13 @@ def _notebook(
     elif wrote:
         kept = back_up(course, mine, was)
         own = "" if same(cells, old) else " around what you wrote"
-        said = [f"{slug} was upgraded{own}. What it was before is in {kept}."]
+        yield f"{slug} is upgraded{own}. What it was before is in {kept}."
         if _bytes(mine) != was:
-            return [f"{left}It was saved this very moment: start again to have it upgraded."], False
+            yield f"work/{place} was saved this very moment: start again to have it upgraded."
+            return False
         write_whole(mine, document(merged, new, was))
     write_whole(known, new)
-    return said, wrote
+    return wrote
 
 
 def back_up(course: Course, path: Path, data: bytes) -> str:
@@ -177,7 +229,11 @@ def _item(cell: Cell, had: dict[str, Any]) -> dict[str, Any]:
     return item
 
 
-def _elsewhere(course: Course) -> list[str]:
+def _is_lesson(course: Course, place: Path) -> bool:
+    return place.stem in slugs() and course.work / place == course.notebook(place.stem)
+
+
+def _elsewhere(course: Course) -> list[Path]:
     """Notebooks in work/ at no lesson's place: renamed, copied, moved or somebody's own."""
     found = []
     for path in sorted(course.work.rglob("*.ipynb")):
@@ -185,8 +241,22 @@ def _elsewhere(course: Course) -> list[str]:
         ours = place.parts[0] in ("backups", "hand-in")
         hidden = any(part.startswith(".") for part in place.parts)
         if not ours and not hidden and not (course.released / place).exists():
-            found.append(place.as_posix())
+            found.append(place)
     return found
+
+
+def in_others(course: Course, slug: str) -> str:
+    """Where else in work/ the lesson is written in, and how to go on there; '' if nowhere."""
+    names = []
+    for place in _elsewhere(course):
+        with suppress(OSError, Unreadable):
+            cells = read((course.work / place).read_bytes())
+            if holds(cells, labels_of(course)) == slug:
+                names.append(f"work/{place.as_posix()}")
+    if not names:
+        return ""
+    own = from_work(course, course.notebook(slug))
+    return f" Also of this lesson: {', '.join(few(names))}. To go on there, move it to {own}."
 
 
 def _bytes(path: Path) -> bytes | None:

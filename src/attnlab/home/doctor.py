@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from attnlab.home.copies import Amiss, own_copy
 from attnlab.home.places import Course
-from attnlab.home.progress import FILE, read
+from attnlab.home.progress import read
+from attnlab.home.report import problems
 from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.read import read as read_notebook
 from attnlab.lesson import PYTHON
@@ -42,6 +44,7 @@ def findings(course: Course) -> Iterator[Finding]:
     """All that is looked at, in the order in which it is worth mending."""
     looks: tuple[Callable[[Course], Iterator[Finding]], ...] = (
         python,
+        package,
         packages,
         torch,
         kernel,
@@ -62,6 +65,20 @@ def python(course: Course) -> Iterator[Finding]:
         yield Finding(f"Python {version}")
     if sys.prefix == sys.base_prefix and "CONDA_PREFIX" not in os.environ:
         yield Finding(f"no virtual environment: this is {sys.prefix}, which other programs use")
+
+
+def package(course: Course) -> Iterator[Finding]:
+    """Whether the package that is installed is the one that came with this folder, in a wheel."""
+    try:
+        text = (course.root / "requirements.txt").read_text(encoding="utf-8")
+    except OSError:
+        return
+    if wheel := re.search(r"^\./attnlab-([^-\s]+)-", text, re.MULTILINE):
+        found = importlib.metadata.version("attnlab")
+        if found != wheel[1]:
+            mend = f"cd {shlex.quote(str(course.root))}; {_python()} -m pip install "
+            what = f"attnlab {found} is installed, and this folder is of attnlab {wheel[1]}"
+            yield Finding(what, f"{mend}-r requirements.txt")
 
 
 def packages(course: Course) -> Iterator[Finding]:
@@ -125,7 +142,8 @@ def kernel(course: Course) -> Iterator[Finding]:
 
 
 def lessons(course: Course) -> Iterator[Finding]:
-    """Whether what was handed out is whole."""
+    """Whether what was handed out is whole, and what a learner has of it."""
+    copied = course.state.is_dir()
     for slug in slugs():
         path = course.released / slug / f"{slug}.ipynb"
         try:
@@ -134,23 +152,22 @@ def lessons(course: Course) -> Iterator[Finding]:
             mend = "git checkout notebooks, or unpack the course again over this folder"
             yield Finding(f"notebooks/{slug} cannot be read: {why}", mend)
             continue
-        mine = course.notebook(slug)
         try:
-            read_notebook(mine.read_bytes())
-        except FileNotFoundError:
-            yield Finding(f"work/{slug} is not there yet", "attnlab update")
-        except (OSError, Unreadable) as why:
-            mend = f"mv {shlex.quote(str(mine))} {shlex.quote(f'{mine}.broken')}; attnlab update"
-            yield Finding(f"work/{slug} cannot be read: {why}", mend)
+            if copied:
+                own_copy(course, slug)
+        except Amiss as why:
+            mine = course.notebook(slug)
+            away = f"mv {shlex.quote(str(mine))} {shlex.quote(f'{mine}.broken')}; "
+            yield Finding(str(why), f"{away if mine.exists() else ''}attnlab update")
     yield Finding(f"{len(slugs())} lessons were looked at")
 
 
 def writing(course: Course) -> Iterator[Finding]:
     """Whether files can be made where they have to be."""
+    if not course.state.is_dir():
+        yield Finding("you have no copies of the lessons yet", "attnlab update")
+        return
     for folder in (course.work, course.state):
-        if not folder.is_dir():
-            yield Finding(f"{folder} is not there yet", "attnlab update")
-            continue
         try:
             with tempfile.TemporaryFile(dir=folder) as file:
                 file.write(b"x" * 4096)
@@ -164,20 +181,9 @@ def writing(course: Course) -> Iterator[Finding]:
 
 
 def progress(course: Course) -> Iterator[Finding]:
-    path = course.state / FILE
-    log = read(course.state)
-    away = f"mv {shlex.quote(str(path))} {shlex.quote(f'{path}.broken')}"
-    if log.problem:
-        yield Finding(log.problem, away)
-    elif path.exists() and not os.access(path, os.W_OK):
-        yield Finding(f"{path} may not be written", f"chmod u+w {shlex.quote(str(path))}")
-    elif log.broken and not log.records:
-        yield Finding(f"{path} holds nothing that can be read", away)
-    elif log.broken or log.newer:
-        other = f"{log.broken} broken and {log.newer} newer lines are passed over"
-        yield Finding(f"progress can be read; {other}")
-    else:
-        yield Finding("progress can be read")
+    """Whether progress is kept, and what of it can be read."""
+    told = [Finding(*each) for each in problems(course, read(course.state))]
+    yield from told or [Finding("progress can be read")]
 
 
 def _pins(course: Course) -> dict[str, str]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
-from attnlab.home.copies import back_up, labels_of
+from attnlab.home.copies import Amiss, back_up, from_work, in_others, own_copy
 from attnlab.home.places import Course
 from attnlab.home.progress import read as read_log
 from attnlab.home.standing import standings
 from attnlab.ipynb.files import write_whole
+from attnlab.ipynb.python import not_python
 from attnlab.ipynb.read import Cell, Unreadable, read
-from attnlab.ipynb.rebuild import rebuild
-from attnlab.ipynb.which import plainly_another
+from attnlab.ipynb.rebuild import last_definition, rebuild
+from attnlab.ipynb.words import few, short
 from attnlab.lessons import known
 
 _MISSING = ": solution cell is missing"
@@ -31,34 +30,45 @@ def hand_in(course: Course, slug: str) -> list[str]:
     Raises:
         LookupError: there is no such lesson.
         NotWritten: the disk is full, or the folder may not be written.
-        Refused: it is no notebook, or another lesson's.
+        Refused: it is not there, no notebook or another lesson's; or nothing is written in it, and
+            what was made before would be replaced.
     """
-    mine = course.notebook(known(slug))
     try:
-        data = mine.read_bytes()
-        cells = read(data)
-    except FileNotFoundError:
-        raise Refused(f"There is no {_short(course, mine)}. Has it another name?") from None
-    except (OSError, Unreadable) as why:
-        raise Refused(f"{_short(course, mine)} cannot be handed in. {why}") from None
-    try:
-        released = read((course.released / slug / f"{slug}.ipynb").read_bytes())
-    except (OSError, Unreadable) as why:
-        raise Refused(f"notebooks/{slug} cannot be read: {why} `attnlab doctor` helps.") from None
-    if other := plainly_another(slug, cells, released, labels_of(course)):
-        raise Refused(f"{_short(course, mine)} holds lesson {other}. Put lesson {slug} there.")
-    saved = time.strftime("%H:%M on %Y-%m-%d", time.localtime(mine.stat().st_mtime))
-    path = course.work / "hand-in" / slug / f"{slug}.ipynb"
+        data, cells = own_copy(course, known(slug))
+    except Amiss as why:
+        raise Refused(f"There is nothing to hand in: {why}") from None
+    path = course.handed_in(slug)
+    before = path.read_bytes() if path.exists() else data
     said = []
-    if path.exists() and (before := path.read_bytes()) != data:
-        said = [f"What you made before is in {back_up(course, path, before)}."]
+    released = read((course.released / slug / f"{slug}.ipynb").read_bytes())
+    if not _written(cells, released):
+        mine = from_work(course, course.notebook(slug))
+        said.append(f"Nothing is written in {mine} yet.{in_others(course, slug)}")
+        if before != data and _has_answers(before, released):
+            kept = f"What you made before stays in {from_work(course, path.parent)}/."
+            raise Refused(f"{said[0]} {kept} To hand in the empty lesson, move that away first.")
+    where = f"{from_work(course, path.parent)}/"
+    said.append(f"Hand in the folder {where} as it is. It holds what you saved last.")
+    said += _notes(course, slug, cells, released)
+    if before != data:
+        said.append(f"What you made before is in {back_up(course, path, before)}.")
     write_whole(path, data)
-    where = f"{_short(course, path.parent)}/"
-    return [
-        f"Hand in the folder {where} as it is. It holds what you saved at {saved}.",
-        *_notes(course, slug, cells, released),
-        *said,
-    ]
+    return said
+
+
+def _has_answers(data: bytes, released: list[Cell]) -> bool:
+    try:
+        return _written(read(data), released)
+    except Unreadable:  # whatever it is, it is theirs
+        return True
+
+
+def _written(cells: list[Cell], released: list[Cell]) -> bool:
+    """Whether any exercise is answered, in its own cell or in another."""
+    if any(cell.is_solution and cell.is_written for cell in cells):
+        return True
+    own = [cell for cell in cells if not cell.grade_id]
+    return any(last_definition(own, cell.exercise) >= 0 for cell in released if cell.is_check)
 
 
 def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -> Iterator[str]:
@@ -67,6 +77,7 @@ def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -
     missing = [line.removesuffix(_MISSING) for line in rebuilt.repaired if line.endswith(_MISSING)]
     empty = [c.grade_id for c in rebuilt.cells if c.is_solution and not c.is_written]
     repaired = [line for line in rebuilt.repaired if not line.endswith(_MISSING)]
+    broken = list(_not_python(rebuilt.cells))
     wrong = [
         one.name
         for each in standings(course, read_log(course.state).records)
@@ -74,18 +85,36 @@ def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -
         for one in each.exercises
         if one.tried and not one.passed and one.name not in empty
     ]
+    if broken:
+        yield f"This stops with an error, and what it defines is not there: {_list(broken)}."
     if empty:
-        yield f"Not written yet: {', '.join(f'`{name}`' for name in empty)}."
+        yield f"Not written yet: {_list(_coded(empty))}."
     if missing:
-        names = ", ".join(f"`{name}`" for name in missing)
-        yield f"The cell to write in is gone: {names}. What you defined elsewhere counts."
+        gone = _list(_coded(missing))
+        yield f"The cell to write in is gone: {gone}. What you defined elsewhere counts."
     if wrong:
-        yield f"No check of these was right so far: {', '.join(f'`{name}`' for name in wrong)}."
+        yield f"No check of these was right so far: {_list(_coded(wrong))}."
     if repaired:
-        yield f"The grader will put right what was changed: {'; '.join(repaired)}."
-    if not (empty or missing or wrong or repaired):
+        yield f"The grader will put right what was changed: {'; '.join(few(repaired))}."
+    if not (empty or missing or wrong or repaired or broken):
         yield "Every exercise is written, and every cell is whole."
+    if _written(cells, released):
+        yield f"Whether it is right as it is saved now, `attnlab check-mine {slug}` tells."
 
 
-def _short(course: Course, path: Path) -> str:
-    return f"work/{path.relative_to(course.work).as_posix()}"
+def _not_python(cells: Sequence[Cell]) -> Iterator[str]:
+    """A learner's cells that cannot be run: which, where and why."""
+    for cell in cells:
+        if cell.kind == "code" and cell.is_theirs and (found := not_python(cell.source)):
+            line, why = found
+            first = next(filter(None, map(str.strip, cell.source.splitlines())), "")
+            name = f"`{cell.grade_id}`" if cell.grade_id else f"your cell `{short(first)}`"
+            yield f"{name}, line {line} ({short(why)})"
+
+
+def _coded(names: Sequence[str]) -> list[str]:
+    return [f"`{name}`" for name in names]
+
+
+def _list(items: Sequence[str]) -> str:
+    return ", ".join(few(items))

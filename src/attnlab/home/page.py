@@ -10,7 +10,7 @@ from importlib.resources import files
 from attnlab import lessons
 from attnlab.home.places import Course
 from attnlab.home.progress import read
-from attnlab.home.report import problems
+from attnlab.home.report import told
 from attnlab.home.standing import Mistake, Standing, mistakes, next_up, standings
 
 
@@ -50,11 +50,11 @@ def home(course: Course, links: Links, *, xsrf: str = "", said: Sequence[str] = 
     log = read(course.state)
     found = standings(course, log.records)
     going = next_up(found, log.records)
-    told = "".join(f"<p>{_ticked(line)}</p>" for line in said)
+    done = "".join(f"<p>{_ticked(line)}</p>" for line in said)
     parts = [
         "<header><h1>Attention, from a dictionary to a GPU kernel</h1>",
         f'<p class="quiet">{_so_far(found)}</p></header><main>',
-        f'<div class="said" role="status">{told}</div>' if told else "",
+        f'<div class="said" role="status">{done}</div>' if done else "",
         _continue(going, found, links),
         '<h2>Lessons</h2><ol class="lessons">',
         *(_lesson(course, each, links, each is going, xsrf) for each in found),
@@ -67,7 +67,7 @@ def home(course: Course, links: Links, *, xsrf: str = "", said: Sequence[str] = 
         '<p class="quiet">On a wide screen lessons open in JupyterLab; on a phone, or in a narrow '
         "window, on Notebook’s page, which reads well there. Both show the same file, yours, in "
         "<code>work/</code>. What you did is kept beside it and never leaves your machine.</p>",
-        *(f'<p class="quiet">{escape(line)}</p>' for line in problems(course, log)),
+        *(f'<p class="quiet">{_ticked(line)}</p>' for line in told(course, log)),
         "</footer>",
     ]
     return whole("Attention: your course", "".join(parts))
@@ -106,12 +106,12 @@ def _continue(going: Standing | None, found: Sequence[Standing], links: Links) -
     if going is None:
         return '<div class="go"><p><strong>Every exercise is right.</strong></p></div>'
     about = going.lesson
-    title = f"Lesson {about.number:02}, {escape(about.title)}"
+    title = f"Lesson {about.number:02}, {_worded(about.title)}"
     if going.begun:
         todo = going.open[0]
         word, what = "Continue", f"<code>{escape(todo.name)}</code>, {todo.said}"
     else:
-        word, what = "Begin", f"{escape(about.heading)}, about {about.minutes} minutes"
+        word, what = "Begin", f"{_worded(about.heading)}, about {about.minutes} minutes"
     # The one that is shown takes the focus: Enter opens it.
     link = links.to(about.slug, word, "button", ' autofocus accesskey="c"')
     return f'<div class="go"><p><strong>{title}</strong><br>{what}</p>{link}</div>'
@@ -120,7 +120,7 @@ def _continue(going: Standing | None, found: Sequence[Standing], links: Links) -
 def _lesson(course: Course, each: Standing, links: Links, going: bool, xsrf: str) -> str:
     about = each.lesson
     share = 100 * each.score / max(each.points, 1)
-    title = escape(about.title)
+    title = _worded(about.title)
     there = course.notebook(about.slug).exists()
     rows = "".join(
         f'<li><span aria-hidden="true">{"✓" if one.passed else "○"}</span> '
@@ -131,10 +131,10 @@ def _lesson(course: Course, each: Standing, links: Links, going: bool, xsrf: str
     return (
         f'<li class="lesson{" next" if going else ""}">'
         f'<div class="number" aria-hidden="true">{about.number:02}</div>'
-        f'<div><h3>{mine}</h3><p class="quiet">{escape(about.builds)}</p>'
+        f'<div><h3>{mine}</h3><p class="quiet">{_worded(about.builds)}</p>'
         f'<details><summary>Exercises<span class="unseen"> of lesson {about.number:02}</span>'
-        f'</summary><ul class="exercises">{rows}</ul>'
-        f"{_hand_in(each, links, xsrf) if there and each.begun else ''}</details></div>"
+        f'</summary><ul class="exercises">{rows}</ul></details>'
+        f"{_hand_in(each, links, xsrf) if there and each.begun else ''}</div>"
         f'<div class="far"><div class="bar" aria-hidden="true">'
         f'<span style="width:{share:.0f}%"></span></div>'
         f'<p class="quiet">{"<span aria-hidden=true>✓ </span>" if each.done else ""}{each.said}'
@@ -156,7 +156,7 @@ def _planned(about: lessons.Lesson) -> str:
     return (
         '<li class="lesson planned">'
         f'<div class="number" aria-hidden="true">{about.number:02}</div>'
-        f'<div><h3>{escape(about.title)}</h3><p class="quiet">{escape(about.builds)}</p></div>'
+        f'<div><h3>{_worded(about.title)}</h3><p class="quiet">{_worded(about.builds)}</p></div>'
         f'<div class="far"><p class="quiet">planned, about {about.minutes} minutes</p></div></li>'
     )
 
@@ -166,8 +166,7 @@ def _mistakes(met: Sequence[Mistake]) -> str:
         return ""
     rows = "".join(
         f'<li><span aria-hidden="true">{"✓" if one.mended else "○"}</span> '
-        f"<code>{escape(one.slug)}</code>, {'mended' if one.mended else 'still there'}: "
-        f"{escape('; '.join(one.where))}</li>"
+        f"<code>{escape(one.slug)}</code>: {_worded(one.said)}</li>"
         for one in met
     )
     return f'<h2>Mistakes you met</h2><ul class="exercises">{rows}</ul>'
@@ -182,6 +181,16 @@ def _checks(course: Course, links: Links) -> str:
 
 def _ticked(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def _worded(text: str) -> str:
+    """A lesson's words, with its symbols as they are printed: d_k with its k below."""
+
+    def printed(found: re.Match[str]) -> str:
+        return found[1] or f"{found[2]}<sub>{found[3]}</sub>"
+
+    symbol = r"\b([A-Za-z])_([A-Za-z])\b"
+    return re.sub(rf"(<code>.*?</code>)|{symbol}", printed, _ticked(text))
 
 
 def whole(title: str, body: str) -> str:

@@ -51,6 +51,10 @@ class Course:
         """A learner's own copy of a lesson."""
         return self.work / slug / f"{slug}.ipynb"
 
+    def handed_in(self, slug: str) -> Path:
+        """What was made of it to be handed in."""
+        return self.work / "hand-in" / slug / f"{slug}.ipynb"
+
 
 def course_at(folder: Path) -> Course:
     """The course that a folder is of, or is in.
@@ -65,3 +69,14 @@ def course_at(folder: Path) -> Course:
         f"{folder} is not in the course's folder, which holds notebooks/ and jupyter/. "
         "Go there first, or name it: attnlab --course FOLDER …"
     )
+
+
+def with_copies(course: Course) -> Course:
+    """The course, once its learner has copies of their own.
+
+    Raises:
+        NotHere: there are none yet.
+    """
+    if not course.state.is_dir():
+        raise NotHere("You have no copies of the lessons yet. Run `attnlab update` first.")
+    return course

@@ -3,7 +3,7 @@
 Each `begin` and each `check` appends a line, in one write, so that two notebooks need no lock:
 
     {"v": 1, "when": "2026-03-01T10:00:00+01:00", "lesson": "01-soft-lookup", "exercise": "softmax",
-     "status": "FAIL", "score": 0.5, "points": 2.0, "mistake": "unstable-softmax"}
+     "status": "FAIL", "score": 0.5, "points": 2.0, "mistake": "unstable-softmax", "why": "…"}
 
 `status` is a check's, or BEGUN for a lesson, or READ for an exercise whose solution was looked at.
 Lines that cannot be understood are passed over, and whatever goes wrong while one is written stays
@@ -37,6 +37,7 @@ class Record:
         exercise: '' where a lesson was begun.
         score: points earned, of `points`.
         mistake: slug of what a check named, '' for none.
+        why: that is wrong, as the card said; lines of old have none.
     """
 
     when: str
@@ -46,6 +47,7 @@ class Record:
     score: float = 0.0
     points: float = 0.0
     mistake: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +89,25 @@ def note(
     score: float = 0.0,
     points: float = 0.0,
     mistake: str = "",
-) -> None:
-    """Append a line. Never raises."""
+    why: str = "",
+) -> bool:
+    """Append a line. Never raises.
+
+    Returns:
+        False if there is a place for it, and it could not be written there.
+    """
     when = datetime.now().astimezone().isoformat(timespec="seconds")
-    record = Record(when, lesson, exercise, status, score, points, mistake)
+    record = Record(when, lesson, exercise, status, score, points, mistake, why)
+    folder = None
     try:
         folder = place()
         if folder is not None:
             _append(folder / STATE / FILE, {"v": VERSION, **asdict(record)})
-            return
-    except Exception:  # a full disk, a file that may not be written: `attnlab progress` tells
+            return True
+    except Exception:  # a full disk, a file that may not be written: the card tells
         pass
     _unwritten.append(record)
+    return folder is None
 
 
 def _append(path: Path, line: Mapping[str, object]) -> None:
@@ -129,7 +138,7 @@ def read(state: Path) -> Log:
     except FileNotFoundError:
         return Log()
     except OSError as error:
-        return Log(problem=f"{state / FILE} cannot be read: {error.strerror}.")
+        return Log(problem=f"{state / FILE} cannot be read: {error.strerror}")
     records, broken, newer = [], 0, 0
     for line in filter(None, map(bytes.strip, lines)):
         try:
@@ -153,4 +162,6 @@ def _record(found: Mapping[str, object]) -> Record:
         raise TypeError("not a number")
     when, lesson, exercise, status, mistake = map(str, texts)
     score, points = (float(str(number)) for number in numbers)
-    return Record(when, lesson, exercise, status, score, points, mistake)
+    why = found.get("why")
+    told = why if isinstance(why, str) else ""
+    return Record(when, lesson, exercise, status, score, points, mistake, told)

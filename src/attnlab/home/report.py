@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 
 from attnlab.home.places import Course
@@ -29,11 +30,9 @@ def report(course: Course) -> Iterator[str]:
     if met := mistakes(found, log.records):
         yield "\nMistakes met:"
         for one in met:
-            times = "once" if one.times == 1 else f"{one.times} times"
-            state = "mended" if one.mended else "still there"
-            yield f"  {one.slug}: {times} ({'; '.join(one.where)}), {state}"
+            yield f"  {one.slug}: {one.said}"
     yield f"\nNext: {what_next(next_up(found, log.records))}"
-    yield from problems(course, log)
+    yield from told(course, log)
 
 
 def what_next(lesson: Standing | None) -> str:
@@ -47,15 +46,31 @@ def what_next(lesson: Standing | None) -> str:
     return f"`{lesson.open[0].name}` in lesson {lesson.lesson.number:02}: {where}"
 
 
-def problems(course: Course, log: Log) -> Iterator[str]:
-    """What of the file could not be used, in one sentence each."""
+def problems(course: Course, log: Log) -> Iterator[tuple[str, str]]:
+    """What is wrong with the file, and what mends it, '' where nothing has to be done."""
     path = course.state / FILE
+    away = f"mv {shlex.quote(str(path))} {shlex.quote(f'{path}.broken')}"
     if log.problem:
-        yield log.problem
-    if log.broken:
-        yield f"{log.broken} line(s) of {path} could not be understood and were passed over."
+        yield log.problem, away
+        return
+    if log.broken and not log.records and not log.newer:
+        yield f"{path} holds nothing that can be read", away
+    elif log.broken:
+        lines = "1 line is" if log.broken == 1 else f"{log.broken} lines are"
+        yield f"{lines} broken in {path} and passed over; the others count: nothing to do", ""
     if log.newer:
-        yield f"{log.newer} line(s) of {path} are from a newer attnlab and were passed over."
+        lines = "1 line is" if log.newer == 1 else f"{log.newer} lines are"
+        what = f"{lines} from a newer attnlab in {path} and passed over"
+        yield what, "unpack and install the newest course, as its README says"
     kept = path if path.exists() else course.state
-    if not log.problem and kept.exists() and not os.access(kept, os.W_OK):
-        yield f"{kept} may not be written, so nothing new is kept: chmod u+w '{kept}'"
+    if kept.exists() and not os.access(kept, os.W_OK):
+        yield (
+            f"{kept} may not be written, and no progress is kept",
+            f"chmod u+w {shlex.quote(str(kept))}",
+        )
+
+
+def told(course: Course, log: Log) -> Iterator[str]:
+    """The same in sentences."""
+    for what, mend in problems(course, log):
+        yield f"{what[0].upper()}{what[1:]}.{f' Mend it with: {mend}' if mend else ''}"

@@ -13,6 +13,7 @@ from attnlab.home.progress import READ, Record
 from attnlab.ipynb.read import Unreadable, read
 
 NO_ATTEMPT = ("BEGUN", "READ", "MISSING", "UNKNOWN")
+NO_MISTAKE = ("raised",)  # that it stopped with an error: of which kind, the card said
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Standing:
 
     @property
     def done(self) -> bool:
-        return self.passed == len(self.exercises)
+        return self.passed == len(self.exercises) > 0
 
     @property
     def said(self) -> str:
@@ -88,14 +89,25 @@ class Mistake:
     """A mistake that checks have named.
 
     Attributes:
+        times: in how many answers, as far as can be told: an answer that is checked again and
+            comes out alike is the same one.
         where: 'lesson 06, attention', each once.
         mended: whether all exercises that had it are right now.
+        why: that is wrong, as a card said; '' if none did.
     """
 
     slug: str
     times: int
     where: tuple[str, ...]
     mended: bool
+    why: str
+
+    @property
+    def said(self) -> str:
+        """'2 times (lesson 06, attention), mended. Why…'."""
+        times = "once" if self.times == 1 else f"{self.times} times"
+        state = "mended" if self.mended else "still there"
+        return f"{times} ({'; '.join(self.where)}), {state}. {self.why}".strip()
 
 
 def standing(slug: str, declared: Mapping[str, float], records: Iterable[Record]) -> Standing:
@@ -141,17 +153,25 @@ def next_up(found: Sequence[Standing], records: Sequence[Record]) -> Standing | 
 def mistakes(found: Sequence[Standing], records: Iterable[Record]) -> list[Mistake]:
     """Those that were met, the ones still standing first, then by how often."""
     passed = {(each.lesson.slug, one.name): one.passed for each in found for one in each.exercises}
+    before: dict[tuple[str, str], tuple[str, float, str]] = {}
     met: dict[str, list[tuple[str, str]]] = {}
+    why: dict[str, str] = {}
     for record in records:
         home = (record.lesson, record.exercise)
-        if record.mistake and home in passed:
+        if home not in passed or record.status == READ:
+            continue
+        outcome = (record.status, record.score, record.mistake)
+        if record.mistake not in ("", *NO_MISTAKE) and before.get(home) != outcome:
             met.setdefault(record.mistake, []).append(home)
+            why[record.mistake] = record.why or why.get(record.mistake, "")
+        before[home] = outcome
     told = [
         Mistake(
             slug,
             len(homes),
             tuple(dict.fromkeys(f"lesson {lesson[:2]}, {name}" for lesson, name in homes)),
             all(passed[home] for home in homes),
+            why[slug],
         )
         for slug, homes in met.items()
     ]

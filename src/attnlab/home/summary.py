@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import html
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attnlab import lesson as begun
 from attnlab import lessons
 from attnlab.home import progress
-from attnlab.home.standing import Standing, standing
+from attnlab.home.places import Course
+from attnlab.home.progress import Record
+from attnlab.home.standing import Standing, next_up, standing, standings
 
 # The course home's address on the server that started this kernel; set by attnlab.home.server.
 HOME_ADDRESS = "ATTNLAB_HOME"
@@ -20,20 +23,30 @@ class Summary:
     """A lesson's exercises and points, and the way on.
 
     Attributes:
-        next: the lesson after it, None if it is the last.
+        next: the lesson to go on with, as on the course home, None if there is none.
         home: address of the course home, '' where there is none.
     """
 
     lesson: Standing
-    next: lessons.Lesson | None
+    next: Standing | None
     home: str
+
+    @property
+    def _way(self) -> str:
+        """What is next, in a line."""
+        if self.next is None:
+            return ""
+        about = self.next.lesson
+        if about == self.lesson.lesson:
+            return f"Next: {self.next.open[0].name}, in this lesson"
+        return f"Next: lesson {about.number:02}, {about.title}"
 
     def __repr__(self) -> str:
         each = self.lesson
         lines = [f"Lesson {each.lesson.number:02}, {each.lesson.title}: {each.said}"]
         lines += [f"  {_mark(one.passed)} {one.name}: {one.said}" for one in each.exercises]
-        if self.next:
-            lines.append(f"Next: lesson {self.next.number:02}, {self.next.title}")
+        if self._way:
+            lines.append(self._way)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -48,10 +61,9 @@ class Summary:
         )
         ways = []
         if self.next:
-            slug, title_ = self.next.slug, html.escape(self.next.title)
-            ways.append(
-                f'<a href="../{slug}/{slug}.ipynb">Next: lesson {self.next.number:02}, {title_}</a>'
-            )
+            slug, way = self.next.lesson.slug, html.escape(self._way)
+            here = slug == each.lesson.slug
+            ways.append(way if here else f'<a href="../{slug}/{slug}.ipynb">{way}</a>')
         if self.home:
             ways.append(f'<a href="{html.escape(self.home, quote=True)}">Course home</a>')
         on = f'<p style="margin:6px 0 0">{" · ".join(ways)}</p>' if ways else ""
@@ -76,10 +88,19 @@ def summary(lesson: str = "") -> Summary | str:
     if slug not in lessons.slugs():
         return lessons.absent(slug) if slug else 'Begin a lesson first: begin("01-soft-lookup")'
     declared = {name: one.points for name, one in lessons.exercises_of(slug).items()}
-    at = lessons.slugs().index(slug) + 1
-    after = lessons.lesson(lessons.slugs()[at]) if at < len(lessons.slugs()) else None
-    found = standing(slug, declared, progress.here().records)
-    return Summary(found, after, os.environ.get(HOME_ADDRESS, ""))
+    records = progress.here().records
+    mine = standing(slug, declared, records)
+    return Summary(mine, _next(mine, records), os.environ.get(HOME_ADDRESS, ""))
+
+
+def _next(mine: Standing, records: Sequence[Record]) -> Standing | None:
+    """What the course home says is next; where there is none, this lesson or those after it."""
+    work = progress.place()
+    found = standings(Course(work.parent, work), records) if work else []
+    if not found:
+        after = lessons.slugs()[lessons.slugs().index(mine.lesson.slug) + 1 :]
+        found = [mine, *(standing(slug, {}, records) for slug in after)]
+    return next_up(found, records)
 
 
 def _mark(passed: bool) -> str:

@@ -34,14 +34,27 @@ def plainly_another(lesson: str, submitted: list[Cell], released: list[Cell], kn
         known: the labels of all lessons.
     """
     for other, share in shares({cell.grade_id for cell in submitted}, known).items():
-        if other == lesson or share <= _PLAIN:
-            continue
-        theirs = known[other] | {""}
-        mine = {cell.grade_id for cell in released} - theirs
-        functions = {cell.exercise for cell in released} - theirs
-        written = [cell for cell in submitted if cell.is_theirs]
-        if not labels(submitted, released) & mine and all(
-            last_definition(written, name) < 0 for name in functions
-        ):
+        if other != lesson and share > _PLAIN and not is_of(submitted, released, known[other]):
             return other
     return ""
+
+
+def is_of(submitted: list[Cell], released: list[Cell], others: Set[str] = frozenset()) -> bool:
+    """Whether anything of a lesson is there: one of its cells, or one of its functions written.
+
+    Args:
+        others: labels that say nothing, since they are another lesson's too.
+    """
+    theirs = {*others, ""}
+    functions = {cell.exercise for cell in released} - theirs
+    written = [cell for cell in submitted if cell.is_theirs]
+    return bool(labels(submitted, released) & ({cell.grade_id for cell in released} - theirs)) or (
+        any(last_definition(written, name) >= 0 for name in functions)
+    )
+
+
+def holds(submitted: list[Cell], known: Labels) -> str:
+    """The lesson that a notebook has most of, '' if it has not half of any."""
+    found = shares({cell.grade_id for cell in submitted}, known)
+    most = max(found, key=lambda slug: found[slug], default="")
+    return most if most and found[most] > _PLAIN else ""

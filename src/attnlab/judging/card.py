@@ -141,6 +141,8 @@ def _sections(verdict: Verdict) -> list[tuple[str, str]]:
         sections.append(("It printed", " ".join(verdict.printed.split())))
     if verdict.read:
         sections.append(("Read again", verdict.read))
+    if verdict.unsaved:
+        sections.append(("Not saved", verdict.unsaved))
     return sections
 
 

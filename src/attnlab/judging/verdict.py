@@ -46,6 +46,7 @@ class Verdict:
         read: heading of the section to read again.
         printed: the first of what the function printed.
         called: what the learner's function is called, if not by the exercise's name.
+        unsaved: that this could not be kept among the learner's progress; '' if it was.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Verdict:
     read: str = ""
     printed: str = ""
     called: str = ""
+    unsaved: str = ""
 
 
 def blaming(verdict: Verdict, failing: Sequence[str]) -> Verdict:
