@@ -31,8 +31,8 @@ from autograder.sandbox.isolation import IsolationError
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.link import Ended, Link
 from autograder.sandbox.sandbox import Sandbox
+from autograder.submission import lookups
 from autograder.submission.lessons import refuse_others
-from autograder.submission.lookups import fused_name
 from autograder.submission.plan import Plan, make_plan
 from autograder.submission.results import ExerciseResult, Graded, Result
 
@@ -140,8 +140,11 @@ def _flags(rebuilt: Rebuilt, attempt: _Attempt) -> tuple[str, ...]:
         exercise = attempt.plan.exercises.get(cell.exercise) if cell.is_solution else None
         whose = f"{exercise.name}: its cell" if exercise else f"cell {index + 1}"
         readable = index not in attempt.plan.unread
-        if exercise and exercise.fused_banned and readable and (name := fused_name(cell.source)):
+        banned = exercise is not None and exercise.fused_banned and readable
+        if banned and (name := lookups.fused_name(cell.source)):
             flags.append(f"{whose} names PyTorch's own {name}")
+        if cell.is_theirs and (found := lookups.WATCHING.search(cell.source)):
+            flags.append(f"{whose} names {found[0]}, by which its calls are watched")
         ran = attempt.ran.get(index) if index in attempt.plan.unread else None
         if ran and not (ran.raised and "SyntaxError" in ran.raised.names):
             flags.append(f"{whose} ran and could not be read")

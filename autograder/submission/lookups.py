@@ -18,6 +18,10 @@ from dataclasses import dataclass
 
 from attnlab.calling import banned
 
+# What nobody needs who answers: how an answer is called, and watched while it runs.
+WATCHING = re.compile(
+    r"attnlab\.calling|_python_dispatch|_disable_current_modes|_DisableTorchDispatch|DisableTorchFunction"
+)
 STATEMENTS = 1000  # of one cell
 SCOPES = 1000  # functions, classes, comprehensions in one statement: `symtable` takes their square
 STEPS = 200_000  # of following names; a lesson's notebook takes some thousands

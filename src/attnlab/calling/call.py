@@ -26,6 +26,7 @@ from attnlab.calling.observe import (
     found,
     lay,
     observe,
+    part,
     rebuild,
     type_name,
 )
@@ -190,7 +191,7 @@ def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dic
         function = functools.partial(found(call.by), function)
     target, parameters = function, []
     if call.sizes is not None or call.gradient:
-        from attnlab.calling import torch_calls
+        torch_calls = part("torch_calls")
     if call.sizes is not None:
         state = {name: rebuild(value) for name, value in call.state.items()}
         built_with = [rebuild(size) for size in call.sizes]
@@ -206,9 +207,8 @@ def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dic
 def _refusing(call: Call) -> contextlib.AbstractContextManager[list[str]]:
     if not call.unfused:
         return contextlib.nullcontext([])
-    from attnlab.calling import banned
-
-    return banned.refusing()
+    refusing: contextlib.AbstractContextManager[list[str]] = part("banned").refusing()
+    return refusing
 
 
 @contextlib.contextmanager

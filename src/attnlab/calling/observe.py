@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 DEPTH_LIMIT = 6
@@ -101,6 +102,18 @@ def made(name: str, *args: Any) -> Made:
     return Made(name, tuple(map(observe, args)))
 
 
+_kept: dict[str, ModuleType] = {}
+
+
+def part(name: str) -> ModuleType:
+    """A module of this package.
+
+    Raises:
+        ImportError: there is none.
+    """
+    return _kept.get(name) or importlib.import_module(f"{__package__}.{name}")
+
+
 def found(name: str) -> Any:
     """A function of this package, by its module and name.
 
@@ -108,7 +121,12 @@ def found(name: str) -> Any:
         ImportError, AttributeError: there is none.
     """
     module, _, function = name.partition(".")
-    return getattr(importlib.import_module(f"{__package__}.{module}"), function)
+    return getattr(part(module), function)
+
+
+def keep(names: Iterable[str]) -> None:
+    """Load modules of this package for good: what takes their names later takes nothing else."""
+    _kept.update({name: part(name) for name in names})
 
 
 def observe(thing: Any, most: int = ITEM_LIMIT) -> Value:

@@ -1,0 +1,27 @@
+"""Replaces, by name and in a call, what watches how attention in tiles goes about it.
+
+lesson: 11-cost
+expect: tiled_attention FAIL or ERROR
+because: a copy is replaced that nobody uses, so that the whole matrix is seen all the same
+earns: 3.125
+"""
+
+# %% tiled_attention
+import sys
+
+import torch
+
+import attnlab.calling.watching as watching
+
+watching.holds = lambda *args: (False, False, False)
+
+
+def tiled_attention(q, k, v, block_size, causal=False):
+    for name, module in list(sys.modules.items()):
+        if "watching" in name:
+            module.holds = lambda *args: (False, False, False)
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if causal:
+        n, m = scores.shape[-2:]
+        scores = scores.masked_fill(torch.ones(n, m, dtype=torch.bool).triu(1), float("-inf"))
+    return torch.softmax(scores, dim=-1) @ v
