@@ -246,6 +246,21 @@ def test_what_nobody_has_thought_of_is_left_to_the_traceback() -> None:
     assert explain(raised) is None
 
 
+def test_a_crash_in_a_comprehension_or_a_lambda_is_in_the_function_around_it() -> None:
+    def helper(rows: list[int]) -> list[float]:
+        return [1 / row for row in rows]
+
+    def answer() -> float:
+        return (lambda: sum(helper([0])))()
+
+    raised = perform(answer, Call(()), Deadline(8)).raised
+    assert raised is not None
+    assert (raised.line, raised.function) == ("return [1 / row for row in rows]", "helper")
+    raised = perform(lambda: 1 / 0, Call(()), Deadline(8)).raised
+    assert raised is not None
+    assert raised.function == ""
+
+
 @pytest.mark.parametrize("line", ["raise KeyError(query)", "assert n == m", "raise"])
 def test_a_raise_of_the_learners_own_is_known_as_such(line: str) -> None:
     def refuses() -> None:

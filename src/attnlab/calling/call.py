@@ -256,5 +256,7 @@ def _place_of(error: BaseException) -> tuple[str, str]:
         if frame.filename.startswith((*libraries, "<frozen ")):
             continue
         if frame.line or not line:  # code that was made from text has no lines to show
-            line, function = (frame.line or "").strip(), frame.name
+            line = (frame.line or "").strip()
+            # A comprehension, which is a frame up to Python 3.11, and a lambda are in a function.
+            function = function if frame.name.startswith("<") else frame.name
     return line[:200], function

@@ -383,7 +383,8 @@ def _abnormal(outcome: Outcome, expected: Answer) -> Difference | None:
     assert raised is not None
     if expected.raises and any(name in raised.names for name in expected.raises.split(" or ")):
         return None
-    where = f", at the line `{raised.line}` of `{raised.function}`" if raised.line else ""
+    where = f", at the line `{raised.line}`" if raised.line else ""
+    where += f" of `{raised.function}`" if where and raised.function else ""
     said = f": {raised.message.rstrip('.')}" if raised.message else ""
     instead = f", where {expected.raises} is asked for" if expected.raises else ""
     slug = _RAISED.get(raised.name.rpartition(".")[2], "raised")
