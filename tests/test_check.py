@@ -818,12 +818,12 @@ def test_missing_package_is_one_line_with_the_command(
 def test_old_package_is_one_line_with_the_command(
     package: str, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = begun.importlib.metadata.version  # type: ignore[attr-defined]
+    real = begun._version
 
     def tell(name: str) -> str:
         return version if name == package else real(name)
 
-    monkeypatch.setattr("importlib.metadata.version", tell)
+    monkeypatch.setattr(begun, "_version", tell)
     for text in (begun.begin("01-soft-lookup"), check_softmax(softmax).verdict.message):
         assert "\n" not in text
         assert f"{package} {version} is too old" in text

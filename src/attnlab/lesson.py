@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.metadata
 import importlib.util
@@ -75,8 +76,13 @@ def _first_problem(needed: dict[str, tuple[str, tuple[int, int]]]) -> str:
         mend = f'Mend it with: {sys.executable} -m pip install "{distribution}>={wanted}"'
         if importlib.util.find_spec(module) is None:
             return f"The package {distribution} is missing. {mend}"
-        version = importlib.metadata.version(distribution)
+        version = _version(distribution)
         found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
         if found < oldest:
             return f"{distribution} {version} is too old; {wanted} or newer is needed. {mend}"
     return ""
+
+
+@functools.cache
+def _version(distribution: str) -> str:
+    return importlib.metadata.version(distribution)

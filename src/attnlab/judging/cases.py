@@ -45,7 +45,8 @@ class Posed:
         call: the case as plain data.
         slots: what is compared.
         inputs: of the call, by parameter name.
-        mistaken: what mistakes make of it, by their functions, as far as that was asked.
+        mistaken: what mistakes make of it, by their functions, as far as that was asked, and
+            whether that happens to be right.
     """
 
     seed: int
@@ -54,7 +55,7 @@ class Posed:
     right: Answer
     slots: tuple[Slot, ...]
     inputs: Mapping[str, Value]
-    mistaken: dict[Callable[..., Any], Answer] = field(default_factory=dict)
+    mistaken: dict[Callable[..., Any], tuple[Answer, bool]] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=64)

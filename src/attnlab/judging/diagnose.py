@@ -19,6 +19,8 @@ ARITHMETIC = ("OverflowError", "ZeroDivisionError")
 LOST = 1e12  # what is larger comes of dividing by next to nothing
 TEXT = 100  # characters of text that is compared with a mistake's
 
+Parts = tuple[np.ndarray | None, ...]  # of what came back
+
 
 def diagnose(
     exercise: Exercise, tried: Sequence[Tried], shown: Tried, difference: Difference
@@ -97,12 +99,14 @@ def _mistake(
     if len({item.posed.seed for item in failed if not _is_accident(item.outcome)}) < 2:
         return None  # no mistake could tell, so none is computed
     # First a case of the core, if it passed: there most mistakes go wrong, without gradients.
-    asked = [*passed[:1], *failed, *passed[1:]]
+    asked = [(item, _parts(item)) for item in (*passed[:1], *failed, *passed[1:])]
     for mistakes in (exercise.mistakes, exercise.pairs):
         fitting = [
             mistake
             for mistake in mistakes
-            if _equal_in_all(mistake, asked) and _tells(mistake, failed)
+            if _equal_in_all(mistake, asked[:1])
+            and _tells(mistake, failed)
+            and _equal_in_all(mistake, asked[1:])
         ]
         slugs = {mistake.slug for mistake in fitting}
         if slugs:
@@ -110,19 +114,20 @@ def _mistake(
     return None
 
 
-def _equal_in_all(mistake: Mistake, tried: Sequence[Tried]) -> bool:
-    return all(equals(item.outcome, _mistaken(mistake, item.posed), item.posed) for item in tried)
+def _equal_in_all(mistake: Mistake, asked: Sequence[tuple[Tried, Parts]]) -> bool:
+    return all(equals(item, parts, _mistaken(mistake, item.posed)[0]) for item, parts in asked)
 
 
 def _tells(mistake: Mistake, tried: Sequence[Tried]) -> bool:
     """Whether a mistake shows, by more than an accident, on two seeds or more."""
-    seeds = {
-        item.posed.seed
-        for item in tried
-        if not _is_accident(item.outcome)
-        and not _is_right(_mistaken(mistake, item.posed), item.posed)
-    }
-    return len(seeds) >= 2
+    seeds: set[int] = set()
+    for item in tried:
+        seed = item.posed.seed
+        if seed in seeds or len(seeds) == 2 or _is_accident(item.outcome):
+            continue  # nothing is computed that is not asked for
+        if not _mistaken(mistake, item.posed)[1]:
+            seeds.add(seed)
+    return len(seeds) == 2
 
 
 def _is_accident(outcome: Outcome) -> bool:
@@ -131,60 +136,61 @@ def _is_accident(outcome: Outcome) -> bool:
     return raised is not None and raised.name not in ARITHMETIC and not is_meant(raised)
 
 
-def _mistaken(mistake: Mistake, posed: Posed) -> Answer:
-    """What a mistake makes of a case."""
+def _mistaken(mistake: Mistake, posed: Posed) -> tuple[Answer, bool]:
+    """What a mistake makes of a case, and whether a check would let that pass."""
     if mistake.answer not in posed.mistaken:
-        posed.mistaken[mistake.answer] = answer_of(mistake.answer, posed.case)
+        answer = answer_of(mistake.answer, posed.case)
+        posed.mistaken[mistake.answer] = answer, _is_right(answer, posed)
     return posed.mistaken[mistake.answer]
 
 
-@np.errstate(all="ignore")
-def equals(outcome: Outcome, answer: Answer, posed: Posed) -> bool:
+def equals(item: Tried, parts: Parts, answer: Answer) -> bool:
     """Whether an outcome has an answer's numbers, or its exception.
 
     NaN equals NaN here, and so does what is too large to be anything but a division by next to
     nothing; where NumPy and PyTorch give such numbers, Python may raise.
     """
-    if outcome.stopped:
+    raised, case = item.outcome.raised, item.posed.case
+    if item.outcome.stopped:
         return False
-    if outcome.raised:
-        if outcome.raised.name in ARITHMETIC and any(_lost(v).any() for v in answer.values):
+    if raised:
+        if raised.name in ARITHMETIC and any(_lost(v).any() for v in answer.values):
             return True
-        return outcome.raised.name.rpartition(".")[2] == answer.raises
-    if answer.raises:
+        return raised.name.rpartition(".")[2] == answer.raises
+    if answer.raises or len(parts) != len(answer.values):
         return False
-    assert outcome.returned is not None
-    one = len(posed.slots) == 1
-    parts = (outcome.returned,) if one else getattr(outcome.returned, "items", ())
-    if len(parts) != len(answer.values):
-        return False
-    tolerance, zeros = posed.case.tolerance, posed.case.exact_zeros
     return all(
-        _close(_loose_array(part, values.shape), values, tolerance, zeros)
+        _close(part, values, case.tolerance, case.exact_zeros)
         for part, values in zip(parts, answer.values, strict=True)
     )
 
 
-def _loose_array(value: Value, shape: tuple[int, ...]) -> np.ndarray | None:
-    """A value as an array, whatever its container; None if it is not numbers in such a shape."""
+def _parts(item: Tried) -> Parts:
+    """What came back, an array for each slot, whatever its container; None for what is none."""
+    returned = item.outcome.returned
+    if returned is None:
+        return ()
+    one = len(item.posed.slots) == 1
+    return tuple(map(_loose_array, (returned,) if one else getattr(returned, "items", ())))
+
+
+def _loose_array(value: Value) -> np.ndarray | None:
     match value:
-        case Array(_, dtype, found, data) if found == shape:
+        case Array(_, dtype, shape, data):
             return np.frombuffer(data, dtype).reshape(shape)
-        case Scalar(_, int() | float() as number) if not shape:
+        case Scalar(_, int() | float() as number):
             return np.asarray(number)
-        case Scalar(_, str() as text) if not shape and len(text) <= TEXT:
+        case Scalar(_, str() as text) if len(text) <= TEXT:
             return np.asarray(text)  # all are as wide as the longest
-        case Items(_, items) if shape and len(items) == shape[0]:
-            parts = [_loose_array(item, shape[1:]) for item in items]
-            if any(part is None for part in parts):
-                return None
-            return np.array(parts).reshape(shape)
+        case Items(_, items):
+            arrays = [_loose_array(item) for item in items]
+            shapes = {None if array is None else array.shape for array in arrays}
+            return np.array(arrays) if len(shapes) < 2 and None not in shapes else None
         case _:
             return None
 
 
 def _is_right(answer: Answer, posed: Posed) -> bool:
-    """Whether a check would let it pass."""
     right, zeros = posed.right, posed.case.exact_zeros
     if answer.raises or right.raises or len(answer.values) != len(right.values):
         return answer.raises == right.raises != ""
@@ -194,20 +200,25 @@ def _is_right(answer: Answer, posed: Posed) -> bool:
     )
 
 
+@np.errstate(all="ignore")
 def _close(a: np.ndarray | None, b: np.ndarray, tolerance: float, zeros: bool) -> bool:
     """Whether numbers agree; where exact zeros are asked, so do the places of 0."""
-    if a is None or a.shape != b.shape:
-        return False
+    if a is None or (a.shape != b.shape and a.size + b.size):
+        return False  # a list of no rows does not say how long they would be
+    if not a.size:
+        return True
     if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
         return a.dtype.kind == b.dtype.kind and bool((a == b).all())
     if zeros and ((a == 0) != (b == 0)).any():
         return False
-    a, b = (np.where(_lost(part), np.nan, part) for part in (a, b))
-    return bool(np.allclose(a, b, 1e-9, tolerance, equal_nan=True))
+    a, b = a.astype(float), b.astype(float)
+    lost = _lost(a)
+    near = np.abs(a - b) <= tolerance + 1e-9 * np.abs(b)
+    return bool((lost == _lost(b)).all() and (near | lost).all())
 
 
 def _lost(values: np.ndarray) -> np.ndarray:
     """Where there is no number, or one of which rounding has left nothing."""
     if values.dtype.kind not in "fiub":
         return np.zeros(values.shape, dtype=bool)
-    return ~(abs(values.astype(float)) < LOST)
+    return ~(np.abs(values) < LOST)

@@ -23,6 +23,8 @@ from attnlab.lessons.position import LESSON
 from attnlab.lessons.pytorch.exercises import normal
 from attnlab.mistakes.recipe import Tensor
 
+SHARE = 1e-5  # of a number's size, which `torch.allclose` allows if not told otherwise
+
 
 def _shuffle(rng: np.random.Generator, n: int) -> Tensor:
     """An order of n rows, n at least 5, that moves each, and is neither a shift nor undone alike.
@@ -133,6 +135,16 @@ def _within(tolerance: float) -> Callable[..., bool]:
     return lambda fn, x, perm: bool((_difference(fn, x, perm).abs() <= tolerance).all())
 
 
+def _near(fn: Any, x: Tensor, perm: Tensor, share: float, most: float) -> Tensor:
+    """Which numbers of both sides differ by at most `most` and a share of their size."""
+    return torch.isclose(fn(x[..., perm, :]), fn(x)[..., perm, :], rtol=share, atol=most)
+
+
+def _all_close(fn: Any, x: Tensor, perm: Tensor) -> bool:
+    """`torch.allclose` as it comes."""
+    return bool(_near(fn, x, perm, SHARE, 1e-8).all())
+
+
 def _added_up(power: int) -> Callable[..., bool]:
     return lambda fn, x, perm: bool(_difference(fn, x, perm).flatten().norm(power) <= 1e-6)
 
@@ -234,12 +246,12 @@ IS_EQUIVARIANT = Exercise(
         *(
             Mistake(
                 "tolerance-too-small",
-                _within(tolerance),
+                way,
                 "Differences well below 1e-6 count as differences here; without `atol`, "
                 "`torch.allclose` allows 1e-8 and a share of the numbers' size.",
                 WITHIN,
             )
-            for tolerance in (1e-7, 2e-8, 1e-9)
+            for way in (_within(1e-7), _within(2e-8), _within(1e-9), _all_close)
         ),
         *(
             Mistake(
@@ -284,11 +296,14 @@ IS_EQUIVARIANT = Exercise(
             )
             for sign in (1, -1)
         ),
-        Mistake(
-            "any-not-all",
-            lambda fn, x, perm: bool((_difference(fn, x, perm).abs() <= 1e-6).any()),
-            "One number that agrees is enough here. All of them have to.",
-            "Use `all`, not `any`.",
+        *(
+            Mistake(
+                "any-not-all",
+                lambda fn, x, perm, share=share: bool(_near(fn, x, perm, share, 1e-6).any()),
+                "One number that agrees is enough here. All of them have to.",
+                "Use `all`, not `any`.",
+            )
+            for share in (0.0, SHARE)
         ),
         Mistake(
             "always-true",
