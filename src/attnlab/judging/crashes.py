@@ -238,9 +238,10 @@ CRASHES = (
         "added».",
     ),
     Crash(
-        r"Subtraction, the `-` operator, with",
-        "Bool tensors are not subtracted, so `1 - mask` does not turn a mask round.",
-        "Write `~mask`.",
+        r"(Subtraction|Negation|numpy boolean (subtract|negative)), the `-` operator",
+        "True and False have no minus: «`-mask` does not turn|`1 - mask` and `-mask` do "
+        "not turn» a mask round, and one is not subtracted from another.",
+        "Write `~mask` for the mask turned round, and `a & ~b` for what is in a and not in b.",
     ),
     Crash(
         r"only supports boolean masks",
