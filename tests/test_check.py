@@ -108,6 +108,7 @@ RETURNED: dict[str, tuple[Function, str]] = {
     "infinity": (lambda scores: [math.inf for _ in scores], "non-finite"),
     "huge ints": (lambda scores: [10**500 for _ in scores], "non-finite"),
     "a huge int": (lambda scores: 10**5000, "wrong-type"),
+    "a million numbers": (lambda scores: [0.1] * 1_000_000, "wrong-shape"),
 }
 
 
@@ -127,6 +128,30 @@ def test_list_that_contains_itself_is_a_wrong_type() -> None:
         return weights
 
     assert slug_of(check_softmax(endless)) in ("wrong-type", "wrong-shape")
+
+
+def test_whichever_call_is_the_first_wrong_one_costs_the_points() -> None:
+    calls = 0
+
+    def turns(wrong_from: float) -> Card:
+        nonlocal calls
+        calls = 0
+
+        def later_wrong(scores: list[float]) -> list[float]:
+            nonlocal calls
+            calls += 1
+            weights = softmax(scores)
+            return weights if calls < wrong_from else [weight + 0.1 for weight in weights]
+
+        return check_softmax(later_wrong)
+
+    assert float(turns(math.inf)) == POINTS
+    for wrong_from in range(1, calls + 1):
+        card = turns(wrong_from)
+        assert slug_of(card) == ("nondeterministic" if wrong_from > 1 else "")
+        assert float(card) == 0
+        agree = next(line for line in card.verdict.lines if line.claim == "two calls agree")
+        assert agree.holds is (wrong_from == 1)
 
 
 def test_changed_input_costs_that_line_alone() -> None:
