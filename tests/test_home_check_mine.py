@@ -102,9 +102,10 @@ def test_a_real_kernel_runs_it_and_writes_no_notebook(
     course: Course, capfd: pytest.CaptureFixture[str]
 ) -> None:
     before = files_under(course.work)
-    assert main(["--course", str(course.root), "check-mine", SLUG]) == 0
+    assert main(["--course", str(course.root), "check-mine", SLUG, OTHER]) == 0
     told = capfd.readouterr()
     assert f"{SLUG}: " in told.out
+    assert f"\nNothing is written yet in {OTHER}.\n" in told.out
     assert "WARNING" not in told.err  # of a kernel's
     after = files_under(course.work)
     page = after.pop(course.checks.name).decode()

@@ -94,7 +94,7 @@ def _progress(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _check_mine(course: Course, asked: argparse.Namespace) -> int:
-    from attnlab.home.check_mine import check_all, write_page
+    from attnlab.home.check_mine import UNWRITTEN, check_all, write_page
 
     found = []
     try:
@@ -102,9 +102,12 @@ def _check_mine(course: Course, asked: argparse.Namespace) -> int:
             with_copies(course), [known(slug) for slug in asked.lesson or slugs()]
         ):
             found.append(each)
-            print(f"{each.slug}: {each.said}", flush=True)
+            if each.problem != UNWRITTEN:
+                print(f"{each.slug}: {each.said}", flush=True)
     except KeyboardInterrupt:
         print("Stopped. The page holds the lessons before.", file=sys.stderr)
+    if unwritten := [each.slug for each in found if each.problem == UNWRITTEN]:
+        print(f"Nothing is written yet in {', '.join(unwritten)}.")
     print(f"All cards are in {write_page(course, found)}")
     return 0
 
