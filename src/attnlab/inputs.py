@@ -14,6 +14,8 @@ import numpy as np
 
 Generator = np.random.Generator
 FAR = 1e4  # scores so large that e to them overflows
+SECOND = "it is called a second time, with other inputs"
+EQUAL = "all sizes are equal"
 
 
 def sizes(rng: Generator, number: int, low: int = 2, high: int = 8) -> tuple[int, ...]:
@@ -31,6 +33,11 @@ def ones_in_turn(rng: Generator, number: int) -> list[tuple[int, ...]]:
         tuple(1 if at == place else size for at, size in enumerate(sizes(rng, number)))
         for place in range(number)
     ]
+
+
+def one_size(rng: Generator, number: int) -> tuple[int, ...]:
+    """One size, so many times: what asks whether a matrix is square finds one."""
+    return sizes(rng, 1, 3) * number
 
 
 def rounded(numbers: np.ndarray) -> Any:
@@ -63,11 +70,27 @@ def near_rows(rng: Generator, m: int) -> np.ndarray:
 
 
 def tied_rows(rng: Generator, m: int) -> np.ndarray:
-    """Rows (2, m): the largest twice, and all equal. m is at least 3."""
-    rows = rng.normal(size=(2, m))
+    """Rows (4, m): the largest twice, all equal, all 0, and the largest 0. m is at least 3."""
+    rows = rng.normal(size=(4, m))
     rows[0, rng.choice(m, 2, replace=False)] = rows[0].max() + 0.5
     rows[1] = rows[1, 0]
+    rows[2] = 0.0
+    rows[3] -= rows[3].max()
     return rows
+
+
+def low_rows(rng: Generator, m: int) -> np.ndarray:
+    """Rows (3, m) below -20,000, with entries of -inf: no large number stands in for it."""
+    low = -rng.uniform(2 * FAR, 20 * FAR, (3, 1)) + rng.normal(size=(3, m))
+    return np.where(holes(rng, 3, m), low, -np.inf)
+
+
+def high_row(rng: Generator, m: int) -> np.ndarray:
+    """A row (1, m) whose smallest number is farther from 0 than its largest, which is above it."""
+    row = rng.uniform(-1.0, 0.9, (1, m))
+    one, other = rng.choice(m, 2, replace=False)
+    row[:, one], row[:, other] = -1.3, 1.0
+    return FAR * row
 
 
 def holes(rng: Generator, *shape: int) -> np.ndarray:
@@ -101,7 +124,8 @@ def opposed(rows: np.ndarray) -> np.ndarray:
 def ragged(rng: Generator, rows: list[list[float]]) -> Iterator[tuple[list[list[float]], str]]:
     """Matrices with one row of another length, and which it is.
 
-    The first, one in the middle and the last, shorter and longer.
+    The first, one in the middle and the last, shorter and longer; and two that make up for each
+    other, so that there are as many numbers as there should be.
     """
     middle = int(rng.integers(1, len(rows) - 1))
     for place, where in ((0, "first"), (middle, "middle"), (len(rows) - 1, "last")):
@@ -109,6 +133,8 @@ def ragged(rng: Generator, rows: list[list[float]]) -> Iterator[tuple[list[list[
         for row, how in ((shorter, "shorter"), (longer, "longer")):
             named = f"row {place}" if where == "middle" else f"the {where} row"
             yield [*rows[:place], row, *rows[place + 1 :]], f"{named} is {how}"
+    uneven = [rows[0], rows[1][:-1], *rows[2:-1], [*rows[-1], 0.5]]
+    yield uneven, "row 1 is shorter and the last longer"
 
 
 def qkv(
@@ -126,7 +152,7 @@ def qkv(
 
 
 def alike(rng: Generator, *leading: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same with scores in the thousands, of both signs, and much alike within each row.
+    """The same with scores down to -18,000 and up to 22,000, much alike within each row.
 
     So a mask hides any of them and leaves the rest something: whoever masks after softmax, and
     divides by what is left, is right as well.
@@ -134,7 +160,7 @@ def alike(rng: Generator, *leading: int) -> tuple[np.ndarray, np.ndarray, np.nda
     n, m, d_k, d_v = sizes(rng, 4, 3)
     along = rng.normal(size=d_k)
     along /= np.linalg.norm(along)
-    far = rng.permuted(np.linspace(-1.0, 1.0, n) * FAR + FAR / 9) / along.size**0.5
+    far = rng.permuted(np.linspace(-2.0, 2.0, n) * FAR + FAR / 5) * d_k**0.5
     q = far[:, None] * along + rng.normal(size=(*leading, n, d_k))
     k = along + rng.normal(size=(*leading, m, d_k)) * 2e-4
     return q, k, rng.normal(size=(*leading, m, d_v))

@@ -738,7 +738,7 @@ class EmptyRowsForgotten(Linears):
         return a @ v, a
 
 
-@wrong("CrossAttention", "mask-with-large-number")
+@wrong("CrossAttention", "empty-row-shared-out")
 class LowNumberAlone(Linears):
     def attend(self, q, k, v, mask):
         s = q @ k.mT / q.shape[-1] ** 0.5

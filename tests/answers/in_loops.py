@@ -333,7 +333,7 @@ SLIPS: dict[str, tuple[tuple[str, str, Parts], ...]] = {
     ),
     "empty": (
         ("empty-row-is-nan", "nan", {"cover": _bare}),
-        ("mask-with-large-number", "-1e9", {"hide": _low(-1e9), "cover": _bare}),
+        ("empty-row-shared-out", "-1e9", {"hide": _low(-1e9), "cover": _bare}),
         ("empty-row-sees-all", "all back", {"block": _some_row}),
     ),
     "causal": (

@@ -717,7 +717,7 @@ def pairs_of_different_tokens(n, d, d_k, d_v, bias=False):
     return d * (2 * d_k + d_v) + (2 * d_k + d_v) * bias, n * (n - 1)
 
 
-@wrong("count_attention", "output-projection-counted")
+@wrong("count_attention", "one-matrix-too-many")
 def w_o_too(n, d, d_k, d_v, bias=False):
     matrices = [(d, d_k), (d, d_k), (d, d_v), (d_v, d)]
     return sum(rows * columns + columns * bias for rows, columns in matrices), n * n

@@ -99,7 +99,7 @@ def means_for_sums(A, B):
     return [[statistics.fmean(map(operator.mul, row, col)) for col in zip(*B)] for row in A]
 
 
-@wrong("matmul", "shared-rows")
+@wrong("matmul", "rows-all-alike")
 def one_row_many_times(A, B):
     _fit(A, B)
     C = [[0.0] * len(B[0])] * len(A)
@@ -110,7 +110,7 @@ def one_row_many_times(A, B):
     return C
 
 
-@wrong("matmul", "shared-rows")
+@wrong("matmul", "rows-all-alike")
 def one_row_written_over(A, B):
     _fit(A, B)
     C = [[0.0] * len(B[0])] * len(A)
@@ -323,7 +323,7 @@ def refills(A):
     return [numbers[j * len(A) : (j + 1) * len(A)] for j in range(len(A[0]))]
 
 
-@wrong("transpose", "shared-rows")
+@wrong("transpose", "rows-all-alike")
 def one_row_repeated(A):
     _even(A)
     T = [[0.0] * len(A)] * len(A[0])
@@ -496,7 +496,7 @@ def plain_total_from_row_to_row(S):
     return out
 
 
-@wrong("softmax_rows", "shared-rows")
+@wrong("softmax_rows", "rows-all-alike")
 def every_row_the_last(S):
     weights = [[0.0] * len(S[0])] * len(S)
     for i, row in enumerate(S):

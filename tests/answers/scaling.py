@@ -84,7 +84,7 @@ def mean_of_absolute(d_k, n_pairs, rng):
     return float(np.abs((q * k).sum(-1)).mean())
 
 
-@wrong("score_std", "mean-not-std")
+@wrong("score_std", "no-spread")
 def mean_score(d_k, n_pairs, rng):
     q = rng.standard_normal((n_pairs, d_k))
     k = rng.standard_normal((n_pairs, d_k))

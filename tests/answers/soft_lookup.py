@@ -97,7 +97,7 @@ def not_equal_for_equal(query, keys, values):
     return output
 
 
-@wrong("hard_lookup", "identity-not-equality")
+@wrong("hard_lookup", "equal-key-not-found")
 def is_for_equals(query, keys, values):
     output = [0.0] * (len(values[0]) if values else 0)
     found = False

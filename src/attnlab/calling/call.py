@@ -105,6 +105,10 @@ class TooMuchOutput(BaseException):
     """Raised inside a learner's print; not an Exception, so that `except Exception` lets it by."""
 
 
+class SharedResult(Exception):
+    """Two calls gave back the same thing, so that the second changed what the first returned."""
+
+
 class Printed(io.TextIOBase):
     """Keeps the first of what is printed.
 
@@ -198,10 +202,26 @@ def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dic
         module = torch_calls.build(function, built_with, state, call.unfused)
         target, parameters = module, [module.get_parameter(name) for name in state]
     if call.earlier:
-        target(*map(rebuild, call.earlier))
+        return _after_another(target, call, args, kwargs)
     if call.gradient:
         return torch_calls.gradients(target, args, kwargs, parameters, call.fixed)
     return target(*args, **kwargs)
+
+
+def _after_another(
+    target: Callable[..., Any], call: Call, args: list[Any], kwargs: dict[str, Any]
+) -> Any:
+    """Make the call after an earlier one.
+
+    Raises:
+        SharedResult: it changed what the earlier one returned.
+    """
+    first = target(*map(rebuild, call.earlier))
+    before = observe(first, call.most)
+    result = target(*args, **kwargs)
+    if observe(first, call.most) != before:
+        raise SharedResult("a second call changed what the first one had returned")
+    return result
 
 
 def _refusing(call: Call) -> contextlib.AbstractContextManager[list[str]]:

@@ -202,13 +202,15 @@ def lay(thing: Any, how: str) -> Any:
     """An array or tensor laid out in another way; all else as it is.
 
     Args:
-        how: 'views' for one that is not contiguous, 'meta' for that device, '' for no change.
+        how: 'views' for one whose memory runs along its first axis first, so that no two axes can
+            be joined without a copy; 'meta' for that device, '' for no change.
     """
     shape = getattr(thing, "shape", ())
     if how == "views" and len(shape) > 1:
-        turned = thing.swapaxes(-1, -2)
-        copied = turned.contiguous() if hasattr(turned, "contiguous") else turned.copy("C")
-        return copied.swapaxes(-1, -2)
+        axes = tuple(reversed(range(len(shape))))
+        if hasattr(thing, "permute"):
+            return thing.permute(axes).contiguous().permute(axes)
+        return thing.transpose(axes).copy("C").transpose(axes)
     return thing.to("meta") if how == "meta" and hasattr(thing, "to") else thing
 
 

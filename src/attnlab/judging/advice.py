@@ -83,6 +83,12 @@ GENERAL = {
         "Look for what is made once and used again: «|an attribute set in `forward`, »a global "
         "variable, a default argument such as `cache={}`.",
     ),
+    "shared-result": (
+        "Both calls write into the same «list|array|tensor», so whoever keeps the first result "
+        "finds the second in it.",
+        "Make a new «list|array|tensor» in every call; look for one that is made outside of the "
+        "function, or for a default argument such as `out=[]`.",
+    ),
     "endless-recursion": (
         "Your function calls itself, and nothing stops it.",
         "Look for a call to itself under its own name, perhaps meant for another function.",

@@ -366,6 +366,7 @@ _RAISED = {
     "RecursionError": "endless-recursion",
     "NoGradient": "no-gradient",
     "WrongStructure": "wrong-structure",
+    "SharedResult": "shared-result",
 }
 _STOPPED = {
     "time": "it was still running when the time was up, so it was stopped: does a loop never end, "

@@ -257,13 +257,13 @@ MIX: Part = (
 RESULTS: Part = (
     wrong(
         "swapped-results",
-        "Both results are right and stand in the wrong order.",
+        "The two results stand in the wrong order.",
         "Return the output first, then the weights.",
         {"give": lambda out, at: (at.weights, out)},
     ),
     wrong(
         "scores-for-weights",
-        "The output is right. The second result holds scores, where weights belong.",
+        "The second result holds scores, where weights belong.",
         "Return what came out of softmax.",
         {"give": lambda out, at: (out, at.scores)},
         {"give": lambda out, at: (out, at.hidden)},
@@ -368,10 +368,10 @@ EMPTY_ROWS: Part = (
         {"empty": _keep},
     ),
     wrong(
-        "mask-with-large-number",
-        "A row that is all -1e9, or any other number, is as good as a row of zeros: softmax shares "
-        "it out evenly.",
-        "Use -inf, and set the weights of blocked keys to 0 afterwards.",
+        "empty-row-shared-out",
+        "A query with no key left shares its weight out evenly over the blocked ones. A row of "
+        "scores that are all the same number, be it -1e9 or 0, is to softmax a row of equals.",
+        "After softmax, set the weights of such a row to 0.",
         {"hide": _low(-1e9)},
     ),
     wrong(

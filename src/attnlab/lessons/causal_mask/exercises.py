@@ -19,14 +19,14 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import ones_in_turn, sizes
+from attnlab.inputs import EQUAL, SECOND, one_size, ones_in_turn, sizes
 from attnlab.lessons.causal_mask import LESSON
 from attnlab.lessons.pytorch.exercises import (
     IN_WEIGHING,
     REFUSED,
     ROOT,
-    SECOND,
     SHARES,
+    misfits,
     normal,
 )
 from attnlab.mistakes import in_attention, in_softmax
@@ -144,22 +144,22 @@ def _alike(rng: np.random.Generator) -> tuple[Tensor, ...]:
     scores of a row far apart, softmax would leave them nothing but zeros to divide by.
     """
     n, d, d_k, d_v = sizes(rng, 4, 3)
-    x, Wq, _, Wv = _sentence(rng, 2, n, d, d_k, d_v, std=5e-4)
+    x, Wq, _, Wv = _sentence(rng, 2, n, d, d_k, d_v, std=1e-4)
     lengths = torch.tensor([1.0, 0.5], dtype=x.dtype)[:, None, None]  # no maximum fits both
     x = x + lengths * normal(rng, d)
     Wk = Wq + normal(rng, d, d_k, std=0.05)
     scores = (x @ Wq) @ (x @ Wk).mT / d_k**0.5
-    return x * (4000.0 / scores.abs().max()).sqrt(), Wq, Wk, Wv
+    return x * (20_000.0 / scores.abs().max()).sqrt(), Wq, Wk, Wv
 
 
 def _far_below(rng: np.random.Generator) -> tuple[Tensor, ...]:
-    """The same with scores down to -4,000, where -1,000 is no low number any more."""
+    """The same with scores down to -20,000, where -10,000 is no low number any more."""
     x, Wq, Wk, Wv = _alike(rng)
     return x, Wq, -Wk, Wv
 
 
 def _far_apart(rng: np.random.Generator) -> tuple[Tensor, ...]:
-    """Scores that are thousands apart; the largest of each row is the first, which all may see."""
+    """Scores that are far apart; the largest of each row is the first, which all may see."""
     x, Wq, Wk, Wv = _alike(rng)
     x[:, 1:] /= 10
     return x * 3, Wq, Wk, Wv
@@ -173,6 +173,10 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     among = sizes(rng, 5)
     first, second = _sentence(rng, *among), _sentence(rng, *among)
     yield Case("values", second, earlier=first, note=SECOND, exact_zeros=True)
+    yield Case("values", _sentence(rng, *one_size(rng, 5)), note=EQUAL, exact_zeros=True)
+    b, d, d_k, d_v = sizes(rng, 4)
+    many = _sentence(rng, b, int(rng.integers(20, 40)), d, d_k, d_v)
+    yield Case("values", many, note="there are many tokens", exact_zeros=True)
     *others, Wv = _sentence(rng, *sizes(rng, 5))
     yield Case("gradient", (*others, Wv * 1e5), gradient=True)
     sentence, note = _sentence(rng, *sizes(rng, 5)), "x needs no gradient"
@@ -198,6 +202,9 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
             changed = [*matrices[:place], misfit, *matrices[place + 1 :]]
             note = f"{name} has a row too {how} for x"
             yield Case("refuses", (x, *changed), raises=REFUSED, note=note)
+    for wide, how in zip(misfits(x, -1), ("narrower", "wider"), strict=True):
+        note = f"x is {how} than the matrices have rows"
+        yield Case("refuses", (wide, *matrices), raises=REFUSED, note=note)
     Wq, Wk, Wv = matrices
     for wide, how in ((Wk[:, :-1], "narrower"), (torch.cat([Wk, Wk[:, :1]], -1), "wider")):
         note = f"Wk is {how} than Wq"

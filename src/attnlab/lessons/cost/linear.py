@@ -19,9 +19,9 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import ones_in_turn, sizes
+from attnlab.inputs import SECOND, ones_in_turn, sizes
 from attnlab.lessons.cost import LESSON
-from attnlab.lessons.pytorch.exercises import SECOND, normal
+from attnlab.lessons.pytorch.exercises import normal
 from attnlab.mistakes.recipe import Tensor
 
 Generator = np.random.Generator

@@ -16,10 +16,10 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import FAR, alike, ones_in_turn, qkv, sizes
+from attnlab.inputs import FAR, SECOND, alike, ones_in_turn, qkv, sizes
 from attnlab.lessons.cost import LESSON
 from attnlab.lessons.cost.tiles_mistaken import MISTAKES
-from attnlab.lessons.pytorch.exercises import REFUSED, SECOND, normal, tensors
+from attnlab.lessons.pytorch.exercises import REFUSED, normal, tensors
 from attnlab.mistakes.recipe import Tensor
 
 Generator = np.random.Generator

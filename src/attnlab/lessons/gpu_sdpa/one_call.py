@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attnlab.exercise import FLOAT32_TOLERANCE, Case, Exercise, Group, Mistake, Slot, Way, unchanged
-from attnlab.inputs import Generator, ones_in_turn, sizes
+from attnlab.inputs import SECOND, Generator, ones_in_turn, sizes
 from attnlab.lessons.gpu_sdpa import LESSON
-from attnlab.lessons.pytorch.exercises import REFUSED, SECOND, normal
+from attnlab.lessons.pytorch.exercises import REFUSED, normal
 from attnlab.mistakes.recipe import Tensor, detached
 
 HALF_TOLERANCE = 0.02  # float16 keeps three digits

@@ -20,7 +20,7 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import ones_in_turn
+from attnlab.inputs import SECOND, ones_in_turn
 from attnlab.lessons.multi_head import LESSON
 from attnlab.lessons.multi_head.in_heads import (
     HEADS,
@@ -32,7 +32,7 @@ from attnlab.lessons.multi_head.in_heads import (
     multi_head,
 )
 from attnlab.lessons.multi_head.layout import headed, into_heads, no_divisors
-from attnlab.lessons.pytorch.exercises import IN_WEIGHING, SECOND, SHARES, normal
+from attnlab.lessons.pytorch.exercises import IN_WEIGHING, SHARES, normal
 from attnlab.mistakes import in_attention, in_softmax
 from attnlab.mistakes.recipe import GIVEN, Recipe, Tensor, detached, mistakes_in, pairs_in
 from attnlab.relations import ORDER, equivariance_relation, future_relation, with_other_future

@@ -18,7 +18,20 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import alike, far_rows, holes, near_rows, ones_in_turn, qkv, sizes, tied_rows
+from attnlab.inputs import (
+    EQUAL,
+    SECOND,
+    alike,
+    far_rows,
+    holes,
+    low_rows,
+    near_rows,
+    one_size,
+    ones_in_turn,
+    qkv,
+    sizes,
+    tied_rows,
+)
 from attnlab.lessons.numpy import LESSON
 from attnlab.mistakes import in_attention, in_softmax
 from attnlab.mistakes.recipe import Part, Recipe, Variation, mistakes_in
@@ -38,14 +51,22 @@ def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
     for one in ones_in_turn(rng, 2):
         yield Case("values", (rng.normal(size=one),), note="one of the sizes is 1")
     yield Case("values", (tied_rows(rng, m),), note="some scores are equal")
+    yield Case("values", (np.zeros((n, m)),), note="all scores are 0")
+    yield Case("values", (rng.normal(size=one_size(rng, 2)),), note=EQUAL)
+    earlier, scores = rng.normal(size=(2, n, m))
+    yield Case("values", (scores,), earlier=(earlier,), note=SECOND)
     yield Case("values", (rng.normal(size=(b, n, m)),), laid="views", note="scores are a view")
     yield Case("axis", (rng.normal(size=(n, m)), 0), note="axis is 0")
     yield Case("axis", (rng.normal(size=(b, n, m)),), {"axis": 1}, note="axis is 1")
     yield Case("axis", (rng.normal(size=(b, n, m)), -3), note="axis is -3")
+    note = "axis is 1 of four"
+    yield Case("axis", (rng.normal(size=(2, b, n, m)), 1), note=note)
     yield Case("large", (near_rows(rng, m),), note="rows are near 10,000, -10,000, 0 and 5,000")
     yield Case("large", (far_rows(rng, m),), note="scores are thousands apart")
     low = rng.normal(size=(n, m)) - 1e4
     yield Case("large", (low,), note="all scores are near -10,000")
+    note = "some scores are -inf, the others far below 0"
+    yield Case("large", (low_rows(rng, m),), note=note, exact_zeros=True)
     for rows in (rng.normal(size=(3, m)), far_rows(rng, m)):
         blocked = np.where(holes(rng, 3, m), rows, -np.inf)
         yield Case("large", (blocked,), note="some scores are -inf", exact_zeros=True)
@@ -124,8 +145,15 @@ def _project_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("plain", (*pair(), None), note="b is None")
     for one in ones_in_turn(rng, 3):
         yield Case("plain", pair(among=one), note="one of the sizes is 1")
+    yield Case("plain", pair(among=one_size(rng, 3)), note=EQUAL)
+    among = sizes(rng, 3)
+    yield Case("plain", pair(among=among), earlier=pair(among=among), note=SECOND)
     X, W = pair()
     yield Case("bias", (X, W, rng.normal(size=W.shape[1])))
+    X, W = pair(among=one_size(rng, 3))
+    yield Case("bias", (X, W, rng.normal(size=W.shape[1])), note=EQUAL)
+    some = rng.permutation([0.0, *rng.normal(size=W.shape[1] - 1)])
+    yield Case("bias", (X, W, some), note="a number of b is 0")
     X, W = pair()
     yield Case("bias", (X, W), {"b": rng.normal(size=W.shape[1])})
     X, W = pair(2, among=sizes(rng, 3, 3))
@@ -139,6 +167,8 @@ def _project_cases(rng: np.random.Generator) -> Iterator[Case]:
     for args, note in (  # einsum repeats a size of 1
         ((X[0, :, :1], W), "X is one wide and W has more rows"),
         ((X[0], W[:1]), "W has one row and X is wider"),
+        ((X[0].T, W), "X is turned round"),
+        ((X[0], W.T), "W is turned round"),
     ):
         yield Case("refuses", args, raises="ValueError", note=note)
 
@@ -253,6 +283,10 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     for one in ones_in_turn(rng, 4):
         yield Case("values", qkv(rng, among=one), note="one of the sizes is 1")
     yield Case("values", qkv(rng, 2), laid="views", note="inputs are views")
+    yield Case("values", qkv(rng, among=one_size(rng, 4)), note=EQUAL)
+    among = sizes(rng, 4)
+    earlier = qkv(rng, among=among)
+    yield Case("values", qkv(rng, among=among), earlier=earlier, note=SECOND)
     q, *others = with_mask()
     q[rng.integers(len(q))] = 0.0
     note = "one query is 0, and the mask is (N, M)"
@@ -263,6 +297,17 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     q, k, v = qkv(rng, 2, 3)
     kwargs = {"mask": holes(rng, 2, 1, 1, k.shape[-2])}
     yield Case("mask", (q, k, v), kwargs, note="the mask broadcasts", exact_zeros=True)
+    q, k, v = qkv(rng, among=one_size(rng, 4))
+    mask = holes(rng, len(q), len(k))
+    yield Case("mask", (q, k, v, mask), note=EQUAL, exact_zeros=True)
+    q, k, v = qkv(rng)
+    mask = holes(rng, 1, len(k))[0]
+    yield Case("mask", (q, k, v, mask), note="the mask is (M,)", exact_zeros=True)
+    column = np.arange(len(q))[:, None] != rng.integers(len(q))
+    yield Case("blocked", (q, k, v, column), note="the mask is (N, 1)", exact_zeros=True)
+    none = np.zeros((len(q), len(k)), dtype=bool)
+    note = "no query may attend to any key"
+    yield Case("blocked", (q, k, v, none), note=note, exact_zeros=True)
     for leading in ((), (2,)):
         q, k, v, mask = with_mask(*leading)
         mask[rng.integers(len(mask))] = False
@@ -380,6 +425,10 @@ def _count_cases(rng: np.random.Generator) -> Iterator[Case]:
 
     yield Case("plain", sizes())
     yield Case("plain", sizes())
+    yield Case("plain", sizes()[:1] * 4, note=EQUAL)
+    yield Case("plain", (1, *sizes()[1:]), note="there is one token")
+    many = int(rng.integers(1000, 2000))
+    yield Case("plain", (many, *sizes()[1:]), note="there are many tokens")
     yield Case("bias", (*sizes(), True), note="bias is True")
     yield Case("bias", sizes(), {"bias": True}, note="bias is True")
 
@@ -484,11 +533,12 @@ COUNT = Exercise(
             "Add them only if `bias` is True.",
         ),
         Mistake(
-            "output-projection-counted",
+            "one-matrix-too-many",
             _count(
                 lambda n, d, k, v, bias: _parameters(d, k, v, bias) + v * d + (d if bias else 0)
             ),
-            "A fourth matrix, from d_v back to d, is counted. This block has none.",
+            "There are d · d_v too many: W_v counted twice, or a matrix from d_v back to d, which "
+            "this block has not.",
             "Add up W_q, W_k and W_v.",
         ),
         Mistake(
@@ -555,6 +605,12 @@ def _routing_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", pair(*sizes(rng, 4)))
     n, d, d_v = sizes(rng, 3)
     yield Case("values", pair(n, n, d, d_v), note="attention is self-attention")
+    yield Case("values", pair(*one_size(rng, 4)), note=EQUAL)
+    A, W_v = pair(*sizes(rng, 4))
+    A[0] *= 1e-4
+    yield Case("values", (A, W_v), note="a row of weights is small")
+    A = np.concatenate([np.zeros_like(A[:1]), A[1:]])
+    yield Case("zeros", (A, W_v), note="a row of weights is 0", exact_zeros=True)
     for one in ones_in_turn(rng, 4):
         yield Case("values", pair(*one), note="one of the sizes is 1")
     yield Case("values", pair(*sizes(rng, 4)), laid="views", note="weights and W_v are views")

@@ -9,9 +9,14 @@ import numpy as np
 
 from attnlab.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
 from attnlab.inputs import (
+    EQUAL,
+    SECOND,
     far_rows,
+    high_row,
     holes,
+    low_rows,
     near_rows,
+    one_size,
     ones_in_turn,
     opposed,
     ragged,
@@ -29,8 +34,9 @@ from attnlab.reference import attend, softmax, tensor, weights
 Matrix = Any  # nested lists from a case, (rows, columns)
 
 SHARED_ROWS = (
-    "All rows came out the same: they are one list, `[[0] * n] * m`, and each write lands in all.",
-    "Make a new list for every row: `[[0.0] * n for _ in range(m)]`.",
+    "All rows came out like the last. Either they are one list, as in `[[0] * n] * m`, and each "
+    "write lands in all; or the row's own index is not in the sum.",
+    "Make a new list for every row, `[[0.0] * n for _ in range(m)]`, and use that row's numbers.",
 )
 NOT_RESET = "Put the line that sets it to 0 inside the loop, just before the sum that it is for."
 SCALE_OF_THE_EXAMPLE: Part = (
@@ -56,6 +62,11 @@ def _matmul_cases(rng: np.random.Generator) -> Iterator[Case]:
     n, inner, m = sizes(rng, 3)
     ints = rng.integers(-4, 5, (n, inner)).tolist(), rng.integers(-4, 5, (inner, m)).tolist()
     yield Case("values", ints, note="entries are ints")
+    yield Case("values", pair(*one_size(rng, 3)), note=EQUAL)
+    earlier, (A, B) = pair(n, inner, m), pair(n, inner, m)
+    yield Case("values", (A, B), earlier=earlier, note=SECOND)
+    A = [[0.0] * inner, *A[1:]]
+    yield Case("values", (A, B), note="a row of A is 0")
     for one in ones_in_turn(rng, 3):
         yield Case("values", pair(*one), note="one of the sizes is 1")
     n, inner, m = sizes(rng, 3, 3)
@@ -157,12 +168,12 @@ MATMUL = Exercise(
             NOT_RESET,
         ),
         Mistake(
-            "shared-rows",
+            "rows-all-alike",
             lambda A, B: np.broadcast_to(_matmul(A, B).sum(0), (len(A), len(B[0]))),
             *SHARED_ROWS,
         ),
         Mistake(
-            "shared-rows",
+            "rows-all-alike",
             lambda A, B: np.broadcast_to(_matmul(A, B)[-1], (len(A), len(B[0]))),
             *SHARED_ROWS,
         ),
@@ -176,6 +187,12 @@ MATMUL = Exercise(
 def _transpose_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", (random_list(rng, *sizes(rng, 2)),))
     yield Case("values", (rng.normal(size=sizes(rng, 2)).tolist(),))
+    yield Case("values", (random_list(rng, *one_size(rng, 2)),), note="A is square")
+    n, m = sizes(rng, 2, 3)
+    earlier, A = (random_list(rng, n, m) for _ in range(2))
+    yield Case("values", (A,), earlier=(earlier,), note=SECOND)
+    yield Case("values", ([[*row, row[0]] for row in A],), note="two columns are equal")
+    yield Case("values", ([*A, A[0]],), note="two rows are equal")
     for one in ones_in_turn(rng, 2):
         yield Case("values", (random_list(rng, *one),), note="one of the sizes is 1")
     yield Case("values", (random_list(rng, 1, 1),), note="there is one number")
@@ -242,7 +259,7 @@ TRANSPOSE = Exercise(
             "Entry [i][j] of A belongs at [j][i].",
         ),
         Mistake(
-            "shared-rows",
+            "rows-all-alike",
             lambda A: np.broadcast_to(np.array(A)[:, -1], (len(A[0]), len(A))),
             *SHARED_ROWS,
         ),
@@ -266,9 +283,15 @@ def _softmax_rows_cases(rng: np.random.Generator) -> Iterator[Case]:
     for one in ones_in_turn(rng, 2):
         yield Case("values", (random_list(rng, *one),), note="one of the sizes is 1")
     yield Case("values", (rounded(tied_rows(rng, m)),), note="some scores are equal")
+    yield Case("values", (random_list(rng, *one_size(rng, 2)),), note=EQUAL)
+    earlier, S = (random_list(rng, n, m) for _ in range(2))
+    yield Case("values", (S,), earlier=(earlier,), note=SECOND)
     note = "rows are near 10,000, -10,000, 0 and 5,000"
     yield Case("large", (rounded(near_rows(rng, n)),), note=note)
     yield Case("large", (rounded(far_rows(rng, m)),), note="scores are thousands apart")
+    yield Case("large", (rounded(high_row(rng, m)),), note="the smallest is the farthest from 0")
+    note = "some scores are -inf, the others far below 0"
+    yield Case("large", (rounded(low_rows(rng, m)),), note=note, exact_zeros=True)
     low = [[score - 1e4 for score in row] for row in random_list(rng, n, m)]
     yield Case("large", (low,), note="all rows are near -10,000")
     for group, rows in (("large", far_rows(rng, m)), ("blocked", rng.normal(size=(3, m)))):
@@ -318,7 +341,7 @@ SOFTMAX_ROWS = Exercise(
             "start again.",
             NOT_RESET,
         ),
-        Mistake("shared-rows", lambda S: softmax([S[-1]] * len(S)), *SHARED_ROWS),
+        Mistake("rows-all-alike", lambda S: softmax([S[-1]] * len(S)), *SHARED_ROWS),
     ),
     properties=(
         Property("weights are numbers, none below 0", lambda args, w: bool((w >= 0).all())),
@@ -337,6 +360,8 @@ def _weights_cases(rng: np.random.Generator) -> Iterator[Case]:
     n, m, d_k = sizes(rng, 3)
     yield Case("values", pair(n, m, d_k))
     yield Case("values", pair(*sizes(rng, 3)))
+    yield Case("values", pair(*one_size(rng, 3)), note=EQUAL)
+    yield Case("values", pair(n, m, d_k), earlier=pair(n, m, d_k), note=SECOND)
     for one in ones_in_turn(rng, 3):
         yield Case("values", pair(*one), note="one of the sizes is 1")
     n, m, d_k = sizes(rng, 3, 4)
@@ -405,6 +430,10 @@ def _self_cases(rng: np.random.Generator) -> Iterator[Case]:
     some = sizes(rng, 4, 3)
     yield Case("values", tuple(sentence(*some)))
     yield Case("values", tuple(sentence(*sizes(rng, 4))))
+    yield Case("values", tuple(sentence(*one_size(rng, 4))), note=EQUAL)
+    earlier, (X, *matrices) = tuple(sentence(*some)), sentence(*some)
+    yield Case("values", (X, *matrices), earlier=earlier, note=SECOND)
+    yield Case("values", ([*X, list(X[0])], *matrices), note="two tokens are equal")
     single, *others = ones_in_turn(rng, 4)
     yield Case("single", tuple(sentence(*single)), note="there is one token")
     for one in others:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import alike, holes, ones_in_turn, qkv, sizes
+from attnlab.inputs import EQUAL, SECOND, alike, holes, one_size, ones_in_turn, qkv, sizes
 from attnlab.lessons.pytorch import LESSON
 from attnlab.mistakes import in_attention, in_softmax
 from attnlab.mistakes.recipe import (
@@ -35,7 +36,6 @@ from attnlab.mistakes.recipe import (
 )
 from attnlab.relations import ORDER, equivariance_relation, same
 
-SECOND = "it is called a second time, with other inputs"
 REFUSED = "ValueError or RuntimeError"  # PyTorch's own error names both shapes
 
 
@@ -47,6 +47,12 @@ def tensors(*arrays: np.ndarray) -> tuple[Tensor, ...]:
 def normal(rng: np.random.Generator, *shape: int, std: float = 1.0) -> Tensor:
     """Standard normal float64 numbers."""
     return torch.from_numpy(rng.normal(0, std, shape))
+
+
+def misfits(part: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+    """The same with one entry fewer along an axis, and with one more."""
+    one = part.narrow(axis, 0, 1)
+    return part.narrow(axis, 1, part.shape[axis] - 1), torch.cat([part, one], axis)
 
 
 def sdpa(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -123,6 +129,9 @@ def _function_cases(rng: np.random.Generator) -> Iterator[Case]:
     among = sizes(rng, 4)
     first, second = _qkv(rng, 2, among=among), _qkv(rng, 2, among=among)
     yield Case("values", second, earlier=first, note=SECOND)
+    yield Case("values", _qkv(rng, 2, among=one_size(rng, 4)), note=EQUAL)
+    *args, mask = _with_mask(rng, 2, of=partial(qkv, among=one_size(rng, 4)))
+    yield Case("bool mask", (*args, mask), note=EQUAL, exact_zeros=True)
     some = _with_mask(rng, 2)
     some[0][:, rng.integers(some[0].shape[1])] = 0.0
     yield Case("bool mask", some, note="one query is 0", exact_zeros=True)
@@ -146,6 +155,10 @@ def _function_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("hidden", _with_mask(rng, 2, of=alike), note=note, exact_zeros=True)
     for kind in ("bool", "float"):
         *inputs, mask = _with_mask(rng, 2)
+        none = torch.zeros_like(mask)
+        used = none if kind == "bool" else as_float(none)
+        note = f"no query may attend to any key, by a {kind} mask"
+        yield Case(f"blocked by {kind}", (*inputs, used), note=note, exact_zeros=True)
         mask[rng.integers(len(mask))] = False
         used = mask if kind == "bool" else as_float(mask)
         note = f"one query may attend to no key, by a {kind} mask"
@@ -169,7 +182,18 @@ def _function_cases(rng: np.random.Generator) -> Iterator[Case]:
     q, k, v = qkv(rng, 2)
     note = "values are in the hundred thousands"
     yield Case("float32", tensors(q, k, v * 1e5), note=note)
-    yield Case("views", _qkv(rng, 2), laid="views", note="inputs are not contiguous")
+    for leading in ((2,), (2, 3)):
+        yield Case("views", _qkv(rng, *leading), laid="views", note="inputs are not contiguous")
+    given = _qkv(rng, 2, among=sizes(rng, 4, 3))
+    for place, axis, what, ways in (
+        (0, -1, "q is {} than k", ("narrower", "wider")),
+        (1, -1, "k is {} than q", ("narrower", "wider")),
+        (1, -2, "there are {} keys than values", ("fewer", "more")),
+        (2, -2, "there are {} values than keys", ("fewer", "more")),
+    ):
+        for changed, how in zip(misfits(given[place], axis), ways, strict=True):
+            wrong_one = (*given[:place], changed, *given[place + 1 :])
+            yield Case("refuses", wrong_one, raises=REFUSED, note=what.format(how))
 
 
 def _function(recipe: Recipe) -> Callable[..., Any]:
@@ -256,7 +280,8 @@ FUNCTION = Exercise(
             0.0625,
         ),
         Group("views", "takes inputs that are not contiguous", 0.0625),
-        unchanged(0.25),
+        Group("refuses", "raises an error when widths or numbers do not fit", 0.125),
+        unchanged(0.125),
     ),
     cases=_function_cases,
     oracle=lambda q, k, v, attn_mask=None: sdpa(q, k, v, attn_mask),
@@ -393,6 +418,14 @@ def _module_cases(rng: np.random.Generator) -> Iterator[Case]:
         x, given, state = layer(among=one)
         yield Case("single", (x,), sizes=given, state=state, note="one of the sizes is 1")
     x, given, state = layer()
+    note = "x is not contiguous"
+    yield Case("single", (x,), sizes=given, state=state, laid="views", note=note)
+    for changed, how in zip(misfits(x, -1), ("narrower", "wider"), strict=True):
+        built: dict[str, Any] = {"sizes": given, "state": state, "raises": REFUSED}
+        yield Case("refuses", (changed,), note=f"x is {how} than d", **built)
+    x, given, state = layer(among=one_size(rng, 5))
+    yield Case("values", (x,), sizes=given, state=state, note=EQUAL)
+    x, given, state = layer()
     single = {name: part.float() for name, part in state.items()}
     note = "the module and x are float32"
     yield Case(
@@ -441,8 +474,13 @@ MODULE = Exercise(
         Group("values", "equals F.scaled_dot_product_attention with the same weights", 1.5, True),
         Group("bias", "has biases when bias=True, and adds them", 0.5),
         Group("gradient", "passes the right gradients to x and to all three matrices", 0.5),
-        Group("single", "works for one token, for sizes of 1, and in float32", 0.25),
-        unchanged(0.25),
+        Group(
+            "single",
+            "works for one token, sizes of 1, float32 and strided inputs",
+            0.25,
+        ),
+        Group("refuses", "raises an error when x is of another width", 0.125),
+        unchanged(0.125),
     ),
     cases=_module_cases,
     oracle=lambda state, x: sdpa(*_project(state, x)),

@@ -181,10 +181,11 @@ SCORE_STD = Exercise(
             "Use `std`.",
         ),
         Mistake(
-            "mean-not-std",
+            "no-spread",
             lambda d_k, n_pairs, rng: 0.0,
-            "This is the mean of the scores, which is near 0 whatever d_k is.",
-            "Use `std`.",
+            "This is 0, or nearly, whatever d_k is: so is the mean of the scores, and so is the "
+            "spread of one number, if all products were added up to one.",
+            "Sum over the last axis alone, `axis=-1`, and take `std` of the n_pairs scores.",
         ),
     ),
     relations=(
@@ -199,7 +200,7 @@ SCORE_STD = Exercise(
             "Draw both queries and keys from `rng`, and return the standard deviation you measure.",
         ),
         Relation(
-            "the number of pairs is n_pairs",
+            "n_pairs makes a difference",
             _two_sizes,
             lambda few, many: bool(few[0] != many[0]),
             0.25,
@@ -222,6 +223,10 @@ def _jacobian_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", (np.full(some, 1 / some),), note="all weights are equal")
     hard = one_hot(tensor(rng.normal(size=some))).numpy()
     yield Case("hard", (hard,), note="p is one-hot", exact_zeros=True)
+    for rest in (rng.uniform(0.1, 0.25), rng.uniform(0.01, 0.1), 10 ** rng.uniform(-5.0, -2.0)):
+        p = rest * softmax(rng.normal(size=more))
+        p[rng.integers(more)] += 1 - rest
+        yield Case("hard", (p,), note=f"one weight is {p.max():.5f}")
     yield Case("hard", (softmax(rng.normal(0, 30, more)),), note="p is almost one-hot")
 
 
@@ -301,8 +306,8 @@ JACOBIAN = Exercise(
         Mistake(
             "elementwise-product",
             lambda p: np.diag(p) - p * p,
-            "p * p is the vector of squares, and NumPy subtracted it from every row.",
-            "Use `np.outer(p, p)`, or `p[:, None] * p`.",
+            "The vector of the squares p_i² is subtracted from every row, where a matrix belongs.",
+            "Subtract the whole matrix p pᵀ, `np.outer(p, p)`: entry (i, j) is p_i p_j.",
         ),
         Mistake(
             "rows-minus-columns",
@@ -364,6 +369,9 @@ def _entropy_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", (weights,), laid="views", note="p is a view")
     yield Case("axis", (softmax(rng.normal(size=(n, m)), 0), 0), note="axis is 0")
     yield Case("axis", (softmax(rng.normal(size=(b, n, m)), 1),), {"axis": 1}, note="axis is 1")
+    for axis in (-2, -3):
+        p = softmax(rng.normal(size=(b, n, m)), axis)
+        yield Case("axis", (p, axis), note=f"axis is {axis}")
     some = softmax(np.where(holes(rng, n, m), rng.normal(size=(n, m)), -np.inf))
     some[0] = one_hot(tensor(rng.normal(size=m))).numpy()
     yield Case("zeros", (some,), note="some weights are exactly 0")
@@ -470,7 +478,8 @@ ENTROPY = Exercise(
             "zero-log-zero",
             _of(lambda p, axis: -(p * np.log(p)).sum(axis)),
             "0 · log 0 is 0 · (−inf), which NumPy makes NaN. Its limit, as p goes to 0, is 0.",
-            "Take the logarithm only where p is positive: `np.where`, or `np.log(..., where=…)`.",
+            "Put 1 where p is 0 before the logarithm, whose value there is 0: "
+            "`np.log(np.where(p > 0, p, 1))`.",
         ),
         Mistake(
             "zeros-clipped",
@@ -481,7 +490,9 @@ ENTROPY = Exercise(
             "Leave p as it is, and count 0 · log 0 as 0.",
         ),
     ),
-    properties=(Property("entropy is never negative", lambda args, h: bool((h >= -1e-9).all())),),
+    properties=(
+        Property("entropy is a number, none below 0", lambda args, h: bool((h >= -1e-9).all())),
+    ),
 )
 
 

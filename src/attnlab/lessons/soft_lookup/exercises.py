@@ -10,9 +10,13 @@ import numpy as np
 
 from attnlab.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
 from attnlab.inputs import (
+    EQUAL,
+    SECOND,
     far_rows,
     holes,
+    low_rows,
     near_rows,
+    one_size,
     ones_in_turn,
     ragged,
     random_list,
@@ -55,9 +59,34 @@ def _hard_cases(rng: np.random.Generator) -> Iterator[Case]:
     )
     yield Case("match", (words[0], words[:1], random_list(rng, 1, d_v)), note="there is one key")
     yield Case("match", (words[1], words[:m], random_list(rng, m, 1)), note="values are one wide")
+    word = words[0]
+    alike: list[tuple[Any, list[Any], str]] = [
+        (word, [f"{word}s", word.upper(), word], "other keys are like it"),
+        (0.5, [0.5 + 1e-9, 0.5, 1.0], "another key is close to it"),
+        (1, ["1", 2, 1.0], "the query is an int and its key a float"),
+        (
+            vectors[0],
+            [[*vectors[0], 1.0], list(vectors[0]), vectors[1]],
+            "one key is a longer list",
+        ),
+        (0, [3, 0, 5], "the query is 0"),
+        ("", ["a", "", "b"], "the query is ''"),
+    ]
+    for query, keys, note in alike:
+        yield Case("match", (query, keys, random_list(rng, len(keys), d_v)), note=note)
+    some = random_list(rng, m, d_v)
+    some[1][int(rng.integers(d_v))] = 0.0
+    yield Case("match", (words[1], words[:m], some), note="one number of the value is 0")
+    first, second = (random_list(rng, m, d_v) for _ in range(2))
+    earlier = words[1], words[:m], first
+    yield Case("match", (words[0], words[:m], second), earlier=earlier, note=SECOND)
     twice = [*words[:m], words[1]]
     args = words[1], twice, random_list(rng, m + 1, d_v)
     yield Case("several", args, note="two keys match, one of them the last")
+    args = words[1], [words[1], *twice], random_list(rng, m + 2, d_v)
+    yield Case("several", args, note="three keys match")
+    some = random_list(rng, m + 1, d_v)
+    yield Case("several", (words[1], twice, [*some[:-1], some[1]]), note="their values are equal")
     note = "the value that belongs to the key is all 0"
     some = random_list(rng, m, d_v)
     some[1] = [0.0] * d_v
@@ -162,11 +191,12 @@ HARD_LOOKUP = Exercise(
             "Turn the test round: `==`, not `!=`.",
         ),
         Mistake(
-            "identity-not-equality",
+            "equal-key-not-found",
             lambda query, keys, values: _at(values, _first_identical(query, keys)),
-            "`is` asks whether two names stand for one object. Two lists with the same entries are "
-            "equal and still two lists.",
-            "Compare with `==`.",
+            "A key that equals the query is not taken for a match if it is a list. Two lists with "
+            "the same entries are equal, and are still two things to `is`; and no list equals a "
+            "tuple, or stands in itself.",
+            "Compare each key with the query as they are given, by `==`.",
         ),
         Mistake(
             "zero-taken-for-no-match",
@@ -199,13 +229,18 @@ def _softmax_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", (rng.normal(0, 3, more).tolist(),), note="scores have all their digits")
     yield Case("values", (rng.permutation([0, 1, 3]).tolist(),), note="scores are ints")
     yield Case("values", (random_list(rng, 1),), note="there is one score")
-    twice, equal = rounded(tied_rows(rng, some))
-    yield Case("values", (twice,), note="two scores are the largest")
-    yield Case("values", (equal,), note="all scores are equal")
+    notes = "two scores are the largest", "all scores are equal", "all are 0", "the largest is 0"
+    for row, note in zip(rounded(tied_rows(rng, some)), notes, strict=True):
+        yield Case("values", (row,), note=note)
+    earlier, row = random_list(rng, 2, more)
+    yield Case("values", (row,), earlier=(earlier,), note=SECOND)
     for row in rounded(near_rows(rng, more)):
         yield Case("large", (row,), note=f"scores are near {round(row[0], -3):,.0f}")
     for row in rounded(far_rows(rng, some)):
         yield Case("large", (row,), note="scores are thousands apart")
+    for row in rounded(low_rows(rng, some)):
+        note = "some scores are -inf, the others far below 0"
+        yield Case("large", (row,), note=note, exact_zeros=True)
     for group, rows in (("large", far_rows(rng, some)), ("blocked", rng.normal(size=(3, some)))):
         for row in rounded(np.where(holes(rng, 3, some), rows, -np.inf)):
             yield Case(group, (row,), note="some scores are -inf", exact_zeros=True)
@@ -257,6 +292,12 @@ def _soft_cases(rng: np.random.Generator) -> Iterator[Case]:
     m, d_k, d_v = sizes(rng, 3, 3)
     yield Case("values", desk(m, d_k, d_v))
     yield Case("values", desk(*sizes(rng, 3)))
+    yield Case("values", desk(*one_size(rng, 3)), note=EQUAL)
+    query, keys, values = desk(m, d_k, d_v)
+    alike = [keys[0], list(keys[0]), *keys[2:]]
+    yield Case("values", (query, alike, values), note="two keys are equal")
+    yield Case("values", ([0.0] * d_k, keys, values), note="the query is all 0")
+    yield Case("values", desk(m, d_k, d_v), earlier=(query, keys, values), note=SECOND)
     for one in ones_in_turn(rng, 3):
         yield Case("values", desk(*one), note="one of the sizes is 1")
     yield Case("temperature", (*desk(m, d_k, d_v), 0.5), note="temperature is 0.5")
