@@ -85,6 +85,13 @@ def mean_of_absolute(d_k, n_pairs, rng):
 
 
 @wrong("score_std", "no-spread")
+def all_products_in_one_sum(d_k, n_pairs, rng):
+    q = rng.standard_normal((n_pairs, d_k))
+    k = rng.standard_normal((n_pairs, d_k))
+    return float((q * k).sum().std())
+
+
+@wrong("score_std", "no-spread")
 def mean_score(d_k, n_pairs, rng):
     q = rng.standard_normal((n_pairs, d_k))
     k = rng.standard_normal((n_pairs, d_k))
@@ -106,8 +113,8 @@ def own_fixed_seed(d_k, n_pairs, rng):
 
 @wrong("score_std", "pairs-ignored")
 def always_as_many_pairs(d_k, n_pairs, rng):
-    q = rng.standard_normal((20_000, d_k))
-    k = rng.standard_normal((20_000, d_k))
+    q = rng.standard_normal((100_000, d_k))
+    k = rng.standard_normal((100_000, d_k))
     return float((q * k).sum(-1).std())
 
 
