@@ -35,7 +35,8 @@ def build(
         state: parameters by name, 'W_q.weight'.
         unfused: refuse PyTorch's own attention in it.
     Raises:
-        WrongStructure: it is no nn.Module, or a parameter does not exist or does not fit.
+        WrongStructure: it is no nn.Module, or a parameter does not exist, does not fit or is
+            another one as well.
     """
     module = module_class(*sizes)
     if not isinstance(module, torch.nn.Module):
@@ -44,7 +45,9 @@ def build(
         refuse_in(module)
     dtypes = {tensor.dtype for tensor in state.values()}
     module = module.to(dtypes.pop()) if len(dtypes) == 1 else module
-    parameters = dict(module.named_parameters())
+    # One that stands under several names is listed under each, and meant once.
+    parameters = dict(module.named_parameters(remove_duplicate=False))
+    meant: dict[int, str] = {}
     for name, tensor in state.items():
         if name not in parameters:
             has = ", ".join(parameters) or "none"
@@ -54,9 +57,12 @@ def build(
                 f"{name} should have shape {tuple(tensor.shape)} and has "
                 f"{tuple(parameters[name].shape)}"
             )
+        other = meant.setdefault(id(parameters[name]), name)
+        if other != name:
+            raise WrongStructure(f"{other} and {name} are one parameter under two names")
         with torch.no_grad():
             parameters[name].copy_(tensor)
-    surplus = [name for name in parameters if name not in state]
+    surplus = [name for name, parameter in parameters.items() if id(parameter) not in meant]
     if surplus:
         raise WrongStructure(f"the module has parameters it should not have: {', '.join(surplus)}")
     return module

@@ -42,10 +42,10 @@ GENERAL = {
         "Use `raise` with the error that the docstring names.",
     ),
     "stumbled": (
-        "Nothing in the function asks whether this can be answered at all: it went on, and Python "
-        "stopped further down with an error of its own.",
-        "Test for this case in the first lines of the function and `raise` the error that the "
-        "docstring names.",
+        "This case is to be refused, and when Python stopped at that line, with an error of its "
+        "own, no `raise` or `assert` had refused it.",
+        "Let a test for this case, and a `raise` of the error that the docstring names, come "
+        "before that line. If they are that line, mend what stops there.",
     ),
     "wrong-shape": (
         "A size or an axis is not where the signature puts it.",
@@ -55,14 +55,16 @@ GENERAL = {
     "wrong-dtype": (
         "The values may be right, but they are stored as another kind of number than the signature "
         "promises: a mask is bool, and a result keeps the dtype of what it was made from.",
-        "End a mask with «a comparison|`.bool()` or a comparison»; elsewhere look for "
+        "Let a mask come from a comparison«|, or use `.bool()`», before any `~`: of whole numbers "
+        "`~` makes −1 and −2, which both count as True. Elsewhere look for "
         "«an array|a tensor» made with a dtype of its own, for `//`, and for "
         "«`.astype(…)`|`.float()`».",
     ),
     "wrong-device": (
-        "A tensor is made on the CPU unless told otherwise, wherever the inputs are.",
+        "A tensor is made on the CPU unless told otherwise, wherever the inputs are, and stays "
+        "where it was made: one that is kept for later calls stays on the first call's device.",
         "Give `torch.ones`, `torch.arange` and the like a `device=`: the one that is asked for, or "
-        "an input's own, `x.device`.",
+        "an input's own, `x.device`. Keep none of one device for another.",
     ),
     "non-finite": (
         "inf − inf, 0 · inf and 0 / 0 all give NaN, and NaN spreads to everything it touches.",
@@ -95,13 +97,16 @@ GENERAL = {
     "changed-in-place": (
         "The numbers came back, and the gradients could not: autograd needs a tensor as it "
         "was, and it was changed in place.",
-        "Look for `x /= …`, `x += …`, `x[…] = …` and `x.mul_(…)`, and make a new tensor instead.",
+        "Look for `x /= …`, `x += …`, `x[…] = …` and methods that end in `_`, as `x.mul_(…)` does, "
+        "and make a new tensor instead.",
     ),
     "wrong-structure": (
-        "The check loads weights into your module, whose parameters have to be those that the "
-        "exercise asks for. A plain tensor is none, and nor is one that is made in `forward`.",
-        "Make them in `__init__`, by `nn.Parameter` or a layer; print "
-        "`list(module.named_parameters())` and compare.",
+        "The check loads weights into your module, an `nn.Module`, whose parameters have to be "
+        "those that the exercise asks for, by name, shape and number. A plain tensor is none, and "
+        "nor is one that is made in `forward`.",
+        "Print `{name: p.shape for name, p in module.named_parameters()}` and compare it with the "
+        "exercise's text, letter by letter. A layer `self.W = nn.Linear(n, m)` makes `W.weight`, "
+        "(m, n), and `W.bias` unless `bias=False`.",
     ),
     "banned-call": (
         "The exercise is to write what that call does. It is what your answer is checked against.",
@@ -117,8 +122,9 @@ GENERAL = {
         "Print what `{0}` is called with for these inputs, and compare it with what it asks for.",
     ),
     "no-way-back": (
-        "The numbers came back. PyTorch then asked for gradients, and that stopped.",
-        "Build the answer from tensors alone, each made from the ones before it, none changed.",
+        "The numbers came back. PyTorch was then asked for the gradients, and that stopped.",
+        "Build the answer from tensors alone, each made from the ones before it, none changed. "
+        "Leave `requires_grad` of parameters as it is, and `.backward()` to the one who calls.",
     ),
     "raised": (
         "Python could not go on from there.",

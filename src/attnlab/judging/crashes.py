@@ -3,7 +3,8 @@
 Of «lists|arrays|tensors» the words of the lesson are said: see `advice.spoken`.
 
 The first line of the table that fits is said. It fits if its pattern is found in what was raised,
-`TypeError: 'float' object is not iterable`, and its `line` in the line of code that raised it.
+`TypeError: 'float' object is not iterable`, and its `line` in the line of code that raised it. In
+`line`, too, {0} is the pattern's first group.
 """
 
 from __future__ import annotations
@@ -36,7 +37,14 @@ _SHAPES = "Print the shapes of what stands in that line, and compare them with t
 _TOO_DEEP = (
     "It is a single number here, and the line takes it for a list, one level deeper than there is."
 )
-_DTYPES = "Numbers of two precisions meet, float32 and float64."
+_DTYPES = (
+    "Numbers of two dtypes meet: two precisions, float32 and float64, or whole numbers and floats."
+)
+_FUNCTION = r"(?:builtin_function_or_method|function|method)"
+_ONE_OF_A_TENSORS = (
+    r"(?:m?[TH]|shape|dtype|device|ndim|dim|size|view|reshape|transpose|swapaxes|permute|unsqueeze"
+    r"|matmul|sum|mean|softmax|masked_fill)"
+)
 
 CRASHES = (
     # memory
@@ -49,9 +57,17 @@ CRASHES = (
     # names and calls
     Crash(
         r"UnboundLocalError: .*variable '(\w+)'",
+        "`{0}` is given a value in this function, so in all of it `{0}` is that variable, and a "
+        "function of that name from outside is out of reach.",
+        "Give the variable another name, as in `largest = max(scores)`; a `def {0}` inside this "
+        "function has to stand above that line.",
+        line=r"(?<![\w.]){0}\(",
+    ),
+    Crash(
+        r"UnboundLocalError: .*variable '(\w+)'",
         "`{0}` has no value yet where that line reads it. It gets one further down, or in a branch "
         "or loop that did not run; `{0} += …` needs one to begin with.",
-        "Give `{0}` a value before the `if` or the loop.",
+        "Give `{0}` a value before that line; where an `if` or a loop gives it, before that.",
     ),
     Crash(
         r"^NameError: name '(\w+)'",
@@ -60,15 +76,28 @@ CRASHES = (
         "Run the cell that defines `{0}`, or look for a slip of the pen.",
     ),
     Crash(
-        r"TypeError: '(\w+)' object is not callable",
-        "The name before the `(…)` stands for a value of type {0}, not for a function: either a "
-        "name such as `sum` or `max` was used for a variable, or `[…]` was meant.",
-        "Give the variable another name, or write square brackets.",
+        r"TypeError: '(Tensor|Parameter|numpy\.ndarray)' object is not callable",
+        "A {0} stands before the `(…)`, and that is no function. A matrix is not called, it is "
+        "multiplied by«|; only a layer, such as `nn.Linear`, is called».",
+        "Write `x @ W_q` for a matrix«|, `self.W_q(x)` for a layer», `x[i]` for an entry, and `.T` "
+        "without brackets. A variable that has a function's name needs another.",
     ),
     Crash(
-        r"TypeError: '(?:builtin_)?function(?:_or_method)?' object is not subscriptable",
+        r"TypeError: '(?!NoneType)([\w.]+)' object is not callable",
+        "What stands before the `(…)` is of type {0}, which is no function.",
+        "Write `[…]` to index, as in «`row[-1]`|`x.shape[-1]`|`x.shape[-1]`», and `*` to multiply; "
+        "where a variable has the name of a function, such as `sum`, give it another.",
+    ),
+    Crash(
+        rf"TypeError: '{_FUNCTION}' object is not subscriptable",
         "A function is called with round brackets, and square ones stand there.",
         "Write `f(x)` for `f[x]`.",
+    ),
+    Crash(
+        rf"'{_FUNCTION}' (object|and)|(and|type|unary .:) '{_FUNCTION}'|\bnot {_FUNCTION}\b"
+        rf"|got \([^)]*\b{_FUNCTION}\b|of type {_FUNCTION}\b",
+        "A function itself stands there, where what it gives is needed: it was not called.",
+        "Call it with its arguments, as in `causal_mask(n)` for `causal_mask`.",
     ),
     Crash(
         r"cannot assign (?:module|parameter)s? before Module",
@@ -76,21 +105,65 @@ CRASHES = (
         "Make `super().__init__()` the first line of your `__init__`.",
     ),
     Crash(
-        r"missing the required \"forward\"",
-        "A module is called through its method `forward`, and there is none of that name in it.",
-        "Look at the name and the indentation of `forward`.",
+        r"cannot assign '.*' as (child module|parameter|buffer) '(\w+)'",
+        "`self.{1}` stands for a {0} of the module, and what is not one cannot be put there.",
+        "Give what is computed a name of its own, without `self`, as in `q = self.W_q(x)`; a first "
+        "value is put into `nn.Parameter(…)`.",
     ),
     Crash(
-        r"TypeError: (?:\w+\.)*(\w+)\(\) (missing \d|takes .*positional|got an unexpected)",
-        "`{0}` was called with other arguments than it is written to take.",
-        "Compare the line that defines `{0}` with the one that calls it; the exercise's signature "
-        "has to stay as it is given.",
+        r"'(\w+)' object has no attribute 'detach'",
+        "`nn.Parameter` takes one tensor, the parameter's first value, and this is of type {0}.",
+        "Make the tensor first: `nn.Parameter(torch.randn(d, d_k))`.",
+        line=r"\bParameter\(",
+    ),
+    Crash(
+        rf"'Linear' object (?!has no)|'Linear' object has no attribute '{_ONE_OF_A_TENSORS}'"
+        r"|(operand|supported).*'Linear'|\bnot Linear\b|got \([^)]*\bLinear\b",
+        "A layer stands there as if it were a matrix. It is called, and multiplies by its own.",
+        "Write `self.W_q(x)`. Where you need the matrix, it is `self.W_q.weight`.",
+    ),
+    Crash(
+        r"missing the required \"forward\"",
+        "PyTorch looked for a method `forward` and found none: in the class of what is called, or, "
+        "with `super().forward` and the like, in the class named there.",
+        "Look at the name and the indentation of `forward`. A ModuleList has none: its layers are "
+        "called one by one.",
+    ),
+    Crash(
+        r"(?:unexpected keyword argument |TypeError: )'(dim|keepdim|axis|keepdims)'",
+        "That function knows no `{0}`. «Python's own know none, NumPy's|NumPy's|NumPy's» say "
+        "`axis` and `keepdims`«|, PyTorch's `dim` and `keepdim`», and only where they go along "
+        "an axis.",
+        "Write the name that the function has, or leave it out where it works number by number. A "
+        "function of yours has the names that its `def` gives.",
+    ),
+    Crash(
+        r"\(\) missing \d required positional arguments?: \"dim",
+        "That function has to be told which axis, or which two, and here it is not, or not all.",
+        "Say it: `torch.softmax(x, dim=-1)`, `x.unsqueeze(-1)`, `x.transpose(-1, -2)`.",
+    ),
+    Crash(
+        r"__init__\(\) takes 1 positional argument",
+        "The `__init__` of the class that yours is built on takes no sizes: that of `nn.Module` "
+        "takes nothing.",
+        "Write `super().__init__()`, and give the sizes to the layers that you make.",
+        line=r"super\(.*\)\.__init__\(",
+    ),
+    Crash(
+        # None stands where a tensor belongs: said below
+        r"TypeError: (?:[\w.]*<locals>\.)?([\w.]+)\(\) (?:missing \d|takes .*positional"
+        r"|got an unexpected|got multiple|received an invalid (?!.* got \([^)]*\bNoneType))",
+        "`{0}` cannot take the arguments that it gets there: one is missing or too many, or has "
+        "another name or another type.",
+        "Print the type of each, and compare with what `{0}` takes. For a library's function "
+        "`help` tells; for yours its `def` does, and an exercise's signature stays as it is given.",
     ),
     # None
     Crash(
-        r"'NoneType'",
-        "Something in that line is None: an optional argument that was not given, what a function "
-        "without a `return` gives, or a method that changes a list in place, as `append` does.",
+        r"'NoneType'|\bnot NoneType|got \([^)]*\bNoneType",
+        "Something in that line is None. A name may have been set to None; so is an optional "
+        "argument that was not given, what a function without a `return` gives, and what a method "
+        "gives that changes a list in place, as `append` does.",
         "Print each name of that line, and look for the one that is None. Where it is an argument, "
         "ask first: `if mask is not None`.",
     ),
@@ -102,7 +175,7 @@ CRASHES = (
         "Keep the keys in their list, go through them, and compare with `==`.",
     ),
     Crash(
-        r"KeyError",
+        r"^KeyError",
         "A dict was asked for a key that it does not hold.",
         "Print the key and the dict's keys; between keys that are lists, compare with `==`.",
     ),
@@ -128,9 +201,10 @@ CRASHES = (
         "Go through the list: `[x - largest for x in scores]`.",
     ),
     Crash(
-        r"can only concatenate list",
-        "`+` joins two lists, and here one side is no list.",
-        "Add number by number, or use `append`.",
+        r"can only concatenate (list|str|tuple)",
+        "`+` joins a {0} to a {0}, and here one side is none.",
+        "Add numbers one by one; a list grows by `append`; a value goes into a text by "
+        '`f"no key {{key}}"`.',
     ),
     Crash(
         r"list indices must be integers or slices, not tuple",
@@ -138,7 +212,7 @@ CRASHES = (
         "Write `A[i][j]`.",
     ),
     Crash(
-        r"list indices must be integers or slices, not (\w+)",
+        r"list indices must be integers or slices, not ([\w.]+)",
         "A place in a list is a whole number, and this is a {0}. A loop over a list gives its "
         "items, not their places.",
         "Loop over `range(len(rows))` for places, or use the item itself.",
@@ -146,19 +220,22 @@ CRASHES = (
     Crash(
         r"list assignment index out of range",
         "A list has no place to write to before it is that long.",
-        "Use `append`, or begin with `[0.0] * n`.",
+        "Use `append`, or begin with `[0.0] * n`, where n is above every index.",
     ),
     Crash(
         r"list index out of range",
-        "A list has no rows to write into before it has been given them.",
-        "Append a row at a time, or begin with `[[0.0] * m for _ in range(n)]`.",
-        line=r"^\w+\[[^=]*\]\s*[-+*/]?=[^=]",
+        "`Z[i][j] = …` first looks up the row `Z[i]`. A list of that line, `Z` or one on the "
+        "right, is too short for its index, or still empty.",
+        "If `Z` has no rows yet, append a row at a time, or begin with "
+        "`[[0.0] * m for _ in range(n)]`. Else print the `len` of each list beside its index.",
+        line=r"^\w+\[[^=]*\]\[[^=]*\]\s*[-+*/]?=[^=]",
     ),
     Crash(
-        r"IndexError: list index out of range",
-        "A place beyond a list's end: one of the ranges goes by the size of something else.",
-        "Say for each index which list it counts through, and take the range from that list's "
-        "`len`. Rows and columns are easily exchanged.",
+        r"IndexError: (list|tuple) index out of range",
+        "A place beyond the end of a {0}: it is shorter than the index goes, or empty.",
+        "Print its `len` and the index. A loop takes its range from the `len` of what it counts "
+        "through; rows and columns are easily exchanged«|. Sizes of axes are counted from the "
+        "end, `x.shape[-1]`».",
     ),
     Crash(
         r"must be real number, not list",
@@ -166,9 +243,12 @@ CRASHES = (
         "Call it for each number: `[math.exp(x) for x in row]`.",
     ),
     Crash(
-        r"'list' object has no attribute",
-        "Inputs are plain lists here. `.shape`, `.T` and the like belong to arrays.",
-        "Use `len(A)` for rows, `len(A[0])` for columns, and loops.",
+        r"'list' object has no attribute '(\w+)'",
+        "A plain list stands there, and lists have no `.{0}`. `.shape`, `.T` or `.max()` belong to "
+        "arrays, `.get` or `.keys()` to dicts.",
+        "Use `len(A)` for rows, `len(A[0])` for columns, `max(row)`, `sum(row)`, and loops"
+        "«|; `np.array(A)` makes an array|; `torch.tensor(A)` makes a tensor». "
+        "Or look for a slip of the pen.",
     ),
     Crash(
         r"'(float|int|numpy\.float64)' object is not (iterable|subscriptable)"
@@ -187,10 +267,40 @@ CRASHES = (
         "Print what stands in the brackets: a filter may leave nothing, or a loop has used it up.",
     ),
     Crash(
-        r"\bgot float|'float' object cannot be interpreted as an integer|must be tuple of ints",
-        "A size has to be a whole number, and this is a float: `/` gives a float even where it "
-        "divides evenly.",
-        "Divide sizes with `//`.",
+        r"\bgot float|'(numpy\.)?float\d*' object cannot be interpreted as an integer"
+        r"|must be (tuple of ints|int), (not float|but found element of type float)"
+        r"|single integer, got '[\d.]+'|slice indices must be integers",
+        "A size, a place or an axis has to be a whole number, and this is none: `/` gives a float "
+        "even where it divides evenly.",
+        "Print it. Sizes are divided with `//`.",
+    ),
+    Crash(
+        r"must be tuple of Tensors, not Tensor|only integer scalar arrays",
+        "What is to be joined goes in together, as one list or tuple.",
+        "Write «`np.concatenate([a, b], axis=-1)`|`torch.cat([a, b], dim=-1)`», and `stack` the "
+        "same way.",
+        line=r"(cat|stack|concatenate)\(\s*[^\s(\[]",
+    ),
+    Crash(
+        r"only integer (scalar|tensors)|must be (tuple of ints|int), (not|but found element)"
+        r"|tuple of ints,but got|single integer, got|object cannot be interpreted as an integer",
+        "A size, a place or an axis is one whole number, and something else stands there: several "
+        "at once, perhaps.",
+        "Print it, and take one number from it: «`len(rows)`|`len(x)`, or `int(x.max())`|"
+        "`x.shape[-1]`, or `int(x.max())`»«|. Where each row has a length of its own, compare: "
+        "`np.arange(m) < lengths[:, None]`|. Where each row has a length of its own, compare: "
+        "`torch.arange(m) < lengths[:, None]`».",
+    ),
+    Crash(
+        r"Cannot interpret '(.*)' as a data type",
+        "`{0}` stands where the dtype goes. Sizes go in together, as one tuple, and entries as one "
+        "list.",
+        "Write `np.zeros((n, d))`, `rng.standard_normal((n, d))`, `np.array([a, b])`.",
+    ),
+    Crash(
+        r"exceptions must derive from BaseException",
+        "Only an error can be raised, and something else stands after `raise`: a text, perhaps.",
+        'Name the error, and put the text into its brackets: `raise ValueError("…")`.',
     ),
     Crash(
         r"unpack",
@@ -220,16 +330,27 @@ CRASHES = (
     # arrays and tensors: one number where many are, and the other way round
     Crash(
         r"truth value of an array|Boolean value of Tensor",
-        "`if`, `and`, `or`, `not` and `in` want one True or False, and a comparison of arrays "
-        "gives one for each entry. To ask whether a mask was given, compare with None.",
-        "Write `if mask is not None`, `.any()` or `.all()`; between arrays `&`, `|` and `~`.",
+        "Python's own `max`, `min` and `sorted` compare things as wholes. Here a whole «array|array"
+        "|tensor» is compared, and that gives a True or False for each entry.",
+        "Use the library's: «`x.max(axis=-1)`, or `np.maximum(x, floor)`|`x.amax(-1)`, or "
+        "`x.clamp(min=floor)` and `torch.maximum` entry by entry».",
+        line=r"^(?!.*\b(if|while|and|or|not|in)\b).*(?<![\w.])(max|min|sorted)\(",
+    ),
+    Crash(
+        r"truth value of an array|Boolean value of Tensor",
+        "`if`, `and`, `or`, `not` and `in` want one True or False, as do Python's `max` and `min`, "
+        "and a comparison of «arrays|tensors» gives one for each entry«: `mask == None` does, too|"
+        "».",
+        "Write `mask is None` to ask whether it was given, `.any()` or `.all()` to ask of its "
+        "entries; between «arrays|tensors» `&`, `|` and `~`.",
     ),
     Crash(
         r"only 0-dimensional arrays|only (one element|length-1)|cannot be converted to Scalar"
         r"|array of size 1 to a Python scalar",
-        "`math.exp` and `float(…)`«|, and `.item()`,» take one number, and there are several.",
-        "For all of them use the library's own function, «`np.exp`|`torch.exp`»; for one, pick it "
-        "by its index.",
+        "The functions of `math` and `float(…)`«|, and `.item()`,» take one number, and there are "
+        "several.",
+        "For all of them use the library's function of the same name, as «`np.exp`|`torch.exp`» "
+        "for `math.exp`; for one, pick it by its index.",
     ),
     Crash(
         r"invert.*(not supported|only implemented)",
@@ -255,28 +376,41 @@ CRASHES = (
     ),
     Crash(
         r"'numpy\.ndarray' object has no attribute '(\w+)'",
-        "`.{0}` is no method of NumPy's arrays«|; PyTorch's tensors may have one of that name».",
-        "Use NumPy's: `np.where` «to choose entries by a mask|for masked_fill», `[:, None]` «for a "
-        "new axis|for unsqueeze», `.swapaxes(-1, -2)` «to transpose the last two|for mT».",
+        "`.{0}` is no method of NumPy's arrays: it may be a slip of the pen«|, or a name of "
+        "PyTorch's tensors».",
+        "Look for NumPy's name: `np.where` «to choose entries by a mask|for masked_fill», "
+        "`[:, None]` «for a new axis|for unsqueeze», `.swapaxes(-1, -2)` «to transpose the last "
+        "two|for mT».",
     ),
     Crash(
-        r"'Tensor' object has no attribute '(\w+)'",
-        "`.{0}` is no method of PyTorch's tensors; NumPy's arrays may have one of that name.",
-        "Use PyTorch's: `.to(dtype)` for astype, `.clone()` for copy, `.mT` for swapaxes.",
+        r"'(?:Tensor|Parameter)' object has no attribute '(\w+)'",
+        "`.{0}` is no method of PyTorch's tensors: it may be a slip of the pen, or a name of "
+        "NumPy's arrays.",
+        "Look for PyTorch's name: `.masked_fill(mask, value)` to fill by a mask, `.to(dtype)` for "
+        "astype, `.clone()` for copy.",
     ),
     Crash(
-        r"argument '\w+' \(position \d\) must be Tensor, not (\S+)",
-        "PyTorch's functions take tensors, and this is a {0}.",
+        r"argument '\w+' \(position \d\) must be Tensor, not (\S+)|in argument 0, but got (\S+)",
+        "PyTorch's functions take tensors, and this is a {0}{1}.",
         "For one number use `math` or `**`; keep all else in tensors from the start.",
     ),
     # shapes
     Crash(
+        r"einsum|einstein|remapped shapes",
+        "Letters and factors do not go together. Each factor has a group of letters, one for each "
+        "of its axes, with `...` for leading ones; a letter has one size, wherever it stands; and "
+        "what stands after the arrow stands before it, too.",
+        "Count the groups between the commas and the factors, then the letters of each and its "
+        "axes, and look for each letter after the arrow among those before it.",
+    ),
+    Crash(
         r"(could not be broadcast together|must match the size of tensor b|core dimension"
         r"|mat1 and mat2 shapes|dimensions of batch2)",
-        "Shapes do not fit. `.T` turns round *all* axes: the batch with them, where there is one. "
-        "And a matrix whose rows are as many as the other's columns needs no transpose.",
+        "Shapes do not fit. `.T` turns round *all* axes: the batch with them, where there is one, "
+        "and nothing where there is but one axis. And a matrix whose rows are as many as the "
+        "other's columns needs no transpose.",
         "Print both shapes. Leave `.T` out where they fit without; for a batch write "
-        "«`.swapaxes(-1, -2)`|`.mT`».",
+        "«`.swapaxes(-1, -2)`|`.mT`»; to make a column of one axis write `x[:, None]`.",
         line=r"\.T\b|\.transpose\(\)|\.t\(\)",
     ),
     Crash(
@@ -325,17 +459,24 @@ CRASHES = (
         f"{_SHAPES} `[:, None]` makes a new axis of size 1.",
     ),
     Crash(
-        r"does not have enough dimensions|mT is only supported",
+        r"does not have enough dimensions|mT is only supported|at least 2 dimensions",
         "A matrix is needed there, and what stands there has fewer than two axes.",
-        _SHAPES,
+        f"{_SHAPES} A square of ones has two sizes, «`(n, n)`|`torch.ones(n, n)`».",
     ),
     Crash(
-        r"AxisError|Dimension out of range|axes don't match",
-        "There is no axis of that number here: inputs may have more or fewer axes than you expect.",
-        "Count axes from the end: -1 is the last, -2 the one before it.",
+        r"must be a (3D tensor|matrix)",
+        "`torch.bmm` takes three axes, no more and no fewer, and `torch.mm` two.",
+        "Write `a @ b`, which takes any number of leading axes, and none.",
     ),
     Crash(
-        r"too many indices|is out of bounds for axis",
+        r"AxisError|Dimension out of range|axes don't match|desired ordering of dimensions",
+        "The axes named there are not those that there are: inputs may have more or fewer axes "
+        "than you expect.",
+        "Print the shape. -1 is the last axis, -2 the one before it, however many there are: "
+        "`.swapaxes(-1, -2)` exchanges those two.",
+    ),
+    Crash(
+        r"too many indices|is out of bounds for (axis|dimension)",
         "An index goes by an axis, or a size, that is not there.",
         _SHAPES,
     ),
@@ -359,11 +500,6 @@ CRASHES = (
         _SHAPES,
     ),
     Crash(
-        r"einsum|einstein",
-        "The letters have to name every axis of every factor; `...` stands for leading ones.",
-        "Put `...` before the letters of each factor that has leading axes, and after the arrow.",
-    ),
-    Crash(
         r"inhomogeneous|array element with a sequence|expected sequence of length",
         "Rows of different lengths, or a list where a number belongs, make no array.",
         "Print the lengths of the rows that it is made from.",
@@ -380,9 +516,15 @@ CRASHES = (
         "Convert first: `.float()`, or `.to(x.dtype)` to follow an input.",
     ),
     Crash(
-        r"same dtype|expected scalar type",
+        r"same dtype|expected scalar type|dtypes must be the same",
         _DTYPES,
         "Make new tensors in the dtype of an input: `dtype=x.dtype`, or `x.new_zeros(…)`.",
+    ),
+    Crash(
+        r"cannot be converted to type \S+ without overflow",
+        "The tensor's dtype cannot hold that number: float16 ends at 65504, and whole numbers have "
+        "no inf.",
+        'In float16 fill with `float("-inf")`; turn whole numbers into floats first.',
     ),
     Crash(
         r"not on the expected device|same device",
@@ -402,8 +544,9 @@ CRASHES = (
     ),
     Crash(
         r"compiled with CUDA enabled",
-        "There is no GPU here, so there is nothing to wait for.",
-        "Ask first: `if torch.cuda.is_available():`.",
+        "PyTorch has no GPU here: nothing can be put on one, and there is none to wait for.",
+        "Ask first: `if torch.cuda.is_available():`. What is made where an input is, "
+        "`device=x.device`, needs no question.",
     ),
     Crash(
         r"NoClock",
@@ -426,19 +569,37 @@ CRASHES = (
     Crash(
         r"leaf Variable|modified by an inplace operation|view of a leaf",
         "It writes into a tensor that autograd needs as it was.",
-        "Look for `x /= …`, `x += …`, `x[…] = …` and `x.mul_(…)`, and make a new tensor instead.",
+        "Look for `x /= …`, `x += …`, `x[…] = …` and `x.mul_(…)`, and make a new tensor instead. A "
+        "parameter's first values are set by `nn.init`, or in a `with torch.no_grad():`.",
     ),
     Crash(
-        r"'(\S+)' object has no attribute '(\w+)'",
-        "A {0} has nothing called `{1}`.",
-        "Look for a slip of the pen, or for what it is called in this library.",
+        r"'(\S+)' (?:object )?has no attribute '(\w+)'",
+        "`{0}` has nothing called `{1}`.",
+        "Look for a slip of the pen, for what it is called there (ln is `log`, for one), or, in a "
+        "class of yours, for the line that gives it.",
     ),
 )
 
 
+_RAISING = re.compile(r"(?:^|[:;]\s*)(?:(assert)\b|raise\b[\s(]*([\w.]*))")
+
+
 def is_meant(raised: Raised) -> bool:
-    """Whether it came out of a `raise` or an `assert` of the learner's own."""
-    return bool(re.search(r"(^|[:;]\s*)(raise|assert)\b", raised.line))
+    """Whether it came out of a `raise` or an `assert` of the learner's own.
+
+    What their line stumbled over itself did not: a condition before it, or a name misspelt in it.
+    """
+    found = _RAISING.search(raised.line)
+    if not found or "exceptions must derive from BaseException" in raised.message:
+        return False
+    names = {name.rpartition(".")[2] for name in raised.names}
+    asserts, what = found.groups()
+    if asserts:
+        return "AssertionError" in names
+    last = what.rpartition(".")[2]
+    if last[:1].isupper():
+        return last in names
+    return not (last and "NameError" in names and f"'{last}'" in raised.message)
 
 
 def explain(raised: Raised) -> tuple[str, str] | None:
@@ -446,7 +607,8 @@ def explain(raised: Raised) -> tuple[str, str] | None:
     said = f"{raised.name.rpartition('.')[2]}: {raised.message}"
     for crash in CRASHES:
         found = re.search(crash.pattern, said)
-        if found and re.search(crash.line, raised.line):
-            groups = [group or "" for group in found.groups()]
+        groups = [group or "" for group in found.groups()] if found else []
+        line = crash.line.replace("{0}", groups[0]) if groups else crash.line
+        if found and re.search(line, raised.line):
             return crash.reason.format(*groups), crash.remedy.format(*groups)
     return None
