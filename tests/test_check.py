@@ -166,16 +166,17 @@ def test_changed_input_costs_that_line_alone() -> None:
     assert 0 < float(card) < POINTS
 
 
-def test_list_handed_back_and_changed_later_changes_nothing() -> None:
-    kept: list[list[float]] = []
+def test_result_that_a_later_call_changes_is_named() -> None:
+    kept: list[float] = []
 
-    def keeps(scores: list[float]) -> list[float]:
-        for weights in kept:
-            weights.clear()
-        kept.append(softmax(scores))
-        return kept[-1]
+    def shares(scores: list[float]) -> list[float]:
+        kept[:] = softmax(scores)
+        return kept
 
-    assert float(check_softmax(keeps)) == POINTS
+    card = check_softmax(shares)
+    assert slug_of(card) == "shared-result"
+    assert card.verdict.message == "a second call changed what the first one had returned"
+    assert float(card) == 0
 
 
 # what is raised ------------------------------------------------------------------------------
@@ -386,7 +387,7 @@ def test_flood_that_catches_its_end_is_stopped() -> None:
 
 def test_output_below_the_limit_costs_nothing() -> None:
     def talks(scores: list[float]) -> list[float]:
-        print("x" * (PRINT_LIMIT - 1), end="")
+        print("x" * (PRINT_LIMIT // 2), end="")  # where it is called twice, that is the limit
         return softmax(scores)
 
     assert float(check_softmax(talks)) == POINTS

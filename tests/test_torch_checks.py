@@ -112,7 +112,7 @@ def test_an_input_changed_in_place_is_named_where_autograd_refuses_it() -> None:
         return plain(q, k, v, attn_mask)
 
     verdict = on_function(in_place)
-    assert (verdict.status, verdict.score) == ("FAIL", 2.5)
+    assert (verdict.status, verdict.score) == ("FAIL", 2.625)
     assert verdict.diagnosis is not None
     assert verdict.diagnosis.slug == "mutated-input"
 

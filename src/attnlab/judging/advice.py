@@ -111,7 +111,8 @@ GENERAL = {
         "those that the exercise asks for, by name, shape and number. A plain tensor is none, and "
         "nor is one that is made in `forward`.",
         "Print `{name: p.shape for name, p in module.named_parameters()}` and compare it with the "
-        "exercise's text, letter by letter. The weight of `nn.Linear(d, d_k)` is (d_k, d).",
+        "exercise's text, letter by letter. A layer `self.W = nn.Linear(n, m)` makes `W.weight`, "
+        "(m, n), and `W.bias` unless `bias=False`.",
     ),
     "banned-call": (
         "The exercise is to write what that call does. It is what your answer is checked against.",

@@ -389,4 +389,6 @@ def _abnormal(outcome: Outcome, expected: Answer) -> Difference | None:
     said = f": {raised.message.rstrip('.')}" if raised.message else ""
     instead = f", where {expected.raises} is asked for" if expected.raises else ""
     slug = _RAISED.get(raised.name.rpartition(".")[2], "raised")
+    if slug != "raised" and not raised.line:  # a way of calling says so, no line of the learner's
+        return Difference(slug, raised.message)
     return Difference(slug, f"it raised {raised.name}{said}{where}{instead}")

@@ -94,7 +94,8 @@ CRASHES = (
         "Write `f(x)` for `f[x]`.",
     ),
     Crash(
-        rf"'{_FUNCTION}'|\bnot {_FUNCTION}\b|got \([^)]*\b{_FUNCTION}\b|of type {_FUNCTION}\b",
+        rf"'{_FUNCTION}' (object|and)|(and|type|unary .:) '{_FUNCTION}'|\bnot {_FUNCTION}\b"
+        rf"|got \([^)]*\b{_FUNCTION}\b|of type {_FUNCTION}\b",
         "A function itself stands there, where what it gives is needed: it was not called.",
         "Call it with its arguments, as in `causal_mask(n)` for `causal_mask`.",
     ),
@@ -138,7 +139,7 @@ CRASHES = (
     ),
     Crash(
         r"\(\) missing \d required positional arguments?: \"dim",
-        "That function has to be told which axis, or which two, by number, and it is not.",
+        "That function has to be told which axis, or which two, and here it is not, or not all.",
         "Say it: `torch.softmax(x, dim=-1)`, `x.unsqueeze(-1)`, `x.transpose(-1, -2)`.",
     ),
     Crash(
