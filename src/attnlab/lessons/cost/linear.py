@@ -19,7 +19,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import SECOND, ones_in_turn, sizes
+from attnlab.inputs import EQUAL, SECOND, one_size, ones_in_turn, sizes
 from attnlab.lessons.cost import LESSON
 from attnlab.lessons.pytorch.exercises import normal
 from attnlab.mistakes.recipe import Tensor
@@ -46,6 +46,9 @@ def _linear_cases(rng: Generator) -> Iterator[Case]:
         q, k, v = _qkv(rng, b, among=tuple(among))
         first = _qkv(rng, b, among=tuple(among)) if earlier else ()
         yield Case("values", (q, k, 10 * v), earlier=first, note=note)
+    size, *equal = one_size(rng, 4)
+    q, k, v = _qkv(rng, size, among=tuple(equal))
+    yield Case("values", (q, k, 10 * v), note=EQUAL)
     yield Case("leading", _qkv(rng), note="there is no batch axis")
     yield Case("leading", _qkv(rng, 2, 3), note="there are batch and head axes")
     for one in ones_in_turn(rng, 4):

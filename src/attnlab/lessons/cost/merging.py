@@ -18,7 +18,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import FAR, ones_in_turn, sizes
+from attnlab.inputs import EQUAL, FAR, one_size, ones_in_turn, sizes
 from attnlab.lessons.cost import LESSON
 from attnlab.mistakes.recipe import INFINITY, Tensor
 
@@ -52,6 +52,8 @@ def _merge_cases(rng: Generator) -> Iterator[Case]:
     yield Case("values", _parts(rng, b, n, d_v=d_v))
     b, n, d_v = sizes(rng, 3, 3)
     yield Case("values", _parts(rng, b, n, d_v=d_v))
+    size, *_ = one_size(rng, 1)
+    yield Case("values", _parts(rng, size, size, d_v=size), note=EQUAL)
     first = _part(rng, b, n, d_v=d_v)
     again = _part(rng, b, n, d_v=d_v)
     tied = (*first, first[0].clone(), *again[1:])

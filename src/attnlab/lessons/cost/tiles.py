@@ -16,7 +16,7 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import FAR, SECOND, alike, ones_in_turn, qkv, sizes
+from attnlab.inputs import EQUAL, FAR, SECOND, alike, one_size, ones_in_turn, qkv, sizes
 from attnlab.lessons.cost import LESSON
 from attnlab.lessons.cost.tiles_mistaken import MISTAKES
 from attnlab.lessons.pytorch.exercises import REFUSED, normal, tensors
@@ -75,6 +75,8 @@ def _tiled_cases(rng: Generator) -> Iterator[Case]:
     yield Case("values", (*second, block), earlier=(*first, block), note=SECOND)
     n, m, d_k, d_v = sizes(rng, 4, 3)
     yield Case("values", (*_qkv(rng, 2, among=(n, 3 * block, d_k, d_v)), block))
+    equal = one_size(rng, 4)
+    yield Case("values", (*_qkv(rng, 2, among=equal), 2), note=EQUAL)
     yield Case("blocks", (*_qkv(rng, 2, among=(n, m, d_k, d_v)), 1), note="block_size is 1")
     for size, what in ((m, "M"), (n, "N"), (max(n, m) + 1, "more than N and M"), (1000, "1000")):
         inputs = _qkv(rng, 2, among=(n, m, d_k, d_v))

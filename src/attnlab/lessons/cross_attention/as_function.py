@@ -17,7 +17,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import Generator, alike, ones_in_turn, qkv, sizes
+from attnlab.inputs import EQUAL, Generator, alike, one_size, ones_in_turn, qkv, sizes
 from attnlab.lessons.cross_attention import LESSON
 from attnlab.lessons.cross_attention.context import (
     CONTEXT_IGNORED,
@@ -95,6 +95,7 @@ def _function_cases(rng: Generator) -> Iterator[Case]:
     yield Case("values", _inputs(rng, b, many, few, *widths), note="the context is shorter than x")
     note = "x and context are equally long and wide"
     yield Case("values", _equal_sizes(rng), note=note)
+    yield Case("values", _inputs(rng, *one_size(rng, 7)), note=EQUAL)
     inputs = _some(rng)
     b, m = inputs[1].shape[:2]
     for mask, note in masks(rng, b, m):

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attnlab.exercise import FLOAT32_TOLERANCE, Case, Exercise, Group, Mistake, Slot, Way, unchanged
-from attnlab.inputs import SECOND, Generator, ones_in_turn, sizes
+from attnlab.inputs import EQUAL, SECOND, Generator, one_size, ones_in_turn, sizes
 from attnlab.lessons.gpu_sdpa import LESSON
 from attnlab.lessons.pytorch.exercises import REFUSED, normal
 from attnlab.mistakes.recipe import Tensor, detached
@@ -43,6 +43,7 @@ def _cases(rng: Generator) -> Iterator[Case]:
     n, d, d_v = sizes(rng, 3, 3, 9)
     square = _sentence(rng, 2, n, d, d, d_v)
     yield Case("values", square, note="keys are as wide as x")
+    yield Case("values", _sentence(rng, *one_size(rng, 5)), note=EQUAL)
     yield Case("causal", (*_some(rng, 3), True), note="causal is True")
     yield Case("causal", _some(rng, 3), {"causal": True}, note="causal is given by name")
     way = Way(

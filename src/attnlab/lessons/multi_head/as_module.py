@@ -20,7 +20,7 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import SECOND, ones_in_turn
+from attnlab.inputs import EQUAL, SECOND, one_size, ones_in_turn
 from attnlab.lessons.multi_head import LESSON
 from attnlab.lessons.multi_head.in_heads import (
     HEADS,
@@ -75,6 +75,8 @@ def _module_cases(rng: np.random.Generator) -> Iterator[Case]:
     for _ in range(2):
         x, layer = _layer(rng)
         yield Case("values", (x,), note="causal is not said", **layer)
+    x, layer = _layer(rng, one_size(rng, 4))
+    yield Case("values", (x,), note=EQUAL, **layer)
     x, layer = _layer(rng, bias=None)
     yield Case("bias", (x,), note="bias is not said", **layer)
     x, layer = _layer(rng, bias=False)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from attnlab.exercise import UNCHANGED, Case, Exercise, Group, Mistake, Slot, unchanged
-from attnlab.inputs import ones_in_turn, sizes
+from attnlab.inputs import EQUAL, one_size, ones_in_turn, sizes
 from attnlab.lessons.multi_head import LESSON
 from attnlab.lessons.multi_head.layout import (
     Layout,
@@ -30,6 +30,8 @@ def _split_cases(rng: np.random.Generator) -> Iterator[Case]:
     for _ in range(2):
         b, n, h, width = headed(rng)
         yield Case("values", (normal(rng, b, n, h * width), h))
+    b, n, h, width = one_size(rng, 4)
+    yield Case("values", (normal(rng, b, n, h * width), h), note=EQUAL)
     for b, n, h, width in ones_in_turn(rng, 4):
         note = "there is one sentence, one token, one head, or one number a head"
         yield Case("corners", (normal(rng, b, n, h * width), h), note=note)
@@ -135,6 +137,7 @@ def _merge_cases(rng: np.random.Generator) -> Iterator[Case]:
     for _ in range(2):
         b, n, h, width = headed(rng)
         yield Case("values", (normal(rng, b, h, n, width),))
+    yield Case("values", (normal(rng, *one_size(rng, 4)),), note=EQUAL)
     for b, n, h, width in ones_in_turn(rng, 4):
         note = "there is one sentence, one token, one head, or one number a head"
         yield Case("corners", (normal(rng, b, h, n, width),), note=note)

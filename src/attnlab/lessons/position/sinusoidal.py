@@ -18,7 +18,7 @@ from attnlab.exercise import (
     Property,
     Slot,
 )
-from attnlab.inputs import sizes
+from attnlab.inputs import EQUAL, sizes
 from attnlab.lessons.position import LESSON
 from attnlab.lessons.position.sizes import BASE, FREQUENCY
 from attnlab.mistakes.recipe import Tensor
@@ -31,6 +31,7 @@ def _encoding_cases(rng: np.random.Generator) -> Iterator[Case]:
         n, half = sizes(rng, 2, 3, 24)
         n += n == 2 * half
         yield Case("values", (n, 2 * half), tolerance=FLOAT32_TOLERANCE)
+    yield Case("values", (2 * half, 2 * half), note=EQUAL, tolerance=FLOAT32_TOLERANCE)
     half, n = sizes(rng, 2, 3, 16)
     for args, note in (
         ((1, 2 * half), "there is one position"),

@@ -19,7 +19,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import ones_in_turn
+from attnlab.inputs import EQUAL, ones_in_turn
 from attnlab.lessons.position import LESSON
 from attnlab.lessons.position.sizes import BASE, FREQUENCY, even_sizes
 from attnlab.lessons.pytorch.exercises import REFUSED
@@ -35,6 +35,8 @@ def _rotary_cases(rng: np.random.Generator) -> Iterator[Case]:
     for _ in range(2):
         b, n, d = even_sizes(rng, 3)
         yield Case("values", (_tokens(rng, b, n, d), torch.arange(n)))
+    *_, d = even_sizes(rng, 1)
+    yield Case("values", (_tokens(rng, d, d, d), torch.arange(d)), note=EQUAL)
     n, d = even_sizes(rng, 2)
     for leading, note in (
         ((), "there is no batch axis"),
