@@ -22,6 +22,12 @@ wrong, right = lesson.wrong, lesson.right
 # softmax -------------------------------------------------------------------------------------
 
 
+@wrong("softmax", "maximum-begins-at-0")
+def largest_from_zero(scores, axis=-1):
+    powers = np.exp(scores - np.max(scores, axis=axis, keepdims=True, initial=0.0))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
 @wrong("softmax", "softmax-over-queries")
 def last_axis_but_one(scores, axis=-1):
     axis = max(scores.ndim - 2, 0)

@@ -455,6 +455,18 @@ def _softmax(scores):
     return [e / total for e in exps]
 
 
+@wrong("softmax_rows", "maximum-begins-at-0")
+def largest_from_zero(S):
+    out = []
+    for row in S:
+        largest = 0
+        for score in row:
+            largest = max(largest, score)
+        powers = [math.exp(score - largest) for score in row]
+        out.append([power / sum(powers) for power in powers])
+    return out
+
+
 @wrong("softmax_rows", "softmax-over-queries")
 def down_the_columns(S):
     columns = [_softmax(list(column)) for column in zip(*S)]

@@ -32,6 +32,16 @@ def no_empty_rows(a):
     return torch.nan_to_num(a, nan=0.0)
 
 
+@wrong("scaled_dot_product_attention", "maximum-begins-at-0")
+def largest_from_zero(q, k, v, attn_mask=None):
+    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
+    e = (s - s.amax(-1, keepdim=True).clamp(min=0)).exp()
+    a = e / e.sum(-1, keepdim=True)
+    if attn_mask is not None:
+        a = a.masked_fill((s == -torch.inf).all(-1, keepdim=True), 0.0)
+    return a @ v, a
+
+
 @wrong("scaled_dot_product_attention", "no-scale")
 def unscaled(q, k, v, attn_mask=None):
     s = masked(q @ k.mT, attn_mask)

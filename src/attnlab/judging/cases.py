@@ -160,7 +160,8 @@ def _brief(arg: object) -> str:
     if len(text) <= 60:
         return text
     if isinstance(arg, list) and arg and isinstance(arg[0], list):
-        return f"{len(arg)} lists of {len(arg[0])}"
+        short, long = min(map(len, arg)), max(map(len, arg))
+        return f"{len(arg)} lists of {short}" + (f" to {long}" if long > short else "")
     return f"{len(arg)} items" if isinstance(arg, list) else text[:57] + "…"
 
 

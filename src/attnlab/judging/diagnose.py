@@ -65,8 +65,11 @@ def without_numbers(exercise: Exercise, shown: Tried, difference: Difference) ->
 
 def _of_a_crash(exercise: Exercise, shown: Tried, raised: Raised) -> tuple[str, str]:
     """Why it raised, and what to try."""
+    if shown.posed.right.raises and is_meant(raised):
+        return GENERAL["wrong-error"]
     if shown.posed.right.raises:
-        return GENERAL["wrong-error" if is_meant(raised) else "stumbled"]
+        slip = explain(raised) if "raise " in raised.line else None  # in the refusal itself
+        return slip or GENERAL["stumbled"]
     if is_meant(raised) and raised.function in ("", exercise.name, "forward", "__init__"):
         return GENERAL["refused"]
     if is_meant(raised):

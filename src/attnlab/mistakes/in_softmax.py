@@ -306,6 +306,13 @@ def _large(python: bool) -> tuple[Part, Part]:
             "Subtract the largest score, with its sign.",
             {"weigh": less(lambda s: shown(s).abs().amax(-1, keepdim=True))},
         ),
+        wrong(
+            "maximum-begins-at-0",
+            "The largest score is looked for from 0 upwards. Where all scores are far below 0, it "
+            "stays 0, every exponential is 0, and 0 is divided by 0.",
+            "Begin with the first score, or with -inf.",
+            {"weigh": less(lambda s: shown(s).amax(-1, keepdim=True).clamp(min=0.0))},
+        ),
     )
     return none, other
 

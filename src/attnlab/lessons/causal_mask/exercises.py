@@ -159,9 +159,13 @@ def _far_below(rng: np.random.Generator) -> tuple[Tensor, ...]:
 
 
 def _far_apart(rng: np.random.Generator) -> tuple[Tensor, ...]:
-    """Scores that are far apart; the largest of each row is the first, which all may see."""
+    """Scores that are far apart; the largest of each row is the first or second, which it may see.
+
+    In the second row, the smallest is farther from 0 than the largest is, which is above it.
+    """
     x, Wq, Wk, Wv = _alike(rng)
-    x[:, 1:] /= 10
+    x[:, 1] *= -0.5
+    x[:, 2:] *= torch.from_numpy(rng.uniform(-0.4, 0.4, x.shape[1] - 2))[:, None]
     return x * 3, Wq, Wk, Wv
 
 
