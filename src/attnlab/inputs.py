@@ -36,8 +36,8 @@ def ones_in_turn(rng: Generator, number: int) -> list[tuple[int, ...]]:
 
 
 def one_size(rng: Generator, number: int) -> tuple[int, ...]:
-    """One size, so many times: what asks whether a matrix is square finds one."""
-    return sizes(rng, 1, 3) * number
+    """One size, so many times: what asks whether a matrix is square finds one. It is 5 or more."""
+    return sizes(rng, 1, 5) * number
 
 
 def rounded(numbers: np.ndarray) -> Any:
