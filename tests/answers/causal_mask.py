@@ -905,6 +905,15 @@ def plain_exp_and_nan_to_num(x, Wq, Wk, Wv):
     return a @ v, a
 
 
+@wrong("attention", "maximum-begins-at-0")
+def largest_from_zero(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    e = (s - s.amax(-1, keepdim=True).clamp(min=0)).exp()
+    a = e / e.sum(-1, keepdim=True)
+    return a @ v, a
+
+
 @wrong("attention", "absolute-maximum-subtracted")
 def size_subtracted(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv

@@ -382,6 +382,9 @@ def _shifted(shift):
 
 wrong("cross_attention", "unstable-softmax", "no shift")(_shifted(torch.zeros_like))
 wrong("cross_attention", "one-maximum-for-all-rows", "of all")(_shifted(torch.max))
+wrong("cross_attention", "maximum-begins-at-0", "from 0")(
+    _shifted(lambda s: s.amax(-1, keepdim=True).clamp(min=0))
+)
 wrong("cross_attention", "absolute-maximum-subtracted", "size")(
     _shifted(lambda s: s.masked_fill(s.isinf(), 0).abs().amax(-1, keepdim=True))
 )

@@ -703,6 +703,15 @@ class GlobalMaximum(Linears):
         return a @ v, a
 
 
+@wrong("MultiHeadAttention", "maximum-begins-at-0")
+class LargestFromZero(Linears):
+    def attend(self, q, k, v, mask):
+        s = self.scores(q, k, mask)
+        e = (s - s.amax(-1, keepdim=True).clamp(min=0)).exp()
+        a = e / e.sum(-1, keepdim=True)
+        return a @ v, a
+
+
 @wrong("MultiHeadAttention", "absolute-maximum-subtracted")
 class SizeSubtracted(Linears):
     def attend(self, q, k, v, mask):

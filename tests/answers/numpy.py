@@ -1007,6 +1007,12 @@ def keepdims_forgotten(Q, K, V, mask=None):
     return A @ V, A
 
 
+@wrong("scaled_dot_product_attention", "maximum-begins-at-0")
+def largest_score_from_zero(Q, K, V, mask=None):
+    A = _shifted_weights(_scores(Q, K), mask, lambda S: S.max(-1, keepdims=True, initial=0.0))
+    return A @ V, A
+
+
 @wrong("scaled_dot_product_attention", "absolute-maximum-subtracted")
 def size_of_scores_subtracted(Q, K, V, mask=None):
     def size(S):

@@ -318,6 +318,16 @@ def subtracts_the_minimum(scores):
     return [e / sum(exps) for e in exps]
 
 
+@wrong("softmax", "maximum-begins-at-0")
+def largest_from_zero(scores):
+    _refuse(scores)
+    largest = 0
+    for score in scores:
+        largest = max(largest, score)
+    powers = [math.exp(score - largest) for score in scores]
+    return [power / sum(powers) for power in powers]
+
+
 @wrong("softmax", "absolute-maximum-subtracted")
 def subtracts_the_largest_size(scores):
     _refuse(scores)
