@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnlab import cells, lessons
 from attnlab import lesson as begun
+from attnlab.calling import banned
 from attnlab.calling.call import Call, Outcome, perform
 from attnlab.calling.deadline import Deadline
 from attnlab.calling.observe import describe, observe
@@ -127,9 +128,10 @@ def _judge(exercise: Exercise, function: Callable[..., Any]) -> Verdict:
     deadline = Deadline(SECONDS)
 
     def call_here(call: Call) -> Outcome:
-        return perform(function, call, deadline)
+        return perform(function, call, deadline, banned.asked if exercise.fused_banned else None)
 
-    return judge(exercise, call_here)
+    # Once for all calls: to refuse it takes as long as an ordinary call.
+    return judge(exercise, call_here, during=banned.refusing() if exercise.fused_banned else None)
 
 
 def _failing(exercise: Exercise, function: Callable[..., Any]) -> list[str]:

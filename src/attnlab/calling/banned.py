@@ -53,12 +53,12 @@ class Refused(RuntimeError):
     """PyTorch's own attention was called where it is to be written."""
 
 
-_asked: list[str] = []  # what was called all the same, each name once
+asked: list[str] = []  # what was called all the same, each name once
 
 
 def refuse(name: str) -> NoReturn:
-    if name not in _asked:
-        _asked.append(name)
+    if name not in asked:
+        asked.append(name)
     raise Refused(SENTENCE.format(name))
 
 
@@ -79,7 +79,7 @@ def refusing() -> Iterator[list[str]]:
     """
     import torch
 
-    _asked.clear()
+    asked.clear()
     replaced = [(function, function.__code__) for function in functions()]
     library = torch.library.Library("aten", "IMPL")
     try:
@@ -90,7 +90,7 @@ def refusing() -> Iterator[list[str]]:
                     library.impl(name, _refusing(name), key)
         for function, code in replaced:
             function.__code__ = _stand_in_for(code)
-        yield _asked
+        yield asked
     finally:
         for function, code in replaced:
             function.__code__ = code

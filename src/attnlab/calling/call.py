@@ -14,7 +14,7 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,13 +133,20 @@ class Printed(io.TextIOBase):
         return len(text)
 
 
-def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Outcome:
+def perform(
+    function: Callable[..., Any],
+    call: Call,
+    deadline: Deadline,
+    refused: Sequence[str] | None = None,
+) -> Outcome:
     """Call a function with fresh copies of a case's inputs and observe the rest.
 
     Args:
         function: the learner's.
         call: the inputs.
         deadline: shared by all calls of one check.
+        refused: what of PyTorch's own attention a block around all calls has refused so far. None
+            if there is no such block: then this call has its own.
     Returns:
         The outcome. Nothing that the function raises comes out of here.
     """
@@ -151,12 +158,12 @@ def perform(function: Callable[..., Any], call: Call, deadline: Deadline) -> Out
     returned: Value | None = None
     raised: Raised | None = None
     stopped = ""
-    fused: list[str] = []
+    fused: Sequence[str] = ()
     torch: Any = sys.modules.get("torch")
     slopes = torch is not None and torch.is_grad_enabled()
     try:
         # Refusing goes outermost: what it replaced is given back whatever the deadline interrupts.
-        with _refusing(call) as fused, quiet(printed), deadline:
+        with _refusing(call, refused) as fused, quiet(printed), deadline:
             try:
                 returned = observe(_make(function, call, args, kwargs), call.most)
             except (Overrun, TooMuchOutput, KeyboardInterrupt):
@@ -224,9 +231,13 @@ def _after_another(
     return result
 
 
-def _refusing(call: Call) -> contextlib.AbstractContextManager[list[str]]:
+def _refusing(
+    call: Call, refused: Sequence[str] | None
+) -> contextlib.AbstractContextManager[Sequence[str]]:
+    if refused is not None:
+        return contextlib.nullcontext(refused)
     if not call.unfused:
-        return contextlib.nullcontext([])
+        return contextlib.nullcontext(())
     refusing: contextlib.AbstractContextManager[list[str]] = part("banned").refusing()
     return refusing
 

@@ -7,8 +7,10 @@ inputs to another process. Nothing in this module knows which.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +41,11 @@ class _Related:
 
 
 def judge(
-    exercise: Exercise, perform: Perform, seeds: tuple[int, ...] = SEEDS, hidden: bool = False
+    exercise: Exercise,
+    perform: Perform,
+    seeds: tuple[int, ...] = SEEDS,
+    hidden: bool = False,
+    during: AbstractContextManager[Any] | None = None,
 ) -> Verdict:
     """Try every case of an exercise on two seeds or more and say what was found.
 
@@ -48,10 +54,18 @@ def judge(
         perform: makes one call of the learner's function.
         seeds: for the case generator.
         hidden: whether the cases stay hidden: then the verdict has no right number of theirs.
+        during: a block in which all calls are made, and nothing of our own is computed.
     Raises:
         BrokenCheck: the oracle has no answer to one of its own cases.
     """
-    tried = _try_all(exercise, perform, seeds)
+    posed = pose(exercise, seeds)
+    pairs = [pose_related(exercise, relation, seeds) for relation in exercise.relations]
+    with during or nullcontext():
+        tried = _try_all(perform, posed)
+        related = [
+            _Related(relation, None) if _is_over(tried) else _try_relation(relation, perform, each)
+            for relation, each in zip(exercise.relations, pairs, strict=True)
+        ]
     if exercise.fused_banned and any(item.outcome.fused for item in tried):
         return _forfeit(exercise, tried)
     if _is_unwritten(tried[0]):
@@ -59,22 +73,16 @@ def judge(
         return Verdict(
             exercise.name, exercise.lesson, "MISSING", 0.0, exercise.points, message=message
         )
-    if tried[-1].outcome.stopped:
-        related = [_Related(relation, None) for relation in exercise.relations]
-    else:
-        related = [
-            _try_relation(exercise, relation, perform, seeds) for relation in exercise.relations
-        ]
     return _verdict(exercise, tried, related, hidden)
 
 
-def _try_all(exercise: Exercise, perform: Perform, seeds: tuple[int, ...]) -> list[Tried]:
+def _try_all(perform: Perform, cases: Sequence[Posed]) -> list[Tried]:
     """Try the cases of all groups, in order, until one does not come back."""
     tried: list[Tried] = []
-    for posed in pose(exercise, seeds):
+    for posed in cases:
         tried.append(_try(perform, posed))
-        if tried[-1].outcome.stopped or _is_unwritten(tried[0]):
-            return tried  # every further call would end the same way
+        if _is_over(tried):
+            return tried
     return [replace(tried[0], again=_again(perform, tried[0])), *tried[1:]]
 
 
@@ -91,6 +99,11 @@ def _try(perform: Perform, posed: Posed) -> Tried:
     return replace(item, difference=replace(item.difference, slug="remembers-a-call", advice=""))
 
 
+def _is_over(tried: list[Tried]) -> bool:
+    """Whether every further call would end as the last one did."""
+    return bool(tried[-1].outcome.stopped) or _is_unwritten(tried[0])
+
+
 def _is_unwritten(first: Tried) -> bool:
     """Whether the very first call said that there is nothing to call yet.
 
@@ -103,10 +116,10 @@ def _is_unwritten(first: Tried) -> bool:
 
 
 def _try_relation(
-    exercise: Exercise, relation: Relation, perform: Perform, seeds: tuple[int, ...]
+    relation: Relation, perform: Perform, pairs: Iterable[Sequence[Posed]]
 ) -> _Related:
     """Make a relation's two calls for each seed and see whether it holds."""
-    for pair in pose_related(exercise, relation, seeds):
+    for pair in pairs:
         one, other = (examine(posed, perform(posed.call)) for posed in pair)
         if one.arrays is None or other.arrays is None:
             return _Related(relation, None, one if one.arrays is None else other)

@@ -355,7 +355,7 @@ FAR_BELOW: Part = (
         "Blocked scores were set to a number that is not low enough: other scores may be as low, "
         "and blocked keys keep some weight.",
         "Set blocked scores to -inf, as e to the -inf is 0.",
-        *({"hide": _low(number)} for number in (-20.0, -50.0, -100.0, -1e3)),
+        *({"hide": _low(number)} for number in (-20.0, -50.0, -100.0, -1e3, -1e4)),
     ),
 )
 # Where some queries may attend to nothing.

@@ -59,6 +59,8 @@ def _cases(rng: Generator) -> Iterator[Case]:
     note = "one number of naive is far off, and the others are near"
     yield Case("largest", _outputs(rng, rng.uniform(1.2, 1.8), other=0.01), note=note)
     yield Case("largest", _on_small(rng), note="naive is far off where exact is large")
+    note = "out is far off, but for its largest number"
+    yield Case("largest", _but_the_largest(rng), note=note)
     yield from _all_over(rng)
     yield from _edges(rng)
     for factor, ratio in ((3.0, 2.6), (1.0, 1.4), (1.0, 0.7), (4.0, 4.5)):
@@ -90,6 +92,15 @@ def _on_small(rng: Generator) -> Inputs:
     out, naive = exact.clone(), exact.clone()
     out.view(-1)[one] += 0.01
     naive.view(-1)[other] -= 0.02
+    return out, naive, exact
+
+
+def _but_the_largest(rng: Generator) -> Inputs:
+    """The largest number of all three is the same, which makes the difference of maxima 0."""
+    out, naive, exact = _outputs(rng, rng.uniform(5, 50))
+    place = int(rng.integers(exact.numel()))
+    for part in (out, naive, exact):
+        part.view(-1)[place] = 100.0
     return out, naive, exact
 
 
