@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from attnlab.calling.call import Call, Outcome, perform
-from attnlab.calling.deadline import Deadline
-from attnlab.judging.judge import judge
 from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of
+from attnlab.notebook import verdict_on
 from tests.course import GIVEN, ROOT, grading, is_exercise, read, solution_path
 
 SURVIVORS = ROOT / "tests" / "survivors.txt"
@@ -227,12 +225,8 @@ def judged(mutant: Mutant, seeds: tuple[int, ...]) -> Verdict | None:
                 break
     except Exception:
         return None
-    function, deadline = names[mutant.exercise], Deadline(SECONDS)
-
-    def call_here(call: Call) -> Outcome:
-        return perform(function, call, deadline)
-
-    return judge(exercises_of(mutant.lesson)[mutant.exercise], call_here, seeds)
+    exercise = exercises_of(mutant.lesson)[mutant.exercise]
+    return verdict_on(exercise, names[mutant.exercise], seeds, SECONDS)
 
 
 def survives(verdict: Verdict | None) -> bool:

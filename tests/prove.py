@@ -19,11 +19,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from attnlab.calling.call import Call, Outcome, perform
-from attnlab.calling.deadline import Deadline
-from attnlab.judging.judge import judge
-from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of, slugs
+from attnlab.notebook import verdict_on
 from tests.answers import Answer, all_answers
 from tests.mutants import judged, mutants, reviewed, survives
 
@@ -46,16 +43,6 @@ class Row:
     gaps: tuple[str, ...]
 
 
-def verdict_on(answer: Answer, seeds: tuple[int, ...]) -> Verdict:
-    """Judge an answer on seeds of one's own."""
-    deadline = Deadline(SECONDS)
-
-    def call_here(call: Call) -> Outcome:
-        return perform(answer.function, call, deadline)
-
-    return judge(exercises_of(answer.lesson)[answer.exercise], call_here, seeds)
-
-
 @cache
 def answers_to(lesson: str, exercise: str) -> tuple[Answer, ...]:
     return tuple(
@@ -67,8 +54,9 @@ def proven(asked: tuple[tuple[str, str], int]) -> Row:
     """Judge all answers to an exercise on two seeds: its cases are made once for all of them."""
     home, pair = asked
     seeds, gaps = (FIRST + 2 * pair, FIRST + 2 * pair + 1), []
+    exercise = exercises_of(home[0])[home[1]]
     for answer in answers_to(*home):
-        verdict = verdict_on(answer, seeds)
+        verdict = verdict_on(exercise, answer.function, seeds, SECONDS)
         named = verdict.diagnosis.slug if verdict.diagnosis else ""
         if (verdict.status == "PASS") == bool(answer.slug):
             gaps.append(f"{answer}: {verdict.status} on seeds {seeds}")

@@ -13,18 +13,14 @@ from attnlab.calling.deadline import Deadline
 from attnlab.judging.judge import judge
 from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of
+from attnlab.notebook import verdict_on
 
 EXERCISE = exercises_of("02-pure-python")["point_to_adjective"]
 ARTICLE, NOUN, ADJECTIVE, VERB = range(4)
 
 
-def verdict_on(W_q: Any, W_k: Any, seeds: tuple[int, ...] = (1, 2)) -> Verdict:
-    deadline = Deadline(10.0)
-
-    def call_here(call: Call) -> Outcome:
-        return perform(lambda: (W_q, W_k), call, deadline)
-
-    return judge(EXERCISE, call_here, seeds)
+def verdict_of(W_q: Any, W_k: Any, seeds: tuple[int, ...] = (1, 2)) -> Verdict:
+    return verdict_on(EXERCISE, lambda: (W_q, W_k), seeds)
 
 
 def least_share(W_q: np.ndarray, W_k: np.ndarray) -> float:
@@ -49,7 +45,7 @@ def test_full_points_are_for_every_sentence_and_not_for_those_that_were_drawn(se
         asks, share = W_q * factor, least_share(W_q * factor, W_k)
         if abs(share - 0.9) < 1e-6:
             continue
-        told = {verdict_on(asks.tolist(), W_k.tolist(), seeds).status for seeds in ((1, 2), (3, 4))}
+        told = {verdict_of(asks.tolist(), W_k.tolist(), seeds).status for seeds in ((1, 2), (3, 4))}
         assert told == {"PASS" if share >= 0.9 else "FAIL"}, (share, factor)
 
 
@@ -67,15 +63,15 @@ def test_what_comes_of_the_matrices_is_worked_out_where_they_are_judged() -> Non
 
 def test_a_score_of_minus_infinity_is_a_weight_of_zero() -> None:
     W_q = [[0, 0], [1e300, 0], [0, 0], [0, 0]]
-    assert verdict_on(W_q, [[-1e300, 0], [0, 0], [1, 0], [0, 0]]).status == "PASS"
-    assert verdict_on(W_q, [[0, 0], [0, 0], [1e300, 0], [0, 0]]).status == "FAIL"
+    assert verdict_of(W_q, [[-1e300, 0], [0, 0], [1, 0], [0, 0]]).status == "PASS"
+    assert verdict_of(W_q, [[0, 0], [0, 0], [1e300, 0], [0, 0]]).status == "FAIL"
 
 
 @pytest.mark.parametrize(
     "matrix", [[[9, 0], [0, 0], [9, 0], [9, 0]], [[0, 0], [1, 0], [9, 0], [9, 0]]]
 )
 def test_the_same_matrix_twice_is_blamed_only_where_a_noun_is_drawn_to_itself(matrix: Any) -> None:
-    diagnosis = verdict_on(matrix, matrix).diagnosis
+    diagnosis = verdict_of(matrix, matrix).diagnosis
     assert diagnosis is not None
     own, adjectives = (np.dot(matrix[NOUN], matrix[kind]) for kind in (NOUN, ADJECTIVE))
     assert (diagnosis.slug == "one-matrix-for-both") <= bool(own >= adjectives)

@@ -8,14 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from attnlab.calling.call import Call, Outcome, perform
-from attnlab.calling.deadline import Deadline
 from attnlab.exercise import SEEDS, Case, Exercise, Mistake
 from attnlab.judging.cases import answer_of, generate
-from attnlab.judging.judge import judge
 from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of, slugs
-from attnlab.notebook import check
+from attnlab.notebook import check, verdict_on
 from tests.answers import Answer, all_answers
 from tests.answers.tally import Mark, as_text, promised, rows
 from tests.readme import README, replaced
@@ -75,12 +72,8 @@ def judged(record_property: Callable[[str, object], None]) -> Judge:
 
 
 def score_by_fresh_seeds(answer: Answer) -> float:
-    exercise, deadline = exercises_of(answer.lesson)[answer.exercise], Deadline(CALL_SECONDS)
-
-    def call_here(call: Call) -> Outcome:
-        return perform(answer.function, call, deadline)
-
-    return judge(exercise, call_here, seeds=(2001, 2002)).score
+    exercise = exercises_of(answer.lesson)[answer.exercise]
+    return verdict_on(exercise, answer.function, (2001, 2002), CALL_SECONDS).score
 
 
 @pytest.mark.parametrize("answer", WRONG, ids=str)

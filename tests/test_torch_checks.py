@@ -13,11 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attnlab.calling.call import perform
-from attnlab.calling.deadline import Deadline
+from attnlab import notebook
 from attnlab.exercise import SEEDS, Case, Exercise, Group, Slot, unchanged
 from attnlab.judging.cases import generate
-from attnlab.judging.judge import judge
 from attnlab.judging.verdict import Verdict
 from attnlab.lessons import exercises_of
 from attnlab.notebook import check
@@ -206,8 +204,7 @@ def test_the_only_gradient_there_is_can_be_compared() -> None:
     )
 
     def judged(function: Function) -> Verdict:
-        deadline = Deadline(60.0)
-        return judge(exercise, lambda call: perform(function, call, deadline), (20, 26))
+        return notebook.verdict_on(exercise, function, (20, 26), 60.0)
 
     assert judged(lambda x, n: x**n).status == "PASS"
     for wrong in (lambda x, n: x.detach() ** n, lambda x, n: x ** (n - 1) * x.detach()):
@@ -235,10 +232,9 @@ def test_measured_spread_passes_on_two_hundred_seeds() -> None:
         return float((q * k).sum(-1).std())
 
     exercise = exercises_of("04-scaling")["score_std"]
-    deadline = Deadline(300.0)
     for seed in range(1000, 1200, 2):
         seeds = (seed, seed + 1)
-        verdict = judge(exercise, lambda call: perform(score_std, call, deadline), seeds)
+        verdict = notebook.verdict_on(exercise, score_std, seeds)
         assert verdict.status == "PASS", (seeds, verdict.message)
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attnlab import cells, lessons
 from attnlab import lesson as begun
@@ -14,12 +14,10 @@ from attnlab.calling import banned
 from attnlab.calling.call import Call, Outcome, perform
 from attnlab.calling.deadline import Deadline
 from attnlab.calling.observe import describe, observe
+from attnlab.exercise import SEEDS, Exercise
 from attnlab.home import progress
 from attnlab.judging.card import Card
 from attnlab.judging.verdict import Verdict, blaming
-
-if TYPE_CHECKING:
-    from attnlab.exercise import Exercise
 
 OLDER = (
     "The newest cell that defines `{0}` stopped before it had done so. This is the answer from an "
@@ -112,7 +110,7 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
 def _judge_here(exercise: Exercise, function: Callable[..., Any], called: str) -> Verdict:
     """Judge a function in this process, and own up to it if the check itself breaks."""
     try:
-        verdict = _judge(exercise, function)
+        verdict = verdict_on(exercise, function)
         if verdict.status != "PASS":
             verdict = blaming(verdict, _failing(exercise, function))
     except Exception as error:  # whatever it is, it is not the learner's
@@ -122,16 +120,32 @@ def _judge_here(exercise: Exercise, function: Callable[..., Any], called: str) -
     return dataclasses.replace(verdict, called=called if called.isidentifier() else "")
 
 
-def _judge(exercise: Exercise, function: Callable[..., Any]) -> Verdict:
+def verdict_on(
+    exercise: Exercise,
+    function: Callable[..., Any],
+    seeds: tuple[int, ...] = SEEDS,
+    seconds: float = SECONDS,
+) -> Verdict:
+    """The verdict on a function that is called in this process.
+
+    Args:
+        exercise: the declaration.
+        function: the answer.
+        seeds: for the case generator.
+        seconds: for all calls together.
+    Raises:
+        BrokenCheck: the oracle has no answer to one of its own cases.
+    """
     from attnlab.judging.judge import judge
 
-    deadline = Deadline(SECONDS)
+    deadline, refusing = Deadline(seconds), exercise.fused_banned
 
     def call_here(call: Call) -> Outcome:
-        return perform(function, call, deadline, banned.asked if exercise.fused_banned else None)
+        return perform(function, call, deadline, banned.asked if refusing else None)
 
     # Once for all calls: to refuse it takes as long as an ordinary call.
-    return judge(exercise, call_here, during=banned.refusing() if exercise.fused_banned else None)
+    during = banned.refusing() if refusing else None
+    return judge(exercise, call_here, seeds, during=during)
 
 
 def _failing(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
@@ -142,7 +156,7 @@ def _failing(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
     return [
         name
         for name, other in others.items()
-        if name in called and _judge(other, called[name]).status != "PASS"
+        if name in called and verdict_on(other, called[name]).status != "PASS"
     ]
 
 
