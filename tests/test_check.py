@@ -154,6 +154,18 @@ def test_whichever_call_is_the_first_wrong_one_costs_the_points() -> None:
         assert agree.holds is (wrong_from == 1)
 
 
+def test_what_goes_by_the_number_of_calls_is_named_where_it_shows_alone() -> None:
+    calls = 0
+
+    def each_third_is_wrong(scores: list[float]) -> list[float]:
+        nonlocal calls
+        calls += 1
+        weights = softmax(scores)
+        return weights if calls % 3 else [weight + 0.1 for weight in weights]
+
+    assert slug_of(check_softmax(each_third_is_wrong)) == "nondeterministic"
+
+
 def test_changed_input_costs_that_line_alone() -> None:
     def sorts(scores: list[float]) -> list[float]:
         weights = softmax(scores)

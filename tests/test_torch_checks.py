@@ -234,7 +234,7 @@ def test_measured_spread_passes_on_two_hundred_seeds() -> None:
     exercise = exercises_of("04-scaling")["score_std"]
     for seed in range(1000, 1200, 2):
         seeds = (seed, seed + 1)
-        verdict = notebook.verdict_on(exercise, score_std, seeds)
+        verdict = notebook.verdict_on(exercise, score_std, seeds, 10.0)
         assert verdict.status == "PASS", (seeds, verdict.message)
 
 

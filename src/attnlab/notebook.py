@@ -110,7 +110,7 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
 def _judge_here(exercise: Exercise, function: Callable[..., Any], called: str) -> Verdict:
     """Judge a function in this process, and own up to it if the check itself breaks."""
     try:
-        verdict = verdict_on(exercise, function)
+        verdict = verdict_on(exercise, function, SEEDS, SECONDS)
         if verdict.status != "PASS":
             verdict = blaming(verdict, _failing(exercise, function))
     except Exception as error:  # whatever it is, it is not the learner's
@@ -123,8 +123,8 @@ def _judge_here(exercise: Exercise, function: Callable[..., Any], called: str) -
 def verdict_on(
     exercise: Exercise,
     function: Callable[..., Any],
-    seeds: tuple[int, ...] = SEEDS,
-    seconds: float = SECONDS,
+    seeds: tuple[int, ...],
+    seconds: float,
 ) -> Verdict:
     """The verdict on a function that is called in this process.
 
@@ -156,7 +156,7 @@ def _failing(exercise: Exercise, function: Callable[..., Any]) -> list[str]:
     return [
         name
         for name, other in others.items()
-        if name in called and verdict_on(other, called[name]).status != "PASS"
+        if name in called and verdict_on(other, called[name], SEEDS, SECONDS).status != "PASS"
     ]
 
 

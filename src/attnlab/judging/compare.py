@@ -42,7 +42,7 @@ class Tried:
         arrays: the results as arrays, None if their types or shapes are wrong. Where numbers are
             right, numbers they are, floats all of them float64; where a mask is, bool.
         mutation: which input was changed, None if none was.
-        again: what differed when the same call was made again; asked once for each exercise.
+        again: what differed when the same call was made again, if it was.
     """
 
     posed: Posed

@@ -79,11 +79,18 @@ def judge(
 def _try_all(perform: Perform, cases: Sequence[Posed]) -> list[Tried]:
     """Try the cases of all groups, in order, until one does not come back."""
     tried: list[Tried] = []
+    asked: Tried | None = None
     for posed in cases:
-        tried.append(_try(perform, posed))
+        item = _try(perform, posed)
+        if asked is None and item.difference and not posed.call.by:
+            # At once, as it may go by the number of calls; the very first case comes again last.
+            asked = item = replace(item, again=_again(perform, item))
+        tried.append(item)
         if _is_over(tried):
             return tried
-    return [replace(tried[0], again=_again(perform, tried[0])), *tried[1:]]
+    if asked is not tried[0]:
+        tried[0] = replace(tried[0], again=_again(perform, tried[0]))
+    return tried
 
 
 def _try(perform: Perform, posed: Posed) -> Tried:
@@ -131,7 +138,7 @@ def _try_relation(
 
 
 def _again(perform: Perform, first: Tried) -> Difference | None:
-    """Whether the same call gives two answers. Asked only where the first has the right form."""
+    """How the same call, made again, differs; None where the first has not the right form."""
     if first.arrays is None:
         return None
     again = examine(first.posed, perform(first.posed.call))
@@ -246,7 +253,7 @@ def _lines(exercise: Exercise, tried: list[Tried], related: list[_Related]) -> l
         earned = relation.worth if item.holds and earns else 0.0
         lines.append(Line(relation.claim, item.holds, earned, relation.worth))
     lines += [Line(prop.claim, _holds(prop, tried)) for prop in exercise.properties]
-    agree = None if tried[0].arrays is None else tried[0].again is None
+    agree = None if tried[0].arrays is None else all(item.again is None for item in tried)
     return [*lines, Line("two calls agree", agree)]
 
 
@@ -269,8 +276,9 @@ def _first_failure(
     First comes an answer that differs from itself; then groups in their order, changed inputs and
     relations.
     """
-    if tried[0].again:
-        return tried[0], tried[0].again, None
+    for item in tried:
+        if item.again:
+            return item, item.again, None
     changed = next(((item, item.mutation, None) for item in tried if item.mutation), None)
     for item in tried:
         if item.difference:
