@@ -944,6 +944,7 @@ def tiled(
     old_out=lambda top, new: (top - new).exp(),
     after=lambda out, total: out,
     end=lambda out, total: out / total,
+    low=-torch.inf,
 ):
     """The loop that most write, with one thing in it changed."""
     positive(block_size)
@@ -959,7 +960,7 @@ def tiled(
                 continue
             s = qi @ k[..., j : j + block_size, :].mT * scale(d_k, block_size)
             if causal:
-                s = s.masked_fill(block(i, j, *s.shape[-2:]), -torch.inf)
+                s = s.masked_fill(block(i, j, *s.shape[-2:]), low)
             new = new_top(top, s)
             p = measured(s, new)
             total = total * old_sum(top, new) + p.sum(-1, keepdim=True)
@@ -1097,6 +1098,38 @@ changed(
         places(i, j, rows, columns)[1] < places(i, j, rows, columns)[0]
     ),
 )
+
+
+changed("mask-with-small-number", "-1000", low=-1e3)
+changed(
+    "mask-with-small-number",
+    "-10,000, future tiles skipped",
+    low=-1e4,
+    skip=lambda i, j, b: j >= i + b,
+)
+
+
+@wrong("tiled_attention", "future-tile-is-nan")
+def merged_without_a_guard(q, k, v, block_size, causal=False):
+    positive(block_size)
+    rows = []
+    for i in range(0, q.shape[-2], block_size):
+        qi = q[..., i : i + block_size, :]
+        m = torch.full(qi.shape[:-1], -torch.inf, dtype=q.dtype)
+        total, out = torch.zeros_like(m), torch.zeros(*m.shape, v.shape[-1], dtype=q.dtype)
+        for j in range(0, k.shape[-2], block_size):
+            s = qi @ k[..., j : j + block_size, :].mT / q.shape[-1] ** 0.5
+            if causal:
+                s = s.masked_fill(hidden(i, j, *s.shape[-2:]), -torch.inf)
+            its_own = s.amax(-1)
+            p = (s - its_own[..., None]).exp()
+            new = torch.maximum(m, its_own)
+            old, now = (m - new).exp(), (its_own - new).exp()
+            total = total * old + p.sum(-1) * now
+            out = out * old[..., None] + p @ v[..., j : j + block_size, :] * now[..., None]
+            m = new
+        rows.append(out / total[..., None])
+    return torch.cat(rows, -2)
 
 
 @wrong("tiled_attention", "mask-bottom-right")

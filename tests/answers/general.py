@@ -264,7 +264,7 @@ def _changes_input(call: Callable[[], Any], args: tuple[Any, ...]) -> Any:
 
 
 def _prints(call: Callable[[], Any], args: tuple[Any, ...]) -> Any:
-    print("called with", str(args)[:500])
+    print("called with", *map(type, args))  # to print large tensors takes seconds
     result = call()
-    print("returns", str(result)[:500])
+    print("returns", type(result))
     return result

@@ -88,6 +88,13 @@ def _tiled_cases(rng: Generator) -> Iterator[Case]:
     for one in ones_in_turn(rng, 4):
         yield Case("leading", (*_qkv(rng, 2, among=one), 2), note="one of the sizes is 1")
 
+    for down in (False, True):
+        way = "down" if down else "up"
+        note = f"scores are in the thousands and go {way} from key to key"
+        yield Case("large", (*_rising(rng, down), 3), note=note)
+    note = "scores are in the thousands, and close together"
+    yield Case("large", (*tensors(*alike(rng, 2)), 2), note=note)
+
     for n, m in ((10, 10), (7, 13), (13, 7)):
         n, m = n + int(rng.integers(2)), m + int(rng.integers(2))
         n, m = (m, m) if abs(n - m) < 3 else (n, m)
@@ -98,14 +105,12 @@ def _tiled_cases(rng: Generator) -> Iterator[Case]:
         args = (*_qkv(rng, 2, among=(7, 7, d_k, d_v)), size, True)
         yield Case("causal", args, note=f"block_size is {size}")
 
-    for down in (False, True):
-        way = "down" if down else "up"
-        note = f"scores are in the thousands and go {way} from key to key"
-        yield Case("large", (*_rising(rng, down), 3), note=note)
-    note = "scores are in the thousands, and close together"
-    yield Case("large", (*tensors(*alike(rng, 2)), 2), note=note)
     args = (*_rising(rng, bool(rng.integers(2))), 2, True)
-    yield Case("large", args, note="scores are in the thousands, and it is causal")
+    yield Case("hidden", args, note="scores are in the thousands, and it is causal")
+    q, k, v = tensors(*alike(rng, 2))
+    q[:, 0] = q[:, int((q @ k.mT)[0, :, 0].argmin())]  # query 0 sees one key alone
+    note = "scores are in the thousands below 0, and it is causal"
+    yield Case("hidden", (q, k, v, 2, True), note=note)
 
     among = _sizes(rng, 3)
     for extra, note in (((3,), ""), ((3, True), "it is causal")):
@@ -156,8 +161,14 @@ TILED_ATTENTION = Exercise(
         Group("values", "equals PyTorch's attention", 1.0, core=True),
         Group("blocks", "takes any block_size, 1 and more than N and M too", 0.25),
         Group("leading", "takes any leading axes, and sizes of 1", 0.25),
+        Group("large", "is stable where scores are in the thousands", 0.375),
         Group("causal", "is causal where that is asked for, N ≠ M too", 0.5),
-        Group("large", "is stable where scores are in the thousands", 0.5, needs=("causal",)),
+        Group(
+            "hidden",
+            "hides the future where scores are in the thousands",
+            0.125,
+            needs=("large", "causal"),
+        ),
         Group("gradient", "passes the right gradients to q, k and v", 0.25, needs=("causal",)),
         Group("held", "never holds block_size × M numbers or more at once", 0.75),
         Group(

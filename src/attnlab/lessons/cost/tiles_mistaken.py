@@ -29,6 +29,10 @@ def _future(rows: range, columns: range, n: int, m: int) -> Tensor:
     return _behind(rows, columns) < 0
 
 
+def _all_future(rows: range, columns: range) -> bool:
+    return columns.start >= rows.stop
+
+
 def _share(old: Tensor, new: Tensor) -> Tensor:
     """e to the old maximum minus the new one; 0 for what is empty."""
     return torch.where(old == -INFINITY, 0.0, (old - new).exp())
@@ -58,6 +62,7 @@ class Running:
         rows, columns: tiles of queries and of keys.
         blocked: pairs of a tile that are blocked, where it is causal.
         skipped: tiles that are left out, where it is causal.
+        low: what is set as the score of a blocked pair.
         scale: of scores, from d_k and block_size.
         own: the maximum that a tile's powers of e are measured against, from its scores and the
             new running one.
@@ -71,6 +76,7 @@ class Running:
     columns: Callable[[int, int], Tiles] = _cut
     blocked: Callable[[range, range, int, int], Tensor] = _future
     skipped: Callable[[range, range], bool] = lambda rows, columns: False
+    low: float = -INFINITY
     scale: Callable[[int, int], float] = lambda d_k, block: d_k**-0.5
     own: Callable[[Tensor, Tensor], Tensor] = lambda scores, m: m
     top: Callable[[Tensor, Tensor], Tensor] = lambda m, scores: torch.maximum(
@@ -109,7 +115,7 @@ class Running:
             here = slice(columns.start, columns.stop)
             scores = asked @ k[..., here, :].mT * self.scale(d_k, block)
             if causal:
-                scores = scores.masked_fill(self.blocked(rows, columns, n, m), -INFINITY)
+                scores = scores.masked_fill(self.blocked(rows, columns, n, m), self.low)
             new = self.top(top, scores)
             powers = (scores - self.own(scores, new)).exp()
             s = s * self.of_sum(top, new) + powers.sum(-1, keepdim=True)
@@ -400,6 +406,26 @@ AT_THE_EDGES = (
         POSITIONS,
         blocked=lambda rows, columns, n, m: torch.zeros(len(rows), len(columns), dtype=torch.bool),
         skipped=lambda rows, columns: columns.start > rows.start,
+    ),
+    _mistake(
+        "future-tile-is-nan",
+        "In a tile that lies wholly in a query's future each score is −inf, and so is their "
+        "maximum: −inf minus −inf is NaN.",
+        "Leave out tiles whose first key comes after the last query. Measure the others against "
+        "the running maximum, which is a number from the first tile on.",
+        own=lambda scores, m: torch.where(_row_maximum(scores) == -INFINITY, -INFINITY, m),
+    ),
+    *(
+        _mistake(
+            "mask-with-small-number",
+            "Blocked scores were set to a number that is not low enough: other scores may be as "
+            "low, and the future keeps some weight.",
+            "Set blocked scores to −inf, as e to the −inf is 0.",
+            low=low,
+            skipped=skipped,
+        )
+        for low in (-100.0, -1e3, -1e4)
+        for skipped in (lambda rows, columns: False, _all_future)
     ),
     _mistake(
         "diagonal-tile-skipped",
