@@ -1620,6 +1620,25 @@ class WritesIntoRoom:
 cache_answer("not-raised", "written into room", WritesIntoRoom)
 
 
+class GrowsItsBatch:
+    """What is kept of a batch of 1 is taken for each sentence of a later one."""
+
+    def __init__(self):
+        self.k = self.v = None
+
+    def append(self, k, v):
+        if self.k is not None:
+            k, v = (
+                torch.cat([kept.expand(*new.shape[:-2], *kept.shape[-2:]), new], -2)
+                for kept, new in ((self.k, k), (self.v, v))
+            )
+        self.k, self.v = k, v
+        return k, v
+
+
+cache_answer("not-raised", "kept rows expanded", GrowsItsBatch)
+
+
 def stepping(slug, label):
     return lambda step: cache_answer(slug, label, Joined, step) or step
 

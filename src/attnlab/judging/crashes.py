@@ -46,6 +46,8 @@ _ONE_OF_A_TENSORS = (
     r"|matmul|sum|mean|softmax|masked_fill)"
 )
 
+_SETTINGS = r"(ReLU|ELU|GELU|SiLU|Tanh|Sigmoid|Softmax|CrossEntropyLoss)"
+
 CRASHES = (
     # memory
     Crash(
@@ -70,10 +72,38 @@ CRASHES = (
         "Give `{0}` a value before that line; where an `if` or a loop gives it, before that.",
     ),
     Crash(
-        r"^NameError: name '(\w+)'",
+        r"^NameError: name '(?!self')(\w+)'",
         "Nothing here has defined `{0}`. Each notebook starts empty: what you wrote in an earlier "
-        "lesson is not here.",
-        "Run the cell that defines `{0}`, or look for a slip of the pen.",
+        "lesson is not here«||, and what `__init__` was given is not there in `forward`».",
+        "Run the cell that defines `{0}`, or look for a slip of the pen«||; in a module keep it, "
+        "`self.{0} = {0}`, and write `self.{0}`».",
+    ),
+    Crash(
+        rf"Boolean value of Tensor|(?:'|not |got ){_SETTINGS}\b",
+        "What stands in the brackets of a class such as `nn.ReLU` are its settings. A layer comes "
+        "of it, and nothing is computed yet.",
+        "Use the function, as in `torch.relu(x)` and `F.cross_entropy(logits, targets)`; or make "
+        "the layer in `__init__`, `self.relu = nn.ReLU()`, and call that.",
+        line=rf"\bnn\.{_SETTINGS}\((?!\s*(?:dim|inplace|-?\d|\)))",
+    ),
+    Crash(
+        r"NameError: name 'self'|(?:forward|append)\(\) takes \d+ positional arguments? but",
+        "A method gets the module itself as its first argument, and then what it is called with. "
+        "Its `def` does not name all of that.",
+        "Write `self` first, then what the signature says: `def forward(self, x):`.",
+    ),
+    Crash(
+        rf"'(?!Linear|NoneType|Tensor|Parameter)([A-Z]\w*)' object has no attribute "
+        rf"'{_ONE_OF_A_TENSORS}'",
+        "That is the `{0}` itself, and not a tensor. In a method whose `def` begins without `self` "
+        "the first argument is the module.",
+        "Begin the arguments of each method with `self`. What a layer computes with is its "
+        "`.weight`, and what it computes comes of calling it.",
+    ),
+    Crash(
+        r"'Embedding' object is not subscriptable",
+        "A layer is not indexed, it is called; the numbers in it are its `.weight`.",
+        "Write `self.table(torch.arange(n))`, or `self.table.weight[:n]`.",
     ),
     Crash(
         r"TypeError: '(Tensor|Parameter|numpy\.ndarray)' object is not callable",
@@ -111,7 +141,7 @@ CRASHES = (
         "value is put into `nn.Parameter(…)`.",
     ),
     Crash(
-        r"'(\w+)' object has no attribute 'detach'",
+        r"'([\w.]+)' object has no attribute 'detach'",
         "`nn.Parameter` takes one tensor, the parameter's first value, and this is of type {0}.",
         "Make the tensor first: `nn.Parameter(torch.randn(d, d_k))`.",
         line=r"\bParameter\(",
@@ -150,6 +180,12 @@ CRASHES = (
         line=r"super\(.*\)\.__init__\(",
     ),
     Crash(
+        r"transpose\(\) (?:received|takes)",
+        "PyTorch's `transpose` exchanges two axes, and those two are all that it takes.",
+        "Write `x.transpose(1, 2)`, or `x.permute(0, 2, 1, 3)` for a whole new order.",
+        line=r"\.transpose\([^,()]+,[^,()]+,",
+    ),
+    Crash(
         # None stands where a tensor belongs: said below
         r"TypeError: (?:[\w.]*<locals>\.)?([\w.]+)\(\) (?:missing \d|takes .*positional"
         r"|got an unexpected|got multiple|received an invalid (?!.* got \([^)]*\bNoneType))",
@@ -160,7 +196,7 @@ CRASHES = (
     ),
     # None
     Crash(
-        r"'NoneType'|\bnot NoneType|got \([^)]*\bNoneType",
+        r"'NoneType'|\bnot NoneType|got \([^)]*\bNoneType|but got NoneType",
         "Something in that line is None. A name may have been set to None; so is an optional "
         "argument that was not given, what a function without a `return` gives, and what a method "
         "gives that changes a list in place, as `append` does.",
@@ -178,6 +214,12 @@ CRASHES = (
         r"^KeyError",
         "A dict was asked for a key that it does not hold.",
         "Print the key and the dict's keys; between keys that are lists, compare with `==`.",
+    ),
+    Crash(
+        r"can't multiply sequence by non-int|'torch\.return_types",
+        "In PyTorch `x.max(dim)`, `x.min(dim)` and their like give two things, values and places.",
+        "Write `x.max(dim, keepdim=True).values`, or `x.amax(dim, keepdim=True)`.",
+        line=r"\.(max|min|median|sort|topk)\([^)]",
     ),
     Crash(
         r"can't multiply sequence by non-int of type '(float|numpy\.float64)'",
@@ -251,6 +293,12 @@ CRASHES = (
         "Or look for a slip of the pen.",
     ),
     Crash(
+        r"'int' object is not iterable",
+        "A loop goes over things, and this is one whole number.",
+        "Count up to it: `for i in range(n)`.",
+        line=r"\bfor\b",
+    ),
+    Crash(
         r"'(float|int|numpy\.float64)' object is not (iterable|subscriptable)"
         r"|object of type '(?:float|int|numpy\.float64)' has no len|0-d tensor",
         _TOO_DEEP,
@@ -305,8 +353,9 @@ CRASHES = (
     Crash(
         r"unpack",
         "There are more, or fewer, values than names on the left. With `n, d = x.shape` the number "
-        "of axes decides, and inputs may have leading ones.",
-        "Take the sizes you need from the end: `n, d = x.shape[-2:]`.",
+        "of axes decides: see the signature's shapes, where `…` stands for any number of them.",
+        "Give each axis a name. Where there may be leading ones, take the sizes you need from the "
+        "end: `n, d = x.shape[-2:]`.",
         line=r"\.shape|\.size\(",
     ),
     Crash(
@@ -335,6 +384,13 @@ CRASHES = (
         "Use the library's: «`x.max(axis=-1)`, or `np.maximum(x, floor)`|`x.amax(-1)`, or "
         "`x.clamp(min=floor)` and `torch.maximum` entry by entry».",
         line=r"^(?!.*\b(if|while|and|or|not|in)\b).*(?<![\w.])(max|min|sorted)\(",
+    ),
+    Crash(
+        r"truth value of an array|Boolean value of Tensor",
+        "`0 <= x < n` is a chain of comparisons, which Python joins by `and`. Without brackets "
+        "`x >= 0 & x < n` is one too, as `&` comes before `>=`.",
+        "Put each comparison into brackets of its own: `(x >= 0) & (x < n)`.",
+        line=r"^(?!.*\b(?:if|while|and|or|not)\b).*[<>]=?[^<>=()]*[<>]",
     ),
     Crash(
         r"truth value of an array|Boolean value of Tensor",
@@ -371,8 +427,13 @@ CRASHES = (
     ),
     Crash(
         r"'torch\.return_types",
-        "In PyTorch `x.max(dim)` and `x.min(dim)` give two things, values and places.",
+        "In PyTorch `x.max(dim)`, `x.min(dim)` and their like give two things, values and places.",
         "Write `x.max(dim, keepdim=True).values`, or `x.amax(dim, keepdim=True)`.",
+    ),
+    Crash(
+        r"unsupported operand type\(s\) for \^|bitwise_xor",
+        "`^` compares bits. It is no power.",
+        "A power is `**`: `n**2`.",
     ),
     Crash(
         r"'numpy\.ndarray' object has no attribute '(\w+)'",
@@ -390,9 +451,16 @@ CRASHES = (
         "astype, `.clone()` for copy.",
     ),
     Crash(
+        r"must be Tensor, not tuple",
+        "A tuple stands there. A function that returns several things, such as outputs and "
+        "weights, gives them together, as one tuple.",
+        "Take it apart first, `out, weights = attend(q, k, v)`, and hand on the one you mean.",
+    ),
+    Crash(
         r"argument '\w+' \(position \d\) must be Tensor, not (\S+)|in argument 0, but got (\S+)",
         "PyTorch's functions take tensors, and this is a {0}{1}.",
-        "For one number use `math` or `**`; keep all else in tensors from the start.",
+        "For one number use `math` or `**`; for places make a tensor of them, `torch.arange(n)`; "
+        "keep all else in tensors from the start.",
     ),
     # shapes
     Crash(
@@ -418,7 +486,7 @@ CRASHES = (
         "Shapes do not fit. A maximum or a sum along an axis loses that axis, so (…, N, M) meets "
         "(…, N).",
         "Keep the axis as one of size 1: `«keepdims|keepdim»=True`.",
-        line=rf"{_REDUCED}(?!.*keepdim)",
+        line=rf"(?:[-+*/]=?\s*[\w.]*{_REDUCED}|{_REDUCED}[^()]*\)\s*[-+*/])(?!.*keepdim)",
     ),
     Crash(
         r"mat1 and mat2 shapes cannot be multiplied",
@@ -429,11 +497,18 @@ CRASHES = (
     ),
     Crash(
         r"mat1 and mat2 shapes cannot be multiplied \((\S+) and (\S+)\)"
-        r"|core dimension|dimensions of batch2",
+        r"|core dimension|dimensions of batch2|size mismatch, got|inconsistent tensor size",
         "A matrix product needs the columns of the first to be as many as the rows of the second, "
         "and here they are not: the factors may be in the wrong order, or one lacks its transpose.",
         "Write both shapes beside that line. For scores it is `«Q @ K.swapaxes(-1, -2)|q @ k.mT»`, "
         "(N, d) times (d, M).",
+    ),
+    Crash(
+        r"target dtype to be Long|not implemented for 'Long'",
+        "`F.cross_entropy` takes logits first, which are floats, and then the right classes, which "
+        "are whole numbers.",
+        "Write `F.cross_entropy(logits, targets)`, and `targets.long()` where they are floats.",
+        line=r"cross_entropy\(",
     ),
     Crash(
         r"Expected target size|Expected input batch_size",
@@ -453,7 +528,7 @@ CRASHES = (
         "Write `x = x + y`, which makes a new one.",
     ),
     Crash(
-        r"(could not be broadcast|could not broadcast|must match the size of tensor b)",
+        r"(could not be broadcast|could not broadcast|must match the (size of tensor b|existing))",
         "Shapes are compared from the last axis backwards, and two sizes there differ and are not "
         "1.",
         f"{_SHAPES} `[:, None]` makes a new axis of size 1.",
@@ -474,6 +549,17 @@ CRASHES = (
         "than you expect.",
         "Print the shape. -1 is the last axis, -2 the one before it, however many there are: "
         "`.swapaxes(-1, -2)` exchanges those two.",
+    ),
+    Crash(
+        r"index out of range in self",
+        "An embedding was asked for a row that it does not have: ids go from 0 to its number of "
+        "rows, less one.",
+        "Print `ids.max()` and the embedding's `weight.shape`.",
+    ),
+    Crash(
+        r"indices' to have one of|used as indices must be",
+        "Places are whole numbers, and floats stand there.",
+        "Make them whole from the start, `torch.arange(n)`, or turn them: `ids.long()`.",
     ),
     Crash(
         r"too many indices|is out of bounds for (axis|dimension)",
@@ -518,7 +604,9 @@ CRASHES = (
     Crash(
         r"same dtype|expected scalar type|dtypes must be the same",
         _DTYPES,
-        "Make new tensors in the dtype of an input: `dtype=x.dtype`, or `x.new_zeros(…)`.",
+        "Make new tensors in the dtype of an input: `dtype=x.dtype`, or `x.new_zeros(…)`«||. "
+        "Layers in a plain list stay in float32, as nobody finds them there: use "
+        "`nn.ModuleList`».",
     ),
     Crash(
         r"cannot be converted to type \S+ without overflow",
@@ -565,6 +653,33 @@ CRASHES = (
         "NumPy cannot follow gradients, so PyTorch will not hand such a tensor over; `np.…` on a "
         "tensor asks for that too.",
         "Stay in PyTorch: `torch.exp` for `np.exp`, and so on. `.detach()` would cut the gradient.",
+    ),
+    Crash(
+        r"does not require grad and does not have a grad_fn",
+        "There is nothing to go back along: what the loss came from was cut off by `.detach()`, "
+        "`.data`, `.item()` or a `torch.no_grad()`, or no parameter had a part in it.",
+        "Print `.requires_grad` of each step from the parameters to the loss, and find the first "
+        "that is False.",
+    ),
+    Crash(
+        r"implicitly created only for scalar",
+        "`backward()` starts from one number, and this has several.",
+        "Take their mean or their sum first: `loss.mean().backward()`.",
+    ),
+    Crash(
+        r"backward through the graph a second time",
+        "The steps back were gone already, and what they need is kept for one time only.",
+        "Compute the loss anew before each `backward()`, and call that once.",
+    ),
+    Crash(
+        r"is not a Module subclass",
+        "`nn.Sequential` and `nn.ModuleList` hold modules, and a plain function stands there.",
+        "Write the module, `nn.ReLU()` for `F.relu`, or call the function in `forward`.",
+    ),
+    Crash(
+        r"StatisticsError",
+        "There is nothing to take the median or mean of.",
+        "Print the list: a loop that fills it may not have run.",
     ),
     Crash(
         r"leaf Variable|modified by an inplace operation|view of a leaf",

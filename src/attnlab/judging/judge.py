@@ -19,6 +19,7 @@ from attnlab.exercise import SEEDS, TOLERANCE, UNCHANGED, Exercise, Group, Prope
 from attnlab.judging import advice
 from attnlab.judging.cases import Posed, brief, pose, pose_related
 from attnlab.judging.compare import Difference, Tried, examine
+from attnlab.judging.crashes import is_meant
 from attnlab.judging.diagnose import diagnose, without_numbers
 from attnlab.judging.verdict import Diagnosis, Line, Verdict
 
@@ -236,35 +237,55 @@ def _lines(exercise: Exercise, tried: list[Tried], related: list[_Related]) -> l
     failed |= {UNCHANGED for item in tried if item.mutation}
     core = {group.name for group in exercise.groups if group.core}
     earns = not failed & core and tried[0].again is None
+    crashes = {_crash(item) for item in tried if item.difference} - {None}
     lines = []
     for group in exercise.groups:
         if group.name == UNCHANGED:
             returned = [item for item in tried if item.outcome.returned is not None]
             holds = UNCHANGED not in failed if returned else None
         else:
-            was_tried = any(item.posed.case.group == group.name for item in tried)
-            holds = group.name not in failed if was_tried else None
+            mine = [item for item in tried if item.posed.case.group == group.name]
+            holds = group.name not in failed if mine else None
             if holds is False and failed & {*group.needs, *core} - {group.name}:
                 holds = None  # what failed there may be no more than what failed before
+            if holds and any(_crash(item) in crashes for item in mine):
+                holds = None  # what raises in vain as well is no refusal
+            if holds is False and all(
+                item.outcome.stopped == "time" for item in mine if item.difference
+            ):
+                holds = None  # it was not tried to the end
         earned = group.worth if holds and earns else 0.0
         lines.append(Line(group.claim, holds, earned, group.worth))
     for item in related:
         relation = item.relation
         earned = relation.worth if item.holds and earns else 0.0
         lines.append(Line(relation.claim, item.holds, earned, relation.worth))
-    lines += [Line(prop.claim, _holds(prop, tried)) for prop in exercise.properties]
+    came_back = [item for item in tried if item.arrays is not None]
+    shows = any(item.posed.case.group in core for item in came_back)  # corners alone show little
+    for prop in exercise.properties:
+        lines.append(Line(prop.claim, _holds(prop, came_back) if shows else None))
     agree = None if tried[0].arrays is None else all(item.again is None for item in tried)
     return [*lines, Line("two calls agree", agree)]
 
 
-def _holds(prop: Property, tried: list[Tried]) -> bool | None:
+def _crash(item: Tried) -> tuple[str, str] | None:
+    """What a line of the learner's raised by accident, sizes aside, and that line; else None."""
+    raised = item.outcome.raised
+    if raised is None or not raised.line or is_meant(raised):
+        return None
+    return re.sub(r"\d+", "0", raised.message), raised.line
+
+
+def _holds(prop: Property, came_back: list[Tried]) -> bool | None:
     """Whether a property is true of every answer that has the right types and shapes."""
     results = []
-    for item in tried:
-        if item.arrays is not None and not item.posed.case.gradient:
+    for item in came_back:
+        if not item.posed.case.gradient:
             with np.errstate(all="ignore"):
                 right = item.difference is None  # as near as it has to be
-                results.append(right or bool(prop.holds(item.posed.case.args, *item.arrays)))
+                results.append(
+                    right or bool(prop.holds(item.posed.case.args, *(item.arrays or ())))
+                )
     return all(results) if results else None
 
 

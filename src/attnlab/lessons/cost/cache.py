@@ -130,10 +130,9 @@ def _cases(rng: Generator) -> Iterator[Case]:
     parts = _parts(rng, [few, more], b, **width)
     yield _appended("float32", parts, "inputs are not contiguous", laid="views")
 
-    others = [b + 1, b - 1, 1]
-    for other in others:
-        parts = (*_parts(rng, [few], b, **width), *_parts(rng, [1], other, **width))
-        note = f"the cache is of a batch of {b} and gets one of {other}"
+    for kept, other in ((b, b + 1), (b, b - 1), (b, 1), (1, b)):
+        parts = (*_parts(rng, [few], kept, **width), *_parts(rng, [1], other, **width))
+        note = f"the cache is of a batch of {kept} and gets one of {other}"
         yield _appended("fits", parts, note, raises=REFUSED)
     for at, what in ((2, "keys"), (3, "values")):
         wide = list(_parts(rng, [few, 1], b, **width))

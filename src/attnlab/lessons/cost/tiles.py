@@ -162,7 +162,7 @@ TILED_ATTENTION = Exercise(
         Group("blocks", "takes any block_size, 1 and more than N and M too", 0.25),
         Group("leading", "takes any leading axes, and sizes of 1", 0.25),
         Group("large", "is stable where scores are in the thousands", 0.375),
-        Group("causal", "is causal where that is asked for, N ≠ M too", 0.5),
+        Group("causal", "is causal where that is asked for, N ≠ M too", 0.5, needs=("blocks",)),
         Group(
             "hidden",
             "hides the future where scores are in the thousands",
