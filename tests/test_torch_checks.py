@@ -302,3 +302,45 @@ def test_what_is_wrong_on_a_first_call_as_well_is_not_laid_to_memory() -> None:
     assert verdict.status == "FAIL"
     assert "a second time" in verdict.where
     assert verdict.diagnosis is None
+
+
+# what tells nothing ----------------------------------------------------------------------------
+
+
+def test_what_raises_in_vain_as_well_is_no_refusal() -> None:
+    claim = "raises ValueError for a block_size below 1"
+
+    def two_axes_alone(q: Tensor, k: Tensor, v: Tensor, size: int, causal: bool = False) -> Any:
+        _n, _d = q.shape
+        return q
+
+    def refuses_too_much(q: Tensor, k: Tensor, v: Tensor, size: int, causal: bool = False) -> Any:
+        if size < 3:
+            raise ValueError("too small")
+        return q
+
+    for function, holds in ((two_axes_alone, None), (refuses_too_much, True)):
+        verdict = verdict_on(function, "tiled_attention", "11-cost")
+        assert line(verdict, claim) is holds
+
+
+def test_corners_alone_show_no_property() -> None:
+    def joined_by_and(n: int, window: int) -> Tensor:
+        back = torch.arange(n)[:, None] - torch.arange(n)
+        return 0 <= back < window
+
+    verdict = verdict_on(joined_by_and, "sliding_window_mask", "11-cost")
+    assert line(verdict, "no token sees the future") is None
+
+
+def test_what_was_stopped_by_time_has_not_failed_its_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebook, "SECONDS", 1.0)
+
+    def endless_for_floats(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Any:
+        while x.dtype == torch.float32:
+            pass
+        return causal(x, Wq, Wk, Wv)
+
+    verdict = on_attention(endless_for_floats)
+    assert verdict.status == "TIMEOUT"
+    assert not [each.claim for each in verdict.lines if each.holds is False]

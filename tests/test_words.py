@@ -27,7 +27,17 @@ OF_TORCH_ALONE = {
     *("wrong-device", "wrong-structure", "banned-call"),
     *("no-gradient", "changed-in-place", "no-way-back"),
 }
-TORCH_NAMES = {"TABLE", "torch", "T", "LAYER", "nn", "Uninitialised", "Unprepared", "NoForward", "Sized"}
+TORCH_NAMES = {
+    "TABLE",
+    "torch",
+    "T",
+    "LAYER",
+    "nn",
+    "Uninitialised",
+    "Unprepared",
+    "NoForward",
+    "Sized",
+}
 ARRAY_NAMES = {"np", "A", "B3"}
 
 
