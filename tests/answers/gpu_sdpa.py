@@ -515,7 +515,7 @@ def in_numpy(out, naive, exact, factor=2.0):
 
 @right("is_fair")
 def nan_first(out, naive, exact, factor=2.0):
-    if torch.isnan(out).any():
+    if torch.isnan(out).any() or torch.isnan(naive).any():
         return False
     differences = (out.double() - exact.double()).flatten().tolist()
     allowed = (naive.double() - exact.double()).flatten().tolist()
@@ -567,6 +567,30 @@ def each_number(out, naive, exact, factor=2.0):
     return bool((off(out, exact) <= factor * off(naive, exact)).all())
 
 
+@wrong("is_fair", "entry-by-entry")
+def each_row(out, naive, exact, factor=2.0):
+    return bool((off(out, exact).amax(-1) <= factor * off(naive, exact).amax(-1)).all())
+
+
+@wrong("is_fair", "sizes-compared")
+def abs_first(out, naive, exact, factor=2.0):
+    own, other = ((part.double().abs() - exact.abs()).abs().max() for part in (out, naive))
+    return rule(own, other, factor)
+
+
+@wrong("is_fair", "raised")
+def four_axes_unpacked(out, naive, exact, factor=2.0):
+    b, h, n, d = out.shape
+    a, b = (off(part, exact).reshape(b * h, n * d).max() for part in (out, naive))
+    return rule(a, b, factor)
+
+
+@wrong("is_fair", "raised")
+def four_axes_named(out, naive, exact, factor=2.0):
+    a, b = (off(part, exact).amax((0, 1, 2, 3)) for part in (out, naive))
+    return rule(a, b, factor)
+
+
 @wrong("is_fair", "compared-with-naive")
 def from_naive(out, naive, exact, factor=2.0):
     return rule(off(out, naive).max(), off(naive, exact).max(), factor)
@@ -590,6 +614,17 @@ def twice_as_good(out, naive, exact, factor=2.0):
 @wrong("is_fair", "factor-ignored")
 def always_two(out, naive, exact, factor=2.0):
     return rule(off(out, exact).max(), off(naive, exact).max(), 2)
+
+
+@wrong("is_fair", "factor-rounded")
+def whole_factor(out, naive, exact, factor=2.0):
+    return rule(off(out, exact).max(), off(naive, exact).max(), int(factor))
+
+
+@wrong("is_fair", "nearly-as-good")
+def or_close(out, naive, exact, factor=2.0):
+    a, b = off(out, exact).max().item(), off(naive, exact).max().item()
+    return a <= factor * b or math.isclose(a, factor * b)
 
 
 @wrong("is_fair", "strictly-less")
@@ -657,6 +692,20 @@ def all_nan_alone(out, naive, exact, factor=2.0):
 def pythons_max(out, naive, exact, factor=2.0):
     own, other = (max(off(part, exact).flatten().tolist()) for part in (out, naive))
     return own <= factor * other
+
+
+@wrong("is_fair", "nan-in-naive")
+def nan_in_out_alone(out, naive, exact, factor=2.0):
+    if out.isnan().any():
+        return False
+    return not bool(off(out, exact).max() > factor * off(naive, exact).max())
+
+
+@wrong("is_fair", "nan-in-naive")
+def naive_in_loops(out, naive, exact, factor=2.0):
+    if out.isnan().any():
+        return False
+    return pythons_max(out, naive, exact, factor)
 
 
 @wrong("is_fair", "always-fair")
