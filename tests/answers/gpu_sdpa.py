@@ -291,18 +291,6 @@ def stderr_to_nowhere(q, k, v, backend, causal=False):
             return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
 
-@right("run_backend")
-def shapes_by_broadcasting(q, k, v, backend, causal=False):
-    try:
-        torch.broadcast_shapes(q.shape[:2], k.shape[:2], v.shape[:2])
-        torch.empty(q.shape, device="meta") @ torch.empty(k.shape, device="meta").mT
-        if k.shape[2] != v.shape[2]:
-            raise RuntimeError("keys and values")
-    except RuntimeError as error:
-        raise ValueError(str(error)) from error
-    return context_and_except(q, k, v, backend, causal)
-
-
 def no_checks(q, k, v, backend, causal):
     with warnings.catch_warnings(), sdpa_kernel(backend), contextlib.suppress(RuntimeError):
         warnings.simplefilter("ignore")
@@ -342,6 +330,13 @@ wrong("run_backend", "backend-ignored", "always flash")(
 )
 wrong("run_backend", "falls-back", "or math")(
     careful(lambda q, k, v, backend, causal: under([backend, SDPBackend.MATH], q, k, v, causal))
+)
+wrong("run_backend", "copied-for-the-kernel", "contiguous")(
+    careful(
+        lambda q, k, v, backend, causal: under(
+            backend, q.contiguous(), k.contiguous(), v.contiguous(), causal
+        )
+    )
 )
 wrong("run_backend", "causal-ignored", "forgets causal")(
     careful(lambda q, k, v, backend, causal: under(backend, q, k, v, False))
@@ -454,6 +449,25 @@ def forgets_v(q, k, v, backend, causal=False):
 @wrong("run_backend", "not-raised")
 def width_of_v(q, k, v, backend, causal=False):
     if q.shape[:2] != k.shape[:2] or k.shape[:3] != v.shape[:3] or q.shape[-1] != v.shape[-1]:
+        raise ValueError("shapes do not fit")
+    return no_checks(q, k, v, backend, causal)
+
+
+@wrong("run_backend", "not-raised")
+def shapes_by_broadcasting(q, k, v, backend, causal=False):
+    try:
+        torch.broadcast_shapes(q.shape[:2], k.shape[:2], v.shape[:2])
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
+    if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        raise ValueError("widths or lengths differ")
+    return no_checks(q, k, v, backend, causal)
+
+
+@wrong("run_backend", "not-raised")
+def counts_heads_of_all(q, k, v, backend, causal=False):
+    heads = {part.shape[0] * part.shape[1] for part in (q, k, v)}
+    if len(heads) > 1 or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
         raise ValueError("shapes do not fit")
     return no_checks(q, k, v, backend, causal)
 
