@@ -1112,6 +1112,21 @@ def four_calls(fn, *args):
 
 
 @wrong("benchmark", "too-many-timed")
+def one_too_many(fn, *args):
+    return statistics.median(timed(fn, args, number=51))
+
+
+@wrong("benchmark", "too-few-timed")
+def one_too_few(fn, *args):
+    return statistics.median_low(timed(fn, args, warm=4, number=4))
+
+
+@wrong("benchmark", "wrong-type")
+def float32_tensor(fn, *args):
+    return torch.tensor(timed(fn, args, number=21)).median()
+
+
+@wrong("benchmark", "too-many-timed")
 def a_hundred_calls(fn, *args):
     return statistics.median(timed(fn, args, number=100))
 
