@@ -81,6 +81,12 @@ def not_causal(x, Wq, Wk, Wv, causal=False):
     return called(x, Wq, Wk, Wv, is_causal=not causal)
 
 
+@wrong("sdpa_attention", "causal-uncalled-for")
+def a_mask_beside_is_causal(x, Wq, Wk, Wv, causal=False):
+    mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+    return called(x, Wq, Wk, Wv, attn_mask=mask, is_causal=causal)
+
+
 @wrong("sdpa_attention", "mask-inverted")
 def the_mask_of_lesson_six(x, Wq, Wk, Wv, causal=False):
     n = x.shape[1]
@@ -859,7 +865,7 @@ for slug, answer in {
     "compute-alone": of_two(lambda a, b: a),
     "memory-alone": of_two(lambda a, b: b),
     "times-averaged": of_two(lambda a, b: statistics.fmean([a, b])),
-    "times-multiplied": of_two(math.hypot),
+    "root-of-squares": of_two(math.hypot),
     "speed-not-time": lambda f, m, p, b: min(p, f / m * b) if m else p,
     "swapped-peak-bandwidth": lambda f, m, p, b: max(f / b, m / p),
     "bits-for-bytes": of_two(lambda a, b: max(a, 8 * b)),
