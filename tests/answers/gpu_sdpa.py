@@ -9,6 +9,7 @@ import io
 import math
 import statistics
 import time
+import timeit
 import warnings
 from time import perf_counter, perf_counter_ns
 from timeit import default_timer
@@ -975,6 +976,41 @@ def timer_of_one_call(fn, *args):
     return timer.blocked_autorange(min_run_time=0.2).median
 
 
+@right("benchmark")
+def timeits_repeat(fn, *args):
+    def once():
+        fn(*args)
+        wait()
+
+    for _ in range(3):
+        once()
+    return statistics.median(timeit.repeat(once, repeat=15, number=1))
+
+
+@right("benchmark")
+def timeits_timer(fn, *args):
+    timer = timeit.Timer(lambda: (fn(*args), wait()))
+    timer.timeit(3)
+    return statistics.median(timer.repeat(repeat=9, number=1))
+
+
+def stopwatch(call, clock=perf_counter):
+    start = clock()
+    call()
+    wait()
+    return clock() - start
+
+
+@right("benchmark")
+def clock_as_a_default(fn, *args):
+    return statistics.median([stopwatch(lambda: fn(*args)) for _ in range(20)][3:])
+
+
+@right("benchmark")
+def to_microseconds(fn, *args):
+    return round(statistics.median(timed(fn, args, warm=5)), 6)
+
+
 @right("benchmark", "wrapped")
 @functools.wraps(as_in_the_lesson)
 def wrapped(fn, *args):
@@ -1035,6 +1071,18 @@ def timer_of_twenty(fn, *args):
     for _ in range(3):
         fn(*args)
     return Timer("fn(*args)", globals={"fn": fn, "args": args}).timeit(20).median
+
+
+@wrong("benchmark", "calls-together")
+def two_at_a_time(fn, *args):
+    def both():
+        fn(*args)
+        fn(*args)
+
+    both()
+    both()
+    wait()
+    return statistics.median(timed(both, (), warm=0, number=10)) / 2
 
 
 @wrong("benchmark", "fastest-call")
