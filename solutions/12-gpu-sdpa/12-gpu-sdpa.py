@@ -478,7 +478,7 @@ def is_fair(out: Tensor, naive: Tensor, exact: Tensor, factor: float = 2.0) -> b
         exact: attention in float64, same shape.
         factor: how many times naive's largest error is allowed.
     Returns:
-        Whether the largest absolute error of out is at most that; False if it is NaN.
+        Whether the largest absolute error of out is at most that; False if either is NaN.
     """
     ### BEGIN SOLUTION
     error, limit = ((part.double() - exact.double()).abs().max() for part in (out, naive))

@@ -9,6 +9,7 @@ import io
 import math
 import statistics
 import time
+import timeit
 import warnings
 from time import perf_counter, perf_counter_ns
 from timeit import default_timer
@@ -79,6 +80,12 @@ def a_decoder(x, Wq, Wk, Wv, causal=False):
 @wrong("sdpa_attention", "causal-uncalled-for")
 def not_causal(x, Wq, Wk, Wv, causal=False):
     return called(x, Wq, Wk, Wv, is_causal=not causal)
+
+
+@wrong("sdpa_attention", "causal-uncalled-for")
+def a_mask_beside_is_causal(x, Wq, Wk, Wv, causal=False):
+    mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+    return called(x, Wq, Wk, Wv, attn_mask=mask, is_causal=causal)
 
 
 @wrong("sdpa_attention", "mask-inverted")
@@ -291,18 +298,6 @@ def stderr_to_nowhere(q, k, v, backend, causal=False):
             return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
 
-@right("run_backend")
-def shapes_by_broadcasting(q, k, v, backend, causal=False):
-    try:
-        torch.broadcast_shapes(q.shape[:2], k.shape[:2], v.shape[:2])
-        torch.empty(q.shape, device="meta") @ torch.empty(k.shape, device="meta").mT
-        if k.shape[2] != v.shape[2]:
-            raise RuntimeError("keys and values")
-    except RuntimeError as error:
-        raise ValueError(str(error)) from error
-    return context_and_except(q, k, v, backend, causal)
-
-
 def no_checks(q, k, v, backend, causal):
     with warnings.catch_warnings(), sdpa_kernel(backend), contextlib.suppress(RuntimeError):
         warnings.simplefilter("ignore")
@@ -342,6 +337,13 @@ wrong("run_backend", "backend-ignored", "always flash")(
 )
 wrong("run_backend", "falls-back", "or math")(
     careful(lambda q, k, v, backend, causal: under([backend, SDPBackend.MATH], q, k, v, causal))
+)
+wrong("run_backend", "copied-for-the-kernel", "contiguous")(
+    careful(
+        lambda q, k, v, backend, causal: under(
+            backend, q.contiguous(), k.contiguous(), v.contiguous(), causal
+        )
+    )
 )
 wrong("run_backend", "causal-ignored", "forgets causal")(
     careful(lambda q, k, v, backend, causal: under(backend, q, k, v, False))
@@ -458,6 +460,25 @@ def width_of_v(q, k, v, backend, causal=False):
     return no_checks(q, k, v, backend, causal)
 
 
+@wrong("run_backend", "not-raised")
+def shapes_by_broadcasting(q, k, v, backend, causal=False):
+    try:
+        torch.broadcast_shapes(q.shape[:2], k.shape[:2], v.shape[:2])
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
+    if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        raise ValueError("widths or lengths differ")
+    return no_checks(q, k, v, backend, causal)
+
+
+@wrong("run_backend", "not-raised")
+def counts_heads_of_all(q, k, v, backend, causal=False):
+    heads = {part.shape[0] * part.shape[1] for part in (q, k, v)}
+    if len(heads) > 1 or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        raise ValueError("shapes do not fit")
+    return no_checks(q, k, v, backend, causal)
+
+
 @wrong("run_backend", "raised")
 def lets_it_raise(q, k, v, backend, causal=False):
     must_fit(q, k, v)
@@ -515,7 +536,7 @@ def in_numpy(out, naive, exact, factor=2.0):
 
 @right("is_fair")
 def nan_first(out, naive, exact, factor=2.0):
-    if torch.isnan(out).any():
+    if torch.isnan(out).any() or torch.isnan(naive).any():
         return False
     differences = (out.double() - exact.double()).flatten().tolist()
     allowed = (naive.double() - exact.double()).flatten().tolist()
@@ -567,6 +588,30 @@ def each_number(out, naive, exact, factor=2.0):
     return bool((off(out, exact) <= factor * off(naive, exact)).all())
 
 
+@wrong("is_fair", "entry-by-entry")
+def each_row(out, naive, exact, factor=2.0):
+    return bool((off(out, exact).amax(-1) <= factor * off(naive, exact).amax(-1)).all())
+
+
+@wrong("is_fair", "sizes-compared")
+def abs_first(out, naive, exact, factor=2.0):
+    own, other = ((part.double().abs() - exact.abs()).abs().max() for part in (out, naive))
+    return rule(own, other, factor)
+
+
+@wrong("is_fair", "raised")
+def four_axes_unpacked(out, naive, exact, factor=2.0):
+    b, h, n, d = out.shape
+    a, b = (off(part, exact).reshape(b * h, n * d).max() for part in (out, naive))
+    return rule(a, b, factor)
+
+
+@wrong("is_fair", "raised")
+def four_axes_named(out, naive, exact, factor=2.0):
+    a, b = (off(part, exact).amax((0, 1, 2, 3)) for part in (out, naive))
+    return rule(a, b, factor)
+
+
 @wrong("is_fair", "compared-with-naive")
 def from_naive(out, naive, exact, factor=2.0):
     return rule(off(out, naive).max(), off(naive, exact).max(), factor)
@@ -590,6 +635,17 @@ def twice_as_good(out, naive, exact, factor=2.0):
 @wrong("is_fair", "factor-ignored")
 def always_two(out, naive, exact, factor=2.0):
     return rule(off(out, exact).max(), off(naive, exact).max(), 2)
+
+
+@wrong("is_fair", "factor-rounded")
+def whole_factor(out, naive, exact, factor=2.0):
+    return rule(off(out, exact).max(), off(naive, exact).max(), int(factor))
+
+
+@wrong("is_fair", "nearly-as-good")
+def or_close(out, naive, exact, factor=2.0):
+    a, b = off(out, exact).max().item(), off(naive, exact).max().item()
+    return a <= factor * b or math.isclose(a, factor * b)
 
 
 @wrong("is_fair", "strictly-less")
@@ -657,6 +713,20 @@ def all_nan_alone(out, naive, exact, factor=2.0):
 def pythons_max(out, naive, exact, factor=2.0):
     own, other = (max(off(part, exact).flatten().tolist()) for part in (out, naive))
     return own <= factor * other
+
+
+@wrong("is_fair", "nan-in-naive")
+def nan_in_out_alone(out, naive, exact, factor=2.0):
+    if out.isnan().any():
+        return False
+    return not bool(off(out, exact).max() > factor * off(naive, exact).max())
+
+
+@wrong("is_fair", "nan-in-naive")
+def naive_in_loops(out, naive, exact, factor=2.0):
+    if out.isnan().any():
+        return False
+    return pythons_max(out, naive, exact, factor)
 
 
 @wrong("is_fair", "always-fair")
@@ -796,7 +866,7 @@ for slug, answer in {
     "compute-alone": of_two(lambda a, b: a),
     "memory-alone": of_two(lambda a, b: b),
     "times-averaged": of_two(lambda a, b: statistics.fmean([a, b])),
-    "times-multiplied": of_two(math.hypot),
+    "root-of-squares": of_two(math.hypot),
     "speed-not-time": lambda f, m, p, b: min(p, f / m * b) if m else p,
     "swapped-peak-bandwidth": lambda f, m, p, b: max(f / b, m / p),
     "bits-for-bytes": of_two(lambda a, b: max(a, 8 * b)),
@@ -906,6 +976,41 @@ def timer_of_one_call(fn, *args):
     return timer.blocked_autorange(min_run_time=0.2).median
 
 
+@right("benchmark")
+def timeits_repeat(fn, *args):
+    def once():
+        fn(*args)
+        wait()
+
+    for _ in range(3):
+        once()
+    return statistics.median(timeit.repeat(once, repeat=15, number=1))
+
+
+@right("benchmark")
+def timeits_timer(fn, *args):
+    timer = timeit.Timer(lambda: (fn(*args), wait()))
+    timer.timeit(3)
+    return statistics.median(timer.repeat(repeat=9, number=1))
+
+
+def stopwatch(call, clock=perf_counter):
+    start = clock()
+    call()
+    wait()
+    return clock() - start
+
+
+@right("benchmark")
+def clock_as_a_default(fn, *args):
+    return statistics.median([stopwatch(lambda: fn(*args)) for _ in range(20)][3:])
+
+
+@right("benchmark")
+def to_microseconds(fn, *args):
+    return round(statistics.median(timed(fn, args, warm=5)), 6)
+
+
 @right("benchmark", "wrapped")
 @functools.wraps(as_in_the_lesson)
 def wrapped(fn, *args):
@@ -966,6 +1071,18 @@ def timer_of_twenty(fn, *args):
     for _ in range(3):
         fn(*args)
     return Timer("fn(*args)", globals={"fn": fn, "args": args}).timeit(20).median
+
+
+@wrong("benchmark", "calls-together")
+def two_at_a_time(fn, *args):
+    def both():
+        fn(*args)
+        fn(*args)
+
+    both()
+    both()
+    wait()
+    return statistics.median(timed(both, (), warm=0, number=10)) / 2
 
 
 @wrong("benchmark", "fastest-call")
@@ -1046,6 +1163,21 @@ def two_warm_ups(fn, *args):
 @wrong("benchmark", "too-few-timed")
 def four_calls(fn, *args):
     return statistics.median_low(timed(fn, args, number=4))
+
+
+@wrong("benchmark", "too-many-timed")
+def one_too_many(fn, *args):
+    return statistics.median(timed(fn, args, number=51))
+
+
+@wrong("benchmark", "too-few-timed")
+def one_too_few(fn, *args):
+    return statistics.median_low(timed(fn, args, warm=4, number=4))
+
+
+@wrong("benchmark", "wrong-type")
+def float32_tensor(fn, *args):
+    return torch.tensor(timed(fn, args, number=21)).median()
 
 
 @wrong("benchmark", "too-many-timed")

@@ -7,12 +7,16 @@ its work over, and waiting for the GPU is what makes the time go on.
 
 from __future__ import annotations
 
+import bisect
 import contextlib
+import functools
 import itertools
+import math
 import statistics
 import threading
 import time
 import timeit
+import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -20,8 +24,9 @@ import torch
 
 HAND_OVER = 2e-7  # seconds that a call takes where a GPU does the work
 WARM_UP, FEWEST, MOST = 3, 5, 50
+SLOW, FAST = 100.0, 0.01  # times as slow as they are
 TOO_LONG = 400  # calls after which nobody looks which of them were timed
-CLOSE = 1e-8
+CLOSE = 2e-6  # seconds; whoever rounds to microseconds is as near
 
 
 class NoClock(Exception):
@@ -125,6 +130,7 @@ def _made_time(clock: _Clock, gpu: bool, function: Callable[..., Any]) -> Iterat
     """Put the made clock in the place of all others, for this thread."""
     mine, stand_ins = threading.get_ident(), {}
     replaced: list[tuple[dict[str, Any], str, Any]] = []
+    defaults: list[tuple[Any, tuple[Any, ...]]] = []
 
     def only_here(original: Any, made: Any) -> Any:
         def either(*args: Any, **kwargs: Any) -> Any:
@@ -137,33 +143,54 @@ def _made_time(clock: _Clock, gpu: bool, function: Callable[..., Any]) -> Iterat
         original = getattr(owner, name)
         stand_ins[id(original)] = only_here(original, made)
         replaced.append((vars(owner), name, original))
-    for names in _namespaces(function):  # who wrote `from time import perf_counter` has it there
+    functions = _functions(function, timeit.Timer.__init__)
+    for names in _namespaces(functions):  # who wrote `from time import perf_counter` has it there
         replaced += [(names, name, it) for name, it in names.items() if id(it) in stand_ins]
+    for one in functions:  # and who made it a default argument, as timeit does, there
+        given = getattr(one, "__defaults__", None)
+        if isinstance(given, tuple) and any(id(it) in stand_ins for it in given):
+            defaults.append((one, given))
     try:
         for names, name, original in replaced:
             names[name] = stand_ins[id(original)]
+        for one, given in defaults:
+            one.__defaults__ = tuple(stand_ins.get(id(it), it) for it in given)
         yield
     finally:
         for names, name, original in replaced:
             names[name] = original
+        for one, given in defaults:
+            one.__defaults__ = given
 
 
-def _namespaces(function: Any) -> list[dict[str, Any]]:
-    """The global names of a function and of those that it is wrapped around."""
-    found: dict[int, dict[str, Any]] = {}
-    left, seen = [function], set()
+def _functions(*first: Any) -> list[Any]:
+    """These, those that they are wrapped around, and those that are written beside them."""
+    found: dict[int, Any] = {}
+    left, searched = list(first), {id(globals())}
     while left:
         one = left.pop()
-        if id(one) in seen:
+        if id(one) in found:
             continue
-        seen.add(id(one))
-        for names in (getattr(one, "__globals__", None), getattr(one, "__kwdefaults__", None)):
-            if isinstance(names, dict) and names is not globals():
-                found[id(names)] = names
+        found[id(one)] = one
         cells = getattr(one, "__closure__", None) or ()
         inner = [cell.cell_contents for cell in cells if _is_filled(cell)]
         inner += [getattr(one, name, None) for name in ("func", "__func__", "__wrapped__")]
+        names = getattr(one, "__globals__", None)
+        if isinstance(names, dict) and id(names) not in searched:
+            searched.add(id(names))
+            beside = (it for it in names.values() if isinstance(it, types.FunctionType))
+            inner += [it for it in beside if it.__globals__ is names]
         left += [thing for thing in inner if callable(thing)]
+    return list(found.values())
+
+
+def _namespaces(functions: list[Any]) -> list[dict[str, Any]]:
+    """The names that are global to these functions, and those of their keyword arguments."""
+    found: dict[int, dict[str, Any]] = {}
+    for one in functions:
+        for names in (getattr(one, "__globals__", None), getattr(one, "__kwdefaults__", None)):
+            if isinstance(names, dict) and names is not globals():
+                found[id(names)] = names
     return list(found.values())
 
 
@@ -230,31 +257,43 @@ def _windows(
 ) -> set[tuple[int, int]]:
     """Which calls may have been timed: how many came before them, and how many they are.
 
-    Each call takes longer than the one before, so that a median tells which calls it is of, or
-    nearly: of an even number there are three medians in use. The first three calls are slower than
-    all others once, and faster than all others once; only a median without them fits both.
+    Before them are those for whose result it is all one whether they are slow or fast. Who times a
+    call or two to see how many fit makes more or fewer calls then; there it is asked which calls
+    have that median. Each takes longer than the one before, so that it tells, or nearly: of an even
+    number there are three medians in use.
     """
-    fitting = []
-    for factor in (100.0, 0.01):
-        first = [factor * part for part in seconds[:WARM_UP]]
-        every = itertools.chain(first, itertools.cycle(seconds[WARM_UP:]))
+
+    @functools.cache
+    def run(first: int, factor: float) -> tuple[float, list[float]]:
+        """The result, and what each call took, where so many calls are slow or fast."""
+        turned = [factor * part for part in seconds[:first]]
+        every = itertools.chain(turned, itertools.cycle(seconds[first:]))
         result, calls = _timed(benchmark, every, False, args)
-        if not isinstance(result, float | torch.Tensor):
-            return set()
-        if calls > TOO_LONG:
-            return {(WARM_UP, calls)}
-        taken = first + list(itertools.islice(itertools.cycle(seconds[WARM_UP:]), calls))
-        fitting.append((calls, _fits(float(result), taken[:calls])))
-    (calls, slow), (again, fast) = fitting
-    both = slow & fast if calls == again else slow if fast else set()
-    return {(start, calls - start) for start, _ in both}
+        known = isinstance(result, float | torch.Tensor)
+        whole = itertools.chain(turned, itertools.cycle(seconds[first:]))
+        return float(result) if known else math.nan, list(itertools.islice(whole, calls))
+
+    def matters(first: int) -> bool:
+        (slow, taken), (fast, others) = run(first, SLOW), run(first, FAST)
+        return len(taken) != len(others) or not abs(slow - fast) < CLOSE
+
+    result, taken = run(0, SLOW)
+    if math.isnan(result):
+        return set()
+    if len(taken) > TOO_LONG:
+        return {(WARM_UP, len(taken))}
+    start = bisect.bisect(range(1, len(taken)), False, key=matters)
+    if len(run(start + 1, SLOW)[1]) == len(run(start + 1, FAST)[1]):
+        return {(start, len(taken) - start)}
+    result, taken = run(start, SLOW)
+    return {(at, len(taken) - at) for at in _fits(result, taken) if at >= start}
 
 
-def _fits(result: float, taken: list[float]) -> set[tuple[int, str]]:
-    """Where calls begin whose median this is, and by which kind of median."""
+def _fits(result: float, taken: list[float]) -> set[int]:
+    """Where calls begin whose median this is, by any kind of median."""
     kinds = (statistics.median, statistics.median_low, statistics.median_high)
     return {
-        (start, kind.__name__)
+        start
         for start in range(len(taken))
         for kind in kinds
         if abs(kind(taken[start:]) - result) < CLOSE

@@ -68,6 +68,13 @@ def _gives_none(run_backend: Callable[..., Any], *args: Any) -> bool:
     return run_backend(*args) is None
 
 
+def _gives_none_for_views(
+    run_backend: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, *rest: Any
+) -> bool:
+    """A CPU's flash kernel wants each row in one piece; each column is, here."""
+    return _gives_none(run_backend, *(part.mT.contiguous().mT for part in (q, k, v)), *rest)
+
+
 def _runs_that_kernel(run_backend: Callable[..., Any], *args: Any) -> bool:
     """On a CPU there are two kernels, flash and math."""
     with _Kernels() as watched:
@@ -106,6 +113,7 @@ def _asks_pytorch(function: Callable[..., Any], *args: Any) -> bool:
 
 QUESTIONS: dict[str, Callable[..., bool]] = {
     "does it give None": _gives_none,
+    "does it give None for views": _gives_none_for_views,
     "does that kernel run": _runs_that_kernel,
     "are the switches left alone": _leaves_switches,
     "is stderr empty": _is_silent,

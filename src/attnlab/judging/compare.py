@@ -289,6 +289,9 @@ def _different(
     got: np.ndarray, right: np.ndarray, slot: Slot, tolerance: float, exact_zeros: bool
 ) -> Difference | None:
     if slot.kind in ("ndarray", "tensor", "float") and not _dtype_fits(got, right, slot.kind):
+        if slot.kind == "float":  # which is a float64 wherever Python has one
+            text = f"{slot.name} should be a float and is a single {got.dtype}"
+            return Difference("wrong-type", text)
         text = f"{slot.name} should have dtype {right.dtype} and has {got.dtype}"
         return Difference("wrong-dtype", text)
     limits = np.where((right == 0) & exact_zeros, 0.0, tolerance)

@@ -19,6 +19,7 @@ from attnlab.lessons.pytorch.exercises import normal
 from attnlab.mistakes.recipe import Tensor
 
 NONE, KERNEL = "does it give None", "does that kernel run"
+VIEWS = "does it give None for views"
 SWITCHES, SILENT = "are the switches left alone", "is stderr empty"
 HERE = ("MATH", "FLASH_ATTENTION")  # those that a CPU has
 ELSEWHERE = ("EFFICIENT_ATTENTION", "CUDNN_ATTENTION")
@@ -98,6 +99,8 @@ def _refused(rng: Generator) -> Iterator[Case]:
     for name in HERE:
         note = "inputs are whole numbers"
         yield Case("none", (NONE, *_whole(rng), _backend(name)), note=note, **kind)
+    note = "neighbours in the last axis are no neighbours in memory"
+    yield Case("none", (VIEWS, *_some(rng), _backend("FLASH_ATTENTION")), note=note, **kind)
 
 
 def _impossible(rng: Generator) -> Iterator[Case]:
@@ -126,6 +129,21 @@ def _impossible(rng: Generator) -> Iterator[Case]:
         ((q, k, v[:, :-1]), "v has fewer heads"),
     ):
         args = (*(part.contiguous() for part in changed), _backend("FLASH_ATTENTION"))
+        yield Case("refuses", args, raises="ValueError", note=note, way=way)
+    for changed, note in (  # math takes what broadcasts
+        ((q[:1], k, v), "the batch of q is 1"),
+        ((q, k[:1], v[:1]), "the batch of k and v is 1"),
+        ((q, k[:1], v), "the batch of k is 1"),
+        ((q, k, v[:1]), "the batch of v is 1"),
+        ((q[:, :1], k, v), "q has one head"),
+        ((q, k[:, :1], v[:, :1]), "k and v have one head"),
+        ((q, k[:, :1], v), "k has one head"),
+        ((q, k, v[:, :1]), "v has one head"),
+        ((q.transpose(0, 1), k, v), "B and H of q are exchanged"),
+        ((q, k.transpose(0, 1), v), "B and H of k are exchanged"),
+        ((q, k, v.transpose(0, 1)), "B and H of v are exchanged"),
+    ):
+        args = (*(part.contiguous() for part in changed), _backend("MATH"))
         yield Case("refuses", args, raises="ValueError", note=note, way=way)
 
 
@@ -216,6 +234,10 @@ def _falls_back(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool) -> 
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
 
+def _copied(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool) -> Tensor:
+    return _exactly(q.contiguous(), k.contiguous(), v.contiguous(), backend, causal)
+
+
 def _turn(backend: Any) -> None:
     """By the switches themselves."""
     names = ("FLASH_ATTENTION", "EFFICIENT_ATTENTION", "MATH", "CUDNN_ATTENTION")
@@ -301,6 +323,13 @@ BACKEND = Exercise(
             )
         ),
         _mistake(
+            "copied-for-the-kernel",
+            _careful(_copied),
+            "Views were copied into other inputs, which the backend takes. Asked was whether it "
+            "takes these.",
+            "Hand q, k and v over as they are, without `.contiguous()`.",
+        ),
+        _mistake(
             "causal-ignored",
             _careful(lambda q, k, v, backend, causal: _exactly(q, k, v, backend)),
             "Each token sees the future also where causal is True.",
@@ -311,7 +340,7 @@ BACKEND = Exercise(
                 "causal-uncalled-for",
                 _careful(call),
                 "The future is hidden where causal is False.",
-                "Hand causal on to the call, as it is: `is_causal=causal`.",
+                "Let `is_causal=causal` alone hide it, as it is, with no `attn_mask`.",
             )
             for call in (
                 lambda q, k, v, backend, causal: _exactly(q, k, v, backend, True),

@@ -317,7 +317,7 @@ ROOFLINE = Exercise(
             "Take the longer one: `max`.",
         ),
         (
-            "times-multiplied",
+            "root-of-squares",
             _of_two(lambda compute, memory: math.sqrt(compute**2 + memory**2)),
             "The two times were put together like the sides of a right angle.",
             "Take the longer one: `max`.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,14 +18,13 @@ Inputs = tuple[Tensor, ...]
 NAN = float("nan")
 
 
-def _outputs(rng: Generator, ratio: float, **how: Any) -> Inputs:
-    """out, naive and exact (B, H, N, d): the largest error of out is ratio times naive's.
+def _outputs(rng: Generator, ratio: float, axes: int = 4, **how: Any) -> Inputs:
+    """out, naive and exact, with so many axes: the largest error of out is ratio times naive's.
 
     It is a negative one of out and a positive one of naive, or the other way round, so that whoever
     forgets their absolute values sees neither. It sits on the smallest number of exact.
     """
-    b, h, n, d = sizes(rng, 4)
-    exact = normal(rng, b, h, n, d)
+    exact = normal(rng, *sizes(rng, axes))
     return (*_with_errors(rng, exact, ratio, **how), exact)
 
 
@@ -59,24 +59,49 @@ def _cases(rng: Generator) -> Iterator[Case]:
     note = "one number of naive is far off, and the others are near"
     yield Case("largest", _outputs(rng, rng.uniform(1.2, 1.8), other=0.01), note=note)
     yield Case("largest", _on_small(rng), note="naive is far off where exact is large")
+    yield Case("largest", _turned(rng, 0, 0.7), note="one number of out has the wrong sign")
+    yield Case("largest", _turned(rng, 1, 5.0), note="one number of naive has the wrong sign")
     note = "out is far off, but for its largest number"
     yield Case("largest", _but_the_largest(rng), note=note)
     yield from _all_over(rng)
     yield from _edges(rng)
-    for factor, ratio in ((3.0, 2.6), (1.0, 1.4), (1.0, 0.7), (4.0, 4.5)):
+    part = round(float(rng.integers(4) + rng.uniform(0.3, 0.7)), 2)  # as no whole number is
+    near = (part, part - 0.2), (part, part + 0.2)
+    for factor, ratio in ((3.0, 2.6), (1.0, 1.4), (1.0, 0.7), (4.0, 4.5), *near):
         args, note = _outputs(rng, ratio), f"factor is {factor}"
         yield Case("factor", (*args, factor), note=note)
         yield Case("factor", args, {"factor": factor}, note=f"{note}, by name")
     yield from _low_precision(rng)
-    for place in ("first", "last"):
-        for ratio in (0.5, 3.0):
-            out, naive, exact = _outputs(rng, ratio)
-            out.view(-1)[0 if place == "first" else -1] = NAN
-            yield Case("nan", (out, naive, exact), note=f"the {place} number of out is NaN")
+    yield from _no_numbers(rng)
+    for axes in (0, 1, 2, 3, 5):
+        for low, high in ((1.1, 1.9), (2.2, 3.5)):
+            note = f"there are {axes} axes" if axes > 1 else ("one number", "one axis")[axes]
+            yield Case("shapes", _outputs(rng, rng.uniform(low, high), axes), note=note)
+
+
+def _no_numbers(rng: Generator) -> Iterator[Case]:
+    """NaN in out or in naive, and an infinite number in out."""
+    for which, name in enumerate(("out", "naive")):
+        for place in ("first", "last"):
+            for ratio in (0.5, 3.0):
+                parts = _outputs(rng, ratio)
+                parts[which].view(-1)[0 if place == "first" else -1] = NAN
+                yield Case("nan", parts, note=f"the {place} number of {name} is NaN")
+        parts = _outputs(rng, 0.5)
+        parts[which].fill_(NAN)
+        yield Case("nan", parts, note=f"{name} is all NaN")
     out, naive, exact = _outputs(rng, 0.5)
-    yield Case("nan", (torch.full_like(out, NAN), naive, exact), note="out is all NaN")
     out.view(-1)[int(rng.integers(out.numel()))] = float("inf")
     yield Case("nan", (out, naive, exact), note="one number of out is infinite")
+
+
+def _turned(rng: Generator, which: int, ratio: float) -> Inputs:
+    """The largest number of out, or of naive, has the other sign, and keeps its size."""
+    parts = _outputs(rng, ratio)
+    exact = parts[2].view(-1)
+    place = exact.abs().argmax()
+    parts[which].view(-1)[place] = -exact[place]
+    return parts
 
 
 def _on_small(rng: Generator) -> Inputs:
@@ -133,6 +158,10 @@ def _edges(rng: Generator) -> Iterator[Case]:
     out.view(-1)[one] -= 1.0
     naive.view(-1)[other] += 0.5
     yield Case("edges", (out, naive, exact), note="out is off by exactly twice as much")
+    more = out.clone()
+    more.view(-1)[one] -= 2.0**-40
+    note = "out is off by more than twice as much, by one part in 10¹²"
+    yield Case("edges", (more, naive, exact), note=note)
     same = exact.clone()
     yield Case("edges", (exact.clone(), same, exact), note="out and naive are both exact")
     for tiny in (1e-20, 1e-12, 1e-9, 1e-7):
@@ -217,6 +246,29 @@ def _floor(floor: float) -> Callable[[Any, Any, float], Any]:
     return lambda own, other, factor: own <= factor * other + floor
 
 
+def _of_sizes(out: Tensor, naive: Tensor, exact: Tensor) -> Inputs:
+    return _errors(out.abs(), naive.abs(), exact.abs())
+
+
+def _not_more(own: Any, other: Any, factor: float) -> bool:
+    return not own > factor * other
+
+
+def _guarded(**how: Any) -> Callable[..., bool]:
+    """A rule that asks whether there is NaN in out, and does not ask of naive."""
+    rule = _rule(**how)
+    return lambda out, *rest, **named: not out.isnan().any().item() and rule(out, *rest, **named)
+
+
+def _out_alone(size: Callable[[Tensor], Any]) -> Callable[..., bool]:
+    """A rule that takes the errors of out in a way of its own."""
+    return _rule(lambda errors: errors, lambda own, other, by: size(own) <= by * other.amax())
+
+
+def _whole(whole: Callable[[float], int]) -> Callable[[Any, Any, float], Any]:
+    return lambda own, other, factor: own <= whole(factor) * other
+
+
 def _no_nan(errors: Tensor) -> Tensor:
     return errors.nan_to_num(0.0, posinf=float("inf")).amax()
 
@@ -249,10 +301,11 @@ FAIR = Exercise(
     returns=(Slot("fair", "bool"),),
     groups=(
         Group("largest", "compares the largest absolute errors, by a factor of 2", 0.5, core=True),
-        Group("edges", "takes exactly twice as fair, and forgives nothing besides", 0.125),
-        Group("factor", "goes by the factor that is given", 0.125),
+        Group("factor", "goes by the factor that is given", 0.0625),
         Group("precision", "takes the errors in float64", 0.125),
-        Group("nan", "finds NaN and infinity unfair", 0.0625),
+        Group("edges", "takes exactly twice as fair, and forgives nothing besides", 0.125),
+        Group("nan", "finds NaN unfair, in out and in naive, and infinity in out", 0.0625),
+        Group("shapes", "takes any shape, one number's too", 0.0625),
         unchanged(0.0625),
     ),
     cases=_cases,
@@ -297,14 +350,25 @@ FAIR = Exercise(
             "Subtract first, then take the maximum.",
         ),
         Mistake(
-            "entry-by-entry",
-            _rule(
-                size=lambda errors: errors,
-                fits=lambda own, other, factor: (own <= factor * other).all(),
-            ),
-            "Each number was held to naive's error in that same place, where that may be right by "
-            "luck.",
-            "Take both maxima first, then compare two numbers.",
+            "sizes-compared",
+            _rule(errors=_of_sizes),
+            "Numbers lost their sign before they were subtracted, so that a number with the wrong "
+            "sign counts as right.",
+            "Subtract first, then take the absolute value.",
+        ),
+        *(
+            Mistake(
+                "entry-by-entry",
+                _rule(size=size, fits=lambda own, other, factor: (own <= factor * other).all()),
+                "Errors of out were held to naive's in the same places, one by one or row by row. "
+                "There naive may be right by luck.",
+                "Take the largest error of all first, of each, then compare two numbers.",
+            )
+            for size in (
+                lambda errors: errors,
+                lambda errors: errors.amax(-1),
+                lambda errors: errors.amax((-2, -1)),
+            )
         ),
         Mistake(
             "compared-with-naive",
@@ -336,11 +400,27 @@ FAIR = Exercise(
             "A factor of 2 stands in the code, whichever is given.",
             "Use the argument `factor`.",
         ),
+        *(
+            Mistake(
+                "factor-rounded",
+                _rule(fits=_whole(whole)),
+                "The factor was made a whole number.",
+                "Use it as it is given: it may be 1.5.",
+            )
+            for whole in (int, round, math.ceil)
+        ),
         Mistake(
             "strictly-less",
             _rule(fits=lambda own, other, factor: own < factor * other),
             "Exactly twice is unfair here, and so is no error at all beside none.",
             "At most means `<=`.",
+        ),
+        Mistake(
+            "nearly-as-good",
+            _rule(fits=lambda own, other, factor: own <= factor * other * (1 + 1e-9)),
+            "What is a little more than is fair passes, as if the numbers were compared by "
+            "`isclose`.",
+            "Compare by `<=` alone.",
         ),
         *(
             Mistake(
@@ -367,7 +447,7 @@ FAIR = Exercise(
         ),
         Mistake(
             "nan-is-fair",
-            _rule(fits=lambda own, other, factor: not own > factor * other),
+            _rule(fits=_not_more),
             "NaN passes: no comparison with it is true, so `not (… > …)` is.",
             "Ask the other way round: `error <= factor * other`, which NaN fails.",
         ),
@@ -380,17 +460,32 @@ FAIR = Exercise(
         *(
             Mistake(
                 "nan-is-fair",
-                _rule(size=size),
+                rule,
                 "NaN was dropped before the maximum was taken.",
                 "Let NaN be: PyTorch's `.max()` gives NaN then, and a comparison with it is False.",
             )
-            for size in (_no_nan, _any_number)
+            for dropped in (_no_nan, _any_number)
+            for rule in (_rule(dropped), _out_alone(dropped))
         ),
         Mistake(
             "nan-is-fair",
             _rule(size=_pythons_max),
             "NaN passes: Python's `max` keeps it where it stands first, and skips it elsewhere.",
             "Take PyTorch's `.max()`, which gives NaN wherever it stands.",
+        ),
+        *(
+            Mistake(
+                "nan-in-naive",
+                rule,
+                "NaN in out is found, and NaN in naive passes.",
+                "Ask `error <= factor * limit`, with PyTorch's `.max()` in both: a comparison with "
+                "NaN is False.",
+            )
+            for rule in (
+                _guarded(fits=_not_more),
+                _guarded(size=_any_number),
+                _guarded(size=_pythons_max),
+            )
         ),
         Mistake(
             "always-fair",

@@ -150,7 +150,7 @@ SDPA = Exercise(
     returns=(Slot("out", "tensor", "B N d_v"),),
     groups=(
         Group("values", "gives what softmax(QKᵀ/√d_k) V is", 0.5, core=True),
-        Group("causal", "hides the future where causal is True, and there alone", 0.125),
+        Group("causal", "hides the future where causal is True", 0.125),
         Group("asks", "leaves it to F.scaled_dot_product_attention", 0.0625),
         Group(
             "gradient",
@@ -182,7 +182,7 @@ SDPA = Exercise(
                 "causal-uncalled-for",
                 _called(how=how),
                 "The future is hidden where causal is False.",
-                "Hand causal on to the call, as it is: `is_causal=causal`.",
+                "Let `is_causal=causal` alone hide it, as it is, with no `attn_mask`.",
             )
             for how in (
                 lambda n, causal: {"is_causal": True},

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from attnlab.calling.clock import HAND_OVER
+from attnlab.calling.clock import HAND_OVER, TOO_LONG
 from attnlab.exercise import Case, Exercise, Group, Mistake, Slot, Way, unchanged
 from attnlab.inputs import Generator, sizes
 from attnlab.lessons.gpu_sdpa import LESSON
@@ -30,9 +30,19 @@ def _around(rng: Generator) -> list[float]:
     return [round(float(part), 6) for part in around]  # that nanoseconds are whole
 
 
+def _in_turn(rng: Generator) -> list[float]:
+    """Seconds of four calls, over and over: every other is as usual, none of two together are.
+
+    Again the median of five calls or more is the usual one.
+    """
+    usual = float(rng.uniform(0.01, 0.03))
+    apart = rng.permutation([usual * rng.uniform(0.3, 0.7), usual * rng.uniform(3, 5)])
+    return [round(float(part), 6) for part in (apart[0], usual, apart[1], usual)]
+
+
 def _rising(rng: Generator) -> list[float]:
     """Seconds of calls, each slower than the one before, so that a median tells which it is of."""
-    return [float(part) for part in 0.005 + rng.uniform(1e-4, 2e-4, 200).cumsum()]
+    return [float(part) for part in 0.005 + rng.uniform(1e-4, 2e-4, TOO_LONG).cumsum()]
 
 
 def _cases(rng: Generator) -> Iterator[Case]:
@@ -47,6 +57,8 @@ def _cases(rng: Generator) -> Iterator[Case]:
         turned = around[start:] + around[:start]
         note = "" if inputs else "fn takes no arguments"
         yield Case("median", (turned, False, *inputs), note=note, way=steady)
+    turned, note = _in_turn(rng), "every other call takes as long"
+    yield Case("median", (turned, False, normal(rng, n, d)), note=note, way=steady)
     given = ("question", "the calls' seconds", "fn's argument")
     enough = Way("clock.ask", (Slot("enough warm-up", "bool"),), lambda *args: True, given)
     number = (Slot("too few", "bool"), Slot("too many", "bool"))
@@ -92,12 +104,18 @@ def _in_window(
     of: Callable[[list[float]], float], start: int, number: int
 ) -> Callable[[list[float]], float]:
     """The same of so many calls from one on."""
-    return lambda seconds: of([seconds[(start + at) % ROUND] for at in range(number)])
+    return lambda seconds: of([seconds[(start + at) % len(seconds)] for at in range(number)])
 
 
 def _windows(of: Callable[[list[float]], float]) -> list[Callable[..., Any]]:
     """The same for each way in which people choose the calls that are timed."""
     return [_answers(_in_window(of, start, number)) for start in WARM for number in TIMED]
+
+
+def _of_pairs(seconds: list[float]) -> float:
+    """The median where two calls are timed together and halved."""
+    pairs = zip(seconds[::2], seconds[1::2], strict=False)
+    return statistics.median([sum(pair) / 2 for pair in pairs])
 
 
 def _each(
@@ -149,9 +167,15 @@ BENCHMARK = Exercise(
         ),
         *_each(
             "one-call",
-            [_answers(_in_window(sum, start, 1)) for start in range(ROUND)],
+            [_answers(_in_window(sum, start, 1)) for start in range(4 * ROUND)],
             "This is the time of a single call, and no two calls take the same time.",
             "Time five calls or more, and take `statistics.median`, which sorts them first.",
+        ),
+        *_each(
+            "calls-together",
+            [_answers(_in_window(_of_pairs, at, 2 * number)) for at in WARM for number in TIMED],
+            "Two calls were timed together, and their time was halved, which is a mean already.",
+            "Read the clock before each call and after it.",
         ),
         *_each(
             "total-time",
