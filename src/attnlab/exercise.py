@@ -87,7 +87,8 @@ class Case:
         state: and the parameters loaded into it, tensors by name.
         gradient: compare gradients with respect to float tensors in args, and to state.
         fixed: positions of args that need no gradient all the same.
-        earlier: args of a call that the same function or module has had before this one.
+        earlier: args of a call that the same function or module has had before this one; a
+            module's parameters had other numbers then.
         way: how the function is used, if not by one call.
         laid: 'views' for arrays that are not contiguous, 'meta' for tensors on that device: there
             only type, shape and dtype are compared. See `Call`.

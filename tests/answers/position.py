@@ -101,6 +101,63 @@ def one_in_ten_thousand(fn, x, perm):
     return torch.allclose(fn(x[..., perm, :]), fn(x)[..., perm, :], rtol=0, atol=1e-4)
 
 
+@wrong("is_equivariant", "tolerance-too-large")
+def one_in_a_hundred_thousand(fn, x, perm):
+    return torch.allclose(fn(x[..., perm, :]), fn(x)[..., perm, :], rtol=0, atol=1e-5)
+
+
+@wrong("is_equivariant", "tolerance-too-large")
+def five_in_a_million(fn, x, perm):
+    return torch.allclose(fn(x[..., perm, :]), fn(x)[..., perm, :], rtol=0, atol=5e-6)
+
+
+@wrong("is_equivariant", "digits-lost")
+def through_float32(fn, x, perm):
+    x = x.float()
+    return torch.allclose(fn(x[..., perm, :]), fn(x)[..., perm, :], rtol=0, atol=1e-6)
+
+
+@wrong("is_equivariant", "part-compared")
+def first_row(fn, x, perm):
+    return _close(fn(x[..., perm, :])[..., 0, :], fn(x)[..., perm, :][..., 0, :])
+
+
+@wrong("is_equivariant", "part-compared")
+def last_row(fn, x, perm):
+    return torch.allclose(fn(x[..., perm, :])[..., -1, :], fn(x)[..., perm[-1], :], atol=1e-6)
+
+
+@wrong("is_equivariant", "part-compared")
+def first_column(fn, x, perm):
+    return _close(fn(x[..., perm, :])[..., 0], fn(x)[..., perm, 0])
+
+
+@wrong("is_equivariant", "part-compared")
+def first_sentence(fn, x, perm):
+    a, b = fn(x[..., perm, :]), fn(x)[..., perm, :]
+    while a.dim() > 2:
+        a, b = a[0], b[0]
+    return _close(a, b)
+
+
+@wrong("is_equivariant", "part-compared")
+def last_sentence(fn, x, perm):
+    a, b = fn(x[..., perm, :]), fn(x)[..., perm, :]
+    while a.dim() > 2:
+        a, b = a[-1], b[-1]
+    return _close(a, b)
+
+
+@wrong("is_equivariant", "rows-as-one-number")
+def means_of_rows(fn, x, perm):
+    return _close(fn(x[..., perm, :]).mean(-1), fn(x).mean(-1)[..., perm])
+
+
+@wrong("is_equivariant", "rows-as-one-number")
+def norms_of_rows(fn, x, perm):
+    return _close(fn(x[..., perm, :]).norm(dim=-1), fn(x).norm(dim=-1)[..., perm])
+
+
 @wrong("is_equivariant", "mean-difference")
 def mean_absolute_error(fn, x, perm):
     return (fn(x[..., perm, :]) - fn(x)[..., perm, :]).abs().mean().item() < 1e-6
@@ -217,6 +274,12 @@ def row_after_row(fn, x, perm):
         if (shuffled[..., place, :] - out[..., p, :]).abs().max() > 1e-6:
             return False
     return True
+
+
+@right("is_equivariant")
+def sentence_after_sentence(fn, x, perm):
+    a, b = (y.reshape(-1, *y.shape[-2:]) for y in (fn(x[..., perm, :]), fn(x)[..., perm, :]))
+    return all(_close(one, other) for one, other in zip(a, b, strict=True))
 
 
 @right("is_equivariant")
@@ -479,12 +542,19 @@ def where(n, d):
     return torch.where(j % 2 == 0, angles.sin(), angles.cos())
 
 
+@wrong("sinusoidal_encoding", "wrong-dtype")
+def always_float32(n, d):
+    even(d)
+    angles = torch.arange(n)[:, None] / 10000 ** (torch.arange(0, d, 2) / d)
+    return filled(n, d, angles).to(torch.float32)
+
+
 @right("sinusoidal_encoding")
-def numpy_to_float32(n, d):
+def numpy_to_the_default(n, d):
     even(d)
     angles = np.arange(n)[:, None] / np.power(10000, 2 * (np.arange(d) // 2) / d)
     angles[:, 0::2], angles[:, 1::2] = np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])
-    return torch.tensor(angles, dtype=torch.float32)
+    return torch.tensor(angles, dtype=torch.get_default_dtype())
 
 
 # LearnedPositions ----------------------------------------------------------------------------
@@ -692,6 +762,16 @@ class KeepsTheFirstLength(Table):
         return x + self.table[self.places]
 
 
+@wrong("LearnedPositions", "remembers-a-call")
+class KeepsRows(Table):
+    rows = None
+
+    def add(self, x, n):
+        if self.rows is None or len(self.rows) != n:
+            self.rows = self.table[:n].clone()
+        return x + self.rows
+
+
 @wrong("LearnedPositions", "wrong-dtype")
 class AlwaysFloat64(Table):
     def add(self, x, n):
@@ -749,6 +829,16 @@ class WeightOfAnEmbedding(nn.Module):
         if x.shape[-2] > table.shape[0]:
             raise ValueError("past the table")
         return x.add(table.narrow(0, 0, x.shape[-2]))
+
+
+@right("LearnedPositions")
+class KeepsPlacesByLength(Table):
+    def __init__(self, max_len, d):
+        super().__init__(max_len, d)
+        self.places = {}
+
+    def add(self, x, n):
+        return x + self.table[self.places.setdefault(n, torch.arange(n))]
 
 
 @right("LearnedPositions")
@@ -957,11 +1047,21 @@ def whole_positions(x, positions, base=10000.0):
     return rotated(x, angles_of(x, positions.int(), base))
 
 
-@wrong("rotary", "positions-rounded")
+@wrong("rotary", "positions-looked-up")
 def looks_up_a_table(x, positions, base=10000.0):
     places = positions.long()
     table = angles_of(x, torch.arange(int(places.max()) + 1), base)
     return rotated(x, table[places])
+
+
+@wrong("rotary", "positions-without-sign")
+def distance_from_the_start(x, positions, base=10000.0):
+    return rotated(x, angles_of(x, positions.abs(), base))
+
+
+@wrong("rotary", "positions-in-float32")
+def float_positions(x, positions, base=10000.0):
+    return rotated(x, angles_of(x, positions.float(), base))
 
 
 @wrong("rotary", "degrees")
@@ -1013,6 +1113,36 @@ def stumbles_over_odd_widths(x, positions, base=10000.0):
 
 
 @wrong("rotary", "raised")
+def refuses_what_is_below_0(x, positions, base=10000.0):
+    if (positions < 0).any():
+        raise ValueError("positions begin at 0")
+    return rotated(x, angles_of(x, positions, base))
+
+
+@wrong("rotary", "raised")
+def complex_pairs_of_a_view(x, positions, base=10000.0):
+    angles = angles_of(x, positions, base)
+    turn = torch.polar(torch.ones_like(angles), angles)
+    pairs = torch.view_as_complex(x.view(*x.shape[:-1], -1, 2))
+    return torch.view_as_real(pairs * turn).flatten(-2)
+
+
+@wrong("rotary", "axis-by-its-size")
+def heads_or_tokens(x, positions, base=10000.0):
+    angles = angles_of(x, positions, base)
+    if x.dim() == 4 and x.shape[1] == len(angles):
+        angles = angles[:, None]
+    return rotated(x, angles)
+
+
+@wrong("rotary", "pairs-left-out")
+def half_of_the_pairs(x, positions, base=10000.0):
+    angles = angles_of(x, positions, base)
+    angles[:, max(1, angles.shape[-1] // 2) :] = 0.0
+    return rotated(x, angles)
+
+
+@wrong("rotary", "raised")
 def three_axes(x, positions, base=10000.0):
     _, _, _ = x.shape
     return rotated(x, angles_of(x, positions, base))
@@ -1058,8 +1188,16 @@ def rotate_every_two(x, positions, base=10000.0):
 def complex_pairs(x, positions, base=10000.0):
     angles = angles_of(x, positions, base)
     turn = torch.polar(torch.ones_like(angles), angles)
-    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+    pairs = torch.view_as_complex(x.contiguous().unflatten(-1, (-1, 2)))
     return torch.view_as_real(pairs * turn).flatten(-2)
+
+
+@right("rotary")
+def split_by_a_view(x, positions, base=10000.0):
+    angles = angles_of(x, positions, base)
+    cos, sin = angles.cos(), angles.sin()
+    a, b = x.view(*x.shape[:-1], -1, 2).unbind(-1)
+    return interleaved(a * cos - b * sin, a * sin + b * cos)
 
 
 @right("rotary")

@@ -47,7 +47,8 @@ class Call:
         state: and the parameters to load into it.
         gradient: take gradients with respect to args and parameters, instead of the result.
         fixed: positions of args that need no gradient.
-        earlier: arguments of a call that is made before, and whose result is not looked at.
+        earlier: arguments of a call that is made before, with other numbers in the parameters, and
+            whose result is not looked at.
         unfused: refuse PyTorch's own attention while the call lasts.
         most: numbers that are looked at in what it returns, and in each input afterwards.
         laid: how arrays and tensors come: '' as usual, 'views' that are not contiguous, or on the
@@ -161,6 +162,7 @@ def perform(
     fused: Sequence[str] = ()
     torch: Any = sys.modules.get("torch")
     slopes = torch is not None and torch.is_grad_enabled()
+    dtype = torch.get_default_dtype() if torch is not None else None
     try:
         # Refusing goes outermost: what it replaced is given back whatever the deadline interrupts.
         with _refusing(call, refused) as fused, quiet(printed), deadline:
@@ -180,6 +182,8 @@ def perform(
         stopped = "interrupt"
     if slopes:  # what was interrupted in a `torch.no_grad()` may have left it on
         torch.set_grad_enabled(True)
+    if dtype is not None:  # a learner's function may set another one, and so does a way of calling
+        torch.set_default_dtype(dtype)
     if printed.length > PRINT_LIMIT:
         stopped = "output"
     if stopped:  # it may have come to an end as well, as time ran out
@@ -209,21 +213,29 @@ def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dic
         module = torch_calls.build(function, built_with, state, call.unfused)
         target, parameters = module, [module.get_parameter(name) for name in state]
     if call.earlier:
-        return _after_another(target, call, args, kwargs)
+        return _after_another(target, call, args, kwargs, parameters)
     if call.gradient:
         return torch_calls.gradients(target, args, kwargs, parameters, call.fixed)
     return target(*args, **kwargs)
 
 
 def _after_another(
-    target: Callable[..., Any], call: Call, args: list[Any], kwargs: dict[str, Any]
+    target: Callable[..., Any],
+    call: Call,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    parameters: Sequence[Any],
 ) -> Any:
-    """Make the call after an earlier one.
+    """Make the call after an earlier one, for which parameters have other numbers: they learn.
 
     Raises:
         SharedResult: it changed what the earlier one returned.
     """
+    for parameter in parameters:
+        parameter.data.neg_()
     first = target(*map(rebuild, call.earlier))
+    for parameter in parameters:
+        parameter.data.neg_()
     before = observe(first, call.most)
     result = target(*args, **kwargs)
     if observe(first, call.most) != before:

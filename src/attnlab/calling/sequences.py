@@ -107,6 +107,18 @@ def first_entry_raised(by: float) -> Function:
     return raise_it
 
 
+def exchanged(one: int, other: int) -> Function:
+    """Two numbers change places, counted from the first one, if the first one is below 0."""
+
+    def exchange(x: Tensor) -> Tensor:
+        numbers = x.flatten().clone()
+        if numbers[0] < 0:
+            numbers[[one, other]] = numbers[[other, one]]
+        return numbers.reshape(x.shape)
+
+    return exchange
+
+
 # A module's only table ---------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""What calling a PyTorch exercise takes: building its module, and taking gradients.
+"""What calling a PyTorch exercise takes: building its module, taking gradients, a default dtype.
 
 Like `calling`, this stands next to a learner's code and knows nothing of the right answer.
 """
@@ -103,6 +103,12 @@ def gradients(
         for leaf, grad in zip(leaves, found, strict=True)
     )
     return grads[0] if len(grads) == 1 else grads
+
+
+def in_float64(function: Callable[..., Any], *args: Any) -> Any:
+    """Call it while float64 is PyTorch's default dtype, which `perform` gives back afterwards."""
+    torch.set_default_dtype(torch.float64)
+    return function(*args)
 
 
 def is_float_tensor(thing: object) -> bool:

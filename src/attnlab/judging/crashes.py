@@ -581,6 +581,12 @@ CRASHES = (
         "`view`».",
     ),
     Crash(
+        r"must have a last dimension with stride 1",
+        "Two numbers that become a complex one have to be neighbours in memory, and after a "
+        "transpose they are not.",
+        "Lay them out anew first, by `.contiguous()`.",
+    ),
+    Crash(
         r"same number of dimensions|Sizes of tensors must match",
         "What is joined has to agree in every axis but the one it is joined along.",
         _SHAPES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -63,6 +64,26 @@ def _first_is(most: Callable[..., Tensor], x: Tensor) -> Tensor:
     return torch.cat([most(x, -2, keepdim=True) + away, x[..., 1:, :]], -2)
 
 
+def _exchanges(rng: np.random.Generator, *shape: int) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """For each row, column and sentence of x, what breaks equivariance in there and nowhere else.
+
+    Once the rows are shuffled, two numbers of one row change places, or of one column where it is a
+    column that breaks: its mean and its norm stay the same.
+
+    Yields:
+        The axis, and what is asked.
+    """
+    places = np.arange(math.prod(shape)).reshape(shape)
+    for axis in range(-len(shape), 0):
+        for part in np.moveaxis(places, axis, 0):
+            lines = part.reshape(-1, part.shape[-1])
+            two = rng.choice(rng.choice(lines), 2, replace=False)
+            numbers = rng.permutation(np.linspace(0.5, 2.5, places.size)).reshape(shape)
+            numbers[..., 1:, 0] *= -1  # so that only the first row begins above 0
+            fn = made("sequences.exchanged", *two.tolist())
+            yield axis, (fn, torch.from_numpy(numbers), _shuffle(rng, shape[-2]))
+
+
 def _asked(rng: np.random.Generator, name: str, *args: Any, more: bool) -> tuple[Any, ...]:
     """A function, rows and their order; there are more rows than columns, or fewer."""
     few, many = int(rng.integers(5, 7)), int(rng.integers(7, 10))
@@ -83,19 +104,27 @@ def _equivariance_cases(rng: np.random.Generator) -> Iterator[Case]:
     for most in (torch.amin, torch.amax):
         fn, x, perm = _asked(rng, "minus_the_first_row", more=True)
         yield Case("values", (fn, _first_is(most, x), perm))
+    for axis, args in _exchanges(rng, *sizes(rng, 1, 5, 6), int(rng.integers(2, 5))):
+        note = f"a single {'row' if axis == -2 else 'column'} differs"
+        yield Case("values", args, note=note)
 
     n, d = 2 * int(rng.integers(4, 7)), int(rng.choice([7, 9, 11]))
     perm = _between_odd_and_even(rng, n)
-    factor = rng.uniform(0.9, 1.1)
+    factor = rng.uniform(0.9, 1.1)  # which keeps all away from round numbers
     for name, by, size, how in (
-        ("first_entry_raised", 1e-5 * factor, 0.05, "two numbers differ by about 1e-5"),
-        ("odd_rows_raised", 1e-5 * factor, 0.05, "all numbers differ by about 1e-5"),
+        ("first_entry_raised", 1.5e-5 * factor, 0.05, "two numbers differ by about 1.5e-5"),
+        ("odd_rows_raised", 1.5e-5 * factor, 0.05, "all numbers differ by about 1.5e-5"),
+        ("odd_rows_raised", 1.5e-6 * factor, 1e-3, "all numbers differ by about 1.5e-6"),
+        ("first_entry_raised", 6e-7 * factor, 1e-3, "two numbers differ by about 6e-7"),
         ("first_entry_raised", 3e-7 * factor, 1e-3, "two numbers differ by about 3e-7"),
         ("odd_rows_raised", 3e-7 * factor, 1e-3, "all numbers differ by about 3e-7"),
-        ("odd_rows_raised", 1e-8 * factor, 1.0, "all numbers differ by about 1e-8"),
+        ("odd_rows_raised", 1.5e-8 * factor, 1.0, "all numbers differ by about 1.5e-8"),
     ):
         x = normal(rng, n, d, std=size)
         yield Case("tolerance", (made(f"sequences.{name}", by), x, perm), note=how)
+    x = 1e5 + 1e-3 * torch.from_numpy(rng.permutation(np.linspace(-1, 1, n * d)).reshape(n, d))
+    fn, note = made("sequences.minus_the_first_row"), "x is 100,000, but for the 9th digit"
+    yield Case("tolerance", (fn, x, perm), note=note)
 
     n, h, fewer, d = *sizes(rng, 2, 6, 8), *sizes(rng, 2, 3, 5)
     for b in (9, fewer):  # more sentences than tokens, and fewer
@@ -107,6 +136,9 @@ def _equivariance_cases(rng: np.random.Generator) -> Iterator[Case]:
             fn = made(f"sequences.{name}", *args)
             note = "there is a batch axis"
             yield Case("leading", (fn, normal(rng, b, n, d), _shuffle(rng, n)), note=note)
+    for axis, args in _exchanges(rng, 3, *sizes(rng, 1, 5, 6), 2):
+        if axis == -3:
+            yield Case("leading", args, note="a single sentence differs")
     for name in ("plain_attention", "running_sum"):
         fn, x = made(f"sequences.{name}"), normal(rng, fewer, h, n, d)
         yield Case("leading", (fn, x, _shuffle(rng, n)), note="there are batch and head axes")
@@ -149,6 +181,15 @@ def _added_up(power: int) -> Callable[..., bool]:
     return lambda fn, x, perm: bool(_difference(fn, x, perm).flatten().norm(power) <= 1e-6)
 
 
+def _reduced(to: Callable[[Tensor], Tensor]) -> Callable[..., bool]:
+    """Both sides are made less before they are compared."""
+
+    def compared(fn: Any, x: Tensor, perm: Tensor) -> bool:
+        return _equal(to(fn(x[..., perm, :])), to(fn(x)[..., perm, :]))
+
+    return compared
+
+
 def _equal(one: Tensor, other: Tensor) -> bool:
     return one.shape == other.shape and bool(((one - other).abs() <= 1e-6).all())
 
@@ -182,8 +223,8 @@ IS_EQUIVARIANT = Exercise(
     returns=(Slot("the answer", "bool"),),
     groups=(
         Group("values", "tells functions that follow a shuffle from those that do not", 0.5, True),
-        Group("tolerance", "takes 1e-5 for a difference, and less than 1e-6 for none", 0.125),
-        Group("leading", "shuffles axis −2, whatever axes stand before it", 0.125),
+        Group("tolerance", "takes more than 1e-6 for a difference, and less for none", 0.125),
+        Group("leading", "shuffles axis −2 in every sentence, whatever axes there are", 0.125),
         Group("given", "answers for the order that it is given, and for one row", 0.125),
         unchanged(0.125),
     ),
@@ -251,16 +292,23 @@ IS_EQUIVARIANT = Exercise(
                 "`torch.allclose` allows 1e-8 and a share of the numbers' size.",
                 WITHIN,
             )
-            for way in (_within(1e-7), _within(2e-8), _within(1e-9), _all_close)
+            for way in (*map(_within, (5e-7, 1e-7, 2e-8, 1e-8, 1e-9)), _all_close)
         ),
         *(
             Mistake(
                 "tolerance-too-large",
                 _within(tolerance),
-                "A difference of 1e-5 counts as none here.",
+                "Differences well above 1e-6 count as none here.",
                 WITHIN,
             )
-            for tolerance in (1e-4, 1e-3)
+            for tolerance in (2e-6, 5e-6, 1e-5, 1e-4, 1e-3)
+        ),
+        Mistake(
+            "digits-lost",
+            lambda fn, x, perm: _within(1e-6)(fn, x.float(), perm),
+            "The rows are turned into float32 before `fn` sees them, which leaves them 7 digits of "
+            "16: what differs in the others cannot be seen.",
+            "Give `fn` x as it is.",
         ),
         Mistake(
             "mean-difference",
@@ -283,6 +331,36 @@ IS_EQUIVARIANT = Exercise(
             lambda fn, x, perm: abs(float(_difference(fn, x, perm).sum())) <= 1e-6,
             "Sums or means of all numbers are compared. A shuffle does not change a sum.",
             "Compare number by number.",
+        ),
+        *(
+            Mistake(
+                "rows-as-one-number",
+                way,
+                "Each row's mean or norm is compared. Rows of the same mean and norm need not be "
+                "the same.",
+                "Compare number by number.",
+            )
+            for way in (
+                _reduced(lambda out: out.mean(-1)),
+                _reduced(lambda out: out.norm(dim=-1)),
+            )
+        ),
+        *(
+            Mistake(
+                "part-compared",
+                _reduced(part),
+                "Only a part of the output is compared: one row, one column or one sentence. "
+                "Elsewhere the order may show.",
+                "Compare all of it.",
+            )
+            for part in (
+                lambda out: out[..., 0, :],
+                lambda out: out[..., -1, :],
+                lambda out: out[..., 0],
+                lambda out: out[..., -1],
+                lambda out: out[(0,) * (out.ndim - 2)],
+                lambda out: out[(-1,) * (out.ndim - 2)],
+            )
         ),
         *(
             Mistake(

@@ -58,6 +58,9 @@ def _learned_cases(rng: np.random.Generator) -> Iterator[Case]:
     n, max_len, d, b = drawn(4)
     note, two = "it was called before, with two tokens", normal(rng, b, 2, d)
     yield case("lengths", n, max_len, d, b, note=note, earlier=(two,))
+    n, max_len, d, b = drawn(4)
+    note, as_long = "it was called before, with other numbers in its table", normal(rng, b, n, d)
+    yield case("learns", n, max_len, d, b, note=note, earlier=(as_long,))
     yield case("gradient", *drawn(4), gradient=True)
     for more in (1, int(rng.integers(2, 4)), max_len):
         note = f"the sentence is longer than the table, by {more}"
@@ -111,7 +114,8 @@ LEARNED_POSITIONS = Exercise(
     groups=(
         Group("values", "adds row n of its only parameter, (max_len, d), to token n", 0.375, True),
         Group("leading", "takes any leading axes", 0.125),
-        Group("lengths", "takes one token, a full table, and other lengths than before", 0.125),
+        Group("lengths", "takes one token, a full table, and other lengths than before", 0.0625),
+        Group("learns", "uses the table's numbers as they are, not as they were before", 0.0625),
         Group("gradient", "passes the right gradients to x and to the table", 0.125),
         Group("refuses", "raises ValueError past max_len", 0.125),
         Group("float32", "keeps float32", 0.0625),

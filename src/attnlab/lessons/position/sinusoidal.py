@@ -17,6 +17,7 @@ from attnlab.exercise import (
     Mistake,
     Property,
     Slot,
+    Way,
 )
 from attnlab.inputs import EQUAL, sizes
 from attnlab.lessons.position import LESSON
@@ -24,6 +25,9 @@ from attnlab.lessons.position.sizes import BASE, FREQUENCY
 from attnlab.mistakes.recipe import Tensor
 
 LOG = math.log(BASE)
+
+
+ENCODING = (Slot("encoding", "tensor", "n d"),)
 
 
 def _encoding_cases(rng: np.random.Generator) -> Iterator[Case]:
@@ -40,6 +44,9 @@ def _encoding_cases(rng: np.random.Generator) -> Iterator[Case]:
         ((int(rng.integers(150, 200)), 2 * half), "there are many positions"),
     ):
         yield Case("edges", args, note=note, tolerance=FLOAT32_TOLERANCE)
+    note = "float64 is PyTorch's default dtype"
+    args = (int(rng.integers(20, 40)), 2 * half)
+    yield Case("dtype", args, note=note, tolerance=FLOAT32_TOLERANCE, way=IN_FLOAT64)
     for d in (3, 2 * half + 1, 1):
         yield Case("refuses", (n, d), raises="ValueError", note="d is odd")
     yield Case(
@@ -52,6 +59,9 @@ def _encoding(n: int, d: int) -> Tensor:
     turns = torch.exp(1j * torch.logspace(0, -1, d // 2 + 1, BASE, dtype=torch.float64)[:-1])
     powers = turns ** torch.arange(n, dtype=torch.float64)[:, None]
     return torch.view_as_real(powers).flip(-1).flatten(-2).float()
+
+
+IN_FLOAT64 = Way("torch_calls.in_float64", ENCODING, lambda n, d: _encoding(n, d).double())
 
 
 def _angles(n: int, d: int, exponent: float = -2.0, first: int = 0, base: float = BASE) -> Tensor:
@@ -115,10 +125,11 @@ SINUSOIDAL_ENCODING = Exercise(
     signature="(n, d) -> (n, d)",
     axes=("=n", "=d"),
     read="Sinusoidal: a clock with many hands",
-    returns=(Slot("encoding", "tensor", "n d"),),
+    returns=ENCODING,
     groups=(
         Group("values", "has sin in even and cos in odd columns, base 10000", 1.5, core=True),
-        Group("edges", "works for one position, for one pair, and for many positions", 0.25),
+        Group("edges", "works for one position, for one pair, and for many positions", 0.125),
+        Group("dtype", "has PyTorch's default dtype, whichever it is", 0.125),
         Group("refuses", "raises ValueError for odd d", 0.25),
     ),
     cases=_encoding_cases,

@@ -35,7 +35,7 @@ def _rotary_cases(rng: np.random.Generator) -> Iterator[Case]:
     for _ in range(2):
         b, n, d = even_sizes(rng, 3)
         yield Case("values", (_tokens(rng, b, n, d), torch.arange(n)))
-    *_, d = even_sizes(rng, 1)
+    d = int(rng.choice([8, 10]))  # so that half of the pairs is more than one
     yield Case("values", (_tokens(rng, d, d, d), torch.arange(d)), note=EQUAL)
     n, d = even_sizes(rng, 2)
     for leading, note in (
@@ -43,6 +43,10 @@ def _rotary_cases(rng: np.random.Generator) -> Iterator[Case]:
         ((2, 3), "there are batch and head axes"),
     ):
         yield Case("leading", (_tokens(rng, *leading, n, d), torch.arange(n)), note=note)
+    note = "there are as many heads as tokens"
+    yield Case("leading", (_tokens(rng, 2, n, n, d), torch.arange(n)), note=note)
+    x = _tokens(rng, n + 1, n, d)
+    yield Case("views", (x, torch.arange(n)), laid="views", note="x is not contiguous")
 
     b, n, d = even_sizes(rng, 3)
     n += 4
@@ -52,6 +56,7 @@ def _rotary_cases(rng: np.random.Generator) -> Iterator[Case]:
     between = torch.from_numpy(rng.uniform(0.2, 8.0, n))
     for positions, note in (
         (torch.arange(start, start + n), "positions do not begin at 0"),
+        (torch.arange(n) - n // 2, "some positions are below 0"),
         (out_of_order, "positions are not in order"),
         (repeated, "some positions are the same"),
         (between, "positions are float, between whole numbers"),
@@ -73,6 +78,9 @@ def _rotary_cases(rng: np.random.Generator) -> Iterator[Case]:
 
     far = torch.from_numpy(rng.integers(3000, 9000, 12))
     yield Case("digits", (_tokens(rng, b, 12, 8), far), note="positions are in the thousands")
+    note = "positions are in the thousands, and between whole numbers"
+    far = torch.from_numpy(rng.uniform(3000, 9000, 12))
+    yield Case("digits", (_tokens(rng, b, 12, 8), far), note=note)
 
     for kind in (torch.int64, torch.float64):
         x = _tokens(rng, b, n, d).float()
@@ -178,6 +186,14 @@ def _mixed(x: Tensor, positions: Tensor, base: float = BASE, in_turns: bool = Tr
     return (x * angles.cos() + other * angles.sin()).to(x.dtype)
 
 
+def _by_its_size(x: Tensor, positions: Tensor, base: float = BASE) -> Tensor:
+    """Of four axes the second is that of tokens, if it is as long."""
+    if x.ndim == 4 and x.shape[1] == len(positions):
+        x = x.transpose(1, 2)
+        return _rotary(x, positions, base).transpose(1, 2)
+    return _rotary(x, positions, base)
+
+
 def _overwritten(a: Tensor, b: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
     a = a * cos - b * sin
     return a, a * sin + b * cos
@@ -221,7 +237,8 @@ ROTARY = Exercise(
     groups=(
         Group("values", "turns pair i of token n by n · base^(−2i/d)", 1.25, core=True),
         Group("positions", "turns by the positions that it is given, whatever they are", 0.5),
-        Group("leading", "takes any leading axes", 0.25),
+        Group("leading", "takes any leading axes", 0.125),
+        Group("views", "takes x that is not contiguous, as a transposed one", 0.125),
         Group("base", "takes another base", 0.25),
         Group(
             "single", "works for one sentence, one token, and one pair", 0.125, needs=("positions",)
@@ -329,7 +346,8 @@ ROTARY = Exercise(
         Mistake(
             "width-missing",
             _rotating(speed=lambda base, i, d: base ** (-2.0 * i)),
-            "The exponent is −2i, not divided by d: from the second on, pairs hardly turn.",
+            "From the second on, pairs hardly turn, as where the exponent is −2i and not divided "
+            "by d.",
             FREQUENCY,
         ),
         *(
@@ -354,6 +372,19 @@ ROTARY = Exercise(
                 lambda a, b, cos, sin: (a * cos - b * sin, b * cos),
                 lambda a, b, cos, sin: (a * cos, b * cos),
             )
+        ),
+        Mistake(
+            "pairs-left-out",
+            _rotating(speed=lambda base, i, d: base ** (-2 * i / d) * (i < max(1, d // 4))),
+            "Only the first half of the pairs turn; the others stay as they are.",
+            "Turn all d/2 pairs.",
+        ),
+        Mistake(
+            "axis-by-its-size",
+            _by_its_size,
+            "Of four axes the second is taken for that of tokens where it is as long as positions. "
+            "There may be as many heads as tokens.",
+            "Tokens are axis −2, whatever stands before: angles (N, d/2) broadcast by themselves.",
         ),
         Mistake(
             "base-ignored",
@@ -385,6 +416,26 @@ ROTARY = Exercise(
             _rotating(place=lambda positions: positions.long()),
             "Positions between whole numbers are cut off to whole ones.",
             "Turn positions into x's dtype, not into whole numbers.",
+        ),
+        Mistake(
+            "positions-looked-up",
+            _rotating(place=lambda places: torch.arange(int(places.max()) + 1)[places.long()]),
+            "Angles are looked up in a table, where positions between whole numbers are cut off "
+            "and those below 0 are counted from its end.",
+            "Multiply the positions that are given by the speeds.",
+        ),
+        Mistake(
+            "positions-without-sign",
+            _rotating(place=lambda positions: positions.abs()),
+            "A position below 0 counts as the one above 0. The pairs turn the other way there.",
+            "Use the positions as they are.",
+        ),
+        Mistake(
+            "positions-in-float32",
+            _rotating(place=lambda positions: positions.float()),
+            "Positions are turned into float32 on their way to x's dtype, where 6000.123 is only "
+            "known to 2e-4.",
+            "Turn them into x's dtype at once: `positions.to(x.dtype)`.",
         ),
         Mistake(
             "degrees",
