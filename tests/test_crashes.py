@@ -354,7 +354,10 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "a bool index of another shape": (lambda: B3[np.ones(3) > 0], "broadcast"),
     "reshape for transpose": (lambda: A.reshape(3, 3), "transpose"),
     "view after a transpose": (lambda: T.mT.view(2, 20), "`reshape`, not `view`"),
-    "complex numbers after a transpose": (lambda: torch.view_as_complex(B3.mT), "`.contiguous()`"),
+    "complex numbers after a transpose": (
+        lambda: torch.view_as_complex(torch.ones(2, 5).T),
+        "`.contiguous()`",
+    ),
     "cat of other sizes": (lambda: torch.cat([torch.ones(2), torch.ones(2, 2)]), "joined"),
     "tensors joined in no list": (lambda: torch.cat(T, T), "one list or tuple"),
     "arrays joined in no list": (lambda: np.concatenate(A, A), "one list or tuple"),

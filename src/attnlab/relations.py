@@ -18,7 +18,7 @@ CUT = 2  # tokens after this one are the future
 
 def same(one: Arrays, other: Arrays) -> bool:
     """Both answers agree."""
-    return all(np.allclose(a, b, 0, 1e-6) for a, b in zip(one, other, strict=True))
+    return all(np.allclose(a, b, 0, 1e-6, equal_nan=True) for a, b in zip(one, other, strict=True))
 
 
 def with_other_future(rng: np.random.Generator, x: torch.Tensor) -> torch.Tensor:

@@ -200,6 +200,13 @@ class ForgetsW_o(LastWord):
         return F.relu(x)
 
 
+@wrong("PhraseClassifier", "parameter-out-of-reach")
+class Frozen(LastWord):
+    def __init__(self, vocab_size, d, n_classes):
+        super().__init__(vocab_size, d, n_classes)
+        self.embed.weight.requires_grad_(False)
+
+
 @wrong("PhraseClassifier", "phrases-mixed")
 class CentredOverBatch(LastWord):
     def pool(self, x):
@@ -292,7 +299,7 @@ def with_a_closure(model, inputs, targets, optimizer):
     def closure():
         optimizer.zero_grad()
         logits = model(inputs)
-        loss = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1))
+        loss = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.reshape(-1))
         loss.backward()
         return loss
 
@@ -455,6 +462,14 @@ def as_perplexity(model, inputs, targets, optimizer):
 def padding_is_0(model, inputs, targets, optimizer):
     logits = model(inputs).flatten(0, -2)
     loss = F.cross_entropy(logits, targets.flatten(), ignore_index=0)
+    stepping(loss, optimizer)
+    return loss.item()
+
+
+@wrong("train_step", "raised")
+def targets_as_a_view(model, inputs, targets, optimizer):
+    logits = model(inputs)
+    loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.view(-1))
     stepping(loss, optimizer)
     return loss.item()
 

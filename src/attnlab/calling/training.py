@@ -26,7 +26,7 @@ class Lookup(nn.Module):
         self.table = nn.Parameter(table)
 
     def forward(self, ids: Tensor) -> Tensor:
-        return self.table[ids]
+        return F.embedding(ids, self.table)  # contiguous, however the ids lie
 
 
 class WholePast(nn.Module):
@@ -219,8 +219,7 @@ def out_of_reach(model: nn.Module, ids: Tensor) -> int:
     total = model(ids).sum()
     if total.requires_grad:
         total.backward()
-    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    return sum(parameter.grad is None for parameter in trained)
+    return sum(parameter.grad is None for parameter in model.parameters())
 
 
 def shares(model: nn.Module, ids: Tensor) -> int:

@@ -99,10 +99,11 @@ def _unreached(number: int) -> Mistake:
     return Mistake(
         "parameter-out-of-reach",
         _counted("out of reach", lambda ids, c: number),
-        "The loss does not depend on it, as autograd sees it: a layer is made and not used, or the "
-        "chain is cut on the way to it.",
+        "The loss does not depend on it, as autograd sees it: a layer is made and not used, the "
+        "chain is cut on the way to it, or it is frozen.",
         "Go through `named_parameters()` after a `backward()` and print the names whose `.grad` is "
-        "None. Look for `.detach()`, `.data`, `argmax` and `torch.tensor(...)` in `forward`.",
+        "None. Look for `.detach()`, `.data`, `argmax` and `torch.tensor(...)` in `forward`, "
+        "and for `requires_grad`.",
     )
 
 

@@ -90,6 +90,7 @@ def _step_case(
     std: float = 1.0,
     note: str = "",
     single: bool = False,
+    laid: str = "",
     extra: tuple[Any, ...] = (),
 ) -> Case:
     """One call, or several, on logits (…, C): of a linear model, or of rows that are looked up."""
@@ -108,9 +109,8 @@ def _step_case(
     chosen = optimizer or made("training.sgd", float(rng.uniform(0.5, 2.0)))
     args = (made(name, *numbers), inputs, targets, chosen, *extra)
     tolerance = FLOAT32_TOLERANCE if single else 1e-6
-    return Case(
-        group, args, note=note, tolerance=tolerance, way=Way("training.steps", STEPPED, STEP)
-    )
+    way = Way("training.steps", STEPPED, STEP)
+    return Case(group, args, note=note, tolerance=tolerance, laid=laid, way=way)
 
 
 def _step_cases(rng: Generator) -> Iterator[Case]:
@@ -122,6 +122,9 @@ def _step_cases(rng: Generator) -> Iterator[Case]:
     yield _step_case(rng, "tokens", 1, n, note="targets is (1, N)")
     yield _step_case(rng, "tokens", b, 1, note="targets is (B, 1)")
     yield _step_case(rng, "tokens", 1, note="targets is (1,)")
+    for axes in ((b, n), (b, h, n)):
+        note = "inputs and targets are views that are not contiguous"
+        yield _step_case(rng, "tokens", *axes, note=note, laid="views")
     note = "its parameters have gradients from before"
     yield _step_case(rng, "leftovers", b, note=note, extra=(1, True))
     yield _step_case(rng, "leftovers", b, n, note=f"{note}, and targets is (B, N)", extra=(1, True))
@@ -173,7 +176,9 @@ TRAIN_STEP = Exercise(
     returns=(Slot("loss", "float"),),
     groups=(
         Group("values", "returns the loss before the step, and takes the step", 1.0, core=True),
-        Group("tokens", "takes targets of any shape, and the mean over all of them", 0.25),
+        Group(
+            "tokens", "takes targets of any shape and layout, and the mean over all of them", 0.25
+        ),
         Group("leftovers", "does not count gradients from before", 0.25, needs=("tokens",)),
         Group(
             "again",
