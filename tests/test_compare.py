@@ -16,7 +16,7 @@ from attnlab.calling.call import Outcome
 from attnlab.calling.observe import Array, Items, Made, Other, Scalar, Value, observe, rebuild
 from attnlab.exercise import SEEDS, Case, Exercise, Slot
 from attnlab.judging.cases import Answer, answer_of, generate
-from attnlab.judging.compare import Difference, changed_input, compare
+from attnlab.judging.compare import Difference, by_chance, changed_input, compare
 from attnlab.lessons import exercises_of, slugs
 
 pytestmark = pytest.mark.slow
@@ -102,11 +102,27 @@ def test_all_nan_is_not_right(shape: tuple[int, ...]) -> None:
     assert slug(np.full(shape, np.nan), np.zeros(shape)) == "non-finite"
 
 
+def test_honest_draws_are_right_however_often() -> None:
+    chances = np.array([0.0, 1e-9, 0.001, 0.024, 0.976, 0.999, 1.0])
+    shares = np.random.default_rng(0).binomial(1500, chances, (50_000, 7)) / 1500
+    assert by_chance(shares, chances, 1500).all()
+
+
+@pytest.mark.parametrize(
+    ("share", "chance"), [(1, 0.0), (1, 1e-40), (0, 0.02), (1499, 1.0), (700, 0.6), (60, 0.01)]
+)
+def test_draws_that_no_chance_explains_are_wrong(share: int, chance: float) -> None:
+    for got, right in ((share / 1500, chance), (1 - share / 1500, 1 - chance)):
+        assert not by_chance(np.array([got]), np.array([right]), 1500).any()
+        assert not by_chance(np.array([np.nan]), np.array([right]), 1500).any()
+
+
 @pytest.mark.parametrize("tiny", [1e-7, -1e-7, 1e-300, 5e-324])
 def test_where_zeros_are_exact_nothing_else_will_do(tiny: float) -> None:
     right = np.array([[0.0, 1.0], [0.5, 0.5]])
     near = right + np.array([[tiny, 0], [0, 0]])
-    assert slug(near, right, exact_zeros=True) == "values"
+    assert slug(near, right, exact_zeros=True) == "not-exactly-0"
+    assert slug(near * 2, right, exact_zeros=True) == "values"
     assert slug(near, right) == ""
     assert slug(right * -1.0 * -1.0, right, exact_zeros=True) == ""
     assert slug(np.where(right == 0, -0.0, right), right, exact_zeros=True) == ""

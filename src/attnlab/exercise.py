@@ -83,6 +83,8 @@ class Case:
         note: what is special about it, read after 'when', as in 'all scores are -inf'.
         tolerance: largest |difference| that is still right.
         exact_zeros: where the right answer is 0, nothing but 0 will do.
+        draws: where the numbers are shares of so many draws: they are right if chance explains how
+            far they are from their probabilities, and there is no tolerance.
         sizes: where the exercise is a module, what its constructor is given.
         state: and the parameters loaded into it, tensors by name.
         gradient: compare gradients with respect to float tensors in args, and to state.
@@ -92,6 +94,7 @@ class Case:
         way: how the function is used, if not by one call.
         laid: 'views' for arrays that are not contiguous, 'meta' for tensors on that device: there
             only type, shape and dtype are compared. See `Call`.
+        made: how a module is made, if not as usual: 'modules.in_evaluation'. See `Call`.
     """
 
     group: str
@@ -101,12 +104,14 @@ class Case:
     note: str = ""
     tolerance: float = TOLERANCE
     exact_zeros: bool = False
+    draws: int = 0
     sizes: tuple[Any, ...] | None = None
     state: Mapping[str, Any] = field(default_factory=dict)
     gradient: bool = False
     fixed: tuple[int, ...] = ()
     earlier: tuple[Any, ...] = ()
     laid: str = ""
+    made: str = ""
     way: Way | None = None
 
 

@@ -14,8 +14,19 @@ import numpy as np
 
 Generator = np.random.Generator
 FAR = 1e4  # scores so large that e to them overflows
+AGAIN = "does the same after another call, after .eval() and beside another module"
+AFTER_A_MASK = "it is called with a mask first, and then with other inputs and none"
+TOWERING = "blocked scores are hundreds above the others"
 SECOND = "it is called a second time, with other inputs"
 EQUAL = "all sizes are equal"
+# How a module may be made, see `Case.made`, without a change in what it computes.
+EVALUATED = "modules.in_evaluation"
+LARGER = "modules.beside_a_larger"
+MADE = {
+    EVALUATED: "the module is in evaluation mode, after `.eval()`",
+    LARGER: "another module, which is larger, is made after it",
+    "modules.beside_a_twin": "another module, of the same sizes, is made after it",
+}
 
 
 def sizes(rng: Generator, number: int, low: int = 2, high: int = 8) -> tuple[int, ...]:
@@ -38,6 +49,11 @@ def ones_in_turn(rng: Generator, number: int) -> list[tuple[int, ...]]:
 def one_size(rng: Generator, number: int) -> tuple[int, ...]:
     """One size, so many times: what asks whether a matrix is square finds one. It is 5 or more."""
     return sizes(rng, 1, 5) * number
+
+
+def great_length(rng: Generator) -> int:
+    """A length that is more than a small limit leaves room for: 33 to 60."""
+    return int(rng.integers(33, 61))
 
 
 def rounded(numbers: np.ndarray) -> Any:
@@ -149,6 +165,25 @@ def qkv(
     n, m, d_k, d_v = among or sizes(rng, 4)
     q, k, v = (rng.normal(size=(*leading, *size)) for size in ((n, d_k), (m, d_k), (m, d_v)))
     return (opposed(q * std) if std > 1 else q), k, v
+
+
+def towering(
+    rng: Generator, *leading: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Queries, keys, values and a mask (M,) that blocks keys whose scores tower above the others.
+
+    They do so by 300 to 600, so that nothing but a number far below that hides them by being added.
+    e to all of them is a number still: whoever masks after softmax, and divides by what is left,
+    is right as well.
+    """
+    n, m, d_k, d_v = sizes(rng, 4, 3)
+    along = rng.normal(size=d_k)
+    along /= np.linalg.norm(along)
+    mask = holes(rng, 1, m)[0]
+    q = d_k**0.5 * along + 1e-3 * rng.normal(size=(*leading, n, d_k))
+    above = np.where(mask, 0.0, rng.uniform(300.0, 600.0, (*leading, m)))
+    k = 0.5 * rng.normal(size=(*leading, m, d_k)) + above[..., None] * along
+    return q, k, rng.normal(size=(*leading, m, d_v)), mask
 
 
 def alike(rng: Generator, *leading: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

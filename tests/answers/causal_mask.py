@@ -923,6 +923,32 @@ def size_subtracted(x, Wq, Wk, Wv):
     return a @ v, a
 
 
+@wrong("attention", "small-number-added")
+def minus_a_thousand_more(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    a = (q @ k.mT / Wq.shape[1] ** 0.5 - 1e3 * future(x)).softmax(-1)
+    return a @ v, a
+
+
+@wrong("attention", "not-the-maximum-subtracted")
+def lowest_subtracted(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    e = (s - s.masked_fill(future(x), math.inf).amin(-1, keepdim=True)).exp()
+    a = e / e.sum(-1, keepdim=True)
+    return a @ v, a
+
+
+@wrong("attention", "not-the-maximum-subtracted", "the mean")
+def mean_subtracted(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), 0.0)
+    mean = s.sum(-1, keepdim=True) / torch.arange(1, s.shape[-1] + 1)[:, None]
+    e = (s - mean).exp().masked_fill(future(x), 0.0)
+    a = e / e.sum(-1, keepdim=True)
+    return a @ v, a
+
+
 @wrong("attention", "scores-clipped")
 def clamped(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv

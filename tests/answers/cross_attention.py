@@ -403,6 +403,33 @@ def overflow_hidden(x, context, W_q, W_k, W_v, context_mask=None):
     return a @ (context @ W_v), a
 
 
+@wrong("cross_attention", "empty-batch-sees-all")
+def mask_unless_nothing_is_left(x, context, W_q, W_k, W_v, context_mask=None):
+    mask = context_mask if context_mask is not None and context_mask.any() else None
+    return attend(x @ W_q, context @ W_k, context @ W_v, open_keys(mask))
+
+
+@wrong("cross_attention", "not-raised")
+def context_cut_to_fit(x, context, W_q, W_k, W_v, context_mask=None):
+    if W_q.shape[0] != x.shape[-1] or W_k.shape[0] != W_v.shape[0]:
+        raise ValueError("they do not fit")
+    width = min(W_k.shape[0], context.shape[-1])
+    k, v = (context[..., :width] @ W[:width] for W in (W_k, W_v))
+    return attend(x @ W_q, k, v, open_keys(context_mask))
+
+
+@wrong("cross_attention", "small-number-added")
+def minus_a_thousand_more(x, context, W_q, W_k, W_v, context_mask=None):
+    q, k, v = x @ W_q, context @ W_k, context @ W_v
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if context_mask is None:
+        a = s.softmax(-1)
+    else:
+        a = (s - 1e3 * ~context_mask[:, None]).softmax(-1)
+        a = a.masked_fill(~context_mask.any(-1)[:, None, None], 0.0)
+    return a @ v, a
+
+
 # CrossAttention ------------------------------------------------------------------------------
 
 
@@ -751,6 +778,64 @@ class LowNumberAlone(Linears):
         return a @ v, a
 
 
+def _weighing(weigh):
+    class Weighing(Linears):
+        def attend(self, q, k, v, mask):
+            s = q @ k.mT / q.shape[-1] ** 0.5
+            a = weigh(s if mask is None else s.masked_fill(~mask, -torch.inf))
+            if mask is not None:
+                a = a.masked_fill(~mask, 0.0)
+            return a @ v, a
+
+    return Weighing
+
+
+def _less(shift):
+    def weigh(s):
+        e = (s - shift(s)).exp()
+        return e / e.sum(-1, keepdim=True)
+
+    return _weighing(weigh)
+
+
+wrong("CrossAttention", "unstable-softmax", "no shift")(_less(torch.zeros_like))
+wrong("CrossAttention", "one-maximum-for-all-rows", "of all")(_less(torch.max))
+wrong("CrossAttention", "maximum-begins-at-0", "from 0")(
+    _less(lambda s: s.amax(-1, keepdim=True).clamp(min=0))
+)
+wrong("CrossAttention", "absolute-maximum-subtracted", "size")(
+    _less(lambda s: s.masked_fill(s.isinf(), 0).abs().amax(-1, keepdim=True))
+)
+wrong("CrossAttention", "not-the-maximum-subtracted", "lowest")(
+    _less(lambda s: s.masked_fill(s.isinf(), torch.inf).amin(-1, keepdim=True))
+)
+wrong("CrossAttention", "nan-hidden", "as 0")(
+    _weighing(lambda s: (s.exp() / s.exp().sum(-1, keepdim=True)).nan_to_num(0.0))
+)
+wrong("CrossAttention", "computed-in-float32", "softmax alone")(
+    _weighing(lambda s: s.softmax(-1, dtype=torch.float32).to(s.dtype))
+)
+
+
+@wrong("CrossAttention", "mask-with-small-number")
+class LowNumberOfMinusTenThousand(Linears):
+    def attend(self, q, k, v, mask):
+        s = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is None:
+            a = s.softmax(-1)
+        else:
+            a = s.masked_fill(~mask, -1e4).softmax(-1)
+            a = a.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+        return a @ v, a
+
+
+@wrong("CrossAttention", "empty-batch-sees-all")
+class MaskUnlessNothingIsLeft(Linears):
+    def open_keys(self, context_mask):
+        used = context_mask is not None and context_mask.any()
+        return super().open_keys(context_mask) if used else None
+
+
 @wrong("CrossAttention", "empty-out-is-0")
 class ZeroAtTheEnd(Linears):
     def forward(self, x, context, context_mask=None):
@@ -844,6 +929,53 @@ class KeepsItsFirstMask(Linears):
             context_mask = getattr(self, "kept", None)
         self.kept = context_mask
         return super().forward(x, context, context_mask)
+
+
+@wrong("CrossAttention", "remembers-a-call")
+class LongestMask(Linears):
+    def open_keys(self, context_mask):
+        if context_mask is None:
+            return None
+        kept = getattr(self, "kept", None)
+        if kept is None or kept.shape[1] < context_mask.shape[1]:
+            self.kept = context_mask
+        return super().open_keys(self.kept[:, : context_mask.shape[1]])
+
+
+@wrong("CrossAttention", "small-number-added")
+class MinusAThousandMore(Linears):
+    def attend(self, q, k, v, mask):
+        s = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is None:
+            a = s.softmax(-1)
+        else:
+            a = (s - 1e3 * ~mask).softmax(-1)
+            a = a.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+        return a @ v, a
+
+
+@wrong("CrossAttention", "only-in-training")
+class KeepsTheContextInEvaluation(Linears):
+    def project(self, x, context):
+        q, k, v = super().project(x, context)
+        if not self.training:
+            k, v = self.__dict__.setdefault("kept", {}).setdefault(k.shape, (k, v))
+        return q, k, v
+
+
+@wrong("CrossAttention", "only-in-training")
+class MixesTwiceInEvaluation(Linears):
+    def forward(self, x, context, context_mask=None):
+        out, a = super().forward(x, context, context_mask)
+        return out if self.training or context_mask is not None else self.W_o(out), a
+
+
+@wrong("CrossAttention", "shared-by-modules")
+class HeadsOfTheClass(Linears):
+    def __init__(self, d, d_context, n_heads, bias=True):
+        super().__init__(d, d_context, n_heads, bias)
+        del self.n_heads
+        HeadsOfTheClass.n_heads = n_heads
 
 
 @wrong("CrossAttention", "wrong-structure")
@@ -953,4 +1085,4 @@ ALL = (
     *("batch", "values", "mask", "empty"),
 )
 lesson.in_loops("cross_attention", _function, *ALL, "large", "width of values")
-lesson.in_loops("CrossAttention", _module, *ALL)
+lesson.in_loops("CrossAttention", _module, *ALL, "large")

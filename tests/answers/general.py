@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.exercise import SEEDS, Exercise
+from attnlab.exercise import SEEDS, Case, Exercise
 from attnlab.judging.cases import generate
 
 Function = Callable[..., Any]
@@ -53,9 +53,46 @@ def slips(exercise: Exercise, right: Function) -> Iterator[Slip]:
         yield "not-raised", "refuses nothing", _calling(right, _catches, _catches)
         other = _calling(right, _another_error, _another_error)
         yield "raised", "refuses with another error", other
+    if isinstance(right, type) and cases[0].sizes is not None:
+        yield from _of_modules(right)
+    if _hides(exercise, cases):
+        at = [slot.name for slot in exercise.returns].index("weights")
+        traces = _at(at, len(exercise.returns), _with_traces)
+        yield "not-exactly-0", "weights are 1e-9 at least", _returning(right, traces)
     if exercise.parameters and any(_changeable(arg) for arg in cases[0].args):
         yield "mutated-input", "changes an input", _calling(right, _changes_input)
     yield "", "prints what it does", _calling(right, _prints)
+
+
+def _of_modules(right: type) -> Iterator[Slip]:
+    """What shows in a module that is called again, that is evaluated or that is not alone."""
+
+    class ByShape(right):
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            asked = str([getattr(arg, "shape", arg) for arg in (*args, *kwargs.values())])
+            kept = self.__dict__.setdefault("kept", {})
+            if asked not in kept:
+                kept[asked] = super().forward(*args, **kwargs)
+            return kept[asked]
+
+    class InTraining(right):
+        def forward(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+            return super().forward(x if self.training else 2.0 * x, *args, **kwargs)
+
+    class OfTheLatest(right):
+        latest: tuple[Any, ...] = ()
+
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            self.mine = OfTheLatest.latest = args
+
+        def forward(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+            by = OfTheLatest.latest[0] / self.mine[0]
+            return super().forward(by * x, *args, **kwargs)
+
+    yield "remembers-a-call", "keeps its answers by shape", ByShape
+    yield "only-in-training", "doubles x in evaluation", InTraining
+    yield "shared-by-modules", "uses the latest one's sizes", OfTheLatest
 
 
 def _of_results(exercise: Exercise) -> Iterator[tuple[str, str, Change]]:
@@ -135,6 +172,16 @@ def _as_floats(value: torch.Tensor) -> torch.Tensor:
 def _whole(value: torch.Tensor) -> torch.Tensor:
     """Whole numbers; where those are right, true and false."""
     return value.bool() if value.dtype == torch.long else value.long()
+
+
+def _hides(exercise: Exercise, cases: list[Case]) -> bool:
+    """Whether it returns weights that are tensors or arrays, of which some have to be 0."""
+    weights = any(s.name == "weights" and s.kind in ("tensor", "ndarray") for s in exercise.returns)
+    return weights and any(case.exact_zeros for case in cases)
+
+
+def _with_traces(weights: Any) -> Any:
+    return weights.clip(min=1e-9)
 
 
 def _flat(value: list[Any]) -> list[Any]:

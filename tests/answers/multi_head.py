@@ -873,6 +873,85 @@ class KeepsItsMask(Linears):
 
 
 @wrong("MultiHeadAttention", "remembers-a-call")
+class CutsItsMask(Linears):
+    kept = None
+
+    def mask(self, x, causal):
+        if causal and self.kept is None:
+            self.kept = super().mask(x, True)
+        return self.kept[: x.shape[1], : x.shape[1]] if causal else None
+
+
+@wrong("MultiHeadAttention", "not-the-maximum-subtracted")
+class LowestSubtracted(Linears):
+    def attend(self, q, k, v, mask):
+        s = self.scores(q, k, mask)
+        e = (s - s.masked_fill(s.isinf(), torch.inf).amin(-1, keepdim=True)).exp()
+        a = e / e.sum(-1, keepdim=True)
+        return a @ v, a
+
+
+@wrong("MultiHeadAttention", "small-number-added")
+class MinusAThousandMore(Linears):
+    def attend(self, q, k, v, mask):
+        s = q @ k.mT / q.shape[-1] ** 0.5
+        a = (s if mask is None else s - 1e3 * ~mask).softmax(-1)
+        return a @ v, a
+
+
+@wrong("MultiHeadAttention", "only-in-training")
+class CausalInEvaluation(Linears):
+    def mask(self, x, causal):
+        return super().mask(x, causal or not self.training)
+
+
+@wrong("MultiHeadAttention", "only-in-training")
+class CutOffInEvaluation(Linears):
+    def forward(self, x, causal=False):
+        return super().forward(x if self.training else x.detach(), causal)
+
+
+@wrong("MultiHeadAttention", "shared-by-modules")
+class WidthOfTheClass(Linears):
+    def __init__(self, d, n_heads, bias=True):
+        super().__init__(d, n_heads, bias)
+        WidthOfTheClass.width = d // n_heads
+
+    def attend(self, q, k, v, mask):
+        return attend(q * (q.shape[-1] / self.width) ** 0.5, k, v, mask)
+
+
+@wrong("MultiHeadAttention", "shared-by-modules")
+class LastBiasOfTheClass(Linears):
+    def __init__(self, d, n_heads, bias=True):
+        super().__init__(d, n_heads, bias)
+        LastBiasOfTheClass.last = [self.W_o.bias]
+
+    def forward(self, x, causal=False):
+        out, a = super().forward(x, causal)
+        other = self.last[0]
+        if self.W_o.bias is None or other.shape != self.W_o.bias.shape:
+            return out, a
+        return out - self.W_o.bias + other, a
+
+
+@wrong("MultiHeadAttention", "shared-by-modules")
+class HeadsOfTheClass(Linears):
+    def __init__(self, d, n_heads, bias=True):
+        super().__init__(d, n_heads, bias)
+        del self.n_heads
+        HeadsOfTheClass.n_heads = n_heads
+
+
+@wrong("MultiHeadAttention", "mask-with-small-number", "of -10,000")
+class MinusTenThousand(Linears):
+    def attend(self, q, k, v, mask):
+        s = q @ k.mT / q.shape[-1] ** 0.5
+        a = (s if mask is None else s.masked_fill(~mask, -1e4)).softmax(-1)
+        return a @ v, a
+
+
+@wrong("MultiHeadAttention", "remembers-a-call")
 class KeepsItsAnswer(Linears):
     kept = None
 

@@ -613,6 +613,85 @@ class OverTheBatch(Linears):
         return a @ v, a
 
 
+@wrong("scaled_dot_product_attention", "small-number-added")
+def minus_a_thousand_more(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        a = (s - 1e3 * ~attn_mask).softmax(-1)
+        empty = ~attn_mask.any(-1, keepdim=True)
+        return (a := a.masked_fill(empty, 0.0)) @ v, a
+    return by_the_book(q, k, v, attn_mask)
+
+
+def _weighing(weigh):
+    class Weighing(Linears):
+        def attend(self, q, k, v, x):
+            a = weigh(q @ k.mT / q.shape[-1] ** 0.5)
+            return a @ v, a
+
+    return Weighing
+
+
+def _less(shift):
+    return _weighing(lambda s: _shifted(s, shift))
+
+
+wrong("SelfAttention", "unstable-softmax", "no shift")(_less(torch.zeros_like))
+wrong("SelfAttention", "one-maximum-for-all-rows", "of all")(_less(torch.max))
+wrong("SelfAttention", "maximum-begins-at-0", "from 0")(
+    _less(lambda s: s.amax(-1, keepdim=True).clamp(min=0))
+)
+wrong("SelfAttention", "absolute-maximum-subtracted", "size")(
+    _less(lambda s: s.abs().amax(-1, keepdim=True))
+)
+wrong("SelfAttention", "not-the-maximum-subtracted", "lowest")(
+    _less(lambda s: s.amin(-1, keepdim=True))
+)
+wrong("SelfAttention", "not-the-maximum-subtracted", "mean")(
+    _less(lambda s: s.mean(-1, keepdim=True))
+)
+wrong("SelfAttention", "scores-clipped", "at 50")(_weighing(lambda s: s.clamp(-50, 50).softmax(-1)))
+wrong("SelfAttention", "nan-hidden", "as 0")(
+    _weighing(lambda s: (s.exp() / s.exp().sum(-1, keepdim=True)).nan_to_num(0.0))
+)
+wrong("SelfAttention", "computed-in-float32", "softmax alone")(
+    _weighing(lambda s: s.softmax(-1, dtype=torch.float32).to(s.dtype))
+)
+
+
+@wrong("SelfAttention", "no-gradient")
+class BiasesDetached(Linears):
+    def forward(self, x):
+        q, k, v = (
+            F.linear(x, W.weight, None if W.bias is None else W.bias.detach())
+            for W in (self.W_q, self.W_k, self.W_v)
+        )
+        return self.attend(q, k, v, x)
+
+
+@wrong("SelfAttention", "only-in-training")
+class KeepsKeysInEvaluation(Linears):
+    kept = None
+
+    def attend(self, q, k, v, x):
+        if not self.training:
+            if self.kept is None or self.kept.shape != k.shape:
+                self.kept = k
+            k = self.kept
+        return super().attend(q, k, v, x)
+
+
+@wrong("SelfAttention", "shared-by-modules")
+class ScaleOfTheClass(Linears):
+    def __init__(self, d, d_k, d_v, bias=False):
+        super().__init__(d, d_k, d_v, bias)
+        ScaleOfTheClass.scale = d_k**-0.5
+
+    def attend(self, q, k, v, x):
+        a = (q @ k.mT * self.scale).softmax(-1)
+        return a @ v, a
+
+
 # mistakes in loops ---------------------------------------------------------------------------
 
 

@@ -3,6 +3,8 @@
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -121,6 +123,22 @@ class HeadOfZeros(WideHidden):
         super().__init__(vocab_size, d, n_classes)
         nn.init.zeros_(self.out.weight)
         nn.init.zeros_(self.out.bias)
+
+
+@right("PhraseClassifier")
+class SmallAtFirst(WideHidden):
+    def __init__(self, vocab_size, d, n_classes):
+        super().__init__(vocab_size, d, n_classes)
+        for parameter in self.parameters():
+            nn.init.normal_(parameter, std=0.02)
+
+
+@right("PhraseClassifier")
+class LargeAtFirst(AnEncoderBlock):
+    def __init__(self, vocab_size, d, n_classes):
+        super().__init__(vocab_size, d, n_classes)
+        for parameter in self.parameters():
+            nn.init.normal_(parameter, std=5)
 
 
 @right("PhraseClassifier")
@@ -683,6 +701,63 @@ def sentence_by_sentence(model, prompt, n_new, temperature=1.0, generator=None):
     return ids
 
 
+@right("generate")
+@torch.inference_mode()
+def by_a_race(model, prompt, n_new, temperature=1.0, generator=None):
+    """The first of exponential clocks, each as fast as its token is likely."""
+    refused(prompt, temperature)
+    ids = torch.empty(len(prompt), prompt.shape[1] + n_new, dtype=prompt.dtype)
+    ids[:, : prompt.shape[1]] = prompt
+    for i in range(prompt.shape[1], ids.shape[1]):
+        chances = model(ids[:, :i])[:, -1]
+        if temperature >= 1e-8:
+            chances = (chances.double() / temperature).softmax(-1)
+            chances = chances / torch.empty_like(chances).exponential_(generator=generator)
+        torch.argmax(chances, dim=-1, out=ids[:, i])
+    return ids
+
+
+@right("generate")
+def in_python(model, prompt, n_new, temperature=1.0, generator=None):
+    refused(prompt, temperature)
+
+    def chosen(logits):
+        if temperature == 0:
+            return logits.index(max(logits))
+        largest = max(logits)
+        weights = [math.exp((each - largest) / temperature) for each in logits]
+        left = torch.rand(1, generator=generator, dtype=torch.float64).item() * sum(weights)
+        likely = [token for token, weight in enumerate(weights) if weight > 0]
+        for token in likely:
+            left -= weights[token]
+            if left < 0:
+                return token
+        return likely[-1]
+
+    texts = prompt.tolist()
+    for _ in range(n_new):
+        rows = model(torch.tensor(texts))[:, -1].tolist()
+        texts = [[*text, chosen(row)] for text, row in zip(texts, rows, strict=True)]
+    return torch.tensor(texts)
+
+
+@right("generate")
+@torch.no_grad()
+def by_distribution(model, prompt, n_new, temperature=1.0, generator=None):
+    refused(prompt, temperature)
+    ids = prompt
+    for _ in range(n_new):
+        logits = model(ids)[:, -1].log_softmax(-1)
+        if temperature < 1e-6:
+            new = logits.topk(1).indices
+        elif generator is None:
+            new = torch.distributions.Categorical(logits=logits / temperature).sample()[:, None]
+        else:
+            new = torch.multinomial(F.softmax(logits / temperature, -1), 1, generator=generator)
+        ids = torch.cat((ids, new), -1)
+    return ids
+
+
 def writing(
     seen=lambda ids: ids,
     row=lambda logits: logits[:, -1],
@@ -746,6 +821,181 @@ wrong("generate", "generator-ignored", "left out")(
 wrong("generate", "not-raised", "a negative temperature as it is")(
     writing(seen=lambda ids: ids, checked=False)
 )
+
+
+def by_softmax(logits, t, g):
+    return torch.multinomial((logits / t).softmax(-1), 1, generator=g)
+
+
+for most in (8, 32, 64, 128, 256, 1024, 2048):
+    wrong("generate", "context-cropped", f"to {most}")(
+        writing(seen=lambda ids, most=most: ids[:, -most:])
+    )
+
+for least in (0.1, 0.01, 0.001):
+    wrong("generate", "cold-is-greedy", f"below {least}")(
+        writing(
+            draw=lambda logits, t, g, least=least: (
+                logits.argmax(-1, keepdim=True) if t < least else by_softmax(logits, t, g)
+            )
+        )
+    )
+    wrong("generate", "temperature-bounded", f"from below, {least}")(
+        writing(draw=lambda logits, t, g, least=least: by_softmax(logits, max(t, least), g))
+    )
+for bound in (1.0, 2.0, 10.0):
+    wrong("generate", "temperature-bounded", f"from above, {bound}")(
+        writing(draw=lambda logits, t, g, bound=bound: by_softmax(logits, min(t, bound), g))
+    )
+wrong("generate", "cold-is-greedy", "below 1")(
+    writing(
+        draw=lambda logits, t, g: (
+            logits.argmax(-1, keepdim=True) if t < 1 else by_softmax(logits, t, g)
+        )
+    )
+)
+wrong("generate", "temperature-bounded", "from below, 0.5")(
+    writing(draw=lambda logits, t, g: by_softmax(logits, max(t, 0.5), g))
+)
+wrong("generate", "cold-is-greedy", "rounded")(
+    writing(
+        draw=lambda logits, t, g: (
+            by_softmax(logits, round(t, 3), g) if round(t, 3) else logits.argmax(-1, keepdim=True)
+        )
+    )
+)
+wrong("generate", "temperature-bounded", "both ways")(
+    writing(draw=lambda logits, t, g: by_softmax(logits, min(max(t, 0.1), 2.0), g))
+)
+wrong("generate", "temperature-bounded", "1 at least")(
+    writing(draw=lambda logits, t, g: by_softmax(logits, max(t, 1.0), g))
+)
+wrong("generate", "temperature-bounded", "something added")(
+    writing(draw=lambda logits, t, g: by_softmax(logits, t + 0.001, g))
+)
+
+
+def by_the_first(k):
+    def draw(logits, t, g):
+        logits = logits / t
+        least = logits.topk(min(k, logits.shape[-1])).values[:, -1:]
+        return by_softmax(logits.masked_fill(logits < least, -torch.inf), 1, g)
+
+    return draw
+
+
+def by_the_nucleus(p):
+    def draw(logits, t, g):
+        chances, ids = (logits / t).softmax(-1).sort(descending=True)
+        chances[chances.cumsum(-1) - chances > p] = 0
+        return ids.gather(-1, torch.multinomial(chances, 1, generator=g))
+
+    return draw
+
+
+for k in (3, 5, 10, 40, 50, 100, 200):
+    wrong("generate", "tail-cut", f"top-k {k}")(writing(draw=by_the_first(k)))
+for p in (0.8, 0.9, 0.95):
+    wrong("generate", "tail-cut", f"top-p {p}")(writing(draw=by_the_nucleus(p)))
+for digits in (2, 3):
+    wrong("generate", "tail-cut", f"rounded to {digits} digits")(
+        writing(
+            draw=lambda logits, t, g, digits=digits: torch.multinomial(
+                (logits / t).softmax(-1).round(decimals=digits), 1, generator=g
+            )
+        )
+    )
+
+
+@wrong("generate", "raised", "e to large numbers")
+def exponentials(model, prompt, n_new, temperature=1.0, generator=None):
+    def draw(logits, t, g):
+        grown = torch.exp(logits / t)
+        return torch.multinomial(grown / grown.sum(-1, keepdim=True), 1, generator=g)
+
+    return writing(draw=draw)(model, prompt, n_new, temperature, generator)
+
+
+wrong("generate", "infinite-at-zero", "argmax of infinities")(
+    writing(greedy=lambda logits: (logits / 0.0).argmax(-1, keepdim=True))
+)
+
+
+@wrong("generate", "not-raised", "where nothing is to be written")
+def refuses_in_the_loop(model, prompt, n_new, temperature=1.0, generator=None):
+    def seen(ids):
+        refused(ids, temperature)
+        return ids
+
+    return writing(seen=seen, checked=False)(model, prompt, n_new, temperature, generator)
+
+
+@wrong("generate", "future-padded")
+def all_places_at_once(model, prompt, n_new, temperature=1.0, generator=None):
+    refused(prompt, temperature)
+    b, n = prompt.shape
+    ids = torch.zeros(b, n + n_new, dtype=torch.long)
+    ids[:, :n] = prompt
+    for i in range(n, n + n_new):
+        logits = model(ids)[:, i - 1].detach()
+        if temperature == 0:
+            ids[:, i] = logits.argmax(-1)
+        else:
+            ids[:, i] = by_softmax(logits, temperature, generator)[:, 0]
+    return ids
+
+
+@wrong("generate", "divided-by-zero", "treated apart, and nothing written")
+def zeros_left(model, prompt, n_new, temperature=1.0, generator=None):
+    refused(prompt, temperature)
+    b, n = prompt.shape
+    ids = torch.cat([prompt, torch.zeros(b, n_new, dtype=torch.long)], dim=1)
+    for i in range(n, n + n_new):
+        logits = model(ids[:, :i])[:, -1].detach()
+        if temperature == 0:
+            logits.argmax(-1)
+        else:
+            ids[:, i] = by_softmax(logits, temperature, generator)[:, 0]
+    return ids
+
+
+@wrong("generate", "drawn-at-zero", "0 taken for not given")
+def zero_is_falsy(model, prompt, n_new, temperature=1.0, generator=None):
+    return written(model, prompt, n_new, temperature or 1.0, generator)
+
+
+@wrong("generate", "wrong-dtype", "int32")
+def narrow_ids(model, prompt, n_new, temperature=1.0, generator=None):
+    return written(model, prompt, n_new, temperature, generator).int()
+
+
+@wrong("generate", "wrong-dtype", "floats")
+def ids_as_floats(model, prompt, n_new, temperature=1.0, generator=None):
+    return written(model, prompt, n_new, temperature, generator).double()
+
+
+@wrong("generate", "seed-of-its-own", "PyTorch's, which is drawn with")
+def seeds_pytorch(model, prompt, n_new, temperature=1.0, generator=None):
+    torch.manual_seed(0)
+    return written(model, prompt, n_new, temperature)
+
+
+@wrong("generate", "seed-of-its-own", "PyTorch's, where none is passed")
+def seeds_pytorch_too(model, prompt, n_new, temperature=1.0, generator=None):
+    torch.manual_seed(42)
+    return written(model, prompt, n_new, temperature, generator)
+
+
+@wrong("generate", "seed-of-its-own", "a new generator, where none is passed")
+def its_own_generator(model, prompt, n_new, temperature=1.0, generator=None):
+    return written(model, prompt, n_new, temperature, generator or torch.Generator())
+
+
+@wrong("generate", "seed-of-its-own", "the generator's first")
+def begins_again(model, prompt, n_new, temperature=1.0, generator=None):
+    if generator is not None:
+        torch.manual_seed(generator.initial_seed())
+    return written(model, prompt, n_new, temperature)
 
 
 @wrong("generate", "drawn-at-zero")

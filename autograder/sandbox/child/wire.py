@@ -199,6 +199,7 @@ def write_call(call: Call) -> tuple[dict[str, Any], bytes]:
         "unfused": call.unfused,
         "most": call.most,
         "laid": call.laid,
+        "made": call.made,
         "by": call.by,
     }
     return message, bytes(block)
@@ -257,6 +258,7 @@ def read_call(message: dict[str, Any], block: bytes) -> Call:
         message["unfused"],
         message["most"],
         message["laid"],
+        message["made"],
         message["by"],
     )
 

@@ -53,6 +53,8 @@ class Call:
         most: numbers that are looked at in what it returns, and in each input afterwards.
         laid: how arrays and tensors come: '' as usual, 'views' that are not contiguous, or on the
             'meta' device, where they have a shape and no numbers.
+        made: the function of this package that makes a module of its class and sizes, if it is not
+            made as usual: 'modules.in_evaluation'.
         by: the procedure of this package that uses the function, 'modules.construct', if it takes
             more than one call; it gets the function, then args and kwargs.
     """
@@ -67,6 +69,7 @@ class Call:
     unfused: bool = False
     most: int = ITEM_LIMIT
     laid: str = ""
+    made: str = ""
     by: str = ""
 
 
@@ -202,6 +205,8 @@ def _observe_again(thing: Any, most: int) -> Value:
 
 def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Make the call, on a module, for gradients or by a procedure if that is what it asks."""
+    if call.made:
+        function = functools.partial(found(call.made), function)
     if call.by:
         function = functools.partial(found(call.by), function)
     target, parameters = function, []
@@ -228,12 +233,16 @@ def _after_another(
 ) -> Any:
     """Make the call after an earlier one, for which parameters have other numbers: they learn.
 
+    What the earlier one raises is for another case to tell.
+
     Raises:
         SharedResult: it changed what the earlier one returned.
     """
     for parameter in parameters:
         parameter.data.neg_()
-    first = target(*map(rebuild, call.earlier))
+    first = None
+    with contextlib.suppress(Exception):
+        first = target(*map(rebuild, call.earlier))
     for parameter in parameters:
         parameter.data.neg_()
     before = observe(first, call.most)

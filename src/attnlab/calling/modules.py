@@ -6,6 +6,38 @@ from collections.abc import Callable
 from typing import Any
 
 
-def construct(module_class: Callable[..., Any], *sizes: Any) -> None:
+def construct(module_class: Callable[..., Any], *sizes: Any) -> Any:
     """Only make it, for a constructor that has to refuse."""
-    module_class(*sizes)
+    return module_class(*sizes)
+
+
+def in_evaluation(module_class: Callable[..., Any], *sizes: Any) -> Any:
+    """A module that is no longer in training."""
+    return module_class(*sizes).eval()
+
+
+def beside_a_twin(module_class: Callable[..., Any], *sizes: Any) -> Any:
+    """A module after which another one is made, of the same sizes."""
+    made = module_class(*sizes)
+    _made_alike(module_class, *sizes)
+    return made
+
+
+def beside_a_larger(module_class: Callable[..., Any], first: int, *sizes: Any) -> Any:
+    """A module after which a larger one is made, no two of whose sizes have the ratio of its own.
+
+    What divides the first divides it still.
+    """
+    made = module_class(first, *sizes)
+    others = (size if isinstance(size, bool) else 2 * size for size in sizes)
+    _made_alike(module_class, 6 * first, *others)
+    return made
+
+
+def _made_alike(module_class: Callable[..., Any], *sizes: Any) -> None:
+    """Make one whose numbers are the same each time."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        module_class(*sizes)

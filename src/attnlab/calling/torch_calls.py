@@ -99,7 +99,7 @@ def gradients(
         raise NoGradient("its output does not depend on its inputs, as autograd sees it")
     found = torch.autograd.grad(total, leaves, allow_unused=True)
     grads = tuple(
-        torch.zeros_like(leaf) if grad is None else grad.detach()
+        torch.zeros_like(leaf) if grad is None else grad.detach().to_dense()
         for leaf, grad in zip(leaves, found, strict=True)
     )
     return grads[0] if len(grads) == 1 else grads

@@ -30,15 +30,21 @@ class Lookup(nn.Module):
 
 
 class WholePast(nn.Module):
-    """Logits that depend on all tokens so far and on where each of them stands."""
+    """Logits that depend on all tokens so far and on where each of them stands.
 
-    def __init__(self, table: Tensor) -> None:
+    Args:
+        counts: whether they also depend on how many tokens there are in all, behind them as well.
+    """
+
+    def __init__(self, table: Tensor, counts: bool) -> None:
         super().__init__()
         self.table = nn.Parameter(table)
+        self.counts = counts
 
     def forward(self, ids: Tensor) -> Tensor:
-        weighed = ids * torch.arange(1, ids.shape[1] + 1)
-        return self.table[weighed.cumsum(dim=1) % len(self.table)]
+        n = ids.shape[1]
+        weighed = ids * torch.arange(1, n + 1)
+        return self.table[(weighed.cumsum(dim=1) + self.counts * n) % len(self.table)]
 
 
 def lookup(table: Tensor) -> Lookup:
@@ -46,9 +52,9 @@ def lookup(table: Tensor) -> Lookup:
     return Lookup(table)
 
 
-def whole_past(table: Tensor) -> WholePast:
+def whole_past(table: Tensor, counts: bool = False) -> WholePast:
     """A model of ids (B, N) with logits (B, N, V); which row of a (K, V) table follows from all."""
-    return WholePast(table)
+    return WholePast(table, counts)
 
 
 def linear(weight: Tensor, bias: Tensor) -> nn.Linear:
@@ -110,6 +116,9 @@ def steps(
 # draws -----------------------------------------------------------------------------------------
 
 
+KINDS = 5  # of tokens: token t is of kind t % KINDS
+
+
 def frequencies(
     generate: Callable[..., Any],
     model: nn.Module,
@@ -119,7 +128,7 @@ def frequencies(
     generator: torch.Generator | None,
     copies: int,
 ) -> Tensor:
-    """How often each continuation of n_new tokens was drawn, for each prompt: (P, V ** n_new).
+    """How often n_new tokens of certain kinds were drawn, for each prompt: (P, KINDS ** n_new).
 
     Args:
         temperature, generator: None leaves them out.
@@ -128,18 +137,18 @@ def frequencies(
     given = {"temperature": temperature, "generator": generator}
     how = {name: thing for name, thing in given.items() if thing is not None}
     drawn = generate(model, prompt.repeat_interleave(copies, dim=0), n_new, **how)
-    with torch.no_grad():
-        v = model(prompt).shape[-1]
     number = torch.zeros(len(drawn), dtype=torch.long)
     for step in range(prompt.shape[1], drawn.shape[1]):
-        number = number * v + drawn[:, step]
-    counts = [torch.bincount(part, minlength=v**n_new)[: v**n_new] for part in number.split(copies)]
+        number = number * KINDS + drawn[:, step] % KINDS
+    counts = [torch.bincount(part, minlength=KINDS**n_new) for part in number.split(copies)]
     return torch.stack(counts).double() / copies
 
 
-def torch_generator(seed: int) -> torch.Generator:
-    """PyTorch's random generator."""
-    return torch.Generator().manual_seed(seed)
+def torch_generator(seed: int, used: int = 0) -> torch.Generator:
+    """PyTorch's random generator, after so many draws."""
+    generator = torch.Generator().manual_seed(seed)
+    torch.rand(used, generator=generator)
+    return generator
 
 
 # a classifier that is free in its form -----------------------------------------------------------
@@ -211,7 +220,8 @@ def not_apart(model: nn.Module, ids: Tensor) -> int:
     """Phrases whose logits are others where they are asked for alone."""
     model.eval()
     alone = torch.cat([model(row[None].clone()) for row in ids])
-    return int(((model(ids.clone()) - alone).abs() > 1e-9).any(dim=1).sum())
+    far = (model(ids.clone()) - alone).abs()
+    return int((far > 1e-9 * (1 + alone.abs())).any(dim=1).sum())
 
 
 def out_of_reach(model: nn.Module, ids: Tensor) -> int:
@@ -244,12 +254,13 @@ def never_below(model: nn.Module, ids: Tensor) -> int:
 def averages(model: nn.Module, ids: Tensor) -> int:
     """Phrases of two words whose logits lie between their words', if all of them do, else 0.
 
-    The parameters are moved first, as some are 0 at the start.
+    The parameters are random, as they may be 0 at the start, or so large that softmax is all or
+    nothing.
     """
     model.eval()
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.add_(0.3 * torch.randn_like(parameter))
+            parameter.normal_(std=0.3)
         asked = ids, ids[:, :1], ids[:, 1:]
         both, one, other = (model(words.clone()) for words in asked)
     along = other - one

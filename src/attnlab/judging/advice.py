@@ -76,7 +76,8 @@ GENERAL = {
         "Build a new «list|array|tensor», or copy the input first.",
     ),
     "nondeterministic": (
-        "It depends on something besides its inputs: random numbers, or state kept between calls.",
+        "It depends on something besides its inputs: random numbers, or state kept between "
+        "calls«||, or what a parameter was before its numbers were loaded».",
         "Look for a random call, a global variable, or a default argument such as `cache=[]`.",
     ),
     "remembers-a-call": (
@@ -84,6 +85,22 @@ GENERAL = {
         "something of the first call.",
         "Look for what is made once and used again: «|an attribute set in `forward`, »a global "
         "variable, a default argument such as `cache={}`.",
+    ),
+    "not-exactly-0": (
+        "What has to be 0 is only near it: something small was added, or is the least that a "
+        "weight can be, or what stands for -inf is not low enough for e to it to be 0.",
+        "Hide with -inf itself, as e to the -inf is 0, and add nothing to what comes of it.",
+    ),
+    "only-in-training": (
+        "The module is right in training mode, in which it begins, and not after `.eval()`.",
+        "Look for `self.training`, for dropout, and for an `eval` or `train` of your own; and "
+        "keep nothing of one call for the next in either mode.",
+    ),
+    "shared-by-modules": (
+        "Alone it is right, and not where another module of its class was made after it: they "
+        "share something that each should have of its own.",
+        "Keep all that is its own as `self.n_heads = n_heads`; look for a global variable, and for "
+        "an attribute of the class in place of the instance.",
     ),
     "shared-result": (
         "Both calls write into the same «list|array|tensor», so whoever keeps the first result "

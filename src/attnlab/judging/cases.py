@@ -109,6 +109,7 @@ def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
         exercise.fused_banned,
         most=LEEWAY + TIMES * numbers,
         laid=case.laid,
+        made=case.made,
         by=case.way.procedure if case.way else "",
     )
     inputs = {**dict(zip(exercise.names(case), args, strict=False)), **kwargs}

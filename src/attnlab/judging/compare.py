@@ -14,6 +14,8 @@ from attnlab.calling.observe import Array, Items, Large, Made, Scalar, Value, de
 from attnlab.exercise import Slot
 from attnlab.judging.cases import Answer, Posed
 
+DOUBT = 24.0  # chance takes no share of draws farther than it does once in e to this, to each side
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -62,7 +64,7 @@ def examine(posed: Posed, outcome: Outcome) -> Tried:
         difference, arrays = _achieved(posed, outcome, case.way.missed)
     else:
         difference, arrays = compare(
-            outcome, posed.right, posed.slots, case.tolerance, case.exact_zeros
+            outcome, posed.right, posed.slots, case.tolerance, case.exact_zeros, case.draws
         )
     return Tried(posed, outcome, difference, arrays, changed_input(posed.inputs, outcome.after))
 
@@ -74,6 +76,7 @@ def compare(
     slots: tuple[Slot, ...],
     tolerance: float,
     exact_zeros: bool = False,
+    draws: int = 0,
 ) -> tuple[Difference | None, tuple[np.ndarray, ...] | None]:
     """What is wrong with an outcome, and its results as arrays: see `Tried`.
 
@@ -83,6 +86,7 @@ def compare(
         slots: names, kinds and axes of what it returns.
         tolerance: largest |difference| of two numbers that is still right.
         exact_zeros: where the right number is 0, the tolerance is 0.
+        draws: of which the numbers are shares, if they are: then there is no tolerance.
     """
     if outcome.stopped or outcome.raised:
         return _abnormal(outcome, expected), None
@@ -103,7 +107,7 @@ def compare(
         if got.dtype.kind in ("b" if right.dtype == bool else "fiu"):
             as_float = "f" in (got.dtype.kind, right.dtype.kind)
             arrays.append(got.astype(float) if as_float else got)
-        differences.append(_different(got, right, slot, tolerance, exact_zeros))
+        differences.append(_different(got, right, slot, tolerance, exact_zeros, draws))
     first = next(filter(None, differences), None)
     return first, tuple(arrays) if len(arrays) == len(slots) else None
 
@@ -286,7 +290,12 @@ def _shaped(part: Value, right: np.ndarray, slot: Slot) -> np.ndarray | Differen
 
 
 def _different(
-    got: np.ndarray, right: np.ndarray, slot: Slot, tolerance: float, exact_zeros: bool
+    got: np.ndarray,
+    right: np.ndarray,
+    slot: Slot,
+    tolerance: float,
+    exact_zeros: bool,
+    draws: int,
 ) -> Difference | None:
     if slot.kind in ("ndarray", "tensor", "float") and not _dtype_fits(got, right, slot.kind):
         if slot.kind == "float":  # which is a float64 wherever Python has one
@@ -294,8 +303,13 @@ def _different(
             return Difference("wrong-type", text)
         text = f"{slot.name} should have dtype {right.dtype} and has {got.dtype}"
         return Difference("wrong-dtype", text)
-    limits = np.where((right == 0) & exact_zeros, 0.0, tolerance)
-    return _compare_numbers(got, right, slot.name, limits)
+    if wrong := _compare_numbers(got, right, slot.name, tolerance, draws):
+        return wrong
+    if not exact_zeros or not (nearly := (right == 0) & (got != 0)).any():
+        return None
+    trace = f"{slot.name}{_at(_first(nearly))} is {got[nearly][0]:.6g}"
+    text, untold = f"{trace}, should be exactly 0", f"{trace}, which is not right"
+    return Difference("not-exactly-0", text, untold=untold)
 
 
 def _wrong_shape(slot: Slot, right: tuple[int, ...], shape: tuple[int, ...]) -> Difference:
@@ -306,8 +320,9 @@ def _wrong_shape(slot: Slot, right: tuple[int, ...], shape: tuple[int, ...]) -> 
 
 def _dtype_fits(got: np.ndarray, right: np.ndarray, kind: str) -> bool:
     """Arrays may be wider than asked, as NumPy's √d_k is a float64; a tensor keeps its dtype."""
-    if right.dtype == bool or right.dtype.kind in "iu":
-        return got.dtype.kind == right.dtype.kind or got.dtype == right.dtype
+    if right.dtype.kind in "biu":
+        same = got.dtype == right.dtype if kind == "tensor" else got.dtype.kind == right.dtype.kind
+        return bool(same)
     if got.ndim == 0 and got.dtype.kind == "i":
         return True  # a plain 0 or 1 where a single float is asked for
     if kind == "tensor":
@@ -315,8 +330,16 @@ def _dtype_fits(got: np.ndarray, right: np.ndarray, kind: str) -> bool:
     return got.dtype.kind == "f" and got.dtype.itemsize >= right.dtype.itemsize
 
 
+@np.errstate(all="ignore")
+def by_chance(shares: np.ndarray, chances: np.ndarray, draws: int) -> np.ndarray:
+    """Where shares of so many draws may come of these probabilities: by Chernoff's bound."""
+    parts = (shares, chances), (1 - shares, 1 - chances)
+    far = sum(np.where(share == 0, 0.0, share * np.log(share / chance)) for share, chance in parts)
+    return np.asarray(draws * far <= DOUBT)
+
+
 def _compare_numbers(
-    got: np.ndarray, right: np.ndarray, name: str, limits: np.ndarray
+    got: np.ndarray, right: np.ndarray, name: str, limit: float, draws: int = 0
 ) -> Difference | None:
     if got.size == 0:
         return None
@@ -328,7 +351,7 @@ def _compare_numbers(
         untold = f"{name}{_at(index)} is {left[index]:.6g}, should be a finite number"
         return Difference("non-finite", text, untold=untold)
     error = np.where(left == correct, 0.0, np.abs(left - correct))
-    right_enough = error <= limits  # NaN is not
+    right_enough = by_chance(left, correct, draws) if draws else error <= limit  # NaN is not
     if right_enough.all():
         return None
     index = _first(~right_enough)

@@ -518,8 +518,9 @@ CRASHES = (
     Crash(
         r"probability tensor contains|invalid multinomial distribution",
         "What it draws from is no distribution: there is inf or NaN in it, or it adds up to 0. "
-        "Logits divided by a temperature of 0 are infinite.",
-        "Treat temperature 0 apart, with `argmax`; for all others print what is drawn from.",
+        "Logits divided by a temperature of 0 are infinite, and so is e to a large number.",
+        "Print what is drawn from, and what it was made of, back to the first number that is not "
+        "finite. At temperature 0 nothing needs to be drawn.",
     ),
     Crash(
         r"non-broadcastable output|doesn't match the broadcast shape",

@@ -11,13 +11,20 @@ from attnlab.calling.observe import Array, Items, Scalar, Value
 from attnlab.exercise import TOLERANCE, Exercise, Mistake
 from attnlab.judging.advice import GENERAL
 from attnlab.judging.cases import Answer, Posed, answer_of
-from attnlab.judging.compare import Difference, Tried
+from attnlab.judging.compare import Difference, Tried, by_chance
 from attnlab.judging.crashes import explain, is_meant
 from attnlab.judging.verdict import Diagnosis
 
 ARITHMETIC = ("OverflowError", "ZeroDivisionError")
 LOST = 1e12  # what is larger comes of dividing by next to nothing
+TRACE = 1e-40  # below it float32 has no digits left
 TEXT = 100  # characters of text that is compared with a mistake's
+
+# What was found by another call, and has no numbers of its own.
+ESTABLISHED = (
+    *("mutated-input", "nondeterministic"),
+    *("remembers-a-call", "only-in-training", "shared-by-modules"),
+)
 
 Parts = tuple[np.ndarray | None, ...]  # of what came back
 
@@ -39,7 +46,7 @@ def diagnose(
         bank = {mistake.slug: mistake for mistake in exercise.mistakes}
         if mistake := bank.get(difference.slug):
             return Diagnosis(mistake.slug, mistake.reason, mistake.remedy)
-    elif difference.slug not in ("mutated-input", "nondeterministic", "remembers-a-call"):
+    elif difference.slug not in ESTABLISHED:
         group = shown.posed.case.group
         first = next(i for i, item in enumerate(tried) if item.posed.case.group == group)
         failed = [item for item in tried[first:] if item.posed.case.group == group]
@@ -163,7 +170,7 @@ def equals(item: Tried, parts: Parts, answer: Answer) -> bool:
     if answer.raises or len(parts) != len(answer.values):
         return False
     return all(
-        _close(part, values, case.tolerance, case.exact_zeros)
+        _close(part, values, case.tolerance, case.exact_zeros, case.draws)
         for part, values in zip(parts, answer.values, strict=True)
     )
 
@@ -204,7 +211,9 @@ def _is_right(answer: Answer, posed: Posed) -> bool:
 
 
 @np.errstate(all="ignore")
-def _close(a: np.ndarray | None, b: np.ndarray, tolerance: float, zeros: bool) -> bool:
+def _close(
+    a: np.ndarray | None, b: np.ndarray, tolerance: float, zeros: bool, draws: int = 0
+) -> bool:
     """Whether numbers agree; where exact zeros are asked, so do the places of 0."""
     if a is None or (a.shape != b.shape and a.size + b.size):
         return False  # a list of no rows does not say how long they would be
@@ -212,12 +221,21 @@ def _close(a: np.ndarray | None, b: np.ndarray, tolerance: float, zeros: bool) -
         return True
     if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
         return a.dtype.kind == b.dtype.kind and bool((a == b).all())
-    if zeros and ((a == 0) != (b == 0)).any():
-        return False
     a, b = a.astype(float), b.astype(float)
+    if zeros and not _same_traces(a, b):
+        return False
+    if draws:
+        return bool(by_chance(a, b, draws).all())
     lost = _lost(a)
     near = np.abs(a - b) <= tolerance + 1e-9 * np.abs(b)
     return bool((lost == _lost(b)).all() and (near | lost).all())
+
+
+def _same_traces(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether 0 stands in the same places, and what is nearly 0 agrees by its ratio."""
+    near = (np.abs(a) < TOLERANCE) & (np.abs(b) < TOLERANCE)
+    alike = ((a == 0) == (b == 0)) & (np.abs(a - b) <= 1e-3 * np.abs(b) + TRACE)
+    return bool(alike[near].all())
 
 
 def _lost(values: np.ndarray) -> np.ndarray:

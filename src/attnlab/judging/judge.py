@@ -25,6 +25,11 @@ from attnlab.judging.verdict import Diagnosis, Line, Verdict
 
 Perform = Callable[[Call], Outcome]
 _RAISES = re.compile(r"\braise\s+\w*NotImplemented")
+_MADE = {
+    "modules.in_evaluation": "only-in-training",
+    "modules.beside_a_twin": "shared-by-modules",
+    "modules.beside_a_larger": "shared-by-modules",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +100,24 @@ def _try_all(perform: Perform, cases: Sequence[Posed]) -> list[Tried]:
 
 
 def _try(perform: Perform, posed: Posed) -> Tried:
-    """Try one case. Where it is wrong, and right without the call before it, that is the reason."""
-    item = examine(posed, perform(posed.call))
-    if not posed.call.earlier or item.difference is None or item.outcome.stopped:
+    """Try one case.
+
+    Where it is wrong, and right without the call before it, or made in the usual way, that is the
+    reason.
+    """
+    item, call = examine(posed, perform(posed.call)), posed.call
+    if item.difference is None or item.difference.slug == "shared-result" or item.outcome.stopped:
         return item
-    if item.difference.slug == "shared-result":
-        return item
-    alone = examine(posed, perform(replace(posed.call, earlier=())))
-    if alone.difference is not None:
-        return item
-    return replace(item, difference=replace(item.difference, slug="remembers-a-call", advice=""))
+    plainer = []
+    if call.made:
+        call = replace(call, made="")
+        plainer.append((_MADE[posed.call.made], call))
+    if call.earlier:
+        plainer.append(("remembers-a-call", replace(call, earlier=())))
+    for slug, call in plainer:
+        if examine(posed, perform(call)).difference is None:
+            return replace(item, difference=replace(item.difference, slug=slug, advice=""))
+    return item
 
 
 def _is_over(tried: list[Tried]) -> bool:
@@ -235,6 +248,10 @@ def _lines(exercise: Exercise, tried: list[Tried], related: list[_Related]) -> l
     """One line for each group and property, with the points that the groups earn."""
     failed = {item.posed.case.group for item in tried if item.difference}
     failed |= {UNCHANGED for item in tried if item.mutation}
+    # Where what was right is not, beside another call, it is the group's claim that fails.
+    failed |= {
+        item.tried.posed.case.group for item in related if item.holds is False and item.tried
+    }
     core = {group.name for group in exercise.groups if group.core}
     earns = not failed & core and tried[0].again is None
     crashes = {_crash(item) for item in tried if item.difference} - {None}
@@ -246,7 +263,10 @@ def _lines(exercise: Exercise, tried: list[Tried], related: list[_Related]) -> l
         else:
             mine = [item for item in tried if item.posed.case.group == group.name]
             holds = group.name not in failed if mine else None
-            if holds is False and failed & {*group.needs, *core} - {group.name}:
+            needed = {*group.needs, *core}
+            if any(item.posed.case.gradient for item in mine):
+                needed.add(UNCHANGED)  # PyTorch refuses gradients of what was changed
+            if holds is False and failed & needed - {group.name}:
                 holds = None  # what failed there may be no more than what failed before
             if holds and any(_crash(item) in crashes for item in mine):
                 holds = None  # what raises in vain as well is no refusal

@@ -358,6 +358,19 @@ FAR_BELOW: Part = (
         *({"hide": _low(number)} for number in (-20.0, -50.0, -100.0, -1e3, -1e4)),
     ),
 )
+# Where what is blocked scores hundreds above what is left.
+FAR_ABOVE: Part = (
+    wrong(
+        "small-number-added",
+        "A number that is not low enough was added to blocked scores: where one of them is far "
+        "above the others, it keeps weight.",
+        "Choose instead of adding: where a key is blocked, its score is -inf.",
+        *(
+            {"hide": lambda s, blocked, low=low: s + low * blocked}
+            for low in (-20.0, -50.0, -100.0, -1e3)
+        ),
+    ),
+)
 # Where some queries may attend to nothing.
 EMPTY_ROWS: Part = (
     wrong(

@@ -201,29 +201,34 @@ def pairs_in(answer: Answer, *parts: Part) -> tuple[Mistake, ...]:
     )
 
 
-def detached(answer: Callable[..., Any], *positions: int) -> Mistake:
+def detached(answer: Callable[..., Any], *positions: int, only: str = "") -> Mistake:
     """The mistake of cutting matrices off: the numbers are right, and they would never be learned.
 
     Args:
         answer: the exercise's function, done right.
         positions: of the arguments that are cut off; a module's parameters are one, in a dict.
+        only: of parameters, how the names end of those that are: 'bias'.
     """
+
+    what = "biases" if only == "bias" else "the matrices"
 
     def cut(*args: Any, **kwargs: Any) -> Any:
         return answer(
-            *(_cut(arg) if at in positions else arg for at, arg in enumerate(args)), **kwargs
+            *(_cut(arg, only) if at in positions else arg for at, arg in enumerate(args)),
+            **kwargs,
         )
 
     return Mistake(
         "no-gradient",
         cut,
-        "The numbers are right, and `.data` or `.detach()` cuts the matrices off: they would never "
-        "be learned.",
-        "Use the matrices as they are given, or call the linears, `self.W_q(x)`.",
+        f"The numbers are right, and `.data` or `.detach()` cuts {what} off: they would never be "
+        "learned.",
+        "Use parameters as they are given, or call the linears, `self.W_q(x)`.",
     )
 
 
-def _cut(arg: Any) -> Any:
+def _cut(arg: Any, only: str) -> Any:
     if isinstance(arg, State):
-        return State({name: part.detach() for name, part in arg.items()}, arg.sizes)
+        cut = (part.detach() if name.endswith(only) else part for name, part in arg.items())
+        return State(dict(zip(arg, cut, strict=True)), arg.sizes)
     return arg.detach()

@@ -19,7 +19,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import EQUAL, SECOND, one_size, ones_in_turn, sizes
+from attnlab.inputs import EQUAL, SECOND, TOWERING, great_length, one_size, ones_in_turn, sizes
 from attnlab.lessons.causal_mask import LESSON
 from attnlab.lessons.pytorch.exercises import (
     IN_WEIGHING,
@@ -169,6 +169,14 @@ def _far_apart(rng: np.random.Generator) -> tuple[Tensor, ...]:
     return x * 3, Wq, Wk, Wv
 
 
+def _rising(rng: np.random.Generator) -> tuple[Tensor, ...]:
+    """Scores that grow from token to token, so that what is blocked is hundreds above the rest."""
+    x, Wq, Wk, Wv = _alike(rng)
+    x = x * torch.linspace(1.0, 2.0, x.shape[1], dtype=x.dtype)[:, None]
+    scores = (x @ Wq) @ (x @ Wk).mT / Wq.shape[1] ** 0.5
+    return x * (1600.0 / scores.abs().max()).sqrt(), Wq, Wk, Wv
+
+
 def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", _sentence(rng, *sizes(rng, 5)), exact_zeros=True)
     x, *matrices = _sentence(rng, *sizes(rng, 5))
@@ -179,8 +187,8 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("values", second, earlier=first, note=SECOND, exact_zeros=True)
     yield Case("values", _sentence(rng, *one_size(rng, 5)), note=EQUAL, exact_zeros=True)
     b, d, d_k, d_v = sizes(rng, 4)
-    many = _sentence(rng, b, int(rng.integers(20, 40)), d, d_k, d_v)
-    yield Case("values", many, note="there are many tokens", exact_zeros=True)
+    sentence = _sentence(rng, b, great_length(rng), d, d_k, d_v)
+    yield Case("values", sentence, note="there are many tokens", exact_zeros=True)
     *others, Wv = _sentence(rng, *sizes(rng, 5))
     yield Case("gradient", (*others, Wv * 1e5), gradient=True)
     sentence, note = _sentence(rng, *sizes(rng, 5)), "x needs no gradient"
@@ -193,6 +201,7 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     note = "scores are in the thousands below 0"
     yield Case("large", _far_below(rng), note=note, exact_zeros=True)
     yield Case("large", _far_apart(rng), note="scores are thousands apart", exact_zeros=True)
+    yield Case("large", _rising(rng), note=TOWERING, exact_zeros=True)
     single = tuple(part.float() for part in _sentence(rng, *sizes(rng, 5)))
     note = "inputs are float32"
     yield Case("float32", single, note=note, tolerance=FLOAT32_TOLERANCE, exact_zeros=True)
@@ -299,11 +308,11 @@ ATTENTION = Exercise(
             in_attention.RESULTS,
             in_attention.MASK,
             in_attention.FAR_BELOW,
+            in_attention.FAR_ABOVE,
             in_attention.CAUSAL,
             in_attention.GRADIENTS,
             ROOT,
             ZEROS,
-            without=("not-the-maximum-subtracted",),  # a row's scores are much alike, see `_alike`
         ),
         detached(_oracle, 1, 2, 3),
         detached(_oracle, 1, 2),

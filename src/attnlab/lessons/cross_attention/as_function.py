@@ -10,17 +10,30 @@ import torch
 
 from attnlab.exercise import (
     FLOAT32_TOLERANCE,
-    UNCHANGED,
     Case,
     Exercise,
     Group,
     Slot,
     unchanged,
 )
-from attnlab.inputs import EQUAL, Generator, alike, one_size, ones_in_turn, qkv, sizes
+from attnlab.inputs import (
+    AFTER_A_MASK,
+    EQUAL,
+    SECOND,
+    TOWERING,
+    Generator,
+    alike,
+    great_length,
+    one_size,
+    ones_in_turn,
+    qkv,
+    sizes,
+    towering,
+)
 from attnlab.lessons.cross_attention import LESSON
 from attnlab.lessons.cross_attention.context import (
     CONTEXT_IGNORED,
+    EMPTY_BATCH,
     EMPTY_SLOPE,
     HIDES,
     KEYS_FROM_X,
@@ -40,6 +53,8 @@ from attnlab.lessons.cross_attention.context import (
     order_relation,
     padding_relation,
     real_and_padding,
+    some_real,
+    unless_empty,
     zeroed,
 )
 from attnlab.lessons.pytorch.exercises import IN_WEIGHING, REFUSED, SHARES, normal, sdpa
@@ -96,13 +111,25 @@ def _function_cases(rng: Generator) -> Iterator[Case]:
     note = "x and context are equally long and wide"
     yield Case("values", _equal_sizes(rng), note=note)
     yield Case("values", _inputs(rng, *one_size(rng, 7)), note=EQUAL)
+    b, n, m, *widths = sizes(rng, 7)
+    inputs = _inputs(rng, b, n, great_length(rng), *widths)
+    inputs[1][:, 0] = 0.0
+    note = "the context has many tokens, the first of them 0"
+    yield Case("values", inputs, note=note)
+    yield Case("values", _inputs(rng, b, great_length(rng), m, *widths), note="x has many tokens")
     inputs = _some(rng)
+    yield Case("values", inputs, earlier=_some_like(rng, inputs), note=SECOND)
+    earlier = (*_some_like(rng, inputs), real_and_padding(rng, *inputs[1].shape[:2]))
+    yield Case("values", inputs, earlier=earlier, note=AFTER_A_MASK)
     b, m = inputs[1].shape[:2]
     for mask, note in masks(rng, b, m):
         yield Case("padding", (*_some_like(rng, inputs), mask), note=note, exact_zeros=True)
     by_name = {"context_mask": real_and_padding(rng, b, m)}
     note = "the mask is given by name"
     yield Case("padding", inputs, by_name, note=note, exact_zeros=True)
+    earlier = (*_some_like(rng, inputs), real_and_padding(rng, b, m))
+    given = (*inputs, real_and_padding(rng, b, m))
+    yield Case("padding", given, earlier=earlier, note=SECOND, exact_zeros=True)
     whole = torch.ones(b, m, dtype=torch.bool)
     yield Case("padding", (*inputs, whole), note="nothing is padding")
     n, d, c, d_k, d_v = sizes(rng, 5, 3, 9)
@@ -114,6 +141,14 @@ def _function_cases(rng: Generator) -> Iterator[Case]:
     *others, mask = _with_mask(rng, real_and_padding)
     note = "the whole context is padding"
     yield Case("empty", (*others, torch.zeros_like(mask)), note=note, exact_zeros=True)
+    for one, name in zip(ones_in_turn(rng, 7), "BNM", strict=False):
+        nothing = torch.zeros(one[0], one[2], dtype=torch.bool)
+        also = f"{note}, and {name} is 1"
+        yield Case("empty", (*_inputs(rng, *one), nothing), note=also, exact_zeros=True)
+    *others, mask = _with_mask(rng, one_empty)
+    given, also = (*(part.float() for part in others), mask), "and inputs are float32"
+    note = f"one sentence of the context is all padding, {also}"
+    yield Case("empty", given, note=note, tolerance=FLOAT32_TOLERANCE, exact_zeros=True)
     *others, W_v = _some(rng)
     yield Case("gradient", (*others, W_v * 1e5), gradient=True)
     *others, W_v, mask = _with_mask(rng, mostly_real, 3)
@@ -122,16 +157,18 @@ def _function_cases(rng: Generator) -> Iterator[Case]:
     note = "one sentence of the context is all padding"
     *others, W_v, mask = _with_mask(rng, one_empty, 3)
     yield Case("empty gradient", (*others, W_v * 1e5, mask), gradient=True, note=note)
-    for at, name in enumerate(("x", "context")):
+    for fixed, name in (((0,), "x"), ((1,), "context"), ((0, 1), "neither x nor context")):
         *others, W_v, mask = _with_mask(rng, mostly_real, 3)
-        given, note = (*others, W_v * 1e5, mask), f"{name} needs no gradient"
-        yield Case("frozen", given, gradient=True, fixed=(at,), note=note)
+        note = f"{name} needs {'a' if len(fixed) > 1 else 'no'} gradient"
+        for given in ((*others, W_v * 1e5), (*others, W_v * 1e5, mask)):
+            yield Case("frozen", given, gradient=True, fixed=fixed, note=note)
+            note += ", and there is a mask"
     for one in ones_in_turn(rng, 7):
         yield Case("single", _inputs(rng, *one), note="one of the sizes is 1")
-    one = (1, *sizes(rng, 6))
-    mask = real_and_padding(rng, 1, one[2])
-    note = "B is 1, and there is a mask"
-    yield Case("hidden", (*_inputs(rng, *one), mask), note=note, exact_zeros=True)
+    for one, name in zip(ones_in_turn(rng, 7), "BNM", strict=False):
+        mask = some_real(rng, one[0], one[2])
+        note = f"{name} is 1, and there is a mask"
+        yield Case("hidden", (*_inputs(rng, *one), mask), note=note, exact_zeros=True)
     yield Case("single", _some(rng), laid="views", note="inputs are not contiguous")
     masked = _with_mask(rng, real_and_padding)
     note = "inputs are not contiguous, and there is a mask"
@@ -147,6 +184,10 @@ def _function_cases(rng: Generator) -> Iterator[Case]:
     note = "scores are in the thousands, and some of the context is padding"
     mask = real_and_padding(rng, 2, inputs[1].shape[1])
     yield Case("hidden", (*inputs, mask), note=note, exact_zeros=True)
+    *others, kept = towering(rng, 2)
+    mask = torch.from_numpy(kept).expand(2, -1).clone()
+    given = (*_unprojected(rng, *others), mask)
+    yield Case("hidden", given, note=TOWERING, exact_zeros=True)
     single = tuple(part.float() for part in _some(rng))
     note = "inputs are float32"
     yield Case("float32", single, note=note, tolerance=FLOAT32_TOLERANCE)
@@ -158,16 +199,27 @@ def _function_cases(rng: Generator) -> Iterator[Case]:
     note = "values are in the hundred thousands"
     yield Case("float32", (*others, W_v * 1e5), note=note)
     x, context, *matrices = _inputs(rng, *sizes(rng, 7, 3, 10))  # an axis of 1 would broadcast
-    for place, (name, of) in enumerate((("W_q", "x"), ("W_k", "context"), ("W_v", "context"))):
-        matrix = matrices[place]
-        for changed, how in ((matrix[:-1], "few"), (torch.cat([matrix, matrix[:1]]), "many")):
-            others = [*matrices[:place], changed, *matrices[place + 1 :]]
-            note = f"{name} has a row too {how} for {of}"
-            yield Case("refuses", (x, context, *others), raises=REFUSED, note=note)
     W_q, W_k, W_v = matrices
+    for misfit, how in ((_row_less, "few"), (_row_more, "many")):
+        for name, given in (
+            ("W_q has a row too {} for x", (misfit(W_q), W_k, W_v)),
+            ("W_k has a row too {} for context", (W_q, misfit(W_k), W_v)),
+            ("W_v has a row too {} for context", (W_q, W_k, misfit(W_v))),
+            ("W_k and W_v have a row too {} for context", (W_q, misfit(W_k), misfit(W_v))),
+        ):
+            note = name.format(how)
+            yield Case("refuses", (x, context, *given), raises=REFUSED, note=note)
     for wide, how in ((W_k[:, :-1], "narrower"), (torch.cat([W_k, W_k[:, :1]], -1), "wider")):
         note = f"W_k is {how} than W_q"
         yield Case("refuses", (x, context, W_q, wide, W_v), raises=REFUSED, note=note)
+
+
+def _row_less(matrix: Tensor) -> Tensor:
+    return matrix[:-1]
+
+
+def _row_more(matrix: Tensor) -> Tensor:
+    return torch.cat([matrix, matrix[:1]])
 
 
 def _longer_context(rng: Generator) -> tuple[int, ...]:
@@ -301,32 +353,32 @@ FUNCTION = Exercise(
             "empty",
             "gives 0, not NaN, where a context is all padding",
             0.25,
-            needs=("padding",),
+            needs=("padding", "float32"),
         ),
         Group(
             "gradient",
             "has the right gradients for x, context and the matrices",
             0.125,
-            needs=("float32", UNCHANGED),
+            needs=("float32",),
         ),
         Group(
             "masked gradient",
             "has them with a mask as well",
             0.125,
-            needs=("padding", "gradient", "float32", UNCHANGED),
+            needs=("padding", "gradient", "float32"),
         ),
         Group(
             "empty gradient",
             "has them, and no NaN, where a context is all padding",
             0.125,
-            needs=("empty", "masked gradient", UNCHANGED),
+            needs=("empty", "masked gradient"),
         ),
         Group("refuses", "raises an error when widths do not fit", 0.125),
         Group(
             "frozen",
             "has them where x or context needs none",
             0.125,
-            needs=("masked gradient", UNCHANGED),
+            needs=("masked gradient",),
         ),
         unchanged(0.25),
     ),
@@ -350,6 +402,7 @@ FUNCTION = Exercise(
             in_attention.SCORES,
             in_attention.RESHAPED,
             in_attention.FAR_BELOW,
+            in_attention.FAR_ABOVE,
             in_attention.EMPTY_ROWS,
             beside=GIVEN,
         ),
@@ -417,6 +470,7 @@ FUNCTION = Exercise(
             _made_of(lambda x, c, W_q, W_k, W_v: (x, c, c)),
         ),
         *named(PADDING_ZEROED, zeroed(_oracle)),
+        *named(EMPTY_BATCH, unless_empty(_oracle)),
         *named(
             MASK_ON_QUERIES,
             *(

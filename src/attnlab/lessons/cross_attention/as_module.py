@@ -10,7 +10,6 @@ import torch.nn.functional as F
 
 from attnlab.exercise import (
     FLOAT32_TOLERANCE,
-    UNCHANGED,
     Case,
     Exercise,
     Group,
@@ -19,10 +18,11 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import Generator
+from attnlab.inputs import AGAIN, EVALUATED, FAR, MADE, SECOND, TOWERING, Generator, great_length
 from attnlab.lessons.cross_attention import LESSON
 from attnlab.lessons.cross_attention.context import (
     CONTEXT_IGNORED,
+    EMPTY_BATCH,
     EMPTY_SLOPE,
     HIDES,
     KEYS_FROM_X,
@@ -39,10 +39,11 @@ from attnlab.lessons.cross_attention.context import (
     mostly_real,
     named,
     one_empty,
-    one_key,
     order_relation,
     padding_relation,
     real_and_padding,
+    some_real,
+    unless_empty,
     zeroed,
 )
 from attnlab.lessons.pytorch.exercises import IN_WEIGHING, REFUSED, SHARES, normal
@@ -54,11 +55,15 @@ RETURNS = (Slot("out", "tensor", "B N d"), Slot("weights", "tensor", "B H N M"))
 
 
 def _state(rng: Generator, d: int, c: int, bias: bool = True) -> dict[str, Tensor]:
+    """A module's parameters. W_o is small, so that softmax in float32 surely passes all cases but
+    those that are there to show it.
+    """
     state = {}
     for name, width in (("W_q", d), ("W_k", c), ("W_v", c), ("W_o", d)):
         state[f"{name}.weight"] = normal(rng, d, width, std=width**-0.5)
         if bias:
             state[f"{name}.bias"] = normal(rng, d)
+    state["W_o.weight"] /= 3
     return state
 
 
@@ -77,6 +82,12 @@ def _module_sizes(rng: Generator) -> tuple[int, ...]:
     return b, n, m, c, heads, width
 
 
+def _longer_context(rng: Generator) -> tuple[int, ...]:
+    """The same with N less than M, which is 3 at least."""
+    b, *lengths, c, heads, width = _module_sizes(rng)
+    return (b, *sorted(lengths), c, heads, width)
+
+
 def _layer(
     rng: Generator, among: tuple[int, ...] = (), bias: bool = True
 ) -> tuple[Tensor, Tensor, dict[str, Any]]:
@@ -89,8 +100,7 @@ def _layer(
 
 
 def _module_cases(rng: Generator) -> Iterator[Case]:
-    b, few, many, *others = _module_sizes(rng)
-    few, many = sorted((few, many))
+    b, few, many, *others = _longer_context(rng)
     for lengths, note in (((few, many), "longer"), ((many, few), "shorter")):
         x, context, built = _layer(rng, (b, *lengths, *others))
         yield Case("values", (x, context), note=f"the context is {note} than x", **built)
@@ -98,6 +108,13 @@ def _module_cases(rng: Generator) -> Iterator[Case]:
     x, context, built = _layer(rng, (b, n, n, heads * width, heads, width))
     note = "x and context are equally long and wide"
     yield Case("values", (x, context), note=note, **built)
+    b, n, m, *others = _module_sizes(rng)
+    x, context, built = _layer(rng, (b, n, great_length(rng), *others))
+    context[:, 0] = 0.0
+    note = "the context has many tokens, the first of them 0"
+    yield Case("values", (x, context), note=note, **built)
+    x, context, built = _layer(rng, (b, great_length(rng), m, *others))
+    yield Case("values", (x, context), note="x has many tokens", **built)
     x, context, built = _layer(rng, bias=False)
     yield Case("bias", (x, context), note="bias is False", **built)
     x, context, built = _layer(rng)
@@ -116,6 +133,13 @@ def _module_cases(rng: Generator) -> Iterator[Case]:
         mask = one_empty(rng, *context.shape[:2])
         note = f"one sentence of the context is all padding, and bias is {bias}"
         yield Case("empty", (x, context, mask), note=note, exact_zeros=True, **built)
+    for one in range(-1, 3):
+        among = list(_module_sizes(rng))
+        among[one] = 1 if one >= 0 else among[one]
+        x, context, built = _layer(rng, tuple(among))
+        nothing = torch.zeros(context.shape[:2], dtype=torch.bool)
+        note = "the whole context is padding" + (f", and {'BNM'[one]} is 1" if one >= 0 else "")
+        yield Case("empty", (x, context, nothing), note=note, exact_zeros=True, **built)
     x, context, built = _layer(rng)
     yield Case("gradient", (x, context), gradient=True, **built)
     for group, mask_of, note in (
@@ -125,18 +149,20 @@ def _module_cases(rng: Generator) -> Iterator[Case]:
         x, context, built = _layer(rng)
         mask = mask_of(rng, *context.shape[:2])
         yield Case(group, (x, context, mask), gradient=True, note=note, **built)
-    for at, name in enumerate(("x", "context")):
+    for fixed, name in (((0,), "x"), ((1,), "context"), ((0, 1), "neither x nor context")):
         x, context, built = _layer(rng)
-        note = f"{name} needs no gradient"
-        yield Case("frozen", (x, context), gradient=True, fixed=(at,), note=note, **built)
+        mask = mostly_real(rng, *context.shape[:2])
+        note = f"{name} needs {'a' if len(fixed) > 1 else 'no'} gradient"
+        for given in ((x, context), (x, context, mask)):
+            yield Case("frozen", given, gradient=True, fixed=fixed, note=note, **built)
+            note += ", and there is a mask"
     for one in range(3):
         among = list(_module_sizes(rng))
         among[one] = 1
         x, context, built = _layer(rng, tuple(among))
         note = f"{'BNM'[one]} is 1"
         yield Case("single", (x, context), note=note, **built)
-        b, m, _ = context.shape
-        mask = real_and_padding(rng, b, m) if m > 1 else torch.ones(b, m, dtype=torch.bool)
+        mask = some_real(rng, *context.shape[:2])
         note += ", and there is a mask"
         yield Case("masked single", (x, context, mask), note=note, exact_zeros=True, **built)
     for place, note in ((3, "d_context is 1"), (4, "there is one head"), (5, "heads are 1 wide")):
@@ -144,23 +170,92 @@ def _module_cases(rng: Generator) -> Iterator[Case]:
         among[place] = 1
         x, context, built = _layer(rng, tuple(among))
         yield Case("single", (x, context), note=note, **built)
+        mask = real_and_padding(rng, *context.shape[:2])
+        note += ", and there is a mask"
+        yield Case("masked single", (x, context, mask), note=note, exact_zeros=True, **built)
     x, context, built = _layer(rng)
     note = "inputs are not contiguous"
     yield Case("single", (x, context), laid="views", note=note, **built)
-    # A mask of the earlier, shorter context fits no other axis; whoever prints all can go on.
-    b, m, n = sorted(int(size) for size in rng.choice([3, 5, 7, 8], 3, replace=False))
-    x, context, built = _layer(rng, (b, n, m, int(rng.choice([9, 11])), 2, 5))
-    note = "it was called before, with a shorter context and a mask"
-    b, m = context.shape[:2]
-    earlier = -x, context[:, 1:], one_key(b, m - 1, 0)
-    yield Case("again", (x, context), note=note, earlier=earlier, **built)
+    mask = real_and_padding(rng, *context.shape[:2])
+    note += ", and there is a mask"
+    masked = (x, context, mask)
+    yield Case("masked single", masked, laid="views", note=note, exact_zeros=True, **built)
+    yield from _again(rng)
+    x, context, built = _layer(rng)
+    x[:, 1] = -x[:, 0]  # what is largest for one is smallest for the other
+    note = "scores are in the thousands, and far apart"
+    yield Case("large", (FAR * x, context), note=note, **built)
+    for sign, where in ((1, ""), (-1, " below 0")):
+        x, context, built = _alike(rng)
+        built["state"]["W_k.weight"] *= sign
+        note = f"scores are in the thousands{where}"
+        yield Case("large", (x, context), note=note, **built)
+        note += ", and some of the context is padding"
+        mask = real_and_padding(rng, *context.shape[:2])
+        yield Case("masked large", (x, context, mask), note=note, exact_zeros=True, **built)
+    x, context, built = _alike(rng)
+    mask = real_and_padding(rng, *context.shape[:2])
+    context = torch.where(mask[..., None], 1e-2 * context, context)
+    given = 600 / (2 * FAR) * x, context, mask
+    yield Case("masked large", given, note=TOWERING, exact_zeros=True, **built)
     x, context, built = _layer(rng)
     built["state"] = {name: part.float() for name, part in built["state"].items()}
+    single = {"tolerance": FLOAT32_TOLERANCE, **built}
     note = "the module and its inputs are float32"
-    yield Case(
-        "float32", (x.float(), context.float()), note=note, tolerance=FLOAT32_TOLERANCE, **built
-    )
+    yield Case("float32", (x.float(), context.float()), note=note, **single)
+    mask = real_and_padding(rng, *context.shape[:2])
+    note += ", and some of the context is padding"
+    masked = (x.float(), context.float(), mask)
+    yield Case("masked large", masked, note=note, exact_zeros=True, **single)
+    note = "one sentence of the context is all padding, and the module and its inputs are float32"
+    masked = (*masked[:2], one_empty(rng, *context.shape[:2]))
+    yield Case("empty", masked, note=note, exact_zeros=True, **single)
+    x, context, built = _layer(rng)
+    built["state"]["W_v.weight"] *= 1e5
+    yield Case("float32", (x, context), note="values are in the hundred thousands", **built)
     yield from _refusals(rng)
+
+
+def _again(rng: Generator) -> Iterator[Case]:
+    """Calls after another one, and modules that are made in another way."""
+    for masked, before in ((True, True), (False, True), (True, False)):
+        for longer in (1, 0, -1) if masked and before else (0,):
+            x, context, built = _layer(rng, _longer_context(rng))
+            b, m, c = context.shape
+            earlier: tuple[Tensor, ...] = -x, normal(rng, b, m + longer, c)
+            earlier += (some_real(rng, b, m + longer),) if before else ()
+            given = (x, context, mostly_real(rng, b, m)) if masked else (x, context)
+            yield Case("again", given, note=SECOND, earlier=earlier, exact_zeros=masked, **built)
+    for made, note in MADE.items():
+        x, context, built = _layer(rng, _longer_context(rng))
+        mask = mostly_real(rng, *context.shape[:2])
+        yield Case("again", (x, context, mask), note=note, made=made, exact_zeros=True, **built)
+    x, context, built = _layer(rng, _longer_context(rng))
+    built["made"] = EVALUATED
+    yield Case("again", (x, context), gradient=True, note=MADE[EVALUATED], **built)
+    mask = mostly_real(rng, *context.shape[:2])
+    earlier = normal(rng, *x.shape), normal(rng, *context.shape), mask
+    note = f"{MADE[EVALUATED]}, and {SECOND}"
+    for given in ((x, context, mask), (x, context)):
+        masked = len(given) == 3
+        yield Case("again", given, note=note, earlier=earlier, exact_zeros=masked, **built)
+
+
+def _alike(rng: Generator) -> tuple[Tensor, Tensor, dict[str, Any]]:
+    """Scores in the thousands, much alike within a row: see `attnlab.inputs.alike`."""
+    x, context, built = _layer(rng)
+    (n, d), (m, c) = x.shape[1:], context.shape[1:]
+    state, heads = built["state"], built["sizes"][2]
+    for name in ("W_q", "W_k"):
+        state[f"{name}.bias"].zero_()
+    # No maximum fits two of them; e to the last's scores is not 0, and e to twice as much is.
+    lengths = torch.tensor([1.0, 0.5, 0.025], dtype=x.dtype)[:, None, None]
+    context = normal(rng, c) + 1e-4 * normal(rng, 3, m, c)
+    keys = context.mean((0, 1)) @ state["W_k.weight"].mT
+    x = lengths * (torch.linalg.solve(state["W_q.weight"], keys) + 1e-4 * normal(rng, 3, n, d))
+    q, k = (_split(part, heads) for part in _project(State(state, ()), x, context)[:2])
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    return x * (2 * FAR / scores.abs().max()), context, built
 
 
 def _refusals(rng: Generator) -> Iterator[Case]:
@@ -382,44 +477,53 @@ MODULE = Exercise(
     groups=(
         Group("values", "equals nn.MultiheadAttention with the same weights", 1.0, core=True),
         Group("bias", "has biases, and none when bias=False", 0.25),
-        Group("padding", "hides the context's padding, in every head (True = attend)", 0.375),
+        Group("padding", "hides the context's padding, in every head (True = attend)", 0.3125),
+        Group("large", "is stable at scores in the thousands", 0.0625, needs=("float32",)),
+        Group(
+            "float32", "keeps float32 (compared at 1e-4), and float64 with all its digits", 0.0625
+        ),
+        Group(
+            "masked large",
+            "hides padding at such scores, and in float32",
+            0.0625,
+            needs=("padding", "large", "float32"),
+        ),
         Group(
             "empty",
             "gives weights of 0 and W_o's bias where a context is all padding",
             0.25,
-            needs=("padding", "bias"),
+            needs=("padding", "bias", "float32"),
         ),
         Group(
             "gradient",
             "passes the right gradients to x, context and all parameters",
             0.125,
-            needs=(UNCHANGED,),
+            needs=("float32",),
         ),
         Group(
             "masked gradient",
             "has them with a mask as well",
             0.0625,
-            needs=("padding", "gradient", UNCHANGED),
+            needs=("padding", "gradient"),
         ),
         Group(
             "empty gradient",
             "has them, and no NaN, where a context is all padding",
             0.0625,
-            needs=("empty", "masked gradient", UNCHANGED),
+            needs=("empty", "masked gradient"),
         ),
         Group("single", "works for sizes of 1, and for inputs that are not contiguous", 0.0625),
         Group("masked single", "hides padding there as well", 0.0625, needs=("padding", "single")),
-        Group("again", "keeps nothing of a call for the next one", 0.125, needs=("padding",)),
-        Group("float32", "works in float32", 0.0625),
+        Group("again", AGAIN, 0.125, needs=("padding", "gradient", "float32")),
         Group("constructor", "raises ValueError if n_heads does not divide d", 0.125),
         Group("refuses", "raises an error when widths do not fit", 0.125),
         Group(
             "frozen",
             "has them where x or context needs none",
             0.0625,
-            needs=("gradient", UNCHANGED),
+            needs=("masked gradient",),
         ),
-        unchanged(0.25),
+        unchanged(0.1875),
     ),
     cases=_module_cases,
     oracle=_mha,
@@ -430,11 +534,16 @@ MODULE = Exercise(
             in_softmax.NO_SOFTMAX,
             in_softmax.ROWS,
             in_softmax.BATCH,
+            in_softmax.LARGE,
+            in_softmax.MAXIMA,
+            in_softmax.PRECISION,
             in_attention.SCALE,
             in_attention.SCALE_LATE,
             in_attention.SCALE_BY_FIRST_AXIS,
             in_attention.SCORES,
             in_attention.RESHAPED,
+            in_attention.FAR_BELOW,
+            in_attention.FAR_ABOVE,
             in_attention.EMPTY_ROWS,
             beside=GIVEN,
         ),
@@ -446,7 +555,7 @@ MODULE = Exercise(
             in_attention.GRADIENTS,
             without=("swapped-results",),  # what stands first goes through W_o
         ),
-        detached(_mha, 0),
+        *(detached(_mha, 0, only=only) for only in ("", "weight", "bias")),
         detached(_mha, 1),
         detached(_mha, 2),
         *named(
@@ -544,7 +653,6 @@ MODULE = Exercise(
         *named(CONTEXT_IGNORED, _roles(lambda: (("W_q", "x"), ("W_k", "x"), ("W_v", "x")))),
         *named(
             X_IGNORED,
-            one_key,
             _roles(lambda: (("W_q", "context"), ("W_k", "context"), ("W_v", "context"))),
         ),
         *named(
@@ -580,6 +688,7 @@ MODULE = Exercise(
             _module(lay=lambda mask: mask),
         ),
         *named(PADDING_ZEROED, zeroed(_mha)),
+        *named(EMPTY_BATCH, unless_empty(_mha)),
         *named(
             (
                 "empty-out-is-0",

@@ -26,6 +26,11 @@ def real_and_padding(rng: Generator, b: int, m: int) -> Tensor:
     return torch.from_numpy(holes(rng, b, m))
 
 
+def some_real(rng: Generator, b: int, m: int) -> Tensor:
+    """The same for contexts of any length; a lone token is real."""
+    return real_and_padding(rng, b, m) if m > 1 else torch.ones(b, m, dtype=torch.bool)
+
+
 def mostly_real(rng: Generator, b: int, m: int) -> Tensor:
     """The same with one token of padding in each: a lone key would leave queries no slope."""
     mask = torch.ones(b, m, dtype=torch.bool)
@@ -53,6 +58,10 @@ def masks(rng: Generator, b: int, m: int) -> Iterator[tuple[Tensor, str]]:
     lengths = torch.from_numpy(rng.integers(1, m, b))
     lengths[rng.integers(b)] = m
     yield torch.arange(m) < lengths[:, None], "padding stands at the end"
+    for whole, which in ((0, "first"), (b - 1, "last")):
+        mask = real_and_padding(rng, b, m)
+        mask[whole] = True
+        yield mask, f"only the {which} sentence of the context has no padding"
     yield one_key(b, m, 0), "only the first token of the context is real"
     yield one_key(b, m, m - 1), "only the last token of the context is real"
 
@@ -112,6 +121,18 @@ def zeroed(right: Callable[..., Any]) -> Callable[..., Any]:
     return zeroed
 
 
+def unless_empty(right: Callable[..., Any]) -> Callable[..., Any]:
+    """A right answer that gets no mask where that leaves nothing of the whole batch."""
+
+    def seen(*args: Any, context_mask: Tensor | None = None) -> Any:
+        if isinstance(args[-1], Tensor) and args[-1].dtype == torch.bool:
+            args, context_mask = args[:-1], args[-1]
+        used = context_mask is not None and context_mask.any()
+        return right(*args, context_mask=context_mask if used else None)
+
+    return seen
+
+
 def named(texts: tuple[str, str, str], *answers: Callable[..., Any]) -> list[Mistake]:
     """A mistake for each way to make it."""
     slug, reason, remedy = texts
@@ -165,6 +186,12 @@ EMPTY_SLOPE = (
     "The numbers are right, and where a context is all padding the gradients are NaN: a NaN was "
     "replaced after softmax, and comes back through an addition or a division.",
     "Fill -inf in with `masked_fill` before softmax, and fill 0 in after it.",
+)
+EMPTY_BATCH = (
+    "empty-batch-sees-all",
+    "Where every context of the batch is all padding, the mask is not used: each query attends to "
+    "all of it.",
+    "Let the mask hide what it says, whatever is left: ask whether it is None and nothing else.",
 )
 PADDING_ZEROED = (
     "padding-zeroed",

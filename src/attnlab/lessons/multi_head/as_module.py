@@ -11,7 +11,6 @@ from torch import nn
 
 from attnlab.exercise import (
     FLOAT32_TOLERANCE,
-    UNCHANGED,
     Case,
     Exercise,
     Group,
@@ -20,7 +19,18 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import EQUAL, SECOND, one_size, ones_in_turn
+from attnlab.inputs import (
+    AGAIN,
+    EQUAL,
+    EVALUATED,
+    FAR,
+    MADE,
+    SECOND,
+    TOWERING,
+    great_length,
+    one_size,
+    ones_in_turn,
+)
 from attnlab.lessons.multi_head import LESSON
 from attnlab.lessons.multi_head.in_heads import (
     HEADS,
@@ -55,20 +65,27 @@ def _layer(
     return normal(rng, b, n, d), {"sizes": given, "state": _state(rng, d, bias is not False)}
 
 
-def _alike(rng: np.random.Generator) -> tuple[Tensor, dict[str, Any]]:
-    """Scores in the thousands, much alike within a row: see lesson 06's exercises."""
+def _alike(rng: np.random.Generator, rising: bool = False) -> tuple[Tensor, dict[str, Any]]:
+    """Scores in the thousands, much alike within a row: see lesson 06's exercises.
+
+    Args:
+        rising: or growing from token to token, in a row by hundreds.
+    """
     x, layer = _layer(rng)
     state, d = layer["state"], x.shape[-1]
     for name in NAMES:
         state[f"{name}.bias"].zero_()
-    lengths = torch.tensor([1.0, 0.5], dtype=x.dtype)[:, None, None]  # no maximum fits both
-    x = lengths * normal(rng, d) + 5e-4 * x[:2]
+    # No maximum fits two of them; e to the last's scores is not 0, and e to twice as much is.
+    lengths = torch.tensor([1.0, 0.25, 0.025], dtype=x.dtype).sqrt()[:, None, None]
+    x = lengths * (normal(rng, d) + 1e-4 * normal(rng, 3, x.shape[1], d))
+    if rising:
+        x *= torch.linspace(1.0, 2.0, x.shape[1], dtype=x.dtype)[:, None]
     state["W_k.weight"] = state["W_q.weight"] + normal(rng, d, d, std=0.2 * d**-0.5)
     q, k = (
         into_heads(x @ state[f"{name}.weight"].mT, layer["sizes"][1]) for name in ("W_q", "W_k")
     )
     scores = q @ k.mT / q.shape[-1] ** 0.5
-    return x * (4000.0 / scores.abs().max()).sqrt(), layer
+    return x * ((1600.0 if rising else 2 * FAR) / scores.abs().max()).sqrt(), layer
 
 
 def _module_cases(rng: np.random.Generator) -> Iterator[Case]:
@@ -77,6 +94,11 @@ def _module_cases(rng: np.random.Generator) -> Iterator[Case]:
         yield Case("values", (x,), note="causal is not said", **layer)
     x, layer = _layer(rng, one_size(rng, 4))
     yield Case("values", (x,), note=EQUAL, **layer)
+    b, _, h, width = headed(rng)
+    x, layer = _layer(rng, (b, great_length(rng), h, width))
+    x[:, 0] = 0.0
+    yield Case("values", (x,), note="there are many tokens, the first of them 0", **layer)
+    yield Case("causal", (x,), {"causal": True}, note="there are many tokens", **layer)
     x, layer = _layer(rng, bias=None)
     yield Case("bias", (x,), note="bias is not said", **layer)
     x, layer = _layer(rng, bias=False)
@@ -100,10 +122,24 @@ def _module_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("gradient", (x,), gradient=True, **layer)
     yield Case("causal gradient", (x,), on, gradient=True, note="causal=True", **layer)
     for how, before in ((on, True), (on, False), ({}, True)):
+        for longer in (1, 0, -1) if how is on and before else (0,):
+            x, layer = _layer(rng)
+            b, n, d = x.shape
+            earlier = normal(rng, b, n + longer, d), before
+            yield Case("again", (x,), how, note=SECOND, earlier=earlier, **layer)
+    for made, note in MADE.items():
         x, layer = _layer(rng)
-        b, n, d = x.shape
-        earlier = normal(rng, b, n + 1, d), before
-        yield Case("again", (x,), how, note=SECOND, earlier=earlier, **layer)
+        yield Case("again", (x,), on, note=note, made=made, **layer)
+    x, layer = _layer(rng)
+    given = {"made": EVALUATED, **layer}
+    yield Case("again", (x,), gradient=True, note=MADE[EVALUATED], **given)
+    for how in (on, {}):
+        earlier, note = (normal(rng, *x.shape), True), f"{MADE[EVALUATED]}, and {SECOND}"
+        yield Case("again", (x,), how, note=note, earlier=earlier, **given)
+    x, layer = _layer(rng)
+    x[:, 1] = -x[:, 0]  # what is largest for one is smallest for the other
+    note = "scores are in the thousands, and far apart"
+    yield Case("large", (FAR**0.5 * x,), note=note, **layer)
     for sign, where in ((1, ""), (-1, " below 0")):
         x, layer = _alike(rng)
         layer["state"]["W_k.weight"] *= sign
@@ -111,6 +147,8 @@ def _module_cases(rng: np.random.Generator) -> Iterator[Case]:
         yield Case("large", (x,), note=note, **layer)
         note += ", and causal=True"
         yield Case("causal large", (x,), on, note=note, exact_zeros=True, **layer)
+    x, layer = _alike(rng, rising=True)
+    yield Case("causal large", (x,), on, note=TOWERING, exact_zeros=True, **layer)
     x, layer = _layer(rng)
     single = {name: part.float() for name, part in layer["state"].items()}
     alike = {"sizes": layer["sizes"], "state": single, "tolerance": FLOAT32_TOLERANCE}
@@ -176,15 +214,15 @@ MODULE = Exercise(
             "gradient",
             "passes the right gradients to x and to all parameters",
             0.25,
-            needs=("float32", UNCHANGED),
+            needs=("float32",),
         ),
         Group(
             "causal gradient",
             "has them if causal=True as well",
             0.125,
-            needs=("causal", "gradient", "float32", UNCHANGED),
+            needs=("causal", "gradient", "float32"),
         ),
-        Group("again", "keeps nothing from an earlier call", 0.125, needs=("causal",)),
+        Group("again", AGAIN, 0.125, needs=("causal", "gradient", "float32")),
         Group("large", "is stable at scores in the thousands", 0.125, needs=("float32",)),
         Group(
             "float32", "keeps float32 (compared at 1e-4), and float64 with all its digits", 0.125
@@ -216,8 +254,8 @@ MODULE = Exercise(
             in_attention.SCORES,
             in_attention.RESHAPED,
             in_attention.FAR_BELOW,
+            in_attention.FAR_ABOVE,
             beside=GIVEN,
-            without=("not-the-maximum-subtracted",),  # a row's scores are much alike, see `_alike`
         ),
         *mistakes_in(
             multi_head,
@@ -232,7 +270,7 @@ MODULE = Exercise(
         ),
         *LAYOUT,
         *NOT_SPLIT,
-        detached(multi_head(Recipe()), 0),
+        *(detached(multi_head(Recipe()), 0, only=only) for only in ("", "weight", "bias")),
     ),
     pairs=pairs_in(
         multi_head,

@@ -19,10 +19,13 @@ from attnlab.exercise import (
     unchanged,
 )
 from attnlab.inputs import (
+    AFTER_A_MASK,
     EQUAL,
     SECOND,
+    TOWERING,
     alike,
     far_rows,
+    great_length,
     holes,
     low_rows,
     near_rows,
@@ -31,6 +34,7 @@ from attnlab.inputs import (
     qkv,
     sizes,
     tied_rows,
+    towering,
 )
 from attnlab.lessons.numpy import LESSON
 from attnlab.mistakes import in_attention, in_softmax
@@ -287,6 +291,12 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     among = sizes(rng, 4)
     earlier = qkv(rng, among=among)
     yield Case("values", qkv(rng, among=among), earlier=earlier, note=SECOND)
+    masked = (*qkv(rng, among=among), holes(rng, *among[:2]))
+    yield Case("values", qkv(rng, among=among), earlier=masked, note=AFTER_A_MASK)
+    n, m, d_k, d_v = sizes(rng, 4)
+    note = "there are many queries, or many keys"
+    for among in ((great_length(rng), m, d_k, d_v), (n, great_length(rng), d_k, d_v)):
+        yield Case("values", qkv(rng, among=among), note=note)
     q, *others = with_mask()
     q[rng.integers(len(q))] = 0.0
     note = "one query is 0, and the mask is (N, M)"
@@ -319,6 +329,7 @@ def _attention_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("large", alike(rng), note="scores are in the thousands, and close together")
     note = "scores are in the thousands, and some keys are blocked"
     yield Case("hidden", with_mask(of=alike), note=note, exact_zeros=True)
+    yield Case("hidden", towering(rng), note=TOWERING, exact_zeros=True)
     for group, given in (("float32", qkv(rng, 2)), ("hidden", with_mask(2))):
         single = tuple(part.astype(np.float32) for part in given[:3])
         note = "inputs are float32" + (", and there is a mask" if given[3:] else "")
@@ -407,6 +418,7 @@ ATTENTION = Exercise(
         in_attention.RESULTS,
         in_attention.MASK,
         in_attention.FAR_BELOW,
+        in_attention.FAR_ABOVE,
         in_attention.EMPTY_ROWS,
     ),
     properties=(

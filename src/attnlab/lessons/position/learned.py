@@ -19,7 +19,7 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import sizes
+from attnlab.inputs import AGAIN, EVALUATED, LARGER, MADE, SECOND, sizes
 from attnlab.lessons.position import LESSON
 from attnlab.lessons.pytorch.exercises import normal
 from attnlab.mistakes.recipe import Tensor
@@ -61,7 +61,16 @@ def _learned_cases(rng: np.random.Generator) -> Iterator[Case]:
     n, max_len, d, b = drawn(4)
     note, as_long = "it was called before, with other numbers in its table", normal(rng, b, n, d)
     yield case("learns", n, max_len, d, b, note=note, earlier=(as_long,))
-    yield case("gradient", *drawn(4), gradient=True)
+    for made, note in MADE.items():
+        n, max_len, d, b = drawn(4)
+        yield case("lengths", n, max_len, d, b, note=note, made=made)
+    n, max_len, d, b = drawn(4)
+    how: dict[str, Any] = {"made": EVALUATED, "earlier": (normal(rng, b, n, d),)}
+    note = f"{MADE[EVALUATED]}, and {SECOND}"
+    yield case("lengths", n, max_len, d, b, note=note, **how)
+    for number in (3, 4):
+        yield case("gradient", *drawn(number), gradient=True)
+    yield case("gradient", *drawn(4), gradient=True, made=EVALUATED, note=MADE[EVALUATED])
     for more in (1, int(rng.integers(2, 4)), max_len):
         note = f"the sentence is longer than the table, by {more}"
         n = max_len + more
@@ -70,9 +79,16 @@ def _learned_cases(rng: np.random.Generator) -> Iterator[Case]:
         "refuses", max_len + 1, max_len, d, raises="ValueError", note="by 1, without a batch"
     )
     n, max_len, d, b = drawn(4)
+    note = f"{MADE[LARGER]}, and the sentence is longer than its own table"
+    yield case("refuses", max_len + 1, max_len, d, b, raises="ValueError", note=note, made=LARGER)
+    x, table = normal(rng, b, n, d), 1e5 * normal(rng, max_len, d)
+    note = "the table's numbers are in the hundred thousands"
+    how = {"sizes": (max_len, d), "state": {"table": table}, "note": note, "way": WAY}
+    yield Case("float32", (x,), **how)
+    n, max_len, d, b = drawn(4)
     x, table = normal(rng, b, n, d).float(), normal(rng, max_len, d).float()
     note = "x and the module are float32"
-    how: dict[str, Any] = {"tolerance": FLOAT32_TOLERANCE, "note": note, "way": WAY}
+    how = {"tolerance": FLOAT32_TOLERANCE, "note": note, "way": WAY}
     yield Case("float32", (x,), sizes=(max_len, d), state={"table": table}, **how)
 
 
@@ -114,11 +130,13 @@ LEARNED_POSITIONS = Exercise(
     groups=(
         Group("values", "adds row n of its only parameter, (max_len, d), to token n", 0.375, True),
         Group("leading", "takes any leading axes", 0.125),
-        Group("lengths", "takes one token, a full table, and other lengths than before", 0.0625),
+        Group("lengths", f"takes one token and a full table, and {AGAIN}", 0.0625),
         Group("learns", "uses the table's numbers as they are, not as they were before", 0.0625),
         Group("gradient", "passes the right gradients to x and to the table", 0.125),
         Group("refuses", "raises ValueError past max_len", 0.125),
-        Group("float32", "keeps float32", 0.0625),
+        Group(
+            "float32", "keeps float32 (compared at 1e-4), and float64 with all its digits", 0.0625
+        ),
         unchanged(0.0625),
     ),
     cases=_learned_cases,

@@ -21,7 +21,24 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import EQUAL, SECOND, alike, holes, one_size, ones_in_turn, qkv, sizes
+from attnlab.inputs import (
+    AFTER_A_MASK,
+    AGAIN,
+    EQUAL,
+    EVALUATED,
+    FAR,
+    MADE,
+    SECOND,
+    TOWERING,
+    alike,
+    great_length,
+    holes,
+    one_size,
+    ones_in_turn,
+    qkv,
+    sizes,
+    towering,
+)
 from attnlab.lessons.pytorch import LESSON
 from attnlab.mistakes import in_attention, in_softmax
 from attnlab.mistakes.recipe import (
@@ -129,7 +146,13 @@ def _function_cases(rng: np.random.Generator) -> Iterator[Case]:
     among = sizes(rng, 4)
     first, second = _qkv(rng, 2, among=among), _qkv(rng, 2, among=among)
     yield Case("values", second, earlier=first, note=SECOND)
+    masked = (*first, torch.from_numpy(holes(rng, *among[:2])))
+    yield Case("values", second, earlier=masked, note=AFTER_A_MASK)
     yield Case("values", _qkv(rng, 2, among=one_size(rng, 4)), note=EQUAL)
+    n, m, d_k, d_v = sizes(rng, 4)
+    note = "there are many queries, or many keys"
+    for among in ((great_length(rng), m, d_k, d_v), (n, great_length(rng), d_k, d_v)):
+        yield Case("values", _qkv(rng, 2, among=among), note=note)
     *args, mask = _with_mask(rng, 2, of=partial(qkv, among=one_size(rng, 4)))
     yield Case("bool mask", (*args, mask), note=EQUAL, exact_zeros=True)
     some = _with_mask(rng, 2)
@@ -153,6 +176,8 @@ def _function_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("large", tensors(*alike(rng, 2)), note=note)
     note = "scores are in the thousands, and some keys are blocked"
     yield Case("hidden", _with_mask(rng, 2, of=alike), note=note, exact_zeros=True)
+    *inputs, mask = tensors(*towering(rng, 2))
+    yield Case("hidden", (*inputs, mask), note=TOWERING, exact_zeros=True)
     for kind in ("bool", "float"):
         *inputs, mask = _with_mask(rng, 2)
         none = torch.zeros_like(mask)
@@ -306,6 +331,7 @@ FUNCTION = Exercise(
             in_attention.RESULTS,
             in_attention.MASK,
             in_attention.FAR_BELOW,
+            in_attention.FAR_ABOVE,
             in_attention.EMPTY_ROWS,
             in_attention.GRADIENTS,
             ROOT,
@@ -406,11 +432,38 @@ def _module_cases(rng: np.random.Generator) -> Iterator[Case]:
         x, given, state = layer()
         first = normal(rng, x.shape[0], x.shape[1] + longer, x.shape[2])
         yield Case("values", (x,), sizes=given, state=state, earlier=(first,), note=SECOND)
+    b, *others = sizes(rng, 5)
+    x, given, state = layer(among=(b, great_length(rng), *others[1:]))
+    x[:, 0] = 0.0
+    note = "there are many tokens, the first of them 0"
+    yield Case("values", (x,), sizes=given, state=state, note=note)
     x, given, state = layer(bias=True)
     yield Case("bias", (x,), sizes=given, state=state, note="bias is True")
+    for made, note in MADE.items():
+        x, given, state = layer(bias=True)
+        yield Case("again", (x,), sizes=given, state=state, made=made, note=note)
+    first, given, state = layer()
+    built: dict[str, Any] = {"sizes": given, "state": state, "made": EVALUATED}
+    note = f"{MADE[EVALUATED]}, and {SECOND}"
+    yield Case("again", (normal(rng, *first.shape),), earlier=(first,), note=note, **built)
+    yield Case("again", (first,), gradient=True, note=MADE[EVALUATED], **built)
+    for biased in (False, True):
+        x, given, state = layer(biased)
+        state["W_v.weight"] *= 1e5
+        yield Case("gradient", (x,), sizes=given, state=state, gradient=True)
     x, given, state = layer()
-    large = {name: part * (1e5 if name == "W_v.weight" else 1) for name, part in state.items()}
-    yield Case("gradient", (x,), sizes=given, state=large, gradient=True)
+    x[:, 1] = -x[:, 0]  # what is largest for one is smallest for the other
+    note = "scores are in the thousands, and far apart"
+    yield Case("large", (FAR**0.5 * x,), sizes=given, state=state, note=note)
+    for sign, where in ((1, ""), (-1, " below 0")):
+        x, given, state = _thousands(rng)
+        state["W_k.weight"] *= sign
+        note = f"scores are in the thousands{where}, and close together"
+        yield Case("large", (x,), sizes=given, state=state, note=note)
+    x, given, state = layer()
+    state["W_v.weight"] *= 1e5
+    note = "values are in the hundred thousands"
+    yield Case("float32", (x,), sizes=given, state=state, note=note)
     x, given, state = layer()
     note = "x needs no gradient"
     yield Case("gradient", (x,), sizes=given, state=state, gradient=True, fixed=(0,), note=note)
@@ -421,16 +474,29 @@ def _module_cases(rng: np.random.Generator) -> Iterator[Case]:
     note = "x is not contiguous"
     yield Case("single", (x,), sizes=given, state=state, laid="views", note=note)
     for changed, how in zip(misfits(x, -1), ("narrower", "wider"), strict=True):
-        built: dict[str, Any] = {"sizes": given, "state": state, "raises": REFUSED}
-        yield Case("refuses", (changed,), note=f"x is {how} than d", **built)
+        note = f"x is {how} than d"
+        yield Case("refuses", (changed,), sizes=given, state=state, raises=REFUSED, note=note)
     x, given, state = layer(among=one_size(rng, 5))
     yield Case("values", (x,), sizes=given, state=state, note=EQUAL)
     x, given, state = layer()
     single = {name: part.float() for name, part in state.items()}
     note = "the module and x are float32"
     yield Case(
-        "single", (x.float(),), sizes=given, state=single, note=note, tolerance=FLOAT32_TOLERANCE
+        "float32", (x.float(),), sizes=given, state=single, note=note, tolerance=FLOAT32_TOLERANCE
     )
+
+
+def _thousands(rng: np.random.Generator) -> tuple[Tensor, tuple[int, ...], dict[str, Tensor]]:
+    """Scores in the thousands, much alike within a row."""
+    n, d, d_k, d_v = sizes(rng, 4, 3)
+    state = _state(rng, d, d_k, d_v)
+    state["W_k.weight"] = state["W_q.weight"] + normal(rng, d_k, d, std=0.1 * d**-0.5)
+    # No maximum fits two of them; e to the last's scores is not 0, and e to twice as much is.
+    lengths = torch.tensor([1.0, 0.25, 0.025], dtype=torch.float64).sqrt()[:, None, None]
+    x = lengths * (normal(rng, d) + 1e-4 * normal(rng, 3, n, d))
+    q, k, _ = _project(state, x)
+    scores = q @ k.mT / d_k**0.5
+    return x * (2 * FAR / scores.abs().max()).sqrt(), (d, d_k, d_v), state
 
 
 def _project(state: dict[str, Tensor], x: Tensor) -> tuple[Tensor, ...]:
@@ -472,13 +538,19 @@ MODULE = Exercise(
     returns=(Slot("out", "tensor", "B N d_v"), Slot("weights", "tensor", "B N N")),
     groups=(
         Group("values", "equals F.scaled_dot_product_attention with the same weights", 1.5, True),
-        Group("bias", "has biases when bias=True, and adds them", 0.5),
-        Group("gradient", "passes the right gradients to x and to all three matrices", 0.5),
+        Group("bias", "has biases when bias=True, and adds them", 0.375),
         Group(
-            "single",
-            "works for one token, sizes of 1, float32 and strided inputs",
-            0.25,
+            "float32", "keeps float32 (compared at 1e-4), and float64 with all its digits", 0.0625
         ),
+        Group("large", "is stable at scores in the thousands", 0.125, needs=("float32",)),
+        Group(
+            "gradient",
+            "passes the right gradients to x, to all three matrices and to biases",
+            0.4375,
+            needs=("bias", "float32"),
+        ),
+        Group("single", "works for one token, sizes of 1 and strided inputs", 0.125),
+        Group("again", AGAIN, 0.125, needs=("bias", "float32", "gradient")),
         Group("refuses", "raises an error when x is of another width", 0.125),
         unchanged(0.125),
     ),
@@ -491,6 +563,9 @@ MODULE = Exercise(
             in_softmax.NO_SOFTMAX,
             in_softmax.ROWS,
             in_softmax.BATCH,
+            in_softmax.LARGE,
+            in_softmax.MAXIMA,
+            in_softmax.PRECISION,
             in_attention.SCALE,
             in_attention.SCALE_LATE,
             in_attention.SCALE_BY_FIRST_AXIS,
@@ -504,7 +579,10 @@ MODULE = Exercise(
             in_attention.RESULTS,
             in_attention.GRADIENTS,
         ),
-        detached(lambda state, x: sdpa(*_project(state, x)), 0),
+        *(
+            detached(lambda state, x: sdpa(*_project(state, x)), 0, only=only)
+            for only in ("", "weight", "bias")
+        ),
         Mistake(
             "bias-ignored",
             _without_bias,

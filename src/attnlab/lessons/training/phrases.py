@@ -46,8 +46,11 @@ def _counting(
 
 def _classifier_cases(rng: Generator) -> Iterator[Case]:
     for _ in range(2):
-        b, n, v, d, c = sizes(rng, 5, 2, 9)
-        yield _in_shape(tokens(rng, v, b, n), (v, 2 * d, c), "ids is (B, N)", seed(rng))
+        b, n, more, d, c = sizes(rng, 5, 2, 9)
+        v = 2 * d + c + more  # so that no other size has room for the last word
+        ids = tokens(rng, v, b, n)
+        ids[rng.integers(b), rng.integers(n)] = v - 1
+        yield _in_shape(ids, (v, 2 * d, c), "ids is (B, N)", seed(rng))
     for b, n, d in ones_in_turn(rng, 3)[:2]:
         one = "one phrase" if b == 1 else "phrases of one word"
         yield _in_shape(tokens(rng, 11, b, n), (11, 2 * d, 9), f"there are {one}", seed(rng))

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from attnlab.calling.observe import Made, made
-from attnlab.calling.training import frequencies
+from attnlab.calling.training import KINDS, frequencies
 from attnlab.exercise import (
     UNCHANGED,
     Case,
@@ -27,19 +27,33 @@ from attnlab.lessons.training import LESSON
 from attnlab.lessons.training.drawn import Generator, Tensor, seed, tokens
 
 COPIES = 1500  # draws for each prompt: few enough for a loop in Python
-SPREAD = (1.5, 0.8, 0.0, -0.7, -1.6)  # logits, apart enough for temperatures to tell
+SPREAD = (1.5, 0.8, 0.0, -0.7, -1.6)  # logits of the kinds, apart enough for temperatures to tell
 IDS = Slot("ids", "tensor", "B N+n_new")
 DRAWN = Slot("frequencies", "tensor", "P V")
 
 
-def _model(rng: Generator, single: bool = False, never: bool = False) -> Made:
-    """A model of five tokens whose next one depends on the whole past."""
-    table = rng.permuted(np.tile(SPREAD, (11, 1)), axis=1) + rng.uniform(-0.05, 0.05, (11, 5))
-    if never:
-        table[:, rng.integers(5)] = -np.inf
-    return made(
-        "training.whole_past", torch.from_numpy(table).to([torch.double, torch.float][single])
-    )
+def _model(
+    rng: Generator,
+    single: bool = False,
+    never: bool = False,
+    counts: bool = False,
+    scale: float = 1.0,
+    width: int = 1,
+) -> Made:
+    """A model whose next token depends on the whole past.
+
+    Args:
+        single: float32.
+        never: one kind of token has a logit of -inf.
+        counts: the last row of logits depends on how many tokens there are, too.
+        scale: of the logits.
+        width: tokens of each kind.
+    """
+    spread = np.where(never & (np.arange(KINDS) == 3), -np.inf, SPREAD)
+    table = np.tile(rng.permuted(np.tile(spread, (11, 1)), axis=1), width)
+    table += rng.uniform(-0.05, 0.05, table.shape)
+    numbers = torch.from_numpy(scale * table).to([torch.double, torch.float][single])
+    return made("training.whole_past", numbers, counts)
 
 
 def _seeded(rng: Generator) -> Made:
@@ -47,21 +61,29 @@ def _seeded(rng: Generator) -> Made:
 
 
 def _prompt(rng: Generator, b: int, n: int) -> Tensor:
-    return tokens(rng, len(SPREAD), b, n)
+    return tokens(rng, KINDS, b, n)
 
 
 def _drawn(
-    rng: Generator, group: str, temperature: float | None, *, n_new: int = 1, note: str, **how: bool
+    rng: Generator,
+    group: str,
+    temperature: float | None,
+    *,
+    prompts: int = 2,
+    copies: int = COPIES,
+    n_new: int = 1,
+    note: str,
+    **how: Any,
 ) -> Case:
-    """Thousands of draws, compared with their probabilities at six standard errors."""
+    """Thousands of draws, compared with their probabilities as far as chance lets one tell."""
     generator = _seeded(rng) if temperature else None
-    prompt = _prompt(rng, 2, int(rng.integers(2, 6)))
-    args = (_model(rng, **how), prompt, n_new, temperature, generator, COPIES)
+    prompt = _prompt(rng, prompts, int(rng.integers(2, 4)))
+    args = (_model(rng, **how), prompt, n_new, temperature, generator, copies)
     return Case(
         group,
         args,
-        note=f"{note}, and {COPIES:,} copies of each prompt are in a batch",
-        tolerance=6 * 0.5 / COPIES**0.5,
+        note=f"{note}, and {copies:,} copies of each prompt are in a batch",
+        draws=copies,
         way=Way("training.frequencies", (DRAWN,), _generating()),
     )
 
@@ -78,6 +100,12 @@ def _generate_cases(rng: Generator) -> Iterator[Case]:
         # With a generator: whoever draws with it at temperature 0 is known by the draws.
         args = (_model(rng), _prompt(rng, rows, long), n_new + 2, 0.0, _seeded(rng))
         yield Case("greedy", args, note=note)
+    n_long = int(rng.integers(2_100, 2_600))
+    note = f"temperature is 0 and the prompt has {n_long:,} tokens"
+    yield Case("whole", (_model(rng), _prompt(rng, b, n_long), n_new + 2, 0.0), note=note)
+    args = (_model(rng, counts=True), _prompt(rng, b, n), n_new + 2, 0.0)
+    note = "temperature is 0 and tokens count for those before them too, as without a causal mask"
+    yield Case("whole", args, note=note)
     for new in (0, 1):
         args = (_model(rng), _prompt(rng, b, n), new)
         yield Case("few", (*args, 0.0), note=f"temperature is 0 and n_new {new}")
@@ -85,19 +113,31 @@ def _generate_cases(rng: Generator) -> Iterator[Case]:
     args = (_model(rng, single=True), _prompt(rng, b, n), n_new, 0.0)
     yield Case("few", args, note="temperature is 0 and the model is float32")
     yield _drawn(rng, "draws", 1.0, never=True, note="one token has a logit of -inf")
-    yield _drawn(rng, "temperature", None, note="temperature and generator are left out")
-    low, high = float(rng.uniform(0.3, 0.5)), float(rng.uniform(2.5, 4.0))
-    for temperature in (low, high):
-        yield _drawn(rng, "temperature", temperature, note=f"temperature is {temperature:.2f}")
+    prompts = int(rng.integers(9, 14))
+    yield _drawn(rng, "draws", 1.0, prompts=prompts, copies=90, note=f"there are {prompts} prompts")
+    note = "temperature and generator are left out, and one token is likely"
+    yield _drawn(rng, "temperature", None, note=note, scale=4)
+    width = int(rng.integers(60, 75))
+    note = f"there are {KINDS * width} tokens, in {KINDS} kinds"
+    yield _drawn(rng, "tail", 1.0, prompts=1, note=note, width=width, single=True)
+    low = float(rng.uniform(0.31, 0.33))  # half of it, or twice, would be far off
+    yield _drawn(rng, "temperature", low, note=f"temperature is {low:.2f}")
+    for near, between, far in (("close together", 1.1e-4, 1.9e-4), ("far apart", 50.0, 100.0)):
+        heat = float(rng.uniform(between, far))
+        note = f"temperature is {heat:.3g} and the logits are {near}"
+        yield _drawn(rng, "temperature", heat, note=note, scale=heat * (1 if heat < 1 else 4))
     yield _drawn(rng, "temperature", 1e-4, note="temperature is 0.0001", single=True)
-    yield _drawn(rng, "later", low, n_new=2, note="two tokens are drawn")
+    warm = float(rng.uniform(0.56, 0.6))
+    note = f"temperature is {warm:.2f} and two tokens are drawn"
+    yield _drawn(rng, "later", warm, n_new=2, note=note)
     for temperature in (-float(rng.uniform(0.5, 2)), -1e-3):
-        args = (_model(rng), _prompt(rng, b, n), n_new, temperature)
-        note = f"temperature is {temperature:.3g}"
-        yield Case("refuses", args, raises="ValueError", note=note)
-    for temperature in (0.0, 1.0):
-        args = (_model(rng), _prompt(rng, b, 0), n_new, temperature)
-        note = f"the prompt is empty and temperature {temperature:g}"
+        for new in (0, n_new):
+            args = (_model(rng), _prompt(rng, b, n), new, temperature)
+            note = f"temperature is {temperature:.3g} and n_new {new}"
+            yield Case("refuses", args, raises="ValueError", note=note)
+    for temperature, new in ((0.0, n_new), (1.0, n_new), (1.0, 0)):
+        args = (_model(rng), _prompt(rng, b, 0), new, temperature)
+        note = f"the prompt is empty, temperature {temperature:g} and n_new {new}"
         yield Case("refuses", args, raises="ValueError", note=note)
 
 
@@ -154,9 +194,9 @@ def _generating(
         def chances(ids: Tensor, left: int) -> Tensor:
             first = shares(row(model(seen(ids))), heat)
             if left == 1:
-                return first
-            after = [chances(F.pad(ids, (0, 1), value=token), left - 1) for token in range(5)]
-            return torch.cat([first[:, [token]] * after[token] for token in range(5)], dim=1)
+                return first.unflatten(-1, (-1, KINDS)).sum(-2)
+            after = [chances(F.pad(ids, (0, 1), value=token), left - 1) for token in range(KINDS)]
+            return torch.cat([first[:, [token]] * after[token] for token in range(KINDS)], dim=1)
 
         return chances(prompt, n_new).double()
 
@@ -165,6 +205,10 @@ def _generating(
 
 def _likeliest(logits: Tensor) -> Tensor:
     return F.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits)
+
+
+def _sure(logits: Tensor, temperature: float) -> Tensor:
+    return _likeliest(logits)
 
 
 def _drawing(
@@ -210,22 +254,96 @@ def _stale(
     return _generating(seen=lambda ids: ids[:, :start])(model, prompt, n_new, temperature, *_)
 
 
-def _with_seed(rng: Generator, *seeds: int) -> tuple[Case, Case]:
-    args = (_model(rng), _prompt(rng, 8, 3), 8, 1.0)
-    one, other = (
-        Case("draws", (*args, made("training.torch_generator", each)), note="drawn with a seed")
-        for each in seeds
+def _padded(
+    model: Any, prompt: Tensor, n_new: int, temperature: float | None = None, *_: Any
+) -> Tensor:
+    """The model gets places for all tokens to come."""
+    total = prompt.shape[1] + n_new
+
+    def asked(ids: Tensor) -> Tensor:
+        n = ids.shape[1]
+        return torch.as_tensor(model(F.pad(ids, (0, total - n)))[:, :n])
+
+    return torch.as_tensor(_generating()(asked, prompt, n_new, temperature, *_))
+
+
+def _cropped(most: int) -> Mistake:
+    return Mistake(
+        "context-cropped",
+        _generating(seen=lambda ids: ids[:, -most:]),
+        "Of a long text the model was given the last tokens alone.",
+        "Give it everything so far, (B, N), however long. A model that has places for no more may "
+        "look at the end alone by itself.",
     )
+
+
+def _bounded(least: float, most: float) -> Mistake:
+    return Mistake(
+        "temperature-bounded",
+        _generating(shares=lambda logits, t: _shares(logits, min(max(t, least), most))),
+        "At a temperature near 0, or far above 1, the draws are those of a milder one: there is a "
+        "bound that it is kept within, or something is added to it.",
+        "Divide the logits by the temperature as it is, wherever it is above 0.",
+    )
+
+
+def _greedy_below(least: float) -> Mistake:
+    return Mistake(
+        "cold-is-greedy",
+        _generating(shares=lambda logits, t: (_sure if t < least else _shares)(logits, t)),
+        "At a low temperature the likeliest token was taken each time, though others come as well.",
+        "Take argmax at temperature 0 itself, and draw at all above.",
+    )
+
+
+def _cut(shares: Callable[[Tensor], Tensor]) -> Mistake:
+    """Of probabilities from the largest on, those are kept of which `shares` is above 0."""
+
+    def kept(logits: Tensor, temperature: float) -> Tensor:
+        sure, ids = _shares(logits, temperature).sort(descending=True)
+        chances = torch.zeros_like(logits).scatter(-1, ids, sure * (shares(sure) > 0))
+        return chances / chances.sum(-1, keepdim=True)
+
+    return Mistake(
+        "tail-cut",
+        _generating(shares=kept),
+        "Tokens of small probability are never drawn: only some of the likeliest are, as by top-k "
+        "or top-p, or small numbers were rounded to 0.",
+        "Draw from all probabilities, just as softmax gives them.",
+    )
+
+
+def _first(k: int) -> Callable[[Tensor], Tensor]:
+    return lambda sure: k - torch.arange(sure.shape[-1]).expand(sure.shape)
+
+
+def _until(p: float) -> Callable[[Tensor], Tensor]:
+    return lambda sure: p - (sure.cumsum(-1) - sure)
+
+
+def _drawn_with(rng: Generator, *generators: Made | None) -> tuple[Case, Case]:
+    args = (_model(rng), _prompt(rng, 8, 3), 8, 1.0)
+    note = "64 tokens are drawn"
+    one, other = (Case("draws", (*args, generator), note=note) for generator in generators)
     return one, other
 
 
 def _same_seed(rng: Generator) -> tuple[Case, Case]:
-    once = seed(rng)
-    return _with_seed(rng, once, once)
+    once = _seeded(rng)
+    return _drawn_with(rng, once, once)
 
 
-def _two_seeds(rng: Generator) -> tuple[Case, Case]:
-    return _with_seed(rng, seed(rng), seed(rng))
+def _moved_on(rng: Generator) -> tuple[Case, Case]:
+    once, name = seed(rng), "training.torch_generator"
+    return _drawn_with(rng, made(name, once), made(name, once, int(rng.integers(1000, 2000))))
+
+
+def _without(rng: Generator) -> tuple[Case, Case]:
+    return _drawn_with(rng, None, None)
+
+
+def _differ(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    return bool((one[0] != other[0]).any())
 
 
 GENERATE = Exercise(
@@ -240,20 +358,22 @@ GENERATE = Exercise(
         Group(
             "greedy", "writes the likeliest token after the whole past at temperature 0", 1.0, True
         ),
+        Group("whole", "gives the model all tokens so far, thousands too, and no others", 0.1875),
         Group(
-            "few", "writes one token, or none, and with a float32 model", 0.25, needs=(UNCHANGED,)
+            "few", "writes one token, or none, and with a float32 model", 0.1875, needs=(UNCHANGED,)
         ),
-        Group("draws", "draws by softmax, within six standard errors", 0.5),
+        Group("draws", "draws by softmax, as near as chance allows", 0.4375),
+        Group("tail", "draws from hundreds of tokens, unlikely ones too", 0.125, needs=("draws",)),
         Group(
             "temperature",
-            "divides the logits by the temperature, 1 if none is given",
+            "divides the logits by the temperature as it is, 1 if none is given",
             0.375,
             needs=("draws",),
         ),
         Group(
             "later",
             "draws each token given those before it",
-            0.125,
+            0.0625,
             needs=("draws", "temperature"),
         ),
         Group("refuses", "raises ValueError for an empty prompt and below temperature 0", 0.25),
@@ -275,6 +395,15 @@ GENERATE = Exercise(
             "All new tokens follow from the prompt: the model never saw what was written.",
             "Append each new token before the model is asked again.",
         ),
+        *map(_cropped, (2, 4, 8, 10, 16, 32, 50, 64, 100, 128, 200, 256, 500, 512)),
+        *map(_cropped, (1000, 1024, 2000, 2048)),
+        Mistake(
+            "future-padded",
+            _padded,
+            "The model was given more than there is so far: places for the tokens to come, filled "
+            "with something else. Without a causal mask it looks at them.",
+            "Give it the tokens so far alone: `ids[:, :i]`, where `ids` is filled step by step.",
+        ),
         Mistake(
             "first-row",
             _generating(row=lambda logits: logits[:, 0]),
@@ -292,14 +421,22 @@ GENERATE = Exercise(
             _drawing(at_zero=lambda logits: logits.softmax(-1)),
             "At temperature 0 the tokens were drawn, by softmax of the logits as they are. There "
             "the likeliest one is asked for, each time.",
-            "Ask first whether the temperature is 0, and take argmax then, and draw nothing.",
+            "At temperature 0 take argmax of the logits, and draw nothing.",
         ),
         Mistake(
             "divided-by-zero",
             _generating(at_zero=lambda logits: (logits / 0.0).softmax(-1).argmax(-1)),
-            "At temperature 0 the logits were divided by 0. Softmax makes NaN of infinities, and "
-            "argmax finds the first NaN.",
-            "Treat temperature 0 apart: argmax of the logits as they are.",
+            "At temperature 0 each new token is 0. Divided by 0, logits are infinite; softmax "
+            "makes NaN of them, and argmax finds the first NaN. Zeros that no token was written "
+            "over look the same.",
+            "Let the tokens at temperature 0 be argmax of the logits as they are.",
+        ),
+        Mistake(
+            "infinite-at-zero",
+            _generating(at_zero=lambda logits: (logits > 0).long().argmax(-1)),
+            "At temperature 0 the first token with a positive logit was taken. Divided by 0 these "
+            "are all inf, and argmax takes the first of equals.",
+            "Let the tokens at temperature 0 be argmax of the logits as they are.",
         ),
         Mistake(
             "one-draw-for-all",
@@ -344,9 +481,17 @@ GENERATE = Exercise(
             "The logits were multiplied by the temperature, so that heat makes the draws surer.",
             "Divide by it.",
         ),
+        *(_bounded(*each) for each in ((1e-3, 2.0), (0.1, 2.0), (1e-3, 1e9), (0.1, 1e9))),
+        *(
+            _bounded(*each)
+            for each in ((0.0, 1.0), (0.0, 2.0), (0.0, 10.0), (0.5, 1e9), (1.0, 1e9))
+        ),
+        *map(_greedy_below, (0.01, 1.0)),
+        *map(_cut, (*map(_first, (3, 50, 100, 200)), *map(_until, (0.8, 0.9, 0.95)))),
+        _cut(lambda sure: sure - 0.0005),
         Mistake(
             "always-greedy",
-            _generating(shares=lambda logits, t: _likeliest(logits)),
+            _generating(shares=_sure),
             "The likeliest token was taken each time, at a temperature above 0.",
             "Draw by the probabilities: `torch.multinomial`.",
         ),
@@ -362,19 +507,29 @@ GENERATE = Exercise(
             "the same seed gives the same tokens",
             _same_seed,
             lambda one, other: bool((one[0] == other[0]).all()),
-            0.25,
+            0.125,
             "generator-ignored",
             "A generator with the same seed was passed twice, and other tokens were drawn.",
             "Pass it on to every draw: `torch.multinomial(…, generator=generator)`.",
         ),
         Relation(
-            "another seed gives other tokens",
-            _two_seeds,
-            lambda one, other: bool((one[0] != other[0]).any()),
-            0.125,
+            "a generator that has been used since gives other tokens",
+            _moved_on,
+            _differ,
+            0.0625,
             "seed-of-its-own",
-            "Two generators with different seeds gave the same 64 tokens.",
-            "Draw with the generator that is passed, and set no seed inside the function.",
+            "A generator gave the same 64 tokens when other draws had been made with it before.",
+            "Draw with the very generator that is passed, and set no seed inside the function.",
+        ),
+        Relation(
+            "without a generator each call gives other tokens",
+            _without,
+            _differ,
+            0.0625,
+            "seed-of-its-own",
+            "Two calls without a generator gave the same 64 tokens.",
+            "Pass `generator=None` on: PyTorch then draws with its own. Set no seed inside the "
+            "function, and make no generator there.",
         ),
     ),
 )
