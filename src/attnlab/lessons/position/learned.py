@@ -49,6 +49,9 @@ def _learned_cases(rng: np.random.Generator) -> Iterator[Case]:
 
     for _ in range(2):
         yield case("values", *drawn(4))
+    n, max_len, d, _ = drawn(4)
+    for leading in ((n,), (n, n)):
+        yield case("values", n, max_len, d, *leading, note="the leading axes are as long as N")
     yield case("leading", *drawn(3), note="there is no batch axis")
     yield case("leading", *drawn(5), note="there are batch and head axes")
     _, max_len, d, b = drawn(4)
@@ -81,8 +84,8 @@ def _learned_cases(rng: np.random.Generator) -> Iterator[Case]:
     n, max_len, d, b = drawn(4)
     note = f"{MADE[LARGER]}, and the sentence is longer than its own table"
     yield case("refuses", max_len + 1, max_len, d, b, raises="ValueError", note=note, made=LARGER)
-    x, table = normal(rng, b, n, d), 1e5 * normal(rng, max_len, d)
-    note = "the table's numbers are in the hundred thousands"
+    x, table = 1e5 * normal(rng, b, n, d), 1e5 * normal(rng, max_len, d)
+    note = "all numbers are in the hundred thousands"
     how = {"sizes": (max_len, d), "state": {"table": table}, "note": note, "way": WAY}
     yield Case("float32", (x,), **how)
     n, max_len, d, b = drawn(4)
