@@ -460,6 +460,15 @@ def true_means_blocked(Q, K, V, mask=None):
     return A @ V, A
 
 
+@wrong("scaled_dot_product_attention", "small-number-added")
+def minus_a_thousand_more(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    A = _softmax(S if mask is None else S - 1e3 * ~mask)
+    if mask is not None:
+        A = A * mask.any(-1, keepdims=True)
+    return A @ V, A
+
+
 @wrong("scaled_dot_product_attention", "unstable-softmax")
 def plain_exponentials(Q, K, V, mask=None):
     e = np.exp(_scores(Q, K))

@@ -248,10 +248,9 @@ def _lines(exercise: Exercise, tried: list[Tried], related: list[_Related]) -> l
     """One line for each group and property, with the points that the groups earn."""
     failed = {item.posed.case.group for item in tried if item.difference}
     failed |= {UNCHANGED for item in tried if item.mutation}
-    # Where what was right is not, beside another call, it is the group's claim that fails.
-    failed |= {
-        item.tried.posed.case.group for item in related if item.holds is False and item.tried
-    }
+    # A relation that is worth nothing is a group's: where it does not hold, that claim fails.
+    free = [item for item in related if item.holds is False and not item.relation.worth]
+    failed |= {item.tried.posed.case.group for item in free if item.tried}
     core = {group.name for group in exercise.groups if group.core}
     earns = not failed & core and tried[0].again is None
     crashes = {_crash(item) for item in tried if item.difference} - {None}
