@@ -998,6 +998,12 @@ def begins_again(model, prompt, n_new, temperature=1.0, generator=None):
     return written(model, prompt, n_new, temperature)
 
 
+@wrong("generate", "seed-of-its-own", "a copy of the generator")
+def draws_with_a_copy(model, prompt, n_new, temperature=1.0, generator=None):
+    copy = generator and torch.Generator().set_state(generator.get_state())
+    return written(model, prompt, n_new, temperature, copy)
+
+
 @wrong("generate", "drawn-at-zero")
 def only_heat_is_divided_by(model, prompt, n_new, temperature=1.0, generator=None):
     refused(prompt, temperature)

@@ -144,11 +144,21 @@ def frequencies(
     return torch.stack(counts).double() / copies
 
 
-def torch_generator(seed: int, used: int = 0) -> torch.Generator:
-    """PyTorch's random generator, after so many draws."""
-    generator = torch.Generator().manual_seed(seed)
-    torch.rand(used, generator=generator)
-    return generator
+def second_of_two(generate: Callable[..., Any], *args: Any) -> Any:
+    """What the second call gives with the very same model and generator."""
+    generate(*args)
+    return generate(*args)
+
+
+def model_after(generate: Callable[..., Any], model: nn.Module, *args: Any) -> Tensor:
+    """The model's parameters when the call is over, in one row."""
+    generate(model, *args)
+    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+
+
+def torch_generator(seed: int) -> torch.Generator:
+    """PyTorch's random generator."""
+    return torch.Generator().manual_seed(seed)
 
 
 # a classifier that is free in its form -----------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,10 @@ COPIES = 1500  # draws for each prompt: few enough for a loop in Python
 SPREAD = (1.5, 0.8, 0.0, -0.7, -1.6)  # logits of the kinds, apart enough for temperatures to tell
 IDS = Slot("ids", "tensor", "B N+n_new")
 DRAWN = Slot("frequencies", "tensor", "P V")
+PARAMETERS = Slot("the model's parameters", "tensor", "K·V")
+MODEL_AFTER = Way(
+    "training.model_after", (PARAMETERS,), lambda model, *args: model.table.detach().flatten()
+)
 
 
 def _model(
@@ -100,6 +105,8 @@ def _generate_cases(rng: Generator) -> Iterator[Case]:
         # With a generator: whoever draws with it at temperature 0 is known by the draws.
         args = (_model(rng), _prompt(rng, rows, long), n_new + 2, 0.0, _seeded(rng))
         yield Case("greedy", args, note=note)
+    args = (_model(rng, scale=1e-4), _prompt(rng, b, n), n_new + 2, 0.0, _seeded(rng))
+    yield Case("greedy", args, note="temperature is 0 and the logits are close together")
     n_long = int(rng.integers(2_100, 2_600))
     note = f"temperature is 0 and the prompt has {n_long:,} tokens"
     yield Case("whole", (_model(rng), _prompt(rng, b, n_long), n_new + 2, 0.0), note=note)
@@ -109,7 +116,12 @@ def _generate_cases(rng: Generator) -> Iterator[Case]:
     for new in (0, 1):
         args = (_model(rng), _prompt(rng, b, n), new)
         yield Case("few", (*args, 0.0), note=f"temperature is 0 and n_new {new}")
+    many = int(rng.integers(17, 25))
+    args = (_model(rng), _prompt(rng, b, n), many, 0.0)
+    yield Case("few", args, note=f"temperature is 0 and n_new {many}")
     yield Case("few", (_model(rng), _prompt(rng, b, n), 0, 1.0), note="n_new is 0")
+    args = (_model(rng), _prompt(rng, b, n), n_new, 1.0)
+    yield Case(UNCHANGED, args, note="the model is looked at afterwards", way=MODEL_AFTER)
     args = (_model(rng, single=True), _prompt(rng, b, n), n_new, 0.0)
     yield Case("few", args, note="temperature is 0 and the model is float32")
     yield _drawn(rng, "draws", 1.0, never=True, note="one token has a logit of -inf")
@@ -281,8 +293,8 @@ def _bounded(least: float, most: float) -> Mistake:
     return Mistake(
         "temperature-bounded",
         _generating(shares=lambda logits, t: _shares(logits, min(max(t, least), most))),
-        "At a temperature near 0, or far above 1, the draws are those of a milder one: there is a "
-        "bound that it is kept within, or something is added to it.",
+        "At a temperature near 0, or far above 1, the draws are those of a milder one: it is kept "
+        "within a bound, something is added to it, or it is used in another way there.",
         "Divide the logits by the temperature as it is, wherever it is above 0.",
     )
 
@@ -334,8 +346,10 @@ def _same_seed(rng: Generator) -> tuple[Case, Case]:
 
 
 def _moved_on(rng: Generator) -> tuple[Case, Case]:
-    once, name = seed(rng), "training.torch_generator"
-    return _drawn_with(rng, made(name, once), made(name, once, int(rng.integers(1000, 2000))))
+    once = _seeded(rng)
+    one, other = _drawn_with(rng, once, once)
+    way = Way("training.second_of_two", (IDS,), _generating())
+    return one, replace(other, note="64 tokens are drawn for the second time", way=way)
 
 
 def _without(rng: Generator) -> tuple[Case, Case]:
@@ -360,7 +374,10 @@ GENERATE = Exercise(
         ),
         Group("whole", "gives the model all tokens so far, thousands too, and no others", 0.1875),
         Group(
-            "few", "writes one token, or none, and with a float32 model", 0.1875, needs=(UNCHANGED,)
+            "few",
+            "writes one token, none or many, and with a float32 model",
+            0.1875,
+            needs=(UNCHANGED,),
         ),
         Group("draws", "draws by softmax, as near as chance allows", 0.4375),
         Group("tail", "draws from hundreds of tokens, unlikely ones too", 0.125, needs=("draws",)),
@@ -408,13 +425,13 @@ GENERATE = Exercise(
             "first-row",
             _generating(row=lambda logits: logits[:, 0]),
             "These are the model's guesses for what follows the *first* token.",
-            "What follows all tokens so far is the last row of logits: `[:, -1]`.",
+            "Give the model all tokens so far, and take the last row of its logits: `[:, -1]`.",
         ),
         Mistake(
             "likeliest-last",
             _generating(at_zero=lambda logits: logits.argmin(-1)),
-            "At temperature 0 the least likely token was taken.",
-            "Use argmax.",
+            "At temperature 0 the token with the lowest logit was taken.",
+            "The likeliest token has the largest logit, sign and all: `argmax` finds it.",
         ),
         Mistake(
             "drawn-at-zero",
@@ -492,8 +509,9 @@ GENERATE = Exercise(
         Mistake(
             "always-greedy",
             _generating(shares=_sure),
-            "The likeliest token was taken each time, at a temperature above 0.",
-            "Draw by the probabilities: `torch.multinomial`.",
+            "Of one new token, at a temperature above 0, it was the likeliest that was taken.",
+            "Draw every token by the probabilities, the first and the last too: "
+            "`torch.multinomial`.",
         ),
         Mistake(
             "drawn-evenly",
@@ -513,13 +531,15 @@ GENERATE = Exercise(
             "Pass it on to every draw: `torch.multinomial(…, generator=generator)`.",
         ),
         Relation(
-            "a generator that has been used since gives other tokens",
+            "the next call with the same generator gives other tokens",
             _moved_on,
             _differ,
             0.0625,
             "seed-of-its-own",
-            "A generator gave the same 64 tokens when other draws had been made with it before.",
-            "Draw with the very generator that is passed, and set no seed inside the function.",
+            "Two calls with one generator gave the same 64 tokens: it had not moved on, or was set "
+            "back.",
+            "Draw with the very generator that is passed, not with a copy, set no seed inside the "
+            "function, and keep nothing of an earlier call.",
         ),
         Relation(
             "without a generator each call gives other tokens",
@@ -529,7 +549,7 @@ GENERATE = Exercise(
             "seed-of-its-own",
             "Two calls without a generator gave the same 64 tokens.",
             "Pass `generator=None` on: PyTorch then draws with its own. Set no seed inside the "
-            "function, and make no generator there.",
+            "function, make no generator there, and keep nothing of an earlier call.",
         ),
     ),
 )
