@@ -195,7 +195,8 @@ def alike(rng: Generator, *leading: int) -> tuple[np.ndarray, np.ndarray, np.nda
     n, m, d_k, d_v = sizes(rng, 4, 3)
     along = rng.normal(size=d_k)
     along /= np.linalg.norm(along)
-    far = rng.permuted(np.linspace(-2.0, 2.0, n) * FAR + FAR / 5) * d_k**0.5
-    q = far[:, None] * along + rng.normal(size=(*leading, n, d_k))
+    far = np.linspace(-2.0, 2.0, n) * FAR + FAR / 5
+    far[n // 2] = -550.0  # e to this is not 0, and e to twice as much is
+    q = (rng.permuted(far) * d_k**0.5)[:, None] * along + rng.normal(size=(*leading, n, d_k))
     k = along + rng.normal(size=(*leading, m, d_k)) * 2e-4
     return q, k, rng.normal(size=(*leading, m, d_v))
