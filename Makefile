@@ -49,7 +49,7 @@ test: known ## check style and types, run all tests and notebooks; LESSON=06-cau
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
-	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 2 $(if $(FAST),tests -m "not slow") $(if $(LESSON),-k "$(LESSON)") $(ARGS)
+	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 2 $(if $(FAST),tests -m "not slow and not prove") $(if $(LESSON),-k "$(LESSON)") $(ARGS)
 
 release: $(READY) ## make notebooks/ again from solutions/
 	rm -rf build/release
@@ -85,8 +85,9 @@ outputs: known sync ## run the solutions and store their outputs, which the test
 readme: $(READY) ## write the lessons' rows, points and totals into README.md
 	$(BIN)/python -m tests.readme
 
-prove: $(READY) ## the long proofs of the checks: all answers on 200 seeds, all mutants; ARGS="--seeds 20 --lesson 06-causal-mask"
-	$(BIN)/python -m tests.prove $(ARGS)
+prove: known ## the long proofs: claims, all mutants, all answers on 200 seeds; LESSON=06-causal-mask: its own; ARGS="--seeds 20"
+	$(BIN)/python -m pytest -n 2 -m prove tests/test_claims.py $(if $(LESSON),-k "$(LESSON)")
+	$(BIN)/python -m tests.prove $(if $(LESSON),--lesson $(LESSON)) $(ARGS)
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with
 	$(BIN)/python -m benchmarks.import_time

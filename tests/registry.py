@@ -95,6 +95,7 @@ def _wanted(slug: str) -> tuple[str, ...]:
         f"src/attnlab/lessons/{name}/__init__.py",
         f"src/attnlab/lessons/{name}/exercises.py",
         _home(slug),
+        f"tests/claims/{name}.py",
     )
 
 
@@ -107,6 +108,7 @@ def of_files_of_none(root: Path) -> Iterator[str]:
         *(path.parent for path in root.glob("solutions/*/*.*")),
         *(path.parent for path in root.glob("notebooks/*/*.*")),
         *(path for path in root.glob("tests/answers/*.py") if path.stem not in _SHARED),
+        *(path for path in root.glob("tests/claims/*.py") if path.stem != "__init__"),
     ]
     for path in dict.fromkeys(path.relative_to(root).as_posix() for path in sorted(found)):
         if path not in kept and not path.endswith(".ipynb_checkpoints"):

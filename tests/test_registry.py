@@ -90,7 +90,13 @@ def register(monkeypatch: pytest.MonkeyPatch, *lines: str | lessons.Lesson) -> N
 def copied(tmp_path: Path) -> Path:
     """A copy of the files that the registry speaks of."""
     ignored = shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__", "attacks")
-    for folder in ("solutions", "notebooks", "src/attnlab/lessons", "tests/answers"):
+    for folder in (
+        "solutions",
+        "notebooks",
+        "src/attnlab/lessons",
+        "tests/answers",
+        "tests/claims",
+    ):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     return tmp_path
 
@@ -117,6 +123,7 @@ def test_a_folder_that_does_not_say_what_the_lesson_is_is_told(
         f"notebooks/{SOME}/{SOME}.ipynb",
         f"src/attnlab/lessons/{lessons.name_of(SOME)}/exercises.py",
         f"tests/answers/{lessons.name_of(SOME)}.py",
+        f"tests/claims/{lessons.name_of(SOME)}.py",
     ],
 )
 def test_a_lesson_without_a_file_is_told(copied: Path, path: str) -> None:
@@ -128,7 +135,8 @@ def test_files_of_no_lesson_are_told(copied: Path) -> None:
     shutil.copytree(copied / "solutions" / SOME, copied / "solutions" / f"{NEW}new")
     shutil.copytree(copied / "notebooks" / SOME, copied / "notebooks" / f"{NEW}new")
     shutil.copytree(copied / "src/attnlab/lessons/scaling", copied / "src/attnlab/lessons/new")
-    shutil.copy(copied / "tests/answers/scaling.py", copied / "tests/answers/new.py")
+    for kind in ("answers", "claims"):
+        shutil.copy(copied / f"tests/{kind}/scaling.py", copied / f"tests/{kind}/new.py")
     assert slips(copied) == [
         f"{path} is there, and no lesson of that name is registered"
         for path in (
@@ -136,6 +144,7 @@ def test_files_of_no_lesson_are_told(copied: Path) -> None:
             f"solutions/{NEW}new",
             "src/attnlab/lessons/new",
             "tests/answers/new.py",
+            "tests/claims/new.py",
         )
     ]
 

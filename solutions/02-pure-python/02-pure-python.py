@@ -196,13 +196,14 @@ W_v: Matrix = [[-1, 0], [1, 1], [-1, 1], [2, 0]]
 # ### One matrix for two roles
 #
 # What is lost if two roles share a matrix? With W_k = W_v the pages repeat the spine, and a token passes
-# on exactly what it is found by. With W_q = W_v the pages repeat the question. The third pair costs most.
+# on exactly what it is found by. With W_q = W_v the pages repeat the question. The third pair shows in the
+# scores.
 #
 # **Queries and keys, W_q = W_k.** Every token's query then equals its key, k_i for token i. Scores are
 # symmetric: k_i · k_j = k_j · k_i. And a token's score for itself is k_i · k_i, a sum of squares, which
 # is never negative. So **a token is drawn to itself**: add up over all tokens, and the scores for oneself
-# are at least as large as those for another, on average. It need not hold for *every* token: a short
-# list of numbers can score a longer one higher.
+# are at least as large as those for another, on average. It need not hold for *every* token: a list of
+# small numbers can score one of large numbers higher than itself.
 #
 # The figure holds the scores of our sentence, left with W_q and W_k, right with W_k in both roles.
 # Look at the framed diagonals first, then compare each number with its mirror image across them.
@@ -214,8 +215,8 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 
 # %% [markdown]
 # On the left the diagonal is −1, 2, 1: *the* turns away from itself, and *cat* scores *sat* with 6
-# while *sat* scores *cat* with 2. On the right every number equals its mirror image. The diagonal
-# is 2, 1, 9 (mean 4), and the other scores are 0, 2 and 3, each twice (mean 1.67). Still, *the* (2
+# while *sat* scores *cat* with 2. On the right every number equals its mirror image (answer B of the
+# prediction). The diagonal is 2, 1, 9 (mean 4), and the other scores are 0, 2 and 3, each twice (mean 1.67). Still, *the* (2
 # for itself, 3 for *sat*) and *cat* (1 and 2) prefer *sat*, whose numbers are large. Under *Break
 # it on purpose* you see what this pull does to a sentence that means something.
 
@@ -762,6 +763,9 @@ for phrase in ("the river bank", "the money bank"):
 # The same token, the same matrices, the same V = (1, 1). But beside *river*, *bank* puts 0.89 of its
 # weight on *river*, and its Z is 0.95 water; beside *money*, its Z is 0.95 money. **Each word is rewritten
 # in its context**: that is what attention is for.
+#
+# And who asks for nothing? The scores of *river* are all 0, so it listens to all three alike, and its own
+# Z is a third money. Weights that add up to 1 cannot say *nobody*.
 
 # %% [markdown]
 # ### Exercise: `point_to_adjective`
@@ -828,7 +832,8 @@ def point_to_adjective() -> tuple[Matrix, Matrix]:
 check(point_to_adjective)
 
 # %% [markdown]
-# Your matrices in one sentence. Read the rows of *clerk* and *maps*.
+# Your matrices in one sentence. Read the rows of *clerk* and *maps*. (Words that ask for nothing listen to
+# all alike, 0.20 each.)
 
 # %% nbgrader={"grade": false, "grade_id": "use-point-to-adjective", "locked": true, "schema_version": 3, "solution": false, "task": false}
 words, kinds = "the clerk finds old maps".split(), [0, 1, 3, 2, 1]
@@ -880,15 +885,19 @@ check(same_matrix_twice, name="self_attention")
 
 # %% [markdown]
 # No row sum gives this one away. What it does shows in a sentence that means something. Guess first: what
-# does *bank* attend to if its question is also its promise?
+# does *bank* attend to if its question, (4, 4), is also its promise?
 
 # %% nbgrader={"grade": false, "grade_id": "break-one-matrix-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for phrase in ("the river bank", "the money bank"):
     bank_in(phrase, ASKS, ASKS)
 
 # %% [markdown]
-# To itself. Its key is now its query, (4, 4), and scores 32; *river* and *money* promise nothing. Beside
-# either of them Z is V: *bank* stays in doubt, and its neighbour is not heard. A model that shares the
+# To itself. Its key is now its query and scores 32; *river* and *money* promise nothing. Beside either of
+# them Z is V: *bank* stays in doubt, and its neighbour is not heard.
+#
+# That is this matrix, and not every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank*
+# becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river*
+# scores *bank* with the same 10: whom you ask asks you back. A model that shares the
 # matrix on purpose, Reformer (Kitaev et al. 2020, section 2), therefore forbids a token to attend to
 # itself unless it has nothing else to attend to.
 
@@ -942,8 +951,8 @@ for n in (16, 32, 64, 128):
 #
 # <details><summary>A. To make the model larger.</summary>
 #
-# Not this one: one matrix with three times the columns would be as large. What counts is that three
-# *roles* get numbers of their own.
+# Not this one: size is not the point. (Side by side the three *are* one matrix with three times the
+# columns, and many programs store them so.) What counts is that three *roles* get numbers of their own.
 #
 # </details>
 # <details><summary>B. So that what a token asks, what it is found by and what it passes on can differ.</summary>

@@ -68,11 +68,11 @@ begin("03-numpy")
 # Not this one: the scores still differ from pair to pair, so softmax still prefers some keys.
 #
 # </details>
-# <details><summary>C. The scores are symmetric, and a token is drawn to itself</summary>
+# <details><summary>C. The scores are symmetric, and none of a token with itself is negative</summary>
 #
 # Yes. Then q_n · k_m = q_m · k_n, so two tokens must score each other alike; and a token's score with
-# itself is a sum of squares, which is never negative. Two matrices let a token ask for something other
-# than what it offers.
+# itself is a sum of squares. (Another token's score can still be larger.) Two matrices let a token ask
+# for something other than what it offers.
 #
 # </details>
 
@@ -326,7 +326,8 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 check(softmax)
 
 # %% [markdown]
-# Compare with your six numbers. The scores of the three words, divided by √d_k = 2:
+# Here are the weights of all three words, from scores divided by √d_k = 2. Compare the last two rows
+# with your six numbers.
 
 # %% nbgrader={"grade": false, "grade_id": "use-softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
 A3 = softmax(S3 / 2)
@@ -336,7 +337,7 @@ print(A3.round(3))
 # ## One einsum per arrow
 #
 # Draw the block with arrows: X → Q, X → K, X → V, then (Q, K) → A, the weights, then (A, V) → Z, the
-# output. Five arrows, and each is one contraction.
+# output. Five arrows, and each needs one contraction. The fourth also divides and takes softmax.
 #
 # The first three are **projections**: the same step with three different matrices.
 #
@@ -669,7 +670,7 @@ figures.numpy.two_orders(attend(X)[1], sentence, attend(X[order])[1], shuffled)
 
 # %% [markdown]
 # The pair has kept its weight and changed its place. So have all pairs, and all outputs, in every
-# one of the 120 orders that five words have:
+# one of the 120 orders that five words have. That is answer A of your second prediction:
 
 # %% nbgrader={"grade": false, "grade_id": "test-shuffle", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from itertools import permutations
@@ -688,7 +689,8 @@ print("all within 1e-12:", bool(apart < 1e-12))
 # ### Not linear, even without an activation
 #
 # A map f is **linear** if f(2X) = 2 f(X), and likewise for every other factor and for sums. There is no
-# activation in this block and no bias in this run. Here is your first prediction, tested:
+# activation in this block and no bias in this run. Here is your first prediction, tested. Neither A nor
+# B survives:
 
 # %% nbgrader={"grade": false, "grade_id": "test-linear", "locked": true, "schema_version": 3, "solution": false, "task": false}
 Z_double, A_double = attend(2 * X)
@@ -961,7 +963,7 @@ print("row sums:", A_late.sum(axis=-1).round(3))
 # The symptom: rows that add up to less than 1. No shape is wrong and nothing is `nan`; the outputs
 # are only scaled down, by a different factor in each row. (Divide each row by its sum afterwards
 # and the result is right again, so the check accepts that as well. It has two weak spots: a row that
-# is all 0 must be spared the division, and a blocked key that leads by more than 745 has pressed the
+# is all 0 must be spared the division, and a blocked key that leads by 746 or more has pressed the
 # others to 0 before you divide. −∞ before softmax has neither.)
 #
 # Adding up the rows takes one line. It shows this mistake, and lesson 02's softmax over the wrong axis.
@@ -976,10 +978,10 @@ print("row sums:", A_late.sum(axis=-1).round(3))
 from time import perf_counter
 
 before = 0.0
-for n in (128, 256, 512, 1024):
+for n in (512, 1024, 2048, 4096):
     tokens = rng.normal(size=(n, d))
     runs = []
-    for _run in range(5):
+    for _run in range(3):
         begun = perf_counter()
         attend(tokens)
         runs.append(1000 * (perf_counter() - begun))
@@ -988,8 +990,8 @@ for n in (128, 256, 512, 1024):
     before = min(runs)
 
 # %% [markdown]
-# Four times the pairs, so about four times the time; a busy machine, or a table that no longer fits the
-# processor's cache, takes longer. Lesson 11 is about this number.
+# Each line has four times the pairs of the one above. On a quiet machine the last ratio came out at 3.7
+# to 3.9; on a busy one single ratios were 1.9 and 12.8. Lesson 11 is about this number.
 
 # %% [markdown]
 # ## Check yourself
@@ -1043,8 +1045,8 @@ for n in (128, 256, 512, 1024):
 # </details>
 # <details><summary>B. NaN, because there is no right answer</summary>
 #
-# Not this one: one `nan` spreads through every later layer. PyTorch 2.13 and this course
-# give 0.
+# Not this one: one row of `nan` makes every row `nan` in the next layer, as all of them listen to it.
+# `F.scaled_dot_product_attention` of PyTorch 2.13 and this course give 0.
 #
 # </details>
 # <details><summary>C. Weights and output of exactly 0</summary>
@@ -1078,8 +1080,8 @@ for n in (128, 256, 512, 1024):
 #
 # - A letter is an axis; a letter that is missing after the arrow is summed over
 #   ([a letter is an axis](#See-it:-a-letter-is-an-axis)).
-# - Attention is five lines, one contraction each; `...` carries any leading axes
-#   ([the block](#The-block-in-five-lines)).
+# - Attention is five contractions, with a division and a softmax after the fourth; `...` carries any
+#   leading axes ([the block](#The-block-in-five-lines)).
 # - Subtract the maximum before exp; hide with −∞ before softmax; a row with no key left is 0
 #   ([softmax](#Softmax-that-does-not-overflow), [mask](#The-mask:-True-means-attend)).
 # - Parameters do not depend on N, the N² weights do not depend on d

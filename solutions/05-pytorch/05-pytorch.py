@@ -9,14 +9,14 @@
 # %% [markdown]
 # # 05 · Batched, with gradients
 #
-# You have written attention with lists and with arrays. Both can answer; to learn, they would have to
-# be nudged, number by number. Here you write it a third time, on PyTorch's tensors. You get two things
-# for it: a whole batch of sentences in one call, and every slope without a pencil. At the end it is a
+# You have written attention with lists and with arrays. Both can answer; to learn, they need slopes that
+# you nudge for, number by number, or work out on paper. Here you write it a third time, on PyTorch's
+# tensors. You get two things for it: a whole batch of sentences in one call, and every slope without a pencil. At the end it is a
 # module that fits into any network, and it agrees with PyTorch's own attention.
 #
 # | | |
 # |---|---|
-# | **You will be able to** | write attention for tensors with any leading axes, with bool and with float masks; say what autograd computes, and check it in two ways; turn the function into a module with three `nn.Linear`; find out which operators PyTorch's built-in runs; show how attention differs from an MLP |
+# | **You will be able to** | write attention for tensors with any leading axes, with bool and with float masks; say what autograd computes, and check it in two ways; turn the function into a module with three `nn.Linear`; find out which operators PyTorch's built-in runs; show how attention differs from a layer of an MLP |
 # | **Minutes** | about 80 |
 # | **You need** | lessons 01 to 04: softmax, masks, slopes, softmax's Jacobian; NumPy's axes and broadcasting; what a Python class is |
 # | **Runs on** | CPU, in seconds; needs no network |
@@ -111,8 +111,8 @@ begin("05-pytorch")
 #
 # </details>
 #
-# **2.** An MLP that reads across the tokens of a sentence, and attention, each read two sentences.
-# Nothing is trained in between. What multiplies the tokens?
+# **2.** A linear layer that reads across the tokens of a sentence, and attention, each read two sentences.
+# Nothing is trained in between. Which matrix mixes the tokens?
 #
 # <details><summary>A. In both: one matrix, the same for both sentences</summary>
 #
@@ -120,14 +120,14 @@ begin("05-pytorch")
 # mixes the tokens is computed from them and the sentence.
 #
 # </details>
-# <details><summary>B. In the MLP the same matrix, in attention a new one for each sentence</summary>
+# <details><summary>B. In the linear layer the same one, in attention a new one for each sentence</summary>
 #
-# Yes. The MLP's matrix is a parameter. Attention's is an intermediate result.
+# Yes. The layer's matrix is a parameter. Attention's is an intermediate result.
 #
 # </details>
 # <details><summary>C. In both: a new matrix for each sentence</summary>
 #
-# Not this one: an MLP's matrix changes when it is trained, and not when it is used.
+# Not this one: a layer's matrix changes when it is trained, and not when it is used.
 #
 # </details>
 
@@ -153,7 +153,8 @@ begin("05-pytorch")
 # = a_m v_m - a_m \sum_j a_j v_j = a_m \, (v_m - z)$$
 #
 # In words: turn up a book that says more than the present answer, and the answer rises; turn up a book
-# that says less, and it falls; in both cases in proportion to the weight the book has already.
+# that says less, and it falls. It moves the more, the more weight the book has already and the further
+# its page is from the answer.
 #
 # | book | score | weight a | value v | slope of v: a | slope of s: a (v − z) |
 # |---|---|---|---|---|---|
@@ -183,7 +184,7 @@ print("slopes of values", [round(slope, 4) for slope in values.grad.tolist()])
 print("slopes of scores", [round(slope, 4) + 0.0 for slope in scores.grad.tolist()])
 
 # %% [markdown]
-# These are your numbers, and nobody told PyTorch the formula a (v − z).
+# These are your numbers, and you wrote no slope down. Where PyTorch got them, you see in a minute.
 #
 # ## Shape ledger
 #
@@ -258,6 +259,9 @@ print("the same as a loop over the batch:", torch.allclose(q @ k.mT, one_by_one)
 # above, with g in place of v. M numbers go in and M come out, and the Jacobian's M² entries never
 # exist.
 #
+# Where a tensor is used several times, the slopes of all its uses are added up. In self-attention x goes
+# into queries, keys and values, and its slope is the sum of what comes back from the three.
+#
 # Follow the record of your pencil example back:
 
 # %% nbgrader={"grade": false, "grade_id": "see-record", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -289,7 +293,7 @@ print("torch.tensor(x): needs a gradient:", copied.requires_grad, f"and {len(sai
 
 # %% [markdown]
 # For printing, a number without a past is what you want. In the middle of a model it stops the learning of
-# all that came before, and `detach` does so in silence. Under *Break it on purpose* you see it happen.
+# all that reaches the loss by this way alone, and `detach` does so in silence. Under *Break it on purpose* you see it happen.
 #
 # ## See it: how far a gradient reaches
 #
@@ -329,7 +333,8 @@ figures.pytorch.gradient_reach(
 )
 
 # %% [markdown]
-# In sentence 0 the slopes reach one query, that of *want*, all five keys and all five values. Of the
+# In sentence 0 the slopes reach one query, that of *want* (answer A of your first prediction), all five
+# keys and all five values. Of the
 # values only entry 0 is reached, as each entry is averaged by itself, and its five slopes are the
 # weights of *want*. Sentence 1 is all 0: nothing crosses from one sentence of a batch to another.
 #
@@ -395,8 +400,8 @@ with torch.no_grad():
         print(f"built-in, {name:5} mask, want:", out[0, 2].tolist())
 
 # %% [markdown]
-# PyTorch 2.13, which this course is tested with, gives exactly 0 for both kinds of mask. That was
-# decided in 2024; before, it gave NaN (the discussion is among the sources).
+# `F.scaled_dot_product_attention` of PyTorch 2.13, which this course is tested with, gives exactly 0 for
+# both kinds of mask. That was decided in 2024; before, it gave NaN (the discussion is among the sources).
 #
 # Is it enough to put 0 where NaN was? For the answer, yes. For the slopes, no:
 
@@ -539,7 +544,7 @@ for name, attn_mask in masks.items():
     print(f"{name:5} mask: largest difference below 1e-12: {worst < 1e-12}")
 
 # %% [markdown]
-# Two programs that share no line agree to 1e-12. And shapes that cannot work are named:
+# Yours and the built-in agree to 1e-12. And shapes that cannot work are named:
 
 # %% nbgrader={"grade": false, "grade_id": "see-refusal", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for function in (scaled_dot_product_attention, F.scaled_dot_product_attention):
@@ -620,8 +625,8 @@ print("4, bool mask:   ", operators_of(built_in, *headed, attn_mask=mask))
 # in one go, a block of keys at a time, and never holds the whole table of weights. Values of another
 # width send it back to the math path. A bool mask is first turned into a float one (`where`).
 #
-# That is also why the built-in cannot return weights: on the fused path there is no moment at which
-# they all exist. Yours can, and pays for it in memory; *Cost* counts how much. Lesson 11 builds the
+# So the fused program has no weights to return: there is no moment at which they all exist. Yours has
+# them, and pays for it in memory; *Cost* counts how much. Lesson 11 builds the
 # fused idea, lesson 12 picks among the programs of a GPU.
 
 # %% [markdown]
@@ -766,10 +771,10 @@ for name, parameter in model.named_parameters():
 # %% [markdown]
 # ### A few steps downhill
 #
-# In lesson 01 a desk learned one query of two numbers, by nudging. Here is the same loop for 66 numbers.
-# Suppose that *want*, in the first sentence, should attend to *book*. The error is lesson 04's:
-# pages are one-hot, so that the answer is the row of weights, and its squared distance from the page of
-# *book* counts. The scores are divided by √d_k, so softmax's Jacobian is alive. The **optimizer**
+# In lesson 01 a desk learned one query of two numbers, by nudging. Here is the same loop for the 48
+# numbers of W_q and W_k. Suppose that *want*, in the first sentence, should attend to *book*. The error is
+# lesson 04's: pages are one-hot, so that the answer is the row of weights, and its squared distance from
+# the page of *book* counts. The **optimizer**
 # `torch.optim.SGD` holds the parameters, and its `step` moves each by `lr` times its slope, downhill.
 
 # %% nbgrader={"grade": false, "grade_id": "learn-to-attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -800,12 +805,13 @@ print("W_v has slopes:", learner.W_v.weight.grad is not None)
 # %% [markdown]
 # ## The same for every sentence, or new for each
 #
-# Lesson 03 said it: an **MLP** (a linear layer, a ReLU, which sets what is below 0 to 0, another linear
-# layer) mixes by a fixed matrix, attention by one that it makes anew. Now see both. The MLP reads across the
-# tokens, so that its first layer multiplies them by a 5 × 5 matrix. (Tolstikhin et al. 2021 build a whole
-# vision model of such layers.) For each sentence the cell asks autograd for that matrix, as slopes of the
-# hidden units with respect to the tokens, and takes attention's weights from your module. Compare left with
-# right, above and below. All four panels have one colour scale.
+# Lesson 03 said it: a layer of an **MLP** (a linear layer, a ReLU, which sets what is below 0 to 0, another
+# linear layer) mixes by a fixed matrix, attention by one that it makes anew. Now see both. This MLP reads
+# across the tokens, so that its first layer multiplies them by a 5 × 5 matrix. (Tolstikhin et al. 2021 build
+# a whole vision model of such layers.) For each sentence the cell asks autograd for that matrix, as slopes of
+# the layer's results with respect to the tokens, and takes attention's weights from your module. Compare left
+# with right, above and below. All four panels have one colour scale. The cell also prints how far the slopes
+# of the *whole* MLP differ between the two sentences.
 
 # %% nbgrader={"grade": false, "grade_id": "see-fixed-or-rebuilt", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(2)
@@ -814,18 +820,22 @@ mixed = mlp(X.mT).mT  # tokens become the last axis, and go back
 out, A = with_the_lessons_matrices()(X)
 print("tokens", tuple(X.shape), "-> MLP", tuple(mixed.shape), " attention", tuple(out.shape))
 
-first_layer = torch.stack(
-    [torch.autograd.functional.jacobian(mlp[0], sentence[:, 0]) for sentence in X]
+first_layer, whole = (
+    torch.stack([torch.autograd.functional.jacobian(part, sentence[:, 0]) for sentence in X])
+    for part in (mlp[0], mlp)
 )
+print("slopes of the whole MLP differ by up to", round((whole[0] - whole[1]).abs().max().item(), 2))
 figures.pytorch.fixed_or_rebuilt(sentences, first_layer, A.detach())
 
 # %% [markdown]
 # Above, one matrix, twice: it was fixed before either sentence was seen. Below, each sentence got its
-# own. *One* and *book* are in both sentences, and their rows differ, as they stand among other words.
+# own (answer B of your second prediction). *One* and *book* are in both sentences, and their rows differ, as
+# they stand among other words.
 #
-# In the MLP *which word listens to which* is a parameter: 25 numbers a layer, for sentences of five
-# words only. In attention it is a result. What training sets are three matrices that say how to work
-# it out, for every sentence and every length.
+# In the layer *which word listens to which* is a parameter: 25 numbers, for sentences of five words only.
+# The whole MLP's slopes do differ from sentence to sentence: its ReLUs switch hidden units on and off. That
+# chooses among rows and columns of the same two matrices. In attention the whole table is a result. What
+# training sets are three matrices that say how to work it out, for every sentence and every length.
 
 # %% [markdown]
 # ## Break it on purpose
@@ -958,9 +968,9 @@ torch.set_num_threads(threads)
 print("\n".join(rows))
 
 # %% [markdown]
-# A loop pays for each call anew, and for short sentences calls cost more than arithmetic: the ratio
-# grows with the batch. The built-in gains as sentences get long and the N × N table no longer fits
-# close to the processor. Lesson 11 goes into that.
+# For short sentences the loop loses the more, the larger the batch: it pays for each call anew. (Not for
+# long ones. With 256 tokens a sentence and B = 64 the loop took 0.3 times as long as the batched call on
+# our machine.) The built-in's lead grows with the length. Lesson 11 goes into that.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
@@ -1028,7 +1038,7 @@ print("\n".join(rows))
 # <details><summary>A. Nothing that is kept: its weights (N, N) were computed for that sentence, and its parameters are the same</summary>
 #
 # Yes. Parameters change in training alone. Attention's table is made anew for each input, and that is
-# how it differs from an MLP, which has nothing but parameters to mix with.
+# how it differs from a linear layer across the tokens, whose table is a parameter.
 #
 # </details>
 # <details><summary>B. W_q, W_k and W_v have moved a little</summary>
@@ -1047,8 +1057,8 @@ print("\n".join(rows))
 #
 # <details><summary>A. They can be worked out from the output</summary>
 #
-# Not this one: an average does not tell which shares it was made with. Many weights give the same
-# output.
+# Not this one: an average does not tell which shares it was made with. With more keys than d_v + 1,
+# many weights give the same output.
 #
 # </details>
 # <details><summary>B. Its fused programs never hold all of them at once</summary>
@@ -1068,15 +1078,15 @@ print("\n".join(rows))
 #
 # 1. `@` walks leading axes in step, so the lines for one sentence serve a batch, and nothing crosses
 #    from one sentence to another. ([From arrays to tensors](#From-arrays-to-tensors))
-# 2. Autograd records operations and multiplies their slopes from the end to the beginning, without
-#    ever writing a Jacobian. `.detach()` cuts the record in silence.
+# 2. Autograd records operations and multiplies their slopes from the end to the beginning, adds up
+#    where a tensor is used twice, and never writes softmax's Jacobian. `.detach()` cuts the record in silence.
 #    ([How far a gradient reaches](#See-it:-how-far-a-gradient-reaches))
 # 3. A bool mask hides (True = attend), a float mask is added to the scaled scores; a row with no key
 #    left is 0, and needs care in its slopes as well. ([Rows with no key left](#Rows-with-no-key-left))
 # 4. PyTorch's built-in is one name for several programs; the fused ones never hold the weights. Yours
 #    agrees with it in values and in slopes. ([The slopes](#The-slopes:-two-ways-to-be-sure))
-# 5. A module owns three linears and nothing else. The table that mixes tokens is a result of
-#    attention, and a parameter of an MLP.
+# 5. A module owns three linears and nothing else. The table that mixes tokens is a result in
+#    attention, and a parameter in a linear layer across tokens.
 #    ([The same for every sentence, or new for each](#The-same-for-every-sentence,-or-new-for-each))
 #
 # **Words of this lesson**: [batch](../glossary.md#batch), [gradient](../glossary.md#gradient),

@@ -274,7 +274,7 @@ plot(rows, "four ways")
 
 # %% [markdown]
 # Times are your machine's and differ from run to run (on a busy one, slopes stray by half or more); bytes hardly do. Left, every line
-# climbs at about 2 (naive often faster at the end, where its scores outgrow the processor's caches): a faster language moves the line down and leaves its slope. Right, NumPy and naive PyTorch have slope 2. Two lines have slope 1:
+# climbs by a power of about 2 or more (naive often by more at the largest sizes): a faster language moves the line down, and does not make it flatter. Right, NumPy and naive PyTorch have slope 2. Two lines have slope 1:
 # Python's loops, which hold one row of scores at a time, and the fused call, as fast as any. How?
 #
 # ## Softmax in parts
@@ -472,8 +472,8 @@ full, half = (flops_of(tiled_attention, q, k, v, 64, causal) for causal in (Fals
 print(f"flops, causal: {half / full:.1%} of all tiles")
 
 # %% [markdown]
-# At once, a token costs about 8 bytes for each other token: N². In tiles it costs the same at every length: half of your first prediction; time comes under
-# *Cost*. With 32 tiles an edge, (32 · 33/2)/32² = 51.6 % are left to do.
+# At once, a token costs about 8 bytes for each other token: N². In tiles it costs about 130 bytes at every length, so twice the tokens take twice the memory: one half of answer B of your first
+# prediction. Time comes under *Cost*. With 32 tiles an edge, (32 · 33/2)/32² = 51.6 % are left to do.
 #
 # ### Backward: compute again instead of keeping
 #
@@ -619,7 +619,7 @@ for name, mask in (("window", near), ("and one global token", with_global)):
 # and w = 4096 (Jiang et al. 2023, section 2). Global tokens make it two layers, through a bottleneck that somebody has to choose.
 #
 # A mask alone saves nothing: `attend` computes every score and throws most away. **FlexAttention** takes the *rule* as a
-# function, finds out which tiles are empty, and compiles a kernel that skips them. On your CPU it runs uncompiled, with a warning that this cell keeps quiet:
+# function, finds out which tiles are empty, and compiles a **kernel** (a program that the processor or GPU runs in one go) that skips them. On your CPU it runs uncompiled, with a warning that this cell keeps quiet:
 
 # %% nbgrader={"grade": false, "grade_id": "use-flex", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -728,7 +728,8 @@ print(
 )
 
 # %% [markdown]
-# A softmax finds the book; linear attention reads hardly more of it than of any other. All it keeps of a text is S and z, 16 · 9 numbers: cheap, and blurred.
+# Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention 0.03, hardly more than that share. All it keeps of a
+# text is S and z, 16 · 9 numbers: cheap, and blurred.
 #
 # **Performer** (Choromanski et al. 2021, section 2.3) takes random features whose products equal e^(q·k) *on average*: φ(x) has entries e^(ω·x − |x|²/2)/√r, with r
 # random normal vectors ω. The trade-off is between r and noise:
@@ -744,7 +745,8 @@ for r in (16, 1024, 65536):
     )
 
 # %% [markdown]
-# (q and k are divided by 2, the fourth root of d_k: that scales their product by 1/√d_k.) In the limit it is softmax attention; at r = 16 it is noise.
+# (q and k are divided by 2, the fourth root of d_k: that scales their product by 1/√d_k.) In the limit it is softmax attention. For
+# these queries the error is larger than the output itself at r = 16, more than half of it at 1,024, and still about a third at 65,536.
 #
 # ## Keep what does not change: a cache
 #
@@ -861,7 +863,7 @@ except (ValueError, RuntimeError) as error:
     print(f"another batch: {type(error).__name__}")
 
 # %% [markdown]
-# That is your second prediction: 1000 scores, not a million. The price is memory. A token costs
+# That is answer A of your second prediction: 1000 scores, not a million. The price is memory. A token costs
 #
 # $$2 \times \text{layers} \times \text{key heads} \times \text{width of a head} \times \text{bytes of a number}$$
 #
@@ -900,7 +902,7 @@ def forgetful(m1, s1, o1, m2, s2, o2):
 check(forgetful, name="merge_softmax")
 
 # %% [markdown]
-# Now look at the symptom where it would bite, with the three books of *By hand*, in both orders:
+# Now look at the symptom where it would bite, with the three books of *By hand*, and with a third book that scores no more than the second:
 
 # %% nbgrader={"grade": false, "grade_id": "break-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
 two = [torch.tensor(number) for number in (1.0, 1.368)] + [torch.tensor([23.68])]
@@ -945,7 +947,7 @@ rows = measure(
 plot(rows, "ways around the wall")
 
 # %% [markdown]
-# Left, three lines of slope about 2 and one of about 1: tiles save no flops, and in Python they cost time. Right, slope 2 for naive alone. (A
+# Left, on a quiet machine, three lines of slope about 2 or more and one of about 1: tiles save no flops (the other half of answer B), and in Python they cost time. Right, slope 2 for naive alone. (A
 # `linear_attention` that forms all products has slope 2 in both.) Lesson 12 runs fused kernels on a GPU.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -1016,7 +1018,7 @@ plot(rows, "ways around the wall")
 # - Sizes of Llama: H. Touvron et al. (2023a), *LLaMA*, table 2. [arXiv:2302.13971](https://arxiv.org/abs/2302.13971); (2023b), *Llama 2*, section 2.2.
 #   [arXiv:2307.09288](https://arxiv.org/abs/2307.09288)
 #
-# **To carry over.** Your tiles equal the fused call, and need as little memory. Yet it is several times faster. What does a kernel do that a loop in Python cannot?
+# **To carry over.** Your tiles equal the fused call, and their memory grows as its memory does. Yet it is many times faster. What does a kernel do that a loop in Python cannot?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab import summary

@@ -65,15 +65,15 @@ def _rows(slopes: np.ndarray, tokens: Sequence[str]) -> str:
 def fixed_or_rebuilt(
     sentences: Sequence[Sequence[str]], fixed: Numbers, rebuilt: Numbers
 ) -> Picture:
-    """An MLP's matrix over tokens for two sentences, above attention's weights for the same two.
+    """A layer's matrix over tokens for two sentences, above attention's weights for the same two.
 
     Args:
         sentences: B lists of N tokens.
-        fixed: (B, N, N), what multiplies the tokens of each sentence in the MLP's first layer.
+        fixed: (B, N, N), what multiplies the tokens of each sentence in the layer.
         rebuilt: (B, N, N), attention's weights for each sentence.
     """
     kinds = {
-        "MLP": np.asarray(fixed, dtype=float),
+        "layer": np.asarray(fixed, dtype=float),
         "attention": np.asarray(rebuilt, dtype=float),
     }
     limit = max(float(abs(matrices).max()) for matrices in kinds.values())
@@ -81,7 +81,7 @@ def fixed_or_rebuilt(
     words = []
     for row, (kind, matrices) in zip(axes, kinds.items(), strict=True):
         for place, matrix, tokens in zip(row, matrices, sentences, strict=True):
-            # The MLP's rows belong to places in a sentence, attention's to its tokens.
+            # The layer's rows belong to places in a sentence, attention's to its tokens.
             rows = tokens if kind == "attention" else [f"unit {n}" for n in range(len(tokens))]
             title = f"{kind}: {' '.join(tokens)}"
             image = draw_heatmap(place, matrix, rows, tokens, title, (-limit, limit), SIGNED)

@@ -1,0 +1,242 @@
+"""What lesson 03 says, and what would refute it."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import product
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from tests.claims import Lesson, taught
+
+lesson = Lesson("03-numpy")
+here = taught("03-numpy")
+
+N, M, D, D_K, D_V = 5, 7, 6, 4, 3
+
+
+class Desk:
+    """Projections for the lesson's functions; biases 0, 1, 2 are of queries, keys, values."""
+
+    def __init__(self, seed: int, d: int = D) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.W = [self.rng.normal(size=(d, width)) for width in (D_K, D_K, D_V)]
+        self.b = [self.rng.normal(size=width) for width in (D_K, D_K, D_V)]
+
+    def attend(
+        self,
+        X: np.ndarray,
+        mask: np.ndarray | None = None,
+        biased: tuple[int, ...] = (),
+        asking: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Attention over X; `asking` takes its place in queries and keys."""
+        inputs = [X if asking is None else asking] * 2 + [X]
+        q, k, v = (
+            here.project(x, W, b if i in biased else None)
+            for i, (x, W, b) in enumerate(zip(inputs, self.W, self.b, strict=True))
+        )
+        out, weights = here.scaled_dot_product_attention(q, k, v, mask)
+        return out, weights
+
+    def tokens(self, n: int = N) -> np.ndarray:
+        return self.rng.normal(size=(n, len(self.W[0])))
+
+
+def multiplications(string: str, *shapes: tuple[int, ...]) -> int:
+    """NumPy's own count for one einsum, which has as many additions."""
+    _, told = np.einsum_path(string, *map(np.ones, shapes))
+    return round(float(re.findall(r"Naive FLOP count: +(\S+)", told)[0]) / 2)
+
+
+@lesson.says("A letter is an axis; a letter that is missing after the arrow is summed over.")
+def a_missing_letter_is_a_loop_that_adds_up(seed: int) -> None:
+    """Against loops over all letters, for every choice of letters that stay."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, 3, 4)), rng.normal(size=(3, 5))
+    sizes = {"b": 2, "i": 3, "j": 4, "k": 5}
+    for stay in ("bijk", "bjk", "kb", "i", ""):
+        wanted = np.zeros([sizes[letter] for letter in stay])
+        for places in product(*map(range, sizes.values())):
+            at = dict(zip(sizes, places, strict=True))
+            entry = a[at["b"], at["i"], at["j"]] * b[at["i"], at["k"]]
+            wanted[tuple(at[letter] for letter in stay)] += entry
+        assert np.allclose(np.einsum(f"bij,ik->{stay}", a, b), wanted, rtol=0, atol=1e-12)
+
+
+@lesson.says(
+    "Attention is five contractions, with a division and a softmax after the fourth; `...` carries any leading axes.",
+    "Five arrows, and each needs one contraction. The fourth also divides and takes softmax.",
+)
+def five_einsums_a_division_and_a_softmax_are_pytorchs_attention(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for leading in ((), (2,), (2, 3)):
+        X = rng.normal(size=(*leading, N, D))
+        W = [rng.normal(size=(D, width)) for width in (D_K, D_K, D_V)]
+        q, k, v = (np.einsum("...nd,dk->...nk", X, each) for each in W)
+        raw = np.einsum("...nk,...mk->...nm", q, k)
+        z = np.einsum("...nm,...mv->...nv", here.softmax(raw / D_K**0.5), v)
+        tensors = [torch.from_numpy(each) for each in (q, k, v)]
+        wanted = F.scaled_dot_product_attention(tensors[0], tensors[1], tensors[2]).numpy()
+        assert np.allclose(z, wanted, rtol=0, atol=1e-12)
+        assert not np.allclose(np.einsum("...nm,...mv->...nv", raw, v), wanted, rtol=0, atol=1e-2)
+
+
+@lesson.says(
+    "Subtract the maximum before exp; hide with −∞ before softmax; a row with no key left is 0."
+)
+def each_of_the_three_is_missed_where_it_is_left_out(seed: int) -> None:
+    desk = Desk(seed)
+    scores = desk.rng.normal(0, 4000, size=(N, M))
+    with np.errstate(all="ignore"):
+        bare = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    assert np.isnan(bare).any()
+    assert np.allclose(here.softmax(scores).sum(axis=-1), 1)
+
+    X = desk.tokens()
+    mask = np.ones((N, N), dtype=bool)  # True = attend
+    mask[:, 1] = mask[3] = False
+    out, weights = desk.attend(X, mask)
+    kept = [n for n in range(N) if n != 3]
+    assert np.allclose(weights[kept].sum(axis=-1), 1)
+    assert (weights[3] == 0).all()
+    assert (out[3] == 0).all()
+    q, k, v = (here.project(X, W) for W in desk.W)
+    _, late = here.mask_too_late(q, k, v, mask)
+    assert (late[kept].sum(axis=-1) < 0.9999).any()
+
+
+@lesson.says(
+    "Parameters do not depend on N, the N² weights do not depend on d; shuffling goes straight through.",
+    "Nothing in the block looks at a row's position: *maps* asks the same question of the same five books, and only the order of the shelf has changed.",
+)
+def one_desk_serves_every_length_and_order(seed: int) -> None:
+    """What would notice: a desk that adds the row's number to each token."""
+    desk = Desk(seed)
+    for n in (2, 9, 33):
+        X = desk.tokens(n)
+        out, weights = desk.attend(X)
+        wide = Desk(seed, d=40)
+        assert weights.shape == wide.attend(wide.tokens(n))[1].shape == (n, n)
+        order = desk.rng.permutation(n)
+        assert np.allclose(desk.attend(X[order])[0], out[order], rtol=0, atol=1e-12)
+    placed = np.arange(n)[:, None]
+    told = desk.attend(X + placed)[0]
+    assert abs(desk.attend(X[order] + placed)[0] - told[order]).max() > 1e-3
+
+
+@lesson.says(
+    "Attention is one big matrix of blocks a_nm W_vᵀ, rebuilt for every input; so it is not linear in X.",
+    "That is also where the whole map loses its linearity: the matrix depends on X.",
+)
+def what_is_not_linear_is_linear_once_its_weights_are_held(seed: int) -> None:
+    desk = Desk(seed)
+    X, other = desk.tokens(), desk.tokens()
+    out, weights = desk.attend(X)
+    big = here.routing_matrix(weights, desk.W[2])
+    assert np.allclose(big @ X.ravel(), out.ravel(), rtol=0, atol=1e-12)
+    assert abs(here.routing_matrix(desk.attend(other)[1], desk.W[2]) - big).max() > 0.01
+
+    free = desk.attend(X + other)[0] - desk.attend(X)[0] - desk.attend(other)[0]
+    held = [desk.attend(x, asking=X)[0] for x in (X + other, X, other)]
+    assert abs(free).max() > 0.01
+    assert np.allclose(held[0], held[1] + held[2], rtol=0, atol=1e-12)
+
+
+@lesson.says(
+    "The scores are symmetric, and none of a token with itself is negative",
+    "(Another token's score can still be larger.)",
+    "Two matrices let a token ask for something other than what it offers.",
+)
+def one_matrix_for_two_roles_makes_scores_symmetric(seed: int) -> None:
+    desk = Desk(seed)
+    X = desk.tokens(40)
+    q, k = (here.project(X, W) for W in desk.W[:2])
+    shared, apart = q @ q.T, q @ k.T
+    own = np.diag(shared)
+    assert np.allclose(shared, shared.T)
+    assert (own >= 0).all()
+    assert (shared.max(axis=-1) > own).any()
+    assert (np.diag(apart) < 0).any()
+    assert not np.allclose(apart, apart.T)
+
+
+@lesson.says(
+    "But b_k, the keys' bias, does nothing at all.",
+    "b_q changes how every key is scored, and without a mask b_v is added to every output, as weights that add up to 1 carry it through.",
+)
+def only_the_bias_of_keys_does_nothing(seed: int) -> None:
+    desk = Desk(seed)
+    X = desk.tokens()
+    out, weights = desk.attend(X)
+    for biased in ((), (0,), (2,), (0, 2)):  # with other biases, and without
+        plain, keyed = desk.attend(X, biased=biased), desk.attend(X, biased=(*biased, 1))
+        assert np.allclose(plain[0], keyed[0], rtol=0, atol=1e-12)
+    assert np.allclose(desk.attend(X, biased=(2,))[0], out + desk.b[2], rtol=0, atol=1e-12)
+    assert abs(desk.attend(X, biased=(0,))[1] - weights).max() > 1e-3
+    emptied = np.ones((N, N), dtype=bool)
+    emptied[0] = False
+    assert (desk.attend(X, emptied, biased=(2,))[0][0] == 0).all()  # hence "without a mask"
+
+
+@lesson.says(
+    "In the rows of *clerk*, *finds*, *old* and *maps* the weight that went to *old* is shared out among the other keys, in proportion to what they had, so each of these rows still adds up to 1."
+)
+def what_a_mask_takes_is_shared_out_in_proportion(seed: int) -> None:
+    desk = Desk(seed)
+    X = desk.tokens()
+    mask = np.arange(N) != 2  # True = attend
+    free, hidden = desk.attend(X)[1], desk.attend(X, mask)[1]
+    assert np.allclose(hidden, free * mask / (1 - free[:, 2:3]), rtol=0, atol=1e-12)
+
+
+@lesson.says(
+    "Computing the values is linear in N: each token is projected alone. Pairs are what costs N².",
+    "A contraction multiplies once for every combination of its letters:",
+)
+def numpy_counts_twice_the_work_for_values_and_four_times_for_pairs() -> None:
+    for n in (5, 50):
+        assert multiplications("md,dv->mv", (n, D), (D, D_V)) == n * D * D_V
+        assert multiplications("nk,mk->nm", (n, D_K), (n, D_K)) == n * n * D_K
+        assert multiplications("nm,mv->nv", (n, n), (n, D_V)) == n * n * D_V
+
+
+@lesson.says(
+    "a row that is all 0 must be spared the division, and a blocked key that leads by 746 or more has pressed the others to 0 before you divide. −∞ before softmax has neither."
+)
+def late_masks_renormalised_fail_in_two_places_alone() -> None:
+    def late(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        shares = here.softmax(scores) * mask
+        with np.errstate(all="ignore"):
+            return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
+
+    hide_first = np.array([False, True, True])
+    for lead, fine in ((740.0, True), (746.0, False)):
+        scores = np.array([lead, 0.0, 0.0])
+        assert np.isfinite(late(scores, hide_first)).all() == fine
+        early = here.softmax(np.where(hide_first, scores, -math.inf))
+        assert early.tolist() == [0.0, 0.5, 0.5]
+    assert np.isnan(late(np.zeros(3), np.zeros(3, dtype=bool))).all()
+
+
+@lesson.says(
+    "Not this one: one row of `nan` makes every row `nan` in the next layer, as all of them listen to it.",
+    "`F.scaled_dot_product_attention` of PyTorch 2.13 and this course give 0.",
+)
+def nan_spreads_and_pytorchs_function_gives_none(seed: int) -> None:
+    desk = Desk(seed)
+    X = desk.tokens()
+    X[2] = math.nan
+    assert np.isnan(desk.attend(X)[0]).all()
+    torch.manual_seed(seed)
+    for dtype, leading in product((torch.float64, torch.float32), ((), (2, 3))):
+        q, k, v = torch.randn(3, *leading, N, D_K, dtype=dtype)
+        mask = torch.arange(N)[:, None] != 2  # True = attend
+        by_value = torch.zeros(N, 1, dtype=dtype).masked_fill(~mask, -math.inf)
+        for given in (mask, by_value):
+            out = F.scaled_dot_product_attention(q, k, v, given.expand(N, N))
+            assert (out[..., 2, :] == 0).all()
+            assert out.isfinite().all()

@@ -1,0 +1,286 @@
+"""What lesson 05 says, and what would refute it."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.profiler import ProfilerActivity, profile
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+from attnlab.lessons.pytorch.watch import kept, operators_of
+from tests.claims import Lesson, taught
+
+lesson = Lesson("05-pytorch")
+here = taught("05-pytorch")
+attention = here.scaled_dot_product_attention
+
+N, D, D_K, D_V = 5, 6, 4, 3
+
+
+def qkv(seed: int, *leading: int) -> list[Tensor]:
+    torch.manual_seed(seed)
+    return [
+        torch.randn(*leading, N, width, dtype=torch.float64, requires_grad=True)
+        for width in (D_K, D_K, D_V)
+    ]
+
+
+class Largest(TorchDispatchMode):
+    """Keeps the size of the largest tensor that any operator gives back."""
+
+    numbers = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        given = func(*args, **(kwargs or {}))
+        if isinstance(given, Tensor):
+            self.numbers = max(self.numbers, given.numel())
+        return given
+
+
+@lesson.says(
+    "`@` walks leading axes in step, so the lines for one sentence serve a batch, and nothing crosses from one sentence to another."
+)
+def a_sentence_in_a_batch_is_as_if_alone(seed: int) -> None:
+    batch = qkv(seed, 3)
+    out, _ = attention(*batch)
+    for b in range(3):
+        alone, _ = attention(*(part[b] for part in batch))
+        assert torch.allclose(out[b], alone, rtol=0, atol=1e-12)
+    for slopes in torch.autograd.grad(out[1].sum(), batch):
+        assert (slopes[[0, 2]] == 0).all()
+        assert slopes[1].abs().sum() > 0
+
+
+@lesson.says(
+    "Autograd records operations and multiplies their slopes from the end to the beginning, adds up where a tensor is used twice, and never writes softmax's Jacobian.",
+    "M numbers go in and M come out, and the Jacobian's M² entries never exist.",
+    "In self-attention x goes into queries, keys and values, and its slope is the sum of what comes back from the three.",
+)
+def slopes_of_uses_add_up_and_no_jacobian_is_written(seed: int) -> None:
+    torch.manual_seed(seed)
+    model = here.SelfAttention(D, D_K, D_V).double()
+    uses = [torch.randn(2, N, D, dtype=torch.float64).requires_grad_()]
+    uses += [uses[0].detach().clone().requires_grad_() for _ in range(2)]
+
+    def answer(for_q: Tensor, for_k: Tensor, for_v: Tensor) -> Tensor:
+        out, _ = attention(model.W_q(for_q), model.W_k(for_k), model.W_v(for_v))
+        return (out**2).sum()
+
+    [together] = torch.autograd.grad(answer(uses[0], uses[0], uses[0]), uses[:1])
+    apart = torch.autograd.grad(answer(*uses), uses)
+    assert torch.allclose(together, sum(apart), rtol=0, atol=1e-12)  # type: ignore[arg-type]
+    assert all(not torch.allclose(together, part, atol=1e-3) for part in apart)
+
+    scores = torch.randn(2000, requires_grad=True)
+    with Largest() as largest:
+        scores.softmax(dim=-1).square().sum().backward()
+    assert largest.numbers <= 2000
+
+
+@lesson.says(
+    "`.detach()` cuts the record in silence.",
+    "No error, and the loss will go down, since W_v learns. W_q and W_k never move: such a model can learn *what* to say and never *whom* to listen to.",
+)
+def with_weights_detached_only_values_learn(seed: int) -> None:
+    torch.manual_seed(seed)
+    model = here.SelfAttention(D, D_K, D_V).double()
+    x, wanted = torch.randn(2, 4, N, D).double(), torch.randn(4, N, D_V).double()
+    before = copy.deepcopy(model.state_dict())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.3)
+    losses = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(50):
+            _, weights = model(x[0])
+            loss = ((weights.detach() @ model.W_v(x[0]) - wanted) ** 2).mean()
+            losses.append(loss.item())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    moved = {name: not torch.equal(before[name], now) for name, now in model.state_dict().items()}
+    assert moved == {"W_q.weight": False, "W_k.weight": False, "W_v.weight": True}
+    assert losses[-1] < losses[0]
+
+
+@lesson.says(
+    "A bool mask hides (True = attend), a float mask is added to the scaled scores; a row with no key left is 0, and needs care in its slopes as well.",
+    "`F.scaled_dot_product_attention` of PyTorch 2.13, which this course is tested with, gives exactly 0 for both kinds of mask.",
+    "Through q and k, one such row turns all of W_q and W_k into NaN at the next training step.",
+    "(With a bool mask and `masked_fill` before softmax, that fill has slope 0 and stops the NaN by itself.)",
+)
+def zeros_put_after_softmax_leave_nan_in_the_slopes(seed: int) -> None:
+    torch.manual_seed(seed)
+    mask = torch.ones(N, N, dtype=torch.bool)  # True = attend
+    mask[2], mask[0, 1] = False, False
+    as_float = torch.zeros(N, N, dtype=torch.float64).masked_fill(~mask, -torch.inf)
+    x = torch.randn(N, D, dtype=torch.float64)
+
+    def careless(q: Tensor, k: Tensor, v: Tensor, hide: Tensor) -> Tensor:
+        scores = q @ k.mT / D_K**0.5
+        scores = scores.masked_fill(~mask, -torch.inf) if hide is mask else scores + hide
+        return scores.softmax(dim=-1).masked_fill(~mask, 0.0) @ v
+
+    for kind in (mask, as_float):
+        model = here.SelfAttention(D, D_K, D_V).double()
+        q, k, v = model.W_q(x), model.W_k(x), model.W_v(x)
+        out, weights = attention(q, k, v, kind)
+        assert (out[2] == 0).all()
+        assert (weights[~mask] == 0).all()
+        built_in = F.scaled_dot_product_attention(q, k, v, attn_mask=kind)
+        assert (built_in[2] == 0).all()
+        assert torch.allclose(careless(q, k, v, kind), out, rtol=0, atol=1e-12)
+
+        out.sum().backward()
+        assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+        model.zero_grad()
+        careless(model.W_q(x), model.W_k(x), model.W_v(x), kind).sum().backward()
+        spoiled = [linear.weight.grad.isnan().all().item() for linear in (model.W_q, model.W_k)]
+        assert spoiled == [kind is as_float] * 2
+
+
+@lesson.says(
+    "PyTorch's built-in is one name for several programs; the fused ones never hold the weights.",
+    "So the fused program has no weights to return: there is no moment at which they all exist.",
+    "Values of another width send it back to the math path.",
+)
+def the_fused_program_never_allocates_a_table_of_weights() -> None:
+    n = 1024
+    q, k, v = torch.randn(3, 1, 1, n, 16)
+    wide = torch.randn(1, 1, n, 3)
+    fused, math = (operators_of(F.scaled_dot_product_attention, q, k, each) for each in (v, wide))
+    assert "flash" in fused
+    assert "softmax" in math
+
+    def largest_allocation(function: Callable[..., Any], *args: Tensor) -> int:
+        with (
+            torch.no_grad(),
+            profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen,
+        ):
+            function(*args)
+        return max(event.self_cpu_memory_usage for event in seen.events())
+
+    table = n * n * q.element_size()
+    assert largest_allocation(F.scaled_dot_product_attention, q, k, v) < table / 4
+    assert largest_allocation(F.scaled_dot_product_attention, q, k, wide) >= table
+    assert largest_allocation(attention, q, k, v) >= table
+
+
+@lesson.says("Yours agrees with it in values and in slopes.")
+def values_and_slopes_are_the_built_ins(seed: int) -> None:
+    for leading in ((), (2,), (2, 3)):
+        q, k, v = qkv(seed, *leading)
+        for mask in (None, torch.rand(N, N) < 0.7, torch.randn(N, N, dtype=torch.float64)):
+            ours, theirs = (
+                attention(q, k, v, mask)[0],
+                F.scaled_dot_product_attention(q, k, v, mask),
+            )
+            pull = torch.randn_like(ours)
+            pairs = zip(
+                (ours, *torch.autograd.grad(ours, (q, k, v), pull)),
+                (theirs, *torch.autograd.grad(theirs, (q, k, v), pull)),
+                strict=True,
+            )
+            assert all(torch.allclose(a, b, rtol=0, atol=1e-12) for a, b in pairs)
+
+
+@lesson.says(
+    "A module owns three linears and nothing else. The table that mixes tokens is a result in attention, and a parameter in a linear layer across tokens.",
+    "The whole MLP's slopes do differ from sentence to sentence: its ReLUs switch hidden units on and off. That chooses among rows and columns of the same two matrices.",
+)
+def a_layers_table_is_a_parameter_and_relu_chooses_in_an_mlp(seed: int) -> None:
+    """The ReLU is taken out, and put back by hand."""
+    torch.manual_seed(seed)
+    jacobian = torch.autograd.functional.jacobian
+    model = here.SelfAttention(D, D_K, D_V)
+    assert sorted(dict(model.named_parameters())) == ["W_k.weight", "W_q.weight", "W_v.weight"]
+
+    first, last = (nn.Linear(N, N, bias=False).double() for _ in range(2))
+    sentences = torch.randn(20, N, dtype=torch.float64)
+    mlp, straight = nn.Sequential(first, nn.ReLU(), last), nn.Sequential(first, last)
+    for kind, differs in ((first, False), (straight, False), (mlp, True)):
+        slopes = torch.stack([jacobian(kind, sentence) for sentence in sentences])
+        assert bool((slopes - slopes[0]).abs().max() > 1e-3) == differs
+    chosen = [last.weight @ torch.diag((first(s) > 0).double()) @ first.weight for s in sentences]
+    assert torch.allclose(slopes, torch.stack(chosen), rtol=0, atol=1e-12)
+    tables = model(torch.randn(2, N, D))[1]
+    assert (tables[0] - tables[1]).abs().max() > 1e-3
+
+
+@lesson.says(
+    "Your function keeps the (N, N) weights of each sentence, so the last term takes over: twice the tokens, nearly four times the numbers.",
+    "(If yours fills rows after softmax without a mask, too, it keeps that copy of the weights as well, and the count nearly doubles.)",
+    "The fused program keeps q, k, v, the output and one number a row, from which it works out the weights again on the way back: twice the tokens, twice the numbers.",
+)
+def what_is_kept_for_the_way_back() -> None:
+    def filled(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        empty = (scores == -torch.inf).all(dim=-1, keepdim=True)
+        return scores.masked_fill(empty, 0).softmax(dim=-1).masked_fill(empty, 0) @ v
+
+    counts = {}
+    for n in (256, 512):
+        parts = [torch.randn(2, 1, n, 16, requires_grad=True) for _ in range(3)]
+        counts[n] = [kept(f, *parts) for f in (attention, filled, F.scaled_dot_product_attention)]
+        assert counts[n][2] == 2 * n * (3 * 16 + 16 + 1)
+    growth = [late / early for early, late in zip(counts[256], counts[512], strict=True)]
+    assert 3.5 < growth[0] < 4
+    assert growth[2] == 2
+    assert 1.7 < counts[512][1] / counts[512][0] < 2
+
+
+@lesson.says(
+    "`gradcheck` calls your function twice for each number it nudges: fine for a test, hopeless for training. Autograd gets all the slopes in one walk back, whose cost is a small multiple of one call.",
+    "Nudges that small drown in float32's rounding, so its inputs have to be float64.",
+)
+def nudging_calls_twice_a_number_and_walking_back_costs_two_calls(seed: int) -> None:
+    parts = qkv(seed, 2)
+    calls = 0
+
+    def counted(*args: Tensor) -> Any:
+        nonlocal calls
+        calls += 1
+        return attention(*args)
+
+    numbers = sum(part.numel() for part in parts)
+    assert torch.autograd.gradcheck(counted, parts)
+    assert 2 * numbers <= calls < 2.1 * numbers
+    short = [part.detach().float().requires_grad_() for part in parts]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not torch.autograd.gradcheck(attention, short, raise_exception=False)
+
+    with FlopCounterMode(display=False) as there:
+        out, _ = attention(*parts)
+    with FlopCounterMode(display=False) as back:
+        out.sum().backward()
+    assert back.get_total_flops() == 2 * there.get_total_flops()
+
+
+@lesson.says(
+    "So every test with such a mask passes.",
+    "With numbers in between, the mask loses strength with the width: at d_k = 64 a book that should get three times the share of another gets 1.15 times it.",
+)
+def a_scaled_mask_shows_by_numbers_in_between_alone(seed: int) -> None:
+    torch.manual_seed(seed)
+    q, k, v = torch.randn(3, N, 64, dtype=torch.float64)
+    hide = torch.zeros(N, N, dtype=torch.float64).masked_fill(torch.rand(N, N) < 0.4, -torch.inf)
+    louder = torch.zeros(N, N, dtype=torch.float64)
+    louder[:, 0] = 3.0
+    louder = louder.clamp(min=1).log()
+    right, wrong = attention, here.mask_is_scaled_too
+    assert torch.allclose(right(q, k, v, hide)[1], wrong(q, k, v, hide)[1], rtol=0, atol=1e-12)
+    plain, asked, got = (
+        f(q, k, v, m)[1] for f, m in ((right, None), (right, louder), (wrong, louder))
+    )
+    for weights, times in ((asked, 3.0), (got, 1.15)):
+        raised = (weights[:, 0] / weights[:, 1]) / (plain[:, 0] / plain[:, 1])
+        assert torch.allclose(raised, torch.full_like(raised, times), atol=0.005)
