@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 
 import pytest
 
@@ -23,9 +24,28 @@ def test_published_times_and_speeds_agree(row: dict[str, float]) -> None:
 
 
 @pytest.mark.lessons("12-gpu-sdpa")
-def test_everything_published_says_where() -> None:
+def test_everything_published_says_where_and_speeds_say_when() -> None:
     assert PUBLISHED["speeds"]["source"]
+    assert date.fromisoformat(PUBLISHED["speeds"]["date"])
     assert all(row["source"] for row in (*PUBLISHED["shares"], *PUBLISHED["peaks"]))
+
+
+@pytest.mark.lessons("12-gpu-sdpa")
+def test_own_speeds_are_shown_beside_published_ones_of_the_same_width(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = [
+        {"device": "cuda", "causal": False, "heads": 1, "d": d, "rows": [row]}
+        for d, row in (
+            (64, {"name": "narrow", "n": 1024, "seconds": 1e-3}),
+            (128, {"name": "wide", "n": 1024, "seconds": 1e-3}),
+        )
+    ]
+    document = {"device": "a GPU", "date": "2026-01-01", "runs": runs}
+    monkeypatch.setattr(figures.gpu_sdpa, "recorded", lambda: [document])
+    shown = figures.gpu_sdpa.speeds().alt
+    assert "wide" in shown
+    assert "narrow" not in shown
 
 
 @pytest.mark.lessons("12-gpu-sdpa")

@@ -15,9 +15,9 @@
 # **You will be able to**
 #
 # - say what attention is for, and what each word gets out of it;
-# - write an exact-match lookup as a sum, and show why nothing can be learned through it;
+# - write an exact-match lookup as a sum, and show why small changes of a query teach nothing there;
 # - turn scores into shares with softmax, without an overflow at ±10,000;
-# - write a soft lookup, and steer it with a temperature from exact match to plain mean.
+# - write a soft lookup, and steer it with a temperature from the best match to the plain mean.
 #
 # | | |
 # |---|---|
@@ -44,23 +44,26 @@ begin("01-soft-lookup")
 #
 # Which kind of bank is this? You know by the end: *muddy*, eight words on, says that it lies by a
 # river. What a word means depends on other words, and they may be far away. A program that works on
-# text has to bring the two together. The picture shows three ways to do it.
+# text has to bring the two together. The picture shows three ways to try, the first of them in both
+# directions. Strong arrows bring something to *bank*, faint ones lead away from it. Which of the strong
+# ones come from *muddy*?
 
 # %% nbgrader={"grade": false, "grade_id": "see-ways-to-meet", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.soft_lookup.ways_to_meet("the bank we passed on our long walk was muddy".split(), 1, 9)
 
 # %% [markdown]
-# - A **recurrent network** reads from left to right and hands a summary of what it has read from word
-#   to word. *Bank* is eight hand-overs away from *muddy*, and at each of them something is forgotten.
-#   (The line fades as if a hand-over kept four fifths.)
-# - A **convolution** computes each word anew from its neighbours. What lies further off comes into
-#   sight layer by layer.
+# - A **recurrent network** reads word by word and hands on a summary of what it has read. From left
+#   to right, the summary at *bank* holds nothing of *muddy*, which has not been read yet. A second
+#   network reads from right to left. There *muddy* gets to *bank*, if it survives eight hand-overs,
+#   each of which writes the summary anew.
+# - A **convolution** computes each word anew from itself and its neighbours, here one on either side.
+#   Such a round is called a **layer**. *Bank* has nothing of *muddy* until the eighth.
 # - **Attention** lets every word look once at all words, and decides by what it finds how much to
-#   take from each. Near or far makes no difference: the shortest path between any two words is one
-#   look (Vaswani et al. 2017, section 4).
+#   take from each. Near or far makes no difference to it: the shortest path between any two words is
+#   one look (Vaswani et al. 2017, section 4).
 #
-# What comes out has as many words as went in: **each word, rewritten in its context**. Out comes a
-# *bank* with a good deal of *muddy* in it.
+# What comes out has as many words as went in: **each word, rewritten in its context**. If *muddy* gets
+# a large share, out comes a *bank* with a good deal of *muddy* in it.
 #
 # One look is a question to a dictionary. You know the kind: a record of fields, and one exact key for
 # each.
@@ -75,9 +78,10 @@ print(record["date of birth"])
 
 # %% [markdown]
 # Attention asks like that, with two differences. Its keys are not words but lists of numbers, and it
-# takes from all of them at once, most from those that fit best. That is a **soft lookup**, and there
-# are two reasons for the softness. You will run both: a question that no key was made for still gets
-# an answer, a blend; and there is a slope to learn by.
+# takes from all of the fields at once, most from those whose keys fit best. That is a **soft lookup**,
+# and there are two reasons for the softness. You will run both: a question that no key was made for
+# still gets an answer, a blend; and a question that changes a little changes its answer a little, so
+# that a model can feel its way to a better one.
 
 # %% [markdown]
 # ## Recall
@@ -157,9 +161,9 @@ print(record["date of birth"])
 # | deserts | (−2, −1) | (2, 0, 30) |
 #
 # The question is about water that is salt, with some fresh water in it: its query is (1, 2). All
-# these numbers are invented, and small, so that you can redo each step on paper. In a trained model
-# they are learned. (In the code, `list[float]` after a colon is a type hint. It tells you what to
-# expect, and Python takes no notice of it.)
+# these numbers are invented, and small, so that you can redo each step on paper. A trained model
+# computes them, with numbers that it has learned. (In the code, `list[float]` after a colon is a type
+# hint. It tells you what to expect, and Python does not check it.)
 
 # %% nbgrader={"grade": false, "grade_id": "the-shelf", "locked": true, "schema_version": 3, "solution": false, "task": false}
 BOOKS = ["rivers", "marshes", "seas", "deserts"]
@@ -181,8 +185,8 @@ for book, key, page in zip(BOOKS, KEYS, PAGES, strict=True):
 #
 # <details><summary>A. 10</summary>
 #
-# Not this one: that is the page of *marshes* alone. Choosing one book and closing the others is what
-# a hard lookup does.
+# Not this one: that is the page of *marshes* alone. This desk opens several books, and one of them
+# says 35.
 #
 # </details>
 # <details><summary>B. 12</summary>
@@ -191,13 +195,13 @@ for book, key, page in zip(BOOKS, KEYS, PAGES, strict=True):
 # asked.
 #
 # </details>
-# <details><summary>C. About 16</summary>
+# <details><summary>C. About 16.5</summary>
 #
 # Yes. *Marshes*, (2, 1), fits best and gets the largest share. *Seas*, (−1, 2), fits nearly as well
 # and pulls the answer up towards its 35. The other two books hardly count.
 #
 # </details>
-# <details><summary>D. About 22</summary>
+# <details><summary>D. 22.5</summary>
 #
 # Not this one: that is halfway between the pages of *marshes* and *seas*. The query is closer to
 # *marshes*.
@@ -237,8 +241,8 @@ for book, key, page in zip(BOOKS, KEYS, PAGES, strict=True):
 #
 # 0.0132 · 1 + 0.7212 · 10 + 0.2653 · 35 + 0.0002 · 2 ≈ 16.5 grams a litre.
 #
-# No page says 16.5. It is an answer to a question that no book on the shelf was written for. Let
-# Python check your pencil, and do the mud and the warmth in the same way.
+# That is choice C of *Predict*. No page says 16.5. It is an answer to a question that no book on the
+# shelf was written for. Let Python check your pencil, and do the mud and the warmth in the same way.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 by_hand = [0.0132, 0.7212, 0.2653, 0.0002]
@@ -261,7 +265,7 @@ print("warmth", round(0.0132 * 12 + 0.7212 * 16 + 0.2653 * 10 + 0.0002 * 30, 1))
 # | K | the keys, one a row | `keys` | (M, d_k) | (4, 2) |
 # | V | the values, one a row | `values` | (M, d_v) | (4, 3) |
 # | s | the scores | `scores` | (M,) | (4,) |
-# | τ | the temperature, from *The soft lookup* on | `temperature` | a number | |
+# | τ ("tau") | the temperature, which scores are divided by; 1 so far | `temperature` | a number | |
 # | a | the weights, which add up to 1 | `weights` | (M,) | (4,) |
 # | z | the answer | `output` | (d_v,) | (3,) |
 #
@@ -282,7 +286,7 @@ figures.soft_lookup.shelf(QUERY, KEYS, by_hand, BOOKS)
 # %% [markdown]
 # The bars fall off in the order of the angles: *marshes* is 37° away from the question, *seas* 53°,
 # *rivers* 90°, *deserts* 143°. *Deserts* points away from the question and its score is negative, yet
-# its weight is 0.0002 and not 0. Every book on the shelf has a say; most of them whisper.
+# its weight is 0.0002 and not 0. Every book on the shelf has a say; two of them whisper.
 #
 # Now build it, from the dictionary up.
 
@@ -378,17 +382,18 @@ except KeyError as error:
 # %% [markdown]
 # ## Why 0 and 1 cannot learn
 #
-# A model learns by nudging. It changes one of its numbers a little, sees whether the answer got
+# A model can learn by nudging. It changes one of its numbers a little, sees whether the answer got
 # better, and goes on in the direction that helped. What it needs for that is a **slope**: the change
-# of the answer divided by the change of the number. A query has several entries, so it has several
-# slopes, one for each; together they are the **gradient**. An answer that has a slope everywhere is
-# called **differentiable**.
+# of the answer divided by the change of the number, when that change is tiny. A query has several
+# entries, so it has several slopes, one for each; together they are the **gradient**. An answer that
+# has a slope everywhere is called **differentiable**. (Guessing needs no slope: draw queries at random
+# and keep the best. This course follows slopes.)
 #
-# The next figure turns our query round, from the direction of *rivers* past *marshes* to *seas*,
-# and keeps its length. Above you see the salt in the answer, below its slope, for three lookups: the
-# exact match that you wrote (with 0 in place of a `KeyError`); one that takes the page of the
-# closest key; and the soft one from your pencil. The dotted line is our question. Look at the lower
-# row: where could a nudge find out which way to turn?
+# The next figure turns our query round, past *rivers*, *marshes* and *seas*, and keeps its length.
+# Above you see the salt in the answer, below its slope, for three lookups: the exact match that you
+# wrote (with 0 in place of a `KeyError`); one that takes the page of the closest key; and the soft one
+# from your pencil. The dotted line is our question. Look at the lower row: where could a nudge find out
+# which way to turn?
 
 # %% nbgrader={"grade": false, "grade_id": "see-slopes", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.soft_lookup.sliding_query(QUERY, KEYS, PAGES, BOOKS)
@@ -397,8 +402,8 @@ figures.soft_lookup.sliding_query(QUERY, KEYS, PAGES, BOOKS)
 # With exact match the answer is 0 except at three points, and the slope is 0 or there is none. A query
 # that is almost right looks the same as one that is altogether wrong. Taking the closest key does away
 # with the `KeyError`, but not with the flatness: the answer is a staircase, flat on every step and
-# without a slope at its two edges. The indicator has **no useful gradient**. A model that nudges its query sees
-# no change, and concludes that the query does not matter.
+# without a slope at its two edges. The indicator has **no useful gradient**. A model that nudges its
+# query a little sees no change, and stays where it is.
 #
 # The soft answer has a slope everywhere. At our question it is 0.61 grams a litre for each degree,
 # and it says: turn towards the salt and the answer gets saltier. A slope to learn by is one reason for
@@ -407,8 +412,8 @@ figures.soft_lookup.sliding_query(QUERY, KEYS, PAGES, BOOKS)
 #
 # Ask the desk yourself. Drag the black query, or reach it with Tab and move it by arrow keys, slowly
 # from *marshes* to *seas*. Watch the two columns of numbers, and the orange arrow: it points to where
-# the soft answer gets saltier fastest. Then slide the temperature τ down to 0.05 and do it again; the
-# section *The soft lookup* says what τ is. Python computes every number anew as you move.
+# the soft answer gets saltier fastest. Then slide τ, which every score is divided by, down to 0.05 and
+# do it again. Python computes every number anew as you move.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-soft-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.SoftLookup(
@@ -421,10 +426,10 @@ figures.live.SoftLookup(
 )
 
 # %% [markdown]
-# On the way, the hard answer stayed 10 and then jumped to 35, with both slopes 0 on either side. The
-# soft answer went through all the numbers in between, and the orange arrow was there at every step. At
-# τ = 0.05 the soft column shows nearly what the hard one shows, and its slopes are nearly 0 as well,
-# except in a narrow strip between the two books.
+# On the way, the hard answer stayed 10 and then jumped to 35, with both slopes 0 on either side. From
+# key to key the soft answer went from 9.1 to 34.6 without a jump, and the orange arrow was there at
+# every step. At τ = 0.05 the soft column shows nearly what the hard one shows, and its slopes are nearly
+# 0 as well, except in a narrow strip between the two books: a slope that exists can be too small to use.
 
 # %% [markdown]
 # ## Similarity by dot product
@@ -454,7 +459,8 @@ print("QUERY with a key of (6, 3)", 1 * 6 + 2 * 3)
 
 # %% [markdown]
 # (6, 3) has the direction of *marshes* and three times its length, and scores 12, where the query
-# itself scores 5. Length works as loudness. Models make use of that: a key may learn to be loud.
+# itself scores 5. Length works as loudness, for and against: beyond a right angle the cosine is
+# negative, and a longer key scores lower.
 
 # %% [markdown]
 # ## Softmax: scores become shares
@@ -471,9 +477,9 @@ print("QUERY with a key of (6, 3)", 1 * 6 + 2 * 3)
 # wherever on the scale the two are.
 #
 # Why e, and not 2, or squares? The base is a matter of units: 2 to the s is e to the 0.693 s, so powers
-# of 2 are softmax with all scores multiplied by 0.693. e has the simplest slope, as e to the s is its own,
-# and so everybody uses it. Squares are another matter. They make −4 as good as 4, so the book that
-# fits worst gets as much as the one that fits best:
+# of 2 are softmax with all scores multiplied by 0.693. e has the simplest slope, as e to the s is its
+# own. Squares are another matter. They make −4 as good as 4, so the book that fits worst gets as much
+# as the one that fits best:
 
 # %% nbgrader={"grade": false, "grade_id": "see-why-e", "locked": true, "schema_version": 3, "solution": false, "task": false}
 scores_by_hand = [0, 4, 3, -4]
@@ -513,7 +519,7 @@ for score in (4, 709, 710, -745, -746):
 #
 # One score has a meaning of its own: −∞, which Python writes `-math.inf`. It says *this book may not
 # be opened at all*, and its weight has to be exactly 0. From lesson 03 on we use it to hide keys. If
-# every book is forbidden there is nothing to share out, and that is an error.
+# every book is forbidden there is nothing to share out, and here that is an error.
 
 # %% [markdown]
 # ### Exercise: `softmax`
@@ -601,7 +607,7 @@ for scores in scores_of:
 # scores into weights with softmax; return the weighted average of the values. Compare it with the
 # sum in *A dictionary, written as a sum*: the same loop over all books, with shares for weights.
 #
-# τ ("tau") is the **temperature**, a number above 0. It is 1 unless you say otherwise, and then it
+# τ is the **temperature**, a number above 0. It is 1 unless you say otherwise, and then it
 # changes nothing. You will see in a moment what it does elsewhere.
 
 # %% [markdown]
@@ -717,7 +723,7 @@ for absent, book in enumerate(BOOKS):
 # Dividing all scores by τ changes the differences between them. A small τ makes differences large,
 # so that the best book takes nearly everything; a large τ makes them small, so that all books get
 # nearly the same. The figure asks our question at 35 temperatures, from 0.056 to 1000. Look for the
-# two ends of the curves first, then for what happens between them. The dotted line is τ = 1.
+# two ends of the curves first, then for what happens between them. The upright line is τ = 1.
 
 # %% nbgrader={"grade": false, "grade_id": "see-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}
 temperatures = [10 ** (step / 8) for step in range(-10, 25)]
@@ -731,14 +737,14 @@ figures.soft_lookup.temperature(
 )
 
 # %% [markdown]
-# At the cold end *marshes* has all the weight, and the answer is its page: 10 g/l. At the hot end
-# each book has a quarter, and the answer is the plain mean of the pages: 12 g/l. Between the two the
-# answer does not travel straight from 10 to 12. It rises to nearly 18 first, as *seas* gains weight
-# sooner than *rivers* and *deserts* do.
+# At the cold end *marshes* has all the weight but a trace, and the answer is its page: 10 g/l. At the hot
+# end each book has about a quarter, and the answer is close to the plain mean of the pages, 12 g/l.
+# Between the two the answer does not travel straight from 10 to 12. It rises to nearly 18 first, as
+# *seas*, with its 35, gains weight sooner than *rivers* and *deserts* do.
 #
-# So the cold end chooses the closest book. Is it then the exact match of *A dictionary, written as a
-# sum*? Yes, where there is one. Ask with the key of *seas* itself, and measure how far the soft
-# answer is from the hard one, and from the plain mean.
+# So the cold end chooses the best score. Is it then the exact match of *A dictionary, written as a
+# sum*? On this shelf yes, as its keys are all of one length. Ask with the key of *seas* itself, and
+# measure how far the soft answer is from the hard one, and from the plain mean.
 
 # %% nbgrader={"grade": false, "grade_id": "measure-limits", "locked": true, "schema_version": 3, "solution": false, "task": false}
 exact = hard_lookup(KEYS[2], KEYS, PAGES)
@@ -751,12 +757,13 @@ for temperature in (0.1, 0.3, 1, 3, 10, 100, 1000):
     print(f"{temperature:11}   {from_exact:34.3f}   {from_mean:19.3f}")
 
 # %% [markdown]
-# Down the table the first distance grows from 0.000 and the second shrinks towards 0. **The
-# dictionary lookup is the cold limit of the soft one, and the plain mean is its hot limit.** τ = 0
-# itself is refused, since it would divide by 0.
+# Down the table the first distance grows from 0.000 and the second shrinks towards 0. **The best score
+# alone is the cold limit of the soft lookup, and the plain mean is its hot limit.** τ = 0 itself is
+# refused, since it would divide by 0.
 #
-# One fine point. Where two keys are equal, `hard_lookup` adds their pages, while the soft lookup gives
-# both the same weight and averages.
+# Two fine points, at which the cold limit is no dictionary. Where two keys are equal, `hard_lookup`
+# adds their pages, while the soft lookup gives both the same weight and averages. And where lengths
+# differ, a loud key can take the place of the one that equals the query.
 
 # %% nbgrader={"grade": false, "grade_id": "see-fine-points", "locked": true, "schema_version": 3, "solution": false, "task": false}
 twins: list[list[float]] = [[-1, 2], [-1, 2]]
@@ -765,6 +772,11 @@ soft_twins = soft_lookup([-1, 2], twins, pages_of_twins, 0.1)[0]
 
 print("equal keys, hard:", hard_lookup([-1, 2], twins, pages_of_twins))
 print("equal keys, soft:", [round(number, 2) for number in soft_twins])
+
+loud: list[list[float]] = [QUERY, [6, 3]]
+soft_loud = soft_lookup(QUERY, loud, pages_of_twins, 0.1)[0]
+print("loud key, hard:  ", hard_lookup(QUERY, loud, pages_of_twins))
+print("loud key, soft:  ", [round(number, 2) for number in soft_loud])
 
 # %% [markdown]
 # ### What the slope is good for
@@ -775,7 +787,9 @@ print("equal keys, soft:", [round(number, 2) for number in soft_twins])
 # chance.
 
 # %% nbgrader={"grade": false, "grade_id": "learn-a-query", "locked": true, "schema_version": 3, "solution": false, "task": false}
-MEASURED, NUDGE, STEP = 25, 0.0001, 0.001
+MEASURED = 25
+NUDGE = 0.0001
+STEP = 0.001
 
 
 def soft_salt(query: list[float]) -> float:
@@ -801,14 +815,14 @@ for name, salt in (("soft", soft_salt), ("closest key", closest_salt)):
 
 # %% [markdown]
 # In six steps the soft desk moved its query from (1, 2) to about (0.57, 2.15), towards *seas*, and
-# answers 25.0. The closest-key desk stands where it stood: both its slopes are 0. Training a model is
-# this loop with more numbers. Nudging costs one more lookup for each number; from lesson 05 on
+# answers 25.0. The closest-key desk stands where it stood: both its slopes are 0. Training a model by
+# slopes is this loop with more numbers. Nudging costs one more lookup for each number; from lesson 05 on
 # PyTorch computes all the slopes at once.
 
 # %% [markdown]
 # ## Break it on purpose
 #
-# Two mistakes that are often made. The first crashes; the second runs, which is worse. Read each
+# Two mistakes that are easily made. The first crashes; the second runs, which is worse. Read each
 # function and say what is wrong with it before you run the cell.
 
 
@@ -823,8 +837,9 @@ check(softmax_without_shift, name="softmax")
 # %% [markdown]
 # The formula is right and the first line of the card passes. Large scores make `math.exp` overflow,
 # very negative ones make the sum 0. The symptom in plain Python is an `OverflowError` or a
-# `ZeroDivisionError`. (It never asks whether there is anything to share, either: the card's fourth
-# line.) Other libraries raise nothing here and give NaN, "not a number", which then spreads.
+# `ZeroDivisionError`; at two scores of 709.5 the sum alone overflows, and both weights come out as 0
+# without a word. (It never asks whether there is anything to share, either: the card's fourth line.)
+# NumPy and PyTorch raise nothing for this formula and give NaN, "not a number", which then spreads.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -863,18 +878,12 @@ check(hot_and_cold_swapped, name="soft_lookup")
 
 # %% nbgrader={"grade": false, "grade_id": "measure-cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 import random
-import time
-from collections.abc import Callable
+import timeit
 
 
-def best_of_five(function: Callable, *args: object) -> float:
-    """The shortest of five calls, in milliseconds."""
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        function(*args)
-        times.append(time.perf_counter() - start)
-    return 1000 * min(times)
+def milliseconds(line: str) -> float:
+    """How long a line of code takes: the shortest of five runs."""
+    return 1000 * min(timeit.repeat(line, number=1, globals=globals()))
 
 
 rng = random.Random(1)
@@ -883,8 +892,8 @@ for m in (500, 1000, 2000, 4000):
     keys = [[rng.gauss(0, 1) for _ in range(2)] for _ in range(m)]
     values = [[rng.gauss(0, 1) for _ in range(3)] for _ in range(m)]
     table = {tuple(key): value for key, value in zip(keys, values, strict=True)}
-    soft = best_of_five(soft_lookup, keys[0], keys, values)
-    hard = best_of_five(table.get, tuple(keys[0]))
+    soft = milliseconds("soft_lookup(keys[0], keys, values)")
+    hard = milliseconds("table[tuple(keys[0])]")
     ratio = f"{soft / before:.1f} times the line above" if before else ""
     print(f"M = {m:4}: dict {hard:.4f} ms, soft lookup {soft:6.2f} ms  {ratio}")
     before = soft
@@ -894,9 +903,8 @@ for m in (500, 1000, 2000, 4000):
 # softmax looks for the largest score, or adds up the powers, anew for each score, which is M · M
 # steps: do it once, before the loop.
 #
-# The factor M is the price of a slope: every query reads every key. In a text each of N words is a
-# reader, and each is a book as well. That makes N · N comparisons, and lesson 11 is about that
-# number.
+# The factor M comes from comparing a query with every key. In a text each of N words is a reader, and
+# each is a book as well. That makes N · N comparisons, and lesson 11 is about that number.
 
 # %% [markdown]
 # ## Recall, once more
@@ -904,7 +912,7 @@ for m in (500, 1000, 2000, 4000):
 # Four questions on this lesson. Answer each before you open a choice.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1.** Why can a model not learn its queries through an exact-match lookup?
+# **1.** Why can a model that follows slopes not learn its queries through an exact-match lookup?
 #
 # <details><summary>A. The loop over all keys is too slow</summary>
 #
@@ -933,7 +941,7 @@ for m in (500, 1000, 2000, 4000):
 # <details><summary>B. They become more even</summary>
 #
 # Not this one: evenness depends on the differences between scores, and those stay the same. Dividing
-# the scores would do it.
+# the scores by 7 would do it.
 #
 # </details>
 # <details><summary>C. Nothing</summary>
@@ -986,18 +994,18 @@ for m in (500, 1000, 2000, 4000):
 # %% [markdown]
 # ## Take away
 #
-# 1. Attention rewrites each word in its context, by one look at all words. A look is a lookup: a sum
-#    over all keys with a weight for each. A dictionary's weights are 0 and 1.
+# 1. Attention rewrites each word in its context, by one look at all words. A look is a lookup: the sum
+#    of all values, each times its key's weight. A dictionary's weights are 0 and 1.
 #    ([A dictionary, written as a sum](#A-dictionary,-written-as-a-sum))
-# 2. A 0/1 weight has no useful gradient, and without a gradient nothing is learned. A soft weight has
-#    one everywhere, and a blend for a question that no key was made for.
+# 2. A 0/1 weight has no useful gradient: its slope is 0 wherever it has one. A soft weight has a slope
+#    everywhere, tiny where one key takes nearly all, and a blend for a question no key was made for.
 #    ([Why 0 and 1 cannot learn](#Why-0-and-1-cannot-learn))
-# 3. The dot product scores how well a key fits a query: it grows as their directions agree, and with
-#    their lengths. ([Similarity by dot product](#Similarity-by-dot-product))
+# 3. The dot product scores how well a key fits a query: it grows as their directions agree, and their
+#    lengths multiply it. ([Similarity by dot product](#Similarity-by-dot-product))
 # 4. Softmax turns scores into a distribution. It depends on differences alone, so that subtracting
 #    the maximum is safe. ([Softmax: scores become shares](#Softmax:-scores-become-shares))
-# 5. The answer is a weighted average of all values. Temperature steers it: towards 0 the best match
-#    alone, towards ∞ the plain mean. ([The soft lookup](#The-soft-lookup))
+# 5. The answer is a weighted average of all values. Temperature steers it: towards 0 the best score
+#    alone (equal ones share), towards ∞ the plain mean. ([The soft lookup](#The-soft-lookup))
 #
 # **Words from this lesson**: [query, key, value](#The-reference-desk),
 # [weighted average](#Recall), [dot product, score, weight](#By-hand),
@@ -1014,11 +1022,11 @@ for m in (500, 1000, 2000, 4000):
 # - A soft alignment, through which a gradient passes: Bahdanau, Cho and Bengio 2014,
 #   *Neural Machine Translation by Jointly Learning to Align and Translate*, section 3.1.
 #   <https://arxiv.org/abs/1409.0473>
-# - Reading a memory by similarity and softmax, with a strength β, which is our 1/τ: Graves, Wayne and
+# - Reading a memory by similarity and softmax, with a strength β in the place of our 1/τ: Graves, Wayne and
 #   Danihelka 2014, *Neural Turing Machines*, section 3.3.1. <https://arxiv.org/abs/1410.5401>
 # - Temperature in a softmax: Hinton, Vinyals and Dean 2015, *Distilling the Knowledge in a Neural
 #   Network*, section 2. <https://arxiv.org/abs/1503.02531>
-# - Why the shifted softmax is accurate: Blanchard, D. J. Higham and N. J. Higham 2021, *Accurately
+# - That the shifted softmax is safe: Blanchard, D. J. Higham and N. J. Higham 2021, *Accurately
 #   Computing the Log-Sum-Exp and Softmax Functions*. <https://doi.org/10.1093/imanum/draa038>
 #
 # **To carry over.** Today we wrote every query, key and value ourselves. In a sentence there are

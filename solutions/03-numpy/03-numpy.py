@@ -45,8 +45,7 @@ begin("03-numpy")
 # <details><summary>B. 1 for the best key, 0 for the rest</summary>
 #
 # Yes. Dividing by a small number spreads the scores far apart, and softmax then gives all the
-# weight to the largest: the exact match of lesson 01 is back. (With a tie for the best, the tied
-# keys share.)
+# weight to the largest. (With a tie for the best, the tied keys share.)
 #
 # </details>
 # <details><summary>C. All 0</summary>

@@ -73,8 +73,7 @@ begin("08-cross-attention")
 # </details>
 # <details><summary>B. √2</summary>
 #
-# Not this one: how many heads there are does not matter to a score. It is a sum of as many products as a
-# head is wide.
+# Not this one: 2 is the number of heads. A score is a sum of as many products as a head is *wide*.
 #
 # </details>
 # <details><summary>C. √4 = 2</summary>
@@ -114,7 +113,7 @@ begin("08-cross-attention")
 #
 # <details><summary>A. NaN</summary>
 #
-# Not this one, though it is what softmax gives, and what PyTorch's own module gives. You will see it.
+# Not this one, though softmax of nothing but −∞ gives it, and so does one of PyTorch's ways. You will see it.
 #
 # </details>
 # <details><summary>B. Zeros</summary>
@@ -166,7 +165,7 @@ print(shares @ pages)
 # The sequence that asks is **x**; the one that is read is the **context** (others say *memory*, or
 # *encoder output*). Everything that belongs to x has N rows, everything that belongs to the context has M.
 #
-# | symbol | what it is | axes | size in this lesson |
+# | symbol | what it is | axes | size at first |
 # |---|---|---|---|
 # | x | tokens that ask | (B, N, d) | (3, 5, 5) |
 # | context | tokens that are read | (B, M, d_context) | (3, 6, 6) |
@@ -251,14 +250,13 @@ figures.cross_attention.maps({"cross": (weights[0], english, german, None)})
 # Look at three things. The map is a rectangle, five rows and six columns. There is no triangle: the
 # original is finished before the translation begins, so each English word may read all of it. And the
 # bright cells do not lie on a diagonal: *yesterday*, the last English word, reads the third German one, *gestern*.
-# *read* reads two books at once, *gelesen* at the end and *habe* in second place: a German past tense
+# *read* reads two books at once, *gelesen* at the end and *habe* in second place: this German past tense
 # is made of two words that stand far apart.
 #
-# Such a map is called an **alignment**, and it is where attention comes from. Before 2014, translators
-# squeezed a sentence into one vector and unpacked it on the other side; long sentences did not survive it.
-# Bahdanau, Cho and Bengio let each word of the translation look back at all words of the original, with
-# weights from a softmax. Cross-attention is the oldest attention there is: three years older than the
-# Transformer, and at first without queries, keys and heads by name.
+# Which word of an original belongs to which of its translation is called an **alignment**. This one is chosen by
+# hand. In 2014, three years before the Transformer, Bahdanau, Cho and Bengio let a translator learn it. Neural
+# translators until then had often squeezed a sentence into one vector of fixed length and unpacked it on the other
+# side. Theirs lets each word of the translation look back at all words of the original, with weights from a softmax.
 #
 # ## Who asks and who answers
 #
@@ -269,14 +267,15 @@ figures.cross_attention.maps({"cross": (weights[0], english, german, None)})
 # (Vaswani et al. 2017, section 3.2.3.) Keys *and* values come from the context, since both belong to the same
 # books: the spine and the pages.
 #
-# The shapes check half of it for you. Scores are (N, M). The weights' M columns can only be multiplied
-# with M values. W_q has as many rows as x is wide, W_k and W_v as many as the context is wide. So most
-# ways of mixing things up are an error, *as long as all sizes differ*. When x and context are equally long and wide, as in
-# many models, nothing protects you; you try that under *Break it on purpose*.
+# The shapes check much of it for you. Scores are (N, M). The weights' M columns can only be multiplied
+# with M values. W_q has as many rows as x is wide, W_k and W_v as many as the context is wide. Queries, keys and
+# values could each be made from x or from the context, by any of the three matrices. That is 216 ways. Where all sizes
+# differ, 8 of them run, and only the right one gives (N, d_v). Where N = M and all widths are equal, all 216 run, and no
+# shape protects you; you try that under *Break it on purpose*.
 #
 # **Padding.** A batch of originals has different lengths, so short ones are filled up. `context_mask`, (B, M), says
-# which tokens are real, **True = attend**. It hides columns. What about padding in x? It asks as well, gets an answer,
-# and nobody uses that answer: the loss leaves it out. So x needs no mask here.
+# which tokens are real, **True = attend**. It hides columns. What about padding in x? It asks as well and gets an answer,
+# which no other row depends on. The loss has to leave it out. So x needs no mask here.
 #
 # **Nothing left.** If a context is all padding, weights and out are 0 for each of its readers, as in lessons 05 and
 # 06. And no NaN in the slopes: −∞ is *filled in* before softmax and 0 after it.
@@ -400,8 +399,9 @@ print(
 )
 
 # %% [markdown]
-# To cross-attention a context is a *set*. *Dog bites man* and *man bites dog* answer alike, unless the
-# words' vectors say where they stand. Lesson 09 is about that.
+# Prediction 1 is A. To cross-attention a context is a *bag* of words: how often a word stands there counts, and its
+# place does not. *Dog bites man* and *man bites dog* answer alike, unless the words' vectors say where they stand.
+# Lesson 09 is about that.
 #
 # ### Self-attention, a special case
 #
@@ -529,9 +529,10 @@ check(CrossAttention)
 # %% [markdown]
 # ### Yours against PyTorch's, and a lost sentence
 #
-# `nn.MultiheadAttention` with `kdim` and `vdim` keeps your three first matrices under other names, and their biases in one
-# row. The cell copies yours over. Its padding mask says **True = blocked**, so it gets `~context_mask`. Sentence 3
-# is the one that got lost.
+# `nn.MultiheadAttention` with a `kdim` or `vdim` that is not d keeps your three first matrices under other names, and
+# their biases in one row. The cell copies yours over. Its padding mask says **True = blocked**, so it gets
+# `~context_mask`. Sentence 3 is the one that got lost. PyTorch is called twice: with `need_weights=True`, the default,
+# and without.
 
 # %% nbgrader={"grade": false, "grade_id": "use-module", "locked": true, "schema_version": 3, "solution": false, "task": false}
 mine = CrossAttention(5 * 2, 6, n_heads=2).double()
@@ -549,23 +550,27 @@ theirs.load_state_dict(
 )
 x10 = x.repeat(1, 1, 2)  # (3, 5, 10)
 out, weights = mine(x10, context, context_mask)
-their_out, their_weights = theirs(
-    x10, context, context, key_padding_mask=~context_mask, average_attn_weights=False
-)
+given = {"key": context, "value": context, "key_padding_mask": ~context_mask}
+their_out, their_weights = theirs(x10, **given, need_weights=True, average_attn_weights=False)
+unweighed, _ = theirs(x10, **given, need_weights=False)
 print("out", tuple(out.shape), " weights", tuple(weights.shape))
 for b, what in enumerate(("full", "short", "lost")):
     same = torch.allclose(out[b], their_out[b], rtol=0, atol=1e-12)
     same_weights = torch.allclose(weights[b], their_weights[b], rtol=0, atol=1e-12)
     print(f"{what:5}  the same output: {same}, the same weights: {same_weights}")
 
-print("lost, PyTorch's module:", their_out[2, 0, :3].tolist())
-print("lost, yours is W_o's bias:", torch.allclose(out[2], mine.W_o.bias.expand(5, -1)))
+print("lost, PyTorch's with weights:", their_out[2, 0, :3].tolist())
+for name, what in (("PyTorch's without weights", unweighed), ("yours", out)):
+    print(f"lost, {name}: W_o's bias: {torch.allclose(what[2], mine.W_o.bias.expand(5, -1))}")
 
 # %% [markdown]
-# Two sentences agree to twelve digits. For the third PyTorch's module gives NaN: it takes a softmax of nothing but −∞, and
-# nobody fills in 0 after it. NaN times anything is NaN, so one empty context in a batch spoils the loss, and one step
-# later every weight of the model. Yours says "I have read nothing", in the form of a bias, and goes on. That is your
-# second prediction.
+# Two sentences agree to 1e-12. For the third, PyTorch 2.13 does what the call asks for. With `need_weights=True` the
+# module takes softmax of nothing but −∞ itself, fills in no 0, and gives NaN. With `need_weights=False` it hands
+# cross-attention to `F.scaled_dot_product_attention`, which gives 0, and W_o's bias comes out, as it does of yours.
+# (Self-attention in `eval()` without slopes goes a third way, and gives NaN.) Prediction 2 is C.
+#
+# A NaN goes back through all that the lost sentence went through. Where weights are asked for, one empty context in a
+# batch makes the loss NaN, and one step later every linear that all sentences share.
 #
 # ## Three attentions, side by side
 #
@@ -597,20 +602,19 @@ figures.cross_attention.maps(
 
 # %% [markdown]
 # Left, a square without a mask: *habe* finds *gelesen*, four words later. In the middle, a square whose upper
-# triangle is hatched: *a* cannot find *book*, which is not written yet, though *book* finds *a*. Right, a
+# triangle is hatched: *a* cannot find *book*, which is not written yet, though *book* reads *a*. Right, a
 # rectangle without a mask. When *read* is being worked on, *book* is still in the future of the decoder, and *Buch* is
 # already on the shelf. That is no leak: the German sentence is the question, not the answer.
 #
 # ## A desk that learns to look things up
 #
 # Does it learn? Take a task that cannot be done without a context. Lesson 01 began with a dictionary: a key,
-# a value, an exact match. Now a catalogue of index cards is the context, each with an author (one of 8) and a shelf (one of 10),
-# shuffled and made anew for every question. x is a list of four authors. The answer to each is the shelf on their
-# card. Nothing can be memorised: Austen is on shelf 3 today and on shelf 7 in the next catalogue.
+# a value, an exact match. Now a catalogue of index cards is the context, each with an author (one of 10) and a shelf (one of 10),
+# shuffled and made anew for every list of questions. x is that list, four authors. The answer to each is the shelf on their
+# card. There is no shelf to learn by heart: Austen is on shelf 3 today and on shelf 7 in the next catalogue.
 #
 # Two things make it harder. Catalogues have four to six cards, so there is padding. And for each author one
-# shelf *never* occurs in training: whoever gets it right in the test has understood what looking up
-# is.
+# shelf *never* occurs in training. In the test it does: whoever gets that right has not learned pairs by heart.
 #
 # The layers around yours: `nn.Embedding` is a table with a learned row for each author. `read` makes ten scores out of an
 # answer, a score a shelf. **Cross-entropy** is −log of the share that softmax of these scores gives to the right
@@ -619,12 +623,14 @@ figures.cross_attention.maps(
 # %% nbgrader={"grade": false, "grade_id": "desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from functools import cache
 
-AUTHORS, SHELVES, CARDS = 8, 10, 6
+AUTHORS = 10
+SHELVES = 10
+CARDS = 6
 Questions = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 def questions(size: int, rng: torch.Generator, forbidden: bool) -> Questions:
-    """Authors asked for (B, 4), catalogues (B, 6, 18), which cards are real, right shelves (B, 4).
+    """Authors asked for (B, 4), catalogues (B, 6, 20), which cards are real, right shelves (B, 4).
 
     Author a never stands on shelf a, unless forbidden is True: then about half the authors do.
     """
@@ -640,12 +646,12 @@ def questions(size: int, rng: torch.Generator, forbidden: bool) -> Questions:
 
 
 class Desk(nn.Module):
-    """Looks authors up in a catalogue, by your CrossAttention with two heads."""
+    """Looks authors up in a catalogue, by your CrossAttention."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_heads: int) -> None:
         super().__init__()
         self.embed = nn.Embedding(AUTHORS, 16)
-        self.cross = CrossAttention(16, AUTHORS + SHELVES, n_heads=2)
+        self.cross = CrossAttention(16, AUTHORS + SHELVES, n_heads)
         self.read = nn.Linear(16, SHELVES)
 
     def forward(self, asked: Tensor, cards: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
@@ -654,10 +660,10 @@ class Desk(nn.Module):
 
 
 @cache
-def train(with_context: bool) -> tuple[Desk, list[float]]:
+def train(with_context: bool, n_heads: int = 2, seed: int = 0) -> tuple[Desk, list[float]]:
     """A desk after 150 steps, and its loss at each of them. It is trained once, and kept."""
-    torch.manual_seed(0)
-    rng, desk, losses = torch.Generator().manual_seed(0), Desk(), []
+    torch.manual_seed(seed)
+    rng, desk, losses = torch.Generator().manual_seed(seed), Desk(n_heads), []
     optimizer = torch.optim.Adam(desk.parameters(), lr=0.01)
     for _ in range(150):
         asked, cards, real, answers = questions(64, rng, forbidden=False)
@@ -674,7 +680,7 @@ new = questions(1000, torch.Generator().manual_seed(99), forbidden=True)  # for 
 
 # %% [markdown]
 # The next cell trains the same model twice. The second time every card is marked as padding: `real & False`. (That is
-# a batch of nothing but empty contexts, and your module survives it.) Which level will its loss not get below?
+# a batch of nothing but empty contexts, and your module survives it.) Around which level will its loss stay?
 
 # %% nbgrader={"grade": false, "grade_id": "see-training", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.training.losses(
@@ -698,14 +704,14 @@ for name, with_context in (("with", True), ("without", False)):
 
 # %% [markdown]
 # With the context the desk is right on catalogues that it has never seen, also where author and shelf had never
-# come together before. Without it, the desk cannot even tell who was asked for: x has its say in the *weights*
-# alone, and those are 0. What comes out is W_o's bias, the same shelf for everyone: right one time in ten on
-# ordinary pairs, and never on the others, as it has learned a shelf that is barred for nobody.
+# come together before. Without it, the loss stays around ln 10. The desk cannot even tell who was asked for: x has its
+# say in the *weights* alone, and those are 0. What comes out is W_o's bias, the same shelf for everyone, which is right
+# one time in ten.
 #
 # What has it learned to look at? One catalogue of the test, for both heads:
 
 # %% nbgrader={"grade": false, "grade_id": "see-desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
-names = ["Austen", "Borges", "Chekhov", "Dante", "Eliot", "Frisch", "Goethe", "Hesse"]
+names = "Austen Borges Chekhov Dante Eliot Frisch Goethe Hesse Ibsen Joyce".split()
 asked, cards, real, _ = new
 desk = train(True)[0]
 with torch.no_grad():
@@ -723,14 +729,14 @@ figures.cross_attention.maps(
 
 # %% [markdown]
 # Each author finds the one card with the same name, whatever its place, and the hatched dummy gets nothing. Both heads do
-# the same, as one would do. Nobody told the model that a name on a card and a name in a question are the same: the
-# two come from different tables, and W_q and W_k learned to bring them together. This is lesson 01's
-# `soft_lookup`, with keys and queries that were learned.
+# the same, and one head alone learns the task as well. Nobody told the model that a name on a card and a name in a
+# question are the same. W_q and W_k learned to bring them together: give the desk back the W_k that it began with, and
+# four or five answers in ten are wrong. This is lesson 01's `soft_lookup`, with keys and queries that were learned.
 
 # %% [markdown]
 # ## A decoder layer from your parts
 #
-# A Transformer's decoder is a stack of equal layers, and you own all the parts of one. In order: *causal
+# A Transformer's decoder is a stack of layers, all built alike, and you own all the parts of one. In order: *causal
 # self-attention* (what have I written?), *cross-attention* (what does the original say?), and a **feed-forward network**, an
 # MLP that works on each token alone: d numbers to more of them, ReLU, and back. Around each stand
 # two things:
@@ -774,9 +780,9 @@ def decoder_layer(x: Tensor, context: Tensor, context_mask: Tensor) -> Tensor:
     return layer.norm3(x + layer.linear2(F.relu(layer.linear1(x))))
 
 
-written = torch.randn(2, 5, 8, dtype=torch.float64)
-original = torch.randn(2, 7, 8, dtype=torch.float64)
-kept = torch.arange(7) < torch.tensor([[7], [4]])  # True = attend
+written = torch.randn(3, 5, 8, dtype=torch.float64)
+original = torch.randn(3, 7, 8, dtype=torch.float64)
+kept = torch.arange(7) < torch.tensor([[7], [4], [0]])  # True = attend; the third is lost
 yours = decoder_layer(written, original, kept)
 theirs_out = layer(
     written,
@@ -788,9 +794,10 @@ for tolerance in (1e-6, 1e-12):
     print(f"equal to {tolerance}:", torch.allclose(yours, theirs_out, rtol=0, atol=tolerance))
 
 # %% [markdown]
-# Three lines of a `forward`, and it is the layer of which the first Transformer had six (Vaswani et al. 2017, section
-# 3.1). GPT-like models leave out the middle line, as there is no original to read. Models that draw
-# from a text keep it: the image's parts ask, the words answer (Rombach et al. 2022, section 3.3).
+# The last three lines of the function are the layer of which the first Transformer had six (Vaswani et al. 2017, section
+# 3.1). The lost original makes no NaN here: the layer calls its attentions with `need_weights=False`. GPT-like models
+# leave out the middle line, as there is no original to read. Latent diffusion, which draws
+# from a text, has it: the image's parts ask, the words answer (Rombach et al. 2022, section 3.3).
 #
 # ## Break it on purpose
 #
@@ -806,7 +813,7 @@ def hears_itself(x, context, W_q, W_k, W_v, context_mask=None):
 check(hears_itself, name="cross_attention")
 
 # %% [markdown]
-# The card says that PyTorch refused: widths differ. Now choose sizes as many models have them, x and context equally long and
+# The card says that PyTorch refused: widths differ. Now choose sizes that hide it, x and context equally long and
 # equally wide:
 
 # %% nbgrader={"grade": false, "grade_id": "break-values-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -823,7 +830,7 @@ for function in (hears_itself, cross_attention):
 # %% [markdown]
 # No error, the right shape, rows that add up to 1. A test that needs no reference finds it: **with a single book on the
 # shelf, every reader takes home that book's value.** The weight is 1 then, whatever the scores are. A model with this
-# slip can learn whom to listen to, and never hears what they say.
+# slip mixes its own words: the context says how much of each, and none of its values gets through.
 #
 # **The mask, inverted.** The convention of `nn.MultiheadAttention` in a function that expects the other one:
 
@@ -838,8 +845,8 @@ print("short, I:", reads_dummies(x, context, W_q, W_k, W_v, context_mask)[1][1, 
 check(reads_dummies, name="cross_attention")
 
 # %% [markdown]
-# All of the weight is on the three dummies. The symptom: an output that does not depend on the context at
-# all, as dummies are alike everywhere. And full sentences, which have no dummy, get 0.
+# All of the weight is on the three dummies. The symptom: an output that does not depend on the real words at
+# all. And full sentences, which have no dummy, get 0.
 #
 # ## Cost
 #
@@ -851,8 +858,8 @@ check(reads_dummies, name="cross_attention")
 # | keys and values | M · d_context · (d_k + d_v) |
 # | scores and mix | N · M · (d_k + d_v) |
 #
-# No length is squared: scores and mix grow with N · M, the projections with N and with M. A short question to a long context is cheap. And while a decoder writes N words one at a time,
-# keys and values of the context need not be made again for each:
+# No length is squared: scores and mix grow with N · M, the projections with N and with M. And while a decoder writes
+# N words one at a time, keys and values of the context need not be made again for each:
 
 # %% nbgrader={"grade": false, "grade_id": "count", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("   N     M   keys made anew   kept")
@@ -887,7 +894,9 @@ kept_ms = milliseconds(lambda: attend(word @ to_queries, kept_k, kept_v))
 print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept_ms:.1f}")
 
 # %% [markdown]
-# Milliseconds are your machine's; the ratio is what to look at. Lesson 11 keeps keys and values of the decoder as well.
+# Milliseconds are your machine's; the ratio is what to look at. Counted, it is 63. The clock shows less, since the
+# shorter call has so little to multiply that starting its operations is much of it. Lesson 11 keeps keys and values of
+# the decoder as well.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
@@ -928,7 +937,8 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 #
 # </details>
 #
-# **3.** In training, one context of a batch is all padding. With `nn.MultiheadAttention` as above, what does one step do?
+# **3.** One context of a batch is all padding, and `nn.MultiheadAttention` returns weights. The loss is cross-entropy.
+# What does one step of training do?
 #
 # <details><summary>A. Nothing: the example is skipped</summary>
 #
@@ -940,10 +950,10 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 # Not this one: the loss is a mean over the batch, and a mean with a NaN in it is NaN.
 #
 # </details>
-# <details><summary>C. All parameters that it touches become NaN</summary>
+# <details><summary>C. All parameters that the lost example touches become NaN</summary>
 #
-# Yes. The loss is NaN, so are all its slopes, and a step with such slopes leaves no number intact
-# of what it touches, every linear among them.
+# Yes. NaN comes back through everything that the example went through, and a step with such slopes leaves no number
+# intact there: in every linear, and in its own words' rows of an embedding.
 #
 # </details>
 
@@ -954,12 +964,13 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 #    ([who asks](#Who-asks-and-who-answers)).
 # 2. Self-attention is the case context = x ([special case](#Self-attention,-a-special-case)).
 # 3. The context's padding is hidden in columns: (B, 1, M), and (B, 1, 1, M) with heads. Where nothing is left, weights
-#    are 0 and W_o's bias comes out; PyTorch's module gives NaN ([lost](#Yours-against-PyTorch's,-and-a-lost-sentence)).
+#    are 0 and W_o's bias comes out; `nn.MultiheadAttention` gives NaN there, in PyTorch 2.13, if it returns weights
+#    ([lost](#Yours-against-PyTorch's,-and-a-lost-sentence)).
 # 4. An encoder–decoder has three attentions: self, causal self, cross
 #    ([side by side](#Three-attentions,-side-by-side)). A decoder layer is those two, a feed-forward network, residuals
 #    and norms ([your parts](#A-decoder-layer-from-your-parts)).
-# 5. Trained, cross-attention is a dictionary whose keys are learned, and it works for pairs never seen together
-#    ([look up](#A-desk-that-learns-to-look-things-up)).
+# 5. Trained to look things up, cross-attention is a dictionary whose keys are learned, and it works for pairs never seen
+#    together ([look up](#A-desk-that-learns-to-look-things-up)).
 #
 # **Words of this lesson**: [cross-attention](../glossary.md#cross-attention), [context](../glossary.md#context),
 # [alignment](../glossary.md#alignment), [encoder](../glossary.md#encoder), [decoder](../glossary.md#decoder),

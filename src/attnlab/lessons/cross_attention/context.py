@@ -195,8 +195,8 @@ EMPTY_BATCH = (
 )
 PADDING_ZEROED = (
     "padding-zeroed",
-    "Padding was set to 0 in the context. It is read all the same: a key of zeros has a score, and "
-    "takes its share of the weights.",
+    "Padding was set to 0 in the context. It is read all the same: a token of zeros has a score "
+    "and takes its share of the weights.",
     "Leave the context alone. Set the *scores* of padding to -inf before softmax.",
 )
 MASK_ON_QUERIES = (

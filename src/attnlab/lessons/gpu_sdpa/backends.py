@@ -104,7 +104,7 @@ def _refused(rng: Generator) -> Iterator[Case]:
 
 
 def _impossible(rng: Generator) -> Iterator[Case]:
-    """Shapes that no kernel could take."""
+    """Shapes that do not fit; some kernels take them nevertheless."""
     way = Way("fused.run", (Slot("out", "tensor", "B H N d"),), _exactly)
     for name in (*HERE, *ELSEWHERE):
         q, k, v = _some(rng, 3)
@@ -291,7 +291,7 @@ BACKEND = Exercise(
         Group("kernel", "runs the backend that is asked for, and no other", 0.375),
         Group("none", "gives None where that backend does not take these inputs", 0.375),
         Group("dtype", "keeps float16, float32 and float64, and takes sizes of 1", 0.0625),
-        Group("refuses", "raises ValueError for shapes that no kernel could take", 0.125),
+        Group("refuses", "raises ValueError for shapes that do not fit", 0.125),
         Group("switches", "leaves PyTorch's global switches as they were", 0.125),
         Group("silent", "writes nothing to stderr", 0.125),
         unchanged(0.0625),

@@ -125,15 +125,14 @@ TFLOPS = Exercise(
         (
             "triangle-counted",
             _counted(share=lambda n, causal: (n + 1) / (2 * n) if causal else 1.0),
-            "This is the triangle with its diagonal, N(N + 1)/2. It is more exact, and nobody's "
-            "figures are counted like that.",
+            "This is the triangle with its diagonal, N(N + 1)/2. It is more exact, and not "
+            "the convention.",
             "Take exactly half: the convention of the papers that you compare with.",
         ),
         (
             "triangle-counted",
             _counted(share=lambda n, causal: (n - 1) / (2 * n) if causal else 1.0),
-            "This is the triangle without its diagonal, N(N - 1)/2, and nobody's figures are "
-            "counted like that.",
+            "This is the triangle without its diagonal, N(N - 1)/2, which is not the convention.",
             "Take exactly half: the convention of the papers that you compare with.",
         ),
         (

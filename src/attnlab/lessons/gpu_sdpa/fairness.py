@@ -448,13 +448,13 @@ FAIR = Exercise(
         Mistake(
             "nan-is-fair",
             _rule(fits=_not_more),
-            "NaN passes: no comparison with it is true, so `not (… > …)` is.",
+            "NaN passes: `>` is False with it, so `not (… > …)` is True.",
             "Ask the other way round: `error <= factor * other`, which NaN fails.",
         ),
         Mistake(
             "nan-is-fair",
             _rule(size=lambda errors: errors, fits=_unless_all_nan),
-            "A NaN among numbers passes: no comparison with it is true, so `not (… > …)` is.",
+            "A NaN among numbers passes: `>` is False with it, so `not (… > …)` is True.",
             "Ask the other way round: `error <= factor * other`, which NaN fails.",
         ),
         *(

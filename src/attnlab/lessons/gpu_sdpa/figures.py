@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -101,15 +102,16 @@ def what_a_clock_sees() -> Picture:
 def speeds() -> Picture:
     """TFLOP/s by length: what others published, what is recorded here, and the device's peak."""
     given = published()["speeds"]
+    when = date.fromisoformat(given["date"]).strftime("%B %Y")
     peak = next(p for p in published()["peaks"] if p["device"].startswith(given["device"]))
     figure, [[axes]] = new_figure(width=7.6, height=3.7)
     said = []
     for (kernel, name), look in zip(given["kernels"].items(), LOOKS, strict=False):
         rows = [row for row in given["rows"] if row["kernel"] == kernel]
         numbers = [row["tflops"] for row in rows]
-        _line(axes, [row["n"] for row in rows], numbers, look, f"{name} (published)")
-        said.append(f"{name} from {numbers[0]:.0f} to {numbers[-1]:.0f}")
-    own = _own()
+        _line(axes, [row["n"] for row in rows], numbers, look, f"{name} ({when})")
+        said.append(f"{name} ({when}) from {numbers[0]:.0f} to {numbers[-1]:.0f}")
+    own = _own(given["d"])
     for number, (name, points) in enumerate(own.items()):
         look = (GREY, "xv*P"[number % 4])
         _line(axes, [n for n, _ in points], [speed for _, speed in points], look, name)
@@ -135,11 +137,11 @@ def _line(
     axes.plot(x, y, color=look[0], marker=look[1], label=name)
 
 
-def _own() -> dict[str, list[tuple[int, float]]]:
-    """TFLOP/s by length for each way in the newest recorded run on a GPU."""
+def _own(d: int) -> dict[str, list[tuple[int, float]]]:
+    """TFLOP/s by length for each way in the newest run recorded on a GPU with heads d wide."""
     for document in recorded():
         for run in document["runs"]:
-            if run["device"] != "cuda" or run["causal"]:
+            if run["device"] != "cuda" or run["causal"] or run["d"] != d:
                 continue
             found: dict[str, list[tuple[int, float]]] = {}
             for row in run["rows"]:

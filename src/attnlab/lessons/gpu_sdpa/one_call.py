@@ -293,7 +293,7 @@ SDPA = Exercise(
         Mistake(
             "no-scaled-call",
             _by_hand,
-            "The numbers are right, and you made them yourself. No fused kernel can run then.",
+            "The numbers are right, and you made them yourself. The fused kernels stay unused.",
             "Hand queries, keys and values to `F.scaled_dot_product_attention`.",
         ),
         detached(_called(), 1, 2, 3),

@@ -156,7 +156,7 @@ BENCHMARK = Exercise(
         *_each(
             "fastest-call",
             [_answers(min)],
-            "This is the fastest call, which is luck: the next one is slower.",
+            "This is the fastest call, and the others are slower.",
             "Take the median: `statistics.median`.",
         ),
         *_each(

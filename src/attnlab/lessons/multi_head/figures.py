@@ -1,4 +1,4 @@
-"""Lesson 07's figures: answers by number of heads, patterns of heads, who owns which number."""
+"""Lesson 07's figures: answers by model and seed, patterns of heads, who owns which number."""
 
 from __future__ import annotations
 
@@ -24,32 +24,36 @@ Numbers = Any  # nested lists, an array or a tensor
 OWNERS = ListedColormap(["#cfe3f3", "#f7d9c4", "#cdeee2", "#f3dfeb"])  # pale, under black digits
 
 
-def two_answers(shares: Mapping[int, tuple[float, float]]) -> Picture:
-    """How many answers to two questions are right, by number of heads.
+def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Picture:
+    """How many answers to two questions are right, by model and seed.
 
     Args:
-        shares: for each number of heads, the share of right answers to each question.
+        shares: for each model, for each seed, the share of right answers to each question.
     """
-    figure, axes = new_figure(width=7.5, height=3.2)
-    place, words = axes[0, 0], []
+    figure, axes = new_figure(columns=len(shares), width=3.4 * len(shares), height=3.4, sharey=True)
     questions = (("who is in front", BLUE, ""), ("the twin", ORANGE, "//"))
-    for at, (question, colour, hatch) in enumerate(questions):
-        heights = [each[at] for each in shares.values()]
-        across = np.arange(len(shares)) + (at - 0.5) * 0.38
-        bars = place.bar(
-            across, heights, 0.36, color=colour, hatch=hatch, edgecolor="white", label=question
-        )
-        place.bar_label(bars, [f"{100 * height:.0f} %" for height in heights], padding=2)
-        words.append(f"{question}: {', '.join(f'{100 * height:.0f} %' for height in heights)}")
-    place.axhline(0.25, color=GREY, linewidth=1)
-    place.set_xticks(range(len(shares)), [f"{n} head{'s' * (n > 1)} of {16 // n}" for n in shares])
-    place.set(ylim=(0, 1.15), ylabel="share of right answers")
-    place.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    heads = ", ".join(map(str, shares))
+    words = []
+    for place, (model, by_seed) in zip(axes[0], shares.items(), strict=True):
+        for at, (question, colour, hatch) in enumerate(questions):
+            heights = [each[at] for each in by_seed.values()]
+            across = np.arange(len(by_seed)) + (at - 0.5) * 0.42
+            bars = place.bar(
+                across, heights, 0.4, color=colour, hatch=hatch, edgecolor="white", label=question
+            )
+            place.bar_label(bars, [f"{100 * height:.0f}" for height in heights], padding=2)
+        place.axhline(0.25, color=GREY, linewidth=1)
+        place.set_xticks(range(len(by_seed)), [f"seed {seed}" for seed in by_seed])
+        place.set_title(model)
+        told = (f"{100 * f:.0f} and {100 * t:.0f} % by seed {n}" for n, (f, t) in by_seed.items())
+        words.append(f"{model}: {', '.join(told)}")
+    axes[0, 0].set(ylim=(0, 1.15), ylabel="share of right answers")
+    axes[0, 0].set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, loc="outside lower center", ncols=2)
     return Picture(
         figure,
-        f"Bars of the share of right answers with {heads} heads, and a line at 25 %, which is "
-        f"guessing. {'; '.join(words)}.",
+        f"{len(shares)} panels of bars, the share of right answers to two questions, who is in "
+        f"front and who the twin is, and a line at 25 %, which is guessing. {'; '.join(words)}.",
     )
 
 
@@ -66,7 +70,7 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
     """Weights of heads over one queue, with the two visitors that each row has to find.
 
     Args:
-        panels: for each title, (N, N) weights.
+        panels: for each title, (N, N) weights; an even number of them, two a row.
         names: N visitors, 'art 3': each subject stands twice.
     """
     subjects = [name.split()[0] for name in names]
@@ -74,9 +78,10 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         next(m for m, other in enumerate(subjects) if other == mine and m != n)
         for n, mine in enumerate(subjects)
     ]
-    figure, axes = new_figure(columns=len(panels), width=3.9 * len(panels), height=3.9)
+    rows = len(panels) // 2
+    figure, axes = new_figure(columns=2, rows=rows, width=7.8, height=3.8 * rows)
     words = []
-    for place, (title, weights) in zip(axes[0], panels.items(), strict=True):
+    for place, (title, weights) in zip(axes.flat, panels.items(), strict=True):
         matrix = np.asarray(weights, dtype=float)
         image = place.imshow(matrix, cmap=WEIGHT_COLOURS, vmin=0, vmax=1)
         place.set_title(title)
@@ -91,9 +96,11 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         front = np.mean([matrix[n, n - 1] for n in range(1, len(names))])
         at_twin = np.mean([matrix[n, twin] for n, twin in enumerate(twins)])
         words.append(f"{title}: {front:.2f} on the visitor in front, {at_twin:.2f} on the twin")
-        place.set_xlabel("keys")
-    axes[0, 0].set_ylabel("queries")
-    figure.colorbar(image, ax=axes, label="weight")
+    for lowest in axes[-1]:
+        lowest.set_xlabel("keys")
+    for leftmost in axes[:, 0]:
+        leftmost.set_ylabel("queries")
+    figure.colorbar(image, ax=axes, label="weight", shrink=0.5)
     return Picture(
         figure,
         f"{len(panels)} heatmaps of weights over the queue {', '.join(names)}, one row a query. "

@@ -263,7 +263,7 @@ ROTARY = Exercise(
             _rotating(take=_split, put=_put_in_halves),
             "Number i is paired with number i + d/2, as in the public code of LLaMA in "
             "Transformers. Here neighbours are a pair: 0 with 1, 2 with 3. Both are rotations, and "
-            "weights trained with one are useless with the other.",
+            "weights trained with one do not fit the other.",
             "Take `x[..., 0::2]` and `x[..., 1::2]`, and put them back in turns.",
         ),
         Mistake(

@@ -197,11 +197,11 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
             markevery=(6 * index, 24),
         )
         words.append(f"{way} from {middle[0]:.2g} to {middle[-1]:.2g}")
-    place.set(xlabel="step", ylabel="weight of the wanted book", ylim=(-0.05, 1.05))
+    place.set(xlabel="step", ylabel="weight of the wanted book", yscale="log")
     place.grid(alpha=0.25)
     place.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 0.75))
     return Picture(
         figure,
-        f"Weight of the wanted book over {len(middle) - 1} steps, the median of the readers: "
-        f"{'; '.join(words)}.",
+        f"Weight of the wanted book over {len(middle) - 1} steps, the median of the readers on a "
+        f"logarithmic axis: {'; '.join(words)}.",
     )

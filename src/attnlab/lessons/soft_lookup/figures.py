@@ -22,52 +22,56 @@ Table = Sequence[Sequence[float]]
 Answer = Callable[[np.ndarray], float]  # a query (2,) to the salt in its answer
 
 
-KEPT = 0.8  # of a summary, drawn as if each hand-over kept so much
+FAINT = 0.25  # how strong an arrow is that brings nothing to the word that asks
 
 
 def ways_to_meet(words: Sequence[str], asking: int, asked: int) -> Picture:
-    """How a word comes to know of one that is far away, in three kinds of network.
+    """What comes to a word from the others, in three kinds of network, one of them both ways.
 
     Args:
         words: N, in their order.
         asking: position of the word whose meaning depends on another.
         asked: position of that other one, to its right.
     """
-    figure, axes = new_figure(rows=3, width=9.0, height=4.4)
-    steps = asked - asking
-    titles = (
-        f"recurrent: {steps} hand-overs, and each forgets",
-        "convolution: the neighbours alone",
-        "attention: one look at all words",
-    )
-    for axis, title in zip(axes[:, 0], titles, strict=True):
-        axis.set(title=title, xlim=(-0.6, len(words) - 0.4), ylim=(-0.55, 1.0))
+    one, other, steps, last = words[asking], words[asked], asked - asking, len(words) - 1
+    rightwards = [(place, place + 1) for place in range(last)]
+    ways = {
+        f"recurrent, left to right: {one} comes before {other}": (BLUE, rightwards),
+        f"recurrent, right to left: {steps} hand-overs": (
+            BLUE,
+            [(end, start) for start, end in rightwards],
+        ),
+        "convolution, one layer: the word on either side": (
+            GREEN,
+            [(asking - 1, asking), (asking + 1, asking)],
+        ),
+        "attention: one look at all words": (
+            ORANGE,
+            [(place, asking) for place in range(len(words)) if place != asking],
+        ),
+    }
+    figure, axes = new_figure(rows=len(ways), width=9.0, height=4.9)
+    for axis, (title, (colour, arrows)) in zip(axes[:, 0], ways.items(), strict=True):
+        axis.set(title=title, xlim=(-0.6, len(words) - 0.4), ylim=(-0.55, 0.85))
         axis.set_axis_off()
         for place, word in enumerate(words):
             weight = "bold" if place in (asking, asked) else "normal"
             axis.text(place, -0.3, word, ha="center", va="center", fontweight=weight)
-    handing, looking_near, looking = axes[:, 0]
-    for place in range(asking, asked):
-        left = KEPT ** (place - asking)
-        _arc(handing, place, place + 1, BLUE, 0.6 + 4.0 * left, 0.25 + 0.75 * left)
-    for place in (asking - 1, asking + 1):
-        _arc(looking_near, place, asking, GREEN, 2.5, 1.0)
-    for place in range(len(words)):
-        if place != asking:
-            far = place == asked
-            _arc(looking, place, asking, ORANGE, 4.0 if far else 1.2, 1.0 if far else 0.55)
-    one, other = words[asking], words[asked]
+        for start, end in arrows:
+            comes_nearer = abs(end - asking) < abs(start - asking)
+            _arc(axis, start, end, colour, 1.0 if comes_nearer else FAINT)
     return Picture(
         figure,
-        f"The words “{' '.join(words)}” three times, with arrows. Recurrent: a chain of {steps} "
-        f"arrows from word to word, {one} to {other}, each thinner and paler than the one before; "
-        f"the last stands for {KEPT ** (steps - 1):.2f} of the first. Convolution: an arrow to "
-        f"{one} from the word on either side, and none from further off. Attention: an arrow to "
-        f"{one} from every other word, the thickest from {other}.",
+        f"The words “{' '.join(words)}” four times, with arrows, strong where they lead to {one} "
+        f"and faint where they lead away. Recurrent, left to right: arrows from each word to the "
+        f"next, faint from {one} on to {other}. Recurrent, right to left: arrows from each word to "
+        f"the one before, a strong chain of {steps} from {other} to {one}. Convolution: an arrow "
+        f"to {one} from the word on either side, and none from further off. Attention: an arrow "
+        f"to {one} from every other word, {other} too, all of one strength.",
     )
 
 
-def _arc(axes: Axes, start: int, end: int, colour: str, width: float, alpha: float) -> None:
+def _arc(axes: Axes, start: int, end: int, colour: str, alpha: float) -> None:
     """An arrow above the words, the flatter the farther it goes."""
     bend = 0.55 * min(1.0, 1.6 / abs(end - start)) * (-1 if end > start else 1)
     axes.annotate(
@@ -79,7 +83,7 @@ def _arc(axes: Axes, start: int, end: int, colour: str, width: float, alpha: flo
             "connectionstyle": f"arc3,rad={bend}",
             "color": colour,
             "alpha": alpha,
-            "lw": width,
+            "lw": 2.0,
             "shrinkA": 0,
             "shrinkB": 0,
         },

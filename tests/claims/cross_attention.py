@@ -1,0 +1,431 @@
+"""What lesson 08 says, and what would refute it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.claims import Lesson, taught
+
+lesson = Lesson("08-cross-attention")
+here = taught("08-cross-attention")
+
+WAYS = list(itertools.product("xc", range(3)))  # a sequence and a matrix
+
+
+def inputs(
+    seed: int, n: int = 5, m: int = 6, d: int = 5, d_context: int = 7, d_k: int = 4, d_v: int = 3
+) -> list[Tensor]:
+    """x, context and the three matrices."""
+    rng = torch.Generator().manual_seed(seed)
+    shapes = [(2, n, d), (2, m, d_context), (d, d_k), (d_context, d_k), (d_context, d_v)]
+    return [torch.randn(*shape, generator=rng, dtype=torch.float64) for shape in shapes]
+
+
+def close(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and torch.allclose(one, other, rtol=0, atol=1e-10)
+
+
+def attended(given: list[Tensor], ways: tuple[tuple[str, int], ...]) -> Tensor | None:
+    """Attention's output if queries, keys and values are made in these ways; None if it raises."""
+    x, context, *matrices = given
+    try:
+        q, k, v = ((x if of == "x" else context) @ matrices[which] for of, which in ways)
+        out: Tensor = here.attend(q, k, v)[0]
+    except RuntimeError:
+        return None
+    return out
+
+
+@lesson.says(
+    "That is 216 ways.",
+    "Where all sizes differ, 8 of them run, and only the right one gives (N, d_v).",
+    "Where N = M and all widths are equal, all 216 run, and no shape protects you",
+    "Queries come from x, keys and values from the context.",
+    "Weights are (N, M), and there is an answer for each reader.",
+)
+def shapes_catch_a_wrong_sequence_or_matrix_if_all_sizes_differ(seed: int) -> None:
+    """Where all run, each of the others gives other numbers."""
+    assert len(WAYS) ** 3 == 216
+    for given, run, fit in (
+        (inputs(seed, n=8, d=9), 8, 1),
+        (inputs(seed, 4, 4, *[6] * 4), 216, 216),
+    ):
+        found = {ways: attended(given, ways) for ways in itertools.product(WAYS, repeat=3)}
+        ran = {ways: out for ways, out in found.items() if out is not None}
+        (n, m), d_v = (part.shape[1] for part in given[:2]), given[-1].shape[1]
+        assert len(ran) == run
+        assert sum(out.shape == (2, n, d_v) for out in ran.values()) == fit
+        right, weights = here.cross_attention(*given)
+        assert weights.shape == (2, n, m)
+        same = [ways for ways, out in ran.items() if close(out, right)]
+        assert same == [(("x", 0), ("c", 1), ("c", 2))]
+
+
+def module(seed: int, d_context: int = 6, **how: Any) -> nn.MultiheadAttention:
+    """PyTorch's, 8 wide, with biases that are not 0, as they are at first."""
+    torch.manual_seed(seed)
+    made = nn.MultiheadAttention(8, 2, kdim=d_context, vdim=d_context, batch_first=True, **how)
+    for bias in (made.in_proj_bias, made.out_proj.bias):
+        nn.init.normal_(bias)
+    return made.double()
+
+
+@lesson.says("Self-attention is the case context = x.")
+def a_module_that_reads_its_own_x_is_pytorchs_self_attention(seed: int) -> None:
+    theirs = module(seed, 8)
+    x = torch.randn(3, 5, 8, dtype=torch.float64)
+    out, weights = here.from_pytorch(theirs)(x, x)
+    expected, their_weights = theirs(x, x, x, average_attn_weights=False)
+    assert close(out, expected)
+    assert close(weights, their_weights)
+    assert not close(here.from_pytorch(theirs)(x, x.roll(1, 0))[0], expected)
+
+
+@lesson.says("And no NaN in the slopes: −∞ is *filled in* before softmax and 0 after it.")
+def either_fill_left_out_brings_nan(seed: int) -> None:
+    x, context, W_q, W_k, W_v = inputs(seed)
+    real = torch.tensor([[True, True, False, True, True, True], [False] * 6])
+    q, k, v = (part.requires_grad_() for part in (x @ W_q, context @ W_k, context @ W_v))
+    mask = real[:, None]
+    scores = q @ k.mT / 2
+    added = (scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)).softmax(-1)
+    unfilled = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+    outs = {
+        "both": here.attend(q, k, v, mask)[0],
+        "-inf added": added.masked_fill(~mask.any(-1, keepdim=True), 0.0) @ v,
+        "no 0": unfilled @ v,
+    }
+    ill = []
+    for name, out in outs.items():
+        slopes = torch.autograd.grad(out.square().sum(), (q, k, v), retain_graph=True)
+        if any(bool(slope.isnan().any()) for slope in slopes):
+            ill.append(name)
+    assert ill == ["-inf added", "no 0"]
+
+
+LOST = torch.arange(6) < torch.tensor([[6], [3], [0]])  # True = attend
+
+
+@lesson.says(
+    "The context's padding is hidden in columns: (B, 1, M), and (B, 1, 1, M) with heads.",
+    "Where nothing is left, weights are 0 and W_o's bias comes out; `nn.MultiheadAttention` gives "
+    "NaN there, in PyTorch 2.13, if it returns weights.",
+    "With `need_weights=True` the module takes softmax of nothing but −∞ itself, fills in no 0, "
+    "and gives NaN.",
+)
+@pytest.mark.filterwarnings("ignore")
+def an_empty_context_gives_a_bias_or_nan(seed: int) -> None:
+    """Every path: trained or evaluated, with slopes and without, of one width and of two."""
+    for width, training, slopes in itertools.product((6, 8), (True, False), (True, False)):
+        theirs = module(seed, width).train(training).requires_grad_(slopes)
+        x = torch.randn(3, 5, 8, dtype=torch.float64)
+        context = torch.randn(3, 6, width, dtype=torch.float64)
+        given = {"key": context, "value": context, "key_padding_mask": ~LOST}
+        with torch.set_grad_enabled(slopes):
+            weighed, weights = theirs(x, **given)
+            unweighed, _ = theirs(x, **given, need_weights=False)
+        assert weighed[2].isnan().all()
+        assert weights[2].isnan().all()
+        assert close(weighed[:2], unweighed[:2])
+        assert close(unweighed[2], theirs.out_proj.bias.expand(5, -1))
+        if width == 8:
+            out, mine = here.from_pytorch(theirs)(x, context, LOST)
+            assert close(out, unweighed)
+            assert not mine.masked_select(~LOST[:, None, None]).any()
+            changed = context.masked_fill(~LOST[..., None], 9.0)
+            assert close(here.from_pytorch(theirs)(x, changed, LOST)[0], out)
+
+
+@lesson.says(
+    "With `need_weights=False` it hands cross-attention to `F.scaled_dot_product_attention`, which "
+    "gives 0, and W_o's bias comes out, as it does of yours.",
+    "(Self-attention in `eval()` without slopes goes a third way, and gives NaN.)",
+)
+def only_without_weights_is_the_function_called() -> None:
+    theirs, x, context = module(1), torch.randn(3, 5, 8).double(), torch.randn(3, 6, 6).double()
+    real = F.scaled_dot_product_attention
+    for need_weights in (True, False):
+        with patch.object(F, "scaled_dot_product_attention", side_effect=real) as called:
+            theirs(x, context, context, key_padding_mask=~LOST, need_weights=need_weights)
+        assert called.call_count == (not need_weights)
+    heads = torch.randn(3, 2, 6, 4)
+    assert not real(heads, heads, heads, attn_mask=LOST[:, None, None])[2].any()
+    own, x = module(1, 8), torch.randn(3, 6, 8).double()
+    for training, slopes in itertools.product((True, False), repeat=2):
+        with torch.set_grad_enabled(slopes):
+            out, _ = own.train(training)(x, x, x, key_padding_mask=~LOST, need_weights=False)
+        assert out.isnan().any() == (not training and not slopes)
+
+
+class Theirs(nn.MultiheadAttention):
+    """PyTorch's module, called as the lesson's is."""
+
+    def __init__(self, need_weights: bool) -> None:
+        super().__init__(16, 2, kdim=20, vdim=20, batch_first=True)
+        self.need_weights = need_weights
+
+    def forward(self, x: Tensor, context: Tensor, real: Tensor) -> Any:  # type: ignore[override]
+        return super().forward(x, context, context, ~real, self.need_weights)
+
+
+@lesson.says(
+    "Where weights are asked for, one empty context in a batch makes the loss NaN, and one step "
+    "later every linear that all sentences share.",
+    "NaN comes back through everything that the example went through, and a step with such slopes "
+    "leaves no number intact there: in every linear, and in its own words' rows of an embedding.",
+)
+def one_step_turns_to_nan_all_that_a_lost_example_touches(seed: int) -> None:
+    for need_weights in (True, False):
+        torch.manual_seed(seed)
+        desk = here.Desk(2)
+        desk.cross = Theirs(need_weights)
+        asked, cards, real, answers = here.questions(3, torch.Generator().manual_seed(seed), False)
+        real[2] = False
+        loss = F.cross_entropy(desk(asked, cards, real)[0].flatten(0, 1), answers.flatten())
+        loss.backward()
+        torch.optim.Adam(desk.parameters()).step()
+        assert loss.isnan() == need_weights
+        rows = desk.embed.weight.isnan().all(1).nonzero().flatten().tolist()
+        assert rows == (sorted(asked[2].tolist()) if need_weights else [])
+        for name, parameter in desk.named_parameters():
+            if not name.startswith("embed"):
+                assert parameter.isnan().all() == need_weights, name
+
+
+@lesson.says(
+    "To cross-attention a context is a *bag* of words: how often a word stands there counts, and "
+    "its place does not."
+)
+def a_place_does_not_count_and_a_repetition_does(seed: int) -> None:
+    x, context, *matrices = inputs(seed)
+    out = here.cross_attention(x, context, *matrices)[0]
+    assert close(here.cross_attention(x, context[:, [4, 0, 5, 3, 1, 2]], *matrices)[0], out)
+    again = torch.cat([context, context[:, :1]], 1)
+    assert not close(here.cross_attention(x, again, *matrices)[0], out)
+
+
+def right(desk: Any, given: Any, with_context: bool = True) -> Tensor:
+    asked, cards, real, answers = given
+    with torch.no_grad():
+        scores = desk(asked, cards, real & with_context)[0]
+    return torch.as_tensor(scores.argmax(-1) == answers)
+
+
+def unseen(seed: int) -> Any:
+    return here.questions(1000, torch.Generator().manual_seed(10_000 + seed), forbidden=True)
+
+
+@lesson.says(
+    "With the context the desk is right on catalogues that it has never seen, also where author "
+    "and shelf had never come together before.",
+    "Trained to look things up, cross-attention is a dictionary whose keys are learned, and it "
+    "works for pairs never seen together.",
+    "Each author finds the one card with the same name, whatever its place",
+    "Both heads do the same, and one head alone learns the task as well.",
+)
+def a_desk_follows_the_name_and_nothing_else(seed: int) -> None:
+    """Exchanging the names on two pairs of cards has to exchange the answers; moving cards not."""
+    asked, cards, real, answers = given = unseen(seed)
+    barred = asked == answers
+    assert barred.float().mean() > 0.4
+    for n_heads in (2, 1):
+        desk = here.train(True, n_heads, seed)[0]
+        assert right(desk, given)[barred].float().mean() > 0.99
+        assert right(desk, given)[~barred].float().mean() > 0.99
+    desk = here.train(True, 2, seed)[0]
+    place = [4, 0, 5, 3, 1, 2]
+    assert right(desk, (asked, cards[:, place], real[:, place], answers)).float().mean() > 0.99
+    renamed = cards.clone()
+    renamed[:, :4, : here.AUTHORS] = cards[:, [1, 0, 3, 2], : here.AUTHORS]
+    of = (renamed[..., : here.AUTHORS].argmax(-1)[:, None] == asked[..., None]).float().argmax(-1)
+    moved = renamed[..., here.AUTHORS :].argmax(-1).gather(1, of)
+    assert right(desk, (asked, renamed, real, moved)).float().mean() > 0.99
+    assert right(desk, (asked, renamed, real, answers)).float().mean() < 0.2
+    same = cards[..., : here.AUTHORS].argmax(-1)[:, None] == asked[..., None]
+    with torch.no_grad():
+        weights = desk(asked, cards, real)[1]
+    found = (weights * same[:, None]).sum(-1)
+    assert found.mean((0, 2)).min() > 0.85  # both heads
+
+
+@lesson.says(
+    "Without it, the loss stays around ln 10.",
+    "The desk cannot even tell who was asked for: x has its say in the *weights* alone, and those "
+    "are 0.",
+    "What comes out is W_o's bias, the same shelf for everyone, which is right one time in ten.",
+)
+def a_desk_without_a_context_guesses(seed: int) -> None:
+    """One that could tell who was asked for would get to ln 9."""
+    desk, losses = here.train(False, 2, seed)
+    late = losses[50:]
+    assert abs(sum(late) / len(late) - math.log(10)) < 0.01
+    given = unseen(seed)
+    assert abs(right(desk, given, with_context=False).float().mean() - 0.1) < 0.03
+    with torch.no_grad():
+        scores = desk(given[0], given[1], given[2] & False)[0]
+        bias = desk.read(desk.cross.W_o.bias).expand_as(scores)
+    assert torch.allclose(scores, bias, atol=1e-5)
+    shelves = here.questions(5000, torch.Generator().manual_seed(seed), False)[1][
+        ..., here.AUTHORS :
+    ]
+    assert (shelves.mean((0, 1)) - 0.1).abs().max() < 0.007  # none is a better guess
+
+
+@lesson.says(
+    "W_q and W_k learned to bring them together: give the desk back the W_k that it began with, "
+    "and four or five answers in ten are wrong."
+)
+def the_first_w_k_does_not_find_the_names(seed: int) -> None:
+    """Nor does the first W_q; the first table of names does, so that it is these two that learn."""
+    trained = here.train(True, 2, seed)[0].state_dict()
+    torch.manual_seed(seed)
+    first = here.Desk(2).state_dict()
+    wrong = {}
+    for part in ("cross.W_k", "cross.W_q", "embed"):
+        desk = here.Desk(2)
+        desk.load_state_dict({k: (first if k.startswith(part) else trained)[k] for k in trained})
+        wrong[part] = 1 - right(desk, unseen(seed)).float().mean().item()
+    assert 0.35 < wrong["cross.W_k"] < 0.58, wrong
+    assert wrong["cross.W_q"] > 0.2, wrong
+    assert wrong["embed"] < 0.01, wrong
+
+
+@lesson.says("An encoder–decoder has three attentions: self, causal self, cross.")
+def pytorchs_transformer_has_these_three() -> None:
+    model = nn.Transformer(8, 2, 1, 1, 20, dropout=0.0, batch_first=True)
+    attentions = [each for each in model.modules() if isinstance(each, nn.MultiheadAttention)]
+    calls: list[tuple[int, int, bool]] = []
+
+    def note(_: nn.Module, args: tuple[Tensor, ...], how: dict[str, Any]) -> None:
+        assert args[1] is args[2]
+        calls.append((args[0].shape[1], args[1].shape[1], how["attn_mask"] is not None))
+
+    for each in attentions:
+        each.register_forward_pre_hook(note, with_kwargs=True)
+    model(torch.randn(3, 6, 8), torch.randn(3, 5, 8), tgt_mask=torch.ones(5, 5).triu(1).bool())
+    assert calls == [(6, 6, False), (5, 5, True), (5, 6, False)]
+
+
+@lesson.says(
+    "A decoder layer is those two, a feed-forward network, residuals and norms.",
+    "The lost original makes no NaN here: the layer calls its attentions with "
+    "`need_weights=False`.",
+)
+def the_parts_make_pytorchs_layer_and_none_is_idle(seed: int) -> None:
+    torch.manual_seed(seed)
+    given = {"dropout": 0.0, "batch_first": True, "dtype": torch.float64}
+    layer = nn.TransformerDecoderLayer(8, 2, 20, **given)  # type: ignore[arg-type]
+    asked: list[bool] = []
+    for attention in (layer.self_attn, layer.multihead_attn):
+        attention.register_forward_pre_hook(
+            lambda _, args, how: asked.append(how["need_weights"]), with_kwargs=True
+        )
+    x, context = (torch.randn(3, n, 8, dtype=torch.float64) for n in (5, 6))
+    future = torch.ones(5, 5).triu(1).bool()
+    with patch.dict(here.decoder_layer.__globals__, layer=layer):
+        for training in (True, False):
+            layer.train(training)
+            yours = here.decoder_layer(x, context, LOST)
+            theirs = layer(x, context, tgt_mask=future, memory_key_padding_mask=~LOST)
+            assert close(yours, theirs)
+            assert not theirs.isnan().any()
+        for part in (layer.self_attn.out_proj, layer.multihead_attn.out_proj, layer.linear2):
+            with torch.no_grad():
+                kept = part.weight.clone()
+                part.weight.zero_()
+                assert not close(here.decoder_layer(x, context, LOST), yours)
+                part.weight.copy_(kept)
+    assert asked == [False] * 4
+
+
+@lesson.says(
+    "A part may say nothing without anything getting lost, and gradients have a direct way back.",
+    "So layers on top of each other keep a sane scale.",
+)
+def residuals_carry_and_norms_hold_the_scale(seed: int) -> None:
+    """Thirty parts that are too large: the scale explodes without norms; silent parts: x is gone
+    without residuals, and its slope with it."""
+
+    def through(size: float, residual: bool, norm: bool) -> tuple[Tensor, Tensor, float]:
+        torch.manual_seed(seed)
+        x = y = torch.randn(4, 16, requires_grad=True)
+        for _ in range(30):
+            part = nn.Sequential(nn.Linear(16, 64, bias=False), nn.ReLU(), nn.Linear(64, 16, False))
+            y = size * part(y) + (y if residual else 0)
+            y = F.layer_norm(y, (16,)) if norm else y
+        [slope] = torch.autograd.grad((y * torch.randn_like(y)).sum(), x)
+        return x, y, slope.norm().item()
+
+    x, y, slope = through(0.0, residual=True, norm=False)
+    assert torch.equal(x, y)
+    assert slope > 1
+    _, y, slope = through(0.0, residual=False, norm=False)
+    assert not y.any()
+    assert slope == 0
+    assert 0.9 < through(5.0, residual=True, norm=True)[1].std() < 1.1
+    assert through(5.0, residual=True, norm=False)[1].std() > 100
+
+
+@lesson.says(
+    "**with a single book on the shelf, every reader takes home that book's value.**",
+    "A model with this slip mixes its own words: the context says how much of each, and none of "
+    "its values gets through.",
+)
+def one_book_tells_values_from_the_wrong_side(seed: int) -> None:
+    """If the words of x are alike, whatever the context says must make no difference."""
+    x, context, *matrices = inputs(seed, 4, 4, 6, 6, 6, 6)
+    alike = x[:, :1].expand(-1, 4, -1)
+    for function, slip in ((here.cross_attention, False), (here.hears_itself, True)):
+        one = function(x[:, :1], context[:, :1], *matrices)[0]
+        assert close(one, context[:, :1] @ matrices[2]) != slip
+        other = function(alike, context.roll(1, 0), *matrices)[0]
+        assert close(function(alike, context, *matrices)[0], other) == slip
+
+
+@lesson.says(
+    "The symptom: an output that does not depend on the real words at all.",
+    "And full sentences, which have no dummy, get 0.",
+)
+def an_inverted_mask_reads_the_dummies_alone(seed: int) -> None:
+    x, context, *matrices = inputs(seed)
+    mask = torch.arange(6) < torch.tensor([[6], [3]])
+    changed = torch.where(mask[..., None], context + 1, context)
+    out = here.reads_dummies(x, context, *matrices, mask)[0]
+    assert close(here.reads_dummies(x, changed, *matrices, mask)[0], out)
+    assert not close(here.cross_attention(x, changed, *matrices, mask)[0], out)
+    assert not out[0].any()
+    assert out[1].any()
+
+
+def multiplications(function: Any) -> float:
+    with FlopCounterMode(display=False) as counted:
+        function()
+    return counted.get_total_flops() / 2
+
+
+@lesson.says(
+    "No length is squared: scores and mix grow with N · M, the projections with N and with M.",
+    "Counted, it is 63.",
+)
+def no_length_is_squared_and_kept_keys_save_63_times() -> None:
+    """PyTorch counts what its products multiply."""
+
+    def cost(n: int, m: int) -> float:
+        given = torch.randn(1, n, 64), torch.randn(1, m, 64), *torch.randn(3, 64, 64)
+        return multiplications(lambda: here.cross_attention(*given))
+
+    for lengths in (lambda n: (n, 100), lambda m: (100, m)):
+        one, two, three = (cost(*lengths(size)) for size in (50, 100, 150))
+        assert two - one == three - two > 0
+    word, k = torch.randn(1, 1, 64), torch.randn(1, 1000, 64)
+    kept = multiplications(lambda: here.attend(word @ torch.randn(64, 64), k, k))
+    assert round(cost(1, 1000) / kept) == 63

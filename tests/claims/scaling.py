@@ -1,0 +1,335 @@
+"""What lesson 04 says, and what would refute it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import torch
+
+from tests.claims import Lesson, taught
+
+lesson = Lesson("04-scaling")
+here = taught("04-scaling")
+
+MENDED = 3 / 64  # the step of 1/√d_k at d_k = 64, for no scale
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+def raw_scores(seed: int, d_k: int) -> np.ndarray:
+    """Scores of 1,000 readers, (1000, 20), by the lesson's shelves."""
+    Q, K = here.draw_shelves(d_k, np.random.default_rng(seed))
+    return (Q @ K.swapaxes(-1, -2)).reshape(-1, 20)
+
+
+def lead(scores: np.ndarray) -> np.ndarray:
+    ordered = np.sort(scores, axis=-1)
+    return ordered[..., -1] - ordered[..., -2]
+
+
+def rows_of_weights(seed: int, books: int = 7) -> np.ndarray:
+    """Weights from nearly even to nearly one-hot, (3000, books)."""
+    rng = np.random.default_rng(seed)
+    sharpness = 10 ** rng.uniform(-1, 1.3, (3000, 1))
+    weights: np.ndarray = here.softmax(sharpness * rng.standard_normal((3000, books)))
+    return weights
+
+
+@cache
+def row(
+    seed: int,
+    factor: float,
+    step: float,
+    error: str = "squared",
+    rank: int = -1,
+    steps: int = 300,
+) -> Rows:
+    """A row of the lesson's table at d_k = 64; by rank, the wanted book is another (0: the best)."""
+    Q, K, wanted = here.draw_desk(seed=seed)
+    if rank >= 0:
+        wanted = np.argsort(-(Q @ K.T))[:, rank]
+    learned: Rows = here.learn(Q, K, wanted, factor, step, error, steps)
+    return learned
+
+
+def found(learned: Rows) -> float:
+    return float((learned[0][-1] > 0.9).mean())
+
+
+@lesson.says(
+    "A score is a sum of d_k products. With independent entries of mean 0 and variance 1, its variance "
+    "is d_k and its standard deviation √d_k.",
+    "the derivation uses means and variances, not the shape of the curve.",
+)
+def scores_spread_like_the_root_of_the_width(seed: int) -> None:
+    """The shapes are as unlike a bell as they come: a coin, and a curve with one long tail."""
+    rng = np.random.default_rng(seed)
+    for d_k in (9, 100):
+        shape = (2, 20_000, d_k)
+        for q, k in (
+            rng.standard_normal(shape),
+            rng.choice((-1.0, 1.0), shape),
+            rng.exponential(size=shape) - 1,
+        ):
+            spread = (q * k).sum(axis=-1).std()
+            assert abs(spread / d_k**0.5 - 1) < 0.05, (d_k, spread)
+
+
+@lesson.says(
+    "For half of the readers one book out of 20 takes more than 0.9 of the attention",
+    "0.2 belongs to √64.",
+    "That is hardly more than the even share of 0.05: all books get the same, whatever was asked.",
+)
+def the_largest_weight_at_64(seed: int) -> None:
+    scores = raw_scores(seed, 64)
+    typical = [np.median(here.softmax(scores / by).max(axis=-1)) for by in (1, 8, 64)]
+    assert typical[0] > 0.9
+    assert abs(typical[1] - 0.2) < 0.02
+    assert 0.05 < typical[2] < 0.07
+
+
+@lesson.says(
+    "Each histogram is four times as wide as the one above it, as √64 is four times √4. About seven "
+    "scores in ten lie between the dashed lines. Those beyond, on the right, win most softmaxes."
+)
+def winners_lie_beyond_the_root(seed: int) -> None:
+    for d_k in (4, 64, 1024):
+        scores = raw_scores(seed, d_k) / d_k**0.5
+        assert abs(scores.std() - 1) < 0.06
+        assert abs((abs(scores) < 1).mean() - 0.7) < 0.06
+        assert (scores.max(axis=-1) > 1).mean() > 0.75
+
+
+@lesson.says(
+    "Softmax's Jacobian is diag(p) − p pᵀ. It is 0 at one-hot weights, and a book of weight a has the "
+    "column a (1_w − p), which is as small as a.",
+    "no entry is larger than p (1 − p), with p the largest weight.",
+    "the norm of the Jacobian falls by four powers of ten. (It rises a little first. It is largest, "
+    "½, where two books share everything.)",
+)
+def the_jacobian_and_its_columns(seed: int) -> None:
+    for p in rows_of_weights(seed)[:300]:
+        J = np.diag(p) - np.outer(p, p)
+        assert np.allclose(here.slopes_by_nudging(np.log(p)), J, rtol=0, atol=1e-7)
+        assert abs(J).max() <= p.max() * (1 - p.max()) + 1e-15
+        assert np.linalg.norm(J) <= 0.5
+        a = p[2]
+        assert np.linalg.norm(J[:, 2]) <= 2**0.5 * a
+        assert np.allclose(J[:, 2], a * (np.eye(7)[2] - p), rtol=0, atol=1e-15)
+    assert not here.softmax_jacobian(np.eye(7)[2]).any()
+    assert np.linalg.norm(here.softmax_jacobian(np.array([0.5, 0.5, 0, 0]))) == 0.5
+    norms = [
+        np.median(here.measure(d_k, np.random.default_rng(seed))["no scale"][3])
+        for d_k in (2, 8, 1024)
+    ]
+    assert norms[0] < norms[1]
+    assert 3.5 < np.log10(norms[0] / norms[2]) < 4.7
+
+
+@lesson.says(
+    "**The Jacobian dies exponentially in the lead**, and without a scale the typical lead grows as √d_k."
+)
+def norms_fall_with_the_lead(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for scores in rng.standard_normal((20, 5)):
+        leads = np.array([6.0, 9.0, 12.0])
+        sharp = leads[:, None] * scores / lead(scores)
+        norms = [np.linalg.norm(here.softmax_jacobian(p)) for p in here.softmax(sharp)]
+        assert np.allclose(np.diff(np.log(norms)), -3, rtol=0, atol=0.3)
+    typical = [np.median(lead(raw_scores(seed, d_k))) for d_k in (16, 64, 256, 1024)]
+    assert np.allclose(np.divide(typical[1:], typical[:-1]), 2, rtol=0.2)
+
+
+@lesson.says("About four in ten such readers are, at this width.")
+def four_in_ten_readers_of_six_books_are_deaf(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    q, K = rng.standard_normal((2000, 64)), rng.standard_normal((2000, 6, 64))
+    weights = here.softmax(np.einsum("nk,nmk->nm", q, K))
+    steepest = np.array([abs(here.softmax_jacobian(p)).max() for p in weights])
+    assert 0.35 < (steepest < 0.01).mean() < 0.5
+
+
+@lesson.says(
+    "Entropy says how many keys share: 0 for one, log M for all alike.",
+    "Not this one: it is at least 1/5, and larger unless the five share alike.",
+)
+def entropy_counts_who_shares(seed: int) -> None:
+    for sharing in (1, 3, 20):
+        p = np.repeat([1 / sharing, 0], [sharing, 20 - sharing])
+        assert np.isclose(np.exp(here.entropy(p)), sharing)
+    assert (here.entropy(rows_of_weights(seed)) < np.log(7)).all()
+    for scores in np.random.default_rng(seed).standard_normal((200, 20)):
+        low, high = 0.0, 1e4  # sharpness, until five share
+        for _ in range(60):
+            p = here.softmax((low + high) / 2 * scores)
+            low, high = (
+                ((low + high) / 2, high) if here.entropy(p) > np.log(5) else (low, (low + high) / 2)
+            )
+        assert p.max() > 0.2
+
+
+@lesson.says(
+    "Without a scale, wide attention is nearly one-hot before it has learned anything; with 1/d_k it "
+    "is nearly flat; with 1/√d_k all four measures stay level as it gets wider.",
+    "From d_k = 8 on the other three are level, too:",
+    "Wide scores become nearly equal, so who asks hardly matters",
+)
+def one_factor_keeps_four_measures_level(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    at = {d_k: here.measure(d_k, rng) for d_k in (8, 64, 1024)}
+    typical = {
+        way: np.array([[np.median(part) for part in at[d_k][way]] for d_k in at]).T
+        for way in ("no scale", "÷ √d_k", "÷ d_k")
+    }
+    for measure, few in zip(typical["÷ √d_k"], (0.06, 0.1, 0.03, 0.02), strict=True):
+        assert np.ptp(measure) < few, measure
+    _, entropy, largest, norm = typical["no scale"][:, -1]
+    assert entropy < 0.01
+    assert largest > 0.99
+    assert norm < 0.001
+    _, entropy, largest, norm = typical["÷ d_k"][:, -1]
+    assert entropy > 0.99 * np.log(20)
+    assert largest < 0.06
+    assert abs(norm - 0.22) < 0.005
+    weights = here.softmax(raw_scores(seed, 1024) / 1024).reshape(20, 50, 20)
+    assert (abs(weights[:, :25] - weights[:, 25:]).sum(axis=-1) / 2).mean() < 0.05
+
+
+@lesson.says(
+    "The factor follows from the width alone and keeps the start the same at every width. Training may "
+    "move away from it."
+)
+def the_factor_is_for_the_start(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for d_k in (5, 500):
+        Q, K = rng.standard_normal((2, 300, d_k))
+        factor = here.best_scale(9 * Q, K + 3)
+        assert factor == here.best_scale(Q, K)
+        assert abs((factor * Q @ K.T).std() - 1) < 0.1
+    a = np.median(row(seed, 1 / 8, 3)[0], axis=1)
+    apart = np.log(a / (1 - a)) + np.log(19)  # over the others, in scores
+    assert apart[0] < 1 < 6 < apart[-1]
+
+
+@lesson.says(
+    "Then the three ways differ in one thing alone, the weights that readers start with.",
+    "Between the second row and the third the scale changed the start alone. It could stand elsewhere: "
+    "with queries an eighth as long, the second row becomes the third.",
+)
+def the_scale_moved_into_the_queries_does_the_same(seed: int) -> None:
+    Q, K, wanted = here.draw_desk(seed=seed)
+    moved, _ = here.learn(Q / 8, K, wanted, 1.0, MENDED, steps=60)
+    assert np.allclose(moved, row(seed, 1 / 8, 3)[0][:61], rtol=1e-6, atol=0)
+    moved, _ = here.learn(Q / 8, K, wanted, 1 / 8, 3, steps=60)
+    assert np.allclose(moved, row(seed, 1 / 64, 3 * 64)[0][:61], rtol=1e-6, atol=0)
+
+
+@lesson.says(
+    "There is nothing sacred about it: the readers of *Does it learn?* find their books from each of the "
+    "three. What counts is that every book starts with some weight, and that this is *the same for "
+    "every width*."
+)
+def other_variances_learn_and_64_does_not(seed: int) -> None:
+    Q, K, wanted = here.draw_desk(seed=seed)
+    for variance in (0.5, 2):
+        assert found(here.learn(Q * variance**0.5 / 8, K, wanted, 1.0, MENDED, steps=150)) > 0.95
+    assert found(row(seed, 1.0, MENDED)) < 0.5
+
+
+@lesson.says(
+    "The Jacobian is not dead at the start:",
+    "The first step, 64 times too large, kills it. The norm falls to 0.001, and the typical wanted book "
+    "loses nearly all of the little weight that it had.",
+    "The Jacobian lives:",
+    "And still only 22 % find their book.",
+    "The typical wanted book starts with a few hundredths, and all readers find theirs.",
+)
+def the_step_kills_the_jacobian_and_the_start_hides_the_book(seed: int) -> None:
+    """The step is exchanged between the first two rows, the start between the second and others."""
+    killed, unscaled = row(seed, 1.0, 3), row(seed, 1.0, MENDED)
+    norms, lives = (np.median(each[1], axis=1) for each in (killed, unscaled))
+    assert norms[0] > 0.05
+    assert norms[1] < norms[0] / 10
+    assert norms[-1] < 1e-6
+    assert lives[1] > norms[0] / 2
+    assert lives[-1] > 0.25
+    a, mended = (np.median(each[0], axis=1) for each in (killed, unscaled))
+    assert 10 * a[1] < a[0] < 1e-6
+    assert mended[0] < mended[-1] < 1e-3
+    assert found(killed) < found(unscaled) < 0.5
+    for fitting in (row(seed, 1 / 8, 3), row(seed, 1 / 64, 3 * 64)):
+        assert 0.02 < np.median(fitting[0][0]) < 0.06
+        assert found(fitting) == 1
+
+
+@lesson.says(
+    "No other step saves it: the best finds 40 %, and 33 to 57 % with thirty other seeds.",
+    long=True,
+)
+def no_step_saves_the_start_without_a_scale(seed: int) -> None:
+    steps = MENDED * np.array([1 / 16, 1 / 4, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24])
+    shares = [found(row(seed, 1.0, float(step))) for step in steps]
+    assert 0.3 < max(shares) < 0.6, shares
+    assert shares[-1] < max(shares) > shares[0]  # the best is not at an end
+    assert found(row(seed, 1 / 8, 3)) == 1
+
+
+@lesson.says(
+    "What holds the second row back, if not a dead Jacobian? *One column* of it.",
+    "The fifth row is the test: same shelf, same readers, same Jacobians at the start, but each reader "
+    "wants the book that had the second-largest weight.",
+    "A squared error hardly moves a book without weight. −log of the weight itself does: its 1/a cancels "
+    "the a.",
+    "It has no scale and the same start, its error is −log a, and all sixty find their book.",
+)
+def which_book_is_wanted_decides_and_the_error_can_make_up_for_it(seed: int) -> None:
+    drawn, second, last = (row(seed, 1.0, MENDED, rank=rank) for rank in (-1, 1, 19))
+    for other in (second, last):
+        assert (other[1][0] == drawn[1][0]).all()
+    assert found(second) > 0.7 > 0.5 > found(drawn)
+    assert found(last) == 0
+    for rank in (-1, 19):
+        assert found(row(seed, 1.0, MENDED, "-log", rank, steps=100)) == 1
+
+
+@lesson.says(
+    "So the slope of that book's own score, entry w of J g, is a (g_w − p·g), at most 4a with this error.",
+    "J g is −1/a times that book's column, and **1/a cancels exactly its a**: J g is p − 1_w, about 1 in "
+    "size where the reader is most wrong.",
+    "So a book with next to no weight gets next to no slope, unless the error's own makes up for its a",
+)
+def a_small_weight_has_a_small_slope_except_by_its_logarithm(seed: int) -> None:
+    steepest = 0.0
+    for p in rows_of_weights(seed):
+        J, wanted = here.softmax_jacobian(p), np.eye(7)[0]
+        slope = (J @ (2 * (p - wanted)))[0]
+        assert abs(slope) <= 4 * p[0] * (1 + 1e-9)
+        steepest = max(steepest, abs(slope) / p[0])
+        assert np.allclose(J @ (-wanted / p[0]), p - wanted, rtol=0, atol=1e-9)
+    assert steepest > 3.9  # 4 is no idle bound
+
+
+@lesson.says(
+    "But with 1/√d_k in the formula one step serves all widths. With 1/d_k each width needs another:",
+    "And each width needs another step to learn by.",
+)
+def one_step_serves_all_widths_with_the_root_alone(seed: int) -> None:
+    for d_k in (16, 1024):
+        desk = here.draw_desk(d_k, seed)
+        root, borrowed, own = (
+            np.median(here.learn(*desk, factor, step, steps=30)[0][-1])
+            for factor, step in ((d_k**-0.5, 3), (1 / d_k, 3 * 64), (1 / d_k, 3 * d_k))
+        )
+        assert min(root, own) > 0.9
+        assert d_k == 16 or borrowed < 0.3
+
+
+@lesson.says("PyTorch does not (lesson 05).")
+def pytorch_writes_no_table() -> None:
+    """The table for one row of 200,000 weights would take 298 GiB."""
+    scores = torch.randn(200_000, dtype=torch.float64, requires_grad=True)
+    g = torch.randn(200_000, dtype=torch.float64)
+    p = torch.softmax(scores, -1)
+    p.backward(g)
+    assert scores.grad is not None
+    assert torch.allclose(scores.grad, (p * (g - p @ g)).detach(), rtol=0, atol=1e-12)

@@ -1,0 +1,372 @@
+"""What lesson 01 says, and what would refute it."""
+
+from __future__ import annotations
+
+import math
+import random
+import warnings
+from decimal import Decimal, localcontext
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from attnlab.figures.live.soft_lookup import answer_and_slope
+from tests.claims import Lesson, taught
+from tests.course import code_cells, grading, read, solution_path
+
+SLUG = "01-soft-lookup"
+SENTENCE = ["the", "bank", "we", "passed", "on", "our", "long", "walk", "was", "muddy"]
+BANK, MUDDY = SENTENCE.index("bank"), SENTENCE.index("muddy")
+WORDS, WIDTH = len(SENTENCE), 6
+
+lesson = Lesson(SLUG)
+here = taught(SLUG)
+# The shelf's names have types, and functions of the lesson read them as globals.
+_names = here.soft_lookup.__globals__
+for _cell in code_cells(read(solution_path(SLUG))):
+    if grading(_cell).get("grade_id") == "the-shelf":
+        exec(_cell.source, _names)
+KEYS, PAGES, QUERY = (_names[name] for name in ("KEYS", "PAGES", "QUERY"))
+
+
+def desk(rng: random.Random, m: int, d_k: int = 3, d_v: int = 4) -> tuple[Any, Any, Any]:
+    """A query, keys and values, all drawn."""
+    query, *keys = [[rng.gauss(0, 1) for _ in range(d_k)] for _ in range(m + 1)]
+    return query, keys, [[rng.gauss(0, 1) for _ in range(d_v)] for _ in range(m)]
+
+
+def text(seed: int) -> torch.Tensor:
+    torch.manual_seed(seed)
+    return torch.randn(1, WORDS, WIDTH, dtype=torch.float64)
+
+
+def hearers(network: Any, words: torch.Tensor, changed: int = MUDDY) -> list[int]:
+    """The words whose rows change when another word stands in one place."""
+    other = words.clone()
+    other[0, changed] = torch.randn(WIDTH, dtype=torch.float64)
+    with torch.no_grad():
+        moved = (network(words) != network(other)).any(-1)[0]
+    return moved.nonzero().flatten().tolist()
+
+
+def attending() -> Any:
+    q, k, v = torch.randn(3, WIDTH, WIDTH, dtype=torch.float64) / WIDTH**0.5
+    return lambda x: F.scaled_dot_product_attention(x @ q, x @ k, x @ v)
+
+
+def convolving(layers: int) -> Any:
+    convolutions = [nn.Conv1d(WIDTH, WIDTH, 3, padding=1).double() for _ in range(layers)]
+
+    def network(x: torch.Tensor) -> torch.Tensor:
+        x = x.transpose(1, 2)
+        for convolution in convolutions:
+            x = convolution(x).tanh()
+        return x.transpose(1, 2)
+
+    return network
+
+
+@lesson.says(
+    "From left to right, the summary at *bank* holds nothing of *muddy*, which has not been read yet.",
+    "There *muddy* gets to *bank*, if it survives eight hand-overs, each of which writes the "
+    "summary anew.",
+)
+def a_recurrent_network_brings_muddy_to_bank_from_right_to_left_alone(seed: int) -> None:
+    words = text(seed)
+    for kind in (nn.RNN, nn.GRU, nn.LSTM):
+        recurrent = kind(WIDTH, WIDTH, batch_first=True).double()
+        assert hearers(lambda x, net=recurrent: net(x)[0], words) == [MUDDY]
+        backwards = hearers(lambda x, net=recurrent: net(x.flip(1))[0].flip(1), words)
+        assert BANK in backwards
+    assert MUDDY - BANK == 8
+
+
+@lesson.says("*Bank* has nothing of *muddy* until the eighth.")
+def a_convolution_of_seven_layers_does_not_reach(seed: int) -> None:
+    words = text(seed)
+    reach = {layers: hearers(convolving(layers), words) for layers in (1, 7, 8)}
+    assert [BANK in reach[layers] for layers in (1, 7, 8)] == [False, False, True]
+
+
+@lesson.says(
+    "Attention rewrites each word in its context, by one look at all words.",
+    "Near or far makes no difference to it: the shortest path between any two words is one look",
+)
+def attention_reaches_every_word_at_once_and_does_not_see_the_distance(seed: int) -> None:
+    """A convolution beside it sees what stands near: moving the others changes its row."""
+    words, attention, near = text(seed), attending(), convolving(2)
+    for changed in range(WORDS):
+        assert hearers(attention, words, changed) == list(range(WORDS))
+    moved = words[:, [0, BANK, *reversed(range(BANK + 1, WORDS))]]
+    with torch.no_grad():
+        change = [(net(words) - net(moved))[0, BANK].abs().max() for net in (attention, near)]
+    assert change[0] < 1e-12 < 1e-4 < change[1], change
+
+
+@lesson.says(
+    "A look is a lookup: the sum of all values, each times its key's weight.",
+    "A dictionary's weights are 0 and 1.",
+    "The answer is a weighted average of all values.",
+    "The answer is a weighted average, so it can never be saltier than the saltiest page or "
+    "fresher than the freshest.",
+)
+def pytorchs_attention_is_this_lookup_row_by_row_and_a_dictionary_the_hard_one(seed: int) -> None:
+    rng = random.Random(seed)
+    _, keys, values = desk(rng, 7)
+    queries = [desk(rng, 1)[0] for _ in range(5)]
+    q, k, v = (torch.tensor(each, dtype=torch.float64) for each in (queries, keys, values))
+    looked = F.scaled_dot_product_attention(q, k, v)
+    for query, row in zip(queries, looked.tolist(), strict=True):
+        output, weights = here.soft_lookup(query, keys, values, math.sqrt(3))
+        assert row == pytest.approx(output, abs=1e-12)
+        shares = here.soft_lookup(query, keys, np.eye(7).tolist(), math.sqrt(3))[0]
+        assert shares == pytest.approx(weights, abs=1e-12)
+        assert min(weights) > 0
+        for number, column in zip(row, zip(*values, strict=True), strict=True):
+            assert min(column) < number < max(column)
+    table = {tuple(key): value for key, value in zip(keys, values, strict=True)}
+    for place, key in enumerate(keys):
+        assert here.hard_lookup(key, keys, values) == table[tuple(key)]
+        assert here.hard_lookup(key, keys, np.eye(7).tolist()) == np.eye(7)[place].tolist()
+
+
+@lesson.says(
+    "A 0/1 weight has no useful gradient: its slope is 0 wherever it has one.",
+    "A model that nudges its query a little sees no change, and stays where it is.",
+)
+def a_nudge_moves_the_soft_answer_and_no_hard_one(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(200):
+        x, y = (rng.uniform(-2, 2) for _ in range(2))
+        for nudged in ([x + here.NUDGE, y], [x, y + here.NUDGE]):
+            moved = [salt(nudged) - salt([x, y]) for salt in (here.soft_salt, here.closest_salt)]
+            top, second = sorted((x * k[0] + y * k[1] for k in KEYS), reverse=True)[:2]
+            on_a_border = top - second < 10 * here.NUDGE
+            assert on_a_border or moved[1] == 0
+            assert moved[0] != 0
+            with pytest.raises(KeyError):
+                here.hard_lookup(nudged, KEYS, PAGES)
+
+
+@lesson.says(
+    "A soft weight has a slope everywhere, tiny where one key takes nearly all, and a blend for a "
+    "question no key was made for.",
+    "a slope that exists can be too small to use",
+)
+def the_soft_slope_exists_even_where_hard_answers_jump_and_shrinks_in_the_cold(seed: int) -> None:
+    rng = random.Random(seed)
+    tie = [1.0, 3.0]  # as close to marshes as to seas
+    for query in (tie, *([rng.uniform(-2, 2) for _ in range(2)] for _ in range(50))):
+        for axis in np.eye(2):
+            [left, right] = [
+                (here.soft_salt(query + side * 1e-5 * axis) - here.soft_salt(query)) / side / 1e-5
+                for side in (-1, 1)
+            ]
+            assert left == pytest.approx(right, abs=0.01)
+        output, weights = here.soft_lookup(query, KEYS, PAGES)
+        assert output not in PAGES
+        assert max(weights) < 1
+    near = [2 + rng.uniform(-0.3, 0.3), 1 + rng.uniform(-0.3, 0.3)]  # marshes is best
+    warm, cold = (_slope(near, temperature) for temperature in (1, 0.05))
+    assert 0 < cold < 1e-5 < 1e-1 < warm
+    assert max(here.soft_lookup(near, KEYS, PAGES, 0.05)[1]) > 1 - 1e-6
+
+
+def _slope(query: Any, temperature: float) -> float:
+    """How steep the salt is at a query, by PyTorch's autograd."""
+    q, k, v = (np.array(each, dtype=float) for each in (query, KEYS, PAGES))
+    return float(np.linalg.norm(answer_and_slope(q, k, v, temperature)[1][0]))
+
+
+@lesson.says(
+    "On the way, the hard answer stayed 10 and then jumped to 35, with both slopes 0 on either side.",
+    "From key to key the soft answer went from 9.1 to 34.6 without a jump, and the orange arrow "
+    "was there at every step.",
+    "At τ = 0.05 the soft column shows nearly what the hard one shows, and its slopes are nearly "
+    "0 as well, except in a narrow strip between the two books",
+)
+def from_marshes_to_seas_one_jumps_and_one_does_not() -> None:
+    line = [(1 - t) * np.array(KEYS[1]) + t * np.array(KEYS[2]) for t in np.linspace(0, 1, 1001)]
+    soft = [here.soft_salt(query) for query in line]
+    assert {here.closest_salt(query) for query in line} == {10, 35}
+    assert (round(soft[0], 1), round(soft[-1], 1)) == (9.1, 34.6)
+    assert max(abs(np.diff(soft))) < 0.1
+    assert min(_slope(query, 1) for query in line[::20]) > 0.005  # below, no arrow is drawn
+    steep = [_slope(query, 0.05) > 0.005 for query in line[::4]]
+    assert 0 < sum(steep) / len(steep) < 0.15
+
+
+@lesson.says("Guessing needs no slope: draw queries at random and keep the best.")
+def guessing_gets_the_closest_key_desk_nearer_to_what_was_measured(seed: int) -> None:
+    """So "without a gradient nothing is learned" would be false."""
+    rng, error = random.Random(seed), (here.closest_salt(QUERY) - here.MEASURED) ** 2
+    guesses = [[x + rng.gauss(0, 1) for x in QUERY] for _ in range(50)]
+    assert min((here.closest_salt(guess) - here.MEASURED) ** 2 for guess in guesses) < error
+
+
+@lesson.says(
+    "The closest-key desk stands where it stood: both its slopes are 0.",
+    "towards *seas*, and answers 25.0.",
+)
+def slopes_teach_the_soft_desk_and_not_the_other(seed: int) -> None:
+    rng = random.Random(seed)
+    for x, y in (QUERY, *([rng.gauss(1, 0.2), rng.gauss(2, 0.2)] for _ in range(5))):
+        if abs(3 * x - y) < 0.01:
+            continue  # on the border, where the closest key changes
+        for salt, learns in ((here.soft_salt, True), (here.closest_salt, False)):
+            now, before = [x, y], salt([x, y])
+            for _ in range(40):
+                error = (salt(now) - here.MEASURED) ** 2
+                slopes = [
+                    ((salt(nudged) - here.MEASURED) ** 2 - error) / here.NUDGE
+                    for nudged in ([now[0] + here.NUDGE, now[1]], [now[0], now[1] + here.NUDGE])
+                ]
+                now = [entry - here.STEP * slope for entry, slope in zip(now, slopes, strict=True)]
+            if learns:
+                assert abs(salt(now) - here.MEASURED) < 0.1, (x, y)
+                seas = KEYS[2]
+                assert (_angle(now, seas) < _angle([x, y], seas)) == (before < here.MEASURED)
+            else:
+                assert now == [x, y]
+
+
+def _angle(a: Any, b: Any) -> float:
+    return math.acos(np.dot(a, b) / math.hypot(*a) / math.hypot(*b))
+
+
+def score(query: Any, key: Any) -> float:
+    """What the lookup scores a key with, beside a key of zeros, whose score is 0."""
+    weights = here.soft_lookup(query, [[0.0] * len(query), list(key)], [[0.0], [0.0]])[1]
+    return math.log(weights[1] / weights[0])
+
+
+@lesson.says(
+    "The dot product scores how well a key fits a query: it grows as their directions agree, and "
+    "their lengths multiply it.",
+    "beyond a right angle the cosine is negative, and a longer key scores lower.",
+)
+def a_score_grows_with_agreement_and_length_counts_for_and_against(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    query, other = rng.normal(size=(2, 4))
+    along = query / np.linalg.norm(query)
+    across = other - (other @ along) * along
+    across /= np.linalg.norm(across)
+    turned = [math.cos(a) * along + math.sin(a) * across for a in np.linspace(0, math.pi, 20)]
+    scores = [score(query, key) for key in turned]
+    assert scores == sorted(scores, reverse=True)
+    for key, once in zip(turned, scores, strict=True):
+        assert score(query, 3 * key) == pytest.approx(3 * once, abs=1e-9)
+        assert score(2 * query, key) == pytest.approx(2 * once, abs=1e-9)
+    assert score(query, 3 * turned[-1]) < score(query, turned[-1]) < 0
+
+
+@lesson.says(
+    "Softmax turns scores into a distribution.",
+    "It depends on differences alone, so that subtracting the maximum is safe.",
+    "a key that scores 1 more than another gets 2.718 times its weight, wherever on the scale the "
+    "two are.",
+)
+def softmax_near_ten_thousand_is_the_formula_in_exact_arithmetic(seed: int) -> None:
+    """Decimals hold e to the 10,000, so there the formula needs no shift."""
+    rng = random.Random(seed)
+    for offset in (-10_000, 0, 10_000):
+        scores = [offset + rng.gauss(0, 3) for _ in range(6)]
+        scores.append(scores[0] + 1)
+        weights = here.softmax(scores)
+        with localcontext() as context:
+            context.prec = 50
+            powers = [Decimal(each).exp() for each in scores]
+            exact = [float(power / sum(powers)) for power in powers]
+        assert weights == pytest.approx(exact, abs=1e-15, rel=1e-9)
+        assert sum(weights) == pytest.approx(1, abs=1e-12)
+        assert min(weights) > 0
+        assert np.argsort(weights).tolist() == np.argsort(scores).tolist()
+        assert weights == pytest.approx(here.softmax([each + 64 for each in scores]), abs=1e-10)
+        assert weights[-1] / weights[0] == pytest.approx(math.e, rel=1e-9)
+
+
+@lesson.says(
+    "Temperature steers it: towards 0 the best score alone (equal ones share), towards ∞ the "
+    "plain mean.",
+    "**The best score alone is the cold limit of the soft lookup, and the plain mean is its hot "
+    "limit.**",
+)
+def cold_is_the_best_score_and_hot_the_mean(seed: int) -> None:
+    query, keys, values = desk(random.Random(seed), 6)
+    for more in (0, 1, 2):  # so many keys that are equal to the best
+        scores = [np.dot(query, key) for key in keys]
+        best = int(np.argmax(scores))
+        if more:
+            keys, values = [*keys, keys[best]], [*values, [10.0 * more, 0.0, -more, 1.0]]
+            scores.append(scores[best])
+        winners = np.array(values)[np.array(scores) == max(scores)]
+        assert len(winners) == 1 + more
+        cold, hot = (here.soft_lookup(query, keys, values, at)[0] for at in (1e-6, 1e9))
+        assert cold == pytest.approx(winners.mean(0).tolist(), abs=1e-9)
+        assert hot == pytest.approx(np.mean(values, axis=0).tolist(), abs=1e-6)
+
+
+@lesson.says(
+    "On this shelf yes, as its keys are all of one length.",
+    "And where lengths differ, a loud key can take the place of the one that equals the query.",
+    "All keys on our shelf have the same length, √(2² + 1²) = √5, so the angle alone decides who "
+    "scores best, and no key scores better for a query than the key that equals it.",
+)
+def the_cold_limit_is_the_exact_match_only_among_keys_of_one_length(seed: int) -> None:
+    assert {math.hypot(*key) for key in KEYS} == {math.sqrt(5)}
+    rng, missed = random.Random(seed), {True: 0, False: 0}
+    for _ in range(200):
+        _, drawn, values = desk(rng, 5)
+        for one_length in missed:
+            keys = [[x / math.hypot(*key) for x in key] if one_length else key for key in drawn]
+            cold = here.soft_lookup(keys[0], keys, values, 1e-9)[0]
+            exact = here.hard_lookup(keys[0], keys, values)
+            missed[one_length] += max(abs(np.subtract(cold, exact))) > 1e-6
+    assert missed[True] == 0
+    assert missed[False] > 20, missed
+
+
+@lesson.says(
+    "It rises to nearly 18 first, as *seas*, with its 35, gains weight sooner than *rivers* and "
+    "*deserts* do."
+)
+def without_the_salt_of_seas_the_answer_does_not_rise_on_its_way() -> None:
+    def way(shelf: list[int], pages: list[int]) -> tuple[float, float]:
+        """The largest answer, and the larger one of the two ends."""
+        values = [[PAGES[page][0]] for page in pages]
+        temperatures = [10 ** (step / 8) for step in range(-10, 40)]
+        salt = [
+            here.soft_lookup(QUERY, [KEYS[m] for m in shelf], values, at)[0][0]
+            for at in temperatures
+        ]
+        return max(salt), max(salt[0], salt[-1])
+
+    assert way([0, 1, 2, 3], [0, 1, 2, 3]) == pytest.approx((17.83, 12.0), abs=0.01)
+    for shelf, pages in (
+        ([0, 1, 3], [0, 1, 3]),  # seas away
+        ([0, 1, 2, 3], [2, 1, 0, 3]),  # its page in rivers, which gains weight later
+        ([0, 1, 2, 3], [0, 1, 3, 2]),  # or in deserts
+    ):
+        top, end = way(shelf, pages)
+        assert top == pytest.approx(end, abs=1e-9)
+
+
+@lesson.says(
+    "at two scores of 709.5 the sum alone overflows, and both weights come out as 0 without a word.",
+    "NumPy and PyTorch raise nothing for this formula and give NaN",
+)
+def the_unshifted_formula_fails_in_three_ways() -> None:
+    assert here.softmax_without_shift([709.5, 709.5]) == [0, 0]
+    for scores, error in (([1000, 0], OverflowError), ([-1000, -1000], ZeroDivisionError)):
+        with pytest.raises(error):
+            here.softmax_without_shift(scores)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            powers = np.exp(np.array(scores, dtype=float))
+            assert np.isnan(powers / powers.sum()).any()
+        tensors = torch.tensor(scores, dtype=torch.float64).exp()
+        assert (tensors / tensors.sum()).isnan().any()
