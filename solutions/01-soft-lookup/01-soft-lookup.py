@@ -514,7 +514,7 @@ for score in (4, 709, 710, -745, -746):
 # In words: subtracting c multiplies every power by the same factor, above and below the line, and
 # the factor cancels. The weights depend on the *differences* between scores and on nothing else. So
 # choose c = the largest score. Then the largest exponent is 0 and its power is 1; nothing overflows,
-# and the sum is at least 1, so nothing is divided by 0. A power that underflows to 0 belongs to a score
+# and the sum is at least 1, so nothing is divided by 0: such a softmax is **stable**. A power that underflows to 0 belongs to a score
 # more than 745 below the best, whose share is 0 to over 300 digits anyway.
 #
 # One score has a meaning of its own: −∞, which Python writes `-math.inf`. It says *this book may not
@@ -607,8 +607,8 @@ for scores in scores_of:
 # scores into weights with softmax; return the weighted average of the values. Compare it with the
 # sum in *A dictionary, written as a sum*: the same loop over all books, with shares for weights.
 #
-# τ is the **temperature**, a number above 0. It is 1 unless you say otherwise, and then it
-# changes nothing. You will see in a moment what it does elsewhere.
+# τ is the **temperature**, a number above 0. Unless you say otherwise it is 1, which changes nothing.
+# You will see in a moment what other values do.
 
 # %% [markdown]
 # ### Exercise: `soft_lookup`
@@ -617,7 +617,7 @@ for scores in scores_of:
 #
 # Write the formula. Use your own `softmax`, so finish that one first. Return two things, in this
 # order: the answer (d_v numbers) and the weights (M numbers). Refuse what cannot work with a
-# `ValueError`: a temperature of 0 or less; a key that is not as wide as the query; a value that is
+# `ValueError`: a temperature of 0 or less (below 0 the worst fit would win); a key that is not as wide as the query; a value that is
 # not as wide as the others; not as many values as keys. A good message names both sizes; the check
 # looks at the kind of error alone.
 
@@ -743,8 +743,10 @@ figures.soft_lookup.temperature(
 # *seas*, with its 35, gains weight sooner than *rivers* and *deserts* do.
 #
 # So the cold end chooses the best score. Is it then the exact match of *A dictionary, written as a
-# sum*? On this shelf yes, as its keys are all of one length. Ask with the key of *seas* itself, and
-# measure how far the soft answer is from the hard one, and from the plain mean.
+# sum*? For a query that no key equals there is no exact match, and the cold end gives the page of the
+# best key. For a query that equals a key, yes, on this shelf, as its keys are all different and of one
+# length. Ask with the key of *seas* itself, and measure how far the soft answer is from the hard one, and
+# from the plain mean.
 
 # %% nbgrader={"grade": false, "grade_id": "measure-limits", "locked": true, "schema_version": 3, "solution": false, "task": false}
 exact = hard_lookup(KEYS[2], KEYS, PAGES)
@@ -761,7 +763,7 @@ for temperature in (0.1, 0.3, 1, 3, 10, 100, 1000):
 # alone is the cold limit of the soft lookup, and the plain mean is its hot limit.** τ = 0 itself is
 # refused, since it would divide by 0.
 #
-# Two fine points, at which the cold limit is no dictionary. Where two keys are equal, `hard_lookup`
+# Two fine points, at which the cold limit is no dictionary even for a query that equals a key. Where two keys are equal, `hard_lookup`
 # adds their pages, while the soft lookup gives both the same weight and averages. And where lengths
 # differ, a loud key can take the place of the one that equals the query.
 
@@ -998,7 +1000,8 @@ for m in (500, 1000, 2000, 4000):
 #    of all values, each times its key's weight. A dictionary's weights are 0 and 1.
 #    ([A dictionary, written as a sum](#A-dictionary,-written-as-a-sum))
 # 2. A 0/1 weight has no useful gradient: its slope is 0 wherever it has one. A soft weight has a slope
-#    everywhere, tiny where one key takes nearly all, and a blend for a question no key was made for.
+#    everywhere, tiny where the other keys have next to nothing, and answers a question that no key was made
+#    for with a blend.
 #    ([Why 0 and 1 cannot learn](#Why-0-and-1-cannot-learn))
 # 3. The dot product scores how well a key fits a query: it grows as their directions agree, and their
 #    lengths multiply it. ([Similarity by dot product](#Similarity-by-dot-product))

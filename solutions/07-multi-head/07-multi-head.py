@@ -12,14 +12,15 @@
 # Lesson 06 ended with a question. *Cat* wants to know who sat and where, at the same time; one
 # softmax gives it one way to share out its attention. In this lesson each word sends several
 # readers to the desk. Each asks its own question, opens its own books, and brings back a few
-# numbers. The arithmetic does not grow: the readers share the width that one reader had.
+# numbers. The matrix products do not grow, as the readers share the width that one reader had.
+# Softmax's work does.
 #
 # | | |
 # |---|---|
-# | **You will be able to** | cut a tensor into heads and put it together again without mixing it up; write multi-head attention that equals `nn.MultiheadAttention`; unpack that module's weights; say what a head costs, what W_o does, and what one head cannot do |
+# | **You will be able to** | cut a tensor into heads and put it together again without mixing it up; write multi-head attention that equals `nn.MultiheadAttention`; unpack that module's weights; say what a head costs, what W_o does, and what a linear layer cannot read from one average |
 # | **Minutes** | about 70 |
 # | **You need** | lessons 05 and 06: batched tensors, `nn.Module`, `nn.Linear`, masks |
-# | **Runs on** | CPU; three small trainings take some seconds; needs no network |
+# | **Runs on** | CPU; ten small trainings take some seconds; needs no network |
 # | **Points** | 6, in three exercises |
 #
 # The picture stays a library's reference desk: a **query** is what a reader asks, a **key** is what
@@ -62,8 +63,7 @@ begin("07-multi-head")
 # </details>
 # <details><summary>C. (2, 3, 4, 4); each number is one dot product of width 5</summary>
 #
-# Not this one: that would be `q.mT @ k`, which meets numbers of all tokens. A score is made of one
-# query and one key.
+# Not this one: that would be `q.mT @ k`, which meets numbers of all tokens.
 #
 # </details>
 #
@@ -95,19 +95,20 @@ begin("07-multi-head")
 #
 # **1.** Eight visitors stand in a queue. Each holds a card with a number, and each has to say two
 # things: the number of the visitor in front, and the number of a certain other visitor, its twin. A
-# model with one attention layer is trained on this, once with one head of width 16, once with two
-# heads of width 8. How many of the answers are right in the end?
+# model is trained on this: one attention layer, and a linear one that reads the answers from what it
+# brings. Once it has one head of width 16, once two heads of width 8. How many of the answers are
+# right in the end?
 #
 # <details><summary>A. Both get nearly all of them: the parameters are as many</summary>
 #
-# Not this one: as many parameters, and another result. The number that limits the first model is
-# neither its width nor its parameters. It is the softmax: there is one.
+# Not this one: as many parameters, and another result. A head four times as wide does not get both
+# either.
 #
 # </details>
 # <details><summary>B. One head gets about one of the two questions right; two heads get both</summary>
 #
-# Yes. One head has to send a single average for two questions. Further down you see what it does
-# instead.
+# Yes. One head sends a single average for two questions, and what reads it is linear. Further down
+# you see what it does instead.
 #
 # </details>
 # <details><summary>C. One head gets both; two heads are too narrow</summary>
@@ -116,8 +117,8 @@ begin("07-multi-head")
 #
 # </details>
 #
-# **2.** A layer of width d = 64 is cut into 8 heads instead of 1. What happens to its parameters
-# and to its multiplications?
+# **2.** A layer of width d = 64 is cut into 8 heads instead of 1. What happens to its parameters,
+# and to the multiplications in its matrix products?
 #
 # <details><summary>A. Both grow by a factor of 8</summary>
 #
@@ -131,8 +132,8 @@ begin("07-multi-head")
 # </details>
 # <details><summary>C. Both stay the same</summary>
 #
-# Yes. What grows is the number of *weights*: 8 tables of N × N instead of one. You count all of it
-# under *Cost*.
+# Yes. What grows is the number of *weights*, 8 tables of N × N instead of one, and softmax's work
+# with it.
 #
 # </details>
 
@@ -241,7 +242,7 @@ def queues(count: int, rng: torch.Generator) -> tuple[Tensor, Tensor, list[str]]
     return x.double(), answers, names
 
 
-x, answers, names = queues(1, torch.Generator().manual_seed(182))
+x, answers, names = queues(1, torch.Generator().manual_seed(182))  # picked: no two answers agree
 print(f"{'place':8}{'visitor':10}{'in front':10}twin")
 for place, (name, said) in enumerate(zip(names, (answers[0] + 1).tolist(), strict=True), start=1):
     print(f"{place:<8}{name:10}{said[0] if place > 1 else '-':<10}{said[1]}")
@@ -249,12 +250,11 @@ for place, (name, said) in enumerate(zip(names, (answers[0] + 1).tolist(), stric
 # %% [markdown]
 # Read one row aloud. (The first visitor has nobody in front; that question is not asked.)
 #
-# The model is attention and a linear layer that turns each output into two guesses. For now
-# attention comes ready-made: `nn.MultiheadAttention(d, n_heads)`, the module that you will match
-# and that the checks refuse inside of an exercise. You met it in lesson 06; there it had one head.
-# It is called with queries, keys and values, here all x. It returns the output and, with
-# `average_attn_weights=False`, one table of weights for each head. (Left at its default, it returns
-# their mean.)
+# The model is attention and a linear layer that turns each output into two guesses. One variant has
+# a **hidden layer** in that place: a linear, a ReLU and another linear, the MLP of lesson 05. For
+# now attention comes ready-made: `nn.MultiheadAttention(d, n_heads)`, the module that you will match.
+# You met it in lesson 06; there it had one head. It is called with queries, keys and values, here all
+# x. It returns the output and, with `average_attn_weights=False`, one table of weights for each head.
 #
 # Training is the loop of lesson 05. The error is **cross-entropy**: −log of the probability that
 # the guess gives the right number, averaged. **Adam** is an optimizer that gives every parameter a
@@ -264,23 +264,23 @@ for place, (name, said) in enumerate(zip(names, (answers[0] + 1).tolist(), stric
 
 # %% nbgrader={"grade": false, "grade_id": "see-training", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class TwoAnswers(nn.Module):
-    """One attention layer, and a linear one that makes two guesses at four numbers."""
+    """One attention layer, and what makes two guesses at four numbers from its output."""
 
-    def __init__(self, n_heads: int) -> None:
+    def __init__(self, n_heads: int, hidden: int = 0) -> None:
         super().__init__()
         self.attention = nn.MultiheadAttention(16, n_heads, batch_first=True)
-        self.guess = nn.Linear(16, 2 * 4)
+        self.guess: nn.Module = nn.Linear(16, 2 * 4)
+        if hidden:
+            self.guess = nn.Sequential(nn.Linear(16, hidden), nn.ReLU(), nn.Linear(hidden, 2 * 4))
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         out, weights = self.attention(x, x, x, average_attn_weights=False)
         return self.guess(out).unflatten(-1, (2, 4)), weights  # (B, 8, 2, 4), (B, H, 8, 8)
 
 
-def trained(n_heads: int) -> TwoAnswers:
-    """The model after 400 steps on fresh queues."""
-    torch.manual_seed(7)
-    rng = torch.Generator().manual_seed(7)
-    model = TwoAnswers(n_heads).double()
+def train(model: nn.Module, seed: int) -> None:
+    """400 steps on fresh queues."""
+    rng = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(400):
         x, answers, _ = queues(64, rng)
@@ -291,6 +291,12 @@ def trained(n_heads: int) -> TwoAnswers:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def trained(n_heads: int, hidden: int = 0, seed: int = 0) -> TwoAnswers:
+    torch.manual_seed(seed)
+    model = TwoAnswers(n_heads, hidden).double()
+    train(model, seed)
     return model
 
 
@@ -302,61 +308,68 @@ def share_right(model: nn.Module) -> tuple[float, float]:
     return right[:, 1:, 0].float().mean().item(), right[:, :, 1].float().mean().item()
 
 
-models = {n_heads: trained(n_heads) for n_heads in (1, 2, 4)}
-shares_right = {n_heads: share_right(model) for n_heads, model in models.items()}
-figures.multi_head.two_answers(shares_right)
+KINDS = {"one head": (1, 0), "one head, hidden layer": (1, 64), "two heads": (2, 0)}
+models = {name: [trained(*kind, seed) for seed in range(3)] for name, kind in KINDS.items()}
+right = {name: dict(enumerate(map(share_right, own))) for name, own in models.items()}
+figures.multi_head.two_answers(right)
 
 # %% [markdown]
-# The grey line is guessing, one in four. One head answers the first question almost always and the
-# second less than half of the time. (With another seed it may be the other way round; it is never
-# both.) Two heads of half the width answer everything, and so do four of a quarter.
+# The grey line is guessing, one in four. Nobody picked the seeds; all pictures below are of seed 0. One
+# head with a linear layer answers one question almost always and the other about half of the time.
+# The seed says which. Two heads of half the width answer both. (Prediction 1: B.) But so does one head
+# with a hidden layer behind it.
 #
-# Why? Look at the weights of one queue. A solid frame is around the visitor in front, a dashed one
-# around the twin.
+# Why? See what the models say to the queue above, from the second visitor on, and where they look.
+# A solid frame is around the visitor in front, a dashed one around the twin.
 
 # %% nbgrader={"grade": false, "grade_id": "see-patterns", "locked": true, "schema_version": 3, "solution": false, "task": false}
 with torch.no_grad():
-    one, two = (models[n_heads](x)[1][0] for n_heads in (1, 2))
-figures.multi_head.patterns(
-    {"one head": one[0], "head 1 of 2": two[0], "head 2 of 2": two[1]}, names
-)
+    said, maps = zip(*(own[0](x) for own in models.values()), strict=True)
+for name, guesses in zip(models, said, strict=True):
+    print(f"{name:24}", (guesses[0, 1:].argmax(dim=-1) + 1).tolist())
+one, hidden, two = (weights[0] for weights in maps)
+panels = {"one head": one[0], "one head, hidden layer": hidden[0]}
+figures.multi_head.patterns(panels | {"head 1 of 2": two[0], "head 2 of 2": two[1]}, names)
 
 # %% [markdown]
-# The one head looks at both, with about half of its weight each. It found the right books. But it
-# brings back one average: *a 1 and a 3*, and not who said which. If the two exchange their cards,
-# the average stays nearly the same, and the right answers change places. No reading of the average
-# can mend that.
+# Each single head looks at both visitors. It found the right books, but brings back one average:
+# to *law 4* something of a 1 and something of a 3.
 #
-# In the other model each question has a softmax of its own, and the row of a head goes to one
-# place. Nobody told the heads who takes which question, or that there should be a division of
-# labour at all: it is what made the error small.
+# A linear layer adds up what the cards say. One of two cards is the louder, by its weight, and louder
+# whatever you ask: what speaks for a 3 with all of the weight speaks for it with a part. So the first
+# model follows one visitor for both questions. Where the answers differ, it says one number twice
+# about nine times out of ten. (The cards nudge the weights too, so the map need not show the louder.)
 #
-# Now the model with four heads, for all but the first visitor, who has nobody in front. It opens on
-# *tea 2*, who stands behind *law 3* and has the twin *tea 4*. Choose others, by pointer or arrow
-# keys, and compare a row in all four maps. Which heads look in front, which ones at the twin? Then
-# look at the last map, the mean.
+# A hidden layer can listen to the softer card as well. In the second map one visitor has two to three
+# times the weight of the other, and that tells who said what. Exchange these two weights in every row,
+# and most of its answers change places. The price is a puzzle for whatever stands behind the
+# head: 1,608 parameters solve it, where 136 read two heads. A hidden layer of 4 numbers instead of 64
+# does not.
+#
+# With two heads each question has a softmax of its own, and most of a row goes to one place.
+#
+# Now the model with four heads, for all but the first visitor. It opens on *tea 2*, who stands behind
+# *law 3* and has the twin *tea 4*. Choose others, and compare a row in all four maps. Which heads look
+# in front, which ones at the twin? Then look at the last map, the mean.
 
 # %% nbgrader={"grade": false, "grade_id": "see-heads", "locked": true, "schema_version": 3, "solution": false, "task": false}
-with torch.no_grad():
-    four = models[4](x)[1][0]
+four = trained(4)(x)[1][0].detach()
 figures.live.Heads(four[:, 1:], names[1:], names)
 
 # %% [markdown]
-# Two of the heads look in front and two at the twin, some more surely than others. The mean looks
-# at both, like the one head that failed. That is how four heads look to whoever plots only what
-# `nn.MultiheadAttention` returns by default. The model never computes with this mean: each head
-# mixes values of its own.
+# Heads 1 and 2 look in front and head 3 at the twin, mostly; head 4 keeps to no such rule. (Another
+# seed shares them out in another way.) The mean looks at both, like the one head. That is how four
+# heads look to whoever plots only what `nn.MultiheadAttention` returns by default. The model never
+# computes with this mean: each head mixes values of its own.
 #
-# Heads in large models are seldom that tidy. Some do attend to the previous word, to the next one,
-# or from a verb to its object (Clark et al. 2019, on BERT). Many can be removed after training with
-# little loss (Michel et al. 2019; Voita et al. 2019). Keep that in mind before you tell a story
-# about a map.
+# In large models some heads attend to the previous word or to the next one, and some find the direct
+# objects of verbs (Clark et al. 2019, on BERT). Many can be removed with little loss (Michel et al.
+# 2019; Voita et al. 2019).
 #
 # ## The block is given
 #
-# You have written attention four times. From here to lesson 11 it is given. Read it once: `mask`
-# says True = attend, as in SDPA, and leading axes may be anything. You may use it in the exercises,
-# or not.
+# You have written attention four times. From here on it is given. Read it once: `mask`
+# says True = attend, as in SDPA.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -382,8 +395,7 @@ def attend(q, k, v, mask=None):
 
 # %% [markdown]
 # Leading axes may be anything: that is all that heads need. If H stands *before* N, `attend` runs H
-# attentions side by side and never mixes two. So the work of this lesson is to move numbers to the
-# right place, and back.
+# attentions side by side and never mixes two.
 #
 # ## Cut the width, not the sentence
 #
@@ -400,14 +412,14 @@ print("moved", tuple(moved.shape), moved.tolist())
 print("contiguous:", cut.is_contiguous(), "before,", moved.is_contiguous(), "after")
 
 # %% [markdown]
-# Two calls, two different things:
+# Two calls:
 #
 # - **`reshape`** keeps the numbers in their reading order, and only says anew where rows end. `view` does the
 #   same, but refuses where it would have to copy. (`unflatten` and `flatten`, which you saw above, do
 #   it to one axis and to several.)
 # - **`transpose(i, j)`** lets two axes change places. The numbers stay where they are in memory; they
 #   are walked in another order. A tensor whose numbers lie in memory in the order in which they are
-#   read is called **contiguous**. After the transpose it is not, and `view` refuses.
+#   read is called **contiguous**. After the transpose this one is not, and `view` refuses to join its axes.
 #
 # In the second line each head has its slice of both tokens: head 1 has 11, 12 and 21, 22.
 #
@@ -416,8 +428,8 @@ print("contiguous:", cut.is_contiguous(), "before,", moved.is_contiguous(), "aft
 # difficulty ●○○ · 4–6 min · 1 point
 #
 # Cut (B, N, d) into heads, (B, H, N, d/H). If d does not divide by n_heads, raise `ValueError`,
-# best with both numbers in it. PyTorch would raise a `RuntimeError` about an "invalid shape", which does not
-# say whose fault it is; the check asks for yours.
+# best with both numbers in it. PyTorch's `reshape` would raise a `RuntimeError` that does not say whose
+# fault it is; the check asks for yours.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-split_heads", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -483,8 +495,7 @@ check(split_heads)
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# (B, H, N, d/H), moved back: (B, N, H, d/H), joined: (B, N, d). The number of numbers a token is H
-# times d/H.
+# (B, H, N, d/H), moved back: (B, N, H, d/H), joined: (B, N, d).
 #
 # <details><summary>Hint 3: an outline</summary>
 #
@@ -536,9 +547,10 @@ except ValueError as error:
 # In words: project the tokens three times; cut each result into H heads; let each head attend on
 # its own, scaled by the root of *its* width; put the heads side by side; multiply with W_o.
 #
-# **What is W_o for?** Side by side, the numbers of head 1 stay in the first d/H places. Whatever
-# comes next would have to know which reader sat where. W_o lets each reader's findings reach all of
-# the d numbers: it is the clerk who writes one report from all of the notes.
+# **What is W_o for?** Side by side, the numbers of head 1 stay in the first d/H places. W_o lets each
+# reader's findings reach all of the d numbers: it is the clerk who writes one report from all of the
+# notes. (A linear layer right behind could do it too. In a Transformer the report is added to the token
+# first, lesson 10.)
 #
 # **One product for all heads.** The paper writes a small matrix for each head, d × d/H. Side by
 # side, H of them are one d × d matrix, and one product makes the queries of all heads: x W_q, then
@@ -560,8 +572,7 @@ except ValueError as error:
 # <details><summary>Hint 1: the idea</summary>
 #
 # The constructor remembers how many heads there are, as parameters do not tell. `forward` is five
-# lines: project, cut, attend, merge, mix. You have written the second and the fourth, and the third
-# is given.
+# lines: project, cut, attend, merge, mix.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
@@ -635,7 +646,7 @@ check(MultiHeadAttention)
 # %% [markdown]
 # ### Yours against `nn.MultiheadAttention`
 #
-# PyTorch's module does the same with its parameters packed differently. Look at their shapes first:
+# PyTorch's module does the same with its parameters packed differently. Their shapes:
 
 # %% nbgrader={"grade": false, "grade_id": "see-packed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 d, n_heads = 12, 3
@@ -694,8 +705,7 @@ for causal in (False, True):
     print("largest difference below 1e-6:", worst < 1e-6)
 
 # %% [markdown]
-# Now the trained heads can move into your module. It should answer the visitors as well as
-# PyTorch's did.
+# Now the trained heads can move into your module.
 
 
 # %% nbgrader={"grade": false, "grade_id": "use-trained", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -713,7 +723,7 @@ class Answering(nn.Module):
         return self.guess(out).unflatten(-1, (2, 4)), weights
 
 
-with_two = Answering(models[2])
+with_two = Answering(models["two heads"][0])
 print("right in front and at the twin:", [round(share, 3) for share in share_right(with_two)])
 
 # %% [markdown]
@@ -731,7 +741,7 @@ print("right in front and at the twin:", [round(share, 3) for share in share_rig
 # `W_o.weight`.)
 
 # %% nbgrader={"grade": false, "grade_id": "use-ablation", "locked": true, "schema_version": 3, "solution": false, "task": false}
-with_two = Answering(models[2])
+with_two = Answering(models["two heads"][0])
 print("                 in front    twin")
 print("both heads       ", "       ".join(f"{share:.2f}" for share in share_right(with_two)))
 for head in range(2):
@@ -741,8 +751,8 @@ for head in range(2):
     print(f"without head {head + 1}   ", "       ".join(f"{s:.2f}" for s in share_right(muted)))
 
 # %% [markdown]
-# Each head has one question, and the other question does not miss it. This is a stronger test than
-# a map: a map shows where a head looks, taking it away shows what it is good for.
+# Each head has one question, and the other question does not miss it. A map shows where a head looks;
+# taking it away shows what it is good for.
 #
 # ## Break it on purpose
 #
@@ -781,10 +791,10 @@ figures.multi_head.owners(
 # %% [markdown]
 # On the left a head owns columns: four numbers of every word. On the right it owns rows: head 1 has
 # *the* and *cat* whole, and takes their pieces for six tokens. Its "attention" runs among pieces of
-# two words. Words in different heads never meet.
+# two words. No word attends to a word of another head.
 #
 # What is the symptom? No shape, no row sum. Use two tests of earlier lessons. With a causal mask,
-# change the last word and see which output rows move. Without one, swap two words: their rows
+# change the last word and see which output rows move. Without one, swap *cat* and *mat*: their rows
 # should swap, and nothing else (permutation equivariance, lesson 03). The wrong cut is tried with
 # your `merge_heads`, and with a merge that leaves out its transpose as well.
 
@@ -825,12 +835,12 @@ for name, (divide, unite) in {
 #
 # The third line is the nastiest. Two mistakes undo each other's leak, so that the test of lesson 06
 # passes. The other test does not: without a mask, swapping two words should swap two rows and do
-# nothing else.
+# nothing else. (Swap far apart: *the* and *cat*, of one head, would pass.)
 #
 # ### The scale of the whole width
 #
-# A very common first version divides by √d, as the tokens are d wide. Your module says √(d/H) by
-# asking `q` for its width *after* the cut. What does the other one cost?
+# A likely first version divides by √d, as the tokens are d wide. `attend` says √(d/H) by asking `q`
+# for its width *after* the cut. What does the other one cost?
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-scale", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -855,30 +865,33 @@ for n_heads_now in (1, 4, 16):
     w = 64 // n_heads_now
     q, k = torch.randn(2, 200, n_heads_now, 16, w, dtype=torch.float64)
     raw = q @ k.mT
-    spread = [round((raw / scale**0.5).std().item(), 2) for scale in (w, 64)]
-    print(f"d = 64, H = {n_heads_now:2}: spread of scores by √(d/H) {spread[0]}, by √d {spread[1]}")
+    for name, scale in (("√(d/H)", w), ("√d", 64)):
+        scores = raw / scale**0.5
+        largest = scores.softmax(dim=-1).amax(dim=-1).mean()
+        print(f"H = {n_heads_now:2}, by {name:7} spread {scores.std():.2f}, largest {largest:.2f}")
 
 # %% [markdown]
 # With √(d/H) the spread of the scores is 1, however many heads there are. With √d it sinks like
-# 1/√H: with 16 heads all scores are close to 0, every head looks at everything alike, and the
-# readers hardly differ. Training can undo it by larger matrices; but weights that were
+# 1/√H. With 16 heads the largest weight of a row is then 0.09 on average instead of 0.23, and 0.06
+# would be one in 16, all alike. Training can undo it by larger matrices; but weights that were
 # trained elsewhere, and copied in, give other results.
 #
 # ## Cost
 #
-# **Count.** Heads share the width, so nothing is added. A head's scores take N² · d/H
-# multiplications, and there are H of them.
+# **Count.** Heads share the width, so the matrix products stay as large: a head's scores take
+# N² · d/H multiplications, and there are H heads. Softmax takes a power of e of each of the H · N²
+# scores.
 #
 # | | one head | H heads |
 # |---|---|---|
 # | parameters (with biases) | 4d² + 4d | 4d² + 4d |
 # | multiplications in the four linears | 4 N d² | 4 N d² |
 # | in scores and averages | 2 N² d | H · 2 N² d/H = 2 N² d |
-# | weights kept | N² | H · N² |
+# | powers of e, and weights kept | N² | H · N² |
 #
-# Count it in your module. `FlopCounterMode` watches the operators that run and counts their
-# floating-point operations, two for each multiplication (with its addition). `Products` counts how
-# many calls of a matrix product there were.
+# Count it in your module. `FlopCounterMode` counts the floating-point operations of matrix products,
+# two for each multiplication (with its addition); softmax is 0 to it. `Products` counts how many
+# calls of a matrix product there were, and how many powers of e.
 
 # %% nbgrader={"grade": false, "grade_id": "count", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -886,17 +899,19 @@ from torch.utils.flop_counter import FlopCounterMode
 
 
 class Products(TorchDispatchMode):
-    """Counts the matrix products that run while it is switched on."""
+    """Counts the matrix products, and the powers of e, while it is switched on."""
 
-    calls = 0
+    calls = powers = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.calls += func.__name__.partition(".")[0] in ("mm", "addmm", "bmm", "baddbmm")
+        name = func.__name__.partition(".")[0]
+        self.calls += name in ("mm", "addmm", "bmm", "baddbmm")
+        self.powers += args[0].numel() if name in ("_softmax", "exp") else 0
         return func(*args, **(kwargs or {}))
 
 
 batch_of_two = torch.randn(2, 50, 64)
-print(" H   parameters   multiplications   products   weights")
+print(" H   parameters   multiplications   products   powers of e   weights")
 for n_heads_now in (1, 2, 8, 64):
     module = MultiHeadAttention(64, n_heads_now)
     with torch.no_grad(), FlopCounterMode(display=False) as counted:
@@ -905,15 +920,14 @@ for n_heads_now in (1, 2, 8, 64):
         _, weights = module(batch_of_two)
     parameters = sum(parameter.numel() for parameter in module.parameters())
     print(f"{n_heads_now:2} {parameters:12,} {counted.get_total_flops() // 2:17,}", end="")
-    print(f"{products.calls:11} {weights.numel():9,}")
+    print(f"{products.calls:11} {products.powers:13,} {weights.numel():9,}")
 
 # %% [markdown]
-# One column moves: the weights. The products are six, four linears and two in `attend`, for one
-# head as for 64: the heads are an axis of one batched product, and not a loop. (If you wrote a loop
-# over heads, your count grows with H. That is right as well, and slower, as you see next.)
+# Parameters and multiplications stay. (Prediction 2: C.) Powers and weights grow. The products are
+# six, four linears and two in `attend`, for one head as for 64: the heads are an axis of one batched
+# product, and not a loop. (A loop over heads is right as well; its count grows with H.)
 #
-# **Measure.** The same numbers by a loop over heads, and by one batched call. Milliseconds are your
-# machine's; look at the ratio.
+# **Measure.** Milliseconds are your machine's; look at how they grow.
 
 
 # %% nbgrader={"grade": false, "grade_id": "measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -928,26 +942,22 @@ def milliseconds(function: Callable[[], object]) -> float:
     return 1000 * min(taken)
 
 
-def head_after_head(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    found = [attend(q[:, h], k[:, h], v[:, h])[0] for h in range(q.shape[1])]
-    return torch.stack(found, dim=1)
-
-
 threads = torch.get_num_threads()
 torch.set_num_threads(1)  # threads that wait for a busy core would spoil the clock
-print("N = 32, d = 64   loop ms   batched ms   ratio")
+print("N = 64, d = 64   two products   softmax, ms")
 with torch.no_grad():
     for n_heads_now in (1, 4, 16):
-        q, k, v = torch.randn(3, 2, n_heads_now, 32, 64 // n_heads_now)
-        loop = milliseconds(lambda: head_after_head(q, k, v))
-        batched = milliseconds(lambda: attend(q, k, v))
-        print(f"H = {n_heads_now:2} {loop:18.3f} {batched:12.3f} {loop / batched:7.1f}")
+        q, k, v = torch.randn(3, 2, n_heads_now, 64, 64 // n_heads_now)
+        scores = q @ k.mT
+        both = milliseconds(lambda: (q @ k.mT, scores @ v))
+        softmax = milliseconds(lambda: scores.softmax(dim=-1))
+        print(f"H = {n_heads_now:2} {both:22.3f} {softmax:9.3f}")
 torch.set_num_threads(threads)
 
 # %% [markdown]
-# With one head the loop costs little more. With more, it pays for each call anew. What heads do cost
-# is memory: H · N² weights where one head had N². Lesson 11 computes attention without ever holding
-# them.
+# On the machine that made this page, softmax's time grows with its work. The products' time grows too,
+# although their multiplications do not: narrow ones take longer for each. And heads cost memory,
+# H · N² weights. Lesson 11 computes attention without ever holding them.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
@@ -961,8 +971,7 @@ torch.set_num_threads(threads)
 # </details>
 # <details><summary>B. 8, which is √64</summary>
 #
-# Yes. d/H = 64, and √64 = 8. (That √8 is not the answer although H = 8 is worth a second look: H
-# does not enter by itself.)
+# Yes. d/H = 64, and √64 = 8.
 #
 # </details>
 # <details><summary>C. √8</summary>
@@ -978,7 +987,7 @@ torch.set_num_threads(threads)
 # Not this one: the number of entries is the same, so it runs.
 #
 # </details>
-# <details><summary>B. A head gets a few whole tokens instead of a slice of every token</summary>
+# <details><summary>B. A head gets a few tokens that stand together instead of a slice of every token</summary>
 #
 # Yes. Reshape keeps the reading order. Only a transpose brings the head axis in front of the
 # tokens.
@@ -986,26 +995,26 @@ torch.set_num_threads(threads)
 # </details>
 # <details><summary>C. The rows of the weights no longer add up to 1</summary>
 #
-# Not this one: softmax runs over whatever it is given, and every row sum is 1. That is why this
-# mistake lives long.
+# Not this one: softmax runs over whatever it is given, and every row sum is 1. So row sums do not
+# give this mistake away.
 #
 # </details>
 #
-# **3. Why could one head not answer both questions of the queue?**
+# **3. Why did one head with a linear layer behind it not answer both questions of the queue?**
 #
 # <details><summary>A. It had too few parameters</summary>
 #
-# Not this one: it had as many as the model with two heads, number for number.
+# Not this one: it had as many as the model with two heads.
 #
 # </details>
-# <details><summary>B. It brings back one average, and an average does not say which part answers which question</summary>
+# <details><summary>B. It brings back one average, in which a linear layer hears the same card louder for both questions</summary>
 #
-# Yes. It looked at the right two visitors, and their numbers came back mixed.
+# Yes. A hidden layer can take the two apart; two heads do not mix them.
 #
 # </details>
 # <details><summary>C. Softmax cannot give two keys the same weight</summary>
 #
-# Not this one: it can, and it did, about half each.
+# Not this one: it can, and did in *By hand*, where *cat* and *mat* got 0.446 each.
 #
 # </details>
 #
@@ -1024,8 +1033,7 @@ torch.set_num_threads(threads)
 # </details>
 # <details><summary>C. The weights that the values are averaged with</summary>
 #
-# Not this one: each head averages its own values by its own weights. The mean stands for none of
-# them.
+# Not this one: each head averages its own values by its own weights.
 #
 # </details>
 #
@@ -1051,7 +1059,8 @@ torch.set_num_threads(threads)
 # %% [markdown]
 # ## Take away
 #
-# 1. One softmax gives one pattern, and one average. Heads give a token several, from the same width
+# 1. One softmax gives one pattern, and one average. What a linear layer cannot tell from it, who said
+#    what, a hidden layer may. Heads give a token several averages, from the same width
 #    ([two questions](#See-it:-two-questions,-one-softmax)).
 # 2. Cut the last axis, then move the head axis before the tokens; on the way back, the same in reverse. A
 #    reshape alone gives the right shape and the wrong numbers ([the cut](#Cut-the-width,-not-the-sentence),
@@ -1060,13 +1069,15 @@ torch.set_num_threads(threads)
 #    ([the scale](#The-scale-of-the-whole-width)).
 # 4. The output is a sum: each head's weights, values and part of W_o. The mean of the weights is in no
 #    formula ([what each head brings](#What-each-head-brings)).
-# 5. Parameters and multiplications do not depend on H; the weights are H · N² ([cost](#Cost)).
+# 5. Parameters, and multiplications in matrix products, do not depend on H. The weights are H · N², and
+#    softmax takes as many powers ([cost](#Cost)).
 #
 # **Words of this lesson**: [head](../glossary.md#head),
 # [multi-head attention](../glossary.md#multi-head-attention),
 # [concatenation](../glossary.md#concatenation), [contiguous](../glossary.md#contiguous),
 # [cross-entropy](../glossary.md#cross-entropy), [Adam](../glossary.md#adam),
-# [leading axes](../glossary.md#leading-axes), [one-hot](../glossary.md#one-hot).
+# [hidden layer](../glossary.md#hidden-layer), [leading axes](../glossary.md#leading-axes),
+# [one-hot](../glossary.md#one-hot).
 #
 # ### Sources
 #

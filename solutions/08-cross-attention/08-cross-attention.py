@@ -16,7 +16,7 @@
 #
 # | | |
 # |---|---|
-# | **You will be able to** | write cross-attention as a function and as a module with heads; hide the padding of what is read, and say what comes out where nothing is left; tell the three attentions of an encoder–decoder apart at a glance; put together a whole decoder layer that equals PyTorch's |
+# | **You will be able to** | write cross-attention as a function and as a module with heads; hide the padding of what is read, and say what comes out where nothing is left; tell the three attentions of an encoder–decoder apart at a glance; follow how your parts make a whole decoder layer that equals PyTorch's |
 # | **Minutes** | about 75 |
 # | **You need** | lessons 05 to 07: batched attention, padding masks, heads |
 # | **Runs on** | CPU; needs no network |
@@ -104,7 +104,7 @@ begin("08-cross-attention")
 # </details>
 # <details><summary>C. All five become something else</summary>
 #
-# Not this one: each reader still finds the same six books, on other places of the shelf.
+# Not this one: each reader still finds the same six books, in other places on the shelf.
 #
 # </details>
 #
@@ -165,7 +165,7 @@ print(shares @ pages)
 # The sequence that asks is **x**; the one that is read is the **context** (others say *memory*, or
 # *encoder output*). Everything that belongs to x has N rows, everything that belongs to the context has M.
 #
-# | symbol | what it is | axes | size at first |
+# | symbol | what it is | axes | size in *Three shelves* |
 # |---|---|---|---|
 # | x | tokens that ask | (B, N, d) | (3, 5, 5) |
 # | context | tokens that are read | (B, M, d_context) | (3, 6, 6) |
@@ -566,11 +566,12 @@ for name, what in (("PyTorch's without weights", unweighed), ("yours", out)):
 # %% [markdown]
 # Two sentences agree to 1e-12. For the third, PyTorch 2.13 does what the call asks for. With `need_weights=True` the
 # module takes softmax of nothing but −∞ itself, fills in no 0, and gives NaN. With `need_weights=False` it hands
-# cross-attention to `F.scaled_dot_product_attention`, which gives 0, and W_o's bias comes out, as it does of yours.
-# (Self-attention in `eval()` without slopes goes a third way, and gives NaN.) Prediction 2 is C.
+# cross-attention to `F.scaled_dot_product_attention`, which gives 0, and W_o's bias comes out, as it does from yours.
+# (Self-attention with `batch_first=True` and an even number of heads, in `eval()` without slopes, goes a third way, and
+# gives NaN.) Prediction 2 is C.
 #
 # A NaN goes back through all that the lost sentence went through. Where weights are asked for, one empty context in a
-# batch makes the loss NaN, and one step later every linear that all sentences share.
+# batch makes the loss NaN, and one step later these four linears, which all sentences share.
 #
 # ## Three attentions, side by side
 #
@@ -684,7 +685,7 @@ new = questions(1000, torch.Generator().manual_seed(99), forbidden=True)  # for 
 
 # %% nbgrader={"grade": false, "grade_id": "see-training", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.training.losses(
-    {f"{name} the context": train(name == "with")[1] for name in ("without", "with")},
+    {f"{name} the context": train(name == "with")[1] for name in ("with", "without")},
     math.log(10),
     "guessing: ln 10",
 )
@@ -736,18 +737,18 @@ figures.cross_attention.maps(
 # %% [markdown]
 # ## A decoder layer from your parts
 #
-# A Transformer's decoder is a stack of layers, all built alike, and you own all the parts of one. In order: *causal
+# A Transformer's decoder is a stack of layers, all built alike, and you own the two attentions of one. In order: *causal
 # self-attention* (what have I written?), *cross-attention* (what does the original say?), and a **feed-forward network**, an
 # MLP that works on each token alone: d numbers to more of them, ReLU, and back. Around each stand
 # two things:
 #
-# - A **residual connection**: what a part finds is *added* to what it was given, x + part(x). A part
-#   may say nothing without anything getting lost, and gradients have a direct way back.
+# - A **residual connection**: what a part finds is *added* to what it was given, x + part(x). In that
+#   sum a part may say nothing without anything getting lost, and gradients have a direct way back.
 # - **Layer norm**, `nn.LayerNorm`: the numbers of each token are shifted and scaled to mean 0 and variance 1,
 #   then multiplied and shifted by learned numbers. So layers on top of each other keep a sane scale.
 #
-# PyTorch has the same layer ready-made, `nn.TransformerDecoderLayer`. Take its weights, run *your* parts
-# with them, and compare. Your `CrossAttention` serves twice: for self-attention the context is x, and only its four
+# PyTorch has the same layer ready-made, `nn.TransformerDecoderLayer`. Take its weights, run *your*
+# attentions with them, and compare. Your `CrossAttention` serves twice: for self-attention the context is x, and only its four
 # linears are used, since its mask cannot say *causal*. `dropout=0.0` switches off random deletions, used in
 # training.
 
@@ -894,9 +895,8 @@ kept_ms = milliseconds(lambda: attend(word @ to_queries, kept_k, kept_v))
 print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept_ms:.1f}")
 
 # %% [markdown]
-# Milliseconds are your machine's; the ratio is what to look at. Counted, it is 63. The clock shows less, since the
-# shorter call has so little to multiply that starting its operations is much of it. Lesson 11 keeps keys and values of
-# the decoder as well.
+# Milliseconds are your machine's; the ratio is what to look at. Counted, it is 63. The clock shows less: for so short a
+# call, starting the operations is much of the time. Lesson 11 keeps keys and values of the decoder as well.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
@@ -953,7 +953,7 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 # <details><summary>C. All parameters that the lost example touches become NaN</summary>
 #
 # Yes. NaN comes back through everything that the example went through, and a step with such slopes leaves no number
-# intact there: in every linear, and in its own words' rows of an embedding.
+# intact there: in the linears from the attention on, and in its own words' rows of an embedding.
 #
 # </details>
 
@@ -967,7 +967,7 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 #    are 0 and W_o's bias comes out; `nn.MultiheadAttention` gives NaN there, in PyTorch 2.13, if it returns weights
 #    ([lost](#Yours-against-PyTorch's,-and-a-lost-sentence)).
 # 4. An encoder–decoder has three attentions: self, causal self, cross
-#    ([side by side](#Three-attentions,-side-by-side)). A decoder layer is those two, a feed-forward network, residuals
+#    ([side by side](#Three-attentions,-side-by-side)). A decoder layer is the last two, a feed-forward network, residuals
 #    and norms ([your parts](#A-decoder-layer-from-your-parts)).
 # 5. Trained to look things up, cross-attention is a dictionary whose keys are learned, and it works for pairs never seen
 #    together ([look up](#A-desk-that-learns-to-look-things-up)).

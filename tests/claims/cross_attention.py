@@ -147,8 +147,8 @@ def an_empty_context_gives_a_bias_or_nan(seed: int) -> None:
 
 @lesson.says(
     "With `need_weights=False` it hands cross-attention to `F.scaled_dot_product_attention`, which "
-    "gives 0, and W_o's bias comes out, as it does of yours.",
-    "(Self-attention in `eval()` without slopes goes a third way, and gives NaN.)",
+    "gives 0, and W_o's bias comes out, as it does from yours.",
+    "(Self-attention with `batch_first=True` and an even number of heads, in `eval()` without slopes, goes a third way, and gives NaN.)",
 )
 def only_without_weights_is_the_function_called() -> None:
     theirs, x, context = module(1), torch.randn(3, 5, 8).double(), torch.randn(3, 6, 6).double()
@@ -164,6 +164,10 @@ def only_without_weights_is_the_function_called() -> None:
         with torch.set_grad_enabled(slopes):
             out, _ = own.train(training)(x, x, x, key_padding_mask=~LOST, need_weights=False)
         assert out.isnan().any() == (not training and not slopes)
+    odd = nn.MultiheadAttention(9, 3, batch_first=True).double().eval()
+    x = torch.randn(3, 6, 9).double()
+    with torch.no_grad():
+        assert odd(x, x, x, key_padding_mask=~LOST, need_weights=False)[0].isfinite().all()
 
 
 class Theirs(nn.MultiheadAttention):
@@ -179,9 +183,9 @@ class Theirs(nn.MultiheadAttention):
 
 @lesson.says(
     "Where weights are asked for, one empty context in a batch makes the loss NaN, and one step "
-    "later every linear that all sentences share.",
+    "later these four linears, which all sentences share.",
     "NaN comes back through everything that the example went through, and a step with such slopes "
-    "leaves no number intact there: in every linear, and in its own words' rows of an embedding.",
+    "leaves no number intact there: in the linears from the attention on, and in its own words' rows of an embedding.",
 )
 def one_step_turns_to_nan_all_that_a_lost_example_touches(seed: int) -> None:
     for need_weights in (True, False):
@@ -316,7 +320,7 @@ def pytorchs_transformer_has_these_three() -> None:
 
 
 @lesson.says(
-    "A decoder layer is those two, a feed-forward network, residuals and norms.",
+    "A decoder layer is the last two, a feed-forward network, residuals and norms.",
     "The lost original makes no NaN here: the layer calls its attentions with "
     "`need_weights=False`.",
 )
@@ -348,7 +352,7 @@ def the_parts_make_pytorchs_layer_and_none_is_idle(seed: int) -> None:
 
 
 @lesson.says(
-    "A part may say nothing without anything getting lost, and gradients have a direct way back.",
+    "In that sum a part may say nothing without anything getting lost, and gradients have a direct way back.",
     "So layers on top of each other keep a sane scale.",
 )
 def residuals_carry_and_norms_hold_the_scale(seed: int) -> None:

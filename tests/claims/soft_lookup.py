@@ -153,8 +153,7 @@ def a_nudge_moves_the_soft_answer_and_no_hard_one(seed: int) -> None:
 
 
 @lesson.says(
-    "A soft weight has a slope everywhere, tiny where one key takes nearly all, and a blend for a "
-    "question no key was made for.",
+    "A soft weight has a slope everywhere, tiny where the other keys have next to nothing, and answers a question that no key was made for with a blend.",
     "a slope that exists can be too small to use",
 )
 def the_soft_slope_exists_even_where_hard_answers_jump_and_shrinks_in_the_cold(seed: int) -> None:
@@ -311,7 +310,7 @@ def cold_is_the_best_score_and_hot_the_mean(seed: int) -> None:
 
 
 @lesson.says(
-    "On this shelf yes, as its keys are all of one length.",
+    "For a query that equals a key, yes, on this shelf, as its keys are all different and of one length.",
     "And where lengths differ, a loud key can take the place of the one that equals the query.",
     "All keys on our shelf have the same length, √(2² + 1²) = √5, so the angle alone decides who "
     "scores best, and no key scores better for a query than the key that equals it.",

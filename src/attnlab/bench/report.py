@@ -20,7 +20,7 @@ from attnlab.bench.tiled import BLOCK
 from attnlab.bench.ways import PEERS
 from attnlab.figures.live.counts import SIZES, in_bytes, mixing_flops, score_bytes, score_flops
 
-# Beside lesson 12, whose figures show what is kept here next to what others published.
+# In lesson 12's folder: its figures show what is kept here next to what others published.
 RECORDED = Path(lessons.__file__).parent / "gpu_sdpa" / "recorded"
 
 

@@ -366,7 +366,7 @@ CRASHES = (
     # overflow
     Crash(
         r"OverflowError",
-        "e to a power above 709 is larger than any float.",
+        "e to a power of 710 or more is larger than any float.",
         "Subtract the largest score from all of them before `exp`: the weights stay the same.",
     ),
     Crash(

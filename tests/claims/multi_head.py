@@ -1,0 +1,385 @@
+"""What lesson 07 says, and what would refute it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.claims import Lesson, taught
+
+lesson = Lesson("07-multi-head")
+here = taught("07-multi-head")
+
+
+@cache
+def visitors() -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Queues, their answers, where each one's front and twin stand, and where the answers differ."""
+    x, answers, _ = here.queues(1000, torch.Generator().manual_seed(99))
+    subject = x[..., :4].argmax(dim=-1)
+    same = (subject[:, :, None] == subject[:, None, :]) & ~torch.eye(8, dtype=torch.bool)
+    twin = same.int().argmax(dim=-1)
+    front = torch.arange(-1, 7).clamp(min=0).expand_as(twin)
+    differ = answers[..., 0] != answers[..., 1]
+    differ[:, 0] = False  # nobody is in front
+    return x, answers, front, twin, differ
+
+
+@cache
+def trained(n_heads: int, hidden: int, seed: int) -> Any:
+    return here.trained(n_heads, hidden, seed)
+
+
+def replies(model: Any, change: Callable[[Tensor], Tensor] = lambda weights: weights) -> Tensor:
+    """What a model says to each visitor, (1000, 8, 2), if its weights are changed."""
+    own = here.Answering(model).attention
+    n_heads = model.attention.num_heads
+    with torch.no_grad():
+        q, k, v = (here.split_heads(W(visitors()[0]), n_heads) for W in (own.W_q, own.W_k, own.W_v))
+        joined = here.merge_heads(change(here.attend(q, k, v)[1]) @ v)
+        guesses: Tensor = model.guess(own.W_o(joined)).unflatten(-1, (2, 4))
+    return guesses.argmax(dim=-1)
+
+
+def right(said: Tensor) -> np.ndarray:
+    """Shares of right answers to both questions, where the two differ."""
+    _, answers, _, _, differ = visitors()
+    return np.asarray((said == answers)[differ].double().mean(dim=0))
+
+
+def exchanged(weights: Tensor) -> Tensor:
+    """Each row's weights of the visitor in front and of the twin change places."""
+    _, _, front, twin, _ = visitors()
+    at_front, at_twin = (
+        place[:, None, :, None].expand(-1, weights.shape[1], -1, -1) for place in (front, twin)
+    )
+    taken = weights.gather(-1, at_twin), weights.gather(-1, at_front)
+    return weights.scatter(-1, at_front, taken[0]).scatter(-1, at_twin, taken[1])
+
+
+def followed(share: float, other: float) -> tuple[Tensor, Tensor]:
+    """What a linear layer has to do to say the card that has `share`, whatever the two cards are.
+
+    Returns:
+        Vectors that its 4 x 5 numbers need a product above 0 with, one for each pair of cards and
+        each wrong number; and which of the wrong numbers are the other card's.
+    """
+    needs, theirs = [], []
+    for card, second, wrong in np.ndindex(4, 4, 4):
+        if wrong != card and second != card:
+            mixed = torch.zeros(5, dtype=torch.float64)  # the fifth is what does not change: a bias
+            mixed[card], mixed[second], mixed[4] = share, other, 1.0
+            votes = torch.zeros(4, dtype=torch.float64)
+            votes[card], votes[wrong] = 1.0, -1.0
+            needs.append(torch.outer(votes, mixed).flatten())
+            theirs.append(wrong == second)
+    return torch.stack(needs), torch.tensor(theirs)
+
+
+@lesson.says(
+    "One of two cards is the louder, by its weight, and louder whatever you ask: what speaks for a "
+    "3 with all of the weight speaks for it with a part.",
+    "It brings back one average, in which a linear layer hears the same card louder for both "
+    "questions",
+    "What a linear layer cannot tell from it, who said what, a hidden layer may.",
+)
+def no_linear_layer_follows_the_softer_of_two_cards(seed: int) -> None:
+    """A proof: what it needs adds up to 0, with factors above 0, so not all can be above 0."""
+    rng = np.random.default_rng(seed)
+    for softer, louder in np.sort(rng.uniform(0.05, 0.5, (20, 2)), axis=1):
+        needs, theirs = followed(softer, louder)
+        factors = torch.where(theirs, 2 * softer, louder - softer).double()
+        assert (factors > 0).all()
+        torch.testing.assert_close(factors @ needs, torch.zeros(20, dtype=torch.float64))
+        needs, _ = followed(louder, softer)
+        assert (needs @ torch.eye(4, 5, dtype=torch.float64).flatten() > 0).all()
+
+
+@lesson.says(
+    "One head with a linear layer answers one question almost always and the other about half of "
+    "the time.",
+    "Where the answers differ, it says one number twice about nine times out of ten.",
+    "Yes. One head sends a single average for two questions, and what reads it is linear.",
+)
+def a_linear_layer_follows_one_visitor_for_both_questions(seed: int) -> None:
+    one = trained(1, 0, seed)
+    other, answered = sorted(here.share_right(one))
+    assert answered > 0.96
+    assert 0.36 < other < 0.6
+    said = replies(one)[visitors()[-1]]
+    assert (said[:, 0] == said[:, 1]).double().mean() > 0.8
+
+
+@lesson.says(
+    "Two heads of half the width answer both.",
+    "Heads give a token several averages, from the same width.",
+)
+def two_heads_answer_both(seed: int) -> None:
+    one, two = trained(1, 0, seed), trained(2, 0, seed)
+    assert min(here.share_right(two)) > 0.99
+    sizes = [[p.shape for p in model.parameters()] for model in (one, two)]
+    assert sizes[0] == sizes[1]
+
+
+@lesson.says(
+    "But so does one head with a hidden layer behind it.",
+    "The price is a puzzle for whatever stands behind the head: 1,608 parameters solve it, where "
+    "136 read two heads.",
+)
+def one_head_with_a_hidden_layer_answers_both(seed: int) -> None:
+    deep, two = trained(1, 64, seed), trained(2, 0, seed)
+    assert min(here.share_right(deep)) > 0.99
+    assert sum(each.numel() for each in deep.guess.parameters()) == 1608
+    assert sum(each.numel() for each in two.guess.parameters()) == 136
+    attention = [sum(p.numel() for p in each.attention.parameters()) for each in (deep, two)]
+    assert attention[0] == attention[1]
+
+
+@lesson.says(
+    "In the second map one visitor has two to three times the weight of the other, and that tells "
+    "who said what.",
+    "Exchange these two weights in every row, and most of its answers change places.",
+    "A hidden layer can listen to the softer card as well.",
+)
+def the_two_weights_tell_a_hidden_layer_who_said_what(seed: int) -> None:
+    """Exchanged they turn its answers round; made equal they leave it a coin to toss."""
+    deep = trained(1, 64, seed)
+    x, _, front, twin, differ = visitors()
+    with torch.no_grad():
+        weights = deep(x)[1][:, 0]
+    two = torch.cat([weights.gather(-1, place[..., None]) for place in (front, twin)], dim=-1)
+    ratio = (two.amax(dim=-1) / two.amin(dim=-1))[differ].median()
+    assert 1.7 < ratio < 3.2, ratio
+    turned = replies(deep, exchanged)
+    assert (right(replies(deep)) > 0.99).all()
+    assert (right(turned) < 0.25).all()
+    assert (right(turned.flip(-1)) > 0.75).all()
+    equal = right(replies(deep, lambda weights: (weights + exchanged(weights)) / 2))
+    assert (np.abs(equal - 0.5) < 0.1).all(), equal
+
+
+@lesson.says("A hidden layer can take the two apart; two heads do not mix them.")
+def a_hidden_layer_takes_apart_what_a_finished_head_brings(seed: int) -> None:
+    """Attention stays as it was trained with a linear layer: what that lost was in the average."""
+    frozen = copy.deepcopy(trained(1, 0, seed))
+    frozen.attention.requires_grad_(False)
+    before = frozen.attention.in_proj_weight.clone()
+    torch.manual_seed(seed)
+    frozen.guess = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 8)).double()
+    here.train(frozen, seed + 1)
+    assert torch.equal(before, frozen.attention.in_proj_weight)
+    assert min(here.share_right(frozen)) > 0.95
+
+
+@lesson.says(
+    "A head four times as wide does not get both either.",
+    "A hidden layer of 4 numbers instead of 64 does not.",
+    "(A linear layer right behind could do it too.",
+    long=True,
+)
+def neither_width_nor_patience_helps_a_linear_layer(seed: int) -> None:
+    """Ten times the steps, four times the width, a tiny hidden layer; and W_o, taken away."""
+    patient = copy.deepcopy(trained(1, 0, seed))
+    for round_ in range(9):
+        here.train(patient, seed + 10 + round_)
+    assert min(here.share_right(patient)) < 0.65
+
+    class Wide(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.widen = nn.Linear(16, 64)
+            self.attention = nn.MultiheadAttention(64, 1, batch_first=True)
+            self.guess = nn.Linear(64, 8)
+
+        def forward(self, x: Tensor) -> tuple[Tensor, None]:
+            wide = self.widen(x)
+            return self.guess(self.attention(wide, wide, wide)[0]).unflatten(-1, (2, 4)), None
+
+    torch.manual_seed(seed)
+    wide = Wide().double()
+    here.train(wide, seed)
+    assert min(here.share_right(wide)) < 0.65
+    assert min(here.share_right(trained(1, 4, seed))) < 0.9
+
+    torch.manual_seed(seed)
+    unmixed = here.TwoAnswers(2).double()
+    unmixed.attention.out_proj.requires_grad_(False)
+    nn.init.eye_(unmixed.attention.out_proj.weight)
+    here.train(unmixed, seed)
+    assert torch.equal(unmixed.attention.out_proj.weight, torch.eye(16, dtype=torch.float64))
+    assert min(here.share_right(unmixed)) > 0.99
+
+
+@lesson.says(
+    "With two heads each question has a softmax of its own, and most of a row goes to one place.",
+    "Each head has one question, and the other question does not miss it.",
+)
+def each_of_two_heads_serves_one_question(seed: int) -> None:
+    two = trained(2, 0, seed)
+    with torch.no_grad():
+        rows = two(visitors()[0])[1][:, :, 1:].amax(dim=-1).mean(dim=(0, 2))
+    assert (rows > 0.6).all(), rows
+    left = []
+    for head in range(2):
+        muted = copy.deepcopy(two)
+        with torch.no_grad():
+            muted.attention.out_proj.weight[:, head * 8 : (head + 1) * 8] = 0.0
+        left.append(here.share_right(muted))
+    kept = np.array(left) > 0.99
+    assert (kept.sum(axis=0) == 1).all()
+    assert (kept.sum(axis=1) == 1).all()
+    assert (np.array(left)[~kept] < 0.4).all()
+
+
+@lesson.says(
+    "The model never computes with this mean: each head mixes values of its own.",
+    "The mean of the weights is in no formula.",
+    "The output is a sum: each head's weights, values and part of W_o.",
+)
+def weights_belong_to_the_values_of_their_head(seed: int) -> None:
+    """Each head's own share adds up to the output; the mean or another head's weights do not."""
+    two = trained(2, 0, seed)
+    assert (right(replies(two)) > 0.99).all()
+    assert (right(replies(two, lambda w: w.mean(dim=1, keepdim=True).expand_as(w))) < 0.8).all()
+    assert (right(replies(two, lambda w: w.roll(1, dims=1))) < 0.8).all()
+    x = visitors()[0][:5]
+    own = here.Answering(two).attention
+    with torch.no_grad():
+        out, weights = own(x)
+        parts = [
+            weights[:, h]
+            @ own.W_v(x)[..., h * 8 : h * 8 + 8]
+            @ own.W_o.weight.mT[h * 8 : h * 8 + 8]
+            for h in range(2)
+        ]
+        torch.testing.assert_close(sum(parts) + own.W_o.bias, out)
+        averaged, mean = two.attention(x, x, x)
+        torch.testing.assert_close(mean, weights.mean(dim=1))
+        torch.testing.assert_close(averaged, out)
+
+
+@lesson.says(
+    "The average has kept both words, and lost which was the answer to which question.",
+    "One softmax gives one pattern, and one average.",
+)
+def equal_weights_lose_who_said_what() -> None:
+    """By hand: the cat is the where and the mat the who, and nothing of the output moves."""
+    query = torch.tensor([2.0, 0, 0, 0, 0, 2, 0, 0])
+    keys, pages = torch.zeros(3, 8), torch.eye(3, 4).repeat(1, 2)
+    keys[0, 0] = keys[2, 5] = 2.0
+    order = [2, 1, 0]
+    before, after = (here.attend(query[None], k, pages)[0] for k in (keys, keys[order]))
+    torch.testing.assert_close(before, after)
+    halves = [here.attend(query[None, 4:], k[:, 4:], pages[:, 4:])[0] for k in (keys, keys[order])]
+    assert not torch.allclose(*halves)
+
+
+@lesson.says(
+    "Cut the last axis, then move the head axis before the tokens; on the way back, the same in "
+    "reverse.",
+    "A reshape alone gives the right shape and the wrong numbers.",
+    "A head gets a few tokens that stand together instead of a slice of every token",
+    "After the transpose this one is not, and `view` refuses to join its axes.",
+)
+def a_reshape_alone_gives_the_right_shape_and_the_wrong_numbers(seed: int) -> None:
+    torch.manual_seed(seed)
+    x = torch.randn(2, 6, 12)
+    cut = here.split_heads(x, 3)
+    wrong = here.reshaped_at_once(x, 3)
+    assert wrong.shape == cut.shape
+    assert torch.equal(cut[:, 1], x[..., 4:8])
+    assert torch.equal(wrong[:, 1].flatten(1), x[:, 2:4].flatten(1))
+    assert torch.equal(here.merge_heads(cut), x)
+    assert not torch.equal(here.merge_heads(wrong), x)
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        cut.view(2, 18, 4)
+
+
+@lesson.says(
+    "No word attends to a word of another head.",
+    "The future leaks, although the mask is right",
+    "Two mistakes undo each other's leak, so that the test of lesson 06 passes.",
+    "(Swap far apart: *the* and *cat*, of one head, would pass.)",
+)
+def two_wrong_layouts_pass_the_causal_test_and_fail_a_swap_from_afar(seed: int) -> None:
+    torch.manual_seed(seed)
+    x = torch.randn(1, 6, 12)
+    other = x.clone()
+    other[0, 5] = torch.randn(12)
+    triangle = torch.ones(6, 6, dtype=torch.bool).tril()
+
+    def out(x: Tensor, mask: Tensor | None, join: Callable[[Tensor], Tensor]) -> Tensor:
+        q, k, v = (here.reshaped_at_once(x @ turned, 3) for turned in turns)
+        return join(here.attend(q, k, v, mask)[0])[0]
+
+    def at_once(found: Tensor) -> Tensor:
+        return found.reshape(x.shape)
+
+    def rows(join: Callable[[Tensor], Tensor], mask: Tensor | None) -> list[int]:
+        moved = (out(x, mask, join) - out(other, mask, join)).abs().amax(dim=-1) > 1e-6
+        return [n for n in range(6) if moved[n]]
+
+    turns = torch.randn(3, 12, 12) / 12**0.5
+    assert rows(here.merge_heads, triangle) == [3, 4, 5]
+    assert rows(at_once, triangle) == [5]
+    assert rows(at_once, None) == [4, 5]  # the words of its head, and no others
+
+    follows = [
+        torch.allclose(out(x[:, o], None, at_once), out(x, None, at_once)[o], atol=1e-5)
+        for o in ([5, 1, 2, 3, 4, 0], [1, 0, 2, 3, 4, 5])
+    ]
+    assert follows == [False, True]
+
+
+@lesson.says(
+    "Scores of a head are divided by √(d/H), the width of what meets.",
+    "With √(d/H) the spread of the scores is 1, however many heads there are. With √d it sinks "
+    "like 1/√H.",
+    "Training can undo it by larger matrices",
+)
+def the_width_of_a_head_keeps_the_spread_of_its_scores(seed: int) -> None:
+    torch.manual_seed(seed)
+    for n_heads in (1, 4, 16):
+        q, k = here.split_heads(torch.randn(400, 16, 64), n_heads), torch.randn(400, 1, 16, 64)
+        raw = q @ here.split_heads(k[:, 0], n_heads).mT
+        assert abs((raw / (64 / n_heads) ** 0.5).std() - 1) < 0.03
+        assert abs((raw / 64**0.5).std() * n_heads**0.5 - 1) < 0.03
+    x, own = torch.randn(2, 5, 64), here.MultiHeadAttention(64, 16)
+    whole = here.WholeWidth(64, 16)
+    whole.load_state_dict(own.state_dict())
+    assert not torch.allclose(whole(x)[1], own(x)[1], atol=1e-3)
+    with torch.no_grad():
+        whole.W_q.weight *= 4
+        whole.W_q.bias *= 4
+    torch.testing.assert_close(whole(x)[1], own(x)[1])
+
+
+@lesson.says(
+    "Parameters, and multiplications in matrix products, do not depend on H.",
+    "The weights are H · N², and softmax takes as many powers.",
+    "The matrix products do not grow, as the readers share the width that one reader had. Softmax's "
+    "work does.",
+    "softmax is 0 to it",
+)
+def powers_grow_with_the_heads_and_products_do_not() -> None:
+    x, found = torch.randn(1, 7, 24), set()
+    for n_heads in (1, 2, 6, 24):
+        module = here.MultiHeadAttention(24, n_heads)
+        with torch.no_grad(), FlopCounterMode(display=False) as counted:
+            module(x)
+        with torch.no_grad(), here.Products() as products:
+            _, weights = module(x)
+        assert weights.numel() == products.powers == n_heads * 7 * 7
+        flops = counted.get_total_flops()
+        found.add((sum(p.numel() for p in module.parameters()), flops, products.calls))
+    assert found == {(4 * 24**2 + 4 * 24, 2 * (4 * 7 * 24**2 + 2 * 7**2 * 24), 6)}
+    with FlopCounterMode(display=False) as counted:
+        torch.randn(9, 9).softmax(dim=-1)
+    assert counted.get_total_flops() == 0

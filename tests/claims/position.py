@@ -1,0 +1,378 @@
+"""What lesson 09 says, and what would refute it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+from unittest.mock import patch
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tests.claims import Lesson, taught
+
+lesson = Lesson("09-position")
+here = taught("09-position")
+CELLS = here.share_right.__globals__  # where the lesson's functions look each other up
+Read = Callable[[Tensor], Tensor]
+
+
+@cache
+def curve(kind: str, seed: int, n: int = 32) -> Tensor:
+    """(n,): share of right answers of the lesson's model, trained on 16 words, at each position."""
+    found: Tensor = here.share_right(here.trained(kind, seed), n)
+    return found
+
+
+def seen(right: Tensor) -> float:
+    return right[here.BACK : here.SEEN].mean().item()
+
+
+def unseen(right: Tensor) -> float:
+    return right[here.SEEN :].mean().item()
+
+
+def layer(draw: torch.Generator, blocked_after: bool = False) -> Read:
+    """Self-attention with random matrices, added to what it reads, and a row-by-row layer on top."""
+    W_q, W_k, W_v, W = (torch.randn(6, 6, generator=draw).double() / 6**0.5 for _ in range(4))
+
+    def read(x: Tensor) -> Tensor:
+        n = x.shape[-2]
+        mask = torch.ones(n, n, dtype=torch.bool).tril() if blocked_after else None
+        mixed = x + here.attend(x @ W_q, x @ W_k, x @ W_v, mask)[0]
+        return mixed + (mixed @ W).relu()
+
+    return read
+
+
+def stacked(layers: list[Read], x: Tensor) -> Tensor:
+    for each in layers:
+        x = each(x)
+    return x
+
+
+@lesson.says(
+    "Attention without a mask cannot tell the two apart: shuffle the words, and the same rows come "
+    "out, shuffled.",
+    "More layers like it, and layers that work row by row, cannot know who bit whom either.",
+    "Attention without positions or a mask is equivariant: it sees a bag of words.",
+)
+def no_stack_of_such_layers_notices_the_order(seed: int) -> None:
+    draw = torch.Generator().manual_seed(seed)
+    layers = [layer(draw) for _ in range(4)]
+    the, dog, bites, man = torch.randn(4, 6, generator=draw).double()
+    one, other = torch.stack([the, dog, bites, the, man]), torch.stack([the, man, bites, the, dog])
+    assert torch.allclose(stacked(layers, one)[2], stacked(layers, other)[2], rtol=0, atol=1e-9)
+    perm = torch.randperm(5, generator=draw)
+    shuffled = stacked(layers, one[perm])
+    assert torch.allclose(shuffled, stacked(layers, one)[perm], rtol=0, atol=1e-9)
+    by_order = stacked([*layers, lambda x: x.cumsum(-2)], one)[2]  # so a difference can be found
+    assert not torch.allclose(by_order, stacked(layers, other).cumsum(-2)[2], rtol=0, atol=1e-2)
+
+
+@lesson.says(
+    "So the causal mask breaks the symmetry.",
+    "After one such layer, a row still knows a bag, that of the words up to its own.",
+)
+def one_causal_layer_knows_a_bag_and_two_know_more(seed: int) -> None:
+    draw = torch.Generator().manual_seed(seed)
+    layers = [layer(draw, blocked_after=True) for _ in range(2)]
+    x = torch.randn(7, 6, generator=draw).double()
+    moved = x[torch.tensor([3, 1, 0, 4, 2, 5, 6])]  # the last two stay where they are
+    assert not here.is_equivariant(layers[0], x, torch.tensor([1, 2, 3, 4, 5, 6, 0]))
+    assert torch.allclose(layers[0](moved)[5:], layers[0](x)[5:], rtol=0, atol=1e-9)
+    assert (stacked(layers, moved)[5:] - stacked(layers, x)[5:]).abs().max() > 1e-3
+
+
+class TwoLayers(nn.Module):
+    """Two attention layers without positions, each added to what it reads."""
+
+    def __init__(self, causal: bool) -> None:
+        super().__init__()
+        self.causal, self.embed, self.answer = causal, nn.Embedding(8, 32), nn.Linear(32, 8)
+        self.projections = nn.ModuleList(nn.Linear(32, 96) for _ in range(2))
+
+    def forward(self, words: Tensor) -> Tensor:
+        x, n = self.embed(words), words.shape[1]
+        mask = torch.ones(n, n, dtype=torch.bool).tril() if self.causal else None
+        for projection in self.projections:
+            x = x + here.attend(*projection(F.layer_norm(x, (32,))).chunk(3, dim=-1), mask)[0]
+        answer: Tensor = self.answer(x)
+        return answer
+
+
+def names_the_word_before(causal: bool, seed: int) -> float:
+    torch.manual_seed(seed)
+    model = TwoLayers(causal)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+    for _ in range(500):
+        words = torch.randint(8, (64, 16))
+        loss = F.cross_entropy(model(words)[:, 1:].flatten(0, 1), words[:, :-1].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    words = torch.randint(8, (1000, 16))
+    return (model(words)[:, 1:].argmax(-1) == words[:, :-1]).double().mean().item()
+
+
+@lesson.says(
+    "Two layers can learn to name the word before: 0.74 to 0.88 right on five seeds, and 0.27 "
+    "without the mask.",
+    "A causal mask breaks that, and two causal layers can learn order from it.",
+    long=True,
+)
+def two_causal_layers_learn_order_and_two_without_a_mask_do_not(seed: int) -> None:
+    assert 0.7 < names_the_word_before(True, seed) < 0.92
+    assert abs(names_the_word_before(False, seed) - 0.27) < 0.02
+
+
+@lesson.says(
+    "Sinusoidal encodings are a clock with d/2 hands.",
+    "The dot product of two of them depends on distance alone, and is blind to direction.",
+    "Near positions are alike, far ones less so, and it falls in waves, not steadily.",
+    "Stamps know **how far** and not **which way**: compared as they are, the word before and the "
+    "word after are the same to them.",
+)
+def the_dot_product_of_two_stamps_is_one_of_distance_without_its_sign() -> None:
+    for d in (2, 6, 32):
+        E = here.sinusoidal_encoding(64, d)
+        hands = torch.view_as_complex(E.unflatten(-1, (-1, 2)).flip(-1).contiguous())
+        steps = hands[1:] / hands[:-1]  # a hand turns by the same angle at each step
+        assert hands.shape[1] == d // 2
+        assert torch.allclose(steps, steps[:1].expand_as(steps), atol=1e-4)
+        dots = E @ E.mT
+        for k in range(1, 60):
+            after, before = dots.diagonal(k), dots.diagonal(-k)
+            assert torch.allclose(after, after[0].expand_as(after), atol=1e-3)
+            assert torch.allclose(before, after[0].expand_as(before), atol=1e-3)
+    fall = dots[0] / 16
+    assert fall[1:5].mean() > fall[10:25].mean() + 0.1 > fall[40:].mean() + 0.2
+    assert (fall.diff() > 0.02).any()
+
+
+def by_hand() -> Any:
+    """The sinusoidal model with a W_q that turns all hands back by three steps, and nothing trained.
+
+    Fast hands are for the place. The sines of slow ones hardly move: words stand there, as the
+    corners of a cube.
+    """
+    model: Any = here.LooksBack("sinusoidal")
+    corners = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0])] * 3)
+    fast, slow = torch.arange(24), torch.tensor([26, 28, 30])
+    with torch.no_grad():
+        for each in model.parameters():
+            each.zero_()
+        model.embed.weight[:, slow] = corners
+        model.W_k.weight[fast, fast] = 1.0
+        model.W_q.weight.copy_(100 * here.rotary(torch.eye(32), torch.full((32,), here.BACK)).mT)
+        model.W_v.weight[slow, slow] = 1.0
+        model.answer.weight[:, slow] = corners
+    return model
+
+
+@lesson.says(
+    "So there is a W_q that asks *as if it stood three places back*.",
+    "There is a W_q that is right at every place",
+)
+def a_matrix_set_by_hand_is_right_at_every_place() -> None:
+    for n in (16, 32, 256):
+        assert here.share_right(by_hand(), n)[here.BACK :].min() > 0.99
+
+
+@lesson.says(
+    "**sinusoidal** falls at once, too, though every place has a stamp.",
+    "and training found one that is right for the 16 stamps it saw.",
+    long=True,
+)
+def the_matrix_that_training_finds_is_wrong_at_once(seed: int) -> None:
+    right = curve("sinusoidal", seed)
+    assert seen(right) > 0.9
+    assert right[here.SEEN : here.SEEN + 3].mean() < 0.5
+    assert unseen(right) < 0.5
+
+
+@lesson.says(
+    "**learned** falls to guessing from one position to the next: its rows 16 to 31 are what they "
+    "were on the first day.",
+    "A learned table knows the places it was trained on, and not one more.",
+)
+def a_learned_table_ends_where_its_training_did(seed: int) -> None:
+    right = curve("learned", seed)
+    assert seen(right) > 0.9
+    assert right[here.SEEN] < 0.25
+    assert unseen(right) < 0.2
+    torch.manual_seed(seed)
+    [first], [now] = (
+        [*model.add.parameters()]
+        for model in (here.LooksBack("learned"), here.trained("learned", seed))
+    )
+    assert torch.equal(first[here.SEEN :], now[here.SEEN :])
+    assert (first[: here.SEEN] != now[: here.SEEN]).any(-1).all()
+
+
+class FromAnywhere(nn.Module):
+    """Adds rows of a table from any place on while it trains, and from the first one after that."""
+
+    def __init__(self, table: Tensor) -> None:
+        super().__init__()
+        self.table = table
+
+    def forward(self, x: Tensor) -> Tensor:
+        begin = int(torch.randint(here.SEEN + 1, ())) if self.training else 0
+        return x + self.table[begin : begin + x.shape[-2]]
+
+
+@lesson.says(
+    "Is it the new *places*? It is: train with texts of 16 words that begin anywhere from place 0 to "
+    "16, and the grey field gives 0.88 to 1.00 for learned, 0.93 to 1.00 for sinusoidal (ten seeds).",
+    long=True,
+)
+def texts_as_short_at_all_places_mend_both(seed: int) -> None:
+    """The same length, and so the same distances: new in it are the places alone."""
+    for table in (nn.Parameter(torch.randn(32, 32)), here.sinusoidal_encoding(32, 32)):
+        torch.manual_seed(seed)
+        model = here.LooksBack("none")
+        model.add = FromAnywhere(table)
+        assert unseen(here.share_right(here.train(model).eval(), 32)) > 0.8
+
+
+@lesson.says(
+    "Without positions the best that a model can do is to name the word that it sees most often, "
+    "and that is right in 0.22 of all cases.",
+    long=True,
+)
+def a_model_without_positions_is_as_good_as_counting(seed: int) -> None:
+    """What it is asked for is any of the other words, one as likely as another."""
+    words = torch.randint(8, (2000, 32), generator=torch.Generator().manual_seed(seed))
+    each = F.one_hot(words, 8)
+    most = (each.sum(1, keepdim=True) - each).argmax(-1)
+    counting = (most[:, here.BACK :] == words[:, : -here.BACK]).double().mean().item()
+    assert abs(counting - 0.22) < 0.01
+    assert counting - 0.02 < curve("none", seed)[here.BACK :].mean() < counting + 0.01
+
+
+@lesson.says(
+    "Past the training length, learned and sinusoidal failed at once here, rotary later.", long=True
+)
+def rotary_alone_is_right_past_the_training_length(seed: int) -> None:
+    right = curve("rotary", seed)
+    assert (
+        unseen(right) > max(unseen(curve(kind, seed)) for kind in ("learned", "sinusoidal")) + 0.4
+    )
+
+
+@lesson.says(
+    "*Any length is allowed* is not *any length works*.",
+    "**rotary** goes on as if nothing had happened.",
+)
+def rotary_carries_twice_as_far_and_not_for_ever(seed: int) -> None:
+    assert unseen(curve("rotary", seed)) > 0.95
+    assert curve("rotary", seed, 512).nanmean() < 0.9
+
+
+@lesson.says(
+    "Distances past 15 were never trained either, and nothing keeps their scores low.",
+    "Most of these far words get next to nothing, and a few get much",
+    "Block every word that is more than 15 places away, and the same model is right in 1.00 of all "
+    "cases",
+)
+def far_words_alone_take_what_the_third_word_back_loses(seed: int) -> None:
+    attend, model, weights = here.attend, here.trained("rotary", seed), []
+    places = torch.arange(512)
+    near = (places[:, None] - places).abs() < here.SEEN
+
+    def watched(q: Tensor, k: Tensor, v: Tensor) -> Any:
+        out, shares = attend(q, k, v)
+        weights.append(shares)
+        return out, shares
+
+    with patch.dict(CELLS, attend=lambda q, k, v: attend(q, k, v, near)):
+        mended = here.share_right(model, 512).nanmean()
+    assert mended > max(0.99, curve("rotary", seed, 512).nanmean() + 0.1)
+    with patch.dict(CELLS, attend=watched), torch.no_grad():
+        model(torch.randint(8, (4, 512), generator=torch.Generator().manual_seed(seed)))
+    far = weights[0].masked_fill(near, 0.0)
+    assert far[:, ~near].median() < 0.001
+    assert far.amax(-1).mean() > 0.1
+
+
+@lesson.says(
+    "Same distance, same score, wherever the two stand.",
+    "And unlike the dot product of two stamps, a score may differ between left and right, as q and "
+    "k themselves decide.",
+    "Rotary turns queries and keys by their own positions, and scores feel the difference.",
+)
+def scores_of_turned_tokens_feel_the_difference_of_their_places(seed: int) -> None:
+    draw = torch.Generator().manual_seed(seed)
+    q, k = torch.randn(2, 6, 8, generator=draw).double()
+    places = 20 * torch.rand(6, generator=draw).double()
+
+    def scores(at: Tensor, other: Tensor) -> Tensor:
+        turned: Tensor = here.rotary(q, at) @ here.rotary(k, other).mT
+        return turned
+
+    there = scores(places, places)
+    assert torch.allclose(there, scores(places + 12.5, places + 12.5), rtol=0, atol=1e-9)
+    assert (there - scores(places + 1, places)).abs().min() > 1e-4
+    assert not torch.allclose(here.rotary(q, places), here.rotary(q, places + 12.5), atol=0.1)
+    left, right = scores(places + 2, places), scores(places - 2, places)
+    assert (left.diagonal() - right.diagonal()).abs().min() > 1e-4
+
+
+@lesson.says(
+    "The damage is done where the two meet: weights trained with one and run with the other, or "
+    "queries turned by one and keys by the other."
+)
+def weights_trained_with_neighbours_are_wrong_with_halves(seed: int) -> None:
+    model = here.trained("rotary", seed)
+    assert curve("rotary", seed, 16).nanmean() > 0.99
+    with patch.dict(CELLS, rotary=here.rotary_in_halves):
+        assert here.share_right(model, 16).nanmean() < 0.7
+
+
+@lesson.says("By itself this is a good rotary, and neither *property* finds a fault.", long=True)
+def a_model_with_halves_learns_as_well(seed: int) -> None:
+    torch.manual_seed(seed)
+    with patch.dict(CELLS, rotary=here.rotary_in_halves):
+        model = here.train(here.LooksBack("rotary"))
+        assert here.share_right(model, 16).nanmean() > 0.99
+
+
+@lesson.says("The test that finds it compares word by word with all at once.")
+def word_by_word_and_all_at_once_agree_at_the_right_place_alone(seed: int) -> None:
+    q, k, v = torch.randn(3, 5, 8, generator=torch.Generator().manual_seed(seed)).double()
+    places = torch.arange(5)
+    lower = torch.ones(5, 5, dtype=torch.bool).tril()
+    at_once = here.attend(here.rotary(q, places), here.rotary(k, places), v, lower)[0]
+    agree = []
+    for start in (places, torch.zeros(5)):
+        rows = [
+            here.attend(
+                here.rotary(q[n : n + 1], start[n : n + 1]),
+                here.rotary(k[: n + 1], places[: n + 1]),
+                v[: n + 1],
+            )[0]
+            for n in range(5)
+        ]
+        agree.append(torch.allclose(torch.cat(rows), at_once, rtol=0, atol=1e-9))
+    assert agree == [True, False]
+
+
+class Turn(nn.Module):
+    """Rotary, as a layer."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        turned: Tensor = here.rotary(x, torch.arange(x.shape[-2]))
+        return turned
+
+
+@lesson.says(
+    "Turned values do no harm on the task above: right in 1.00 of all cases, too.", long=True
+)
+def values_that_are_turned_do_no_harm_here(seed: int) -> None:
+    torch.manual_seed(seed)
+    model = here.LooksBack("rotary")
+    model.W_v = nn.Sequential(model.W_v, Turn())
+    assert here.share_right(here.train(model), 16).nanmean() > 0.99

@@ -1,0 +1,416 @@
+"""What lesson 10 says, and what would refute it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.claims import Lesson, taught
+
+lesson = Lesson("10-training")
+here = taught("10-training")
+
+COIN = math.log(2)
+IT, ANIMAL, THING = 7, 1, 5  # places
+FAST = "the dog didn't chase the llama because it was too fast"
+OTHERS = [0, 2, 3, 4, 6, 8, 9, 10]
+
+
+@cache
+def classifier(seed: int) -> Any:
+    model = here.untrained(seed, layers=2)
+    here.learn(here.At(model, IT), "classifier", here.KINDS, 100)
+    return model
+
+
+@cache
+def pointer(seed: int) -> Any:
+    model = here.untrained(seed, layers=2)
+    here.learn(here.Pointer(model), "pointer", here.NOUNS, 120)
+    return model
+
+
+@cache
+def writer(seed: int, causal: bool) -> tuple[Any, list[float]]:
+    model = here.new_writer(causal, seed)
+    return model, here.learn_to_write(model, seed)
+
+
+@torch.no_grad()
+def rows_of_it(model: Any, ids: Tensor) -> Tensor:
+    model(ids)
+    return here.attention_to(model.weights, IT)
+
+
+def by_heart(written: str) -> float:
+    """The share of its stretches of six letters that stand in the text."""
+    stretches = [written[i : i + 6] for i in range(len(written) - 5)]
+    return sum(each in here.TEXT for each in stretches) / len(stretches)
+
+
+def noun_weights(row: Tensor) -> Tensor:
+    return row[..., [ANIMAL, THING]]
+
+
+def phrase_loss(model: nn.Module) -> float:
+    return float(here.learn_phrases(model, "phrases", here.TWO_WORDS, here.HOSTILE_FIRST)[-1])
+
+
+def learns_phrases(make: Any, seed: int, starts: int = 12) -> bool:
+    for start in range(starts):
+        torch.manual_seed(seed + 100 * start)
+        if phrase_loss(make()) < 0.1:
+            return True
+    return False
+
+
+# --- a step
+
+
+@lesson.says("A step of training: forget, measure, gradients, move.", "Leftover gradients add up.")
+def a_step_is_the_formula_for_the_slope_and_leftovers_change_it(seed: int) -> None:
+    """The step is compared with softmax regression's slope, which is written down by hand."""
+    torch.manual_seed(seed)
+    x, right = torch.randn(6, 4), torch.randint(3, (6,))
+    model = nn.Linear(4, 3, bias=False)
+    start = model.weight.detach().clone()
+    slope = (model(x).softmax(-1) - F.one_hot(right, 3)).T.detach() @ x / 6
+    model(x).square().sum().backward()  # leftovers
+    before = F.cross_entropy(model(x), right).item()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    assert here.train_step(model, x, right, optimizer) == pytest.approx(before)
+    assert torch.allclose(model.weight, start - 0.1 * slope, atol=1e-6)
+    with torch.no_grad():
+        model.weight.copy_(start)
+    here.never_forgets(model, x, right, optimizer)  # both slopes are counted
+    assert torch.allclose(model.weight, start - 0.2 * slope, atol=1e-6)
+
+
+# --- not
+
+
+@lesson.says(
+    "One attention layer with one head averages, and an average cannot say *not*.",
+    "W_o and the classifier are linear, so the phrase's number is the same average of the words' "
+    "numbers.",
+    "Not every bend would do: one that keeps the order of numbers, as softmax at the end does, "
+    "keeps a number between two others.",
+)
+def a_phrase_lies_between_its_words_unless_relu_bends_it(seed: int) -> None:
+    def outside(make: Any) -> int:
+        """How often a phrase's number, or its probability, is outside of its words'."""
+        found = 0
+        for start in range(50):
+            torch.manual_seed(seed + start)
+            model = make(3, 32, 2).double()
+            for weight in model.parameters():
+                weight.data *= 3
+            logits = torch.cat([model(torch.tensor([[0], [1], [2]])), model(here.TWO_WORDS)])
+            for number in (logits[:, 0] - logits[:, 1], logits.softmax(-1)[:, 0]):
+                like, hate, no, not_like, not_hate = number.tolist()
+                for word, phrase in ((like, not_like), (hate, not_hate)):
+                    low, high = sorted((no, word))
+                    found += not low - 1e-9 <= phrase <= high + 1e-9
+        return found
+
+    assert outside(here.Plain) == 0
+    assert outside(here.PhraseClassifier) > 10
+
+
+@lesson.says(
+    "All five come to rest at ½ ln 2 = 0.347: two phrases are sure, and for two the model tosses "
+    "a coin.",
+    "So B: no learning rate and no width gets round this.",
+    long=True,
+)
+def no_width_gets_below_the_price_of_two_coins(seed: int) -> None:
+    for width in (8, 32, 128):
+        torch.manual_seed(seed)
+        model = here.Plain(3, width, 2)
+        losses = here.learn_phrases(model, "plain", here.TWO_WORDS, here.HOSTILE_FIRST)
+        assert min(losses) > COIN / 2 - 1e-4
+        assert losses[-1] < COIN / 2 + 0.01
+        assert sorted(abs(p - 0.5) < 0.1 for p in here.friendly(model)) == [False] * 2 + [True] * 2
+
+
+@lesson.says("With ReLU behind it, it can.", long=True)
+def relu_behind_attention_learns_not(seed: int) -> None:
+    assert learns_phrases(lambda: here.PhraseClassifier(3, 32, 2), seed, starts=5)
+
+
+@lesson.says(
+    "A residual connection can, or positions, a padding word that is attended to, a second head "
+    "with an a of its own: then step 1 or 2 is no longer true.",
+    long=True,
+)
+def each_way_round_the_proof_learns_not(seed: int) -> None:
+    class Other(here.Plain):  # type: ignore[name-defined]
+        def __init__(self, *, heads: int = 1, residual: int = 0, pad: int = 0, places: float = 0):
+            super().__init__(4, 32, 2)
+            self.heads, self.residual, self.pad = heads, residual, pad
+            self.places = places * torch.randn(2, 32)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            if self.pad and ids.shape[1] == 1:
+                ids = torch.cat([ids, torch.full_like(ids, 3)], dim=1)
+            x = self.embed(ids) + self.places[: ids.shape[1]]
+            q, k, v = (
+                linear(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+                for linear in (self.W_q, self.W_k, self.W_v)
+            )
+            mixed = here.attend(q, k, v)[0].transpose(1, 2).flatten(2)
+            return self.classify(self.W_o(mixed[:, -1]) + self.residual * x[:, -1])
+
+    for way in ({"residual": 1}, {"places": 1}, {"pad": 1}, {"heads": 2}):
+        assert learns_phrases(lambda way=way: Other(**way), seed), way
+    assert not learns_phrases(Other, seed, starts=2)
+
+
+@lesson.says("Words meet in attention alone; the hidden layer works on each row by itself.")
+def without_attention_a_word_changes_its_own_row_alone(seed: int) -> None:
+    model = here.untrained(seed, layers=2)
+    other = here.IDS[:1].clone()
+    other[:, 3] = here.NUMBER["chase"]
+    with torch.no_grad():
+        met = (model(here.IDS[:1]) - model(other)).abs().sum(-1)[0]
+        for block in model.blocks:
+            block.W_o.weight.zero_()
+        apart = (model(here.IDS[:1]) - model(other)).abs().sum(-1)[0]
+    assert (met > 0).all()
+    assert (apart > 0).nonzero().flatten().tolist() == [3]
+
+
+@lesson.says(
+    "On the orders it pays ln 2 = 0.693 for ever, as both orders are the same bag, and so does "
+    "attention without positions.",
+    "Orders are read at *not*, as the last word alone would tell them apart.",
+)
+def orders_differ_by_positions_or_by_the_last_word(seed: int) -> None:
+    def apart(model: nn.Module) -> bool:
+        one, other = model(here.ORDERS)
+        return not torch.allclose(one, other, atol=1e-5)
+
+    torch.manual_seed(seed)
+    unplaced = here.Reader(3, 32, 2, length=1, layers=1)
+    assert not apart(here.Bag(3, 32, 2))
+    assert not apart(here.At(unplaced, 1))
+    assert apart(here.At(here.Reader(3, 32, 2, length=3, layers=1), 1))
+    assert apart(here.At(unplaced, -1))
+
+
+# --- it
+
+
+@lesson.says("So it works, and so does the bag: in this family the adjective alone decides.")
+def a_bag_of_words_and_the_adjective_alone_are_right(seed: int) -> None:
+    torch.manual_seed(seed)
+    bag = here.Bag(len(here.VOCABULARY), 32, 2)
+    here.learn(bag, "bag", here.KINDS, 100)
+    assert here.percent_right(bag(here.IDS[here.TEST])) > 99
+    kinds = dict(zip(here.IDS[:, -1].tolist(), here.KINDS.tolist(), strict=True))
+    assert [kinds[last] for last in here.IDS[:, -1].tolist()] == here.KINDS.tolist()
+
+
+@lesson.says(
+    "A map of weights from a model that was trained for something else is no explanation.",
+    "Other seeds give other maps and the same answers.",
+    "Hide both nouns from the last block, and every answer stays.",
+    "So C: all five answer right, and the right noun gets nothing, or next to it.",
+    long=True,
+)
+def maps_differ_and_answers_stay_without_what_they_could_point_at(seed: int) -> None:
+    models = classifier(seed), classifier(seed + 1)
+    for model in models:
+        assert here.percent_right(model(here.IDS[here.TEST])[:, IT]) > 99
+        assert here.without_nouns(model) > 99
+    one, other = (rows_of_it(model, here.IDS[here.TEST]) for model in models)
+    assert (one - other).abs().sum(dim=-1).mean() / 2 > 0.3  # 1 where they share nothing
+    assert one.gather(1, here.NOUNS[here.TEST][:, None]).mean() < 0.1
+
+
+@lesson.says(
+    "None knows the adjective, so in *tired* and *wide* the two nouns share alike.",
+    "in each head the right noun's weights in both sentences add up to 1 at most, a coin's price.",
+)
+def in_one_block_the_nouns_share_alike_whatever_the_adjective(seed: int) -> None:
+    """Any weights will do, so these are random and large; two blocks that learned are beside."""
+    ids = here.IDS[here.TEST]
+    most = 0.0
+    for start in range(4):
+        model = here.untrained(seed + start, layers=1).double()
+        model.blocks[0].W_q.weight.data *= 5
+        with torch.no_grad():
+            model.places[[ANIMAL, THING]] *= 3  # so that nouns get weight
+        one, other = (noun_weights(rows_of_it(model, each)) for each in (ids, here.PARTNERS))
+        assert torch.allclose(one[:, 0] * other[:, 1], one[:, 1] * other[:, 0], atol=1e-9)
+        right = here.KINDS[here.TEST][:, None]
+        both = one.gather(1, right) + other.gather(1, 1 - right)
+        most = max(most, both.max().item())
+    assert 0.5 < most < 1 + 1e-9
+    one, other = (noun_weights(rows_of_it(pointer(seed), each)) for each in (ids, here.PARTNERS))
+    assert (one.gather(1, right) + other.gather(1, 1 - right)).min() > 1.5
+
+
+@lesson.says(
+    "A map that was trained to be the answer can be read, and tested.",
+    "It may be read, in this family, because it was trained for that and tested on new sentences.",
+)
+def a_pointer_points_right_in_new_sentences_and_turns_with_the_adjective(seed: int) -> None:
+    right = here.KINDS[here.TEST]
+    for ids, wanted in ((here.IDS[here.TEST], right), (here.PARTNERS, 1 - right)):
+        weights = noun_weights(rows_of_it(pointer(seed), ids))
+        assert weights.gather(1, wanted[:, None]).mean() > 0.95
+
+
+@lesson.says(
+    "The other rows carry nothing, and could not: which noun gets more follows from the query of "
+    "*it* and the nouns' keys.",
+)
+def the_rows_of_it_and_the_nouns_carry_all(seed: int) -> None:
+    assert here.flipped(pointer(seed), OTHERS) < 1
+    assert here.flipped(pointer(seed), [IT, ANIMAL, THING]) > 99
+
+
+@lesson.says(
+    "most rows point to the same *place*, now the street.",
+    "These models know two places, as nothing asked for more.",
+)
+def a_pointer_points_to_places_whatever_stands_there(seed: int) -> None:
+    words = here.MOVED.clone()
+    for _ in range(2):  # the nouns moved, then no nouns at all
+        most = rows_of_it(pointer(seed), words).argmax(dim=-1)
+        assert (most == here.NOUNS[here.TEST]).float().mean() > 0.75
+        words[:, ANIMAL], words[:, THING] = here.NUMBER["was"], here.NUMBER["because"]
+
+
+@lesson.says("Train on both orders, and the row follows the noun.", long=True)
+def nouns_are_learned_where_places_will_not_do(seed: int) -> None:
+    model = here.untrained(seed, layers=2)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+    moved = here.IDS[:300, [0, 5, 2, 3, 4, 1, 6, 7, 8, 9, 10]]
+    ids = torch.cat([here.IDS[:300], moved])
+    places = torch.cat([here.NOUNS[:300], 6 - here.NOUNS[:300]])
+    for _ in range(300):
+        here.train_step(here.Pointer(model), ids, places, optimizer)
+    for words, wanted in ((here.IDS[here.TEST], here.NOUNS), (here.MOVED, 6 - here.NOUNS)):
+        most = rows_of_it(model, words).argmax(dim=-1)
+        assert (most == wanted[here.TEST]).float().mean() > 0.9
+
+
+@lesson.says(
+    "What carries the answer differs from seed to seed: exchange rows to find it.",
+    "Which of these carries the adjective, the seed decides",
+    "Nearly every seed points with confidence, not all at the same animal.",
+    long=True,
+)
+def the_carrier_and_the_guess_differ_from_seed_to_seed() -> None:
+    models = [pointer(seed) for seed in range(7001, 7013)]
+    by_it = [here.flipped(model, [IT]) for model in models]
+    by_nouns = [here.flipped(model, [ANIMAL, THING]) for model in models]
+    for carried in (by_it, by_nouns):
+        assert min(carried) < 10 < 90 < max(carried), carried
+    ids = torch.tensor([here.encode(FAST.split())])
+    guesses = torch.cat([noun_weights(rows_of_it(model, ids)) for model in models])
+    assert (guesses.max(dim=-1).values > 0.9).float().mean() > 0.6, guesses
+    assert 0 < (guesses[:, 0] > 0.5).sum() < len(models)
+
+
+# --- writing
+
+
+@lesson.says(
+    "The causal one cannot get to 0: after the first letters of a stretch nobody could know what "
+    "comes next.",
+)
+def even_the_best_guesser_pays_for_the_first_letters() -> None:
+    """The least loss of any causal model is what the letters before leave open."""
+    stretches = [here.TEXT[i : i + 33] for i in range(len(here.TEXT) - 32)]
+    least = []
+    for seen in range(1, 33):
+        after: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for each in stretches:
+            after[each[:seen]][each[seen]] += 1
+        found = [(n, sum(count.values())) for count in after.values() for n in count.values()]
+        least.append(-sum(n * math.log(n / of) for n, of in found) / len(stretches))
+    assert sum(least) / 32 > 0.08
+    assert sum(least[:4]) > 0.8 * sum(least)
+
+
+@lesson.says(
+    "A loss too good to be true is a leak until the model has written something.",
+    "The loss collapses, and the writing is rubbish: the model learned to copy a letter that is "
+    "not there when it writes.",
+    long=True,
+)
+def without_a_mask_it_copies_the_next_letter(seed: int) -> None:
+    """Hide that one letter, or the one after it, and see which was needed."""
+    (causal, honest), (leaky, low) = writer(seed, True), writer(seed, False)
+    assert low[-1] < honest[-1] / 2
+    assert by_heart(here.say(leaky, 0.0)) < 0.3 < 0.5 < by_heart(here.say(causal, 0.0))
+    ids, target = here.SPANS[:, :-1], here.SPANS[:, 1:-1]
+
+    def right(ahead: int) -> float:
+        mask = ~torch.ones(32, 32).bool().triu(ahead).tril(ahead)
+        with torch.no_grad():
+            x = leaky.embed(ids) + leaky.places
+            for block in leaky.blocks:
+                x, _ = block(x, mask)
+            return float((leaky.last(x)[:, :-1].argmax(dim=-1) == target).float().mean())
+
+    assert right(2) > 0.95
+    assert right(1) < 0.4
+
+
+@lesson.says(
+    "Greedy mostly recites (other seeds leave the text here and there).",
+    "At 3 words fall apart.",
+    long=True,
+)
+def heat_makes_writing_less_by_heart(seed: int) -> None:
+    model, _ = writer(seed, True)
+    cold, warm, hot = (by_heart(here.say(model, each)) for each in (0.0, 1.0, 3.0))
+    assert cold > 0.5
+    assert hot < 0.5
+    assert hot < warm - 0.2
+
+
+@lesson.says("It never gets below:")
+def softmax_twice_keeps_a_loss_of_a_third() -> None:
+    target = torch.tensor([0])
+    sure = [torch.tensor([[size, -size]]) for size in (1.0, 10.0, 1e4)]
+    losses = [F.cross_entropy(each.softmax(-1), target).item() for each in sure]
+    assert min(losses) == pytest.approx(math.log(1 + math.exp(-1)))
+    assert F.cross_entropy(sure[-1], target).item() == 0  # once, it gets to 0
+
+
+# --- cost
+
+
+@lesson.says(
+    "A step costs about three times a look: one walk forward, and one back, which is about twice "
+    "as much, since each matrix product has two gradients.",
+    "Writing costs more for each letter than training: `generate` reads the whole past again for "
+    "each new letter.",
+)
+def operations_of_looking_training_and_writing() -> None:
+    """PyTorch counts those of matrix products."""
+    model, batch = here.new_writer(causal=True), here.SPANS[:24]
+    optimizer = torch.optim.Adam(model.parameters())
+    with FlopCounterMode(display=False) as look:
+        model(batch[:, :-1])
+    with FlopCounterMode(display=False) as step:
+        here.train_step(model, batch[:, :-1], batch[:, 1:], optimizer)
+    assert step.get_total_flops() == pytest.approx(3 * look.get_total_flops(), rel=0.05)
+    with FlopCounterMode(display=False) as writing:
+        here.say(model, 0.0)  # 100 letters
+    trained = step.get_total_flops() / (24 * 32)
+    assert writing.get_total_flops() / 100 > 5 * trained
