@@ -90,20 +90,20 @@ begin("02-pure-python")
 # </details>
 # <details><summary>B. Cat scores sat exactly as sat scores cat.</summary>
 #
-# Yes. A dot product does not care which list comes first. So with one list a word cannot ask for
-# something without being asked for in return.
+# Yes. A dot product does not care which list comes first. So with one list a word cannot score
+# another without being scored the same in return.
 #
 # </details>
 # <details><summary>C. Cat gives sat exactly the weight that sat gives cat.</summary>
 #
-# Not this one: the two *scores* are equal, but each is divided among the other scores of its own
-# row by its own softmax.
+# Not this one: the two *scores* are equal, but each is weighed against the scores of its own row, by
+# that row's softmax.
 #
 # </details>
 # <details><summary>D. Nothing is lost: two lists are a convenience.</summary>
 #
-# Not this one: with two lists, cat can ask for sat while sat asks for something else. With one,
-# every such pair is tied.
+# Not this one: with two lists, cat can score sat high while sat scores cat low. With one, these two
+# scores are always equal.
 #
 # </details>
 
@@ -200,9 +200,9 @@ W_v: Matrix = [[-1, 0], [1, 1], [-1, 1], [2, 0]]
 # scores.
 #
 # **Queries and keys, W_q = W_k.** Every token's query then equals its key, k_i for token i. Scores are
-# symmetric: k_i · k_j = k_j · k_i. And a token's score for itself is k_i · k_i, a sum of squares, which
-# is never negative. So **a token is drawn to itself**: add up over all tokens, and the scores for oneself
-# are at least as large as those for another, on average. It need not hold for *every* token: a list of
+# symmetric: k_i · k_j = k_j · k_i. And (k_i − k_j) · (k_i − k_j) is a sum of squares, never negative. So
+# k_i · k_i and k_j · k_j are together at least 2 k_i · k_j, and **a token is drawn to itself**: over all tokens,
+# the scores for oneself are at least as large as those for another, on average. It need not hold for *every* token: a list of
 # small numbers can score one of large numbers higher than itself.
 #
 # The figure holds the scores of our sentence, left with W_q and W_k, right with W_k in both roles.
@@ -223,8 +223,8 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # %% [markdown]
 # ## Rows times columns
 #
-# You have multiplied one row by a matrix. For all tokens at once this is a **matrix product**, and the
-# block needs it again and again. Entry [i][j] of A B pairs row i of A with column j of B: multiply
+# You have multiplied one row by a matrix. For all tokens at once this is a **matrix product**, and
+# self-attention needs it again and again. Entry [i][j] of A B pairs row i of A with column j of B: multiply
 # entry by entry, add up.
 #
 # $$
@@ -337,8 +337,8 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # | cat | 2.645 | 1.038 |
 # | sat | 1.074 | 1.542 |
 #
-# Here are the steps in one picture. (Step 4 looks like step 3 in paler colours, and step 5 has nothing
-# to show.) Look along the row of *cat* in all seven panels, from its four numbers to its answer.
+# Here are the steps in one picture. (Two are left out: step 4 would look like step 3 in paler colours, and
+# step 5 has nothing to show.) Look along the row of *cat* in all seven panels, from its four numbers to its answer.
 
 # %% nbgrader={"grade": false, "grade_id": "see-seven-steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.pure_python.seven_steps(TOKENS, X, W_q, W_k, W_v)
@@ -897,9 +897,9 @@ for phrase in ("the river bank", "the money bank"):
 #
 # That is this matrix, and not every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank*
 # becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river*
-# scores *bank* with the same 10: whom you ask asks you back. A model that shares the
-# matrix on purpose, Reformer (Kitaev et al. 2020, section 2), therefore forbids a token to attend to
-# itself unless it has nothing else to attend to.
+# has to score *bank* with the same 10, and it looks elsewhere only because it scores itself 100. Sharing is a
+# restriction, and training can live with it. Reformer (Kitaev et al. 2020, section 2) shares the matrix on
+# purpose, forbids a token to attend to itself where it has anything else, and its authors found no loss.
 
 # %% [markdown]
 # ## Cost
@@ -940,7 +940,7 @@ for n in (16, 32, 64, 128):
 
 # %% [markdown]
 # Between two and four times as many multiplications, nearer to four as the pairs take over. Time follows
-# roughly: a busy machine can double any line. Each multiplication passes through Python's
+# roughly: on a busy machine any line can take two or three times as long, so run the cell again. Each multiplication passes through Python's
 # interpreter by itself. Lesson 03 hands whole matrices to NumPy: the same multiplications, without the
 # loops in Python.
 
@@ -951,8 +951,8 @@ for n in (16, 32, 64, 128):
 #
 # <details><summary>A. To make the model larger.</summary>
 #
-# Not this one: size is not the point. (Side by side the three *are* one matrix with three times the
-# columns, and many programs store them so.) What counts is that three *roles* get numbers of their own.
+# Not this one: size is not the point. (Side by side the three *are* one matrix, d_k + d_k + d_v columns
+# wide, and many programs store them so.) What counts is that three *roles* get numbers of their own.
 #
 # </details>
 # <details><summary>B. So that what a token asks, what it is found by and what it passes on can differ.</summary>

@@ -54,7 +54,8 @@ begin("03-numpy")
 #
 # </details>
 #
-# **2. Tokens get queries and keys from the same matrix, W_q = W_k. What follows for the scores?**
+# **2. Tokens get queries and keys from the same matrix, W_q = W_k, without biases. What follows for the
+# scores?**
 #
 # <details><summary>A. Nothing: the matrices are learned anyway</summary>
 #
@@ -83,7 +84,7 @@ begin("03-numpy")
 # lesson is ***the clerk finds old maps***. Each of its five words is a reader and a book at once.
 #
 # One word first: an **activation** is a function that a network applies to each number by itself, to
-# bend what would else be a straight line. The usual one is **ReLU**, max(0, x).
+# bend what would otherwise be a straight line. The usual one is **ReLU**, max(0, x).
 #
 # Commit to a guess now. Further down you run both experiments.
 
@@ -688,11 +689,12 @@ print("all within 1e-12:", bool(apart < 1e-12))
 # ### Not linear, even without an activation
 #
 # A map f is **linear** if f(2X) = 2 f(X), and likewise for every other factor and for sums. There is no
-# activation in this block and no bias in this run. Here is your first prediction, tested. Neither A nor
-# B survives:
+# activation in this block and no bias in this run. Here is your first prediction, tested, and its
+# answer is C:
 
 # %% nbgrader={"grade": false, "grade_id": "test-linear", "locked": true, "schema_version": 3, "solution": false, "task": false}
 Z_double, A_double = attend(2 * X)
+print("f(X),   row of maps:", Z[4].round(3))
 print("2 f(X), row of maps:", (2 * Z[4]).round(3))
 print("f(2X),  row of maps:", Z_double[4].round(3))
 print("weights of maps, X: ", A[4].round(3))
@@ -894,8 +896,8 @@ figures.numpy.factors(mix_tokens, make_values, big, sentence)
 
 # %% [markdown]
 # Of the mixing matrix one entry in d_v is not 0, of the value matrix one in N. Their product is
-# full, because softmax gave every key some weight. (The row of *clerk* has two blocks that look
-# white; their weights are small, not 0.) It is still one pattern, W_vᵀ, printed 25 times, darker or
+# full, because softmax gave every key some weight and this W_v has no 0. (Blocks that look white have small
+# weights, not 0.) It is still one pattern, W_vᵀ, printed 25 times, darker or
 # paler. With a mask, the blocks of blocked pairs are exactly 0.
 
 # %% nbgrader={"grade": false, "grade_id": "see-sparse", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -926,8 +928,8 @@ figures.numpy.rebuilt_or_fixed(pair, rebuilt, fixed)
 
 # %% [markdown]
 # The bottom row does not change from left to right. The top row does: the pattern within the blocks
-# is the same, its strength is set by the sentence. A network that computes the parameters of
-# another one is a **hypernetwork** (Ha et al. 2016), and attention is one in this sense: the queries and
+# is the same, its strength is set by the sentence. A network that computes the numbers that
+# another one multiplies by is a **hypernetwork** (Ha et al. 2016), and attention is one in this sense: the queries and
 # keys compute the matrix that the tokens are then multiplied by. That is also where the whole map
 # loses its linearity: the matrix depends on X.
 
@@ -960,10 +962,10 @@ print("row sums:", A_late.sum(axis=-1).round(3))
 
 # %% [markdown]
 # The symptom: rows that add up to less than 1. No shape is wrong and nothing is `nan`; the outputs
-# are only scaled down, by a different factor in each row. (Divide each row by its sum afterwards
-# and the result is right again, so the check accepts that as well. It has two weak spots: a row that
-# is all 0 must be spared the division, and a blocked key that leads by 746 or more has pressed the
-# others to 0 before you divide. −∞ before softmax has neither.)
+# are only scaled down, by a different factor in each row. (Divide each row that is not all 0
+# by its sum afterwards and the result is right again, so the check accepts that as well. A weak spot remains: a
+# blocked key that leads by more than about 700 squeezes the others until digits are lost, and from 746 on they
+# are all 0. −∞ before softmax has none.)
 #
 # Adding up the rows takes one line. It shows this mistake, and lesson 02's softmax over the wrong axis.
 
@@ -989,8 +991,9 @@ for n in (512, 1024, 2048, 4096):
     before = min(runs)
 
 # %% [markdown]
-# Each line has four times the pairs of the one above. On a quiet machine the last ratio came out at 3.7
-# to 3.9; on a busy one single ratios were 1.9 and 12.8. Lesson 11 is about this number.
+# Each line has four times the pairs of the one above. Look at the last ratio: it came out at 3.7 to 3.9. The
+# first can be well above 4 (5.2 to 5.5 by the processor's own time): fetching larger tables from memory costs
+# time as well. Lesson 11 is about this number.
 
 # %% [markdown]
 # ## Check yourself
@@ -1083,7 +1086,7 @@ for n in (512, 1024, 2048, 4096):
 #   leading axes ([the block](#The-block-in-five-lines)).
 # - Subtract the maximum before exp; hide with −∞ before softmax; a row with no key left is 0
 #   ([softmax](#Softmax-that-does-not-overflow), [mask](#The-mask:-True-means-attend)).
-# - Parameters do not depend on N, the N² weights do not depend on d
+# - The number of parameters does not depend on N, the number of weights, N², not on d
 #   ([counts](#What-depends-on-N,-and-what-on-d)); shuffling goes straight through
 #   ([equivariance](#Shuffling-goes-through)).
 # - Attention is one big matrix of blocks a_nm W_vᵀ, rebuilt for every input; so it is not linear in

@@ -304,7 +304,8 @@ for divisor in (1, 8, 64):
 # Measure the law yourself. Draw `n_pairs` queries and as many keys, each of d_k standard normal
 # numbers (mean 0, variance 1), from the generator `rng`. Query n is scored against key n alone.
 # Return the standard deviation of the n_pairs raw scores as a float. The check compares it with
-# √d_k, with room for chance: six standard errors, which correct code practically never exceeds.
+# √d_k, with room for chance, six times what it typically shifts the result by. Correct code practically
+# never exceeds that.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-score-std", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -541,8 +542,8 @@ for factor in (0.1, 0.5, 1, 2, 4):
 
 # %% [markdown]
 # The best score leads by 4. Multiplied by c it leads by 4c, and the runner-up keeps a share of about
-# e to the −4c. The slopes shrink in step with that: from factor 1 to 2 to a fifty-seventh, about e to
-# the −4, from 2 to 4 to about a three-thousandth, e to the −8. **The Jacobian dies exponentially in the
+# e to the −4c. The slopes shrink in step with that: going from factor 1 to 2 leaves a fifty-seventh of
+# them, about e to the −4, and from 2 to 4 about a three-thousandth, e to the −8. **The Jacobian dies exponentially in the
 # lead**, and without a scale the typical lead grows as √d_k.
 
 # %% [markdown]
@@ -766,7 +767,7 @@ figures.live.Saturation(d_k=64, reader=11)
 
 # %% [markdown]
 # Without a scale the hill of scores got wider and lower, and twenty bars became one: at 1024 the eleventh
-# reader's Jacobian has a norm of 5 · 10⁻¹², and the typical one's is 4 · 10⁻⁵. Divided by √d_k the hill
+# reader's Jacobian has a norm of 5 · 10⁻¹², and a typical one some 10⁻⁵. Divided by √d_k the hill
 # stayed as it was, and no book took more than half. Reader 8 is one of a lucky few: two books are nearly
 # tied, each with a weight of about a half, and the norm is 0.48, at 1024 and without a scale.
 
@@ -785,8 +786,8 @@ figures.live.Saturation(d_k=64, reader=11)
 # $$\frac{\partial e}{\partial q} = c\, K^{\top} J\, g, \qquad
 # g = \frac{\partial e}{\partial p} = 2\, V (z - v_w)$$
 #
-# In words: g, (M,), says how the error changes with each weight; the Jacobian turns it into slopes of the
-# scores; the keys and the factor turn those into slopes of the query.
+# In words: g, (M,), says how the error changes with each weight; the Jacobian, which is its own transpose,
+# turns it into slopes of the scores; the keys and the factor turn those into slopes of the query.
 #
 # The factor counts twice: once here, and once more when the moved query makes new scores. So a step moves
 # what softmax is given for key k in proportion to c² k·k, and k·k is about d_k. That makes about 1 for
@@ -860,24 +861,35 @@ figures.scaling.learning({way: history for way, (history, _) in learned.items()}
 # The answer is C.
 #
 # - **No scale.** The Jacobian is not dead at the start: its typical norm is 0.20 (0.07 to 0.31 with seeds 5
-#   to 9). The first step, 64 times too large, kills it. The norm falls to 0.001, and the typical wanted book
-#   loses nearly all of the little weight that it had. In the end 13 % of the readers find theirs.
-# - **No scale, step ÷ 64.** The Jacobian lives: its norm is 0.37 in the end. And still only 22 % find their
-#   book. The typical one starts with less than a millionth of the weight and has less than a
-#   hundred-thousandth after 300 steps. (Seeds 5 to 9: 27 to 38 %, and 12 to 20 % in the first row.) No
-#   other step saves it: the best finds 40 %, and 33 to 57 % with thirty other seeds.
+#   to 9). One step, 64 times too large, brings it down to 0.001: the typical reader is stuck on a wrong book,
+#   and the wanted one has lost nearly all of the little weight that it had. 13 % find theirs.
+# - **No scale, step ÷ 64.** The Jacobian lives: its norm is 0.29 after the first step. And still only 22 %
+#   find their book in 300 steps. (Seeds 5 to 9: 27 to 38 %, and 12 to 20 % in the first row.) Of other steps
+#   the best finds 40 %, and 33 to 57 % with thirty other seeds.
 # - **÷ √d_k** and **÷ d_k, step × 64.** The typical wanted book starts with a few hundredths, and all
 #   readers find theirs.
 #
-# What holds the second row back, if not a dead Jacobian? *One column* of it. The column of the wanted book is
-# a (1_w − p), with 1_w its one-hot row, and it is as small as a is. So the slope of that book's own score,
-# entry w of J g, is a (g_w − p·g), at most 4a with this error. The fifth row is the test: same shelf, same
-# readers, same Jacobians at the start, but each reader wants the book that had the second-largest weight.
-# 95 % find it (other seeds: 80 to 97 %).
+# (The last norm reads the other way round. A reader who has found the book is nearly one-hot on it, 0.02.
+# The 0.37 are readers who share their weight among several wrong books.)
+#
+# So the step that is too large does harm, and it is not the main thing. What holds the second row back?
+# *One column* of the Jacobian. The column of the wanted book is a (1_w − p), with 1_w its one-hot row, and it
+# is as small as a is. So the slope of that book's own score, entry w of J g, is a (g_w − p·g), at most 4a
+# with this error. Here are the second row's readers, by the weight that their book starts with:
+
+# %% nbgrader={"grade": false, "grade_id": "measure-learning-starts", "locked": true, "schema_version": 3, "solution": false, "task": false}
+history, _ = learned["no scale, step ÷ 64"]
+for low, high in ((0, 1e-6), (1e-6, 1e-3), (1e-3, 1)):
+    these = (history[0] >= low) & (history[0] < high)
+    print(f"a from {low:5g} to {high:5g}: {(history[-1, these] > 0.9).sum():2} of {these.sum():2} find it")
+
+# %% [markdown]
+# The fifth row of the table is the test: same shelf, same readers, same Jacobians at the start, but each
+# reader wants the book that had the second-largest weight. 95 % find it (seeds 5 to 9: 88 to 97 %).
 #
 # Between the second row and the third the scale changed the start alone. It could stand elsewhere: with
 # queries an eighth as long, the second row becomes the third. But with 1/√d_k in the formula one step serves
-# all widths. With 1/d_k each width needs another:
+# all three widths below. With 1/d_k and one step, learning is slower the wider the form:
 
 # %% nbgrader={"grade": false, "grade_id": "measure-learning-widths", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("median weight of the wanted book after 30 steps")
@@ -1110,8 +1122,8 @@ print("same J g:", np.allclose(softmax_jacobian(p) @ g, p * (g - p @ g), rtol=0,
 # </details>
 # <details><summary>B. Wide scores become nearly equal, so who asks hardly matters</summary>
 #
-# Yes. Their standard deviation is 1/√d_k and goes to 0, and weights go to 1/M each. And each width needs
-# another step to learn by.
+# Yes. Their standard deviation is 1/√d_k and goes to 0, and weights go to 1/M each. And by one step,
+# learning is slower the wider the form.
 #
 # </details>
 # <details><summary>C. The order of the books changes</summary>

@@ -60,7 +60,7 @@ begin("05-pytorch")
 # </details>
 # <details><summary>C. −0.125 h</summary>
 #
-# Not this one: −0.5 · 0.25 is what the *other* two weights lose, each of them. A weight grows with its
+# Not this one: −0.5 · 0.25 h is how each of the *other* two weights changes. A weight grows with its
 # own score.
 #
 # </details>
@@ -106,7 +106,7 @@ begin("05-pytorch")
 # </details>
 # <details><summary>C. All ten queries of the batch</summary>
 #
-# Not this one: the two sentences share the matrices, and nothing else. If one could change the other,
+# Not this one: no query, key or value of one sentence enters the other. If one could change the other,
 # an answer would depend on who else is in the batch.
 #
 # </details>
@@ -116,8 +116,8 @@ begin("05-pytorch")
 #
 # <details><summary>A. In both: one matrix, the same for both sentences</summary>
 #
-# Not this one: attention's three *parameter* matrices are the same for both. The (N, N) table that
-# mixes the tokens is computed from them and the sentence.
+# Not this one: attention's *parameter* matrices are the same for both. The (N, N) table that mixes the
+# tokens is computed from two of them, W_q and W_k, and the sentence.
 #
 # </details>
 # <details><summary>B. In the linear layer the same one, in attention a new one for each sentence</summary>
@@ -153,8 +153,7 @@ begin("05-pytorch")
 # = a_m v_m - a_m \sum_j a_j v_j = a_m \, (v_m - z)$$
 #
 # In words: turn up a book that says more than the present answer, and the answer rises; turn up a book
-# that says less, and it falls. It moves the more, the more weight the book has already and the further
-# its page is from the answer.
+# that says less, and it falls. The slope is the book's weight times how far its page is from the answer.
 #
 # | book | score | weight a | value v | slope of v: a | slope of s: a (v − z) |
 # |---|---|---|---|---|---|
@@ -165,7 +164,8 @@ begin("05-pytorch")
 # The slopes of the scores add up to 0. They have to: raising all scores together changes nothing.
 #
 # Now let PyTorch do it. A **tensor** is PyTorch's array. With `requires_grad=True` it asks that its
-# slopes be kept. `backward()` computes them, and leaves them in `.grad`.
+# slopes be kept. `backward()` computes them, and leaves them in `.grad` of the tensors that you made so;
+# results such as `weights` pass theirs on.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 scores = torch.log(torch.tensor([1.0, 1.0, 2.0], dtype=torch.float64)).requires_grad_()
@@ -189,8 +189,8 @@ print("slopes of scores", [round(slope, 4) + 0.0 for slope in scores.grad.tolist
 # ## Shape ledger
 #
 # Axes have the letters of lesson 03, and one more: b counts the sentences of a **batch**, problems of
-# equal shape that are stacked along a leading axis. PyTorch writes tensors with small letters, and so
-# do we from here on. In the function, … stands for any leading axes; in the module it is b.
+# equal shape that are stacked along a leading axis. PyTorch writes arguments with small letters, and
+# so does your code from here on; the lesson's batch keeps its X. In the function, … stands for any leading axes; in the module it is b.
 #
 # | symbol | what it is | axes | size in this lesson |
 # |---|---|---|---|
@@ -249,8 +249,8 @@ print("the same as a loop over the batch:", torch.allclose(q @ k.mT, one_by_one)
 # ### Autograd: nobody writes the tables down
 #
 # Lesson 04 ended with a question: who multiplies all those Jacobians? **Autograd** does, PyTorch's
-# machinery for slopes. While your code runs, every result that depends on a tensor with
-# `requires_grad` remembers the operation it came from, its `grad_fn`. `backward()` walks this record
+# machinery for slopes. While your code runs, every float result that depends on a tensor
+# with `requires_grad` remembers the operation it came from, its `grad_fn`. `backward()` walks this record
 # from the end to the beginning, and multiplies slopes as it goes: the **chain rule**.
 #
 # Does it ever write a Jacobian down? No. For each result it keeps one number an entry: the slope of
@@ -301,7 +301,7 @@ print("torch.tensor(x): needs a gradient:", copied.requires_grad, f"and {len(sai
 # keys and values, all random, from a fixed seed. The numbers are float64, as our comparisons go to
 # 1e-6 and beyond; why float32 cannot promise that, lesson 06 measures.
 #
-# This cell and the next use PyTorch's own attention, `F.scaled_dot_product_attention`, which you will
+# The cells from here to the exercise use PyTorch's own attention, `F.scaled_dot_product_attention`, which you will
 # match soon. The checks do not accept it inside an exercise; to look at, and to compare with, it is
 # what we want.
 
@@ -356,8 +356,8 @@ figures.pytorch.gradient_reach(
 # your function:
 #
 # - **bool, True = attend.** As in lesson 03. A key with False has no part in its row.
-# - **float, added to the scaled scores.** 0 leaves a score as it is, −∞ hides the key, and any number
-#   in between makes it louder or softer. `mask.dtype` says which kind you have.
+# - **float, added to the scaled scores.** 0 leaves a score as it is, −∞ hides the key; other numbers
+#   below 0 make it softer, those above 0 louder. `mask.dtype` says which kind you have.
 #
 # A float mask can say everything that a bool one can, and more. In this cell, one reader with four
 # equal scores is told in three ways.
@@ -440,12 +440,12 @@ print("filled:", table.masked_fill(empty, 0.0).tolist())
 # scores. A query with no key left gets weights and output of exactly 0. The result has the dtype of
 # the inputs, gradients flow to q, k and v, and no input is changed.
 #
-# If shapes cannot work, raise `ValueError` and name both. (The message that `@` itself gives is a
-# `RuntimeError` about a "batch2", which only helps readers of PyTorch's source. It is accepted too.)
+# If shapes cannot work, raise `ValueError` and name both. (With leading axes, the message that `@`
+# itself gives is a `RuntimeError` about a "batch2", which helps few. It is accepted too.)
 #
 # Banned inside both exercises are the calls that do all of it at once:
-# `F.scaled_dot_product_attention`, `nn.MultiheadAttention`, `torch._scaled…` and all of
-# `torch.nn.attention`. With one of them an exercise scores 0. Everything else in PyTorch is yours to
+# `F.scaled_dot_product_attention`, `nn.MultiheadAttention` with its function and the layers built on it,
+# `torch._scaled…` and all of `torch.nn.attention`. With one of them an exercise scores 0. Everything else in PyTorch is yours to
 # use, `torch.softmax` included.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "attention-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -598,7 +598,7 @@ print("numbers nudged:", q.numel() + k.numel() + v.numel())
 # One name, `F.scaled_dot_product_attention`, stands for several programs. PyTorch looks at the device,
 # the shapes, the dtype and the mask, and **dispatches** to one of them. To see which, watch the
 # **operators**, the smallest steps that PyTorch hands to a device. `operators_of` calls a function and
-# lists them. Your machine and your version of PyTorch may show others than those stored here.
+# lists them. Your machine and your version of PyTorch may show others than those named below.
 
 # %% nbgrader={"grade": false, "grade_id": "see-operators", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from attnlab.lessons.pytorch.watch import kept, operators_of
@@ -633,9 +633,10 @@ print("4, bool mask:   ", operators_of(built_in, *headed, attn_mask=mask))
 # ## Attention as a module
 #
 # Your function has no parameters: it is handed q, k and v. To learn, a layer has to own the three
-# matrices. PyTorch's building block for that is **`nn.Module`**: a class whose attributes are found by
-# everything else. If an attribute is an `nn.Linear`, its parameters turn up in `module.parameters()`
-# for the optimizer and in `module.state_dict()` for a file.
+# matrices. PyTorch's building block for that is **`nn.Module`**: a class that finds those of its
+# attributes that are modules. If an attribute is an `nn.Linear`, its parameters turn up in
+# `module.parameters()` for the optimizer and in `module.state_dict()` for a file. (A plain tensor, or a Python
+# list of linears, it does not find.)
 #
 # `nn.Linear(d, d_k)` is a projection with parameters of its own, random at first. It stores its matrix
 # as **(out, in)**, the transpose of ours, and computes
@@ -679,7 +680,7 @@ print("a bias unless you say no:", nn.Linear(6, 4).bias is not None)
 #
 # 1. In the constructor, set three attributes of `self`, each an `nn.Linear` with its width in, its
 #    width out, and `bias` passed on *by name*. (The call of `super().__init__()` is there already;
-#    without it PyTorch could not find the linears.)
+#    without it setting the first linear raises an error.)
 # 2. In `forward`, *call* each linear with x. Using its weight alone would leave out the bias.
 # 3. Hand the three results to your function in the order query, key, value, and return both things
 #    that it returns.
@@ -808,10 +809,10 @@ print("W_v has slopes:", learner.W_v.weight.grad is not None)
 # Lesson 03 said it: a layer of an **MLP** (a linear layer, a ReLU, which sets what is below 0 to 0, another
 # linear layer) mixes by a fixed matrix, attention by one that it makes anew. Now see both. This MLP reads
 # across the tokens, so that its first layer multiplies them by a 5 × 5 matrix. (Tolstikhin et al. 2021 build
-# a whole vision model of such layers.) For each sentence the cell asks autograd for that matrix, as slopes of
+# a vision model of MLPs across tokens, in turn with MLPs inside each token.) For each sentence the cell asks autograd for that matrix, as slopes of
 # the layer's results with respect to the tokens, and takes attention's weights from your module. Compare left
 # with right, above and below. All four panels have one colour scale. The cell also prints how far the slopes
-# of the *whole* MLP differ between the two sentences.
+# of the *whole* MLP differ between the two sentences, for entry 0 of the tokens.
 
 # %% nbgrader={"grade": false, "grade_id": "see-fixed-or-rebuilt", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(2)
@@ -832,10 +833,10 @@ figures.pytorch.fixed_or_rebuilt(sentences, first_layer, A.detach())
 # own (answer B of your second prediction). *One* and *book* are in both sentences, and their rows differ, as
 # they stand among other words.
 #
-# In the layer *which word listens to which* is a parameter: 25 numbers, for sentences of five words only.
-# The whole MLP's slopes do differ from sentence to sentence: its ReLUs switch hidden units on and off. That
-# chooses among rows and columns of the same two matrices. In attention the whole table is a result. What
-# training sets are three matrices that say how to work it out, for every sentence and every length.
+# In the layer, how much each unit takes from each *place* is a parameter: 25 numbers, for sentences of five
+# words only. The whole MLP's slopes do differ from sentence to sentence: its ReLUs switch hidden units on and
+# off. That chooses among rows and columns of the same two matrices. In attention the whole table is a result.
+# What training sets are two matrices, W_q and W_k, that say how to work it out, for every sentence and length.
 
 # %% [markdown]
 # ## Break it on purpose
@@ -867,8 +868,8 @@ for name, parameter in half.named_parameters():
     print(f"{name}: ", "no slopes" if parameter.grad is None else "slopes")
 
 # %% [markdown]
-# No error, and the loss will go down, since W_v learns. W_q and W_k never move: such a model can learn
-# *what* to say and never *whom* to listen to. The symptom is a parameter whose `.grad` stays None, so
+# No error, and the loss will go down, since W_v learns. W_q and W_k never move: no slope tells this module
+# *whom* to listen to. The symptom is a parameter whose `.grad` stays None, so
 # after the first `backward()` of a new model, look at all of them.
 #
 # **A mask, scaled too.** Adding the float mask before dividing by √d_k looks like a matter of taste:
@@ -896,7 +897,7 @@ for name, hint in {"0 and -inf": hide_last_float, "first three times": gentle}.i
 
 # %% [markdown]
 # A mask of 0 and −∞ does not notice, since both stay what they are when divided. So every test with
-# such a mask passes. With numbers in between, the mask loses strength with the width: at d_k = 64 a
+# such a mask passes. With other numbers, the mask loses strength with the width: at d_k = 64 a
 # book that should get three times the share of another gets 1.15 times it. No shape and no row sum
 # shows this; comparing with the built-in does.
 
@@ -920,7 +921,8 @@ for n in (32, 64, 128, 256, 512):
 # %% [markdown]
 # Your function keeps the (N, N) weights of each sentence, so the last term takes over: twice the tokens,
 # nearly four times the numbers. (If yours fills rows after softmax without a mask, too, it keeps that copy
-# of the weights as well, and the count nearly doubles.) The fused program keeps q, k, v, the output and one
+# of the weights as well, and the count nearly doubles for long sentences; a softmax written out by hand keeps
+# more copies.) The fused program keeps q, k, v, the output and one
 # number a row, from which it works out the weights again on the way back: twice the tokens, twice the
 # numbers. It trades multiplications for memory.
 #
@@ -968,9 +970,9 @@ torch.set_num_threads(threads)
 print("\n".join(rows))
 
 # %% [markdown]
-# For short sentences the loop loses the more, the larger the batch: it pays for each call anew. (Not for
-# long ones. With 256 tokens a sentence and B = 64 the loop took 0.3 times as long as the batched call on
-# our machine.) The built-in's lead grows with the length. Lesson 11 goes into that.
+# For short sentences the loop loses the more, the larger the batch: it pays for each call anew. (For long
+# ones the lead goes: with 256 tokens a sentence and B = 64 the loop took 0.3 to 1.4 times as long on our
+# machine, by the run and the width.) The built-in's lead grows with the length. Lesson 11 goes into that.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
@@ -1014,7 +1016,7 @@ print("\n".join(rows))
 #
 # </details>
 #
-# **3.** In a model, someone writes `weights.detach() @ v`. Which parameters still learn?
+# **3.** In your module, someone writes `weights.detach() @ v`. Which parameters still learn?
 #
 # <details><summary>A. None: backward() raises an error</summary>
 #
@@ -1080,12 +1082,13 @@ print("\n".join(rows))
 #    from one sentence to another. ([From arrays to tensors](#From-arrays-to-tensors))
 # 2. Autograd records operations and multiplies their slopes from the end to the beginning, adds up
 #    where a tensor is used twice, and never writes softmax's Jacobian. `.detach()` cuts the record in silence.
-#    ([How far a gradient reaches](#See-it:-how-far-a-gradient-reaches))
+#    ([Autograd](#Autograd:-nobody-writes-the-tables-down))
 # 3. A bool mask hides (True = attend), a float mask is added to the scaled scores; a row with no key
 #    left is 0, and needs care in its slopes as well. ([Rows with no key left](#Rows-with-no-key-left))
 # 4. PyTorch's built-in is one name for several programs; the fused ones never hold the weights. Yours
-#    agrees with it in values and in slopes. ([The slopes](#The-slopes:-two-ways-to-be-sure))
-# 5. A module owns three linears and nothing else. The table that mixes tokens is a result in
+#    agrees with it in values and in slopes. ([Which runs](#What-the-built-in-runs-on-this-machine),
+#    [the slopes](#The-slopes:-two-ways-to-be-sure))
+# 5. Your module owns three linears and nothing else. The table that mixes tokens is a result in
 #    attention, and a parameter in a linear layer across tokens.
 #    ([The same for every sentence, or new for each](#The-same-for-every-sentence,-or-new-for-each))
 #

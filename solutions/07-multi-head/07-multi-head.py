@@ -18,7 +18,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | cut a tensor into heads and put it together again without mixing it up; write multi-head attention that equals `nn.MultiheadAttention`; unpack that module's weights; say what a head costs, what W_o does, and what a linear layer cannot read from one average |
-# | **Minutes** | about 70 |
+# | **Minutes** | about 75 |
 # | **You need** | lessons 05 and 06: batched tensors, `nn.Module`, `nn.Linear`, masks |
 # | **Runs on** | CPU; ten small trainings take some seconds; needs no network |
 # | **Points** | 6, in three exercises |
@@ -160,7 +160,7 @@ begin("07-multi-head")
 # (0.446, 0.108, 0.446, 0 | 0.446, 0.108, 0.446, 0).
 #
 # Who sat? *Cat* or *mat*. Where? *Cat* or *mat*. The average has kept both words, and lost which
-# was the answer to which question.
+# was the answer to which question, as each word says the same in both halves.
 #
 # **Two heads.** Each takes its own four numbers, and divides by √4 = 2.
 #
@@ -301,11 +301,12 @@ def trained(n_heads: int, hidden: int = 0, seed: int = 0) -> TwoAnswers:
 
 
 def share_right(model: nn.Module) -> tuple[float, float]:
-    """How many of the answers are right in 1,000 queues never trained on: front, twin."""
+    """How many of the answers are right in 1,000 queues never trained on: front, twin. Not the first's."""
     x, answers, _ = queues(1000, torch.Generator().manual_seed(99))
     with torch.no_grad():
         right = model(x)[0].argmax(dim=-1) == answers
-    return right[:, 1:, 0].float().mean().item(), right[:, :, 1].float().mean().item()
+    front, twin = right[:, 1:].float().mean(dim=(0, 1)).tolist()
+    return front, twin
 
 
 KINDS = {"one head": (1, 0), "one head, hidden layer": (1, 64), "two heads": (2, 0)}
@@ -315,9 +316,10 @@ figures.multi_head.two_answers(right)
 
 # %% [markdown]
 # The grey line is guessing, one in four. Nobody picked the seeds; all pictures below are of seed 0. One
-# head with a linear layer answers one question almost always and the other about half of the time.
-# The seed says which. Two heads of half the width answer both. (Prediction 1: B.) But so does one head
-# with a hidden layer behind it.
+# head with a linear layer answers one question almost always and the other some 40 % of the time, hardly
+# more than one number said for both would be right (36 %: these visitors' two answers agree). The seed
+# says which. Two heads of half the width answer both. (Prediction 1: B.) But so does one head with a
+# hidden layer behind it.
 #
 # Why? See what the models say to the queue above, from the second visitor on, and where they look.
 # A solid frame is around the visitor in front, a dashed one around the twin.
@@ -333,18 +335,18 @@ figures.multi_head.patterns(panels | {"head 1 of 2": two[0], "head 2 of 2": two[
 
 # %% [markdown]
 # Each single head looks at both visitors. It found the right books, but brings back one average:
-# to *law 4* something of a 1 and something of a 3.
+# to *law 4* something of a 1 and something of a 3. And a card does not say whether it is the front's or the
+# twin's. (If it did, as a who-word and a where-word do, one head and a linear layer would read both.)
 #
-# A linear layer adds up what the cards say. One of two cards is the louder, by its weight, and louder
-# whatever you ask: what speaks for a 3 with all of the weight speaks for it with a part. So the first
-# model follows one visitor for both questions. Where the answers differ, it says one number twice
-# about nine times out of ten. (The cards nudge the weights too, so the map need not show the louder.)
+# A linear layer adds up what the cards say. One of two cards is the louder, and louder whatever you ask:
+# what speaks for a 3 with all of the weight speaks for it with a part. So the first model follows one
+# visitor for both questions. Where the answers differ, it says one number twice about nine times out of
+# ten. (Numbers that draw more weight speak the softer for it, so the heavier card need not be the louder.)
 #
-# A hidden layer can listen to the softer card as well. In the second map one visitor has two to three
-# times the weight of the other, and that tells who said what. Exchange these two weights in every row,
-# and most of its answers change places. The price is a puzzle for whatever stands behind the
-# head: 1,608 parameters solve it, where 136 read two heads. A hidden layer of 4 numbers instead of 64
-# does not.
+# A hidden layer can listen to the softer card as well. In the second map the twin has two to four times the
+# weight of the one in front, and that tells who said what. Exchange these two weights in every row,
+# and most of its answers change places. The price is a puzzle for whatever stands behind the head: a hidden
+# layer of 16 numbers, 408 parameters, still solves it, one of 4 does not. A linear layer of 136 reads two heads.
 #
 # With two heads each question has a softmax of its own, and most of a row goes to one place.
 #
@@ -357,7 +359,7 @@ four = trained(4)(x)[1][0].detach()
 figures.live.Heads(four[:, 1:], names[1:], names)
 
 # %% [markdown]
-# Heads 1 and 2 look in front and head 3 at the twin, mostly; head 4 keeps to no such rule. (Another
+# Heads 1 and 2 look in front and head 3 at the twin, mostly; head 4 leans to the twin. (Another
 # seed shares them out in another way.) The mean looks at both, like the one head. That is how four
 # heads look to whoever plots only what `nn.MultiheadAttention` returns by default. The model never
 # computes with this mean: each head mixes values of its own.
@@ -500,8 +502,8 @@ check(split_heads)
 # <details><summary>Hint 3: an outline</summary>
 #
 # 1. Let axes 1 and 2 change places.
-# 2. Reshape to three axes. `view` would refuse here: after a transpose the numbers do not lie in reading
-#    order, and have to be copied.
+# 2. Reshape to three axes. `view` would refuse what comes from `attend`: its numbers lie in memory head by
+#    head, and have to be copied.
 #
 # </details>
 # </details>
@@ -1059,8 +1061,8 @@ torch.set_num_threads(threads)
 # %% [markdown]
 # ## Take away
 #
-# 1. One softmax gives one pattern, and one average. What a linear layer cannot tell from it, who said
-#    what, a hidden layer may. Heads give a token several averages, from the same width
+# 1. One softmax gives one pattern, and one average. Where values do not say which question they answer, a
+#    linear layer cannot tell from it who said what; a hidden layer may. Heads give a token several averages, from the same width
 #    ([two questions](#See-it:-two-questions,-one-softmax)).
 # 2. Cut the last axis, then move the head axis before the tokens; on the way back, the same in reverse. A
 #    reshape alone gives the right shape and the wrong numbers ([the cut](#Cut-the-width,-not-the-sentence),

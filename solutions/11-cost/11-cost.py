@@ -35,7 +35,7 @@ from torch import Tensor
 
 from attnlab import begin, check, figures
 
-torch.set_num_threads(1)  # so that times can be compared
+torch.set_num_threads(1)  # one core for PyTorch, so that its times can be compared
 begin("11-cost")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -92,7 +92,7 @@ begin("11-cost")
 #
 # </details>
 #
-# **2.** A model writes its 1000th word and has kept keys and values of the others. How many scores does a head compute for it?
+# **2.** A model reads its 1000th word and has kept keys and values of the others. How many scores does a head compute for it?
 #
 # <details><summary>A. 1000</summary>
 #
@@ -101,7 +101,7 @@ begin("11-cost")
 # </details>
 # <details><summary>B. 1,000,000</summary>
 #
-# Not this one: that is the whole matrix. Its other rows were computed when their words were written.
+# Not this one: that is the whole matrix. Its other rows were computed when their words were read.
 #
 # </details>
 
@@ -232,7 +232,7 @@ def attention_cost(n: int, d: int, bytes_per_element: int = 2) -> tuple[int, int
 check(attention_cost)
 
 # %% [markdown]
-# Does PyTorch count the same? `FlopCounterMode` watches each operation and adds up. Then three lengths: a page, a long
+# Does PyTorch count the same? `FlopCounterMode` watches each operation and adds up those of matrix products; what it does not know, a softmax, say, counts 0. Then three lengths: a page, a long
 # article, and *Anna Karenina*, with 128 numbers a head in half precision.
 
 # %% nbgrader={"grade": false, "grade_id": "use-attention_cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -260,7 +260,7 @@ for n in (500, 10_000, 350_000):
 # result. That is the hope of this lesson.
 #
 # **Now measure.** Pure Python (lesson 02), NumPy (03), PyTorch as everyone writes it first (*naive*, 05) and the fused
-# `F.scaled_dot_product_attention` (*sdpa*). `measure` runs each on one core, within a budget of seconds, and records the most bytes
+# `F.scaled_dot_product_attention` (*sdpa*). `measure` runs each within a budget of seconds, all but NumPy's matrix products on one core, and records the most bytes
 # allocated at one time; `plot` fits a power of N to the longer half of each line.
 
 # %% nbgrader={"grade": false, "grade_id": "measure-wall", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -284,8 +284,8 @@ plot(rows, "four ways")
 #
 # $$m = \max(m_1, m_2), \qquad s = e^{m_1 - m} s_1 + e^{m_2 - m} s_2, \qquad o = e^{m_1 - m} o_1 + e^{m_2 - m} o_2$$
 #
-# In words: measure both against the larger maximum, then add. This is *online softmax* (Milakov and Gimelshein
-# 2018, section 3.1). A part without any key, all masked say, is (−∞, 0, 0). Two such parts stay one:
+# In words: measure both against the larger maximum, then add. For m and s this is *online softmax* (Milakov and Gimelshein
+# 2018, section 3.1). A part without any key, all masked say, is (−∞, 0, 0). Two empty parts make an empty part:
 # beware of −∞ − (−∞), which is NaN.
 
 # %% [markdown]
@@ -472,7 +472,7 @@ full, half = (flops_of(tiled_attention, q, k, v, 64, causal) for causal in (Fals
 print(f"flops, causal: {half / full:.1%} of all tiles")
 
 # %% [markdown]
-# At once, a token costs about 8 bytes for each other token: N². In tiles it costs about 130 bytes at every length, so twice the tokens take twice the memory: one half of answer B of your first
+# At once, a token costs about 8 bytes for each other token: N². In tiles it costs nearly the same at every length, here about 130 bytes, so twice the tokens take twice the memory: one half of answer B of your first
 # prediction. Time comes under *Cost*. With 32 tiles an edge, (32 · 33/2)/32² = 51.6 % are left to do.
 #
 # ### Backward: compute again instead of keeping
@@ -524,8 +524,8 @@ for name, way in (("recomputed", Recomputed.apply), ("your tiles", tiled_attenti
 # %% [markdown]
 # ## Look less far: a sliding window
 #
-# Tiles save memory, not work. To save work, leave pairs out. A **sliding window** lets token i see itself and the w − 1 tokens
-# before it: 0 ≤ i − j < w. That is N · w pairs.
+# But for skipped ones, tiles save memory, not work. To save work, leave pairs out. A **sliding window** lets token i see itself and the w − 1 tokens
+# before it: 0 ≤ i − j < w. That is N · w pairs at most.
 
 # %% [markdown]
 # ### Exercise: `sliding_window_mask`
@@ -619,7 +619,8 @@ for name, mask in (("window", near), ("and one global token", with_global)):
 # and w = 4096 (Jiang et al. 2023, section 2). Global tokens make it two layers, through a bottleneck that somebody has to choose.
 #
 # A mask alone saves nothing: `attend` computes every score and throws most away. **FlexAttention** takes the *rule* as a
-# function, finds out which tiles are empty, and compiles a **kernel** (a program that the processor or GPU runs in one go) that skips them. On your CPU it runs uncompiled, with a warning that this cell keeps quiet:
+# function, finds out which tiles are empty, and, through `torch.compile`, makes a **kernel** (a program that the processor or GPU runs in one go) that skips them.
+# Called plainly, as here, it runs uncompiled and forms all scores; it warns of that, and the cell keeps the warning quiet:
 
 # %% nbgrader={"grade": false, "grade_id": "use-flex", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -728,7 +729,7 @@ print(
 )
 
 # %% [markdown]
-# Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention 0.03, hardly more than that share. All it keeps of a
+# Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention 0.03, one and a half times that share. All it keeps of a
 # text is S and z, 16 · 9 numbers: cheap, and blurred.
 #
 # **Performer** (Choromanski et al. 2021, section 2.3) takes random features whose products equal e^(q·k) *on average*: φ(x) has entries e^(ω·x − |x|²/2)/√r, with r
@@ -746,7 +747,7 @@ for r in (16, 1024, 65536):
 
 # %% [markdown]
 # (q and k are divided by 2, the fourth root of d_k: that scales their product by 1/√d_k.) In the limit it is softmax attention. For
-# these queries the error is larger than the output itself at r = 16, more than half of it at 1,024, and still about a third at 65,536.
+# these queries the error is larger than the output itself at r = 16, nearly as large at 1,024, and still about a third at 65,536.
 #
 # ## Keep what does not change: a cache
 #
@@ -868,7 +869,7 @@ except (ValueError, RuntimeError) as error:
 # $$2 \times \text{layers} \times \text{key heads} \times \text{width of a head} \times \text{bytes of a number}$$
 #
 # Take **Llama 2**. Its 7B model has 32 layers and 32 heads of 128, a width of 4096 (Touvron et al. 2023a, table 2); its
-# 70B model has 80 layers and 64 heads, and only 8 of *keys and values* (2023b, section 2.2). That is **grouped-query
+# 70B model has 80 layers and 64 heads, and only 8 of *keys and values* (2023b, appendix A.2.1). That is **grouped-query
 # attention** (Ainslie et al. 2023): each group of query heads shares one head of keys and values.
 
 # %% nbgrader={"grade": false, "grade_id": "groups", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -890,7 +891,7 @@ for name, layers, key_heads in (("7B", 32, 32), ("70B", 80, 8), ("70B, not group
 #
 # ## Break it on purpose
 #
-# **The forgotten factor.** When a later tile has a larger score, the sums so far are multiplied. Forget it for one of them:
+# **The forgotten factor.** When tiles differ in their largest score, the sums of one of them are multiplied. Forget it for s:
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-rescale", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -902,7 +903,7 @@ def forgetful(m1, s1, o1, m2, s2, o2):
 check(forgetful, name="merge_softmax")
 
 # %% [markdown]
-# Now look at the symptom where it would bite, with the three books of *By hand*, and with a third book that scores no more than the second:
+# Now look at the symptom where it would bite, with the three books of *By hand*, and with a third book that scores exactly as much as the second:
 
 # %% nbgrader={"grade": false, "grade_id": "break-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
 two = [torch.tensor(number) for number in (1.0, 1.368)] + [torch.tensor([23.68])]
@@ -925,9 +926,9 @@ for name, third in (("score 2", late), ("score 1", low)):
 # | all at once | 4N²d | N² | yes | memory |
 # | tiles of b | 4N²d, half if causal | N · d + b² | yes | nothing but code |
 # | window of w | 4Nwd, in a kernel that skips | N · d | no | far looks |
-# | Longformer, g global tokens | 4N(w + 2g)d | N · d | no | far looks but g |
+# | Longformer, g global tokens | 4N(2w + 2g)d | N · d | no | far looks but g |
 # | linear | 4Nd² | d² as a recurrence | no | finding one book |
-# | Performer, r features | 4Nrd | r · d | in the limit | noise |
+# | Performer, r features | 8Nrd, half of it for features | r · d as a recurrence | in the limit | noise |
 # | a step with a cache | 4Nd | 2Nd, kept | yes | memory |
 #
 # **Measure.** Your tiles and your linear attention against naive and fused:
@@ -947,7 +948,7 @@ rows = measure(
 plot(rows, "ways around the wall")
 
 # %% [markdown]
-# Left, on a quiet machine, three lines of slope about 2 or more and one of about 1: tiles save no flops (the other half of answer B), and in Python they cost time. Right, slope 2 for naive alone. (A
+# Left, on a quiet machine, three lines of slope about 2 or more and one of about 1: tiles save no flops (the other half of answer B), and tiles as small as 64 cost time in Python's loop. (Try 256 or 512: on our machine those took half of naive's time or less at N = 4096.) Right, slope 2 for naive alone. (A
 # `linear_attention` that forms all products has slope 2 in both.) Lesson 12 runs fused kernels on a GPU.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -983,7 +984,7 @@ plot(rows, "ways around the wall")
 #
 # <details><summary>A. Tiles</summary>
 #
-# Not this one: they save scores; the cache holds keys and values.
+# Not this one: they spare memory for scores; the cache holds keys and values.
 #
 # </details>
 # <details><summary>B. Grouped queries, or a sliding window</summary>
@@ -1009,16 +1010,16 @@ plot(rows, "ways around the wall")
 #
 # - Tiles, backward by recomputation: T. Dao et al. (2022), *FlashAttention*, section 3.1, appendix B.2. [arXiv:2205.14135](https://arxiv.org/abs/2205.14135);
 #   one number a row: T. Dao (2023), *FlashAttention-2*, section 3.1. [arXiv:2307.08691](https://arxiv.org/abs/2307.08691)
-# - Softmax in one pass: M. Milakov, N. Gimelshein (2018), *Online normalizer calculation for softmax*, section 3.1. [arXiv:1805.02867](https://arxiv.org/abs/1805.02867)
+# - Maximum and sum of a softmax in one pass: M. Milakov, N. Gimelshein (2018), *Online normalizer calculation for softmax*, section 3.1. [arXiv:1805.02867](https://arxiv.org/abs/1805.02867)
 # - Windows and global tokens: I. Beltagy, M. Peters, A. Cohan (2020), *Longformer*, section 3.1. [arXiv:2004.05150](https://arxiv.org/abs/2004.05150);
 #   in use: A. Q. Jiang et al. (2023), *Mistral 7B*, section 2. [arXiv:2310.06825](https://arxiv.org/abs/2310.06825)
 # - Linear attention: A. Katharopoulos et al. (2020), *Transformers are RNNs*, section 3.2. [arXiv:2006.16236](https://arxiv.org/abs/2006.16236)
 # - Random features: K. Choromanski et al. (2021), *Rethinking Attention with Performers*, section 2.3. [arXiv:2009.14794](https://arxiv.org/abs/2009.14794)
 # - Grouped queries: J. Ainslie et al. (2023), *GQA*. [arXiv:2305.13245](https://arxiv.org/abs/2305.13245)
-# - Sizes of Llama: H. Touvron et al. (2023a), *LLaMA*, table 2. [arXiv:2302.13971](https://arxiv.org/abs/2302.13971); (2023b), *Llama 2*, section 2.2.
+# - Sizes of Llama: H. Touvron et al. (2023a), *LLaMA*, table 2. [arXiv:2302.13971](https://arxiv.org/abs/2302.13971); (2023b), *Llama 2*, section 2.2, appendix A.2.1.
 #   [arXiv:2307.09288](https://arxiv.org/abs/2307.09288)
 #
-# **To carry over.** Your tiles equal the fused call, and their memory grows as its memory does. Yet it is many times faster. What does a kernel do that a loop in Python cannot?
+# **To carry over.** Your tiles equal the fused call, and their memory grows as its memory does. Yet it is faster, many times with tiles of 64. What does a kernel do that a loop in Python cannot?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab import summary

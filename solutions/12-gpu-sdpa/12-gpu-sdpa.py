@@ -190,14 +190,14 @@ def attend(q, k, v, mask=None):
 figures.gpu_sdpa.roofline({"decode": 1.0, "prefill, N = 128": 64.0, "prefill, N = 1,024": 512.0})
 
 # %% [markdown]
-# Look where the dotted lines cross the coloured ones. At 512 both GPUs are on the flat part. At 64, a short text, both wait for memory.
+# Look where the dotted lines cross the coloured ones. At 512 both GPUs are on the flat part. (That is without a mask. Causal it is 256, just left of the H100's bend.) At 64, a short text, both wait for memory.
 # At 1, decoding, the faster GPU is ahead by its bandwidth alone. At best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %: your first
 # prediction was right if it was B.
 #
 # ## One call
 #
 # `F.scaled_dot_product_attention(q, k, v, is_causal=...)` scales by 1/√d_k, hides the future if asked, and mixes. In one respect it is particular:
-# its fused programs take **four axes, (B, H, N, d)**. Three work as well, another way. First write the call.
+# its **fused** programs, which do several operations in one kernel, take **four axes, (B, H, N, d)**. Three work as well, another way. First write the call.
 
 # %% [markdown]
 # ### Exercise: `sdpa_attention`
@@ -325,7 +325,7 @@ for backend in (SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION):
 #
 # For comparing backends you need a function that asks for exactly one, and says *None* where it refuses, without a mess on the page. Three traps are in its way:
 #
-# - PyTorch's switches are **global**. Who turns one off and forgets it has changed every later call in this process, other threads' too.
+# - PyTorch's switches are **global**. Whoever turns one off and forgets it has changed every later call in this process, other threads' too.
 # - A **fallback** is worse than a refusal: you would measure another kernel under this one's name.
 # - Shapes that do not fit are a mistake of the caller. They deserve `ValueError`, not None. Kernels may take them nevertheless: the math path stretches a batch of 1. The CPU's flash kernel
 #   ignores the keys that are left over where there are fewer values, and where there are fewer keys it reads on past the end of k.
@@ -435,13 +435,13 @@ for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
     print(f"{dtype!s:15} {info.bits // 8:2} {info.eps:14.1e} {info.max:12.1e}")
 
 # %% [markdown]
-# float16 has three digits and ends at 65,504, which a score can exceed. bfloat16 has the range of float32 and two digits. So outputs are off, by how much depends on inputs, and *equal at 1e-6* is no test any
+# float16 has three digits and ends at 65,504, which a score can exceed. bfloat16 has the range of float32 and two digits. So outputs are off; by how much depends on the inputs; and *equal at 1e-6* is no test any
 # more. What is? FlashAttention's own tests ask for this (repository flash-attention, `tests/test_flash_attn.py`):
 #
 # > the largest error of the kernel is at most **twice** the largest error of naive attention *in the same precision*, both measured against a reference in higher precision.
 #
-# (That is for outputs. Their reference is float32; ours is float64, which is exact for the purpose. It is B of your second prediction.) So the yardstick adapts itself to dtype, N and inputs. Two details matter. Errors are taken in **float64**: write the exact answer down in float16 first, and nearly all errors of a good kernel are
-# gone. And NaN must not pass: `not (error > limit)` lets it by, as `>` is False with NaN.
+# (That is for outputs. Their reference is computed in float32 and rounded; ours is float64 and stays so. It is B of your second prediction.) So the yardstick adapts itself to dtype, N and inputs. It is only as good as naive: where naive overflows, no kernel is fair. Two details matter. Errors are taken in **float64**: with the exact answer rounded to float16 first,
+# a kernel that rounds once at the end seems exact nearly everywhere, and one that misses by a hair is charged a whole step. And NaN must not pass: `not (error > limit)` lets it by, as `>` is False with NaN.
 
 # %% [markdown]
 # ### Exercise: `is_fair`
@@ -510,7 +510,7 @@ for dtype in (torch.float32, torch.bfloat16, torch.float16):
 
 # %% [markdown]
 # In half precision both paths are nearer to the exact answer here than naive attention. Naive attention rounds scores and weights to the short type each time it writes them down. The math path turns its inputs into float32,
-# computes, and rounds once, at the end; by `torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(True)` it stays in the short type, and is off as naive is. The flash kernel keeps scores and sums in float32. On a GPU, in float16, FlashAttention-2 was off by 1.9e-4 where standard attention was by 3.2e-4 (root mean square,
+# computes, and rounds once, at the end; by `torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(True)` it stays in the short type, and is about as far off as naive. The flash kernel keeps scores and sums in float32. On a GPU, in float16, FlashAttention-2 was off by 1.9e-4 where standard attention was by 3.2e-4 (root mean square,
 # inputs with outliers; Shah et al., July 2024, table 3). In 8 bits FlashAttention-3 spreads outliers over several numbers, for an error 2.6 times smaller than a plain 8-bit kernel's; without that step it is as large (same table).
 #
 # ## Timing done right
@@ -526,7 +526,7 @@ figures.gpu_sdpa.what_a_clock_sees()
 #
 # 1. **Warm up**, three calls or more: the first ones load kernels, ask for memory, choose algorithms.
 # 2. **Synchronise** after the call, before the clock is read: else, see above.
-# 3. **Take the median** of several: one call that something came in between of ruins a mean. The smallest is the machine undisturbed, which it seldom is.
+# 3. **Take the median** of several: one call that was interrupted ruins a mean. The smallest is the machine undisturbed, which it seldom is.
 # 4. **Say how far they spread.** Two medians closer than their spread are a tie.
 #
 # (`statistics.quantiles` gives the three numbers that cut a sorted list into quarters.) On a CPU there is one more rule: threads wait for each other on a busy machine, so compute in **one thread**, `torch.set_num_threads(1)`. Here is what the rules are against, on your machine:
@@ -889,7 +889,7 @@ print(figures.gpu_sdpa.kernel_heart())
 print(figures.gpu_sdpa.kernel_checked())
 
 # %% [markdown]
-# It is fair in each row. In bfloat16 it is about as far off as naive, and that is the interpreter: Triton 3.7.1's cuts digits off where it makes bfloat16. The same steps in PyTorch, which rounds, are off by 0.39 to 0.57 of naive's error.
+# It is fair in each row. In bfloat16 it is about as far off as naive, and that is the interpreter: Triton 3.7.1's cuts digits off where it makes bfloat16. The same steps in PyTorch, which rounds, are off by 0.39 to 0.57 of naive's error (0.30 to 0.76 with four seeds).
 #
 # **It has not been timed.** It has not run on a GPU for this lesson yet. With a GPU and Triton, the command above times it beside every backend, and records it.
 

@@ -141,6 +141,4 @@ def sentences(line: str) -> list[str]:
 
 def nearest(quote: str, slug: str) -> str:
     """The sentence of a lesson that is most like a text."""
-    return max(
-        sentences(prose(slug)), key=lambda each: SequenceMatcher(None, quote, each).ratio()
-    )
+    return max(sentences(prose(slug)), key=lambda each: SequenceMatcher(None, quote, each).ratio())

@@ -126,7 +126,7 @@ def tiles_hold_n_and_autograd_keeps_n_squared_unless_it_computes_again(seed: int
 
 @lesson.says(
     "A window or features save work, and give up far looks or sharp ones.",
-    "Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention 0.03, hardly more than that share.",
+    "Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention 0.03, one and a half times that share.",
 )
 def a_window_misses_far_books_and_linear_attention_finds_none(seed: int) -> None:
     """All keys are moved away from each other: softmax gains by it, linear attention hardly."""
@@ -164,7 +164,7 @@ def _open_linear(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 @lesson.says(
-    "For these queries the error is larger than the output itself at r = 16, more than half of it at 1,024, and still about a third at 65,536.",
+    "For these queries the error is larger than the output itself at r = 16, nearly as large at 1,024, and still about a third at 65,536.",
     "In the limit it is softmax attention.",
 )
 def random_features_need_tens_of_thousands(seed: int) -> None:
@@ -187,7 +187,7 @@ def random_features_need_tens_of_thousands(seed: int) -> None:
 
 @lesson.says(
     "A mask alone saves nothing: `attend` computes every score and throws most away.",
-    "That is N · w pairs.",
+    "That is N · w pairs at most.",
 )
 def a_mask_saves_no_flops_and_blocked_tiles_could(seed: int) -> None:
     q, k, v = qkv(seed)

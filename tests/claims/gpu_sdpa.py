@@ -116,7 +116,7 @@ def a_warning_names_what_has_to_change(seed: int) -> None:
 
 @lesson.says(
     "Switches are global, `sdpa_kernel` gives them back.",
-    "Who turns one off and forgets it has changed every later call in this process, other "
+    "Whoever turns one off and forgets it has changed every later call in this process, other "
     "threads' too.",
     "`sdpa_kernel` gives the switches back by itself, also when something raises.",
 )
@@ -164,7 +164,7 @@ def shapes_that_do_not_fit_are_taken(seed: int) -> None:
 
 @lesson.says(
     "Fair is an error of at most twice naive attention's in the same precision, against float64.",
-    "So the yardstick adapts itself to dtype, N and inputs.",
+    "So the yardstick adapts itself to dtype, N and inputs. It is only as good as naive: where naive overflows, no kernel is fair.",
     "A fixed tolerance is too strict for some inputs and blind for others.",
 )
 def the_rule_tells_right_from_wrong_where_a_tolerance_does_not(seed: int) -> None:
@@ -180,25 +180,35 @@ def the_rule_tells_right_from_wrong_where_a_tolerance_does_not(seed: int) -> Non
             assert not here.is_fair(wrong, naive, exact)
             passed.append([off(out, exact) <= 0.01 for out in (right, wrong)])
         assert passed == [[True, True], [True, False], [False, False]], passed
+    q, k, v = drawn(seed, 1, 2, 256, 64, dtype=torch.float16)
+    right, naive = only(FLASH, 120 * q, 120 * k, v), here.attend(120 * q, 120 * k, v)[0]
+    exact = exactly(120 * q, 120 * k, v)
+    assert naive.isnan().any()
+    assert off(right, exact) < 0.1
+    assert not here.is_fair(right, naive, exact)
 
 
 @lesson.says(
-    "Errors are taken in **float64**: write the exact answer down in float16 first, and nearly "
-    "all errors of a good kernel are gone."
+    "Errors are taken in **float64**: with the exact answer rounded to float16 first, a kernel that rounds once at the end seems exact nearly everywhere, and one that misses by a hair is charged a whole step."
 )
-def errors_vanish_in_the_short_type(seed: int) -> None:
+def errors_vanish_or_grow_in_the_short_type(seed: int) -> None:
     for dtype in HALVES:
         q, k, v = drawn(seed, 1, 4, 256, 64, dtype=dtype)
-        out, exact = only(MATH, q, k, v), exactly(q, k, v)
-        assert (out - exact.to(dtype) == 0).double().mean() > 0.98
-        assert (out.double() - exact == 0).double().mean() < 0.02
+        exact = exactly(q, k, v)
+        math, flash = (only(way, q, k, v) for way in (MATH, FLASH))
+        assert (math - exact.to(dtype) == 0).double().mean() > 0.98
+        assert (math.double() - exact == 0).double().mean() < 0.02
+        charged = (flash - exact.to(dtype)).abs().double()
+        missed = charged > 0
+        assert 0.1 < missed.double().mean() < 0.9
+        assert charged[missed].mean() > 1.2 * (flash.double() - exact).abs()[missed].mean()
 
 
 @lesson.says(
     "In half precision both paths are nearer to the exact answer here than naive attention.",
     "The math path turns its inputs into float32, computes, and rounds once, at the end; by "
     "`torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(True)` it stays in the short type, "
-    "and is off as naive is.",
+    "and is about as far off as naive.",
 )
 def math_loses_its_lead_in_the_short_type(seed: int) -> None:
     for dtype in HALVES:
@@ -455,7 +465,7 @@ def kernels_steps(
     "It is fair in each row.",
     "In bfloat16 it is about as far off as naive, and that is the interpreter: Triton 3.7.1's cuts "
     "digits off where it makes bfloat16.",
-    "The same steps in PyTorch, which rounds, are off by 0.39 to 0.57 of naive's error.",
+    "The same steps in PyTorch, which rounds, are off by 0.39 to 0.57 of naive's error (0.30 to 0.76 with four seeds).",
 )
 def cutting_digits_off_is_what_was_recorded() -> None:
     """The inputs are the record's own; with digits cut off PyTorch finds the recorded errors."""

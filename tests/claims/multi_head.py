@@ -6,10 +6,12 @@ import copy
 from collections.abc import Callable
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -84,11 +86,10 @@ def followed(share: float, other: float) -> tuple[Tensor, Tensor]:
 
 
 @lesson.says(
-    "One of two cards is the louder, by its weight, and louder whatever you ask: what speaks for a "
-    "3 with all of the weight speaks for it with a part.",
+    "One of two cards is the louder, and louder whatever you ask: what speaks for a 3 with all of the weight speaks for it with a part.",
     "It brings back one average, in which a linear layer hears the same card louder for both "
     "questions",
-    "What a linear layer cannot tell from it, who said what, a hidden layer may.",
+    "Where values do not say which question they answer, a linear layer cannot tell from it who said what; a hidden layer may.",
 )
 def no_linear_layer_follows_the_softer_of_two_cards(seed: int) -> None:
     """A proof: what it needs adds up to 0, with factors above 0, so not all can be above 0."""
@@ -103,8 +104,7 @@ def no_linear_layer_follows_the_softer_of_two_cards(seed: int) -> None:
 
 
 @lesson.says(
-    "One head with a linear layer answers one question almost always and the other about half of "
-    "the time.",
+    "One head with a linear layer answers one question almost always and the other some 40 % of the time, hardly more than one number said for both would be right (36 %: these visitors' two answers agree).",
     "Where the answers differ, it says one number twice about nine times out of ten.",
     "Yes. One head sends a single average for two questions, and what reads it is linear.",
 )
@@ -112,7 +112,10 @@ def a_linear_layer_follows_one_visitor_for_both_questions(seed: int) -> None:
     one = trained(1, 0, seed)
     other, answered = sorted(here.share_right(one))
     assert answered > 0.96
-    assert 0.36 < other < 0.6
+    _, answers, *_ = visitors()
+    agree = (answers[:, 1:, 0] == answers[:, 1:, 1]).double().mean().item()
+    assert abs(agree - 0.36) < 0.01
+    assert agree - 0.02 < other < agree + 0.1
     said = replies(one)[visitors()[-1]]
     assert (said[:, 0] == said[:, 1]).double().mean() > 0.8
 
@@ -130,21 +133,20 @@ def two_heads_answer_both(seed: int) -> None:
 
 @lesson.says(
     "But so does one head with a hidden layer behind it.",
-    "The price is a puzzle for whatever stands behind the head: 1,608 parameters solve it, where "
-    "136 read two heads.",
+    "The price is a puzzle for whatever stands behind the head: a hidden layer of 16 numbers, 408 parameters, still solves it",
+    "A linear layer of 136 reads two heads.",
 )
 def one_head_with_a_hidden_layer_answers_both(seed: int) -> None:
-    deep, two = trained(1, 64, seed), trained(2, 0, seed)
-    assert min(here.share_right(deep)) > 0.99
-    assert sum(each.numel() for each in deep.guess.parameters()) == 1608
+    deep, two = trained(1, 16, seed), trained(2, 0, seed)
+    assert min(here.share_right(deep)) > 0.98
+    assert sum(each.numel() for each in deep.guess.parameters()) == 408
     assert sum(each.numel() for each in two.guess.parameters()) == 136
     attention = [sum(p.numel() for p in each.attention.parameters()) for each in (deep, two)]
     assert attention[0] == attention[1]
 
 
 @lesson.says(
-    "In the second map one visitor has two to three times the weight of the other, and that tells "
-    "who said what.",
+    "In the second map the twin has two to four times the weight of the one in front, and that tells who said what.",
     "Exchange these two weights in every row, and most of its answers change places.",
     "A hidden layer can listen to the softer card as well.",
 )
@@ -156,13 +158,32 @@ def the_two_weights_tell_a_hidden_layer_who_said_what(seed: int) -> None:
         weights = deep(x)[1][:, 0]
     two = torch.cat([weights.gather(-1, place[..., None]) for place in (front, twin)], dim=-1)
     ratio = (two.amax(dim=-1) / two.amin(dim=-1))[differ].median()
-    assert 1.7 < ratio < 3.2, ratio
+    assert 1.7 < ratio < 4, ratio
     turned = replies(deep, exchanged)
     assert (right(replies(deep)) > 0.99).all()
     assert (right(turned) < 0.25).all()
     assert (right(turned.flip(-1)) > 0.75).all()
     equal = right(replies(deep, lambda weights: (weights + exchanged(weights)) / 2))
     assert (np.abs(equal - 0.5) < 0.1).all(), equal
+
+
+@lesson.says(
+    "(If it did, as a who-word and a where-word do, one head and a linear layer would read both.)",
+    "The average has kept both words, and lost which was the answer to which question, as each word says the same in both halves.",
+    long=True,
+)
+def values_that_say_which_question_they_answer_need_no_second_head(seed: int) -> None:
+    """Four who-words, four where-words, six fillers of one kind: one of each asked for is there."""
+
+    def phrases(count: int, rng: torch.Generator) -> tuple[Tensor, Tensor, list[str]]:
+        answers = torch.randint(4, (count, 2), generator=rng)
+        words = torch.full((count, 8), 15)
+        places = torch.rand(count, 8, generator=rng).argsort(dim=1)[:, :2]
+        words = words.scatter(1, places, answers + torch.tensor([0, 4]))
+        return F.one_hot(words, 16).double(), answers[:, None].expand(-1, 8, 2), []
+
+    with patch.dict(here.train.__globals__, queues=phrases):
+        assert min(here.share_right(here.trained(1, 0, seed))) > 0.99
 
 
 @lesson.says("A hidden layer can take the two apart; two heads do not mix them.")
@@ -180,7 +201,7 @@ def a_hidden_layer_takes_apart_what_a_finished_head_brings(seed: int) -> None:
 
 @lesson.says(
     "A head four times as wide does not get both either.",
-    "A hidden layer of 4 numbers instead of 64 does not.",
+    "still solves it, one of 4 does not.",
     "(A linear layer right behind could do it too.",
     long=True,
 )
@@ -266,7 +287,7 @@ def weights_belong_to_the_values_of_their_head(seed: int) -> None:
 
 
 @lesson.says(
-    "The average has kept both words, and lost which was the answer to which question.",
+    "The average has kept both words, and lost which was the answer to which question, as each word says the same in both halves.",
     "One softmax gives one pattern, and one average.",
 )
 def equal_weights_lose_who_said_what() -> None:

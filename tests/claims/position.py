@@ -118,8 +118,7 @@ def names_the_word_before(causal: bool, seed: int) -> float:
 
 
 @lesson.says(
-    "Two layers can learn to name the word before: 0.74 to 0.88 right on five seeds, and 0.27 "
-    "without the mask.",
+    "Two layers (each added to what it reads, normalised first) can learn to name the word before: 0.74 to 0.88 right on five seeds after 500 steps, and 0.27 without the mask, which is the best there is then.",
     "A causal mask breaks that, and two causal layers can learn order from it.",
     long=True,
 )
@@ -132,8 +131,7 @@ def two_causal_layers_learn_order_and_two_without_a_mask_do_not(seed: int) -> No
     "Sinusoidal encodings are a clock with d/2 hands.",
     "The dot product of two of them depends on distance alone, and is blind to direction.",
     "Near positions are alike, far ones less so, and it falls in waves, not steadily.",
-    "Stamps know **how far** and not **which way**: compared as they are, the word before and the "
-    "word after are the same to them.",
+    "Their product goes by **how far** and not by **which way**: compared as they are, the word before and the word after are the same. And as it falls in waves, one number fits several distances.",
 )
 def the_dot_product_of_two_stamps_is_one_of_distance_without_its_sign() -> None:
     for d in (2, 6, 32):
@@ -150,6 +148,7 @@ def the_dot_product_of_two_stamps_is_one_of_distance_without_its_sign() -> None:
     fall = dots[0] / 16
     assert fall[1:5].mean() > fall[10:25].mean() + 0.1 > fall[40:].mean() + 0.2
     assert (fall.diff() > 0.02).any()
+    assert ((fall - fall[9]).abs() < 0.02).sum() >= 3
 
 
 def by_hand() -> Any:
@@ -265,7 +264,7 @@ def rotary_alone_is_right_past_the_training_length(seed: int) -> None:
 
 @lesson.says(
     "*Any length is allowed* is not *any length works*.",
-    "**rotary** goes on as if nothing had happened.",
+    "**rotary** goes on into the grey field as if nothing had happened.",
 )
 def rotary_carries_twice_as_far_and_not_for_ever(seed: int) -> None:
     assert unseen(curve("rotary", seed)) > 0.95
@@ -369,7 +368,8 @@ class Turn(nn.Module):
 
 
 @lesson.says(
-    "Turned values do no harm on the task above: right in 1.00 of all cases, too.", long=True
+    "(On texts of 16 words turned values do no harm: the model above is right in 1.00 of all cases, too.)",
+    long=True,
 )
 def values_that_are_turned_do_no_harm_here(seed: int) -> None:
     torch.manual_seed(seed)

@@ -57,8 +57,8 @@ def each_matrix_moves_what_its_role_moves(seed: int) -> None:
 
 @lesson.says(
     "With one matrix for queries and keys, scores are symmetric and tokens are drawn to themselves, though not every one of them: one matrix for two roles.",
-    "add up over all tokens, and the scores for oneself are at least as large as those for another, on average. It need not hold for *every* token: a list of small numbers can score one of large numbers higher than itself.",
-    "Yes. A dot product does not care which list comes first. So with one list a word cannot ask for something without being asked for in return.",
+    "over all tokens, the scores for oneself are at least as large as those for another, on average. It need not hold for *every* token: a list of small numbers can score one of large numbers higher than itself.",
+    "Yes. A dot product does not care which list comes first. So with one list a word cannot score another without being scored the same in return.",
 )
 def sharing_a_matrix_ties_each_pair_and_favours_oneself_on_average(seed: int) -> None:
     """Tokens that nearly agree are the strongest counter-example to the average; two matrices break it."""
@@ -119,7 +119,7 @@ def bank_is_decided_by_its_neighbour_and_its_question_does_it() -> None:
 
 
 @lesson.says(
-    "That is this matrix, and not every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank* becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river* scores *bank* with the same 10: whom you ask asks you back."
+    "That is this matrix, and not every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank* becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river* has to score *bank* with the same 10, and it looks elsewhere only because it scores itself 100."
 )
 def another_shared_matrix_lets_bank_pick_its_neighbour() -> None:
     shared = [[0, 0], [10, 0], [0, 10], [-9, -9]]
@@ -131,6 +131,10 @@ def another_shared_matrix_lets_bank_pick_its_neighbour() -> None:
         assert A[2][1] > 0.99
         scores = here.matmul(keys, here.transpose(keys))
         assert scores[1][2] == scores[2][1] == 10
+        assert scores[1][1] == 100
+        assert A[1][1] > 0.99
+        without = here.softmax_rows([[scores[1][m] for m in (0, 2)]])[0]
+        assert without[1] > 0.99
         _, own = here.self_attention(X, here.ASKS, here.ASKS, here.PASSES_ON)
         assert own[2][2] > 0.99
 
