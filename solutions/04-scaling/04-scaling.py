@@ -881,7 +881,9 @@ figures.scaling.learning({way: history for way, (history, _) in learned.items()}
 history, _ = learned["no scale, step ÷ 64"]
 for low, high in ((0, 1e-6), (1e-6, 1e-3), (1e-3, 1)):
     these = (history[0] >= low) & (history[0] < high)
-    print(f"a from {low:5g} to {high:5g}: {(history[-1, these] > 0.9).sum():2} of {these.sum():2} find it")
+    print(
+        f"a from {low:5g} to {high:5g}: {(history[-1, these] > 0.9).sum():2} of {these.sum():2} find it"
+    )
 
 # %% [markdown]
 # The fifth row of the table is the test: same shelf, same readers, same Jacobians at the start, but each

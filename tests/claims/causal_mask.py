@@ -170,7 +170,7 @@ def causal_sheep_agree_and_lonely_ones_are_written_alike(seed: int) -> None:
 
 
 @lesson.says(
-    "(The seed is chosen: without a mask, three of seeds 1 to 20 wrote well. Cut off, the twenty were right in 55 to 82 %, and causal ones in 91 %.)",
+    "(The seed is chosen: without a mask, three of seeds 1 to 20 wrote well. Cut off, the twenty were right in 58 to 83 %, and causal ones in 91 %.)",
     long=True,
 )
 def twenty_seeds_are_as_far_apart_as_it_says() -> None:
@@ -223,7 +223,7 @@ def what_is_hidden_might_as_well_not_be_there(seed: int) -> None:
     "After softmax a mask is wrong, unless you renormalise.",
     "rows add up to *less than 1*, all but the last",
     "Late mask: rows below 1.",
-    "their shares round to 0 before you can renormalise, and 0/0 is NaN.",
+    "there the open shares round to 0 before you can renormalise, and 0/0 is NaN.",
 )
 def a_late_mask_loses_what_the_future_took(seed: int) -> None:
     sentence = block(seed)

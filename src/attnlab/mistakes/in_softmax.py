@@ -249,9 +249,10 @@ def _mean(scores: Tensor) -> Tensor:
 
 
 UNSTABLE = (
-    "e to a power of 710 or more is too large for a float: it «raises OverflowError|becomes inf, and "
-    "inf / inf is NaN|becomes inf, and inf / inf is NaN». e to a power of -746 or less is 0, and where "
-    "all are, their sum is 0, by which nothing can be divided and which has no logarithm.",
+    "e to a power of 710 or more is too large for a float: it «raises OverflowError|becomes inf, "
+    "and inf / inf is NaN|becomes inf, and inf / inf is NaN». e to a power of -746 or less is 0, "
+    "and where all are, their sum is 0, by which nothing can be divided and which has no "
+    "logarithm.",
     "Before `exp`, subtract from each score the largest of those that it shares a sum with. The "
     "weights stay the same, as the factor cancels, and the largest exponent becomes 0.",
 )
