@@ -19,8 +19,7 @@
 # | **Runs on** | CPU, without a network |
 # | **Points** | 10, in six exercises |
 #
-# The picture is still lesson 01's, a library's reference desk: a **query** is what a reader asks, a
-# **key** is what a book's spine promises, a **value** is what its pages say. The lesson's sentence is
+# The picture is still the reference desk of lesson 01, and the lesson's sentence is
 # *the cat sat*.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -34,14 +33,13 @@ begin("02-pure-python")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Recall
 #
-# Open the answer that you think is right. Each one tells you why it is, or why not.
+# Open the answer that you think is right.
 #
 # **1.** You add 5 to every score and take softmax again. What happens to the weights?
 #
 # <details><summary>A. Nothing.</summary>
 #
-# Yes. Every exponential is multiplied by e⁵, and so is their sum; the factor cancels. You will use
-# this today.
+# Yes. Every exponential is multiplied by e⁵, and so is their sum; the factor cancels.
 #
 # </details>
 # <details><summary>B. All of them grow.</summary>
@@ -120,7 +118,7 @@ begin("02-pure-python")
 # | sat | (2, 2, 1) | 1·2 + 2·2 + 0·1 = **6** | 3.464 | 31.948 | **0.866** |
 # | | | | | sum 36.902 | sum 1 |
 #
-# Redo the table on paper; a pocket calculator helps with e. One column is new: each score is
+# Redo the table on paper. One column is new: each score is
 # divided by √d_k, the square root of the width of a query. A score is a sum of d_k products, and
 # sums of more products spread further, as a rule; the division undoes that. Lesson 04 measures why
 # it is the root.
@@ -190,7 +188,7 @@ W_v: Matrix = [[-1, 0], [1, 1], [-1, 1], [2, 0]]
 # | cat | (0, 1, 1, 0) | (1, 2, 0) | (0, 1, 0) | (0, 2) |
 # | sat | (0, 1, 0, 1) | (−1, 2, −1) | (2, 2, 1) | (3, 1) |
 #
-# Check an entry of each column on paper.
+# Check one entry of each column.
 
 # %% [markdown]
 # ### One matrix for two roles
@@ -337,8 +335,7 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # | cat | 2.645 | 1.038 |
 # | sat | 1.074 | 1.542 |
 #
-# Here are the steps in one picture. (Two are left out: step 4 would look like step 3 in paler colours, and
-# step 5 has nothing to show.) Look along the row of *cat* in all seven panels, from its four numbers to its answer.
+# Here are the steps in one picture. (Steps 4 and 5 are left out: one is step 3 in paler colours, the other empty.) Look along the row of *cat* in all seven panels, from its four numbers to its answer.
 
 # %% nbgrader={"grade": false, "grade_id": "see-seven-steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.pure_python.seven_steps(TOKENS, X, W_q, W_k, W_v)
@@ -365,8 +362,7 @@ figures.live.ByHand(TOKENS, X, W_q, W_k, W_v)
 # %% [markdown]
 # In Q, K and V only the row of *sat* changed, yet without a mask every row of Z did: each token
 # attends to *sat*, so *sat*'s key and value reach them all. Under the mask only *sat*'s own row
-# changed. *The* and *cat* come before it; their scores for it are −∞, their weights exactly 0. That
-# is the empty step 5 at work, and lesson 06 is about it.
+# changed. *The* and *cat* come before it; their scores for it are −∞, their weights exactly 0 (lesson 06).
 
 # %% [markdown]
 # ## Three tools
@@ -703,7 +699,7 @@ for token, weights, output in zip(TOKENS, A, Z, strict=True):
     print(*(f"{number:6.3f}" for number in output))
 
 # %% [markdown]
-# No row is a hard choice, and no key is left out. No output can leave the space between the values: a
+# No output can leave the space between the values: a
 # weighted average lies between the smallest and the largest of what it averages.
 
 # %% [markdown]
@@ -785,8 +781,7 @@ for phrase in ("the river bank", "the money bank"):
 # in any sentence of up to eight words with exactly one adjective, wherever it stands. What other words
 # attend to does not matter. Weights are those of `attention_weights`, so scores are divided by √2.
 #
-# There are many right answers. The check makes sentences at random and works out what your matrices do in
-# them; it never looks at an entry.
+# There are many right answers. The check looks at what your matrices do in random sentences, never at an entry.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "point_to_adjective-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -897,8 +892,7 @@ for phrase in ("the river bank", "the money bank"):
 #
 # That is this matrix, and not every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank*
 # becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river*
-# has to score *bank* with the same 10, and it looks elsewhere only because it scores itself 100. Sharing is a
-# restriction, and training can live with it. Reformer (Kitaev et al. 2020, section 2) shares the matrix on
+# has to score *bank* with the same 10, and it looks elsewhere only because it scores itself 100. Training can live with that: Reformer (Kitaev et al. 2020, section 2) shares the matrix on
 # purpose, forbids a token to attend to itself where it has anything else, and its authors found no loss.
 
 # %% [markdown]
@@ -940,8 +934,7 @@ for n in (16, 32, 64, 128):
 
 # %% [markdown]
 # Between two and four times as many multiplications, nearer to four as the pairs take over. Time follows
-# roughly: on a busy machine any line can take two or three times as long, so run the cell again. Each multiplication passes through Python's
-# interpreter by itself. Lesson 03 hands whole matrices to NumPy: the same multiplications, without the
+# roughly: on a busy machine any line can take two or three times as long, so run the cell again. Lesson 03 hands whole matrices to NumPy: the same multiplications, without the
 # loops in Python.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -1022,8 +1015,7 @@ for n in (16, 32, 64, 128):
 # 5. The projections grow with N; scores, weights and their use grow with N²: [cost](#Cost).
 #
 # **Words of this lesson:** token, embedding, projection, self-attention
-# ([here](#Where-q,-k,-v-come-from)); matrix product, transpose ([here](#Rows-times-columns)). The
-# [glossary](../glossary.md) gathers the words of all lessons.
+# ([here](#Where-q,-k,-v-come-from)); matrix product, transpose ([here](#Rows-times-columns)). ([Glossary](../glossary.md).)
 #
 # **To take into lesson 03:** your `matmul` has three loops, i, j and c. Two of them remain as axes
 # of the result and one is summed away. For each matrix product in the seven steps, X W,

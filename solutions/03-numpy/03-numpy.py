@@ -703,8 +703,8 @@ print("weights of maps, 2X:", A_double[4].round(3))
 # %% [markdown]
 # Queries and keys have both doubled, so all scores are multiplied by 4. In the words of lesson 01,
 # this is softmax at a quarter of the temperature: the weights are sharper. The values have doubled
-# too, but they are mixed in other proportions. The bend comes from softmax, and from X being
-# multiplied by itself in Q Kᵀ.
+# too, but they are mixed in other proportions. The bend comes from softmax, and from X meeting
+# itself twice: in Q Kᵀ, and where A multiplies V.
 
 # %% [markdown]
 # ## What depends on N, and what on d

@@ -650,7 +650,7 @@ for name, p in rows.items():
 # deviation is √d_k; with c = 1/d_k it is √d_k / d_k = 1/√d_k, which goes to 0 as the form gets
 # wider. In the words of lesson 01, attention runs at a temperature of √d_k.
 #
-# Why variance 1, and not 2 or ½? There is nothing sacred about it: the readers of *Does it learn?* find
+# Why variance 1, and not 2 or ½? There is nothing sacred about it: the readers of *Does it learn?* would find
 # their books from each of the three. What counts is that every book starts with some weight, and that this
 # is *the same for every width*. Whatever sharpness is useful can be learned from there, by making queries
 # or keys longer.
@@ -768,7 +768,7 @@ figures.live.Saturation(d_k=64, reader=11)
 # %% [markdown]
 # Without a scale the hill of scores got wider and lower, and twenty bars became one: at 1024 the eleventh
 # reader's Jacobian has a norm of 5 · 10⁻¹², and a typical one some 10⁻⁵. Divided by √d_k the hill
-# stayed as it was, and no book took more than half. Reader 8 is one of a lucky few: two books are nearly
+# stayed as it was, and no book took more than 0.3 of this reader's attention. Reader 8 is one of a lucky few: two books are nearly
 # tied, each with a weight of about a half, and the norm is 0.48, at 1024 and without a scale.
 
 # %% [markdown]
@@ -861,16 +861,17 @@ figures.scaling.learning({way: history for way, (history, _) in learned.items()}
 # The answer is C.
 #
 # - **No scale.** The Jacobian is not dead at the start: its typical norm is 0.20 (0.07 to 0.31 with seeds 5
-#   to 9). One step, 64 times too large, brings it down to 0.001: the typical reader is stuck on a wrong book,
-#   and the wanted one has lost nearly all of the little weight that it had. 13 % find theirs.
+#   to 9). One step, 64 times too large, brings it down to 0.001. In the end the typical reader
+#   is stuck on a wrong book, and the wanted one has lost nearly all of the little weight that it had. 13 %
+#   find theirs.
 # - **No scale, step ÷ 64.** The Jacobian lives: its norm is 0.29 after the first step. And still only 22 %
 #   find their book in 300 steps. (Seeds 5 to 9: 27 to 38 %, and 12 to 20 % in the first row.) Of other steps
-#   the best finds 40 %, and 33 to 57 % with thirty other seeds.
+#   the best finds 40 %, and 33 to 55 % with seeds 5 to 34.
 # - **÷ √d_k** and **÷ d_k, step × 64.** The typical wanted book starts with a few hundredths, and all
 #   readers find theirs.
 #
-# (The last norm reads the other way round. A reader who has found the book is nearly one-hot on it, 0.02.
-# The 0.37 are readers who share their weight among several wrong books.)
+# (The last norm does not say who has found the book: 0.02 is nearly one-hot on the right one, 10⁻¹¹ one-hot
+# on a wrong one, and the 0.37 are readers who share their weight among several wrong ones.)
 #
 # So the step that is too large does harm, and it is not the main thing. What holds the second row back?
 # *One column* of the Jacobian. The column of the wanted book is a (1_w − p), with 1_w its one-hot row, and it
@@ -878,7 +879,7 @@ figures.scaling.learning({way: history for way, (history, _) in learned.items()}
 # with this error. Here are the second row's readers, by the weight that their book starts with:
 
 # %% nbgrader={"grade": false, "grade_id": "measure-learning-starts", "locked": true, "schema_version": 3, "solution": false, "task": false}
-history, _ = learned["no scale, step ÷ 64"]
+history, _ = learn(Q, K, wanted, 1.0, step=3 / 64)
 for low, high in ((0, 1e-6), (1e-6, 1e-3), (1e-3, 1)):
     these = (history[0] >= low) & (history[0] < high)
     print(
@@ -891,7 +892,8 @@ for low, high in ((0, 1e-6), (1e-6, 1e-3), (1e-3, 1)):
 #
 # Between the second row and the third the scale changed the start alone. It could stand elsewhere: with
 # queries an eighth as long, the second row becomes the third. But with 1/√d_k in the formula one step serves
-# all three widths below. With 1/d_k and one step, learning is slower the wider the form:
+# all three widths below. With 1/d_k and the same step for all three, learning gets slower as the
+# form gets wider:
 
 # %% nbgrader={"grade": false, "grade_id": "measure-learning-widths", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("median weight of the wanted book after 30 steps")
@@ -1124,8 +1126,8 @@ print("same J g:", np.allclose(softmax_jacobian(p) @ g, p * (g - p @ g), rtol=0,
 # </details>
 # <details><summary>B. Wide scores become nearly equal, so who asks hardly matters</summary>
 #
-# Yes. Their standard deviation is 1/√d_k and goes to 0, and weights go to 1/M each. And by one step,
-# learning is slower the wider the form.
+# Yes. Their standard deviation is 1/√d_k and goes to 0, and weights go to 1/M each. And with the same step,
+# learning gets slower from width 16 to 64 to 1024.
 #
 # </details>
 # <details><summary>C. The order of the books changes</summary>

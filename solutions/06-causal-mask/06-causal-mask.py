@@ -10,8 +10,7 @@
 # # 06 · No looking ahead
 #
 # A model that writes is trained on sentences that are already written. If a word can look ahead, the model
-# learns to read the answer off, and has nothing to read when it has to write. One triangle of −∞ prevents
-# that. You build it in four steps, and then break attention in six ways.
+# learns to read the answer off, and has nothing to read when it has to write. One triangle of −∞ prevents that.
 #
 # | | |
 # |---|---|
@@ -219,7 +218,7 @@ figures.causal_mask.ladder(averages, open_or_not, shares, four)
 
 # %% [markdown]
 # The first three have the same weights: by a loop, as shares, as scores. In the fourth the row of *sat* is
-# farthest off: *cat* gets 0.67, where the mean gives it 0.33. *The* has weight 1 on every rung: there is one book.
+# farthest off: *cat* gets 0.67, where the mean gives it 0.33.
 #
 # ## Why a decoder must not see the future
 #
@@ -305,7 +304,7 @@ figures.causal_mask.losses(
 # 2 ln 2 / 11 = 0.126. It takes the past: a word that reads *itself alone* has to guess between *runs* and *run*
 # too, five guesses in all, and 5 ln 2 / 11 = 0.315.
 #
-# Let the models do what they were trained for. They get two words, and write: take the word with the highest
+# Let the models write. They get two words: take the word with the highest
 # score (`argmax` gives its place), append it, ask again. And take fresh texts, cut them off behind each word, and
 # count how often the word with the highest score is the one that follows.
 
@@ -968,7 +967,7 @@ def sees_the_next(n: int, device: torch.device | str | None = None) -> Tensor:
 check(sees_the_next, name="causal_mask")
 
 # %% [markdown]
-# As bad as no mask at all: the one word too many is the answer. Too good to be true again. One off to the other
+# As bad as no mask at all: the one word too many is the answer. One off to the other
 # side, `triu(0)` for True = blocked, no word may read itself, and the first row is empty.
 #
 # ### −1e9 instead of −∞
@@ -1027,7 +1026,7 @@ print(f"yours in float64: at most {apart:.0e} from SDPA in float64")
 # %% [markdown]
 # At std 1 float32 misses now and then; such a check would fail right answers by chance. At std 3 it always fails,
 # and SDPA fails with you: the fault is in the format. So this course grades in **float64 at 1e-6**, with one more
-# case in float32 at 1e-4. Numbers that must be exactly 0 are compared with 0, in both.
+# case in float32 at 1e-4.
 #
 # ## Attention in the wild
 #

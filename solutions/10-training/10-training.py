@@ -349,9 +349,10 @@ figures.training.losses(stalled, 0.3466, "½ ln 2")
 # 3. *Not like* has to be negative, and lies between f(not) and f(like) > 0. So f(not) < 0.
 # 4. *Not hate* has to be positive, and lies between f(not) and f(hate) < 0. So f(not) > 0. ∎
 #
-# So B: no learning rate and no width gets round this. A residual connection can, or positions, a padding word that is
+# So B: no learning rate and no width gets round this. A residual connection (`x + …`) can, or positions, a padding word that is
 # attended to, a second head with an a of its own: then step 1 or 2 is no longer true. We put a
-# bend after the mix, with one more linear behind it. A bend on the last number, as softmax is, would keep it between two others.
+# bend after the mix, with one more linear behind it. A bend on the last number that only rises, as
+# softmax for two classes, would leave the phrase between its words.
 #
 # ## One hidden layer
 #
@@ -536,7 +537,7 @@ for name, make in {
 
 # %% [markdown]
 # On the phrases the bag is as good: a hidden layer is enough for *not*. On the orders it pays ln 2 = 0.693 for ever,
-# as both orders are the same bag. So does attention without positions, and so do positions without attention: the
+# as both orders are the same bag. So does attention without positions, and so do positions without attention: read at *not* and without a mask, the
 # orders need both. (Positions alone read the phrases by where *like* stands. Attention without them got stuck on
 # those here; other starts learn them.)
 # When a model does well, ask which part of it did the work: train one without it.
@@ -544,7 +545,7 @@ for name, make in {
 # ## What does *it* mean?
 #
 # *The animal didn't cross the street because **it** was too **tired**.* Here *it* is the animal; with *wide*
-# it is the street. Seven animals, three verbs, seven things and four adjectives of each kind make 1,176 such
+# it is the street. Seven animals (one a child), three verbs, seven things and four adjectives of each kind make 1,176 such
 # sentences. The model trains on 300 of them and is tested on the other 876: each word is known, the combination
 # is new. A Reader with two blocks classifies at *it*: animal or thing? Beside it, a bag of words.
 
@@ -588,11 +589,11 @@ def untrained(seed: int, layers: int) -> Reader:
     return Reader(len(VOCABULARY), 32, 2, length=11, layers=layers)
 
 
+readers = [untrained(seed, layers=2) for seed in range(5)]
 torch.manual_seed(0)
 bag = Bag(len(VOCABULARY), 32, 2)
 learn(bag, "what does it mean, bag of words", KINDS, 100)
 print(f"bag of words: {percent_right(bag(IDS[TEST])):.1f} % of new sentences right")
-readers = [untrained(seed, layers=2) for seed in range(5)]
 for seed, model in enumerate(readers):
     learn(At(model, IT), f"what does it mean, seed {seed}", KINDS, 100)
     print(f"seed {seed}: {percent_right(model(IDS[TEST])[:, IT]):.1f} % of new sentences right")
@@ -661,8 +662,7 @@ check(attention_to)
 # %% [markdown]
 # ### The map is not an explanation
 #
-# The row of *it* in *tired* and in *wide*, for all five models. None was left out or tuned. Your
-# first prediction: how much weight is on the right noun?
+# The row of *it* in *tired* and in *wide*, for all five models. None was left out. Your first prediction: how much is on the right noun?
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 tired = "the animal didn't cross the street because it was too tired".split()
@@ -711,14 +711,15 @@ print("on the right noun, mean over new sentences:", [round(share, 2) for share 
 figures.training.rows(panels, [*tired[:-1], "tired/wide"])
 
 # %% [markdown]
-# So C: all five answer right, and the right noun gets nothing, or next to it. The maps disagree with each other, and
+# So C: all five answer right, and the right noun gets next to nothing on average. The maps disagree with each other, and
 # with any story about *it* looking at the noun it means. Hide both nouns from the last block, and every answer stays.
-# Hide what gets most weight: on seeds 0 and 4 every answer stays, on seed 1 a tenth goes wrong, on seeds 2 and 3
-# they fall to a coin or below. Which of these it is, no map says.
+# Hide what gets most weight: on seeds 0 and 4 every answer stays, on seed 1 a tenth goes wrong, on seed 3 more
+# than a third, on seed 2 nearly two thirds. (A hidden place's weight goes to others: worse than a coin is their doing.)
+# Which of these it is, no map says.
 #
 # So a map of weights is a fact about where values were taken from. It is no explanation of the answer.
-# Jain and Wallace (2019) found, for other models and tasks, very different weights with the same predictions;
-# Wiegreffe and Pinter (2019) replied that this depends on what one calls an explanation, and how it is tested. Before
+# Jain and Wallace (2019) found very different weights with the same predictions elsewhere; Wiegreffe and Pinter
+# (2019) replied that this depends on what one calls an explanation. Before
 # you show such a map, do what you did here: train it again with other seeds, and hide what it points at.
 #
 # ### A map that is the answer
@@ -769,8 +770,8 @@ for layers, models in pointing.items():
 # and the nouns' keys are made from those words and their places. None knows the adjective, so in *tired* and
 # *wide* the two nouns share alike.
 #
-# Two blocks are right. How? The first may take the adjective to *it*, which asks with it, or to the nouns, which
-# answer with it (Q- and K-composition in Elhage et al. 2021). The map does not say. So exchange: each new
+# Two blocks are right. The first may take the adjective to *it*, which asks with it, or to the nouns, which
+# answer with it (Q- and K-composition in Elhage et al. 2021).  So exchange: each new
 # sentence gets a partner with an adjective of the other kind, and after the first block some of its partner's
 # rows. If the answer flips, these carried it. Guess: *it*, or the nouns?
 
@@ -805,7 +806,7 @@ for seed, model in enumerate(pointing[2]):
 # orders, and the row follows the noun.
 #
 # How does a row learn to point? The first model with two blocks was recorded at every third step. What will it
-# find out first: the two places, or which one? Then move the slider, and watch both columns.
+# find out first: the two places, or which one?
 
 # %% nbgrader={"grade": false, "grade_id": "see-pointers", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 words = [*tired[:-1], "tired/wide"]
@@ -817,11 +818,10 @@ figures.live.TrainingScrubber(histories[2, 0], recorded, ["it … tired", "it �
 # The two places. Within ten steps nearly all weight is on *animal* and *street*, alike in both sentences, and
 # there the loss rests: near ln 2, the price of a coin. Around step 35 the adjective gets through, the columns
 # part, and in ten more steps the loss is gone. So a loss that rests need not be at its end.
-# (This seed is chosen: the other four hardly rest.)
+# (This seed is chosen: the others hardly rest.)
 #
-# Now the row *is* the answer, and it flips with the adjective; the two printed lines say so for every seed.
-# It may be read, in this family, because it was trained for that and tested on new sentences. Below are all rows of
-# one model. What the others do, nobody asked for.
+# Now the row *is* the answer, and it flips with the adjective, on every seed.
+# It may be read, in this family, because it was trained for that and tested on new sentences. Below are all rows of one model; the others do what nobody asked for.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-pointer", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 with torch.no_grad():
@@ -841,7 +841,7 @@ for seed, model in enumerate(pointing[2]):
     print(f"seed {seed}: dog {dog:.2f}, llama {llama:.2f}")
 
 # %% [markdown]
-# *I cannot know* would be ½ and ½; nobody trained that. Nearly every seed points with confidence, not all at the
+# *I cannot know* would be ½ and ½. Nearly every seed points with confidence, not all at the
 # same animal. A sharp row is not knowledge.
 #
 # ## Writing
@@ -995,7 +995,7 @@ for temperature in (0.0, 0.5, 1.0, 3.0):
 
 # %% [markdown]
 # Greedy mostly recites here (other seeds and prompts leave the text, or go round in a loop). At 1 it takes turns where the text itself goes on in
-# several ways, after *the* for one, and now and then misspells. At 3 words fall apart.
+# several ways, after *the* for one, and misspells. At 3 words fall apart.
 
 # %% [markdown]
 # ## Break it on purpose
@@ -1023,7 +1023,7 @@ figures.training.losses({"causal": writer_losses, "no mask": leaky_losses})
 def never_forgets(
     model: nn.Module, inputs: Tensor, targets: Tensor, optimizer: torch.optim.Optimizer
 ) -> float:
-    loss = F.cross_entropy(model(inputs).movedim(-1, 1), targets)
+    loss = F.cross_entropy(model(inputs).movedim(-1, 1), targets)  # classes on axis 1 do as well
     loss.backward()
     optimizer.step()
     return loss.item()
@@ -1156,7 +1156,8 @@ print(f"optimizer: Adam keeps 2 numbers for each parameter, {2 * parameters:,} m
 #
 # 1. A step of training: forget, measure, gradients, move. Leftover gradients add up
 #    ([one step](#One-step-of-training)).
-# 2. One attention layer with one head averages, and an average cannot say *not*. With ReLU behind it, it can. In a
+# 2. A plain attention layer with one head averages, and an average cannot turn both *like* and *hate* round. With a hidden
+#    layer behind it, it can. In a
 #    block words meet in attention alone; the hidden layer works on each row by itself ([not like](#Not-like,-hate), [one hidden layer](#One-hidden-layer)).
 # 3. A map of weights from a model that was trained for something else is no explanation. Other seeds give other
 #    maps and the same answers ([the map](#The-map-is-not-an-explanation)).

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from importlib import import_module
-from types import SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 from attnlab.lessons import known, name_of, slugs
@@ -92,10 +92,10 @@ def taught(slug: str) -> Any:
             if found or isinstance(node, ast.ImportFrom | ast.Import):
                 kept.append(node)
             names |= found
-    space: dict[str, Any] = {"__name__": slug}
+    space = ModuleType(slug)
     unread = annotations.compiler_flag  # types may name what is left out
-    exec(compile(ast.Module(kept, []), slug, "exec", unread), space)
-    return SimpleNamespace(**space)
+    exec(compile(ast.Module(kept, []), slug, "exec", unread), vars(space))
+    return space
 
 
 def _defined(node: ast.stmt, names: set[str]) -> list[str]:

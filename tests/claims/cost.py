@@ -140,8 +140,8 @@ def a_window_misses_far_books_and_linear_attention_finds_none(seed: int) -> None
             out.diagonal().mean()
             for out in (here.attend(k, k, pages)[0], _open_linear(k, k, pages))
         ]
-    assert shares[1.0][0] > 10 / 50
-    assert shares[1.0][1] < 2 / 50
+    assert 15 / 50 < shares[1.0][0] < 25 / 50
+    assert 1.2 / 50 < shares[1.0][1] < 1.6 / 50
     assert shares[3.0][0] > 0.9
     assert shares[3.0][1] < 4 / 50
 
@@ -189,7 +189,7 @@ def random_features_need_tens_of_thousands(seed: int) -> None:
     "A mask alone saves nothing: `attend` computes every score and throws most away.",
     "That is N · w pairs at most.",
 )
-def a_mask_saves_no_flops_and_blocked_tiles_could(seed: int) -> None:
+def a_mask_saves_no_flops_and_leaves_at_most_n_times_w_pairs(seed: int) -> None:
     q, k, v = qkv(seed)
     window = here.sliding_window_mask(60, 8)
     plain = here.flops_of(here.attend, q, k, v)
@@ -234,4 +234,6 @@ def keys_of_two_layers_stay_as_they_are_only_if_nobody_looks_ahead(seed: int) ->
         cache = here.KVCache()
         k, v = cache.append(*torch.randn(2, groups, 10, 4))
         assert k.nbytes + v.nbytes == 2 * groups * 4 * 4 * 10
-        assert here.attend(q, *(each.repeat_interleave(8 // groups, dim=0) for each in (k, v)))
+        repeated = (each.repeat_interleave(8 // groups, dim=0) for each in (k, v))
+        shared = F.scaled_dot_product_attention(q[None], k[None], v[None], enable_gqa=True)[0]
+        assert torch.allclose(here.attend(q, *repeated)[0], shared, atol=1e-5)

@@ -117,7 +117,7 @@ def a_linear_layer_follows_one_visitor_for_both_questions(seed: int) -> None:
     assert abs(agree - 0.36) < 0.01
     assert agree - 0.02 < other < agree + 0.1
     said = replies(one)[visitors()[-1]]
-    assert (said[:, 0] == said[:, 1]).double().mean() > 0.8
+    assert 0.85 < (said[:, 0] == said[:, 1]).double().mean() < 0.98
 
 
 @lesson.says(
@@ -146,7 +146,7 @@ def one_head_with_a_hidden_layer_answers_both(seed: int) -> None:
 
 
 @lesson.says(
-    "In the second map the twin has two to four times the weight of the one in front, and that tells who said what.",
+    "In the second map the twin has two to four times the weight of the one in front (with other seeds it is the other way round), and that tells who said what.",
     "Exchange these two weights in every row, and most of its answers change places.",
     "A hidden layer can listen to the softer card as well.",
 )
@@ -182,7 +182,7 @@ def values_that_say_which_question_they_answer_need_no_second_head(seed: int) ->
         words = words.scatter(1, places, answers + torch.tensor([0, 4]))
         return F.one_hot(words, 16).double(), answers[:, None].expand(-1, 8, 2), []
 
-    with patch.dict(here.train.__globals__, queues=phrases):
+    with patch.multiple(here, queues=phrases):
         assert min(here.share_right(here.trained(1, 0, seed))) > 0.99
 
 

@@ -126,6 +126,9 @@ def one_desk_serves_every_length_and_order(seed: int) -> None:
     placed = np.arange(n)[:, None]
     told = desk.attend(X + placed)[0]
     assert abs(desk.attend(X[order] + placed)[0] - told[order]).max() > 1e-3
+    for n in (2, 9, 33):
+        counted = sum(W.size for W in desk.W), desk.attend(desk.tokens(n))[1].size
+        assert counted == here.count_attention(n, D, D_K, D_V)
 
 
 @lesson.says(
@@ -232,6 +235,9 @@ def nan_spreads_and_pytorchs_function_gives_none(seed: int) -> None:
     X = desk.tokens()
     X[2] = math.nan
     assert np.isnan(desk.attend(X)[0]).all()
+    ours, weights = desk.attend(desk.tokens(), np.arange(N)[:, None] != 2)  # True = attend
+    assert (ours[2] == 0).all()
+    assert (weights[2] == 0).all()
     torch.manual_seed(seed)
     for dtype, leading in product((torch.float64, torch.float32), ((), (2, 3))):
         q, k, v = torch.randn(3, *leading, N, D_K, dtype=dtype)

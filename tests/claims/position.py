@@ -15,7 +15,6 @@ from tests.claims import Lesson, taught
 
 lesson = Lesson("09-position")
 here = taught("09-position")
-CELLS = here.share_right.__globals__  # where the lesson's functions look each other up
 Read = Callable[[Tensor], Tensor]
 
 
@@ -287,10 +286,10 @@ def far_words_alone_take_what_the_third_word_back_loses(seed: int) -> None:
         weights.append(shares)
         return out, shares
 
-    with patch.dict(CELLS, attend=lambda q, k, v: attend(q, k, v, near)):
+    with patch.multiple(here, attend=lambda q, k, v: attend(q, k, v, near)):
         mended = here.share_right(model, 512).nanmean()
     assert mended > max(0.99, curve("rotary", seed, 512).nanmean() + 0.1)
-    with patch.dict(CELLS, attend=watched), torch.no_grad():
+    with patch.multiple(here, attend=watched), torch.no_grad():
         model(torch.randint(8, (4, 512), generator=torch.Generator().manual_seed(seed)))
     far = weights[0].masked_fill(near, 0.0)
     assert far[:, ~near].median() < 0.001
@@ -327,14 +326,14 @@ def scores_of_turned_tokens_feel_the_difference_of_their_places(seed: int) -> No
 def weights_trained_with_neighbours_are_wrong_with_halves(seed: int) -> None:
     model = here.trained("rotary", seed)
     assert curve("rotary", seed, 16).nanmean() > 0.99
-    with patch.dict(CELLS, rotary=here.rotary_in_halves):
+    with patch.multiple(here, rotary=here.rotary_in_halves):
         assert here.share_right(model, 16).nanmean() < 0.7
 
 
 @lesson.says("By itself this is a good rotary, and neither *property* finds a fault.", long=True)
 def a_model_with_halves_learns_as_well(seed: int) -> None:
     torch.manual_seed(seed)
-    with patch.dict(CELLS, rotary=here.rotary_in_halves):
+    with patch.multiple(here, rotary=here.rotary_in_halves):
         model = here.train(here.LooksBack("rotary"))
         assert here.share_right(model, 16).nanmean() > 0.99
 

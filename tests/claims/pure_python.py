@@ -113,7 +113,7 @@ def bank_is_decided_by_its_neighbour_and_its_question_does_it() -> None:
 
     silent: Matrix = [[0.0, 0.0] for _ in here.ASKS]
     deaf = rows("the river bank", silent), rows("the money bank", silent)
-    assert abs(deaf[0]["bank"][0] - deaf[1]["bank"][0]) < 0.4
+    assert abs(deaf[0]["bank"][0] - deaf[1]["bank"][0] - 1 / 3) < 1e-9
     swapped = rows("the bank money", here.ASKS)  # it goes by the word, and not by the place
     assert np.allclose(swapped["bank"], money["bank"])
 
@@ -147,27 +147,31 @@ def multiplications_are_counted_where_they_happen() -> None:
     """The lesson's own loops, on numbers that count how often they are multiplied."""
 
     class Counting(float):
+        """A number that counts its products; sums and products of it count on."""
+
         times = 0
 
-        def __mul__(self, other: float) -> float:
+        def __mul__(self, other: float) -> Counting:
             Counting.times += 1
-            return float(self) * other
+            return Counting(float(self) * float(other))
 
-    def counted(rows: int, inner: int, columns: int) -> int:
+        def __add__(self, other: float) -> Counting:
+            return Counting(float(self) + float(other))
+
+        __rmul__, __radd__ = __mul__, __add__
+
+    def counted(n: int) -> int:
         Counting.times = 0
-        here.matmul([[Counting(1)] * inner] * rows, [[1.0] * columns for _ in range(inner)])
+        X = [[Counting(0.1)] * 16 for _ in range(n)]
+        here.self_attention(X, *([[0.1] * width for _ in range(16)] for width in (4, 4, 6)))
         return Counting.times
 
-    def projections(n: int) -> int:
-        return 2 * counted(n, 16, 4) + counted(n, 16, 6)
+    def by_hand(n: int) -> int:
+        return n * 16 * (4 + 4 + 6) + n * n * (4 + 6)
 
-    def pairs(n: int) -> int:
-        return counted(n, 4, n) + counted(n, n, 6)
-
-    assert projections(40) == 2 * projections(20)
-    assert pairs(40) == 4 * pairs(20)
-    assert pairs(22) < projections(22)
-    assert pairs(23) > projections(23)
+    assert [counted(n) for n in (5, 10, 40)] == [by_hand(n) for n in (5, 10, 40)]
+    projections, pairs = 16 * (4 + 4 + 6), 4 + 6
+    assert projections / pairs == 22.4
 
 
 @lesson.says(

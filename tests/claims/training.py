@@ -99,10 +99,10 @@ def a_step_is_the_formula_for_the_slope_and_leftovers_change_it(seed: int) -> No
 
 
 @lesson.says(
-    "One attention layer with one head averages, and an average cannot say *not*.",
+    "A plain attention layer with one head averages, and an average cannot turn both *like* and *hate* round.",
     "W_o and the classifier are linear, so the phrase's number is the same average of the words' "
     "numbers.",
-    "We put a bend after the mix, with one more linear behind it. A bend on the last number, as softmax is, would keep it between two others.",
+    "We put a bend after the mix, with one more linear behind it. A bend on the last number that only rises, as softmax for two classes, would leave the phrase between its words.",
 )
 def a_phrase_lies_between_its_words_unless_bent_before_a_linear(seed: int) -> None:
     def outside(make: Any) -> int:
@@ -149,13 +149,13 @@ def no_width_gets_below_the_price_of_two_coins(seed: int) -> None:
         assert sorted(abs(p - 0.5) < 0.1 for p in here.friendly(model)) == [False] * 2 + [True] * 2
 
 
-@lesson.says("With ReLU behind it, it can.", long=True)
+@lesson.says("With a hidden layer behind it, it can.", long=True)
 def relu_behind_attention_learns_not(seed: int) -> None:
     assert learns_phrases(lambda: here.PhraseClassifier(3, 32, 2), seed, starts=5)
 
 
 @lesson.says(
-    "A residual connection can, or positions, a padding word that is attended to, a second head "
+    "A residual connection (`x + …`) can, or positions, a padding word that is attended to, a second head "
     "with an a of its own: then step 1 or 2 is no longer true.",
     long=True,
 )
@@ -200,7 +200,7 @@ def without_attention_a_word_changes_its_own_row_alone(seed: int) -> None:
 
 
 @lesson.says(
-    "On the orders it pays ln 2 = 0.693 for ever, as both orders are the same bag. So does attention without positions, and so do positions without attention: the orders need both.",
+    "On the orders it pays ln 2 = 0.693 for ever, as both orders are the same bag. So does attention without positions, and so do positions without attention: read at *not* and without a mask, the orders need both.",
     "Orders are read at *not*, as the last word alone would tell them apart.",
 )
 def orders_differ_by_positions_or_by_the_last_word(seed: int) -> None:
@@ -235,7 +235,7 @@ def a_bag_of_words_and_the_adjective_alone_are_right(seed: int) -> None:
     "A map of weights from a model that was trained for something else is no explanation.",
     "Other seeds give other maps and the same answers.",
     "Hide both nouns from the last block, and every answer stays.",
-    "So C: all five answer right, and the right noun gets nothing, or next to it.",
+    "So C: all five answer right, and the right noun gets next to nothing on average.",
     long=True,
 )
 def maps_differ_and_answers_stay_without_what_they_could_point_at(seed: int) -> None:
