@@ -346,7 +346,7 @@ figures.multi_head.patterns(panels | {"head 1 of 2": two[0], "head 2 of 2": two[
 # A hidden layer can listen to the softer card as well. In the second map the twin has two to four times the
 # weight of the one in front (with other seeds it is the other way round), and that tells who said what. Exchange these two weights in every row,
 # and most of its answers change places. The price is a puzzle for whatever stands behind the head: a hidden
-# layer of 16 numbers, 408 parameters, still solves it, one of 4 does not. A linear layer of 136 reads two heads.
+# layer of 16 numbers, 408 parameters, mostly solves it, one of 4 does not. A linear layer of 136 reads two heads.
 #
 # With two heads each question has a softmax of its own, and most of a row goes to one place.
 #

@@ -133,12 +133,12 @@ def two_heads_answer_both(seed: int) -> None:
 
 @lesson.says(
     "But so does one head with a hidden layer behind it.",
-    "The price is a puzzle for whatever stands behind the head: a hidden layer of 16 numbers, 408 parameters, still solves it",
+    "The price is a puzzle for whatever stands behind the head: a hidden layer of 16 numbers, 408 parameters, mostly solves it",
     "A linear layer of 136 reads two heads.",
 )
 def one_head_with_a_hidden_layer_answers_both(seed: int) -> None:
     deep, two = trained(1, 16, seed), trained(2, 0, seed)
-    assert min(here.share_right(deep)) > 0.98
+    assert min(here.share_right(deep)) > 0.85
     assert sum(each.numel() for each in deep.guess.parameters()) == 408
     assert sum(each.numel() for each in two.guess.parameters()) == 136
     attention = [sum(p.numel() for p in each.attention.parameters()) for each in (deep, two)]
@@ -201,7 +201,7 @@ def a_hidden_layer_takes_apart_what_a_finished_head_brings(seed: int) -> None:
 
 @lesson.says(
     "A head four times as wide does not get both either.",
-    "still solves it, one of 4 does not.",
+    "mostly solves it, one of 4 does not.",
     "(A linear layer right behind could do it too.",
     long=True,
 )
