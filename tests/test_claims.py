@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from attnlab.lessons import name_of
 from tests.claims import (
     SEEDS,
     Claim,
@@ -80,7 +81,7 @@ def test_every_sentence_of_a_take_away_is_a_claim(slug: str) -> None:
     assert len(remembered) >= 3
     said = [plain(quote) for claim in CLAIMS if claim.lesson == slug for quote in claim.quotes]
     bare = [each for each in remembered if not any(each in quote for quote in said)]
-    assert not bare, "\n".join(["no claim in tests/claims quotes", *bare])
+    assert not bare, "\n".join([f"tests/claims/{name_of(slug)}.py quotes none of", *bare])
 
 
 @each_lesson
