@@ -335,7 +335,7 @@ def the_parts_make_pytorchs_layer_and_none_is_idle(seed: int) -> None:
         )
     x, context = (torch.randn(3, n, 8, dtype=torch.float64) for n in (5, 6))
     future = torch.ones(5, 5).triu(1).bool()
-    with patch.dict(here.decoder_layer.__globals__, layer=layer):
+    with patch.object(here, "layer", layer, create=True):
         for training in (True, False):
             layer.train(training)
             yours = here.decoder_layer(x, context, LOST)

@@ -315,7 +315,7 @@ def each_step_of_measuring_memory_is_needed() -> None:
             state.most = state.now if resets else state.most
 
         with (
-            patch.dict(here.peak_bytes.__globals__, device="cuda"),
+            patch.object(here, "device", "cuda", create=True),
             patch("torch.cuda.memory_allocated", lambda: state.now if notes else 0),
             patch("torch.cuda.reset_peak_memory_stats", reset),
             patch("torch.cuda.max_memory_allocated", lambda: state.most),
