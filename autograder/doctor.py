@@ -28,7 +28,7 @@ PROBE: dict[str, str | Path] = {
 # What a learner would most like to read; each is readable to whoever runs this.
 COVETED = (
     HERE.parent / "nbgrader_config.py",
-    HERE.parent / "src/attnlab/judging/cases.py",
+    HERE.parent / "src/attnlab/checks/pose.py",
     Path("/etc/passwd"),
 )
 ANSWER_SECONDS = 30.0

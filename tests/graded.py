@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.calling.observe import Scalar
+from attnlab.checks import card
+from attnlab.checks.verdict import Diagnosis, Line, Verdict
 from attnlab.ipynb.read import read
-from attnlab.judging import card
-from attnlab.judging.verdict import Diagnosis, Line, Verdict
 from attnlab.lessons import exercises_of
 from autograder.pages.report import written_in
 from autograder.submission.results import ExerciseResult, Graded, Result

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from attnlab.judging.verdict import Verdict
+from attnlab.checks.verdict import Verdict
 from attnlab.lessons import exercises_of
 from attnlab.notebook import verdict_on
 from tests.course import GIVEN, ROOT, grading, is_exercise, read, solution_path

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab import lessons
-from attnlab.exercise import Exercise
+from attnlab.checks.exercise import Exercise
 from tests.course import ROOT, grading, headings, is_check, is_exercise, read
 
 if TYPE_CHECKING:

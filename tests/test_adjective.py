@@ -10,8 +10,8 @@ import pytest
 
 from attnlab.calling.call import Call, Outcome, perform
 from attnlab.calling.deadline import Deadline
-from attnlab.judging.judge import judge
-from attnlab.judging.verdict import Verdict
+from attnlab.checks.judge import judge
+from attnlab.checks.verdict import Verdict
 from attnlab.lessons import exercises_of
 from attnlab.notebook import verdict_on
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from attnlab.exercise import SEEDS, Case, Exercise, Mistake
-from attnlab.judging.cases import answer_of, generate
-from attnlab.judging.verdict import Verdict
+from attnlab.checks.exercise import SEEDS, Case, Exercise, Mistake
+from attnlab.checks.pose import answer_of, generate
+from attnlab.checks.verdict import Verdict
 from attnlab.lessons import exercises_of, slugs
 from attnlab.notebook import check, verdict_on
 from tests.answers import Answer, all_answers

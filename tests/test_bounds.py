@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from attnlab.calling.call import Call
-from attnlab.exercise import Exercise
-from attnlab.judging.cases import LEEWAY
-from attnlab.judging.judge import judge
-from attnlab.judging.verdict import Verdict
+from attnlab.checks.exercise import Exercise
+from attnlab.checks.judge import judge
+from attnlab.checks.pose import LEEWAY
+from attnlab.checks.verdict import Verdict
 from attnlab.notebook import check
 from autograder.run.grade import Grader
 from autograder.sandbox.child import wire

@@ -25,7 +25,7 @@ import pytest
 from attnlab import lesson as begun
 from attnlab import notebook
 from attnlab.calling.call import PRINT_LIMIT
-from attnlab.judging.card import Card
+from attnlab.checks.card import Card
 from attnlab.notebook import check
 
 Function = Callable[..., Any]
@@ -359,7 +359,7 @@ def test_check_owns_up_when_it_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("attnlab.judging.judge.examine", broken)
+    monkeypatch.setattr("attnlab.checks.judge.examine", broken)
     card = check_softmax(softmax)
     assert float(card) == 0
     assert "our mistake" in card.verdict.message

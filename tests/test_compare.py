@@ -14,9 +14,9 @@ from torch.nn.attention import SDPBackend
 
 from attnlab.calling.call import Outcome
 from attnlab.calling.observe import Array, Items, Made, Other, Scalar, Value, observe, rebuild
-from attnlab.exercise import SEEDS, Case, Exercise, Slot
-from attnlab.judging.cases import Answer, answer_of, generate
-from attnlab.judging.compare import Difference, by_chance, changed_input, compare
+from attnlab.checks.compare import Difference, by_chance, changed_input, compare
+from attnlab.checks.exercise import SEEDS, Case, Exercise, Slot
+from attnlab.checks.pose import Answer, answer_of, generate
 from attnlab.lessons import exercises_of, slugs
 
 pytestmark = pytest.mark.slow

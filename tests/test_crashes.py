@@ -19,8 +19,8 @@ from attnlab.calling import clock
 from attnlab.calling.call import Call, Raised, perform
 from attnlab.calling.deadline import Deadline
 from attnlab.calling.torch_calls import WrongStructure, build
-from attnlab.judging.advice import spoken
-from attnlab.judging.crashes import CRASHES, explain, is_meant
+from attnlab.checks.advice import spoken
+from attnlab.checks.crashes import CRASHES, explain, is_meant
 
 Row: Any = [1.0, 2.0]
 Rows: Any = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from attnlab.judging.verdict import Verdict
+from attnlab.checks.verdict import Verdict
 from attnlab.notebook import check
 from autograder.gradebook.course import Course
 from tests import demo_class

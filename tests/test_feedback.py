@@ -16,9 +16,9 @@ from nbconvert.exporters import HTMLExporter
 from playwright.sync_api import Browser
 
 from attnlab.calling.call import Raised
+from attnlab.checks import card
+from attnlab.checks.verdict import Diagnosis, Line, Verdict
 from attnlab.ipynb.read import Cell
-from attnlab.judging import card
-from attnlab.judging.verdict import Diagnosis, Line, Verdict
 from autograder.pages import feedback
 from autograder.pages.inert import inert
 from autograder.pages.report import notebook_text, written_in

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnlab.checks.reference import attend
 from attnlab.figures.live import SoftLookup
-from attnlab.reference import attend
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("SoftLookup"))

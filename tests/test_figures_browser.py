@@ -641,7 +641,7 @@ def test_a_typed_number_reaches_python_and_the_whole_chain(by_hand: FigureLab, o
     by_hand.ask("figure.stage = 7")
     shown = by_hand.figure.get_by_role("grid", name="Z = A V").locator("[role=gridcell]")
     answer = by_hand.ask(
-        "from attnlab.reference import attend\n"
+        "from attnlab.checks.reference import attend\n"
         "Q, K, V = (figure.X @ W for W in (figure.W_q, figure.W_k, figure.W_v))\n"
         "print(*(f'{entry:.3f}' for entry in attend(Q, K, V).ravel()))"
     )

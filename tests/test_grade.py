@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from attnlab.checks.advice import spoken
+from attnlab.checks.card import as_html, as_text
 from attnlab.ipynb.read import Unreadable
-from attnlab.judging.advice import spoken
-from attnlab.judging.card import as_html, as_text
 from attnlab.lessons import exercises_of
 from autograder.run.grade import Grader
 from autograder.sandbox.limits import Limits

@@ -25,8 +25,8 @@ from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config
 
+from attnlab.checks.verdict import Verdict
 from attnlab.ipynb.files import NotWritten, Parts, write_whole
-from attnlab.judging.verdict import Verdict
 from autograder.__main__ import main
 from autograder.gradebook.course import Course, CourseError
 from autograder.gradebook.database import GradebookError

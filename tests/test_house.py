@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.course import ROOT
 
 HOME = ROOT / "src" / "attnlab"
-FLOW = ("cases", "compare", "diagnose", "judge")  # as a case passes them
+FLOW = ("pose", "compare", "diagnose", "judge")  # as a case passes them
 
 
 def modules() -> dict[str, Path]:
@@ -51,8 +51,8 @@ def test_what_stands_beside_learners_code_imports_nothing_else_of_the_course() -
 def test_judging_imports_no_lesson_and_flows_in_its_order() -> None:
     known = modules()
     for position, name in enumerate(FLOW):
-        found = set(imported(known[f"attnlab.judging.{name}"], known))
-        later = {f"attnlab.judging.{other}" for other in (*FLOW[position + 1 :], "card")}
+        found = set(imported(known[f"attnlab.checks.{name}"], known))
+        later = {f"attnlab.checks.{other}" for other in (*FLOW[position + 1 :], "card")}
         assert not found & later, name
         assert not any(other.startswith("attnlab.lessons") for other in found), name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attnlab.exercise import SEEDS
+from attnlab.checks.exercise import SEEDS
 from attnlab.lessons import exercises_of, slugs
 from tests.mutants import judged, mutants, reviewed, survives
 from tests.readme import README, of_mutants, replaced

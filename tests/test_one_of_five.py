@@ -43,7 +43,7 @@ IN_A_WORKER = [
     "autograder.pages.report.as_html",
     "autograder.pages.feedback.render",
 ]
-IN_ONE_EXERCISE = ["autograder.run.grade.judge", "attnlab.judging.judge.diagnose"]
+IN_ONE_EXERCISE = ["autograder.run.grade.judge", "attnlab.checks.judge.diagnose"]
 ERRORS = (decimal.InvalidOperation, MemoryError, RecursionError, UnicodeError, AssertionError)
 
 

@@ -161,7 +161,7 @@ def test_resume_grades_again_what_the_gradebook_or_the_folders_have_lost(
 
 @pytest.mark.parametrize(
     "module",
-    ["judging/judge", "calling/call", "mistakes/recipe", "lessons/numpy/exercises", "inputs"],
+    ["checks/judge", "calling/call", "checks/recipe", "lessons/numpy/exercises", "checks/inputs"],
 )
 def test_a_change_in_what_grades_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str

@@ -350,7 +350,7 @@ def test_the_network_namespace_is_empty(pure: Sandbox) -> None:
     [
         CHECKOUT / "solutions",
         CHECKOUT / "src/attnlab/lessons",
-        CHECKOUT / "src/attnlab/judging/cases.py",
+        CHECKOUT / "src/attnlab/checks/pose.py",
         CHECKOUT / "autograder/run/grade.py",
         CHECKOUT,
         Path("/etc/passwd"),

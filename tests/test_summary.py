@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attnlab.calling.call import Call, Outcome, Raised
-from attnlab.judging.judge import judge
+from attnlab.checks.judge import judge
 from attnlab.lessons import exercises_of
 from autograder.pages.summary import Remarks, Texts, summarise
 from autograder.run import verdicts

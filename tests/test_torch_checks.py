@@ -14,9 +14,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from attnlab import notebook
-from attnlab.exercise import SEEDS, Case, Exercise, Group, Slot, unchanged
-from attnlab.judging.cases import generate
-from attnlab.judging.verdict import Verdict
+from attnlab.checks.exercise import SEEDS, Case, Exercise, Group, Slot, unchanged
+from attnlab.checks.pose import generate
+from attnlab.checks.verdict import Verdict
 from attnlab.lessons import exercises_of
 from attnlab.notebook import check
 

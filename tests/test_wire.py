@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.calling.observe import Array, Items, Made, Other, Scalar, Value, describe, observe
-from attnlab.exercise import Exercise
-from attnlab.judging.cases import Posed, pose, pose_related
-from attnlab.judging.judge import judge
-from attnlab.judging.verdict import Verdict
+from attnlab.checks.exercise import Exercise
+from attnlab.checks.judge import judge
+from attnlab.checks.pose import Posed, pose, pose_related
+from attnlab.checks.verdict import Verdict
 from attnlab.lessons import exercises_of, slugs
 from autograder.sandbox.child import wire
 from autograder.sandbox.child.wire import Gone, Late, Malformed, Ran

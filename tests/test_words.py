@@ -9,9 +9,9 @@ import pytest
 
 from attnlab.calling.call import Call, perform
 from attnlab.calling.deadline import Deadline
-from attnlab.exercise import Exercise
-from attnlab.judging.advice import GENERAL, spoken
-from attnlab.judging.crashes import explain
+from attnlab.checks.advice import GENERAL, spoken
+from attnlab.checks.crashes import explain
+from attnlab.checks.exercise import Exercise
 from attnlab.lessons import exercises_of, slugs
 from tests.test_crashes import CRASHED
 

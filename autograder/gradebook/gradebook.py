@@ -22,8 +22,8 @@ from nbgrader.plugins.base import BasePlugin
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from attnlab.checks import card
 from attnlab.ipynb.files import NotWritten, Parts
-from attnlab.judging import card
 from autograder.gradebook.course import Course
 from autograder.gradebook.database import Database, GradebookError
 from autograder.gradebook.rows import (

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from attnlab.judging import card
+from attnlab.checks import card
 from autograder.pages.standing import Mark, Standing
 from autograder.submission.results import ExerciseResult, Graded, Result, Written
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnlab.calling.call import Raised
+from attnlab.checks.card import as_html
+from attnlab.checks.verdict import Verdict
 from attnlab.ipynb.read import Cell
-from attnlab.judging.card import as_html
-from attnlab.judging.verdict import Verdict
 from autograder.pages.inert import inert, without_commands
 from autograder.sandbox.child.wire import Ran
 from autograder.submission.results import Written

@@ -16,13 +16,13 @@ from types import TracebackType
 from attnlab import lessons
 from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.calling.deadline import Deadline, Overrun
-from attnlab.exercise import Exercise
+from attnlab.checks.card import as_message
+from attnlab.checks.exercise import Exercise
+from attnlab.checks.judge import judge
+from attnlab.checks.pose import BrokenCheck
+from attnlab.checks.verdict import Verdict, blaming
 from attnlab.ipynb.read import Unreadable, read
 from attnlab.ipynb.rebuild import Rebuilt, rebuild
-from attnlab.judging.card import as_message
-from attnlab.judging.cases import BrokenCheck
-from attnlab.judging.judge import judge
-from attnlab.judging.verdict import Verdict, blaming
 from autograder import Problem
 from autograder.pages.report import notebook_text, written_in
 from autograder.run import verdicts

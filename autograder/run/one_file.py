@@ -61,7 +61,7 @@ def student_of(path: Path, lesson: str) -> str:
 
 def as_text(graded: Graded) -> str:
     """A submission for a terminal: its score, what was put right, and the cards."""
-    from attnlab.judging.card import as_text as card_text
+    from attnlab.checks.card import as_text as card_text
 
     result = graded.result
     head = f"{printable(result.student)} · {result.lesson} · {result.status}"

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from attnlab.calling.call import Raised, out_of_memory
-from attnlab.exercise import Exercise
-from attnlab.judging.verdict import Verdict
+from attnlab.checks.exercise import Exercise
+from attnlab.checks.verdict import Verdict
 from autograder.sandbox.child.wire import Ran
 from autograder.sandbox.link import Ended
 from autograder.sandbox.stages import STAGES

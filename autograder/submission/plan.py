@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from attnlab.exercise import Exercise
+from attnlab.checks.exercise import Exercise
 from attnlab.ipynb.read import Cell
 from attnlab.ipynb.rebuild import Rebuilt
 from autograder.sandbox.limits import Limits

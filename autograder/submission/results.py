@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from attnlab.judging.verdict import Verdict
+from attnlab.checks.verdict import Verdict
 
 A_PERSON = "A person has to look at it."  # the end of a message where the grader is at a loss
 

@@ -47,7 +47,7 @@ def begin(slug: str) -> str:
 def _load_checks(slug: str) -> None:
     """Load what the lesson's first check needs, PyTorch above all, while its reader reads."""
     with contextlib.suppress(Exception):  # the check itself will meet it, and tell
-        importlib.import_module("attnlab.judging.judge")
+        importlib.import_module("attnlab.checks.judge")
         lessons.exercises_of(slug)
         if lessons.lesson(slug).stage == "torch":
             torch = importlib.import_module("torch")

@@ -14,10 +14,10 @@ from attnlab.calling import banned
 from attnlab.calling.call import Call, Outcome, perform
 from attnlab.calling.deadline import Deadline
 from attnlab.calling.observe import describe, observe
-from attnlab.exercise import SEEDS, Exercise
+from attnlab.checks.card import Card
+from attnlab.checks.exercise import SEEDS, Exercise
+from attnlab.checks.verdict import Verdict, blaming
 from attnlab.home import progress
-from attnlab.judging.card import Card
-from attnlab.judging.verdict import Verdict, blaming
 
 OLDER = (
     "The newest cell that defines `{0}` stopped before it had done so. This is the answer from an "
@@ -136,7 +136,7 @@ def verdict_on(
     Raises:
         BrokenCheck: the oracle has no answer to one of its own cases.
     """
-    from attnlab.judging.judge import judge
+    from attnlab.checks.judge import judge
 
     deadline, refusing = Deadline(seconds), exercise.fused_banned
 

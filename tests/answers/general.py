@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.exercise import SEEDS, Case, Exercise
-from attnlab.judging.cases import generate
+from attnlab.checks.exercise import SEEDS, Case, Exercise
+from attnlab.checks.pose import generate
 
 Function = Callable[..., Any]
 Change = Callable[[Any], Any]

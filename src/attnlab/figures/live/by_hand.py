@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import traitlets
 
+from attnlab.checks.reference import attend, weights
 from attnlab.figures.live import by_hand_still
 from attnlab.figures.live.by_hand_words import INPUTS, STAGES, about, matrices
 from attnlab.figures.live.figure import Figure, Input, Values, array, names, source, style
-from attnlab.reference import attend, weights
 
 MOST_TOKENS = MOST_ENTRIES = 6  # sums of more terms are no longer read
 LARGEST = 99

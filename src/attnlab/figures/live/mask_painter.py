@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import traitlets
 
+from attnlab.checks.reference import weights as soft_weights
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import (
     Figure,
@@ -22,7 +23,6 @@ from attnlab.figures.live.figure import (
     told_apart,
 )
 from attnlab.figures.live.who_listens import entropies, in_words
-from attnlab.reference import weights as soft_weights
 
 BY_HAND = "by hand"
 PRESETS = ("none", "causal", "padding", "causal and padding", "window")

@@ -12,10 +12,10 @@ from functools import lru_cache
 import numpy as np
 import traitlets
 
+from attnlab.checks.reference import softmax
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Figure, Input, Values, number, source, style
 from attnlab.figures.live.who_listens import entropies
-from attnlab.reference import softmax
 
 WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 SHELVES, READERS, BOOKS = 20, 50, 20

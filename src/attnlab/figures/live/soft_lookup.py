@@ -11,9 +11,9 @@ import torch
 import torch.nn.functional as F
 import traitlets
 
+from attnlab.checks.reference import weights as soft_weights
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Figure, Input, Values, array, names, number, source, style
-from attnlab.reference import weights as soft_weights
 
 TEMPERATURES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 MOST_KEYS = 12  # arrows that can be told apart

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import traitlets
 
+from attnlab.checks.reference import attend
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Figure, Input, Values, array, number, source, style
 from attnlab.figures.live.tiles_picture import named, picture
 from attnlab.figures.live.tiling import Kept, Tile, after, open_to, tiles
-from attnlab.reference import attend
 
 MOST_TOKENS, MOST_WIDTH = 10, 8  # along an edge of the picture; numbers in a row of q, k or v
 NOTHING = 1e-12  # right ways differ by less in float64; by how much, depends on the machine

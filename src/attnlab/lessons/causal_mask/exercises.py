@@ -9,7 +9,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from attnlab.exercise import (
+from attnlab.checks import in_attention, in_softmax
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -19,18 +20,16 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import EQUAL, SECOND, TOWERING, great_length, one_size, ones_in_turn, sizes
-from attnlab.lessons.causal_mask import LESSON
-from attnlab.lessons.pytorch.exercises import (
-    IN_WEIGHING,
-    REFUSED,
-    ROOT,
-    SHARES,
-    misfits,
-    normal,
+from attnlab.checks.inputs import (
+    EQUAL,
+    SECOND,
+    TOWERING,
+    great_length,
+    one_size,
+    ones_in_turn,
+    sizes,
 )
-from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import (
+from attnlab.checks.recipe import (
     INFINITY,
     Part,
     Recipe,
@@ -40,7 +39,16 @@ from attnlab.mistakes.recipe import (
     pairs_in,
     wrong,
 )
-from attnlab.relations import future_relation, with_other_future
+from attnlab.checks.relations import future_relation, with_other_future
+from attnlab.lessons.causal_mask import LESSON
+from attnlab.lessons.pytorch.exercises import (
+    IN_WEIGHING,
+    REFUSED,
+    ROOT,
+    SHARES,
+    misfits,
+    normal,
+)
 
 # causal_mask ---------------------------------------------------------------------------------
 

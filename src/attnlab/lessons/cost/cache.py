@@ -10,7 +10,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from attnlab.exercise import (
+from attnlab.checks import in_attention, in_softmax
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -20,11 +21,10 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import ones_in_turn, sizes
+from attnlab.checks.inputs import ones_in_turn, sizes
+from attnlab.checks.recipe import Recipe, Tensor, mistakes_in
 from attnlab.lessons.cost import LESSON
 from attnlab.lessons.pytorch.exercises import REFUSED, normal
-from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import Recipe, Tensor, mistakes_in
 
 Generator = np.random.Generator
 KEPT = (Slot("k_all", "tensor", "… M d_k"), Slot("v_all", "tensor", "… M d_v"))

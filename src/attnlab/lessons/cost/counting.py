@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
-from attnlab.inputs import sizes
+from attnlab.checks.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
+from attnlab.checks.inputs import sizes
+from attnlab.checks.recipe import Tensor
 from attnlab.lessons.cost import LESSON
-from attnlab.mistakes.recipe import Tensor
 
 Generator = np.random.Generator
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from attnlab.exercise import (
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -19,10 +19,10 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import EQUAL, SECOND, one_size, ones_in_turn, sizes
+from attnlab.checks.inputs import EQUAL, SECOND, one_size, ones_in_turn, sizes
+from attnlab.checks.recipe import Tensor
 from attnlab.lessons.cost import LESSON
 from attnlab.lessons.pytorch.exercises import normal
-from attnlab.mistakes.recipe import Tensor
 
 Generator = np.random.Generator
 

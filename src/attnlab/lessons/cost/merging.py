@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.exercise import (
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -18,9 +18,9 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import EQUAL, FAR, one_size, ones_in_turn, sizes
+from attnlab.checks.inputs import EQUAL, FAR, one_size, ones_in_turn, sizes
+from attnlab.checks.recipe import INFINITY, Tensor
 from attnlab.lessons.cost import LESSON
-from attnlab.mistakes.recipe import INFINITY, Tensor
 
 Generator = np.random.Generator
 Parts = tuple[Tensor, ...]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from attnlab.exercise import (
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -16,11 +16,11 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import EQUAL, FAR, SECOND, alike, one_size, ones_in_turn, qkv, sizes
+from attnlab.checks.inputs import EQUAL, FAR, SECOND, alike, one_size, ones_in_turn, qkv, sizes
+from attnlab.checks.recipe import Tensor
 from attnlab.lessons.cost import LESSON
 from attnlab.lessons.cost.tiles_mistaken import MISTAKES
 from attnlab.lessons.pytorch.exercises import REFUSED, normal, tensors
-from attnlab.mistakes.recipe import Tensor
 
 Generator = np.random.Generator
 

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from attnlab.exercise import Mistake
-from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import INFINITY, Recipe, Tensor, mistakes_in
+from attnlab.checks import in_attention, in_softmax
+from attnlab.checks.exercise import Mistake
+from attnlab.checks.recipe import INFINITY, Recipe, Tensor, mistakes_in
 
 Tiles = list[range]
 

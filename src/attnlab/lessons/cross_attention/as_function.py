@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.exercise import (
+from attnlab.checks import in_attention, in_softmax
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -16,7 +17,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import (
+from attnlab.checks.inputs import (
     AFTER_A_MASK,
     EQUAL,
     SECOND,
@@ -30,6 +31,8 @@ from attnlab.inputs import (
     sizes,
     towering,
 )
+from attnlab.checks.recipe import GIVEN, Recipe, Tensor, detached, mistakes_in, pairs_in
+from attnlab.checks.relations import ORDER
 from attnlab.lessons.cross_attention import LESSON
 from attnlab.lessons.cross_attention.context import (
     CONTEXT_IGNORED,
@@ -58,9 +61,6 @@ from attnlab.lessons.cross_attention.context import (
     zeroed,
 )
 from attnlab.lessons.pytorch.exercises import IN_WEIGHING, REFUSED, SHARES, normal, sdpa
-from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import GIVEN, Recipe, Tensor, detached, mistakes_in, pairs_in
-from attnlab.relations import ORDER
 
 
 def _inputs(

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from attnlab.exercise import (
+from attnlab.checks import in_attention, in_softmax
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -18,7 +19,18 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import AGAIN, EVALUATED, FAR, MADE, SECOND, TOWERING, Generator, great_length
+from attnlab.checks.inputs import (
+    AGAIN,
+    EVALUATED,
+    FAR,
+    MADE,
+    SECOND,
+    TOWERING,
+    Generator,
+    great_length,
+)
+from attnlab.checks.recipe import GIVEN, Recipe, Tensor, detached, mistakes_in, pairs_in
+from attnlab.checks.relations import ORDER
 from attnlab.lessons.cross_attention import LESSON
 from attnlab.lessons.cross_attention.context import (
     CONTEXT_IGNORED,
@@ -47,9 +59,6 @@ from attnlab.lessons.cross_attention.context import (
     zeroed,
 )
 from attnlab.lessons.pytorch.exercises import IN_WEIGHING, REFUSED, SHARES, normal
-from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import GIVEN, Recipe, Tensor, detached, mistakes_in, pairs_in
-from attnlab.relations import ORDER
 
 RETURNS = (Slot("out", "tensor", "B N d"), Slot("weights", "tensor", "B H N M"))
 
@@ -242,7 +251,7 @@ def _again(rng: Generator) -> Iterator[Case]:
 
 
 def _alike(rng: Generator) -> tuple[Tensor, Tensor, dict[str, Any]]:
-    """Scores in the thousands, much alike within a row: see `attnlab.inputs.alike`."""
+    """Scores in the thousands, much alike within a row: see `attnlab.checks.inputs.alike`."""
     x, context, built = _layer(rng)
     (n, d), (m, c) = x.shape[1:], context.shape[1:]
     state, heads = built["state"], built["sizes"][2]

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.exercise import (
+from attnlab.checks.exercise import (
     Case,
     Mistake,
     Property,
     Relation,
 )
-from attnlab.inputs import holes
-from attnlab.mistakes.recipe import Tensor
-from attnlab.relations import ORDER, same
+from attnlab.checks.inputs import holes
+from attnlab.checks.recipe import Tensor
+from attnlab.checks.relations import ORDER, same
 
 Generator = np.random.Generator
 

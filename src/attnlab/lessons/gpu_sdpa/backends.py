@@ -11,12 +11,21 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attnlab.calling import fused
 from attnlab.calling.observe import Made, made
-from attnlab.exercise import FLOAT32_TOLERANCE, Case, Exercise, Group, Mistake, Slot, Way, unchanged
-from attnlab.inputs import Generator, ones_in_turn, sizes
+from attnlab.checks.exercise import (
+    FLOAT32_TOLERANCE,
+    Case,
+    Exercise,
+    Group,
+    Mistake,
+    Slot,
+    Way,
+    unchanged,
+)
+from attnlab.checks.inputs import Generator, ones_in_turn, sizes
+from attnlab.checks.recipe import Tensor
 from attnlab.lessons.gpu_sdpa import LESSON
 from attnlab.lessons.gpu_sdpa.one_call import HALF_TOLERANCE
 from attnlab.lessons.pytorch.exercises import normal
-from attnlab.mistakes.recipe import Tensor
 
 NONE, KERNEL = "does it give None", "does that kernel run"
 VIEWS = "does it give None for views"

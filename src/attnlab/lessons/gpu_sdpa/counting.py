@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from attnlab.exercise import Case, Exercise, Group, Mistake, Slot
-from attnlab.inputs import Generator, sizes
+from attnlab.checks.exercise import Case, Exercise, Group, Mistake, Slot
+from attnlab.checks.inputs import Generator, sizes
 from attnlab.lessons.gpu_sdpa import LESSON
 
 FLOAT = (Slot("TFLOP/s", "float"),)

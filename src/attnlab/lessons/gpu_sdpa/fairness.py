@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from attnlab.exercise import Case, Exercise, Group, Mistake, Slot, unchanged
-from attnlab.inputs import Generator, sizes
+from attnlab.checks.exercise import Case, Exercise, Group, Mistake, Slot, unchanged
+from attnlab.checks.inputs import Generator, sizes
+from attnlab.checks.recipe import Tensor
 from attnlab.lessons.gpu_sdpa import LESSON
 from attnlab.lessons.pytorch.exercises import normal
-from attnlab.mistakes.recipe import Tensor
 
 Inputs = tuple[Tensor, ...]
 NAN = float("nan")

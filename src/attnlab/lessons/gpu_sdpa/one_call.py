@@ -9,11 +9,20 @@ import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from attnlab.exercise import FLOAT32_TOLERANCE, Case, Exercise, Group, Mistake, Slot, Way, unchanged
-from attnlab.inputs import EQUAL, SECOND, Generator, one_size, ones_in_turn, sizes
+from attnlab.checks.exercise import (
+    FLOAT32_TOLERANCE,
+    Case,
+    Exercise,
+    Group,
+    Mistake,
+    Slot,
+    Way,
+    unchanged,
+)
+from attnlab.checks.inputs import EQUAL, SECOND, Generator, one_size, ones_in_turn, sizes
+from attnlab.checks.recipe import Tensor, detached
 from attnlab.lessons.gpu_sdpa import LESSON
 from attnlab.lessons.pytorch.exercises import REFUSED, normal
-from attnlab.mistakes.recipe import Tensor, detached
 
 HALF_TOLERANCE = 0.02  # float16 keeps three digits
 MADE = "is PyTorch's call made"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from attnlab.calling.clock import HAND_OVER, TOO_LONG
-from attnlab.exercise import Case, Exercise, Group, Mistake, Slot, Way, unchanged
-from attnlab.inputs import Generator, sizes
+from attnlab.checks.exercise import Case, Exercise, Group, Mistake, Slot, Way, unchanged
+from attnlab.checks.inputs import Generator, sizes
 from attnlab.lessons.gpu_sdpa import LESSON
 from attnlab.lessons.pytorch.exercises import normal
 

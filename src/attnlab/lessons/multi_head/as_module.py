@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from attnlab.exercise import (
+from attnlab.checks import in_attention, in_softmax
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -19,7 +20,7 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import (
+from attnlab.checks.inputs import (
     AGAIN,
     EQUAL,
     EVALUATED,
@@ -30,6 +31,13 @@ from attnlab.inputs import (
     great_length,
     one_size,
     ones_in_turn,
+)
+from attnlab.checks.recipe import GIVEN, Recipe, Tensor, detached, mistakes_in, pairs_in
+from attnlab.checks.relations import (
+    ORDER,
+    equivariance_relation,
+    future_relation,
+    with_other_future,
 )
 from attnlab.lessons.multi_head import LESSON
 from attnlab.lessons.multi_head.in_heads import (
@@ -43,9 +51,6 @@ from attnlab.lessons.multi_head.in_heads import (
 )
 from attnlab.lessons.multi_head.layout import headed, into_heads, no_divisors
 from attnlab.lessons.pytorch.exercises import IN_WEIGHING, SHARES, normal
-from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import GIVEN, Recipe, Tensor, detached, mistakes_in, pairs_in
-from attnlab.relations import ORDER, equivariance_relation, future_relation, with_other_future
 
 
 def _state(rng: np.random.Generator, d: int, bias: bool) -> dict[str, Tensor]:

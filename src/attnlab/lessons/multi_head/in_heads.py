@@ -9,7 +9,9 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from attnlab.exercise import Mistake, State
+from attnlab.checks import in_attention
+from attnlab.checks.exercise import Mistake, State
+from attnlab.checks.recipe import Part, Recipe, Tensor, wrong
 from attnlab.lessons.multi_head.layout import (
     Layout,
     every_so_many,
@@ -19,8 +21,6 @@ from attnlab.lessons.multi_head.layout import (
     into_tokens,
     merged_in_reading_order,
 )
-from attnlab.mistakes import in_attention
-from attnlab.mistakes.recipe import Part, Recipe, Tensor, wrong
 
 NAMES = ("W_q", "W_k", "W_v", "W_o")
 Results = tuple[Tensor, Tensor]

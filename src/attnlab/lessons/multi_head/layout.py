@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 
-from attnlab.inputs import sizes
-from attnlab.mistakes.recipe import Tensor
+from attnlab.checks.inputs import sizes
+from attnlab.checks.recipe import Tensor
 
 Layout = Callable[..., Tensor]
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from attnlab.exercise import UNCHANGED, Case, Exercise, Group, Mistake, Slot, unchanged
-from attnlab.inputs import EQUAL, one_size, ones_in_turn, sizes
+from attnlab.checks.exercise import UNCHANGED, Case, Exercise, Group, Mistake, Slot, unchanged
+from attnlab.checks.inputs import EQUAL, one_size, ones_in_turn, sizes
+from attnlab.checks.recipe import Tensor
 from attnlab.lessons.multi_head import LESSON
 from attnlab.lessons.multi_head.layout import (
     Layout,
@@ -21,7 +22,6 @@ from attnlab.lessons.multi_head.layout import (
     no_divisors,
 )
 from attnlab.lessons.pytorch.exercises import normal
-from attnlab.mistakes.recipe import Tensor
 
 # split_heads --------------------------------------------------------------------------------------
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.exercise import (
+from attnlab.checks import in_attention, in_softmax
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -18,7 +19,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import (
+from attnlab.checks.inputs import (
     AFTER_A_MASK,
     EQUAL,
     SECOND,
@@ -36,10 +37,9 @@ from attnlab.inputs import (
     tied_rows,
     towering,
 )
+from attnlab.checks.recipe import Part, Recipe, Variation, mistakes_in
+from attnlab.checks.reference import attend, softmax, tensor, weights
 from attnlab.lessons.numpy import LESSON
-from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import Part, Recipe, Variation, mistakes_in
-from attnlab.reference import attend, softmax, tensor, weights
 
 Arrays = Any  # arrays from a case
 

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from attnlab.calling.observe import made
-from attnlab.exercise import (
+from attnlab.checks.exercise import (
     Case,
     Exercise,
     Group,
@@ -19,10 +19,10 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import sizes
+from attnlab.checks.inputs import sizes
+from attnlab.checks.recipe import Tensor
 from attnlab.lessons.position import LESSON
 from attnlab.lessons.pytorch.exercises import normal
-from attnlab.mistakes.recipe import Tensor
 
 SHARE = 1e-5  # of a number's size, which `torch.allclose` allows if not told otherwise
 

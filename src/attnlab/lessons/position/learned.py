@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from attnlab.exercise import (
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -19,10 +19,10 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import AGAIN, EVALUATED, LARGER, MADE, SECOND, sizes
+from attnlab.checks.inputs import AGAIN, EVALUATED, LARGER, MADE, SECOND, sizes
+from attnlab.checks.recipe import Tensor
 from attnlab.lessons.position import LESSON
 from attnlab.lessons.pytorch.exercises import normal
-from attnlab.mistakes.recipe import Tensor
 
 
 def _learned(state: dict[str, Tensor], x: Tensor) -> Tensor:

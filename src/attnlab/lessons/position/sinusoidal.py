@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.exercise import (
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -19,10 +19,10 @@ from attnlab.exercise import (
     Slot,
     Way,
 )
-from attnlab.inputs import EQUAL, sizes
+from attnlab.checks.inputs import EQUAL, sizes
+from attnlab.checks.recipe import Tensor
 from attnlab.lessons.position import LESSON
 from attnlab.lessons.position.sizes import BASE, FREQUENCY
-from attnlab.mistakes.recipe import Tensor
 
 LOG = math.log(BASE)
 

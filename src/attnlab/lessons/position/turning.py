@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.exercise import (
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -19,11 +19,11 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import EQUAL, ones_in_turn
+from attnlab.checks.inputs import EQUAL, ones_in_turn
+from attnlab.checks.recipe import Tensor
 from attnlab.lessons.position import LESSON
 from attnlab.lessons.position.sizes import BASE, FREQUENCY, even_sizes
 from attnlab.lessons.pytorch.exercises import REFUSED
-from attnlab.mistakes.recipe import Tensor
 
 
 def _tokens(rng: np.random.Generator, *shape: int) -> Tensor:

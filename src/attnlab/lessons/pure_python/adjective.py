@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.exercise import Case, Exercise, Group, Mistake, Slot, Way
+from attnlab.checks.exercise import Case, Exercise, Group, Mistake, Slot, Way
+from attnlab.checks.reference import weights
 from attnlab.lessons.pure_python import LESSON
-from attnlab.reference import weights
 
 KINDS = ("article", "noun", "adjective", "verb")
 NOUN, ADJECTIVE = KINDS.index("noun"), KINDS.index("adjective")

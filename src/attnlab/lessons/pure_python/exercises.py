@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
-from attnlab.inputs import (
+from attnlab.checks import in_attention, in_softmax
+from attnlab.checks.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
+from attnlab.checks.inputs import (
     EQUAL,
     SECOND,
     far_rows,
@@ -25,11 +26,10 @@ from attnlab.inputs import (
     sizes,
     tied_rows,
 )
+from attnlab.checks.recipe import Part, Recipe, Variation, mistakes_in
+from attnlab.checks.reference import attend, softmax, tensor, weights
 from attnlab.lessons.pure_python import LESSON
 from attnlab.lessons.pure_python.adjective import POINT_TO_ADJECTIVE
-from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import Part, Recipe, Variation, mistakes_in
-from attnlab.reference import attend, softmax, tensor, weights
 
 Matrix = Any  # nested lists from a case, (rows, columns)
 

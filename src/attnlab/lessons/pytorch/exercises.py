@@ -10,7 +10,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from attnlab.exercise import (
+from attnlab.checks import in_attention, in_softmax
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Exercise,
@@ -21,7 +22,7 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import (
+from attnlab.checks.inputs import (
     AFTER_A_MASK,
     AGAIN,
     EQUAL,
@@ -39,9 +40,7 @@ from attnlab.inputs import (
     sizes,
     towering,
 )
-from attnlab.lessons.pytorch import LESSON
-from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import (
+from attnlab.checks.recipe import (
     Part,
     Recipe,
     Tensor,
@@ -51,7 +50,8 @@ from attnlab.mistakes.recipe import (
     softmax,
     wrong,
 )
-from attnlab.relations import ORDER, equivariance_relation, same
+from attnlab.checks.relations import ORDER, equivariance_relation, same
+from attnlab.lessons.pytorch import LESSON
 
 REFUSED = "ValueError or RuntimeError"  # PyTorch's own error names both shapes
 

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from attnlab.calling.observe import Made, made
-from attnlab.exercise import (
+from attnlab.checks import in_attention
+from attnlab.checks.exercise import (
     Case,
     Exercise,
     Group,
@@ -20,12 +21,11 @@ from attnlab.exercise import (
     Slot,
     unchanged,
 )
-from attnlab.inputs import holes, ones_in_turn, sizes
+from attnlab.checks.in_softmax import one_hot
+from attnlab.checks.inputs import holes, ones_in_turn, sizes
+from attnlab.checks.recipe import Recipe, Steps, mistakes_in
+from attnlab.checks.reference import softmax, tensor
 from attnlab.lessons.scaling import LESSON
-from attnlab.mistakes import in_attention
-from attnlab.mistakes.in_softmax import one_hot
-from attnlab.mistakes.recipe import Recipe, Steps, mistakes_in
-from attnlab.reference import softmax, tensor
 
 Arrays = Any  # arrays from a case
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
-from attnlab.inputs import (
+from attnlab.checks import in_attention, in_softmax
+from attnlab.checks.exercise import Case, Exercise, Group, Mistake, Property, Slot, unchanged
+from attnlab.checks.inputs import (
     EQUAL,
     SECOND,
     far_rows,
@@ -24,10 +25,9 @@ from attnlab.inputs import (
     sizes,
     tied_rows,
 )
+from attnlab.checks.recipe import Part, Recipe, Variation, mistakes_in
+from attnlab.checks.reference import softmax, tensor
 from attnlab.lessons.soft_lookup import LESSON
-from attnlab.mistakes import in_attention, in_softmax
-from attnlab.mistakes.recipe import Part, Recipe, Variation, mistakes_in
-from attnlab.reference import softmax, tensor
 
 SPINES = ["tides", "moss", "glass", "bread", "owls", "maps", "salt", "sleep", "rust", "bees"]
 MINUS_INFINITY = float("-inf")

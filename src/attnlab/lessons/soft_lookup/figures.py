@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from attnlab.checks.reference import softmax
 from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, new_figure
-from attnlab.reference import softmax
 
 # A book keeps its colour and its line in every figure of the lesson.
 COLOURS = (BLUE, GREEN, ORANGE, PURPLE)

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from attnlab.calling.training import ENOUGH
-from attnlab.exercise import Case, Exercise, Group, Mistake, Slot, Way, unchanged
-from attnlab.inputs import ones_in_turn, sizes
+from attnlab.checks.exercise import Case, Exercise, Group, Mistake, Slot, Way, unchanged
+from attnlab.checks.inputs import ones_in_turn, sizes
 from attnlab.lessons.training import LESSON
 from attnlab.lessons.training.drawn import Generator, Tensor, seed, tokens
 

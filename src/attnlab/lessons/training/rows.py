@@ -8,8 +8,16 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from attnlab.exercise import FLOAT32_TOLERANCE, Case, Exercise, Group, Mistake, Slot, unchanged
-from attnlab.inputs import ones_in_turn, sizes
+from attnlab.checks.exercise import (
+    FLOAT32_TOLERANCE,
+    Case,
+    Exercise,
+    Group,
+    Mistake,
+    Slot,
+    unchanged,
+)
+from attnlab.checks.inputs import ones_in_turn, sizes
 from attnlab.lessons.pytorch.exercises import normal
 from attnlab.lessons.training import LESSON
 from attnlab.lessons.training.drawn import Generator, Tensor, tokens

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from attnlab.calling.observe import Made, made
 from attnlab.calling.training import prepare
-from attnlab.exercise import (
+from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     UNCHANGED,
     Case,
@@ -21,7 +21,7 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import sizes
+from attnlab.checks.inputs import sizes
 from attnlab.lessons.pytorch.exercises import normal
 from attnlab.lessons.training import LESSON
 from attnlab.lessons.training.drawn import Generator, Tensor, tokens

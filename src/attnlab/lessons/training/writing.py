@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 from attnlab.calling.observe import Made, made
 from attnlab.calling.training import KINDS, frequencies
-from attnlab.exercise import (
+from attnlab.checks.exercise import (
     UNCHANGED,
     Case,
     Exercise,
@@ -23,7 +23,7 @@ from attnlab.exercise import (
     Way,
     unchanged,
 )
-from attnlab.inputs import sizes
+from attnlab.checks.inputs import sizes
 from attnlab.lessons.training import LESSON
 from attnlab.lessons.training.drawn import Generator, Tensor, seed, tokens
 

@@ -2,7 +2,7 @@
 
 A declaration keeps its *inputs* (cases), its *call* (how the function is named and called) and its
 *comparison* (slots, oracle, mistakes) apart, so that the learner's function and the oracle need
-never share a process. `attnlab.judging` says what becomes of it.
+never share a process. `attnlab.checks` says what becomes of it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 It is computed in PyTorch, whatever the lesson computes with: answers are compared as numbers, and
 lists and arrays become tensors on the way in. What is right never comes from here; it comes from
-`attnlab.reference`.
+`attnlab.checks.reference`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from attnlab.exercise import Mistake, State
-from attnlab.reference import tensor
+from attnlab.checks.exercise import Mistake, State
+from attnlab.checks.reference import tensor
 
 Tensor = torch.Tensor
 INFINITY = float("inf")

@@ -11,8 +11,8 @@ import numpy as np
 
 from attnlab.calling.call import PRINT_LIMIT, Outcome
 from attnlab.calling.observe import Array, Items, Large, Made, Scalar, Value, describe
-from attnlab.exercise import Slot
-from attnlab.judging.cases import Answer, Posed
+from attnlab.checks.exercise import Slot
+from attnlab.checks.pose import Answer, Posed
 
 DOUBT = 24.0  # chance takes no share of draws farther than it does once in e to this, to each side
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from attnlab.mistakes.recipe import INFINITY, Part, Tensor, softmax, wrong
+from attnlab.checks.recipe import INFINITY, Part, Tensor, softmax, wrong
 
 # Softmax ------------------------------------------------------------------------------------------
 

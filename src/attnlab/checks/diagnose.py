@@ -8,12 +8,12 @@ import numpy as np
 
 from attnlab.calling.call import Outcome, Raised
 from attnlab.calling.observe import Array, Items, Scalar, Value
-from attnlab.exercise import TOLERANCE, Exercise, Mistake
-from attnlab.judging.advice import GENERAL
-from attnlab.judging.cases import Answer, Posed, answer_of
-from attnlab.judging.compare import Difference, Tried, by_chance
-from attnlab.judging.crashes import explain, is_meant
-from attnlab.judging.verdict import Diagnosis
+from attnlab.checks.advice import GENERAL
+from attnlab.checks.compare import Difference, Tried, by_chance
+from attnlab.checks.crashes import explain, is_meant
+from attnlab.checks.exercise import TOLERANCE, Exercise, Mistake
+from attnlab.checks.pose import Answer, Posed, answer_of
+from attnlab.checks.verdict import Diagnosis
 
 ARITHMETIC = ("OverflowError", "ZeroDivisionError")
 LOST = 1e12  # what is larger comes of dividing by next to nothing

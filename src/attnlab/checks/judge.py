@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from attnlab.calling.call import Call, Outcome
-from attnlab.exercise import SEEDS, TOLERANCE, UNCHANGED, Exercise, Group, Property, Relation
-from attnlab.judging import advice
-from attnlab.judging.cases import Posed, brief, pose, pose_related
-from attnlab.judging.compare import Difference, Tried, examine
-from attnlab.judging.crashes import is_meant
-from attnlab.judging.diagnose import diagnose, without_numbers
-from attnlab.judging.verdict import Diagnosis, Line, Verdict
+from attnlab.checks import advice
+from attnlab.checks.compare import Difference, Tried, examine
+from attnlab.checks.crashes import is_meant
+from attnlab.checks.diagnose import diagnose, without_numbers
+from attnlab.checks.exercise import SEEDS, TOLERANCE, UNCHANGED, Exercise, Group, Property, Relation
+from attnlab.checks.pose import Posed, brief, pose, pose_related
+from attnlab.checks.verdict import Diagnosis, Line, Verdict
 
 Perform = Callable[[Call], Outcome]
 _RAISES = re.compile(r"\braise\s+\w*NotImplemented")

@@ -13,7 +13,7 @@ import textwrap
 from typing import Any
 
 from attnlab.calling.observe import rebuild
-from attnlab.judging.verdict import Line, Verdict
+from attnlab.checks.verdict import Line, Verdict
 
 _HEADLINES = {
     "PASS": "right",

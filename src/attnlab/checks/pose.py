@@ -13,7 +13,7 @@ import numpy as np
 
 from attnlab.calling.call import Call
 from attnlab.calling.observe import Made, Value, describe, numbers_in, observe, rebuild
-from attnlab.exercise import Case, Exercise, Relation, Slot, State
+from attnlab.checks.exercise import Case, Exercise, Relation, Slot, State
 
 # A wrong answer may have more numbers than the right one; what has many times more is known by its
 # size alone.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from attnlab.exercise import Case, Relation
+from attnlab.checks.exercise import Case, Relation
 
 Arrays = tuple[np.ndarray, ...]
 Pair = Callable[[np.random.Generator], tuple[Case, Case]]

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from attnlab.mistakes.in_softmax import UNSTABLE, one_hot, over_sum
-from attnlab.mistakes.recipe import INFINITY, Part, Tensor, softmax, wrong
+from attnlab.checks.in_softmax import UNSTABLE, one_hot, over_sum
+from attnlab.checks.recipe import INFINITY, Part, Tensor, softmax, wrong
 
 # Scale --------------------------------------------------------------------------------------------
 
