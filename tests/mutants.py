@@ -22,6 +22,7 @@ SURVIVORS = ROOT / "tests" / "survivors.txt"
 SECONDS = 4.0
 IMPORTS = """
 import math
+import time
 import numpy as np
 import torch
 import torch.nn.functional as F

@@ -1,7 +1,8 @@
 """`python -m tests.readme`: write into the README what is known elsewhere.
 
 Rows and totals of the course come from the registry of lessons and the declared points, what the
-checks are tested with from the answers. Each stands between two comments of its name.
+checks are tested with from the bank, the answers and the mutants. Each stands between two comments
+of its name.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import re
 import sys
 
 from attnlab import lessons
+from attnlab.checks.bank import bank
 from tests.answers import all_answers
-from tests.answers.tally import promised
 from tests.course import ROOT
 from tests.mutants import mutants, reviewed
 from tests.registry import of_the_registry
@@ -38,6 +39,18 @@ def table() -> str:
             f"{number} exercises.",
             "",
         ]
+    )
+
+
+def of_answers() -> str:
+    """What the checks are tried with, if all of it fares as the tests say that it does."""
+    exercises = [each for slug in lessons.slugs() for each in lessons.exercises_of(slug).values()]
+    declared = sum(len({mistake.slug for mistake in bank(each)}) for each in exercises)
+    answers = all_answers()
+    right = sum(not answer.slug for answer in answers)
+    return (
+        f"{len(exercises)} exercises, {declared} declared mistakes that are named, "
+        f"{len(answers) - right} independent wrong answers rejected and {right} right ones accepted"
     )
 
 
@@ -70,7 +83,7 @@ def main() -> None:
     if slips := list(of_the_registry()):
         sys.exit("\n".join(slips))
     text = replaced(README.read_text(encoding="utf-8"), "lessons", table())
-    text = replaced(text, "totals", promised(all_answers()))
+    text = replaced(text, "totals", of_answers())
     text = replaced(text, "mutants", of_mutants())
     README.write_text(text, encoding="utf-8")
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab import lessons
+from attnlab.checks import words
+from attnlab.checks.bank import bank
 from attnlab.checks.exercise import Exercise
 from tests.course import ROOT, grading, headings, is_check, is_exercise, read
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 STAGES = ("pure", "numpy", "torch")
 _SLUG = re.compile(r"\d\d(-[a-z0-9]+)+")
 # Modules in tests/answers/ that are no lesson's.
-_SHARED = ("__init__", "general", "in_loops", "tally")
+_SHARED = ("__init__", "general", "in_loops", "tally", "why")
 
 
 def slips(root: Path = ROOT, answers: Iterable[Answer] | None = None) -> list[str]:
@@ -38,6 +40,8 @@ def slips(root: Path = ROOT, answers: Iterable[Answer] | None = None) -> list[st
     slugs = lessons.slugs()
     return (
         [line for slug in slugs for line in of_declarations(slug)]
+        or [line for slug in slugs for line in of_words(slug)]
+        or list(of_shared_words())
         or [line for slug in slugs for line in of_notebooks(root, slug)]
         or list(of_answers(all_answers() if answers is None else answers))
     )
@@ -124,12 +128,70 @@ def of_declarations(slug: str) -> Iterator[str]:
         yield f"{here}: EXERCISES is empty"
     for twice in repeated(exercise.name for exercise in declared):
         yield f"{here}: two exercises are called {twice}"
-    stage = lessons.lesson(slug).stage
     for exercise in declared:
-        if exercise.lesson != slug:
-            yield f"{here}: {exercise.name} says that it is of {exercise.lesson}"
-        if exercise.stage != stage:
-            yield f"{here}: {exercise.name} is {exercise.stage}, its lesson {stage}"
+        for said in (*_of_points(exercise), *_of_axes(exercise)):
+            yield f"{here}: {exercise.name} {said}"
+
+
+def _of_points(exercise: Exercise) -> Iterator[str]:
+    """What is wrong with its claims and their points. One point is enough for four."""
+    claims = len(exercise.claims)
+    if not 2 <= claims <= 6:
+        yield f"has {claims} claim{'s' * (claims != 1)}; two to six make a card"
+    for claim in exercise.claims:
+        if claim.worth <= 0 or claim.worth % 0.25:
+            yield f"gives {claim.worth:g} points for {claim.name}; points come in quarters"
+
+
+def _of_axes(exercise: Exercise) -> Iterator[str]:
+    """What is wrong with the axes from which its cases follow; it may have none."""
+    axes, parameters = exercise.axes, exercise.parameters
+    if not axes:
+        return
+    if len(axes) > len(parameters):
+        yield f"has axes for {len(axes)} arguments, and {len(parameters)} in its signature"
+        return
+    masks = any(each.split()[-1] in ("mask", "bias") for each in axes)
+    if (masks or "causal" in parameters) and "masked" not in exercise.promised:
+        yield "takes a mask, and promises nothing masked"
+    stand = [*axes, *exercise.state.values(), *map(str, exercise.builds or ())]
+    letters = {*" ".join([*stand, *exercise.products.values()]).replace("=", "").split()}
+    sizes = {*letters, *map(exercise.called, letters | exercise.products.keys())}
+    known = {*re.findall(r"\w+", " ".join(sizes)), *exercise.products}
+    known |= {*re.findall(r"\w+", exercise.signature.partition("->")[0])}
+    for slot in exercise.returns:
+        for size in re.findall(r"\w+", slot.axes):
+            if size not in known and not size.isdigit():
+                yield f"returns {slot.name} with an axis {size}, which none of its arguments has"
+
+
+def of_words(slug: str) -> Iterator[str]:
+    """A lesson's mistakes of which nothing is said, and what is said of none."""
+    here = f"src/attnlab/lessons/{lessons.name_of(slug)}/mistakes.md"
+    try:
+        own, known = words.read(words.of_lesson(slug)), words.known(slug)
+    except (ValueError, FileNotFoundError) as wrong:
+        yield str(wrong)
+        return
+    named = {
+        mistake.slug: name
+        for name, exercise in lessons.exercises_of(slug).items()
+        for mistake in bank(exercise)
+    }
+    for mistake in sorted(named.keys() - known.keys()):
+        yield f"{here}: {mistake}, a mistake in {named[mistake]}, has no words"
+    for said in sorted(own.keys() - named.keys()):
+        yield f"{here}: {said} has words, and is no mistake of {slug}"
+
+
+def of_shared_words() -> Iterator[str]:
+    """What is said in all lessons, of what no exercise and no check names."""
+    exercises = [each for slug in lessons.slugs() for each in lessons.exercises_of(slug).values()]
+    named = {mistake.slug for exercise in exercises for mistake in bank(exercise)}
+    code = "\n".join(path.read_text(encoding="utf-8") for path in words.CHECKS.glob("*.py"))
+    for said in words.read(words.CHECKS / "mistakes.md"):
+        if said not in named and f'"{said}"' not in code:
+            yield f"src/attnlab/checks/mistakes.md: {said} has words, and nothing names it"
 
 
 def of_notebooks(root: Path, slug: str) -> Iterator[str]:

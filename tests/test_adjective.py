@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,10 @@ def test_full_points_are_for_every_sentence_and_not_for_those_that_were_drawn(se
 def test_what_comes_of_the_matrices_is_worked_out_where_they_are_judged() -> None:
     asked = []
 
-    def claims_to_be_right(call: Call) -> Outcome:
-        asked.append(call)
-        return perform(lambda: ([[0.0] * 2] * 4, [[0.0] * 2] * 4), call, Deadline(10.0))
+    def claims_to_be_right(calls: Sequence[Call]) -> Iterator[Outcome]:
+        for call in calls:
+            asked.append(call)
+            yield perform(lambda: ([[0.0] * 2] * 4, [[0.0] * 2] * 4), call, Deadline(10.0))
 
     verdict = judge(EXERCISE, claims_to_be_right)
     assert verdict.status == "FAIL"

@@ -9,13 +9,16 @@ import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from attnlab.calling.call import Call
+from attnlab.calling.observe import Items, Made, Value, rebuild
 from attnlab.checks.exercise import Exercise
 from attnlab.checks.judge import judge
-from attnlab.checks.pose import LEEWAY
+from attnlab.checks.pose import LEEWAY, pose
 from attnlab.checks.verdict import Verdict
+from attnlab.lessons import exercises_of, slugs
 from attnlab.notebook import check
 from autograder.run.grade import Grader
 from autograder.sandbox.child import wire
@@ -135,3 +138,47 @@ def test_a_notebook_that_takes_too_long_keeps_what_was_reached() -> None:
         assert "was not reached" in results[name].message
         assert "2 seconds" in results[name].message
     assert after.score == after.max_score
+
+
+# what a child sees beforehand -------------------------------------------------------------------
+
+
+def arrays_in(value: Value) -> Iterator[np.ndarray]:
+    """A value's numbers, and those of its items."""
+    if isinstance(value, Items):
+        for item in value.items:
+            yield from arrays_in(item)
+    if not isinstance(value, Made):
+        try:
+            yield np.asarray(rebuild(value), dtype=float)
+        except (TypeError, ValueError):  # ragged, or no numbers
+            return
+
+
+def is_told(answer: np.ndarray, inputs: list[np.ndarray]) -> bool:
+    return any(
+        answer.shape == each.shape and np.allclose(answer, each, 0, 1e-6, equal_nan=True)
+        for each in inputs
+    )
+
+
+@pytest.mark.parametrize(
+    "name", [f"{slug}: {name}" for slug in slugs() for name in exercises_of(slug)]
+)
+def test_no_right_answer_stands_among_the_inputs_of_another_case(name: str) -> None:
+    slug, _, exercise = name.partition(": ")
+    posed = pose(exercises_of(slug)[exercise], (1, 2))
+    inputs = []
+    for each in posed:
+        call = each.call
+        sent = (*call.args, *call.kwargs.values(), *call.state.values(), *call.earlier)
+        inputs.append([array for value in sent for array in arrays_in(value)])
+    for at, each in enumerate(posed):
+        others = [array for other, found in enumerate(inputs) if other != at for array in found]
+        for right in each.right.values:
+            if right.dtype.kind not in "fiu" or len(np.unique(right)) < 3:
+                continue  # nothing that only one case could have
+            answer = right.astype(float)
+            if np.abs(np.nan_to_num(answer)).max() < 1e-6 or is_told(answer, inputs[at]):
+                continue  # as good as 0, or a case that gives back what it takes
+            assert not is_told(answer, others), each.case

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 import logging
 import math
@@ -14,7 +15,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,16 @@ import pytest
 
 from attnlab import lesson as begun
 from attnlab import notebook
-from attnlab.calling.call import PRINT_LIMIT
-from attnlab.checks.card import Card
-from attnlab.notebook import check
+from attnlab.calling.call import PRINT_LIMIT, Call, Outcome, perform
+from attnlab.calling.deadline import Deadline
+from attnlab.calling.observe import observe
+from attnlab.checks.card import Card, as_html, as_text
+from attnlab.checks.exercise import Case
+from attnlab.checks.judge import judge
+from attnlab.checks.pose import brief
+from attnlab.checks.verdict import Diagnosis, Line, Verdict
+from attnlab.lessons import exercises_of
+from attnlab.notebook import Check, check
 
 Function = Callable[..., Any]
 ROOT = Path(__file__).parents[1]
@@ -150,8 +158,7 @@ def test_whichever_call_is_the_first_wrong_one_costs_the_points() -> None:
         card = turns(wrong_from)
         assert slug_of(card) == ("nondeterministic" if wrong_from > 1 else "")
         assert float(card) == 0
-        agree = next(line for line in card.verdict.lines if line.claim == "two calls agree")
-        assert agree.holds is (wrong_from == 1)
+        assert card.verdict.lines[0].holds is False
 
 
 def test_what_goes_by_the_number_of_calls_is_named_where_it_shows_alone() -> None:
@@ -806,6 +813,107 @@ def test_same_check_gives_the_same_card(function: object) -> None:
 def test_object_without_a_name_has_no_address_on_its_card() -> None:
     for card in (check(object()), check_softmax(object()), check_softmax(lambda scores: object())):
         assert not re.search(r"0x[0-9a-f]{6,}", str(card))
+
+
+def in_order(text: str, parts: list[str]) -> bool:
+    places = [text.find(part) for part in parts]
+    return -1 not in places and places == sorted(places)
+
+
+ALL_SAID = Verdict(
+    *("softmax", "01-soft-lookup", "FAIL", 0.5, 2.0),
+    lines=(Line("this claim", False, 0.0, 1.5), Line("that claim", True, 0.5, 0.5)),
+    first="Begin elsewhere.",
+    message="one number differs",
+    where="scores = [1.0]",
+    inputs={"scores": observe([1.0])},
+    call=Call((observe([1.0]),)),
+    diagnosis=Diagnosis("a-cause", "It is so.", "Do this."),
+    read="A heading",
+    printed="0.25",
+    called="softmax",
+    unsaved="the disk is full",
+)
+ORDER = [
+    *("not right yet", "Begin elsewhere", "one number differs", "scores = [1.0]", "0.25"),
+    *("**check.inputs", "a-cause", "It is so", "Do this", "A heading", "the disk is full"),
+    *("1 of 2 claims holds", "this claim (0 of 1.5)", "that claim (0.5 of 0.5)"),
+]
+
+
+def test_a_card_says_what_to_do_before_the_claims() -> None:
+    assert in_order(as_text(ALL_SAID), ORDER)
+    html = as_html(ALL_SAID)
+    assert in_order(html, [*ORDER[:11], "<details", "<summary", *ORDER[11:], "</details>"])
+    assert "<details open" not in html
+
+
+def test_outside_of_a_notebook_a_card_has_no_check_and_no_link() -> None:
+    for text in (as_text(ALL_SAID, in_notebook=False), as_html(ALL_SAID, in_notebook=False)):
+        assert "in the lesson, the section A heading" in text
+        assert "check." not in text
+        assert "href" not in text
+    assert 'href="#A-heading"' in as_html(ALL_SAID)
+
+
+def test_code_and_stressed_words_are_shown_as_such() -> None:
+    said = dataclasses.replace(
+        ALL_SAID, diagnosis=Diagnosis("so", "`x * y * z` of *all*.", "*No*.")
+    )
+    html = as_html(said)
+    assert "<code>x * y * z</code> of <em>all</em>." in html
+    assert "<em>No</em>." in html
+
+
+def test_a_card_without_claims_has_nothing_folded() -> None:
+    html = check_softmax(unwritten)._repr_mimebundle_()["text/html"]
+    assert "Next" in html
+    assert "<details" not in html
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ([1.0, 0.1234567], "[1.0, 0.123457] (6 digits shown)"),
+        ([[1.0] * 6] * 2, str([[1.0] * 6] * 2)),
+        ([[1.0] * 7] * 2, "2 lists of 7"),
+        (np.ones((3, 4)), "ndarray (3, 4) " + str([[1.0] * 4] * 3)),
+        (np.ones(13), "ndarray (13,)"),
+        (np.array([True, False]), "ndarray (2,) [True, False]"),
+        (np.array([1 / 3]), "ndarray (1,) [0.333333] (6 digits shown)"),
+        ("north", "'north'"),
+    ],
+)
+def test_small_inputs_are_shown_in_full_and_others_by_shape(given: object, shown: str) -> None:
+    assert brief(Case("values", (given,)), ("x",)) == f"x = {shown}"
+    hidden = brief(Case("values", (given,), note="it is so"), ("x",), hidden=True)
+    assert hidden.startswith("when it is so: x = ")
+    assert not re.search(r"\d\.\d|True", hidden)
+
+
+def test_of_what_stays_hidden_nothing_can_be_called() -> None:
+    def perform_here(calls: Sequence[Call]) -> Iterator[Outcome]:
+        for call in calls:
+            yield perform(wrong, call, Deadline(8))
+
+    def wrong(scores: list[float]) -> list[float]:
+        return scores
+
+    exercise = exercises_of("01-soft-lookup")["softmax"]
+    hidden, shown = (judge(exercise, perform_here, hidden=hides) for hides in (True, False))
+    assert (hidden.status, hidden.call, hidden.inputs) == ("FAIL", None, {})
+    assert shown.call is not None
+    with pytest.raises(LookupError, match="no call to make again"):
+        Card(hidden).again(wrong)
+
+
+def test_without_a_call_that_went_wrong_none_is_made_again() -> None:
+    asked = Check()
+    with pytest.raises(LookupError, match="no check was run yet"):
+        asked.again(softmax)
+    asked(softmax, name="softmax", lesson="01-soft-lookup")
+    with pytest.raises(LookupError, match="no call to make again"):
+        asked.again(softmax)
 
 
 def test_text_says_all_that_the_card_says() -> None:

@@ -15,12 +15,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attnlab.calling import clock
+from attnlab.calling import timing
 from attnlab.calling.call import Call, Raised, perform
 from attnlab.calling.deadline import Deadline
 from attnlab.calling.torch_calls import WrongStructure, build
-from attnlab.checks.advice import spoken
 from attnlab.checks.crashes import CRASHES, explain, is_meant
+from attnlab.checks.words import CHECKS, read, spoken
 
 Row: Any = [1.0, 2.0]
 Rows: Any = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
@@ -124,7 +124,11 @@ class Uninitialised(nn.Module):
 class Headed(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.W_o = nn.Linear(12, 12)
+        self.W_q, self.W_o = nn.Linear(12, 12), nn.Linear(12, 12)
+
+
+def split(x: torch.Tensor, n_heads: int) -> torch.Tensor:
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
 class Sized(nn.Module):
@@ -210,12 +214,11 @@ def only_efficient() -> Any:
         return torch.nn.functional.scaled_dot_product_attention(T, T, T)
 
 
-def no_clock() -> None:
-    raise clock.NoClock
-
-
-def other_arguments() -> None:
-    raise clock.OtherArguments
+def until_it_moves(fn: Callable[..., Any], clock: Callable[[], float]) -> float:
+    start = clock()
+    while clock() < start + 1:
+        fn()
+    return clock() - start
 
 
 # What is run, and words that its reason or its remedy has to have.
@@ -338,6 +341,7 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "keepdim forgotten": (lambda: forgetful_tensors(T), "keepdim=True"),
     "factors exchanged": (lambda: torch.ones(5, 6) @ torch.ones(4, 3), "wrong order"),
     "heads that are not merged": (lambda: Headed().W_o(torch.ones(2, 3, 5, 4)), "d/H each"),
+    "heads cut too early": (lambda: Headed().W_q(split(torch.ones(2, 5, 12), 3)), "cut what they"),
     "factors exchanged in a batch": (lambda: T @ torch.ones(2, 5, 4), "lacks its transpose"),
     "factors exchanged in NumPy": (lambda: A @ A, "lacks its transpose"),
     "shapes that do not broadcast": (lambda: T - torch.ones(2, 5), "from the last axis backwards"),
@@ -412,8 +416,10 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "a backend that does not take it": (only_efficient, "Catch the `RuntimeError`"),
     "waiting for no GPU": (torch.cuda.synchronize, "torch.cuda.is_available()"),
     "a tensor for no GPU": (lambda: T.cuda(), "nothing can be put on one"),
-    "no clock that counts": (no_clock, "time.perf_counter()"),
-    "other arguments than given": (other_arguments, "Call `fn(*args)`"),
+    "a clock that stands still": (
+        lambda: timing.watch(until_it_moves, [0.0], 0.0, "clock", 0.0),
+        "Count calls, not time",
+    ),
     "first values in place": (lambda: halved(LAYER), "`nn.init`"),
     "a loss of settings": (lambda: nn.CrossEntropyLoss(T[0], LENGTHS), "`F.cross_entropy(logits,"),
     "an activation of settings": (lambda: LAYER(nn.ReLU(T)), "are its settings"),
@@ -470,6 +476,10 @@ def test_every_line_of_the_table_is_the_answer_to_some_crash() -> None:
         assert raised is not None
         told.add(explain(raised))
     assert len(told) >= len(CRASHES)
+
+
+def test_each_line_of_the_table_has_its_own_words() -> None:
+    assert [crash.slug for crash in CRASHES] == list(read(CHECKS / "crashes.md"))
 
 
 def test_what_nobody_has_thought_of_is_left_to_the_traceback() -> None:

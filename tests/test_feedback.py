@@ -120,14 +120,14 @@ def test_the_cards_are_the_notebook_s() -> None:
     graded = mixed()
     page = feedback.render(graded)
     for shown in graded.cards.values():
-        assert card.as_html(dataclasses.replace(shown, inputs={}, read="")) in page
+        assert card.as_html(shown, in_notebook=False) in page
     assert "check.inputs" not in page, "which is for a notebook"
 
 
 def test_it_says_how_to_go_on() -> None:
     text = " ".join(data for _, data in Page(feedback.render(mixed())).text)
     assert "Next:  attention . Open  06-causal-mask.ipynb  in JupyterLab" in text
-    assert "read the section  The causal mask  again" in text
+    assert "in the lesson, the section The causal mask" in text
     assert "Every exercise passed its check." in feedback.render(grade("ann"))
 
 

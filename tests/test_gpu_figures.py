@@ -19,6 +19,7 @@ PUBLISHED = figures.gpu_sdpa.published()
 def test_published_times_and_speeds_agree(row: dict[str, float]) -> None:
     given = PUBLISHED["speeds"]
     shape = given["batch"], given["heads"], row["n"], given["d"]
+    assert TFLOPS.oracle is not None
     speed = TFLOPS.oracle(row["milliseconds"] / 1000, *shape)
     assert speed == pytest.approx(row["tflops"], rel=1e-4)
 

@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 from attnlab import lessons
-from tests.readme import README, replaced, table
+from tests.readme import README, of_answers, replaced, table
 
 TEXT = README.read_text(encoding="utf-8")
 
@@ -20,6 +20,11 @@ def in_step() -> bool:
 @pytest.mark.lessons(*lessons.slugs())
 def test_the_readme_has_a_row_for_each_lesson_and_their_totals() -> None:
     assert in_step(), "make readme"
+
+
+@pytest.mark.lessons(*lessons.slugs())
+def test_readme_states_what_the_checks_are_tested_with() -> None:
+    assert replaced(TEXT, "totals", of_answers()) == TEXT, "make readme"
 
 
 def test_another_line_in_the_registry_puts_the_readme_out_of_step(
@@ -45,8 +50,8 @@ def test_what_a_lesson_says_puts_the_readme_out_of_step(
 def test_other_points_put_the_readme_out_of_step(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = lessons.exercises_of("04-scaling")
     name, exercise = next(iter(declared.items()))
-    core, *others = exercise.groups
-    dearer = replace(exercise, groups=(replace(core, worth=core.worth + 1), *others))
+    core, *others = exercise.claims
+    dearer = replace(exercise, claims=(replace(core, worth=core.worth + 1), *others))
     monkeypatch.setitem(declared, name, dearer)
     assert not in_step()
 

@@ -10,10 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from attnlab import figures, lessons
+from attnlab.checks import words
+from attnlab.checks.exercise import Claim, Exercise, Slot, promises
 from attnlab.lesson import begin
 from attnlab.notebook import check
 from autograder import Usage
@@ -23,7 +26,7 @@ from tests.answers import all_answers
 from tests.attacks import Undeclared
 from tests.course import ROOT
 from tests.learners.answers import bank
-from tests.registry import slips
+from tests.registry import of_shared_words, slips
 
 FIRST = lessons.slugs()[0]
 SOME = "06-causal-mask"  # where what is in a lesson matters
@@ -192,19 +195,102 @@ def test_a_stage_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told.endswith("the stage is 'nunpy'; it is one of pure, numpy, torch")
 
 
-def test_slips_in_declarations_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = import_module("attnlab.lessons.scaling.exercises")
-    first, *rest = module.EXERCISES
-    moved = replace(first, lesson="04-scalling", stage="pure")
-    monkeypatch.setattr(module, "EXERCISES", (moved, *rest, rest[0]))
-    here = "src/attnlab/lessons/scaling/exercises.py"
-    assert slips() == [
-        f"{here}: two exercises are called {rest[0].name}",
-        f"{here}: {first.name} says that it is of 04-scalling",
-        f"{here}: {first.name} is pure, its lesson numpy",
-    ]
-    monkeypatch.setattr(module, "EXERCISES", ())
+def declared(monkeypatch: pytest.MonkeyPatch, slug: str, *exercises: Exercise) -> str:
+    """Make these the exercises of a lesson; gives back the file that is said to have them."""
+    name = lessons.name_of(slug)
+    module = import_module(f"attnlab.lessons.{name}.exercises")
+    monkeypatch.setattr(module, "EXERCISES", exercises)
+    return f"src/attnlab/lessons/{name}/exercises.py"
+
+
+def test_exercises_that_are_missing_or_of_one_name_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, *rest = lessons.exercises_of("04-scaling").values()
+    here = declared(monkeypatch, "04-scaling", first, *rest, first)
+    assert slips() == [f"{here}: two exercises are called {first.name}"]
+    declared(monkeypatch, "04-scaling")
     assert slips() == [f"{here}: EXERCISES is empty"]
+
+
+def test_lesson_and_stage_are_filled_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = lessons.exercises_of("04-scaling")["score_std"]
+    declared(monkeypatch, "04-scaling", replace(first, lesson="", stage=""))
+    monkeypatch.setattr(lessons, "exercises_of", lessons.exercises_of.__wrapped__)
+    filled = lessons.exercises_of("04-scaling")["score_std"]
+    assert (filled.lesson, filled.stage) == ("04-scaling", "numpy")
+
+
+def worth(*worths: float) -> tuple[Claim, ...]:
+    return tuple(Claim(f"claim {at}", "holds", each) for at, each in enumerate(worths))
+
+
+MASKED = "scaled_dot_product_attention"
+
+
+@pytest.mark.parametrize(
+    ("slug", "name", "changed", "told"),
+    [
+        ("03-numpy", MASKED, {"claims": promises("is", 4.0, unchanged=0.25)}, "takes a mask"),
+        ("05-pytorch", MASKED, {"claims": promises("is", 3.0, unchanged=0.25)}, "takes a mask"),
+        ("12-gpu-sdpa", "sdpa_attention", {"claims": worth(0.75, 0.25)}, "takes a mask"),
+        (
+            *("04-scaling", "score_std", {"axes": ("n k", "n k", "n k")}),
+            "has axes for 3 arguments, and 2 in its signature",
+        ),
+        (
+            *("04-scaling", "softmax_jacobian", {"returns": (Slot("J", "ndarray", "M N"),)}),
+            "returns J with an axis N, which none of its arguments has",
+        ),
+        (
+            *("04-scaling", "score_std", {"claims": worth(0.5, 0.3, 0.25)}),
+            "gives 0.3 points for claim 1; points come in quarters",
+        ),
+        (
+            *("04-scaling", "score_std", {"claims": worth(1.0, 0.0)}),
+            "gives 0 points for claim 1; points come in quarters",
+        ),
+        ("04-scaling", "score_std", {"claims": worth(1.0)}, "has 1 claim; two to six"),
+        ("04-scaling", "score_std", {"claims": worth(*7 * [0.5])}, "has 7 claims; two to six"),
+    ],
+)
+def test_a_slip_in_a_declaration_is_told(
+    monkeypatch: pytest.MonkeyPatch, slug: str, name: str, changed: dict[str, Any], told: str
+) -> None:
+    slipped = replace(lessons.exercises_of(slug)[name], **changed)
+    here = declared(monkeypatch, slug, slipped)
+    [line] = slips()
+    assert line.startswith(f"{here}: {name} {told}")
+
+
+def test_words_and_mistakes_that_lack_each_other_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slug, here = "04-scaling", "src/attnlab/lessons/scaling/mistakes.md"
+    text = words.of_lesson(slug).read_text(encoding="utf-8")
+    own = tmp_path / "mistakes.md"
+    of_lesson = words.of_lesson
+    monkeypatch.setattr(words, "of_lesson", lambda of: own if of == slug else of_lesson(of))
+    own.write_text(text.replace("## summed-over-pairs\n", "## summed-over-peers\n"), "utf-8")
+    for name in ("read", "known"):
+        monkeypatch.setattr(words, name, getattr(words, name).__wrapped__)  # nothing is kept
+    assert slips() == [
+        f"{here}: summed-over-pairs, a mistake in score_std, has no words",
+        f"{here}: summed-over-peers has words, and is no mistake of 04-scaling",
+    ]
+    own.write_text("## diagonal-only\n\n**Try** This.\n", "utf-8")
+    [told] = slips()
+    assert told.startswith(f"{own}: diagonal-only is not")
+
+
+def test_shared_words_that_nothing_names_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(words, "CHECKS", tmp_path)
+    (tmp_path / "mistakes.md").write_text("## no-scail\nWhy.\n\n**Try** This.\n", "utf-8")
+    assert list(of_shared_words()) == [
+        "src/attnlab/checks/mistakes.md: no-scail has words, and nothing names it"
+    ]
 
 
 def edited(path: Path, edit: Callable[[str], str]) -> None:

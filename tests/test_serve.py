@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import select
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import pytest
 
-from attnlab.calling.call import Call
-from attnlab.calling.observe import Items, Scalar, Value, observe
+from attnlab.calling.call import Call, Outcome
+from attnlab.calling.observe import Scalar, Value, observe
 from autograder.sandbox.child.serve import CUT
 from autograder.sandbox.child.wire import Ran
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.link import Ended, Link
+from autograder.sandbox.link import Ended, Link, Requests
 from autograder.sandbox.sandbox import Sandbox
 from tests.until import until
 
@@ -50,9 +52,13 @@ def run(link: Link) -> Run:
     return run
 
 
+def with_args(*args: object) -> Call:
+    return Call(tuple(observe(arg) for arg in args))
+
+
 def call(link: Link, name: str, *args: object) -> Value:
     assert link.bind(name, SECONDS) == ""
-    outcome = link.call(Call(tuple(observe(arg) for arg in args)))
+    [outcome] = link.calls([with_args(*args)])
     assert outcome.raised is None
     assert outcome.returned is not None
     return outcome.returned
@@ -361,16 +367,139 @@ def test_function_stays_as_it_was_when_it_was_bound(link: Link, run: Run) -> Non
     run("def f(): return 1")
     assert call(link, "f") == Scalar("int", 1)
     run("def f(): return 2")
-    assert link.call(Call(())).returned == Scalar("int", 1)
+    [outcome] = link.calls([with_args()])
+    assert outcome.returned == Scalar("int", 1)
+
+
+def returned(outcomes: Iterable[Outcome]) -> list[Value | None]:
+    return [outcome.returned for outcome in outcomes]
+
+
+def test_calls_that_travel_together_are_answered_one_by_one_in_order(link: Link, run: Run) -> None:
+    run("seen = []\ndef f(x):\n    seen.append(x)\n    return len(seen), x")
+    assert link.bind("f", SECONDS) == ""
+    outcomes = returned(link.calls([with_args(x) for x in "abcd"]))
+    assert outcomes == [observe(pair) for pair in zip(range(1, 5), "abcd", strict=True)]
+
+
+def test_no_call_sees_what_another_did_to_the_same_input(link: Link, run: Run) -> None:
+    run("def f(x):\n    x.append(0.0)\n    return len(x)")
+    assert link.bind("f", SECONDS) == ""
+    same = with_args([1.0, 2.0])
+    outcomes = list(link.calls([same, same, same]))
+    assert returned(outcomes) == [Scalar("int", 3)] * 3
+    assert [outcome.after for outcome in outcomes] == [(observe([1.0, 2.0, 0.0]),)] * 3
+
+
+def test_inputs_that_stay_are_given_back_as_they_were_sent(link: Link, run: Run) -> None:
+    run("def f(*args):\n    args[-1][0] = -args[-1][0]")
+    assert link.bind("f", SECONDS) == ""
+    call = with_args([[1.5, -0.0], (2.5,)], math.nan, [3.0])
+    [outcome] = link.calls([call])
+    assert outcome.after[:-1] == call.args[:-1]
+    assert outcome.after[-1] == observe([-3.0])
+
+
+@pytest.mark.parametrize(
+    ("end", "stopped"),
+    [("all(x == 2 for _ in iter(int, 1))", "time"), ("print('x' * 70_000)", "output")],
+)
+def test_call_that_is_stopped_is_the_last_one(link: Link, run: Run, end: str, stopped: str) -> None:
+    run(f"calls = []\ndef f(x):\n    calls.append(x)\n    if x == 2: {end}")
+    assert link.bind("f", 0.2) == ""
+    outcomes = list(link.calls([with_args(x) for x in range(6)]))
+    assert [outcome.stopped for outcome in outcomes] == ["", "", stopped]
+    assert run("calls").shown == "[0, 1, 2]"
+
+
+def test_after_a_first_call_that_is_left_no_other_is_made(link: Link, run: Run) -> None:
+    run("calls = []\ndef f(x): calls.append(x)")
+    assert link.bind("f", SECONDS) == ""
+    next(link.calls([with_args(x) for x in range(6)]))
+    assert run("calls").shown == "[0]"
+
+
+def test_outcomes_that_are_left_are_in_nobodys_way(link: Link, run: Run) -> None:
+    run("def f(x): return x")
+    assert link.bind("f", SECONDS) == ""
+    outcomes = link.calls([with_args([float(x)] * 9000) for x in range(40)])
+    assert returned([next(outcomes), next(outcomes)]) == [
+        observe([0.0] * 9000),
+        observe([1.0] * 9000),
+    ]
+    assert call(link, "f", 5) == Scalar("int", 5)
+    with pytest.raises(RuntimeError):
+        next(outcomes)
+
+
+def test_calls_share_their_time_and_a_child_that_keeps_it_is_ended(sandbox: Sandbox) -> None:
+    short = replace(LIMITS, grace_seconds=0.3)
+    with sandbox.start() as child:
+        link = Link(child, short)
+        link.run("<cell 1>", "import itertools\ndef f(x): x == 3 and sum(itertools.repeat(0))", 1)
+        assert link.bind("f", 0.3) == ""
+        outcomes = link.calls([with_args(x) for x in range(6)])
+        assert returned([next(outcomes) for _ in range(3)]) == [observe(None)] * 3
+        started = time.monotonic()
+        with pytest.raises(Ended) as ended:
+            next(outcomes)
+    assert ended.value.status == "TIMEOUT"
+    assert time.monotonic() - started < 5
+
+
+FORGES = """
+import json, os, struct
+def f(x):
+    if x == 2:
+        for at in {order}:
+            answer = dict(number=4, at=at, returned=["scalar", "int", 9], raised=None,
+                          after=[None], printed="", stopped="", fused=[])
+            text = json.dumps(answer).encode()
+            os.write(3, struct.pack(">QQ", len(text), 0) + text)
+    return x
+"""
+
+
+def test_answers_out_of_turn_are_a_crash(link: Link, run: Run) -> None:
+    run(FORGES.format(order=[2]))
+    assert link.bind("f", SECONDS) == ""
+    outcomes = link.calls([with_args(x) for x in range(6)])
+    with pytest.raises(Ended) as ended:
+        list(outcomes)
+    assert ended.value.status == "CRASH"
+
+
+def test_large_reply_to_one_call_does_not_use_the_room_of_another(link: Link, run: Run) -> None:
+    run("import os, struct\ndef f(x): x == 1 and os.write(3, struct.pack('>QQ', 2, 10_000_000))")
+    assert link.bind("f", SECONDS) == ""
+    calls = [replace(with_args(x), most=10**6 if x > 1 else 10) for x in range(6)]
+    with pytest.raises(Ended) as ended:
+        list(link.calls(calls))
+    assert ended.value.status == "CRASH"
+
+
+def test_what_is_written_once_is_sent_to_everyone(sandbox: Sandbox) -> None:
+    requests = Requests()
+    calls = [with_args([float(x)]) for x in range(3)]
+    first = requests.of(calls)
+    assert all(one is other for one, other in zip(requests.of(calls[1:]), first[1:], strict=True))
+    assert requests.of([with_args(*"ab"), calls[0]])[1] is first[0]
+    for _ in range(2):
+        with sandbox.start() as child:
+            link = Link(child, LIMITS, requests)
+            link.run("<cell 1>", "def f(x): return x", 1)
+            assert link.bind("f", SECONDS) == ""
+            assert returned(link.calls(calls)) == [call.args[0] for call in calls]
 
 
 def test_answer_too_large_for_a_message_is_only_a_wrong_one(link: Link, run: Run) -> None:
     run("def f(): return ['a' * 5_000_000]\ndef g(x): x.append('a' * 5_000_000)")
     assert link.bind("f", SECONDS) == ""
-    assert link.call(Call(())).returned is not None
+    [outcome] = link.calls([with_args()])
+    assert outcome.returned is not None
     assert link.bind("g", SECONDS) == ""
-    after = link.call(Call((Items("list", ()),))).after
-    assert after != (Items("list", ()),)
+    [outcome] = link.calls([with_args([])])
+    assert outcome.after != (observe([]),)
 
 
 @pytest.mark.parametrize(

@@ -324,7 +324,7 @@ def _comments(graded: Graded, stubs: Mapping[str, str]) -> dict[str, str]:
         if name in missing and sources.get(name, "").strip() == stubs[name].strip():
             said[name] = NO_RESPONSE
         elif name in graded.cards:
-            said[name] = inert(card.as_text(replace(graded.cards[name], inputs={})))
+            said[name] = inert(card.as_text(graded.cards[name], in_notebook=False))
         else:
             said[name] = inert(exercise.message)
     return said

@@ -13,7 +13,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from attnlab.checks import card
 from autograder.pages.standing import Mark, Standing
@@ -174,18 +173,10 @@ def _exercises(graded: Graded) -> str:
 
 def _exercise(number: int, exercise: ExerciseResult, graded: Graded, cell: Written | None) -> str:
     verdict = graded.cards.get(exercise.name)
-    if verdict is None:
-        shown, read = _said(exercise.message), ""
-    else:
-        # Inputs and a link to a heading are for a notebook; here is neither.
-        shown, read = card.as_html(replace(verdict, inputs={}, read="")), verdict.read
+    shown = card.as_html(verdict, in_notebook=False) if verdict else _said(exercise.message)
     parts = [_region("note", exercise.name) + shown]
     if exercise.status == "POLICY":
         parts.append(f"<p>{_PERSON}</p>")
-    if read and exercise.status != "PASS":
-        parts.append(
-            f"<p>Open the lesson and read the section <strong>{_text(read)}</strong> again.</p>"
-        )
     if cell is not None:
         parts += [_error(error) for error in cell.errors]
         parts.append(_code(cell.source))

@@ -23,9 +23,9 @@ def digest() -> str:
 
 
 def _modules() -> Iterator[Path]:
-    """Every module, folder by folder."""
+    """Every module, and the words of mistakes, folder by folder."""
     course, grader = Path(attnlab.__path__[0]), Path(autograder.__path__[0])
-    for path in _regular(course.rglob("*.py")):
+    for path in _regular([*course.rglob("*.py"), *course.rglob("*.md")]):
         if not GRADE_NOTHING & set(path.relative_to(course).with_suffix("").parts):
             yield path
     yield from _regular(grader.rglob("*.py"))

@@ -1,7 +1,7 @@
 """One submission: read → rebuild → run isolated → compare → report.
 
-This is the trusted side: it holds oracles and seeds, and sends a learner's cells and one call at a
-time to a child. Whatever a child does, this side only ever reads plain data from it.
+This is the trusted side: it holds oracles and seeds, and sends a learner's cells, and an exercise's
+calls, to a child. Whatever a child does, this side only ever reads plain data from it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 
@@ -29,7 +29,7 @@ from autograder.run import verdicts
 from autograder.sandbox.child.wire import Ran
 from autograder.sandbox.isolation import IsolationError
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.link import Ended, Link
+from autograder.sandbox.link import Ended, Link, Requests
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submission import lookups
 from autograder.submission.lessons import refuse_others
@@ -58,6 +58,7 @@ class Grader:
         self._released = read(released.encode(), limits)
         self._seed, self._limits = seed, limits
         self._sandbox = Sandbox(lessons.lesson(lesson).stage, limits)
+        self._requests = Requests()
 
     def __enter__(self) -> Grader:
         return self
@@ -98,7 +99,7 @@ class Grader:
         with clock.phase("rebuild"):
             rebuilt = rebuild(cells, self._released)
             plan = make_plan(rebuilt, self._exercises, self._limits)
-        attempt = _Attempt(self._sandbox, plan, self._limits, self._seed, clock)
+        attempt = _Attempt(self._sandbox, self._requests, plan, self._limits, self._seed, clock)
         attempt.run()
         with clock.phase("report"):
             return self._report(student, rebuilt, attempt)
@@ -180,12 +181,14 @@ class _Attempt:
     def __init__(
         self,
         sandbox: Sandbox,
+        requests: Requests,
         plan: Plan,
         limits: Limits,
         seed: int,
         clock: Clock,
     ) -> None:
-        self._sandbox, self.plan, self._limits, self._seed = sandbox, plan, limits, seed
+        self._sandbox, self._requests = sandbox, requests
+        self.plan, self._limits, self._seed = plan, limits, seed
         self._until = time.monotonic() + limits.submission_seconds
         self._lost: dict[int, Ended] = {}  # cells that are not run again: they ended their process
         self._found: dict[str, Verdict] = {}
@@ -216,7 +219,7 @@ class _Attempt:
     def _once(self) -> bool:
         """Run the plan with one child; whether it got to the end."""
         with self._sandbox.start() as child:
-            link = Link(child, self._limits)
+            link = Link(child, self._limits, self._requests)
             for step in self.plan.steps:
                 try:
                     if step.exercise is not None:
@@ -269,12 +272,16 @@ class _Attempt:
         raised: list[Raised] = []
         before = self.clock.seconds.get("calls", 0.0)
 
-        def perform(call: Call) -> Outcome:
-            with self.clock.phase("calls"):
-                outcome = link.call(call)
-            if outcome.raised:
-                raised.append(outcome.raised)
-            return outcome
+        def perform(calls: Sequence[Call]) -> Iterator[Outcome]:
+            outcomes = link.calls(calls)
+            while True:
+                with self.clock.phase("calls"):
+                    outcome = next(outcomes, None)
+                if outcome is None:
+                    return
+                if outcome.raised:
+                    raised.append(outcome.raised)
+                yield outcome
 
         started = time.monotonic()
         limits = self._limits

@@ -1,17 +1,21 @@
-"""The trusted end of the line to a child: one request, one valid answer in time, or it is over."""
+"""The trusted end of the line to a child: to each request valid answers in time, or it is over."""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from attnlab.calling.call import Call, Outcome
 from autograder.sandbox.child import wire
-from autograder.sandbox.child.wire import Gone, Late, Malformed, Ran
+from autograder.sandbox.child.wire import Gone, Late, Malformed, Ran, Written
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.sandbox import Child
+
+KEPT = 4096  # calls that are kept as bytes
 
 
 class Ended(Exception):
@@ -26,17 +30,38 @@ class Ended(Exception):
         self.status = status
 
 
+class Requests:
+    """Calls as they are sent, written once: everyone in a class is asked the very same."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[Call, Written]] = {}  # by the call's identity, as it stays
+
+    def of(self, calls: Sequence[Call]) -> list[Written]:
+        if len(calls) == 1:  # as a rule of one learner alone
+            return [wire.written(calls[0])]
+        if len(self._kept) > KEPT:
+            self._kept.clear()
+        for call in calls:
+            if id(call) not in self._kept:
+                self._kept[id(call)] = call, wire.written(call)
+        return [self._kept[id(call)][1] for call in calls]
+
+
 class Link:
     """Requests to one child.
 
     Args:
         child: freshly started.
+        requests: what was written for children before it.
     """
 
-    def __init__(self, child: Child, limits: Limits) -> None:
+    def __init__(self, child: Child, limits: Limits, requests: Requests | None = None) -> None:
         self._child, self._limits = child, limits
+        self._requests = requests or Requests()
         self._number = 0
         self._left = 0.0
+        self._ahead = bytearray()
+        self._owed: deque[tuple[int, Call]] = deque()  # calls without an answer yet
 
     def run(self, name: str, source: str, seconds: float) -> Ran:
         """Run a cell.
@@ -48,7 +73,8 @@ class Link:
             Ended: it took the process with it, or would not stop.
         """
         request = {"do": "run", "name": name, "source": source, "seconds": seconds}
-        with self._answer(request, seconds + self._limits.grace_seconds) as (answer, _):
+        with self._ending():
+            answer = self._answer(request, seconds + self._limits.grace_seconds)
             return wire.read_ran(answer)
 
     def bind(self, name: str, seconds: float) -> str:
@@ -61,39 +87,91 @@ class Link:
         Raises:
             Ended: as above.
         """
-        self._left = seconds + self._limits.grace_seconds
         request = {"do": "bind", "name": name, "seconds": seconds}
-        with self._answer(request, self._limits.grace_seconds) as (answer, _):
+        with self._ending():
+            answer = self._answer(request, self._limits.grace_seconds)
+            self._left = seconds + self._limits.grace_seconds
             return wire.text_of(answer.get("bound"))
 
-    def call(self, call: Call) -> Outcome:
-        """Make one call of the function that was bound.
+    def calls(self, calls: Sequence[Call]) -> Iterator[Outcome]:
+        """Make calls of the function that was bound, until one of them is stopped.
+
+        They travel together, but for the first one: where nothing is written yet, it is the only
+        one. So the child is ahead of who takes the outcomes. To leave the rest is allowed, and
+        to come back after another request is not.
 
         Raises:
             Ended: the process ended, or its time is up.
         """
-        request, block = wire.write_call(call)
+        requests = self._requests.of(calls)
+        for part in (slice(0, 1), slice(1, None)):
+            self._send_calls(calls[part], requests[part])
+            number = self._number
+            for _ in calls[part]:
+                if number != self._number:
+                    raise RuntimeError("these calls were left for another request")
+                outcome = self._outcome()
+                yield outcome
+                if outcome.stopped:
+                    return
+
+    def _send_calls(self, calls: Sequence[Call], requests: Sequence[Written]) -> None:
+        if calls:
+            with self._ending():
+                self._drain()
+                text, block = wire.write_calls(requests, self._next())
+                self._send(text, self._left, block)
+                self._owed.extend(enumerate(calls))
+
+    def _outcome(self) -> Outcome:
+        """The outcome of the first of the calls that have none yet."""
+        at, call = self._owed.popleft()
+        with self._ending():
+            answer, block = self._receive(self._left, call.most)
+            if answer.get("at") != at:
+                raise Malformed("an answer to another call")
+            outcome = wire.read_outcome(answer, block, call)
+            if outcome.stopped:
+                self._owed.clear()
+            return outcome
+
+    def _answer(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Send a request that has one answer."""
+        self._drain()
+        text = json.dumps(request | {"number": self._next()}).encode()
+        self._send(text, seconds)
+        return self._receive(seconds)[0]
+
+    def _drain(self) -> None:
+        """Take what nobody waited for."""
+        while self._owed:
+            self._outcome()
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number
+
+    def _send(self, text: bytes, seconds: float, block: bytes = b"") -> None:
         started = time.monotonic()
-        reply = self._answer(request | {"do": "call"}, self._left, block, call.most)
-        with reply as (answer, answer_block):
-            self._left -= time.monotonic() - started
-            return wire.read_outcome(answer, answer_block, call)
+        self._child.channel.settimeout(max(seconds, 0.001))
+        wire.send_text(self._child.channel, text, block)
+        self._left -= time.monotonic() - started
+
+    def _receive(self, seconds: float, most: int = 0) -> tuple[dict[str, Any], bytes]:
+        """The next answer; whoever waits for calls does so on their clock."""
+        started = time.monotonic()
+        limit = wire.reply_bytes(most)
+        answer, block = wire.receive(self._child.channel, limit, seconds, self._ahead)
+        self._left -= time.monotonic() - started
+        if answer.get("number") != self._number:
+            raise Malformed("an answer to something else")
+        return answer, block
 
     @contextmanager
-    def _answer(
-        self, request: dict[str, Any], seconds: float, block: bytes = b"", most: int = 0
-    ) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """Send a request; the reply is read in the block, where Malformed ends the child too."""
-        self._number += 1
-        channel = self._child.channel
+    def _ending(self) -> Iterator[None]:
+        """What is wrong with a child in the block ends it."""
         try:
-            channel.settimeout(max(seconds, 0.001))
-            wire.send(channel, request | {"number": self._number}, block)
-            limit = wire.reply_bytes(most)
-            answer, answer_block = wire.receive(channel, limit, seconds)
-            if answer.get("number") != self._number:
-                raise Malformed("an answer to something else")
-            yield answer, answer_block
+            yield
         except Late as late:
             raise Ended("TIMEOUT", "it did not stop when its time was up, and was ended") from late
         except Gone as gone:

@@ -28,7 +28,9 @@
 #
 # Run the cells from top to bottom with Shift+Enter. Three cells are yours to write. Each has hints
 # above it, which open one at a time, and a check below it, which compares your numbers with those of
-# PyTorch, the library of lesson 05. Run it as often as you like.
+# PyTorch, the library of lesson 05. Run it as often as you like. It shows a card: your points and, if
+# something is wrong, what differed, the likely cause where one is certain, and what to try. A click on
+# its last line opens what the exercise promises, claim by claim.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -837,11 +839,11 @@ def softmax_without_shift(scores: list[float]) -> list[float]:
 check(softmax_without_shift, name="softmax")
 
 # %% [markdown]
-# The formula is right and the first line of the card passes. Large scores make `math.exp` overflow,
-# very negative ones make the sum 0. The symptom in plain Python is an `OverflowError` or a
-# `ZeroDivisionError`; at two scores of 709.5 the sum alone overflows, and both weights come out as 0
-# without a word. (It never asks whether there is anything to share, either: the card's fourth line.)
-# NumPy and PyTorch raise nothing for this formula and give NaN, "not a number", which then spreads.
+# The formula is right: open the claims at the end of the card, and the first one holds. Large scores
+# make `math.exp` overflow, very negative ones make the sum 0. The symptom in plain Python is an
+# `OverflowError` or a `ZeroDivisionError`; at two scores of 709.5 the sum alone overflows, and both
+# weights come out as 0 without a word. (It never asks whether there is anything to share, either: the
+# card's last claim.) NumPy and PyTorch raise nothing for this formula and give NaN, "not a number", which then spreads.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}

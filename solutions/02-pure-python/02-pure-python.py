@@ -293,7 +293,7 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # | Z | output | (N, d_v) | 3 × 2 |
 #
 # Our example is small enough for paper, and pays for it: N, M and d_k are all 3, so a forgotten
-# transpose still fits and √N looks like √d_k. The checks use sizes that all differ.
+# transpose still fits and √N looks like √d_k. The checks also use sizes that all differ.
 
 # %% [markdown]
 # ## Seven steps
@@ -781,7 +781,7 @@ for phrase in ("the river bank", "the money bank"):
 # in any sentence of up to eight words with exactly one adjective, wherever it stands. What other words
 # attend to does not matter. Weights are those of `attention_weights`, so scores are divided by √2.
 #
-# There are many right answers. The check looks at what your matrices do in random sentences, never at an entry.
+# There are many right answers. The check looks at what your matrices do in the hardest sentences, never at an entry.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "point_to_adjective-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>

@@ -185,7 +185,7 @@ for d_k in (1, 2, 3, 4, 5):
 #
 # | symbol | what it is | in code | axes | size in this lesson |
 # |---|---|---|---|---|
-# | N, M | number of readers, of books | | | 6 and 6 in the sentence, 50 and 20 on a shelf |
+# | N, M | number of readers, of books | | | 6 and 6 in the sentence, 50 and 20 on a shelf, `n_pairs` of both in `score_std` |
 # | d_k | width of queries and keys | `d_k` | | 2 to 1024 |
 # | Q | queries | `Q` | (…, N, d_k) | |
 # | K | keys | `K` | (…, M, d_k) | |
@@ -301,26 +301,28 @@ for divisor in (1, 8, 64):
 #
 # difficulty ●○○ · 5–8 min · 1 point
 #
-# Measure the law yourself. Draw `n_pairs` queries and as many keys, each of d_k standard normal
-# numbers (mean 0, variance 1), from the generator `rng`. Query n is scored against key n alone.
-# Return the standard deviation of the n_pairs raw scores as a float. The check compares it with
-# √d_k, with room for chance, six times what it typically shifts the result by. Correct code practically
-# never exceeds that.
+# Measure the law yourself. Q and K are both (n_pairs, d_k), and row n of Q is scored against row n of K
+# alone. Return the **population standard deviation** of these n_pairs raw scores, as a float: the root of
+# the mean squared distance from their mean. (A sample's divides the sum of the squares by n_pairs − 1, not
+# by n_pairs.) If the shapes of Q and K differ, raise `ValueError`.
+#
+# Do not go by way of Q Kᵀ. At 4,000 pairs it holds 16 million scores, and you want 4,000 of them.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-score-std", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Two tables of random numbers, one for queries and one for keys, drawn one after the other. Multiply
-# them entry by entry and add up what belongs to one pair.
+# Multiply the two tables entry by entry and add up what belongs to one pair. Then ask how far these sums
+# lie from their mean.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
 # Both tables are (n_pairs, d_k). The scores are (n_pairs,): the sum runs over the last axis. Their
-# standard deviation is one number.
+# standard deviation is one number. Take care: NumPy multiplies a (5, 8) by a (1, 8) or a (5, 1) without an
+# error, by broadcasting.
 #
 # <details><summary>Hint 3: an outline</summary>
 #
-# 1. Ask `rng` for standard normal numbers of the shape above, twice.
+# 1. Compare the two shapes; if they differ, raise `ValueError`.
 # 2. Contract row by row: in einsum both inputs have the letters of rows and lines, and only the rows
 #    stay.
 # 3. An array has a method for its standard deviation. Make a Python float of what it returns.
@@ -331,20 +333,21 @@ for divisor in (1, 8, 64):
 
 
 # %% nbgrader={"grade": false, "grade_id": "score_std", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def score_std(d_k: int, n_pairs: int, rng: np.random.Generator) -> float:
-    """Standard deviation of raw scores between random queries and keys.
+def score_std(Q: np.ndarray, K: np.ndarray) -> float:
+    """Population standard deviation of raw scores, where each query meets one key.
 
     Args:
-        d_k: width of queries and keys.
-        n_pairs: how many queries to draw, and how many keys; query n meets key n.
-        rng: where all random numbers come from.
+        Q: (n_pairs, d_k), queries.
+        K: (n_pairs, d_k), keys; query n meets key n alone.
     Returns:
         The standard deviation of the n_pairs scores.
+    Raises:
+        ValueError: the shapes of Q and K differ.
     """
     ### BEGIN SOLUTION
-    queries = rng.standard_normal((n_pairs, d_k))
-    keys = rng.standard_normal((n_pairs, d_k))
-    return float(np.einsum("nk,nk->n", queries, keys).std())
+    if Q.shape != K.shape:
+        raise ValueError(f"Q is {Q.shape} and K is {K.shape}: shapes must agree")
+    return float(np.einsum("nk,nk->n", Q, K).std())
     ### END SOLUTION
 
 
@@ -352,18 +355,21 @@ def score_std(d_k: int, n_pairs: int, rng: np.random.Generator) -> float:
 check(score_std)
 
 # %% [markdown]
-# Your measurement next to the law:
+# Your measurement next to the law. The cell draws 20,000 queries and as many keys from the bell curve with
+# mean 0 and variance 1, and chance typically shifts the result by less than 1 %.
 
 # %% nbgrader={"grade": false, "grade_id": "use-score-std", "locked": true, "schema_version": 3, "solution": false, "task": false}
 rng = np.random.default_rng(4)
 for d_k in (2, 8, 64, 512):
-    print(f"d_k = {d_k:3}: measured {score_std(d_k, 20_000, rng):5.2f}, √d_k = {d_k**0.5:5.2f}")
+    Q, K = rng.standard_normal((2, 20_000, d_k))
+    print(f"d_k = {d_k:3}: measured {score_std(Q, K):5.2f}, √d_k = {d_k**0.5:5.2f}")
 
 # %% [markdown]
 # ### What was assumed
 #
 # Mean 0, variance 1, independence. That the numbers come from a bell curve was *not* assumed. The
-# cell breaks one assumption at a time, at d_k = 64. Before you run it: which rows will still say 8?
+# cell breaks one assumption at a time, at d_k = 64, and your `score_std` measures what comes of it. Before
+# you run it: which rows will still say 8?
 
 # %% nbgrader={"grade": false, "grade_id": "measure-assumptions", "locked": true, "schema_version": 3, "solution": false, "task": false}
 rng = np.random.default_rng(4)
@@ -378,9 +384,9 @@ pairs = {
     "key = query": (normal, normal),
 }
 for name, (queries, keys) in pairs.items():
-    scores = (queries * keys).sum(axis=-1)
-    mean = round(float(scores.mean())) + 0
-    print(f"{name:26} mean {mean:2}, standard deviation {scores.std():2.0f}")
+    mean = round(float((queries * keys).sum(axis=-1).mean())) + 0
+    std = score_std(queries, keys)
+    print(f"{name:26} mean {mean:2}, standard deviation {std:2.0f}")
 
 # %% [markdown]
 # Evenly spread numbers say 8 as well: the derivation uses means and variances, not the shape of the curve.
@@ -661,7 +667,8 @@ for name, p in rows.items():
 #
 # Return that factor for queries Q, (…, N, d_k), and keys K, (…, M, d_k), as a float. It follows from
 # the *shapes*, under the assumption of unit variance: do not measure the numbers. If queries and
-# keys differ in width, raise `ValueError` with both shapes.
+# keys differ in width, raise `ValueError`. A good message names both shapes; the check looks at the
+# kind of error alone.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-best-scale", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -674,8 +681,7 @@ for name, p in rows.items():
 #
 # <details><summary>Hint 3: an outline</summary>
 #
-# 1. Compare the last sizes of the two shapes; if they differ, raise `ValueError` with a text that
-#    names both shapes.
+# 1. Compare the last sizes of the two shapes; if they differ, raise `ValueError`.
 # 2. Return one over the square root of the width. A power of one half is a square root.
 #
 # </details>
@@ -693,7 +699,7 @@ def best_scale(Q: np.ndarray, K: np.ndarray) -> float:
     Returns:
         The factor, a function of d_k alone.
     Raises:
-        ValueError: queries and keys differ in width; names both shapes.
+        ValueError: queries and keys differ in width.
     """
     ### BEGIN SOLUTION
     if Q.shape[-1] != K.shape[-1]:

@@ -835,9 +835,10 @@ def rotary_in_halves(x: Tensor, positions: Tensor, base: float = 10000.0) -> Ten
 check(rotary_in_halves, name="rotary")
 
 # %% [markdown]
-# Look at the card's ✓ lines: lengths stay, and scores depend on distance alone. By itself this is a good
-# rotary, and neither *property* finds a fault. The damage is done where the two meet: weights trained
-# with one and run with the other, or queries turned by one and keys by the other.
+# Most of the numbers differ. Yet lengths stay, and scores depend on distance alone, as the next cell
+# measures. By itself this is a good rotary, and neither *property* finds a fault. The damage is done
+# where the two meet: weights trained with one and run with the other, or queries turned by one and keys
+# by the other.
 
 # %% nbgrader={"grade": false, "grade_id": "break-halves-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for name, turn_q, turn_k in (

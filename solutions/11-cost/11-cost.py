@@ -365,8 +365,9 @@ figures.live.Tiles(causal=True)
 #
 # difficulty ●●● · 10–15 min · 4 points
 #
-# The check watches every tensor that PyTorch allocates. For each leading index none may hold block_size × M numbers or more (with N = M), so
-# cut queries *and* keys, masks too; and all that is alive at one time must stay below N × M. block_size need not divide N or M and may be larger.
+# The check counts, without gradients, the numbers in all tensors that PyTorch has made for you and keeps at one time. For each leading index they have to
+# stay below 4 (b² + b (d_k + d_v) + N d_v), where b is block_size: a few tiles and a few outputs. At the check's sizes b × M numbers are too many already, so
+# cut queries *and* keys, masks too. block_size need not divide N or M and may be larger.
 # A block_size below 1 is a `ValueError`. Gradients have to flow: no in-place changes of what autograd needs.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-tiled_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}

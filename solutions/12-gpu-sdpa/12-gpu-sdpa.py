@@ -522,10 +522,10 @@ figures.gpu_sdpa.what_a_clock_sees()
 
 # %% [markdown]
 # On the left you measure the handing over, which does not know N. The work grows, that time stands still, and the speed that you work out grows. `torch.cuda.synchronize()` waits until the GPU's queue is empty. Without a GPU
-# it raises, so ask first: `if torch.cuda.is_available():`. Four rules, and what each is against:
+# it raises, so ask once, and keep the answer as a function: in the next cell, `wait` waits for the GPU if there is one, and does nothing on a CPU. Four rules, and what each is against:
 #
 # 1. **Warm up**, three calls or more: the first ones load kernels, ask for memory, choose algorithms.
-# 2. **Synchronise** after the call, before the clock is read: else, see above.
+# 2. **Synchronise** before the clock is read, each time. If you skip it before a call, you also time what was left in the queue. If you skip it after the call, see above.
 # 3. **Take the median** of several: one call that was interrupted ruins a mean. The smallest is the machine undisturbed, which it seldom is.
 # 4. **Say how far they spread.** Two medians closer than their spread are a tie.
 #
@@ -534,13 +534,14 @@ figures.gpu_sdpa.what_a_clock_sees()
 # %% nbgrader={"grade": false, "grade_id": "see-first", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 threads = torch.get_num_threads()
 torch.set_num_threads(1)
+wait = torch.cuda.synchronize if device == "cuda" else lambda: None
 q, k, v = slip(1, 4, 257, 64)  # a size that nothing here has seen yet
 spans = []
 for _ in range(12):
+    wait()
     start = time.perf_counter()
     F.scaled_dot_product_attention(q, k, v)
-    if device == "cuda":
-        torch.cuda.synchronize()
+    wait()
     spans.append(1000 * (time.perf_counter() - start))
 print("milliseconds, call by call:", *(f"{span:.2f}" for span in spans))
 low, middle, high = statistics.quantiles(spans[3:])
@@ -553,8 +554,10 @@ torch.set_num_threads(threads)
 #
 # difficulty ●●○ · 6–10 min · 2 points
 #
-# Time `fn(*args)`: at least three calls to warm up, then the median of five to fifty timed ones, in seconds. Where there is a GPU, wait for it. The check runs your function against a *made clock*, which goes on
-# only when fn is called; where it makes a GPU too, calls return at once and `torch.cuda.synchronize` is what lets the work be done. So no busy machine can fail you.
+# Time `fn(*args)`: at least three calls to warm up, then the median of five to fifty timed ones. You are handed the clock and the wait: `clock()` reads the time, and `wait()` returns when all work is done. Both come after `*args`, so a caller has to name
+# them: `benchmark(fn, q, k, wait=torch.cuda.synchronize)`. Read the clock just before and just after each timed call, never while you warm up, and wait before you read it, each time. The result is a float in the clock's unit, whatever that is.
+#
+# As the clock is an argument, the check hands in one of its own. That one goes on only while work is done, so no busy machine can fail you. It may start anywhere, count in whole numbers, or stand still: a loop that waits until it moves may never end.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-benchmark", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -563,13 +566,13 @@ torch.set_num_threads(threads)
 #
 # <details><summary>Hint 2: the clock</summary>
 #
-# `time.perf_counter()` gives seconds. Read it, call, wait for the GPU if there is one, read it again.
+# Use the `clock` and the `wait` that you are given. Wait, read, call, wait, read. `statistics.median` takes the mean of the middle two where there is an even number of times; `torch.median` takes the lower one.
 #
 # <details><summary>Hint 3: an outline</summary>
 #
 # 1. Three times: `fn(*args)`.
-# 2. Twenty times: start, call, `if torch.cuda.is_available(): torch.cuda.synchronize()`, append the difference.
-# 3. Return `statistics.median` of the list.
+# 2. Twenty times: `wait()`, read the clock, `fn(*args)`, `wait()`, read it again, append the difference.
+# 3. Return `statistics.median` of the list, as a float: of whole numbers it may be an int.
 #
 # </details>
 # </details>
@@ -577,31 +580,31 @@ torch.set_num_threads(threads)
 
 
 # %% nbgrader={"grade": false, "grade_id": "benchmark", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def benchmark(fn, *args) -> float:
+def benchmark(fn, *args, clock=time.perf_counter, wait=lambda: None) -> float:
     """The median time of a call, warmed up and waited for.
 
     Args:
         fn: what is timed.
         args: what it is called with.
+        clock: returns the time, a float or an int, in a unit of its own; it may stand still.
+        wait: returns when all work is done. On a GPU, `torch.cuda.synchronize`.
     Returns:
-        Seconds: the median of five to fifty timed calls, after three or more that are not timed.
+        In the clock's unit: the median of five to fifty timed calls, after three or more that are
+        not timed. Of an even number of times, the mean of the middle two.
     """
     ### BEGIN SOLUTION
     import statistics
-    import time
-
-    gpu = torch.cuda if torch.cuda.is_available() else None
-
-    def once() -> float:
-        began = time.perf_counter()
-        fn(*args)
-        if gpu:
-            gpu.synchronize()
-        return time.perf_counter() - began
 
     for _warm_up in range(3):
-        once()
-    return statistics.median(once() for _ in range(20))
+        fn(*args)
+    times = []
+    for _timed in range(20):
+        wait()
+        began = clock()
+        fn(*args)
+        wait()
+        times.append(clock() - began)
+    return float(statistics.median(times))
     ### END SOLUTION
 
 
@@ -619,7 +622,7 @@ torch.set_num_threads(1)
 q, k, v = slip(1, 4, 512, 64, dtype=usual)
 names = {"run": run_backend, "q": q, "k": k, "v": v}
 for backend in BACKENDS[:2]:
-    own = benchmark(run_backend, q, k, v, backend)
+    own = benchmark(run_backend, q, k, v, backend, wait=wait)
     measured = Timer("run(q, k, v, backend)", globals=names | {"backend": backend})
     theirs = measured.blocked_autorange()
     print(
@@ -813,7 +816,7 @@ for name, queries, keys in (("prefill", 1024, 1024), ("decode", 1, 16384)):
     limit = "computing" if flops / best.flops > moved / best.bandwidth else "moving"
     for backend in BACKENDS:
         if run_backend(q, k, v, backend) is not None:
-            took = benchmark(run_backend, q, k, v, backend)
+            took = benchmark(run_backend, q, k, v, backend, wait=wait)
             print(f"{name:8} {backend.name:11.11} {1000 * took:8.2f}", end="")
             reached = flops / took / best.flops
             print(f" {1000 * least:8.2f} {least / took:11.0%} {reached:9.1%}   {limit}")

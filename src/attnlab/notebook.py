@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from attnlab import cells, lessons
@@ -57,6 +57,23 @@ class Check:
     @property
     def inputs(self) -> dict[str, Any]:
         return self._last.inputs if self._last is not None else {}
+
+    def again(self, function: Callable[..., Any]) -> Any:
+        """Make the call that the last check stumbled over once more, as it was made.
+
+        A module is built with the same sizes and has the same numbers in its parameters; a call
+        that came after another one does so again. What it prints and raises is seen.
+
+        Args:
+            function: your function or class, as it is or changed.
+        Returns:
+            What it returned; gradients where those were asked for.
+        Raises:
+            LookupError: no check has stumbled over a call yet that can be made again.
+        """
+        if self._last is None:
+            raise LookupError("no check was run yet, so there is no call to make again")
+        return self._last.again(function)
 
 
 check = Check()
@@ -140,8 +157,9 @@ def verdict_on(
 
     deadline, refusing = Deadline(seconds), exercise.fused_banned
 
-    def call_here(call: Call) -> Outcome:
-        return perform(function, call, deadline, banned.asked if refusing else None)
+    def call_here(calls: Sequence[Call]) -> Iterator[Outcome]:
+        for call in calls:
+            yield perform(function, call, deadline, banned.asked if refusing else None)
 
     # Once for all calls: to refuse it takes as long as an ordinary call.
     during = banned.refusing() if refusing else None

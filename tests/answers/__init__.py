@@ -83,16 +83,22 @@ class Lesson:
         return function
 
 
-def all_answers() -> tuple[Answer, ...]:
-    """Every answer of every lesson: those that are written down, then those made of them."""
-    for slug in slugs():
+def all_answers(*lessons: str) -> tuple[Answer, ...]:
+    """Every answer of these lessons, or of all: those that are written down, then those of them."""
+    wanted = lessons or slugs()
+    for slug in wanted:
         import_module(f"{__name__}.{name_of(slug)}")
-    own = {(each.lesson, each.exercise, each.slug) for each in _answers}
-    shared = (each for each in _in_loops if (each.lesson, each.exercise, each.slug) not in own)
-    made = (
-        answer for slug in slugs() for name in exercises_of(slug) for answer in _made(slug, name)
+    written = [each for each in _answers if each.lesson in wanted]
+    own = {(each.lesson, each.exercise, each.slug) for each in written}
+    shared = (
+        each
+        for each in _in_loops
+        if each.lesson in wanted and (each.lesson, each.exercise, each.slug) not in own
     )
-    return (*_answers, *shared, *made)
+    made = (
+        answer for slug in wanted for name in exercises_of(slug) for answer in _made(slug, name)
+    )
+    return (*written, *shared, *made)
 
 
 @cache

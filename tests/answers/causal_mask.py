@@ -258,50 +258,6 @@ def global_maximum(x, Wq, Wk, Wv):
     return a @ v, a
 
 
-@wrong("attention", "no-scale + mask-after-softmax")
-def unscaled_and_late(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = (q @ k.mT).softmax(-1).tril()
-    return a @ v, a
-
-
-@wrong("attention", "scale-by-d + mask-off-by-one")
-def by_width_and_diagonal(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT / Wq.shape[1]
-    a = s.masked_fill(torch.ones_like(s).triu(2) > 0, -math.inf).softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "no-scale + swapped-q-k")
-def unscaled_and_swapped(x, Wq, Wk, Wv):
-    q, k, v = x @ Wk, x @ Wq, x @ Wv
-    a = (q @ k.mT).masked_fill(future(x), -math.inf).softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "softmax-over-queries + mask-missing")
-def columns_without_a_mask(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = (q @ k.mT / Wq.shape[1] ** 0.5).softmax(-2)
-    return a @ v, a
-
-
-@wrong("attention", "keys-as-values + mask-transposed")
-def keys_and_the_wrong_triangle(x, Wq, Wk, Wv):
-    q, k = x @ Wq, x @ Wk
-    s = q @ k.mT / Wq.shape[1] ** 0.5
-    a = s.masked_fill(future(x).T, -math.inf).softmax(-1)
-    return a @ k, a
-
-
-@wrong("attention", "mask-with-zero + swapped-q-k")
-def zeros_and_swapped(x, Wq, Wk, Wv):
-    q, k, v = x @ Wk, x @ Wq, x @ Wv
-    a = (q @ k.mT / Wq.shape[1] ** 0.5).tril().softmax(-1)
-    return a @ v, a
-
-
 @wrong("attention", "no-gradient")
 def detached(x, Wq, Wk, Wv):
     q, k, v = (x @ W for W in (Wq, Wk, Wv))

@@ -47,38 +47,38 @@ def in_floats_first(n, d, bytes_per_element=2):
     return int(flops), int(n**2 * bytes_per_element), int(4.0 * n * d * bytes_per_element)
 
 
-@wrong("attention_cost", "one-product-counted")
+@wrong("attention_cost", "products-miscounted")
 def two_n_n_d(n, d, bytes_per_element=2):
     return 2 * n**2 * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
 
 
-@wrong("attention_cost", "one-product-without-additions")
+@wrong("attention_cost", "products-miscounted")
 def n_n_d(n, d, bytes_per_element=2):
     return n * n * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
 
 
-@wrong("attention_cost", "projections-counted")
+@wrong("attention_cost", "more-than-products-counted")
 def whole_layer(n, d, bytes_per_element=2):
     return 4 * n**2 * d + 8 * n * d**2, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
 
 
-@wrong("attention_cost", "projections-counted")
+@wrong("attention_cost", "more-than-products-counted")
 def with_three_projections(n, d, bytes_per_element=2):
     flops = 3 * 2 * n * d * d + 4 * n * n * d
     return flops, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
 
 
-@wrong("attention_cost", "n-not-squared")
+@wrong("attention_cost", "products-miscounted")
 def grows_with_n(n, d, bytes_per_element=2):
     return 4 * n * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
 
 
-@wrong("attention_cost", "d-squared")
+@wrong("attention_cost", "products-miscounted")
 def n_d_d(n, d, bytes_per_element=2):
     return 4 * n * d**2, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
 
 
-@wrong("attention_cost", "softmax-counted")
+@wrong("attention_cost", "more-than-products-counted")
 def softmax_too(n, d, bytes_per_element=2):
     return 4 * n**2 * d + 3 * n**2, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
 
@@ -88,33 +88,33 @@ def numbers_alone(n, d, bytes_per_element=2):
     return 4 * n**2 * d, n**2, 4 * n * d
 
 
-@wrong("attention_cost", "score-bytes-not-multiplied")
+@wrong("attention_cost", "bytes-not-multiplied")
 def number_of_scores(n, d, bytes_per_element=2):
     return 4 * n**2 * d, n**2, 4 * n * d * bytes_per_element
 
 
-@wrong("attention_cost", "io-bytes-not-multiplied")
+@wrong("attention_cost", "bytes-not-multiplied")
 def numbers_moved(n, d, bytes_per_element=2):
     return 4 * n**2 * d, n**2 * bytes_per_element, 4 * n * d
 
 
-@wrong("attention_cost", "output-not-written")
+@wrong("attention_cost", "matrices-miscounted")
 def only_read(n, d, bytes_per_element=2):
     return 4 * n**2 * d, n**2 * bytes_per_element, 3 * n * d * bytes_per_element
 
 
-@wrong("attention_cost", "one-matrix-moved")
+@wrong("attention_cost", "matrices-miscounted")
 def only_once(n, d, bytes_per_element=2):
     return 4 * n**2 * d, n**2 * bytes_per_element, n * d * bytes_per_element
 
 
-@wrong("attention_cost", "scores-moved")
+@wrong("attention_cost", "matrices-miscounted")
 def scores_go_through_memory(n, d, bytes_per_element=2):
     moved = (4 * n * d + 2 * n**2) * bytes_per_element
     return 4 * n**2 * d, n**2 * bytes_per_element, moved
 
 
-@wrong("attention_cost", "weights-counted-too")
+@wrong("attention_cost", "scores-miscounted")
 def scores_and_weights(n, d, bytes_per_element=2):
     return 4 * n**2 * d, 2 * n**2 * bytes_per_element, 4 * n * d * bytes_per_element
 
@@ -134,7 +134,7 @@ def four_bytes(n, d, bytes_per_element=4):
     return 4 * n**2 * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
 
 
-@wrong("attention_cost", "second-product-as-wide-as-d")
+@wrong("attention_cost", "products-miscounted")
 def wide_second_product(n, d, bytes_per_element=2):
     return 2 * n * n * d + 2 * n * d * d, n * n * bytes_per_element, 4 * n * d * bytes_per_element
 
@@ -150,7 +150,7 @@ def bytes_everywhere(n, d, bytes_per_element=2):
     return tuple(each * bytes_per_element for each in (4 * n * n * d, n * n, 4 * n * d))
 
 
-@wrong("attention_cost", "scores-as-wide-as-d")
+@wrong("attention_cost", "scores-miscounted")
 def scores_like_queries(n, d, bytes_per_element=2):
     return 4 * n * n * d, n * d * bytes_per_element, 4 * n * d * bytes_per_element
 
@@ -221,18 +221,18 @@ def safely(old, new):
     return (old - torch.where(new == -torch.inf, 0.0, new)).exp()
 
 
-@wrong("merge_softmax", "parts-not-rescaled")
+@wrong("merge_softmax", "not-rescaled")
 def added(m1, s1, o1, m2, s2, o2):
     return torch.maximum(m1, m2), s1 + s2, o1 + o2
 
 
-@wrong("merge_softmax", "sum-not-rescaled")
+@wrong("merge_softmax", "half-rescaled")
 def sums_added(m1, s1, o1, m2, s2, o2):
     m, _, o = by_where(m1, s1, o1, m2, s2, o2)
     return m, s1 + s2, o
 
 
-@wrong("merge_softmax", "output-not-rescaled")
+@wrong("merge_softmax", "half-rescaled")
 def outputs_added(m1, s1, o1, m2, s2, o2):
     m, s, _ = by_where(m1, s1, o1, m2, s2, o2)
     return m, s, o1 + o2
@@ -264,29 +264,29 @@ def the_others_factor(m1, s1, o1, m2, s2, o2):
     return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
 
 
-@wrong("merge_softmax", "smaller-maximum")
+@wrong("merge_softmax", "not-the-larger-maximum")
 def minimum(m1, s1, o1, m2, s2, o2):
     return merged(torch.minimum, lambda old, new: (old - new).exp(), m1, s1, o1, m2, s2, o2)
 
 
-@wrong("merge_softmax", "maximum-of-first")
+@wrong("merge_softmax", "not-the-larger-maximum")
 def first_maximum(m1, s1, o1, m2, s2, o2):
     b = (m2 - m1).exp()
     return m1, s1 + b * s2, o1 + b[..., None] * o2
 
 
-@wrong("merge_softmax", "maximum-of-second")
+@wrong("merge_softmax", "not-the-larger-maximum")
 def second_maximum(m1, s1, o1, m2, s2, o2):
     a = (m1 - m2).exp()
     return m2, s2 + a * s1, o2 + a[..., None] * o1
 
 
-@wrong("merge_softmax", "maxima-added")
+@wrong("merge_softmax", "not-the-larger-maximum")
 def sum_of_maxima(m1, s1, o1, m2, s2, o2):
     return merged(torch.add, lambda old, new: (old - new).exp(), m1, s1, o1, m2, s2, o2)
 
 
-@wrong("merge_softmax", "maximum-of-all")
+@wrong("merge_softmax", "not-the-larger-maximum")
 def one_for_all_rows(m1, s1, o1, m2, s2, o2):
     m = torch.full_like(m1, max(m1.max().item(), m2.max().item()))
     a, b = (m1 - m).exp(), (m2 - m).exp()
@@ -299,7 +299,7 @@ def averages(m1, s1, o1, m2, s2, o2):
     return m, s, o / s.unsqueeze(-1)
 
 
-@wrong("merge_softmax", "parts-divided")
+@wrong("merge_softmax", "taken-for-averages")
 def takes_them_for_averages(m1, s1, o1, m2, s2, o2):
     return by_where(m1, s1, o1 / s1.unsqueeze(-1), m2, s2, o2 / s2.unsqueeze(-1))
 
@@ -423,7 +423,7 @@ def one_more(n, window):
     return torch.ones(n, n).tril().triu(-window).bool()
 
 
-@wrong("sliding_window_mask", "window-one-short")
+@wrong("sliding_window_mask", "window-off-by-one")
 def one_less(n, window):
     checked(window)
     return torch.ones(n, n).tril().triu(2 - window).bool()
@@ -443,13 +443,13 @@ def the_window_before(n, window):
     return (back > 0) & (back <= window)
 
 
-@wrong("sliding_window_mask", "both-sides")
+@wrong("sliding_window_mask", "looks-ahead")
 def absolute(n, window):
     checked(window)
     return distances(n).abs() < window
 
 
-@wrong("sliding_window_mask", "both-sides")
+@wrong("sliding_window_mask", "looks-ahead")
 def around(n, window):
     checked(window)
     return distances(n).abs() <= window // 2
@@ -460,7 +460,7 @@ def transposed(n, window):
     return by_distance(n, window).T
 
 
-@wrong("sliding_window_mask", "future-open")
+@wrong("sliding_window_mask", "looks-ahead")
 def not_too_old(n, window):
     checked(window)
     return distances(n) < window
@@ -592,7 +592,7 @@ def with_scaled_softmax(q, k, v):
     return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~mask, -torch.inf).softmax(-1) @ v
 
 
-@wrong("linear_attention", "softmax-of-features")
+@wrong("linear_attention", "softmax-attention")
 def softmax_as_well(q, k, v):
     return with_softmax(phi(q), phi(k), v)
 
@@ -602,37 +602,37 @@ def plain_products(q, k, v):
     return shares((q @ k.mT).tril()) @ v
 
 
-@wrong("linear_attention", "one-missing")
+@wrong("linear_attention", "another-feature-map")
 def elu_alone(q, k, v):
     return shares((F.elu(q) @ F.elu(k).mT).tril()) @ v
 
 
-@wrong("linear_attention", "relu-features")
+@wrong("linear_attention", "another-feature-map")
 def relu(q, k, v):
     return shares((F.relu(q) @ F.relu(k).mT).tril()) @ v
 
 
-@wrong("linear_attention", "relu-features")
+@wrong("linear_attention", "another-feature-map")
 def relu_and_one(q, k, v):
     return shares(((F.relu(q) + 1) @ (F.relu(k) + 1).mT).tril()) @ v
 
 
-@wrong("linear_attention", "exponential-features")
+@wrong("linear_attention", "another-feature-map")
 def exponentials(q, k, v):
     return shares((q.exp() @ k.exp().mT).tril()) @ v
 
 
-@wrong("linear_attention", "one-inside")
+@wrong("linear_attention", "another-feature-map")
 def elu_of_one_more(q, k, v):
     return shares((F.elu(q + 1) @ F.elu(k + 1).mT).tril()) @ v
 
 
-@wrong("linear_attention", "queries-without-features")
+@wrong("linear_attention", "features-missing")
 def keys_only(q, k, v):
     return shares((q @ phi(k).mT).tril()) @ v
 
 
-@wrong("linear_attention", "keys-without-features")
+@wrong("linear_attention", "features-missing")
 def queries_only(q, k, v):
     return shares((phi(q) @ k.mT).tril()) @ v
 
@@ -653,7 +653,7 @@ def weighted_sum(q, k, v):
     return (phi(q) @ phi(k).mT).tril() @ v
 
 
-@wrong("linear_attention", "normalised-over-all")
+@wrong("linear_attention", "one-sum-over-all")
 def all_in_the_divisor(q, k, v):
     q, k = phi(q), phi(k)
     return (q @ k.mT).tril() @ v / (q * k.sum(-2, keepdim=True)).sum(-1, keepdim=True)
@@ -676,13 +676,13 @@ wrong("linear_attention", "divided-without-query", "z alone")(
 )
 
 
-@wrong("linear_attention", "values-over-all")
+@wrong("linear_attention", "one-sum-over-all")
 def one_sum_for_all_rows(q, k, v):
     fq, fk = phi(q), phi(k)
     return fq @ (fk.mT @ v) / (fq * fk.cumsum(-2)).sum(-1, keepdim=True)
 
 
-@wrong("linear_attention", "sum-held-above")
+@wrong("linear_attention", "epsilon-added")
 def clamped(q, k, v):
     fq, fk = phi(q), phi(k)
     return (fq @ fk.mT).tril() @ v / (fq * fk.cumsum(-2)).sum(-1, keepdim=True).clamp(min=1e-6)
@@ -699,7 +699,7 @@ def reads_before_it_writes(q, k, v):
     return shares((phi(q) @ phi(k).mT).tril(-1)) @ v
 
 
-@wrong("linear_attention", "future-for-past")
+@wrong("linear_attention", "mask-transposed")
 def upper_triangle(q, k, v):
     return shares((phi(q) @ phi(k).mT).triu()) @ v
 
@@ -995,11 +995,11 @@ def places(i, j, rows, columns):
     return torch.arange(i, i + rows)[:, None], torch.arange(j, j + columns)[None]
 
 
-changed("sum-not-rescaled", "the sum as it was", old_sum=one)
-changed("output-not-rescaled", "the output as it was", old_out=one)
-changed("nothing-rescaled", "both as they were", old_sum=one, old_out=one)
+changed("half-rescaled", "the sum as it was", old_sum=one)
+changed("half-rescaled", "the output as it was", old_out=one)
+changed("not-rescaled", "both as they were", old_sum=one, old_out=one)
 changed(
-    "nothing-rescaled",
+    "not-rescaled",
     "each tile by its own maximum",
     old_sum=one,
     old_out=one,
@@ -1018,32 +1018,43 @@ changed(
     end=lambda out, total: out,
 )
 changed("divided-too-soon", "in each tile and at the end", after=lambda out, total: out / total)
-changed("never-divided", "no division", end=lambda out, total: out)
+changed("not-normalised", "no division", end=lambda out, total: out)
 changed(
     "unstable-softmax",
     "no maximum",
     new_top=lambda top, s: torch.zeros_like(top),
 )
 changed(
-    "maximum-not-updated",
+    "maximum-of-one-tile",
     "the first tile's",
     new_top=lambda top, s: torch.where(top.isinf(), s.amax(-1, keepdim=True), top),
 )
 changed(
-    "maximum-of-the-tile",
+    "maximum-of-one-tile",
     "the tile's own",
     new_top=lambda top, s: s.amax(-1, keepdim=True),
 )
 changed(
-    "maximum-of-all-rows",
+    "one-maximum-for-all-rows",
     "of all rows",
     new_top=lambda top, s: torch.maximum(top, s.amax((-1, -2), keepdim=True)),
 )
-changed("first-tile-only", "breaks", columns=lambda m, b: [0])
-changed("last-tile-only", "begins anew", columns=lambda m, b: [(m - 1) // b * b])
+changed("one-tile-only", "breaks", columns=lambda m, b: [0])
+changed("one-tile-only", "begins anew", columns=lambda m, b: [(m - 1) // b * b])
 changed("rest-left-out", "whole tiles of keys", columns=whole)
-changed("rest-of-queries-left-out", "whole tiles of queries", rows=whole)
+changed("rest-left-out", "whole tiles of queries", rows=whole)
 changed("rest-left-out", "whole tiles", rows=whole, columns=whole)
+changed(
+    "rest-left-out",
+    "without the last tile",
+    columns=lambda m, b: range(0, m - b, b),
+)
+changed(
+    "mask-in-each-tile",
+    "a triangle in each, and skips the future",
+    block=lambda i, j, rows, columns: torch.ones(rows, columns).triu(1).bool(),
+    skip=lambda i, j, b: j >= i + b,
+)
 changed("scale-by-block", "root of the block", scale=lambda d_k, b: b**-0.5)
 changed(
     "mask-missing",
@@ -1056,12 +1067,12 @@ changed(
     block=lambda i, j, rows, columns: torch.ones(rows, columns).triu(1).bool(),
 )
 changed(
-    "query-places-begin-anew",
+    "mask-in-each-tile",
     "tiles of queries, each as if it were the first",
     block=lambda i, j, rows, columns: hidden(0, j, rows, columns),
 )
 changed(
-    "key-places-begin-anew",
+    "mask-in-each-tile",
     "tiles of keys, each as if it were the first",
     block=lambda i, j, rows, columns: hidden(i, 0, rows, columns),
 )
@@ -1318,7 +1329,7 @@ def keys_weighed(mix):
 wrong("tiled_attention", "values-unweighted", "sum")(
     keys_weighed(lambda a, v: 0 * (a @ v) + v.sum(-2, keepdim=True))
 )
-wrong("tiled_attention", "best-value-only", "hard")(
+wrong("tiled_attention", "hard-argmax", "hard")(
     keys_weighed(
         lambda a, v: torch.nn.functional.one_hot(a.argmax(-1), v.shape[-2]).to(v.dtype) @ v
     )
@@ -1572,20 +1583,20 @@ class LastAxis(AxisOne):
 
 
 cache_answer("cache-overwritten", "the newest alone", Overwrites)
-cache_answer("first-and-newest", "does not keep", ForgetsToKeep)
-cache_answer("joined-along-axis-1", "axis 1", AxisOne)
-cache_answer("joined-along-batch", "axis 0", AxisZero)
-cache_answer("joined-along-width", "axis -1", LastAxis)
-appending("first-part-only", "the first", lambda ks, vs: (ks[0], vs[0]))
+cache_answer("joined-and-not-kept", "does not keep", ForgetsToKeep)
+cache_answer("joined-along-another-axis", "axis 1", AxisOne)
+cache_answer("joined-along-another-axis", "axis 0", AxisZero)
+cache_answer("joined-along-another-axis", "axis -1", LastAxis)
+appending("joined-and-not-kept", "the first", lambda ks, vs: (ks[0], vs[0]))
 appending(
     "before-the-append",
     "without the new",
     lambda ks, vs: (cat(ks[:-1] or ks), cat(vs[:-1] or vs)),
 )
-appending("two-newest-only", "the last two", lambda ks, vs: (cat(ks[-2:]), cat(vs[-2:])))
+appending("joined-and-not-kept", "the last two", lambda ks, vs: (cat(ks[-2:]), cat(vs[-2:])))
 appending("new-before-old", "the newest first", lambda ks, vs: (cat(ks[::-1]), cat(vs[::-1])))
-appending("values-overwritten", "the newest values", lambda ks, vs: (cat(ks), vs[-1]))
-appending("keys-overwritten", "the newest keys", lambda ks, vs: (ks[-1], cat(vs)))
+appending("cache-overwritten", "the newest values", lambda ks, vs: (cat(ks), vs[-1]))
+appending("cache-overwritten", "the newest keys", lambda ks, vs: (ks[-1], cat(vs)))
 appending("swapped-results", "values first", lambda ks, vs: (cat(vs), cat(ks)))
 appending("keys-as-values", "keys twice", lambda ks, vs: (cat(ks), cat(ks)))
 appending(
@@ -1599,7 +1610,9 @@ appending("wrong-type", "the keys alone", lambda ks, vs: cat(ks))
 
 
 class WritesIntoRoom:
-    """Room for 64 tokens is made at first; a batch of 1 is written to all sentences."""
+    """Room for many tokens is made at first; a batch of 1 is written to all sentences."""
+
+    room = 10_000
 
     def __init__(self):
         self.n = 0
@@ -1608,7 +1621,7 @@ class WritesIntoRoom:
         new = k.shape[-2]
         if self.n == 0:
             self.k, self.v = (
-                torch.zeros(*part.shape[:-2], 64, part.shape[-1], dtype=part.dtype)
+                torch.zeros(*part.shape[:-2], self.room, part.shape[-1], dtype=part.dtype)
                 for part in (k, v)
             )
         self.k[..., self.n : self.n + new, :] = k
@@ -1617,7 +1630,41 @@ class WritesIntoRoom:
         return self.k[..., : self.n, :].clone(), self.v[..., : self.n, :].clone()
 
 
+class RoomFor64(WritesIntoRoom):
+    room = 64
+
+
+class KeepsTheNewest(Joined):
+    most = 64
+
+    def append(self, k, v):
+        k, v = Joined.append(self, k, v)
+        self.k, self.v = k[..., -self.most :, :], v[..., -self.most :, :]
+        return self.k, self.v
+
+
+class KeepsMore(KeepsTheNewest):
+    most = 1024
+
+
+class SharedStore:
+    """The newest cache begins the store anew, and all write into it."""
+
+    def __init__(self):
+        STORE.clear()
+
+    def append(self, k, v):
+        STORE.append((k, v))
+        return cat([k for k, _ in STORE]), cat([v for _, v in STORE])
+
+
+STORE: list[Any] = []
+
 cache_answer("not-raised", "written into room", WritesIntoRoom)
+cache_answer("raised", "room for 64", RoomFor64)
+cache_answer("keeps-so-many", "the newest 64", KeepsTheNewest)
+cache_answer("keeps-so-many", "the newest 1024", KeepsMore)
+cache_answer("shared-by-caches", "a global store", SharedStore)
 
 
 class GrowsItsBatch:
@@ -1688,7 +1735,7 @@ def softmax_over_the_query(x_t, cache, Wq, Wk, Wv):
     return (x_t @ Wq @ k.mT / Wq.shape[1] ** 0.5).softmax(1) @ v
 
 
-@stepping("softmax-over-batch", "axis 0")
+@stepping("softmax-over-first-axis", "axis 0")
 def softmax_over_the_batch(x_t, cache, Wq, Wk, Wv):
     k, v = cache.append(x_t @ Wk, x_t @ Wv)
     return (x_t @ Wq @ k.mT / Wq.shape[1] ** 0.5).softmax(0) @ v
@@ -1748,7 +1795,7 @@ for made_slug, made_label, made_step in (
     ("values-unweighted", "sum", stepped(mix=lambda a, k, v: v.sum(1, keepdim=True))),
     ("mean-of-weighted-values", "mean", stepped(mix=lambda a, k, v: a @ v / v.shape[1])),
     (
-        "best-value-only",
+        "hard-argmax",
         "best",
         stepped(mix=lambda a, k, v: v[torch.arange(len(v)), a[:, 0].argmax(-1)][:, None]),
     ),

@@ -140,32 +140,32 @@ def refuses_by_itself(x, context, W_q, W_k, W_v, context_mask=None):
     return by_the_given_block(x, context, W_q, W_k, W_v, context_mask)
 
 
-@wrong("cross_attention", "swapped-q-k")
+@wrong("cross_attention", "queries-from-context")
 def the_shelf_asks(x, context, W_q, W_k, W_v, context_mask=None):
     return attend(context @ W_q, x @ W_k, context @ W_v, open_keys(context_mask))
 
 
-@wrong("cross_attention", "swapped-q-k")
+@wrong("cross_attention", "queries-from-context")
 def all_turned_round(x, context, W_q, W_k, W_v, context_mask=None):
     return attend(context @ W_q, x @ W_k, x @ W_v, open_keys(context_mask))
 
 
-@wrong("cross_attention", "values-from-x")
+@wrong("cross_attention", "keys-or-values-from-x")
 def own_values(x, context, W_q, W_k, W_v, context_mask=None):
     return attend(x @ W_q, context @ W_k, x @ W_v, open_keys(context_mask))
 
 
-@wrong("cross_attention", "keys-from-x")
+@wrong("cross_attention", "keys-or-values-from-x")
 def own_keys(x, context, W_q, W_k, W_v, context_mask=None):
     return attend(x @ W_q, x @ W_k, context @ W_v, open_keys(context_mask))
 
 
-@wrong("cross_attention", "context-ignored")
+@wrong("cross_attention", "keys-or-values-from-x")
 def copied_from_lesson_five(x, context, W_q, W_k, W_v, context_mask=None):
     return attend(x @ W_q, x @ W_k, x @ W_v, open_keys(context_mask))
 
 
-@wrong("cross_attention", "x-ignored")
+@wrong("cross_attention", "queries-from-context")
 def only_the_shelf(x, context, W_q, W_k, W_v, context_mask=None):
     return attend(context @ W_q, context @ W_k, context @ W_v, open_keys(context_mask))
 
@@ -566,7 +566,7 @@ class SplitReshaped(Linears):
         return x.reshape(x.shape[0], self.n_heads, x.shape[1], -1)
 
 
-@wrong("CrossAttention", "merge-not-transposed")
+@wrong("CrossAttention", "heads-not-transposed")
 class MergedReshaped(Linears):
     def merge(self, x):
         return x.reshape(x.shape[0], x.shape[2], -1)
@@ -601,14 +601,14 @@ class SideBySide(Linears):
         return self.merge(out), a
 
 
-@wrong("CrossAttention", "weights-averaged")
+@wrong("CrossAttention", "weights-not-per-head")
 class MeanOfHeads(Linears):
     def forward(self, x, context, context_mask=None):
         out, a = super().forward(x, context, context_mask)
         return out, a.mean(dim=1)
 
 
-@wrong("CrossAttention", "one-head")
+@wrong("CrossAttention", "not-split")
 class NeverSplit(Linears):
     def forward(self, x, context, context_mask=None):
         mask = None if context_mask is None else context_mask[:, None]
@@ -616,7 +616,7 @@ class NeverSplit(Linears):
         return self.W_o(out), a
 
 
-@wrong("CrossAttention", "one-head", "with an axis for it")
+@wrong("CrossAttention", "not-split", "with an axis for it")
 class NeverSplitButCounted(Linears):
     def split(self, x):
         return x[:, None]
@@ -634,37 +634,37 @@ class NumberOfHeads(Linears):
         return attend(q * (q.shape[-1] / self.n_heads) ** 0.5, k, v, mask)
 
 
-@wrong("CrossAttention", "swapped-q-k")
+@wrong("CrossAttention", "queries-from-context")
 class TheShelfAsks(Linears):
     def project(self, x, context):
         return self.W_q(context), self.W_k(x), self.W_v(context)
 
 
-@wrong("CrossAttention", "swapped-q-k")
+@wrong("CrossAttention", "queries-from-context")
 class AllTurnedRound(Linears):
     def project(self, x, context):
         return self.W_q(context), self.W_k(x), self.W_v(x)
 
 
-@wrong("CrossAttention", "values-from-x")
+@wrong("CrossAttention", "keys-or-values-from-x")
 class OwnValues(Linears):
     def project(self, x, context):
         return self.W_q(x), self.W_k(context), self.W_v(x)
 
 
-@wrong("CrossAttention", "keys-from-x")
+@wrong("CrossAttention", "keys-or-values-from-x")
 class OwnKeys(Linears):
     def project(self, x, context):
         return self.W_q(x), self.W_k(x), self.W_v(context)
 
 
-@wrong("CrossAttention", "context-ignored")
+@wrong("CrossAttention", "keys-or-values-from-x")
 class CopiedFromLessonSeven(Linears):
     def project(self, x, context):
         return self.W_q(x), self.W_k(x), self.W_v(x)
 
 
-@wrong("CrossAttention", "x-ignored")
+@wrong("CrossAttention", "queries-from-context")
 class OnlyTheShelf(Linears):
     def project(self, x, context):
         return self.W_q(context), self.W_k(context), self.W_v(context)

@@ -88,7 +88,7 @@ def _of_modules(right: type) -> Iterator[Slip]:
 
         def forward(self, x: Any, *args: Any, **kwargs: Any) -> Any:
             by = OfTheLatest.latest[0] / self.mine[0]
-            return super().forward(by * x, *args, **kwargs)
+            return super().forward(x if by == 1 else by * x, *args, **kwargs)
 
     yield "remembers-a-call", "keeps its answers by shape", ByShape
     yield "only-in-training", "doubles x in evaluation", InTraining
@@ -156,7 +156,7 @@ def _with_infinity(value: Any) -> Any:
         last = np.zeros(value.shape)
         last.reshape(-1)[-1:] = np.inf
         return value + (torch.from_numpy(last) if isinstance(value, torch.Tensor) else last)
-    return float("inf")
+    return value + float("inf")
 
 
 def _other_float(value: Any) -> Any:

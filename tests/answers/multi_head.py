@@ -219,7 +219,7 @@ def mean_of_heads(x):
     return x.mean(dim=1)
 
 
-@wrong("merge_heads", "heads-added")
+@wrong("merge_heads", "heads-averaged")
 def sum_of_heads(x):
     return torch.einsum("bhnw->bnw", x)
 
@@ -381,7 +381,7 @@ class ReshapedThereAndBack(Linears):
         return self.W_o(heads.reshape(B, N, d)), weights
 
 
-@wrong("MultiHeadAttention", "merge-not-transposed")
+@wrong("MultiHeadAttention", "heads-not-transposed")
 class MergedAtOnce(Linears):
     def forward(self, x, causal=False):
         q, k, v = (split(W(x), self.n_heads) for W in (self.W_q, self.W_k, self.W_v))
@@ -464,6 +464,40 @@ class OverTheBatch(Linears):
         return a @ v, a
 
 
+@wrong("MultiHeadAttention", "heads-attend-to-heads")
+class CutAndNotExchanged(Linears):
+    def forward(self, x, causal=False):
+        B, N, d = x.shape
+        q, k, v = (W(x).view(B, N, self.n_heads, -1) for W in (self.W_q, self.W_k, self.W_v))
+        heads, weights = attend(q, k, v, self.mask(x, causal))
+        return self.W_o(heads.reshape(B, N, d)), weights
+
+
+@wrong("MultiHeadAttention", "cut-before-projected")
+class EachHeadItsOwnSlice(Linears):
+    def forward(self, x, causal=False):
+        found = []
+        for h in range(self.n_heads):
+            w = x.shape[-1] // self.n_heads
+            own = slice(h * w, (h + 1) * w)
+            q, k, v = (
+                F.linear(x[..., own], W.weight[own, own], None if W.bias is None else W.bias[own])
+                for W in (self.W_q, self.W_k, self.W_v)
+            )
+            found.append(attend(q, k, v, self.mask(x, causal)))
+        out, weights = zip(*found, strict=True)
+        return self.W_o(torch.cat(out, -1)), torch.stack(weights, 1)
+
+
+@wrong("MultiHeadAttention", "raised", "x is cut first")
+class CutFirst(Linears):
+    def forward(self, x, causal=False):
+        heads = split(x, self.n_heads)
+        q, k, v = self.W_q(heads), self.W_k(heads), self.W_v(heads)
+        out, weights = attend(q, k, v, self.mask(x, causal))
+        return self.W_o(merge(out)), weights
+
+
 @wrong("MultiHeadAttention", "heads-share-a-pattern")
 class MeanPattern(Linears):
     def attend(self, q, k, v, mask):
@@ -471,28 +505,28 @@ class MeanPattern(Linears):
         return a.mean(1, keepdim=True) @ v, a
 
 
-@wrong("MultiHeadAttention", "weights-averaged")
+@wrong("MultiHeadAttention", "weights-not-per-head")
 class AveragedWeights(Linears):
     def forward(self, x, causal=False):
         out, weights = super().forward(x, causal)
         return out, weights.mean(dim=1)
 
 
-@wrong("MultiHeadAttention", "weights-averaged")
+@wrong("MultiHeadAttention", "weights-not-per-head")
 class AveragedWeightsSpread(Linears):
     def forward(self, x, causal=False):
         out, weights = super().forward(x, causal)
         return out, weights.mean(dim=1, keepdim=True).expand(weights.shape)
 
 
-@wrong("MultiHeadAttention", "weights-of-one-head")
+@wrong("MultiHeadAttention", "weights-not-per-head")
 class FirstWeights(Linears):
     def forward(self, x, causal=False):
         out, weights = super().forward(x, causal)
         return out, weights[:, 0]
 
 
-@wrong("MultiHeadAttention", "weights-of-one-head")
+@wrong("MultiHeadAttention", "weights-not-per-head")
 class LastWeights(Linears):
     def forward(self, x, causal=False):
         out, weights = super().forward(x, causal)
@@ -587,7 +621,7 @@ class WrongSideOfWeights(Linears):
         return times(self.W_o, merge(heads)), weights
 
 
-@wrong("MultiHeadAttention", "weight-alone")
+@wrong("MultiHeadAttention", "weight-not-transposed")
 class WeightsOnTheWrongSideAlone(Linears):
     def forward(self, x, causal=False):
         q, k, v = (split(x @ W.weight, self.n_heads) for W in (self.W_q, self.W_k, self.W_v))
@@ -595,7 +629,7 @@ class WeightsOnTheWrongSideAlone(Linears):
         return merge(heads) @ self.W_o.weight, weights
 
 
-@wrong("MultiHeadAttention", "weight-alone")
+@wrong("MultiHeadAttention", "weight-not-transposed")
 class OutputMatrixAlone(Linears):
     def forward(self, x, causal=False):
         q, k, v = (split(W(x), self.n_heads) for W in (self.W_q, self.W_k, self.W_v))
@@ -975,18 +1009,6 @@ class EmptyRows(Linears):
         s = s if mask is None else s.masked_fill(mask, -torch.inf)
         a = s.masked_fill(torch.eye(s.shape[-1]) > 0, torch.nan).softmax(-1)
         return a @ v, a
-
-
-@wrong("MultiHeadAttention", "no-scale + keys-as-values")
-class UnscaledAndKeys(Linears):
-    def attend(self, q, k, v, mask):
-        return attend(q * q.shape[-1] ** 0.5, k, k, mask)
-
-
-@wrong("MultiHeadAttention", "no-scale + swapped-q-k")
-class UnscaledAndSwapped(Linears):
-    def attend(self, q, k, v, mask):
-        return attend(k * q.shape[-1] ** 0.5, q, v, mask)
 
 
 @right("MultiHeadAttention")

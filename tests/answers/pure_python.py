@@ -61,6 +61,24 @@ def returns_too_early(A, B):
     return [[entry(i, j) for j in range(len(B[0]))] for i in range(len(A))]
 
 
+@wrong("matmul", "rows-times-rows")
+def zips_rows_with_rows(A, B):
+    _fit(A, B)
+    return [[sum(a * b for a, b in zip(row, other)) for other in B] for row in A]
+
+
+@wrong("matmul", "entry-by-entry")
+def multiplies_in_place_of_a_sum(A, B):
+    _fit(A, B)
+    return [[a * b for a, b in zip(row, other)] for row, other in zip(A, B)]
+
+
+@wrong("matmul", "rounded")
+def rounds_to_four_places(A, B):
+    _fit(A, B)
+    return [[round(sum(a * b for a, b in zip(row, c)), 4) for c in zip(*B)] for row in A]
+
+
 @wrong("matmul", "sum-off-by-one")
 def stops_one_early(A, B):
     _fit(A, B)

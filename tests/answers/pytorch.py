@@ -117,18 +117,6 @@ def plain_exp_and_nan_to_num(q, k, v, attn_mask=None):
     return a @ v, a
 
 
-@wrong("scaled_dot_product_attention", "no-scale + softmax-over-queries")
-def unscaled_and_columns(q, k, v, attn_mask=None):
-    a = (q @ k.mT).softmax(-2)
-    return a @ v, a
-
-
-@wrong("scaled_dot_product_attention", "no-scale + keys-as-values")
-def unscaled_and_keys(q, k, v, attn_mask=None):
-    a = (q @ k.mT).softmax(-1)
-    return a @ k, a
-
-
 @wrong("scaled_dot_product_attention", "no-gradient")
 def detached(q, k, v, attn_mask=None):
     s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
@@ -198,6 +186,13 @@ def by_the_book(q, k, v, attn_mask=None):
 
 @right("scaled_dot_product_attention")
 def einsum(q, k, v, attn_mask=None):
+    if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"{q.shape}, {k.shape} and {v.shape} do not fit")
+    return stretches_an_axis_of_one(q, k, v, attn_mask)
+
+
+@wrong("scaled_dot_product_attention", "not-raised")
+def stretches_an_axis_of_one(q, k, v, attn_mask=None):
     s = torch.einsum("...nk,...mk->...nm", q, k) * q.shape[-1] ** -0.5
     s = masked(s, attn_mask)
     a = no_empty_rows(s.softmax(-1))
@@ -357,20 +352,6 @@ class Unscaled(Linears):
 class SecondAxis(Linears):
     def attend(self, q, k, v, x):
         a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "no-scale + keys-as-values")
-class UnscaledAndKeys(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT).softmax(-1)
-        return a @ k, a
-
-
-@wrong("SelfAttention", "no-scale + swapped-q-k")
-class UnscaledAndSwapped(Linears):
-    def attend(self, q, k, v, x):
-        a = (k @ q.mT).softmax(-1)
         return a @ v, a
 
 

@@ -18,200 +18,180 @@ wrong, right = lesson.wrong, lesson.right
 # score_std -----------------------------------------------------------------------------------
 
 
-@wrong("score_std", "variance-not-std")
-def variance(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float((q * k).sum(axis=1).var())
+def refuses_other_shapes(function):
+    """What the exercise also asks, so that the mistakes below are the only ones."""
+
+    @functools.wraps(function)
+    def checked(Q, K):
+        if Q.shape != K.shape:
+            raise ValueError(f"Q {Q.shape} and K {K.shape} differ")
+        return function(Q, K)
+
+    return checked
+
+
+@wrong("score_std", "sample-not-population")
+@refuses_other_shapes
+def of_a_sample(Q, K):
+    return statistics.stdev((Q * K).sum(axis=1).tolist()) if len(Q) > 1 else math.nan
 
 
 @wrong("score_std", "variance-not-std")
-def mean_of_squares(d_k, n_pairs, rng):
-    q, k = rng.normal(size=(2, n_pairs, d_k))
-    return float(np.mean(np.sum(q * k, axis=-1) ** 2))
+@refuses_other_shapes
+def variance(Q, K):
+    return float((Q * K).sum(axis=1).var())
 
 
-@wrong("score_std", "variance-not-std")
-def known_variance(d_k, n_pairs, rng):
-    return float(d_k)
+@wrong("score_std", "mean-not-subtracted")
+@refuses_other_shapes
+def mean_taken_for_zero(Q, K):
+    return math.sqrt(np.mean(np.sum(Q * K, axis=-1) ** 2))
 
 
-@wrong("score_std", "already-scaled")
-def scaled_scores(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float(((q * k).sum(1) / np.sqrt(d_k)).std())
+@wrong("score_std", "absolute-not-squared")
+@refuses_other_shapes
+def mean_of_absolute(Q, K):
+    return float(np.abs((Q * K).sum(-1)).mean())
 
 
-@wrong("score_std", "already-scaled")
-def std_of_single_products(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float((q * k).std())
+@wrong("score_std", "mean-not-spread")
+@refuses_other_shapes
+def mean_score(Q, K):
+    return float((Q * K).sum(-1).mean())
 
 
-@wrong("score_std", "divided-by-d")
-def mean_for_sum(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float((q * k).mean(axis=-1).std())
+@wrong("score_std", "distances-added")
+@refuses_other_shapes
+def never_averaged(Q, K):
+    scores = (Q * K).sum(-1)
+    return math.sqrt(((scores - scores.mean()) ** 2).sum())
 
 
-@wrong("score_std", "root-of-root")
-def root_of_std(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return math.sqrt((q * k).sum(-1).std())
+@wrong("score_std", "changed-after-std")
+@refuses_other_shapes
+def root_of_std(Q, K):
+    return math.sqrt((Q * K).sum(-1).std())
 
 
-@wrong("score_std", "spread-of-norms")
-def with_itself(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = q
-    return float((q * k).sum(-1).std())
+@wrong("score_std", "scores-divided")
+@refuses_other_shapes
+def scaled_scores(Q, K):
+    return float(((Q * K).sum(1) / np.sqrt(Q.shape[1])).std())
 
 
-@wrong("score_std", "uniform-not-normal")
-def rng_random(d_k, n_pairs, rng):
-    q, k = rng.random((n_pairs, d_k)), rng.random((n_pairs, d_k))
-    return float((q * k).sum(-1).std())
-
-
-@wrong("score_std", "mean-absolute-score")
-def mean_of_absolute(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float(np.abs((q * k).sum(-1)).mean())
+@wrong("score_std", "summed-over-pairs")
+@refuses_other_shapes
+def summed_down_the_columns(Q, K):
+    return float((Q * K).sum(axis=0).std())
 
 
 @wrong("score_std", "no-spread")
-def all_products_in_one_sum(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float((q * k).sum().std())
+@refuses_other_shapes
+def all_products_in_one_sum(Q, K):
+    return float((Q * K).sum().std())
 
 
-@wrong("score_std", "no-spread")
-def mean_score(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float((q * k).sum(-1).mean())
+@wrong("score_std", "products-not-added")
+@refuses_other_shapes
+def std_of_single_products(Q, K):
+    return float((Q * K).std())
 
 
-@wrong("score_std", "not-measured")
-def by_theory(d_k, n_pairs, rng):
-    return math.sqrt(d_k)
+@wrong("score_std", "other-pairs")
+@refuses_other_shapes
+def every_query_with_every_key(Q, K):
+    return float((Q @ K.T).std())
 
 
-@wrong("score_std", "not-measured")
-def own_fixed_seed(d_k, n_pairs, rng):
-    rng = np.random.default_rng(0)
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float((q * k).sum(-1).std())
+@wrong("score_std", "law-not-measurement")
+@refuses_other_shapes
+def by_theory(Q, K):
+    return math.sqrt(Q.shape[-1])
 
 
-@wrong("score_std", "pairs-ignored")
-def always_as_many_pairs(d_k, n_pairs, rng):
-    q = rng.standard_normal((100_000, d_k))
-    k = rng.standard_normal((100_000, d_k))
-    return float((q * k).sum(-1).std())
+@wrong("score_std", "holds-every-pair")
+@refuses_other_shapes
+def diagonal_of_all(Q, K):
+    return float(np.diag(Q @ K.T).std())
+
+
+@wrong("score_std", "not-raised")
+def one_row_for_all(Q, K):
+    return float((Q * K).sum(-1).std())
+
+
+@wrong("score_std", "wrong-type")
+@refuses_other_shapes
+def spread_of_each_column(Q, K):
+    return (Q * K).std(axis=0)
 
 
 @wrong("score_std", "raised")
-def old_style_size(d_k, n_pairs, rng):
-    q, k = rng.randn(n_pairs, d_k), rng.randn(n_pairs, d_k)
-    return float((q * k).sum(-1).std())
-
-
-@wrong("score_std", "raised")
-def matrix_product_of_pairs(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float((q @ k).std())
+@refuses_other_shapes
+def matrix_product_of_pairs(Q, K):
+    return float((Q @ K).std())
 
 
 @right("score_std")
-def one_number_at_a_time(d_k, n_pairs, rng):
+@refuses_other_shapes
+def einsum_std(Q, K):
+    return float(np.einsum("nk,nk->n", Q, K).std())
+
+
+@right("score_std")
+@refuses_other_shapes
+def product_and_sum(Q, K):
+    return float(np.std((Q * K).sum(axis=-1)))
+
+
+@right("score_std")
+def one_product_at_a_time(Q, K):
+    if np.shape(Q) != np.shape(K):
+        raise ValueError("shapes differ")
     scores = []
-    for _ in range(n_pairs):
-        score = 0.0
-        for _ in range(d_k):
-            score += rng.normal() * rng.normal()
-        scores.append(score)
-    return float(np.std(scores))
+    for n in range(len(Q)):
+        total = 0.0
+        for i in range(Q.shape[1]):
+            total += Q[n, i] * K[n, i]
+        scores.append(total)
+    mean = sum(scores) / len(scores)
+    return math.sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
 
 
 @right("score_std")
-def two_arrays(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return (q * k).sum(axis=-1).std()
+def strict_zip(Q, K):
+    scores = [
+        math.fsum(a * b for a, b in zip(q, k, strict=True))
+        for q, k in zip(Q.tolist(), K.tolist(), strict=True)
+    ]
+    mean = math.fsum(scores) / len(scores)
+    return math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
 
 
 @right("score_std")
-def one_draw(d_k, n_pairs, rng):
-    q, k = rng.normal(size=(2, n_pairs, d_k))
-    return float(np.std(np.einsum("nk,nk->n", q, k)))
+@refuses_other_shapes
+def dot_by_dot(Q, K):
+    return statistics.pstdev(float(query @ K[n]) for n, query in enumerate(Q))
 
 
 @right("score_std")
-def pair_by_pair(d_k, n_pairs, rng):
-    scores = [rng.normal(size=d_k) @ rng.normal(size=d_k) for _ in range(n_pairs)]
-    return statistics.pstdev(map(float, scores))
+@refuses_other_shapes
+def batch_of_rows_and_columns(Q, K):
+    return float((Q[:, None, :] @ K[:, :, None]).std())
 
 
 @right("score_std")
-def sample_std(d_k, n_pairs, rng):
-    q = rng.normal(0, 1, (n_pairs, d_k))
-    k = rng.normal(0, 1, (n_pairs, d_k))
-    return float((q * k).sum(1).std(ddof=1))
+@refuses_other_shapes
+def by_two_moments(Q, K):
+    scores = np.einsum("nk,nk->n", Q, K)
+    return float((np.mean(scores**2) - np.mean(scores) ** 2) ** 0.5)
 
 
 @right("score_std")
-def columns_are_pairs(d_k, n_pairs, rng):
-    q, k = (rng.standard_normal((d_k, n_pairs)) for _ in range(2))
-    return float(np.sqrt(np.var(np.sum(q * k, axis=0))))
-
-
-@right("score_std")
-def mean_known_to_be_zero(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    scores = np.matmul(q[:, None, :], k[:, :, None])
-    return math.sqrt(np.mean(scores**2))
-
-
-@right("score_std")
-def running_totals(d_k, n_pairs, rng):
-    total = squares = 0.0
-    for start in range(0, n_pairs, 1000):
-        size = min(1000, n_pairs - start)
-        scores = (rng.normal(size=(size, d_k)) * rng.normal(size=(size, d_k))).sum(-1)
-        total += scores.sum()
-        squares += (scores**2).sum()
-    return (squares / n_pairs - (total / n_pairs) ** 2) ** 0.5
-
-
-@wrong("score_std", "summed-over-pairs")
-def summed_down_the_columns(d_k, n_pairs, rng):
-    q = rng.standard_normal((n_pairs, d_k))
-    k = rng.standard_normal((n_pairs, d_k))
-    return float((q * k).sum(axis=0).std())
-
-
-@wrong("score_std", "summed-over-pairs")
-def rows_are_lines(d_k, n_pairs, rng):
-    q = rng.standard_normal((d_k, n_pairs))
-    k = rng.standard_normal((d_k, n_pairs))
-    return float(np.einsum("nd,nd->n", q, k).std())
-
-
-@wrong("score_std", "one-query-for-all")
-def one_reader(d_k, n_pairs, rng):
-    q = rng.standard_normal(d_k)
-    k = rng.standard_normal((n_pairs, d_k))
-    return float((k @ q).std())
+@refuses_other_shapes
+def diagonals_of_blocks(Q, K):
+    blocks = [np.diagonal(Q[i : i + 100] @ K[i : i + 100].T) for i in range(0, len(Q), 100)]
+    return float(np.concatenate(blocks).std())
 
 
 # softmax_jacobian ----------------------------------------------------------------------------
@@ -253,22 +233,22 @@ def kronecker_minus_p(p):
     return np.array([[float(i == j) - p[j] for j in range(M)] for i in range(M)])
 
 
-@wrong("softmax_jacobian", "inner-not-outer-product")
+@wrong("softmax_jacobian", "no-outer-product")
 def dot(p):
     return np.diag(p) - np.dot(p, p)
 
 
-@wrong("softmax_jacobian", "rows-minus-columns")
+@wrong("softmax_jacobian", "no-outer-product")
 def broadcasts(p):
     return np.diag(p) - p
 
 
-@wrong("softmax_jacobian", "rows-minus-columns")
+@wrong("softmax_jacobian", "no-outer-product")
 def broadcasts_down(p):
     return np.diag(p) - p[:, None]
 
 
-@wrong("softmax_jacobian", "elementwise-product")
+@wrong("softmax_jacobian", "no-outer-product")
 def elementwise_square(p):
     return np.diag(p) - p * p
 
@@ -363,13 +343,13 @@ def diagonal_rule_everywhere(p):
 # entropy -------------------------------------------------------------------------------------
 
 
-@wrong("entropy", "entropy-in-bits")
+@wrong("entropy", "other-base")
 def log2(p, axis=-1):
     logs = np.log2(p, where=p > 0, out=np.zeros_like(p))
     return -(p * logs).sum(axis)
 
 
-@wrong("entropy", "base-ten")
+@wrong("entropy", "other-base")
 def log10(p, axis=-1):
     logs = np.log10(np.where(p > 0, p, 1.0))
     return -(p * logs).sum(axis)
@@ -385,7 +365,7 @@ def mean(p, axis=-1):
     return -np.mean(p * np.log(np.where(p > 0, p, 1.0)), axis=axis)
 
 
-@wrong("entropy", "summed-over-everything")
+@wrong("entropy", "axis-not-given")
 def no_axis(p, axis=-1):
     return -(p * np.log(np.where(p > 0, p, 1.0))).sum()
 
@@ -421,10 +401,20 @@ def plain_formula(p, axis=-1):
     return -(p * np.log(p)).sum(axis=axis)
 
 
-@wrong("entropy", "zeros-clipped")
+@wrong("entropy", "zeros-raised")
 def clipped_at_a_thousandth(p, axis=-1):
     p = np.maximum(p, 1e-3)
     return -(p * np.log(p)).sum(axis)
+
+
+@wrong("entropy", "zeros-raised")
+def below_zero_for_one_hot(p, axis=-1):
+    return -np.sum(p * np.log(p + 1e-7), axis=axis)
+
+
+@wrong("entropy", "axis-not-given")
+def sum_of_python(p, axis=-1):
+    return -sum(p * np.log(np.where(p > 0, p, 1.0)))
 
 
 @wrong("entropy", "not-summed")
@@ -480,6 +470,11 @@ def nansum(p, axis=-1):
 @right("entropy")
 def tiny_added(p, axis=-1):
     return -(p * np.log(p + 1e-300)).sum(axis)
+
+
+@right("entropy")
+def a_billionth_added(p, axis=-1):
+    return -(p * np.log(p + 1e-9)).sum(axis)
 
 
 @right("entropy")

@@ -42,6 +42,35 @@ def assigns_in_the_loop(query, keys, values):
     return output
 
 
+@wrong("hard_lookup", "returned-too-early")
+def returns_inside_the_loop(query, keys, values):
+    if query not in keys:
+        raise KeyError(query)
+    output = [0.0] * len(values[0])
+    for key, value in zip(keys, values):
+        weight = float(key == query)
+        output = [o + weight * x for o, x in zip(output, value)]
+        return output
+
+
+@wrong("hard_lookup", "returned-too-early")
+def gives_up_at_the_first_key(query, keys, values):
+    for key, value in zip(keys, values):
+        if key == query:
+            return list(value)
+        else:
+            raise KeyError(query)
+    raise KeyError(query)
+
+
+@wrong("hard_lookup", "rounded")
+def rounds_to_two_places(query, keys, values):
+    found = [value for key, value in zip(keys, values) if key == query]
+    if not found:
+        raise KeyError(query)
+    return [round(sum(column), 2) for column in zip(*found)]
+
+
 @wrong("hard_lookup", "averaged-matches")
 def normalises_its_weights(query, keys, values):
     weights = [1 if key == query else 0 for key in keys]
@@ -336,6 +365,13 @@ def subtracts_the_largest_size(scores):
     return [e / sum(exps) for e in exps]
 
 
+@wrong("softmax", "scores-over-maximum")
+def divides_by_the_largest(scores):
+    _refuse(scores)
+    exps = [math.exp(s / max(scores)) for s in scores]
+    return [e / sum(exps) for e in exps]
+
+
 @wrong("softmax", "raised")
 def infinity_for_large_scores(scores):
     _refuse(scores)
@@ -433,6 +469,18 @@ def one_over_the_sum_of_ratios(scores):
         if any(t - s > 700 for t in scores):
             return 0
         return 1 / sum(math.exp(t - s) for t in scores)
+
+    return [share(s) for s in scores]
+
+
+@right("softmax")
+def one_over_the_sum_of_clipped_ratios(scores):
+    _refuse(scores)
+
+    def share(s):
+        if s == -math.inf:
+            return 0.0
+        return 1 / sum(math.exp(min(t - s, 700)) for t in scores)
 
     return [share(s) for s in scores]
 
@@ -603,6 +651,24 @@ def scales_as_well(query, keys, values, temperature=1.0):
     root = math.sqrt(len(query))
     weights = _softmax([_dot(query, key) / root / temperature for key in keys])
     return _mix(weights, values), weights
+
+
+@wrong("soft_lookup", "rounded")
+def rounds_both_results(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    return [round(x, 2) for x in _mix(weights, values)], [round(w, 2) for w in weights]
+
+
+@wrong("soft_lookup", "returned-too-early")
+def mixes_the_first_value_alone(query, keys, values, temperature=1.0):
+    _fit(query, keys, values, temperature)
+    weights = _softmax([_dot(query, key) / temperature for key in keys])
+    output = [0.0] * len(values[0])
+    for weight, value in zip(weights, values):
+        for j in range(len(value)):
+            output[j] += weight * value[j]
+        return output, weights
 
 
 @wrong("soft_lookup", "unstable-softmax")

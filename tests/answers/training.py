@@ -19,7 +19,7 @@ wrong, right = lesson.wrong, lesson.right
 
 
 @right("PhraseClassifier")
-class LastWord(nn.Module):
+class Plainly(nn.Module):
     """As plain as can be; the other answers change a part of it."""
 
     def __init__(self, vocab_size, d, n_classes):
@@ -28,243 +28,259 @@ class LastWord(nn.Module):
         self.W_q = nn.Linear(d, d, bias=False)
         self.W_k = nn.Linear(d, d, bias=False)
         self.W_v = nn.Linear(d, d, bias=False)
-        self.W_o = nn.Linear(d, d)
-        self.out = nn.Linear(d, n_classes)
+        self.W_o = nn.Linear(d, d, bias=False)
+        self.hidden = nn.Linear(d, d)
+        self.classes = nn.Linear(d, n_classes)
 
-    def mix(self, x):
-        q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
-        return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
+    def weigh(self, x):
+        q, k = self.W_q(x), self.W_k(x)
+        return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
 
-    def hidden(self, x):
-        return F.relu(self.W_o(x))
+    def read(self, x):
+        return self.W_o(self.weigh(x) @ self.W_v(x))
 
-    def pool(self, x):
-        return x[:, -1]
-
-    def forward(self, ids):
-        return self.out(self.pool(self.hidden(self.mix(self.embed(ids)))))
-
-
-@right("PhraseClassifier")
-class Mean(LastWord):
     def pool(self, x):
         return x.mean(dim=1)
 
+    def bend(self, x):
+        return F.relu(self.hidden(x))
+
+    def forward(self, ids):
+        return self.classes(self.bend(self.pool(self.read(self.embed(ids)))))
+
 
 @right("PhraseClassifier")
-class Maximum(LastWord):
+class ByEinsum(Plainly):
+    def read(self, x):
+        q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
+        weights = (torch.einsum("bnd,bmd->bnm", q, k) / math.sqrt(q.shape[-1])).softmax(-1)
+        return torch.einsum("bnm,bmd,od->bno", weights, v, self.W_o.weight)
+
+
+@right("PhraseClassifier")
+class WeightsAveragedFirst(Plainly):
+    """The mean over queries may come at once: all that follows is linear, as far as W_o."""
+
+    def weigh(self, x):
+        return super().weigh(x).mean(1, keepdim=True)
+
+
+@right("PhraseClassifier")
+class HiddenThenMean(Plainly):
+    """`hidden` may come before the mean; ReLU may not."""
+
     def pool(self, x):
-        return x.amax(dim=1)
+        return self.hidden(x).mean(1)
+
+    def bend(self, x):
+        return x.relu()
 
 
 @right("PhraseClassifier")
-class WideHidden(LastWord):
-    def __init__(self, vocab_size, d, n_classes):
-        super().__init__(vocab_size, d, n_classes)
-        self.mlp = nn.Sequential(nn.Linear(d, 4 * d), nn.ReLU(), nn.Linear(4 * d, d))
-
-    def hidden(self, x):
-        return self.mlp(self.W_o(x))
-
-
-@right("PhraseClassifier")
-class PooledFirst(WideHidden):
+class PhraseByPhrase(Plainly):
     def forward(self, ids):
-        x = self.W_o(self.mix(self.embed(ids)).sum(1))
-        return self.out(self.mlp(x))
-
-
-@right("PhraseClassifier")
-class AnEncoderBlock(WideHidden):
-    """Two heads, learned positions, residuals, norms, dropout."""
-
-    def __init__(self, vocab_size, d, n_classes):
-        super().__init__(vocab_size, d, n_classes)
-        self.places = nn.Parameter(torch.randn(64, d) * 0.02)
-        self.first, self.second = nn.LayerNorm(d), nn.LayerNorm(d)
-        self.drop = nn.Dropout(0.1)
-
-    def mix(self, x):
-        q, k, v = (layer(x).unflatten(-1, (2, -1)) for layer in (self.W_q, self.W_k, self.W_v))
-        scores = torch.einsum("bnhk,bmhk->bhnm", q, k) / q.shape[-1] ** 0.5
-        return torch.einsum("bhnm,bmhv->bnhv", self.drop(scores.softmax(-1)), v).flatten(2)
-
-    def forward(self, ids):
-        x = self.embed(ids) + self.places[: ids.shape[1]]
-        x = x + self.W_o(self.mix(self.first(x)))
-        x = x + self.mlp(self.second(x))
-        return self.out(x.mean(1))
-
-
-@right("PhraseClassifier")
-class BagOfWords(nn.Module):
-    """No attention: with a hidden layer it can do as much here."""
-
-    def __init__(self, vocab_size, d, n_classes):
-        super().__init__()
-        self.bag = nn.EmbeddingBag(vocab_size, d, mode="sum")
-        self.rest = nn.Sequential(nn.Linear(d, d), nn.ReLU(), nn.Linear(d, n_classes))
-
-    def forward(self, ids):
-        return self.rest(self.bag(ids))
-
-
-@right("PhraseClassifier")
-class LogProbabilities(LastWord):
-    """Softmax of log-probabilities is softmax of the logits."""
-
-    def forward(self, ids):
-        return super().forward(ids).log_softmax(-1)
-
-
-@right("PhraseClassifier")
-class HeadOfZeros(WideHidden):
-    def __init__(self, vocab_size, d, n_classes):
-        super().__init__(vocab_size, d, n_classes)
-        nn.init.zeros_(self.out.weight)
-        nn.init.zeros_(self.out.bias)
-
-
-@right("PhraseClassifier")
-class SmallAtFirst(WideHidden):
-    def __init__(self, vocab_size, d, n_classes):
-        super().__init__(vocab_size, d, n_classes)
-        for parameter in self.parameters():
-            nn.init.normal_(parameter, std=0.02)
-
-
-@right("PhraseClassifier")
-class LargeAtFirst(AnEncoderBlock):
-    def __init__(self, vocab_size, d, n_classes):
-        super().__init__(vocab_size, d, n_classes)
-        for parameter in self.parameters():
-            nn.init.normal_(parameter, std=5)
-
-
-@right("PhraseClassifier")
-class InLoops(LastWord):
-    def forward(self, ids):
-        rows = []
-        for sentence in ids:
-            x = self.embed(sentence)
-            q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
-            mixed = [torch.softmax(k @ each / len(each) ** 0.5, 0) @ v for each in q]
-            rows.append(self.out(sum(torch.relu(self.W_o(each)) for each in mixed)))
+        rows = [super(PhraseByPhrase, self).forward(phrase[None])[0] for phrase in ids]
         return torch.stack(rows)
 
 
-@wrong("PhraseClassifier", "no-hidden-layer")
-class Plain(LastWord):
-    def hidden(self, x):
-        return self.W_o(x)
+@right("PhraseClassifier")
+class QueriesScaled(Plainly):
+    def weigh(self, x):
+        scores = self.W_q(x) / x.shape[-1] ** 0.5 @ self.W_k(x).mT
+        powers = (scores - scores.amax(-1, keepdim=True)).exp()
+        return powers / powers.sum(-1, keepdim=True)
 
 
-@wrong("PhraseClassifier", "no-hidden-layer")
-class PlainMean(Mean):
-    def hidden(self, x):
-        return self.W_o(x)
-
-
-@wrong("PhraseClassifier", "no-hidden-layer")
-class ReluTooEarly(LastWord):
-    """On the words, before they are mixed."""
-
+@right("PhraseClassifier")
+class ByOneHot(Plainly):
     def forward(self, ids):
-        x = F.relu(self.embed(ids))
-        return self.out(self.pool(self.W_o(self.mix(x))))
+        x = F.one_hot(ids, self.embed.num_embeddings).to(self.embed.weight) @ self.embed.weight
+        return self.classes(self.bend(self.pool(self.read(x))))
+
+
+@wrong("PhraseClassifier", "no-hidden-layer")
+class HiddenNotUsed(Plainly):
+    def bend(self, x):
+        return x
+
+
+@wrong("PhraseClassifier", "no-relu")
+class NeverBends(Plainly):
+    def bend(self, x):
+        return self.hidden(x)
+
+
+@wrong("PhraseClassifier", "no-relu")
+class BendsBefore(Plainly):
+    def bend(self, x):
+        return self.hidden(F.relu(x))
+
+
+@wrong("PhraseClassifier", "another-bend")
+class Gelu(Plainly):
+    def bend(self, x):
+        return F.gelu(self.hidden(x))
+
+
+@wrong("PhraseClassifier", "pooled-after-relu")
+class WordsBent(Plainly):
+    def forward(self, ids):
+        return self.classes(self.pool(self.bend(self.read(self.embed(ids)))))
+
+
+@wrong("PhraseClassifier", "not-the-mean")
+class LastWord(Plainly):
+    def pool(self, x):
+        return x[:, -1]
+
+
+@wrong("PhraseClassifier", "not-the-mean")
+class FirstWord(Plainly):
+    def pool(self, x):
+        return x[:, 0]
+
+
+@wrong("PhraseClassifier", "not-the-mean")
+class Summed(Plainly):
+    def pool(self, x):
+        return x.sum(1)
+
+
+@wrong("PhraseClassifier", "not-the-mean")
+class Largest(Plainly):
+    def pool(self, x):
+        return x.amax(1)
+
+
+@wrong("PhraseClassifier", "not-over-words")
+class FirstAxis(Plainly):
+    def pool(self, x):
+        return x.mean(dim=0)
+
+
+@wrong("PhraseClassifier", "not-over-words")
+class OneForAll(Plainly):
+    def pool(self, x):
+        return x.mean(dim=(0, 1))
+
+
+@wrong("PhraseClassifier", "not-over-words")
+class EachWord(Plainly):
+    def pool(self, x):
+        return x
+
+
+@wrong("PhraseClassifier", "no-w-o")
+class ForgetsW_o(Plainly):
+    def read(self, x):
+        return self.weigh(x) @ self.W_v(x)
+
+
+@wrong("PhraseClassifier", "residual-added")
+class Residual(Plainly):
+    def read(self, x):
+        return x + super().read(x)
 
 
 @wrong("PhraseClassifier", "softmax-at-the-end")
-class Probabilities(LastWord):
+class Probabilities(Plainly):
     def forward(self, ids):
         return F.softmax(super().forward(ids), dim=-1)
 
 
 @wrong("PhraseClassifier", "relu-at-the-end")
-class ReluTwice(LastWord):
+class ReluTwice(Plainly):
     def forward(self, ids):
-        return F.relu(super().forward(ids))
+        return super().forward(ids).clamp(min=0)
 
 
-@wrong("PhraseClassifier", "relu-at-the-end")
-class ReluInEachLayer(WideHidden):
+@wrong("PhraseClassifier", "class-not-logits")
+class Argmax(Plainly):
     def forward(self, ids):
-        return self.out(self.pool(self.hidden(self.mix(self.embed(ids))))).clamp(min=0)
+        return super().forward(ids).argmax(-1)
 
 
-@wrong("PhraseClassifier", "parameter-out-of-reach")
-class MadeAndNotUsed(LastWord):
-    def __init__(self, vocab_size, d, n_classes):
-        super().__init__(vocab_size, d, n_classes)
-        self.norm = nn.LayerNorm(d)
+@wrong("PhraseClassifier", "causal-mask")
+class Causal(Plainly):
+    def weigh(self, x):
+        q, k = self.W_q(x), self.W_k(x)
+        ahead = torch.ones(x.shape[1], x.shape[1]).triu(1).bool()
+        return (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(ahead, -torch.inf).softmax(-1)
 
 
-@wrong("PhraseClassifier", "parameter-out-of-reach")
-class Detached(LastWord):
-    def mix(self, x):
-        return super().mix(x).detach()
+@wrong("PhraseClassifier", "values-averaged", "attention left out")
+class Bag(Plainly):
+    def read(self, x):
+        return self.W_o(self.W_v(x))
 
 
-@wrong("PhraseClassifier", "parameter-out-of-reach")
-class NothingLearns(LastWord):
+@wrong("PhraseClassifier", "values-averaged", "softmax over queries")
+class Columns(Plainly):
+    def weigh(self, x):
+        q, k = self.W_q(x), self.W_k(x)
+        return (q @ k.mT / q.shape[-1] ** 0.5).softmax(1)
+
+
+@right("PhraseClassifier")
+class Overflows(Plainly):
+    def weigh(self, x):
+        q, k = self.W_q(x), self.W_k(x)
+        powers = (q @ k.mT / q.shape[-1] ** 0.5).exp()
+        return powers / powers.sum(-1, keepdim=True)
+
+
+@wrong("PhraseClassifier", "no-gradient", "attention detached")
+class Detached(Plainly):
+    def weigh(self, x):
+        return super().weigh(x).detach()
+
+
+@wrong("PhraseClassifier", "no-gradient", "everywhere")
+class NothingLearns(Plainly):
     def forward(self, ids):
         with torch.no_grad():
             return super().forward(ids)
 
 
-@wrong("PhraseClassifier", "parameter-out-of-reach")
-class ForgetsW_o(LastWord):
-    def hidden(self, x):
-        return F.relu(x)
-
-
-@wrong("PhraseClassifier", "parameter-out-of-reach")
-class Frozen(LastWord):
+@wrong("PhraseClassifier", "wrong-structure", "a layer more")
+class MadeAndNotUsed(Plainly):
     def __init__(self, vocab_size, d, n_classes):
         super().__init__(vocab_size, d, n_classes)
-        self.embed.weight.requires_grad_(False)
+        self.norm = nn.LayerNorm(d)
 
 
-@wrong("PhraseClassifier", "phrases-mixed")
-class CentredOverBatch(LastWord):
-    def pool(self, x):
-        return x[:, -1] - x[:, -1].mean(0)
+@wrong("PhraseClassifier", "wrong-structure", "W_o with a bias")
+class Biased(Plainly):
+    def __init__(self, vocab_size, d, n_classes):
+        super().__init__(vocab_size, d, n_classes)
+        self.W_o = nn.Linear(d, d)
 
 
-@wrong("PhraseClassifier", "pooled-over-batch")
-class FirstAxis(LastWord):
-    def pool(self, x):
-        return x.mean(dim=0)
+@wrong("PhraseClassifier", "wrong-structure", "a wide hidden layer")
+class WideHidden(Plainly):
+    def __init__(self, vocab_size, d, n_classes):
+        super().__init__(vocab_size, d, n_classes)
+        self.hidden, self.classes = nn.Linear(d, 2 * d), nn.Linear(2 * d, n_classes)
 
 
-@wrong("PhraseClassifier", "not-pooled")
-class EachWord(LastWord):
-    def pool(self, x):
-        return x
-
-
-@wrong("PhraseClassifier", "pooled-over-everything")
-class OneForAll(LastWord):
-    def pool(self, x):
-        return x.mean(dim=(0, 1))
-
-
-@wrong("PhraseClassifier", "class-not-logits")
-class Argmax(LastWord):
-    def forward(self, ids):
-        return super().forward(ids).argmax(-1)
-
-
-@wrong("PhraseClassifier", "no-classifier")
-class Vectors(LastWord):
-    def forward(self, ids):
-        return self.pool(self.hidden(self.mix(self.embed(ids))))
-
-
-@wrong("PhraseClassifier", "words-not-classes")
-class NextWord(LastWord):
+@wrong("PhraseClassifier", "wrong-structure", "as many classes as words")
+class NextWord(Plainly):
     def __init__(self, vocab_size, d, n_classes):
         super().__init__(vocab_size, d, vocab_size)
+
+
+@wrong("PhraseClassifier", "word-0-as-padding")
+class Padding(Plainly):
+    def __init__(self, vocab_size, d, n_classes):
+        super().__init__(vocab_size, d, n_classes)
+        self.embed = nn.Embedding(vocab_size, d, padding_idx=0)
+
+
+@wrong("PhraseClassifier", "only-in-training", "a softmax for evaluation")
+class SharesInEvaluation(Plainly):
+    def forward(self, ids):
+        logits = super().forward(ids)
+        return logits if self.training else logits.softmax(-1)
 
 
 # train_step ----------------------------------------------------------------------------------
@@ -403,7 +419,7 @@ def summed(model, inputs, targets, optimizer):
     return loss.item()
 
 
-@wrong("train_step", "summed-over-tokens")
+@wrong("train_step", "sum-not-mean")
 def tokens_added_up(model, inputs, targets, optimizer):
     logs = model(inputs).log_softmax(-1)
     each = -logs.gather(-1, targets[..., None])[..., 0]
@@ -420,14 +436,14 @@ def of_probabilities(model, inputs, targets, optimizer):
     return loss.item()
 
 
-@wrong("train_step", "no-softmax")
+@wrong("train_step", "no-log-probabilities")
 def nll_of_logits(model, inputs, targets, optimizer):
     loss = F.nll_loss(model(inputs).flatten(0, -2), targets.flatten())
     stepping(loss, optimizer)
     return loss.item()
 
 
-@wrong("train_step", "no-logarithm")
+@wrong("train_step", "no-log-probabilities")
 def nll_of_probabilities(model, inputs, targets, optimizer):
     loss = F.nll_loss(model(inputs).softmax(-1).flatten(0, -2), targets.flatten())
     stepping(loss, optimizer)
@@ -562,12 +578,12 @@ def head_sum(weights, query_index):
     return at(weights.sum(1) if weights.ndim == 4 else weights, query_index)
 
 
-@wrong("attention_to", "first-head-only")
+@wrong("attention_to", "one-head-only")
 def head_0(weights, query_index):
     return at(weights[:, 0] if weights.ndim == 4 else weights, query_index)
 
 
-@wrong("attention_to", "last-head-only")
+@wrong("attention_to", "one-head-only")
 def head_minus_1(weights, query_index):
     return at(weights[:, -1] if weights.ndim == 4 else weights, query_index)
 
@@ -615,442 +631,350 @@ def numbers_alone(weights, query_index):
     return at(averaged(weights.detach()), query_index)
 
 
+# next_token_probabilities --------------------------------------------------------------------
+
+
+def refused(temperature):
+    if temperature < 0:
+        raise ValueError(f"temperature is {temperature}")
+
+
+@right("next_token_probabilities")
+def by_powers(logits, temperature=1.0):
+    refused(temperature)
+    top = logits.max(dim=-1, keepdim=True)
+    if temperature == 0:
+        return torch.zeros_like(logits).scatter_(-1, top.indices, 1.0)
+    powers = ((logits - top.values) / temperature).exp()
+    return powers / powers.sum(-1, keepdim=True)
+
+
+@right("next_token_probabilities")
+def a_row_at_a_time(logits, temperature=1.0):
+    refused(temperature)
+    rows = []
+    for row in logits.reshape(-1, logits.shape[-1]):
+        if temperature == 0:
+            rows.append(torch.eye(len(row), dtype=row.dtype)[row.argmax()])
+        else:
+            rows.append(torch.softmax((row - row.max()) / temperature, 0))
+    return torch.stack(rows).reshape(logits.shape)
+
+
+@right("next_token_probabilities")
+def by_a_running_count(logits, temperature=1.0):
+    """The first of equals is where the largest has come once."""
+    refused(temperature)
+    if temperature:
+        return F.softmax((logits - logits.max(-1).values[..., None]).div(temperature), -1)
+    largest = logits == logits.amax(-1, keepdim=True)
+    return (largest & (largest.cumsum(-1) == 1)).to(logits.dtype)
+
+
+@right("next_token_probabilities")
+def by_logsumexp(logits, temperature=1.0):
+    refused(temperature)
+    if temperature == 0:
+        return torch.eye(logits.shape[-1], dtype=logits.dtype)[logits.argmax(-1)]
+    scaled = (logits - logits.amax(-1, keepdim=True)) / temperature
+    return (scaled - scaled.logsumexp(-1, keepdim=True)).exp()
+
+
+@right("next_token_probabilities")
+def by_the_place(logits, temperature=1.0):
+    refused(temperature)
+    best = logits.argmax(-1, keepdim=True)
+    if temperature == 0:
+        return (torch.arange(logits.shape[-1]) == best).to(logits.dtype)
+    return (logits - logits.gather(-1, best)).div(temperature).softmax(-1)
+
+
+def likeliest(logits):
+    return F.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
+
+
+def below(logits):
+    return logits - logits.amax(-1, keepdim=True)
+
+
+def weighing(
+    above=lambda logits, t: (below(logits) / t).softmax(-1), at_zero=likeliest, checked=True
+):
+    """With a part exchanged."""
+
+    def next_token_probabilities(logits, temperature=1.0):
+        if checked:
+            refused(temperature)
+        return at_zero(logits) if temperature == 0 else above(logits, temperature)
+
+    return next_token_probabilities
+
+
+for slug, above in (
+    ("temperature-ignored", lambda logits, t: logits.softmax(-1)),
+    ("temperature-multiplied", lambda logits, t: (logits * t).softmax(-1)),
+    ("temperature-after-softmax", lambda logits, t: logits.softmax(-1) / t),
+    ("divided-twice", lambda logits, t: (below(logits) / t / t).softmax(-1)),
+    ("divided-before-subtracting", lambda logits, t: (logits / t).softmax(-1)),
+    ("unstable-softmax", lambda logits, t: (p := (logits / t).exp()) / p.sum(-1, keepdim=True)),
+    ("one-maximum-for-all-rows", lambda logits, t: ((logits - logits.max()) / t).softmax(-1)),
+    ("wrong-axis", lambda logits, t: ((logits - logits.amax(0)) / t).softmax(0)),
+    ("log-softmax", lambda logits, t: (below(logits) / t).log_softmax(-1)),
+    ("not-normalised", lambda logits, t: (below(logits) / t).exp()),
+    ("non-finite", lambda logits, t: (below(logits.float()) / t).softmax(-1).to(logits)),
+):
+    wrong("next_token_probabilities", slug, slug)(weighing(above))
+for least in (0.5, 0.1, 0.01, 1e-3, 1e-6, 1e-8, 1e-10):
+    wrong("next_token_probabilities", "temperature-bounded", f"from below, {least}")(
+        weighing(lambda logits, t, least=least: (below(logits) / max(t, least)).softmax(-1))
+    )
+for most in (1.0, 2.0, 10.0):
+    wrong("next_token_probabilities", "temperature-bounded", f"from above, {most}")(
+        weighing(lambda logits, t, most=most: (below(logits) / min(t, most)).softmax(-1))
+    )
+wrong("next_token_probabilities", "temperature-bounded", "something added")(
+    weighing(lambda logits, t: (below(logits) / (t + 1e-8)).softmax(-1))
+)
+for least in (1.0, 0.1, 0.01, 1e-3, 1e-6):
+    wrong("next_token_probabilities", "cold-is-greedy", f"below {least}")(
+        weighing(
+            lambda logits, t, least=least: (
+                likeliest(logits) if t < least else (below(logits) / t).softmax(-1)
+            )
+        )
+    )
+for slug, why, at_zero in (
+    ("drawn-at-zero", "", lambda logits: logits.softmax(-1)),
+    ("divided-by-zero", "at once", lambda logits: (logits / 0.0).softmax(-1)),
+    ("divided-by-zero", "after the maximum", lambda logits: (below(logits) / 0.0).softmax(-1)),
+    ("not-the-first-of-equals", "all of them", lambda logits: (below(logits) == 0).to(logits)),
+    (
+        "not-the-first-of-equals",
+        "shared",
+        lambda logits: (m := (below(logits) == 0).to(logits)) / m.sum(-1, keepdim=True),
+    ),
+    ("not-the-first-of-equals", "the last", lambda logits: likeliest(logits.flip(-1)).flip(-1)),
+    ("token-not-probabilities", "", lambda logits: logits.argmax(-1)),
+    ("wrong-dtype", "whole numbers", lambda logits: F.one_hot(logits.argmax(-1), logits.shape[-1])),
+    ("wrong-dtype", "float32", lambda logits: likeliest(logits).float()),
+):
+    wrong("next_token_probabilities", slug, f"at 0 {why}")(weighing(at_zero=at_zero))
+wrong("next_token_probabilities", "not-raised", "a negative temperature")(weighing(checked=False))
+
+
+@wrong("next_token_probabilities", "infinite-as-0")
+def blocked_counts(logits, temperature=1.0):
+    return by_powers(logits.nan_to_num(neginf=0.0), temperature)
+
+
+@wrong("next_token_probabilities", "drawn-at-zero", "0 taken for not given")
+def zero_is_falsy(logits, temperature=1.0):
+    return by_powers(logits, temperature or 1.0)
+
+
+@wrong("next_token_probabilities", "mutated-input")
+def in_place(logits, temperature=1.0):
+    refused(temperature)
+    if temperature == 0:
+        return likeliest(logits)
+    logits -= logits.amax(-1, keepdim=True)
+    return (logits / temperature).softmax(-1)
+
+
 # generate ------------------------------------------------------------------------------------
 
 
-def refused(prompt, temperature):
-    if temperature < 0:
-        raise ValueError(f"temperature is {temperature}")
+def not_empty(prompt):
     if prompt.shape[1] == 0:
         raise ValueError("the prompt is empty")
 
 
 @right("generate")
 @torch.no_grad()
-def written(model, prompt, n_new, temperature=1.0, generator=None):
-    refused(prompt, temperature)
+def written(model, prompt, n_new, choose):
+    not_empty(prompt)
     for _ in range(n_new):
-        logits = model(prompt)[:, -1]
-        if temperature == 0:
-            new = logits.argmax(-1, keepdim=True)
-        else:
-            new = torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)
-        prompt = torch.cat([prompt, new], dim=1)
+        prompt = torch.cat([prompt, choose(model(prompt)[:, -1])[:, None]], dim=1)
     return prompt
 
 
 @right("generate")
-def filled_in(model, prompt, n_new, temperature=1.0, generator=None):
-    refused(prompt, temperature)
-    model.eval()
+def filled_in(model, prompt, n_new, choose):
+    not_empty(prompt)
     b, n = prompt.shape
-    ids = torch.zeros(b, n + n_new, dtype=torch.long)
+    ids = prompt.new_empty(b, n + n_new)
     ids[:, :n] = prompt
-    with torch.inference_mode():
+    with torch.no_grad():
         for i in range(n, n + n_new):
-            logits = model(ids[:, :i])[:, i - 1]
-            if temperature == 0:
-                ids[:, i] = torch.argmax(logits, dim=-1)
-            else:
-                p = F.softmax(logits / temperature, dim=-1)
-                ids[:, i] = torch.multinomial(p, 1, generator=generator)[:, 0]
+            ids[:, i] = choose(model(ids[:, :i])[:, -1])
     return ids
 
 
 @right("generate")
-def by_gumbel(model, prompt, n_new, temperature=1.0, generator=None):
-    refused(prompt, temperature)
-    ids = prompt.clone()
-    for _ in range(n_new):
-        logits = model(ids)[:, -1, :].detach()
-        if temperature > 0:
-            u = torch.rand(logits.shape, generator=generator, dtype=torch.float64)
-            logits = logits / temperature - torch.log(-torch.log(u.clamp(1e-300, 1 - 1e-16)))
-        ids = torch.hstack([ids, logits.argmax(-1)[:, None]])
-    return ids
-
-
-@right("generate")
-def by_cumulative_sums(model, prompt, n_new, temperature=1.0, generator=None):
-    refused(prompt, temperature)
-    parts = [prompt]
-    for _ in range(n_new):
-        logits = model(torch.cat(parts, 1)).detach()[:, -1]
-        if temperature == 0:
-            parts.append(logits.max(-1, keepdim=True).indices)
-        else:
-            edges = (logits.double() / temperature).softmax(-1).cumsum(-1)
-            u = torch.rand(len(logits), 1, generator=generator, dtype=torch.float64)
-            parts.append((u > edges[:, :-1]).sum(-1, keepdim=True))
-    return torch.cat(parts, 1)
-
-
-@right("generate")
-def sentence_by_sentence(model, prompt, n_new, temperature=1.0, generator=None):
-    refused(prompt, temperature)
-    ids = prompt
-    for _ in range(n_new):
+def in_a_list(model, prompt, n_new, choose):
+    not_empty(prompt)
+    columns = list(prompt.unbind(1))
+    while len(columns) < prompt.shape[1] + n_new:
         with torch.no_grad():
-            rows = model(ids)[:, -1]
-        if temperature == 0:
-            new = [int(row.argmax()) for row in rows]
-        else:
-            chances = torch.softmax(rows / temperature, 1)
-            new = [int(torch.multinomial(p, 1, generator=generator)) for p in chances]
-        ids = torch.cat([ids, torch.tensor(new)[:, None]], dim=1)
-    return ids
+            logits = model(torch.stack(columns, 1))[:, -1, :]
+        columns.append(choose(logits))
+    return torch.stack(columns, 1)
 
 
 @right("generate")
-@torch.inference_mode()
-def by_a_race(model, prompt, n_new, temperature=1.0, generator=None):
-    """The first of exponential clocks, each as fast as its token is likely."""
-    refused(prompt, temperature)
-    ids = torch.empty(len(prompt), prompt.shape[1] + n_new, dtype=prompt.dtype)
-    ids[:, : prompt.shape[1]] = prompt
-    for i in range(prompt.shape[1], ids.shape[1]):
-        chances = model(ids[:, :i])[:, -1]
-        if temperature >= 1e-8:
-            chances = (chances.double() / temperature).softmax(-1)
-            chances = chances / torch.empty_like(chances).exponential_(generator=generator)
-        torch.argmax(chances, dim=-1, out=ids[:, i])
-    return ids
+def by_recursion(model, prompt, n_new, choose):
+    not_empty(prompt)
+    if n_new == 0:
+        return prompt.clone()
+    with torch.no_grad():
+        new = choose(model(prompt)[:, -1]).unsqueeze(1)
+    return by_recursion(model, torch.hstack([prompt, new]), n_new - 1, choose)
 
 
 @right("generate")
-def in_python(model, prompt, n_new, temperature=1.0, generator=None):
-    refused(prompt, temperature)
-
-    def chosen(logits):
-        if temperature == 0:
-            return logits.index(max(logits))
-        largest = max(logits)
-        weights = [math.exp((each - largest) / temperature) for each in logits]
-        left = torch.rand(1, generator=generator, dtype=torch.float64).item() * sum(weights)
-        likely = [token for token, weight in enumerate(weights) if weight > 0]
-        for token in likely:
-            left -= weights[token]
-            if left < 0:
-                return token
-        return likely[-1]
-
-    texts = prompt.tolist()
-    for _ in range(n_new):
-        rows = model(torch.tensor(texts))[:, -1].tolist()
-        texts = [[*text, chosen(row)] for text, row in zip(texts, rows, strict=True)]
-    return torch.tensor(texts)
-
-
-@right("generate")
-@torch.no_grad()
-def by_distribution(model, prompt, n_new, temperature=1.0, generator=None):
-    refused(prompt, temperature)
-    ids = prompt
-    for _ in range(n_new):
-        logits = model(ids)[:, -1].log_softmax(-1)
-        if temperature < 1e-6:
-            new = logits.topk(1).indices
-        elif generator is None:
-            new = torch.distributions.Categorical(logits=logits / temperature).sample()[:, None]
-        else:
-            new = torch.multinomial(F.softmax(logits / temperature, -1), 1, generator=generator)
-        ids = torch.cat((ids, new), -1)
-    return ids
+def with_a_switch(model, prompt, n_new, choose):
+    not_empty(prompt)
+    was = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    try:
+        for _ in range(n_new):
+            new = choose(model(prompt).select(1, prompt.shape[1] - 1))
+            prompt = torch.column_stack((prompt, new))
+    finally:
+        torch.set_grad_enabled(was)
+    return prompt
 
 
 def writing(
-    seen=lambda ids: ids,
+    seen=lambda ids, start: ids,
     row=lambda logits: logits[:, -1],
-    draw=lambda logits, t, g: torch.multinomial((logits / t).softmax(-1), 1, generator=g),
-    greedy=lambda logits: logits.argmax(-1, keepdim=True),
-    checked=True,
+    chosen=lambda choose, logits: choose(logits),
+    number=lambda n_new, start: n_new,
+    given=lambda ids, start: ids,
+    quiet=torch.no_grad,
 ):
     """A loop with a part exchanged."""
 
-    def generate(model, prompt, n_new, temperature=1.0, generator=None):
-        if checked:
-            refused(prompt, temperature)
-        ids = prompt
-        for _ in range(n_new):
-            logits = row(model(seen(ids)).detach())
-            new = greedy(logits) if temperature == 0 else draw(logits, temperature, generator)
-            ids = torch.cat([ids, new], dim=1)
-        return ids
+    def generate(model, prompt, n_new, choose):
+        not_empty(prompt)
+        ids, start = prompt, prompt.shape[1]
+        with quiet():
+            for _ in range(number(n_new, start)):
+                logits = row(model(seen(ids, start)))
+                ids = torch.cat([ids, chosen(choose, logits)[:, None]], dim=1)
+        return given(ids, start)
 
     return generate
 
 
-wrong("generate", "last-token-alone", "seen")(writing(seen=lambda ids: ids[:, -1:]))
-wrong("generate", "first-row", "row")(writing(row=lambda logits: logits[:, 0]))
-wrong("generate", "likeliest-last", "argmin")(
-    writing(greedy=lambda logits: logits.argmin(-1, keepdim=True))
-)
-wrong("generate", "temperature-ignored", "never used")(
-    writing(draw=lambda logits, t, g: torch.multinomial(logits.softmax(-1), 1, generator=g))
-)
-wrong("generate", "temperature-ignored", "after softmax")(
-    writing(draw=lambda logits, t, g: torch.multinomial(logits.softmax(-1) / t, 1, generator=g))
-)
-wrong("generate", "temperature-multiplied", "times")(
-    writing(draw=lambda logits, t, g: torch.multinomial((logits * t).softmax(-1), 1, generator=g))
-)
-wrong("generate", "always-greedy", "argmax")(
-    writing(draw=lambda logits, t, g: logits.argmax(-1, keepdim=True))
-)
-wrong("generate", "drawn-evenly", "randint")(
-    writing(
-        draw=lambda logits, t, g: torch.randint(logits.shape[-1], (len(logits), 1), generator=g)
-    )
-)
-wrong("generate", "one-draw-for-all", "first row's")(
-    writing(
-        draw=lambda logits, t, g: torch.multinomial(
-            (logits[0] / t).softmax(-1), 1, generator=g
-        ).expand(len(logits), 1)
-    )
-)
-wrong("generate", "raised", "divides by temperature 0, and draws")(
-    writing(greedy=lambda logits: torch.multinomial((logits / 0.0).softmax(-1), 1))
-)
-wrong("generate", "divided-by-zero", "and takes argmax")(
-    writing(greedy=lambda logits: (logits / 0.0).softmax(-1).argmax(-1, keepdim=True))
-)
-wrong("generate", "generator-ignored", "left out")(
-    writing(draw=lambda logits, t, g: torch.multinomial((logits / t).softmax(-1), 1))
-)
-wrong("generate", "not-raised", "a negative temperature as it is")(
-    writing(seen=lambda ids: ids, checked=False)
-)
-
-
-def by_softmax(logits, t, g):
-    return torch.multinomial((logits / t).softmax(-1), 1, generator=g)
-
-
+for slug, why, part in (
+    ("last-token-alone", "", {"seen": lambda ids, start: ids[:, -1:]}),
+    ("stale-past", "", {"seen": lambda ids, start: ids[:, :start]}),
+    ("context-cropped", "as many as the prompt has", {"seen": lambda ids, start: ids[:, -start:]}),
+    (
+        "context-cropped",
+        "the new ones alone",
+        {"seen": lambda ids, start: ids[:, start:] if ids.shape[1] > start else ids},
+    ),
+    ("wrong-row", "the first", {"row": lambda logits: logits[:, 0]}),
+    ("wrong-row", "the last but one", {"row": lambda logits: logits[:, -2:][:, 0]}),
+    ("raised", "all rows", {"row": lambda logits: logits}),
+    ("choice-ignored", "", {"chosen": lambda choose, logits: logits.argmax(-1)}),
+    ("choice-ignored", "called", {"chosen": lambda choose, z: (choose(z), z.argmax(-1))[1]}),
+    ("probabilities-for-logits", "", {"chosen": lambda choose, z: choose(z.softmax(-1))}),
+    ("one-choice-for-all", "", {"chosen": lambda choose, z: choose(z[:1]).expand(len(z))}),
+    (
+        "chosen-too-often",
+        "each prompt by itself",
+        {"chosen": lambda choose, z: torch.cat([choose(row[None]) for row in z])},
+    ),
+    ("prompt-dropped", "", {"given": lambda ids, start: ids[:, start:]}),
+    ("out-of-order", "the prompt behind", {"given": lambda ids, start: ids.roll(-start, 1)}),
+    (
+        "out-of-order",
+        "newest first",
+        {"given": lambda ids, start: torch.cat([ids[:, :start], ids[:, start:].flip(1)], 1)},
+    ),
+    ("miscounted", "one too few", {"number": lambda n_new, start: n_new - 1}),
+    ("miscounted", "one too many", {"number": lambda n_new, start: n_new + 1}),
+    ("miscounted", "with the prompt", {"number": lambda n_new, start: n_new - start}),
+    ("gradients-recorded", "", {"quiet": torch.enable_grad}),
+    (
+        "gradients-recorded",
+        "detached afterwards",
+        {"quiet": torch.enable_grad, "row": lambda logits: logits[:, -1].detach()},
+    ),
+    ("made-in-inference-mode", "", {"quiet": torch.inference_mode}),
+    ("wrong-dtype", "int32", {"given": lambda ids, start: ids.int()}),
+    ("wrong-dtype", "floats", {"given": lambda ids, start: ids.double()}),
+    ("wrong-type", "lists", {"given": lambda ids, start: ids.tolist()}),
+):
+    wrong("generate", slug, f"{slug} {why}")(writing(**part))
 for most in (8, 32, 64, 128, 256, 1024, 2048):
     wrong("generate", "context-cropped", f"to {most}")(
-        writing(seen=lambda ids, most=most: ids[:, -most:])
+        writing(seen=lambda ids, start, most=most: ids[:, -most:])
     )
-
-for least in (0.1, 0.01, 0.001):
-    wrong("generate", "cold-is-greedy", f"below {least}")(
-        writing(
-            draw=lambda logits, t, g, least=least: (
-                logits.argmax(-1, keepdim=True) if t < least else by_softmax(logits, t, g)
-            )
-        )
-    )
-    wrong("generate", "temperature-bounded", f"from below, {least}")(
-        writing(draw=lambda logits, t, g, least=least: by_softmax(logits, max(t, least), g))
-    )
-for bound in (1.0, 2.0, 10.0):
-    wrong("generate", "temperature-bounded", f"from above, {bound}")(
-        writing(draw=lambda logits, t, g, bound=bound: by_softmax(logits, min(t, bound), g))
-    )
-wrong("generate", "cold-is-greedy", "below 1")(
-    writing(
-        draw=lambda logits, t, g: (
-            logits.argmax(-1, keepdim=True) if t < 1 else by_softmax(logits, t, g)
-        )
-    )
-)
-wrong("generate", "temperature-bounded", "from below, 0.5")(
-    writing(draw=lambda logits, t, g: by_softmax(logits, max(t, 0.5), g))
-)
-wrong("generate", "cold-is-greedy", "rounded")(
-    writing(
-        draw=lambda logits, t, g: (
-            by_softmax(logits, round(t, 3), g) if round(t, 3) else logits.argmax(-1, keepdim=True)
-        )
-    )
-)
-wrong("generate", "temperature-bounded", "both ways")(
-    writing(draw=lambda logits, t, g: by_softmax(logits, min(max(t, 0.1), 2.0), g))
-)
-wrong("generate", "temperature-bounded", "1 at least")(
-    writing(draw=lambda logits, t, g: by_softmax(logits, max(t, 1.0), g))
-)
-wrong("generate", "temperature-bounded", "something added")(
-    writing(draw=lambda logits, t, g: by_softmax(logits, t + 0.001, g))
-)
-
-
-def by_the_first(k):
-    def draw(logits, t, g):
-        logits = logits / t
-        least = logits.topk(min(k, logits.shape[-1])).values[:, -1:]
-        return by_softmax(logits.masked_fill(logits < least, -torch.inf), 1, g)
-
-    return draw
-
-
-def by_the_nucleus(p):
-    def draw(logits, t, g):
-        chances, ids = (logits / t).softmax(-1).sort(descending=True)
-        chances[chances.cumsum(-1) - chances > p] = 0
-        return ids.gather(-1, torch.multinomial(chances, 1, generator=g))
-
-    return draw
-
-
-for k in (3, 5, 10, 40, 50, 100, 200):
-    wrong("generate", "tail-cut", f"top-k {k}")(writing(draw=by_the_first(k)))
-for p in (0.8, 0.9, 0.95):
-    wrong("generate", "tail-cut", f"top-p {p}")(writing(draw=by_the_nucleus(p)))
-for digits in (2, 3):
-    wrong("generate", "tail-cut", f"rounded to {digits} digits")(
-        writing(
-            draw=lambda logits, t, g, digits=digits: torch.multinomial(
-                (logits / t).softmax(-1).round(decimals=digits), 1, generator=g
-            )
-        )
-    )
-
-
-@wrong("generate", "raised", "e to large numbers")
-def exponentials(model, prompt, n_new, temperature=1.0, generator=None):
-    def draw(logits, t, g):
-        grown = torch.exp(logits / t)
-        return torch.multinomial(grown / grown.sum(-1, keepdim=True), 1, generator=g)
-
-    return writing(draw=draw)(model, prompt, n_new, temperature, generator)
-
-
-wrong("generate", "infinite-at-zero", "argmax of infinities")(
-    writing(greedy=lambda logits: (logits / 0.0).argmax(-1, keepdim=True))
-)
-
-
-@wrong("generate", "not-raised", "where nothing is to be written")
-def refuses_in_the_loop(model, prompt, n_new, temperature=1.0, generator=None):
-    def seen(ids):
-        refused(ids, temperature)
-        return ids
-
-    return writing(seen=seen, checked=False)(model, prompt, n_new, temperature, generator)
 
 
 @wrong("generate", "future-padded")
-def all_places_at_once(model, prompt, n_new, temperature=1.0, generator=None):
-    refused(prompt, temperature)
+@torch.no_grad()
+def all_places_at_once(model, prompt, n_new, choose):
+    not_empty(prompt)
     b, n = prompt.shape
     ids = torch.zeros(b, n + n_new, dtype=torch.long)
     ids[:, :n] = prompt
     for i in range(n, n + n_new):
-        logits = model(ids)[:, i - 1].detach()
-        if temperature == 0:
-            ids[:, i] = logits.argmax(-1)
-        else:
-            ids[:, i] = by_softmax(logits, temperature, generator)[:, 0]
+        ids[:, i] = choose(model(ids)[:, i - 1])
     return ids
 
 
-@wrong("generate", "divided-by-zero", "treated apart, and nothing written")
-def zeros_left(model, prompt, n_new, temperature=1.0, generator=None):
-    refused(prompt, temperature)
-    b, n = prompt.shape
-    ids = torch.cat([prompt, torch.zeros(b, n_new, dtype=torch.long)], dim=1)
-    for i in range(n, n + n_new):
-        logits = model(ids[:, :i])[:, -1].detach()
-        if temperature == 0:
-            logits.argmax(-1)
-        else:
-            ids[:, i] = by_softmax(logits, temperature, generator)[:, 0]
-    return ids
-
-
-@wrong("generate", "drawn-at-zero", "0 taken for not given")
-def zero_is_falsy(model, prompt, n_new, temperature=1.0, generator=None):
-    return written(model, prompt, n_new, temperature or 1.0, generator)
-
-
-@wrong("generate", "wrong-dtype", "int32")
-def narrow_ids(model, prompt, n_new, temperature=1.0, generator=None):
-    return written(model, prompt, n_new, temperature, generator).int()
-
-
-@wrong("generate", "wrong-dtype", "floats")
-def ids_as_floats(model, prompt, n_new, temperature=1.0, generator=None):
-    return written(model, prompt, n_new, temperature, generator).double()
-
-
-@wrong("generate", "seed-of-its-own", "PyTorch's, which is drawn with")
-def seeds_pytorch(model, prompt, n_new, temperature=1.0, generator=None):
-    torch.manual_seed(0)
-    return written(model, prompt, n_new, temperature)
-
-
-@wrong("generate", "seed-of-its-own", "PyTorch's, where none is passed")
-def seeds_pytorch_too(model, prompt, n_new, temperature=1.0, generator=None):
-    torch.manual_seed(42)
-    return written(model, prompt, n_new, temperature, generator)
-
-
-@wrong("generate", "seed-of-its-own", "a new generator, where none is passed")
-def its_own_generator(model, prompt, n_new, temperature=1.0, generator=None):
-    return written(model, prompt, n_new, temperature, generator or torch.Generator())
-
-
-@wrong("generate", "seed-of-its-own", "the generator's first")
-def begins_again(model, prompt, n_new, temperature=1.0, generator=None):
-    if generator is not None:
-        torch.manual_seed(generator.initial_seed())
-    return written(model, prompt, n_new, temperature)
-
-
-@wrong("generate", "seed-of-its-own", "a copy of the generator")
-def draws_with_a_copy(model, prompt, n_new, temperature=1.0, generator=None):
-    copy = generator and torch.Generator().set_state(generator.get_state())
-    return written(model, prompt, n_new, temperature, copy)
-
-
-@wrong("generate", "drawn-at-zero")
-def only_heat_is_divided_by(model, prompt, n_new, temperature=1.0, generator=None):
-    refused(prompt, temperature)
-    ids = prompt
+@wrong("generate", "chosen-too-often")
+@torch.no_grad()
+def chooses_and_stops(model, prompt, n_new, choose):
+    not_empty(prompt)
+    new = choose(model(prompt)[:, -1])
     for _ in range(n_new):
-        logits = model(ids)[:, -1].detach()
-        if temperature > 0:
-            logits = logits / temperature
-        ids = torch.cat([ids, torch.multinomial(logits.softmax(-1), 1, generator=generator)], 1)
+        prompt = torch.cat([prompt, new[:, None]], dim=1)
+        new = choose(model(prompt)[:, -1])
+    return prompt
+
+
+@wrong("generate", "mode-changed", "evaluation for ever")
+def evaluates(model, prompt, n_new, choose):
+    if isinstance(model, nn.Module):
+        model.eval()
+    return written(model, prompt, n_new, choose)
+
+
+@wrong("generate", "mode-changed", "set back to training")
+def evaluates_and_trains(model, prompt, n_new, choose):
+    model.eval()
+    ids = written(model, prompt, n_new, choose)
+    model.train()
     return ids
 
 
-@wrong("generate", "stale-past")
-def asked_once(model, prompt, n_new, temperature=1.0, generator=None):
-    refused(prompt, temperature)
-    logits = model(prompt)[:, -1].detach()
-    ids = prompt
+@wrong("generate", "mode-changed", "set back to what it was")
+def evaluates_and_sets_back(model, prompt, n_new, choose):
+    was = model.training
+    model.eval()
+    ids = written(model, prompt, n_new, choose)
+    model.train(was)
+    return ids
+
+
+@wrong("generate", "not-raised", "an empty prompt where nothing is to be written")
+@torch.no_grad()
+def refuses_in_the_loop(model, prompt, n_new, choose):
     for _ in range(n_new):
-        if temperature == 0:
-            new = logits.argmax(-1, keepdim=True)
-        else:
-            new = torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)
-        ids = torch.cat([ids, new], 1)
+        not_empty(prompt)
+        prompt = torch.cat([prompt, choose(model(prompt)[:, -1])[:, None]], dim=1)
+    return prompt
+
+
+@wrong("generate", "mutated-input")
+@torch.no_grad()
+def counts_in_the_prompt(model, prompt, n_new, choose):
+    ids = written(model, prompt, n_new, choose)
+    prompt[:, -1] = ids[:, -1]
     return ids
-
-
-@wrong("generate", "seed-of-its-own")
-def seeds_itself(model, prompt, n_new, temperature=1.0, generator=None):
-    return written(model, prompt, n_new, temperature, torch.Generator().manual_seed(0))
-
-
-@wrong("generate", "prompt-dropped")
-def new_ones(model, prompt, n_new, temperature=1.0, generator=None):
-    return written(model, prompt, n_new, temperature, generator)[:, prompt.shape[1] :]
-
-
-@wrong("generate", "prompt-behind")
-def turned_round(model, prompt, n_new, temperature=1.0, generator=None):
-    new = written(model, prompt, n_new, temperature, generator)[:, prompt.shape[1] :]
-    return torch.cat([new, prompt], dim=1)
-
-
-@wrong("generate", "one-too-few")
-def stops_early(model, prompt, n_new, temperature=1.0, generator=None):
-    return written(model, prompt, n_new - 1, temperature, generator)
-
-
-@wrong("generate", "one-too-many")
-def goes_on(model, prompt, n_new, temperature=1.0, generator=None):
-    return written(model, prompt, n_new + 1, temperature, generator)

@@ -10,8 +10,7 @@ import ast
 import json
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache, partial
 from math import e, log2
 from pathlib import Path
@@ -247,25 +246,25 @@ def scores_beyond_float16_break_naive_and_not_flash(seed: int) -> None:
 # Time and memory ------------------------------------------------------------------------------
 
 
-@contextmanager
-def made_gpu(*, waits: bool = True) -> Iterator[SimpleNamespace]:
-    """A clock and a GPU: `call(seconds)` returns after 5 µs, `synchronize` when the work is done."""
-    state = SimpleNamespace(now=0.0, done=0.0)
+class MadeGpu:
+    """A clock and a GPU: `call(seconds)` returns after 5 µs, `wait` when the work is done."""
 
-    def call(seconds: float) -> None:
-        state.now += 5e-6
-        state.done = max(state.done, state.now) + seconds
+    def __init__(self, queued: float = 0.0) -> None:
+        self.now, self.done = 0.0, queued
 
-    def wait() -> None:
-        state.now = max(state.now, state.done) if waits else state.now
+    def clock(self) -> float:
+        return self.now
 
-    state.call = call
-    with (
-        patch("time.perf_counter", lambda: state.now),
-        patch("torch.cuda.is_available", lambda: True),
-        patch("torch.cuda.synchronize", wait),
-    ):
-        yield state
+    def call(self, seconds: float) -> None:
+        self.now += 5e-6
+        self.done = max(self.done, self.now) + seconds
+
+    def wait(self) -> None:
+        self.now = max(self.now, self.done)
+
+    def time_of(self, fn: Callable[..., None], *args: object) -> float:
+        took: float = here.benchmark(fn, *args, clock=self.clock, wait=self.wait)
+        return took
 
 
 @lesson.says(
@@ -274,19 +273,19 @@ def made_gpu(*, waits: bool = True) -> Iterator[SimpleNamespace]:
     "Yes. 64 times the work in the same time looks like the time of handing it over.",
 )
 def each_rule_of_timing_is_against_something(seed: int) -> None:
-    for waits, ratio in ((True, 64), (False, 1)):
-        took = []
-        for n in (1000, 8000):
-            with made_gpu(waits=waits) as gpu:
-                took.append(here.benchmark(gpu.call, 1e-9 * n * n))
-        assert took[1] / took[0] == pytest.approx(ratio, rel=0.01)
+    waited, handed_over = [], []
+    for n in (1000, 8000):
+        gpu, hurried = MadeGpu(), MadeGpu()
+        waited.append(gpu.time_of(gpu.call, 1e-9 * n * n))
+        handed_over.append(here.benchmark(hurried.call, 1e-9 * n * n, clock=hurried.clock))
+    assert waited[1] / waited[0] == pytest.approx(64, rel=0.01)
+    assert handed_over[1] == pytest.approx(handed_over[0], rel=1e-9)
     made = torch.Generator().manual_seed(seed)
     usual = (0.01 * (1 + 0.1 * torch.randn(3000, generator=made))).tolist()
     found = []
     for beginning in (5.0, 0.001):  # slow at first or fast, and slow once in between
-        spans = iter([*3 * [beginning], *usual[:4], 3.0, *usual[4:]])
-        with made_gpu() as gpu:
-            found.append(here.benchmark(lambda gpu=gpu, spans=spans: gpu.call(next(spans))))
+        gpu, spans = MadeGpu(), iter([*3 * [beginning], *usual[:4], 3.0, *usual[4:]])
+        found.append(gpu.time_of(lambda gpu=gpu, spans=spans: gpu.call(next(spans))))
     assert found == pytest.approx([found[0], 0.01], rel=0.1)
     assert found[0] == pytest.approx(found[1], rel=1e-9)
     disturbed = [3.0, *usual[:19]]
@@ -299,6 +298,50 @@ def each_rule_of_timing_is_against_something(seed: int) -> None:
         spread.append(high - low)
     assert mean(gap > 0 for gap in apart) == 1
     assert mean(gap < wide for gap, wide in zip(apart, spread, strict=True)) > 0.95
+
+
+@lesson.says(
+    "If you skip it before a call, you also time what was left in the queue.",
+    "If you skip it after the call, see above.",
+)
+def both_waits_are_needed() -> None:
+    def span(*, before: bool, after: bool) -> float:
+        gpu = MadeGpu(queued=7.0)
+        if before:
+            gpu.wait()
+        start = gpu.clock()
+        gpu.call(2.0)
+        if after:
+            gpu.wait()
+        return gpu.clock() - start
+
+    assert span(before=True, after=True) == pytest.approx(2, rel=1e-4)
+    assert span(before=False, after=True) == pytest.approx(9, rel=1e-4)
+    assert span(before=True, after=False) < 1e-5
+
+
+@lesson.says(
+    "`statistics.median` takes the mean of the middle two where there is an even number of times; "
+    "`torch.median` takes the lower one.",
+    "Return `statistics.median` of the list, as a float: of whole numbers it may be an int.",
+    "The result is a float in the clock's unit, whatever that is.",
+)
+def a_median_may_be_lower_or_an_int() -> None:
+    for times in ([8, 1, 3, 100], [2.5, 1.0, 9.0, 4.0, 3.5, 60.0]):
+        low, high = sorted(times)[len(times) // 2 - 1 : len(times) // 2 + 1]
+        assert median(times) == (low + high) / 2 > low
+        assert torch.tensor(times).median().item() == low
+    assert type(median([3, 1, 2])) is int
+    for unit in (1, 1000):
+        gpu = MadeGpu()
+
+        def ticks(gpu: MadeGpu = gpu, unit: int = unit) -> int:
+            return round(10**6 * unit * gpu.now)
+
+        found = here.benchmark(gpu.call, 0.02, clock=ticks, wait=gpu.wait)
+        assert type(found) is float
+        assert found == pytest.approx(20_005 * unit)
+    assert here.benchmark(lambda: None, clock=lambda: 10**15) == 0.0  # it stands still
 
 
 @lesson.says("Reset, note what is held, call, subtract.")

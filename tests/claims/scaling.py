@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
+import tracemalloc
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+import pytest
 import torch
 
 from tests.claims import Lesson, taught
@@ -71,8 +75,57 @@ def scores_spread_like_the_root_of_the_width(seed: int) -> None:
             rng.choice((-1.0, 1.0), shape),
             rng.exponential(size=shape) - 1,
         ):
-            spread = (q * k).sum(axis=-1).std()
+            spread = here.score_std(q, k)
             assert abs(spread / d_k**0.5 - 1) < 0.05, (d_k, spread)
+
+
+@lesson.says(
+    "Do not go by way of Q Kᵀ. At 4,000 pairs it holds 16 million scores, and you want 4,000 of them."
+)
+def a_score_for_each_pair_takes_little_memory(seed: int) -> None:
+    Q, K = np.random.default_rng(seed).standard_normal((2, 4_000, 3)) + 1
+
+    def most_numbers(measure: Callable[[], float]) -> tuple[float, float]:
+        """A measurement, and the float64 numbers that it held at one time."""
+        tracemalloc.start()
+        measured = measure()
+        most = tracemalloc.get_traced_memory()[1] / 8
+        tracemalloc.stop()
+        return measured, most
+
+    by_pairs, few = most_numbers(lambda: here.score_std(Q, K))
+    by_table, many = most_numbers(lambda: float(np.diagonal(Q @ K.T).std()))
+    assert np.isclose(by_pairs, by_table, rtol=1e-12)
+    assert many > 16e6
+    assert few < 20_000
+
+
+@lesson.says(
+    "NumPy multiplies a (5, 8) by a (1, 8) or a (5, 1) without an error, by broadcasting.",
+    "Return the **population standard deviation** of these n_pairs raw scores, as a float: the root of "
+    "the mean squared distance from their mean. (A sample's divides the sum of the squares by "
+    "n_pairs − 1, not by n_pairs.)",
+)
+def broadcasting_hides_a_missing_row(seed: int) -> None:
+    Q, K = np.random.default_rng(seed).standard_normal((2, 5, 8)) + 1
+    scores = (Q * K).sum(axis=-1).tolist()
+    assert np.isclose(here.score_std(Q, K), statistics.pstdev(scores), rtol=1e-12)
+    assert here.score_std(Q, K) < 0.9 * statistics.stdev(scores)
+    for other in (K[:1], K[:, :1]):
+        assert (Q * other).shape == (5, 8)
+        with pytest.raises(ValueError, match="shapes"):
+            here.score_std(Q, other)
+
+
+@lesson.says("chance typically shifts the result by less than 1 %.")
+def twenty_thousand_pairs_leave_little_to_chance(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for d_k in (2, 8, 64):
+        off = [
+            abs(here.score_std(*rng.standard_normal((2, 20_000, d_k))) / d_k**0.5 - 1)
+            for _ in range(15)
+        ]
+        assert 0.001 < np.median(off) < 0.01, (d_k, off)
 
 
 @lesson.says(

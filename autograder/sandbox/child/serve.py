@@ -1,7 +1,7 @@
 """Beside a learner's code: runs its cells in order, and calls its functions when asked to.
 
 A child does what the grader says, one message at a time, and tells what happened. It knows the
-inputs of the call that it is making, and nothing of what comes next or of what would be right.
+inputs of an exercise's calls, and nothing of what would be right.
 """
 
 from __future__ import annotations
@@ -9,18 +9,20 @@ import __future__
 
 import ast
 import asyncio
+import contextlib
 import inspect
 import linecache
 import math
 import random
 import socket
 import sys
+from collections.abc import Iterable, Iterator
 from types import CodeType, ModuleType
 from typing import Any
 
-from attnlab.calling.call import Printed, Raised, note, perform, quiet
+from attnlab.calling.call import Call, Printed, Raised, note, perform, quiet
 from attnlab.calling.deadline import Deadline, Overrun
-from attnlab.calling.observe import describe, observe
+from attnlab.calling.observe import describe, observe, part
 from autograder.sandbox.child import wire
 from autograder.sandbox.child.wire import Ran
 
@@ -64,8 +66,8 @@ def serve(channel: socket.socket, stage: str) -> None:
     while True:
         try:
             message, block = wire.receive(channel, REQUEST_BYTES)
-            answer, answer_block = notebook.do(message, block)
-            wire.send(channel, answer, answer_block)
+            for answer, answer_block in notebook.do(message, block):
+                wire.send(channel, answer | {"number": message["number"]}, answer_block)
         except wire.Gone:
             return
 
@@ -111,20 +113,33 @@ class Notebook:
         self.function: Any = None
         self.deadline = Deadline(0)
 
-    def do(self, message: dict[str, Any], block: bytes) -> tuple[dict[str, Any], bytes]:
-        """Do what a message asks for, and answer with what the request was numbered."""
+    def do(self, message: dict[str, Any], block: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """Do what a message asks for, and answer it: with one message, or with one a call."""
         match message["do"]:
             case "run":
                 ran = self.run(message["source"], message["name"], message["seconds"])
-                answer = ran._asdict() | {"raised": wire.write_raised(ran.raised)}
+                yield ran._asdict() | {"raised": wire.write_raised(ran.raised)}, b""
             case "bind":
-                answer = {"bound": self.bind(message["name"], message["seconds"])}
-            case "call":
-                call = wire.read_call(message, block)
-                outcome = perform(self.function, call, self.deadline)
-                answer, block = wire.write_outcome(outcome, call.most)
-                return answer | {"number": message["number"]}, block
-        return answer | {"number": message["number"]}, b""
+                yield {"bound": self.bind(message["name"], message["seconds"])}, b""
+            case "calls":
+                yield from self._make(wire.read_calls(message, block), message["unfused"])
+
+    def _make(self, calls: Iterable[Call], unfused: bool) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """Make calls until one is stopped.
+
+        Args:
+            unfused: whether PyTorch's own attention is refused in all of them: it takes as long to
+                refuse it as an ordinary call.
+        """
+        refusing = part("banned").refusing() if unfused else contextlib.nullcontext()
+        with refusing as refused:
+            for at, call in enumerate(calls):
+                outcome = perform(self.function, call, self.deadline, refused, packed=True)
+                inputs = (*call.args, *call.kwargs.values())
+                answer, block = wire.write_outcome(outcome, call.most, inputs)
+                yield answer | {"at": at}, block
+                if outcome.stopped:
+                    return
 
     def run(self, source: str, name: str, seconds: float) -> Ran:
         """Run a cell as a notebook does: the last expression is shown, an error ends the cell."""
@@ -208,7 +223,8 @@ def _compiled(source: str | ast.Module | ast.Expression, name: str, mode: str, f
 def _same_chance_for_all() -> None:
     """Seed what is random, so that grading twice gives the same."""
     random.seed(0)
-    for library, seed in (("numpy", "random.seed"), ("torch", "manual_seed")):
+    # Of PyTorch's generators the CPU's: to seed the others' too takes as long as running a cell.
+    for library, seed in (("numpy", "random.seed"), ("torch", "default_generator.manual_seed")):
         found: Any = sys.modules.get(library)
         if found is not None:
             for part in seed.split("."):

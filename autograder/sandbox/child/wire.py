@@ -1,7 +1,8 @@
 """Messages between the grader and a child: plain JSON and raw bytes, checked on arrival.
 
-A message is a JSON object and one block of bytes, which numbers that come in bulk are kept in. A
-child's messages are a stranger's: `read_outcome` and `read_ran` accept what is complete and valid,
+A message is a JSON object and one block of bytes, which numbers that come in bulk are kept in. The
+calls of an exercise are one message, and each of them is answered by one of its own. A child's
+messages are a stranger's: `read_outcome` and `read_ran` accept what is complete and valid,
 and raise Malformed for anything else. Nothing is ever unpickled or evaluated.
 """
 
@@ -13,17 +14,29 @@ import socket
 import struct
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from attnlab.calling.call import Call, Outcome, Raised
-from attnlab.calling.observe import DEPTH_LIMIT, Array, Items, Large, Made, Other, Scalar, Value
+from attnlab.calling.observe import (
+    DEPTH_LIMIT,
+    Array,
+    Floats,
+    Items,
+    Large,
+    Made,
+    Other,
+    Scalar,
+    Value,
+)
 
 UNLIMITED = 1 << 62
 LENGTHS = struct.Struct(">QQ")  # of the JSON and of the bytes
 CHUNK = 1 << 20
+AHEAD = 1 << 16  # bytes that are taken at once, whether or not they belong to the next message
 TEXTS_BYTES = 256 << 10  # of a reply, for all that is no number: names, messages, what was printed
 NUMBER_BYTES = 64  # of the JSON or of the bytes that a number takes
 SIZES = {
@@ -81,9 +94,17 @@ def send(channel: socket.socket, message: dict[str, Any], block: bytes = b"") ->
         Gone: nobody listens.
         Late: the channel's timeout passed before all was taken.
     """
-    text = json.dumps(message).encode()
+    send_text(channel, json.dumps(message).encode(), block)
+
+
+def send_text(channel: socket.socket, text: bytes, block: bytes = b"") -> None:
+    """Send one message that is JSON already.
+
+    Raises:
+        Gone, Late: as above.
+    """
     try:
-        channel.sendall(LENGTHS.pack(len(text), len(block)) + text + block)
+        channel.sendall(b"".join((LENGTHS.pack(len(text), len(block)), text, block)))
     except TimeoutError as error:
         raise Late from error
     except OSError as error:
@@ -100,24 +121,33 @@ def reply_bytes(most: int = 0) -> int:
 
 
 def receive(
-    channel: socket.socket, limit: int, seconds: float = math.inf
+    channel: socket.socket,
+    limit: int,
+    seconds: float = math.inf,
+    ahead: bytearray | None = None,
 ) -> tuple[dict[str, Any], bytes]:
     """Receive one message.
 
     Args:
         limit: bytes that it may have; once read, JSON takes up to thirty times as much memory.
         seconds: for all of it.
+        ahead: what had come of the next message with the one before, and will have with this one.
     Raises:
         Gone: the other side is not there any more.
         Late: time is up.
         Malformed: too large, or no JSON object.
     """
     until = time.monotonic() + seconds
-    wait = partial(_exactly, channel, until=until)
-    text_length, block_length = LENGTHS.unpack(wait(LENGTHS.size))
+    there = bytearray() if ahead is None else ahead
+    _fill(channel, there, LENGTHS.size, until)
+    text_length, block_length = LENGTHS.unpack_from(there)
     if text_length + block_length > limit:
         raise Malformed(f"a message of {text_length + block_length:,} bytes")
-    text, block = wait(text_length), wait(block_length)
+    begin = LENGTHS.size + text_length
+    end = begin + block_length
+    _fill(channel, there, end, until)
+    text, block = bytes(there[LENGTHS.size : begin]), bytes(there[begin:end])
+    del there[:end]
     try:
         message = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -127,23 +157,22 @@ def receive(
     return message, block
 
 
-def _exactly(channel: socket.socket, length: int, until: float) -> bytes:
-    parts = bytearray()
-    while len(parts) < length:
+def _fill(channel: socket.socket, there: bytearray, length: int, until: float) -> None:
+    """Wait until so many bytes are there; a few more may come along."""
+    while len(there) < length:
         left = until - time.monotonic()
         if left <= 0:
             raise Late
         channel.settimeout(None if left == math.inf else left)
         try:
-            part = channel.recv(min(CHUNK, length - len(parts)))
+            part = channel.recv(max(AHEAD, min(CHUNK, length - len(there))))
         except TimeoutError:
             raise Late from None
         except OSError as error:
             raise Gone from error
         if not part:
             raise Gone
-        parts += part
-    return bytes(parts)
+        there += part
 
 
 # --- writing ---
@@ -157,6 +186,10 @@ def write_value(value: Value, block: bytearray) -> list[Any]:
             return ["array", kind, dtype, list(shape), len(block) - len(data)]
         case Array(kind, dtype):
             return ["other", f"{kind} of dtype {dtype}", ""]
+        case Floats(kind, data):
+            block += b"\0" * (-len(block) % 8)
+            block += data
+            return ["floats", kind, len(data) // 8, len(block) - len(data)]
         case Items(kind, items) if items and all(
             type(item) is Scalar and item.kind == "float" for item in items
         ):
@@ -187,31 +220,76 @@ def _number(item: Value) -> float:
 
 
 def write_call(call: Call) -> tuple[dict[str, Any], bytes]:
+    """A call as JSON, without what is as usual, and bytes."""
     block = bytearray()
-    message = {
-        "args": [write_value(value, block) for value in call.args],
-        "kwargs": {name: write_value(value, block) for name, value in call.kwargs.items()},
-        "sizes": None if call.sizes is None else [write_value(v, block) for v in call.sizes],
-        "state": {name: write_value(value, block) for name, value in call.state.items()},
+
+    def listed(values: Iterable[Value]) -> list[Any]:
+        return [write_value(value, block) for value in values]
+
+    def named(values: Mapping[str, Value]) -> dict[str, Any]:
+        return {name: write_value(value, block) for name, value in values.items()}
+
+    unusual = {
+        "kwargs": named(call.kwargs),
+        "state": named(call.state),
         "gradient": call.gradient,
         "fixed": call.fixed,
-        "earlier": [write_value(value, block) for value in call.earlier],
+        "earlier": listed(call.earlier),
         "unfused": call.unfused,
-        "most": call.most,
         "laid": call.laid,
         "made": call.made,
         "by": call.by,
     }
-    return message, bytes(block)
+    message = {"args": listed(call.args), "most": call.most}
+    if call.sizes is not None:
+        message["sizes"] = listed(call.sizes)
+    return message | {name: what for name, what in unusual.items() if what}, bytes(block)
 
 
-def write_outcome(outcome: Outcome, most: int) -> tuple[dict[str, Any], bytes]:
-    """An outcome as JSON and bytes; of values too large for a reply only that they are."""
+class Written(NamedTuple):
+    """A call as it is sent.
+
+    Attributes:
+        text: JSON.
+        unfused: as the call's own.
+    """
+
+    text: bytes
+    block: bytes
+    unfused: bool
+
+
+def written(call: Call) -> Written:
+    message, block = write_call(call)
+    return Written(json.dumps(message).encode(), block, call.unfused)
+
+
+def write_calls(calls: Sequence[Written], number: int) -> tuple[bytes, bytes]:
+    """A request to make calls one after the other, as JSON and bytes."""
+    blocks = [len(call.block) for call in calls]
+    unfused = all(call.unfused for call in calls)
+    head = json.dumps({"do": "calls", "number": number, "blocks": blocks, "unfused": unfused})
+    texts = b", ".join(call.text for call in calls)
+    whole = b"".join((head[:-1].encode(), b', "calls": [', texts, b"]}"))
+    return whole, b"".join(call.block for call in calls)
+
+
+def write_outcome(
+    outcome: Outcome, most: int, before: Sequence[Value] = ()
+) -> tuple[dict[str, Any], bytes]:
+    """An outcome as JSON and bytes; of values too large for a reply only that they are.
+
+    Args:
+        before: the inputs as they were; of one that still is so nothing but that is said.
+    """
     block = bytearray()
     message = {
         "returned": None if outcome.returned is None else write_value(outcome.returned, block),
         "raised": write_raised(outcome.raised),
-        "after": [write_value(value, block) for value in outcome.after],
+        "after": [
+            None if value == was else write_value(value, block)
+            for value, was in zip_longest(outcome.after, before)
+        ],
         "printed": outcome.printed[:TEXT],
         "stopped": outcome.stopped,
         "fused": [name[:TEXT] for name in outcome.fused[:NAMES]],
@@ -219,7 +297,8 @@ def write_outcome(outcome: Outcome, most: int) -> tuple[dict[str, Any], bytes]:
     if len(block) + len(json.dumps(message)) < reply_bytes(most) - TEXT:
         return message, bytes(block)
     if outcome.returned is not None and not isinstance(outcome.returned, Other):
-        return write_outcome(replace(outcome, returned=_too_large(outcome.returned)), most)
+        cut = replace(outcome, returned=_too_large(outcome.returned))
+        return write_outcome(cut, most, before)
     return write_outcome(replace(outcome, after=tuple(map(_too_large, outcome.after))), most)
 
 
@@ -243,23 +322,37 @@ def write_raised(raised: Raised | None) -> dict[str, Any] | None:
 # --- reading ---
 
 
+def read_calls(message: dict[str, Any], block: bytes) -> Iterator[Call]:
+    """The other way of `write_calls`, one call after the other."""
+    start = 0
+    for call, length in zip(message["calls"], message["blocks"], strict=True):
+        yield read_call(call, block[start : start + length])
+        start += length
+
+
 def read_call(message: dict[str, Any], block: bytes) -> Call:
-    """The other way of `write_call`."""
-    reader = _Reader(block, UNLIMITED)
-    sizes = message["sizes"]
+    """The other way of `write_call`; floats stay packed."""
+    reader = _Reader(block, UNLIMITED, packed=True)
+
+    def listed(name: str) -> tuple[Value, ...]:
+        return tuple(map(reader.value, message.get(name, ())))
+
+    def named(name: str) -> dict[str, Value]:
+        return {key: reader.value(item) for key, item in message.get(name, {}).items()}
+
     return Call(
-        tuple(reader.value(item) for item in message["args"]),
-        {name: reader.value(item) for name, item in message["kwargs"].items()},
-        None if sizes is None else tuple(reader.value(item) for item in sizes),
-        {name: reader.value(item) for name, item in message["state"].items()},
-        message["gradient"],
-        tuple(message["fixed"]),
-        tuple(reader.value(item) for item in message["earlier"]),
-        message["unfused"],
+        listed("args"),
+        named("kwargs"),
+        listed("sizes") if "sizes" in message else None,
+        named("state"),
+        message.get("gradient", False),
+        tuple(message.get("fixed", ())),
+        listed("earlier"),
+        message.get("unfused", False),
         message["most"],
-        message["laid"],
-        message["made"],
-        message["by"],
+        message.get("laid", ""),
+        message.get("made", ""),
+        message.get("by", ""),
     )
 
 
@@ -271,21 +364,24 @@ def read_outcome(message: dict[str, Any], block: bytes, call: Call) -> Outcome:
     Raises:
         Malformed: it is not exactly what `write_outcome` writes.
     """
-    inputs = len(call.args) + len(call.kwargs)
-    reader = _Reader(block, (inputs + 1) * (call.most + 1))
+    inputs = (*call.args, *call.kwargs.values())
+    reader = _Reader(block, (len(inputs) + 1) * (call.most + 1))
     returned, raised = message.get("returned"), _raised(message.get("raised"))
     stopped = _one_of(message.get("stopped"), ("", "time", "output", "memory", "interrupt"))
     # Out of memory is raised; all else is one or the other.
     endings = (returned is not None, raised is not None and stopped != "memory", bool(stopped))
     if sum(endings) != 1:
         raise Malformed("a call has one ending")
-    after = _list(message.get("after"), inputs)
-    if len(after) != inputs:
+    after = _list(message.get("after"), len(inputs))
+    if len(after) != len(inputs):
         raise Malformed("inputs are missing")
     return Outcome(
         None if returned is None else reader.value(returned),
         raised,
-        tuple(reader.value(item) for item in after),
+        tuple(
+            was if item is None else reader.value(item)
+            for item, was in zip(after, inputs, strict=True)
+        ),
         text_of(message.get("printed")),
         stopped,
         tuple(text_of(name) for name in _list(message.get("fused"), NAMES)),
@@ -309,16 +405,11 @@ def read_ran(message: dict[str, Any]) -> Ran:
 class _Reader:
     """Reads values, and counts, so that few bytes cannot stand for many items or arrays."""
 
-    def __init__(self, block: bytes, most: int) -> None:
-        self._block = block
+    def __init__(self, block: bytes, most: int, packed: bool = False) -> None:
+        self._block, self._packed = block, packed
         self._unread = len(block)
         self._budget = most
-
-    def value(self, item: Any, depth: int = DEPTH_LIMIT + 1) -> Value:
-        if type(item) is not list or not item or type(item[0]) is not str or depth < 0:
-            raise Malformed("no value")
-        tag, *rest = item
-        kinds: dict[str, Callable[..., Value]] = {
+        self._kinds: dict[str, Callable[..., Value]] = {
             "scalar": self._scalar,
             "big": self._big,
             "floats": self._floats,
@@ -326,10 +417,15 @@ class _Reader:
             "large": self._large,
             "other": self._other,
         }
+
+    def value(self, item: Any, depth: int = DEPTH_LIMIT + 1) -> Value:
+        if type(item) is not list or not item or type(item[0]) is not str or depth < 0:
+            raise Malformed("no value")
+        tag, *rest = item
         try:
             if tag in ("items", "made"):
                 return {"items": self._items, "made": self._made}[tag](depth, *rest)
-            return kinds[tag](*rest)
+            return self._kinds[tag](*rest)
         except (TypeError, ValueError, LookupError, OverflowError) as error:
             raise Malformed("no such value") from error
 
@@ -360,10 +456,11 @@ class _Reader:
 
     def _floats(self, kind: Any, count: Any, start: Any) -> Value:
         self._spend(_whole(count))
-        numbers = array("d", self._bytes(start, 8 * count))
-        return Items(
-            _one_of(kind, ("list", "tuple")), tuple(Scalar("float", number) for number in numbers)
-        )
+        data = self._bytes(start, 8 * count)
+        if self._packed:
+            return Floats(_one_of(kind, ("list", "tuple")), data)
+        numbers = map(partial(Scalar, "float"), array("d", data))
+        return Items(_one_of(kind, ("list", "tuple")), tuple(numbers))
 
     def _array(self, kind: Any, dtype: Any, shape: Any, start: Any) -> Value:
         axes = _axes(shape)

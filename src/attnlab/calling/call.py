@@ -142,6 +142,7 @@ def perform(
     call: Call,
     deadline: Deadline,
     refused: Sequence[str] | None = None,
+    packed: bool = False,
 ) -> Outcome:
     """Call a function with fresh copies of a case's inputs and observe the rest.
 
@@ -151,6 +152,7 @@ def perform(
         deadline: shared by all calls of one check.
         refused: what of PyTorch's own attention a block around all calls has refused so far. None
             if there is no such block: then this call has its own.
+        packed: see `observe`.
     Returns:
         The outcome. Nothing that the function raises comes out of here.
     """
@@ -163,14 +165,12 @@ def perform(
     raised: Raised | None = None
     stopped = ""
     fused: Sequence[str] = ()
-    torch: Any = sys.modules.get("torch")
-    slopes = torch is not None and torch.is_grad_enabled()
-    dtype = torch.get_default_dtype() if torch is not None else None
+    settings = _settings()
     try:
         # Refusing goes outermost: what it replaced is given back whatever the deadline interrupts.
         with _refusing(call, refused) as fused, quiet(printed), deadline:
             try:
-                returned = observe(_make(function, call, args, kwargs), call.most)
+                returned = observe(_make(function, call, args, kwargs), call.most, packed)
             except (Overrun, TooMuchOutput, KeyboardInterrupt):
                 raise
             except BaseException as error:  # a learner's code may raise anything, SystemExit too
@@ -183,24 +183,50 @@ def perform(
         stopped = "output"
     except KeyboardInterrupt:  # the learner's own wish to stop
         stopped = "interrupt"
-    if slopes:  # what was interrupted in a `torch.no_grad()` may have left it on
-        torch.set_grad_enabled(True)
-    if dtype is not None:  # a learner's function may set another one, and so does a way of calling
-        torch.set_default_dtype(dtype)
+    for give_back, before in settings:
+        give_back(before)
+    if stopped and call.by == "watching.holds":
+        part("watching").let_go()
     if printed.length > PRINT_LIMIT:
         stopped = "output"
     if stopped:  # it may have come to an end as well, as time ran out
         returned, raised = None, raised if stopped == "memory" else None
-    after = tuple(_observe_again(thing, call.most) for thing in inputs)
+    after = tuple(_observe_again(thing, call.most, packed) for thing in inputs)
     return Outcome(returned, raised, after, printed.kept, stopped, tuple(fused))
 
 
-def _observe_again(thing: Any, most: int) -> Value:
+def _settings() -> list[tuple[Callable[[Any], None], Any]]:
+    """PyTorch's settings, if it is there, each with what gives it back.
+
+    A learner's function may change them, as may a way of calling, or what was interrupted in a
+    `torch.no_grad()`.
+    """
+    torch: Any = sys.modules.get("torch")
+    if torch is None:
+        return []
+    settings = [(torch.set_default_dtype, torch.get_default_dtype())]
+    if torch.is_grad_enabled():
+        settings.append((torch.set_grad_enabled, True))
+    kernels = torch.backends.cuda
+    for name in ("flash", "mem_efficient", "math", "cudnn"):
+        is_on = getattr(kernels, f"{name}_sdp_enabled")()
+        settings.append((getattr(kernels, f"enable_{name}_sdp"), is_on))
+    return settings
+
+
+def _observe_again(thing: Any, most: int, packed: bool) -> Value:
     """What an input is after the call; a learner may have put into it what cannot be observed."""
     try:
-        return observe(thing, most)
+        return observe(thing, most, packed)
     except Exception as error:  # out of memory, or a dtype that only PyTorch has
         return Other(f"{type_name(type(thing))} that cannot be read ({type(error).__name__})")
+
+
+def repeat(function: Callable[..., Any], call: Call) -> Any:
+    """Make a call again as `perform` made it, and let out what it returns, prints or raises."""
+    args = [lay(rebuild(value), call.laid) for value in call.args]
+    kwargs = {name: lay(rebuild(value), call.laid) for name, value in call.kwargs.items()}
+    return _make(function, call, args, kwargs)
 
 
 def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -216,7 +242,7 @@ def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dic
         state = {name: rebuild(value) for name, value in call.state.items()}
         built_with = [rebuild(size) for size in call.sizes]
         module = torch_calls.build(function, built_with, state, call.unfused)
-        target, parameters = module, [module.get_parameter(name) for name in state]
+        target, parameters = module, torch_calls.named(module, state)
     if call.earlier:
         return _after_another(target, call, args, kwargs, parameters)
     if call.gradient:

@@ -36,7 +36,8 @@ def switches() -> list[bool]:
     return [is_on() for is_on, _ in _SWITCHES]
 
 
-def _set(to: list[bool]) -> None:
+def turn(to: list[bool]) -> None:
+    """Set the switches."""
     for (_, turn), on in zip(_SWITCHES, to, strict=True):
         turn(on)
 
@@ -45,23 +46,16 @@ def _set(to: list[bool]) -> None:
 def switched(to: list[bool]) -> Iterator[None]:
     """Set the switches, and give them back as they were."""
     before = switches()
-    _set(to)
+    turn(to)
     try:
         yield
     finally:
-        _set(before)
+        turn(before)
 
 
-def run(run_backend: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """One call; what it does to the switches ends with it."""
-    with switched(switches()):
-        return run_backend(*args, **kwargs)
-
-
-def ask(run_backend: Callable[..., Any], question: str, *args: Any) -> bool:
+def ask(function: Callable[..., Any], question: str, *args: Any) -> bool:
     """One call, and a question about it: a key of QUESTIONS."""
-    with switched(switches()):
-        return QUESTIONS[question](run_backend, *args)
+    return QUESTIONS[question](function, *args)
 
 
 def _gives_none(run_backend: Callable[..., Any], *args: Any) -> bool:
@@ -91,6 +85,15 @@ def _leaves_switches(
         return switches() == before
 
 
+def _leaves_filters(run_backend: Callable[..., Any], *args: Any) -> bool:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".")  # as nobody else would write it
+        before = [*warnings.filters]
+        with contextlib.suppress(Exception):
+            run_backend(*args)
+        return warnings.filters == before
+
+
 def _is_silent(run_backend: Callable[..., Any], *args: Any) -> bool:
     written = io.StringIO()
 
@@ -116,6 +119,7 @@ QUESTIONS: dict[str, Callable[..., bool]] = {
     "does it give None for views": _gives_none_for_views,
     "does that kernel run": _runs_that_kernel,
     "are the switches left alone": _leaves_switches,
+    "are the filters left alone": _leaves_filters,
     "is stderr empty": _is_silent,
     "is PyTorch's call made": _asks_pytorch,
 }

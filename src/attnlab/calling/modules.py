@@ -1,4 +1,4 @@
-"""Ways to use a learner's module other than one call of it; each is a procedure of a `Way`."""
+"""Procedures that use a learner's module otherwise than by one call of it."""
 
 from __future__ import annotations
 

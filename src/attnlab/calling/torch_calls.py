@@ -5,12 +5,14 @@ Like `calling`, this stands next to a learner's code and knows nothing of the ri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from attnlab.calling.banned import refuse_in
+
+ONLY = "its parameter"  # in the place of a name: the only one that a module has
 
 
 class WrongStructure(Exception):
@@ -32,7 +34,7 @@ def build(
     Args:
         module_class: the learner's.
         sizes: arguments of its constructor.
-        state: parameters by name, 'W_q.weight'.
+        state: parameters by name, 'W_q.weight', or ONLY.
         unfused: refuse PyTorch's own attention in it.
     Raises:
         WrongStructure: it is no nn.Module, or a parameter does not exist, does not fit or is
@@ -47,6 +49,8 @@ def build(
     module = module.to(dtypes.pop()) if len(dtypes) == 1 else module
     # One that stands under several names is listed under each, and meant once.
     parameters = dict(module.named_parameters(remove_duplicate=False))
+    if ONLY in state:
+        parameters = {ONLY: _only(module)}
     meant: dict[int, str] = {}
     for name, tensor in state.items():
         if name not in parameters:
@@ -66,6 +70,19 @@ def build(
     if surplus:
         raise WrongStructure(f"the module has parameters it should not have: {', '.join(surplus)}")
     return module
+
+
+def _only(module: torch.nn.Module) -> torch.nn.Parameter:
+    own = dict(module.named_parameters())
+    if len(own) != 1:
+        has = f"{len(own)}: {', '.join(own)}" if own else "none: is the table an nn.Parameter?"
+        raise WrongStructure(f"the module should have exactly one parameter, and has {has}")
+    return next(iter(own.values()))
+
+
+def named(module: torch.nn.Module, names: Iterable[str]) -> list[torch.nn.Parameter]:
+    """Parameters by name, as in the state of `build`."""
+    return [_only(module) if name == ONLY else module.get_parameter(name) for name in names]
 
 
 def gradients(
@@ -109,6 +126,11 @@ def in_float64(function: Callable[..., Any], *args: Any) -> Any:
     """Call it while float64 is PyTorch's default dtype, which `perform` gives back afterwards."""
     torch.set_default_dtype(torch.float64)
     return function(*args)
+
+
+def on_meta(function: Callable[..., Any], *args: Any) -> bool:
+    """Whether what it returns is on the device that it is given, which has no numbers."""
+    return bool(function(*args, device="meta").device.type == "meta")
 
 
 def is_float_tensor(thing: object) -> bool:

@@ -6,13 +6,14 @@ here knows what the right answer is.
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import overrides
 from torch.overrides import TorchFunctionMode
+from torch.utils import _python_dispatch as dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -28,7 +29,7 @@ class Watch(TorchDispatchMode):
 
     Attributes:
         largest: the most numbers that one result held; a view holds no more than what it shows.
-        most: the most numbers that all results held at one time.
+        most: the most bytes that all results held at one time.
     """
 
     def __init__(self, *given: Tensor) -> None:
@@ -44,7 +45,7 @@ class Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = func(*args, **(kwargs or {}))
-        for each in tree_leaves(made):
+        for each in (made,) if isinstance(made, Tensor) else tree_leaves(made):
             if isinstance(each, Tensor):
                 self._look_at(each)
         return made
@@ -55,17 +56,17 @@ class Watch(TorchDispatchMode):
 
     def _look_at(self, tensor: Tensor) -> None:
         storage = tensor.untyped_storage()
-        place, numbers = storage.data_ptr(), storage.nbytes() // tensor.itemsize
-        self.largest = max(self.largest, min(tensor.numel(), numbers))
+        place, size = storage.data_ptr(), storage.nbytes()
+        self.largest = max(self.largest, min(tensor.numel(), size // tensor.itemsize))
         if place in self._given or place in self._alive:
             return
 
         def gone() -> None:
             self._alive.discard(place)
-            self._now -= numbers
+            self._now -= size
 
         self._alive.add(place)
-        self._now += numbers
+        self._now += size
         self.most = max(self.most, self._now)
         weakref.finalize(storage, gone)
 
@@ -90,23 +91,25 @@ def holds(
     v: Tensor,
     block_size: int,
     causal: bool,
-) -> tuple[bool, bool, bool]:
-    """What tiled attention holds at the same time, for each leading index.
+) -> tuple[int, int]:
+    """What tiled attention holds besides its inputs.
 
     Returns:
-        Whether one tensor has N × M numbers or more, whether one has block_size × M or more, and
-        whether all that are there at one time have N × M or more together.
+        How many numbers the largest tensor showed, and how many of the inputs' dtype would have
+        taken as many bytes as all that were there at one time.
     Raises:
         RuntimeError: it computes by something else than PyTorch's operators.
     """
-    each = math.prod(q.shape[:-2])
-    n, m = q.shape[-2], k.shape[-2]
     with torch.no_grad(), Inside(), Watch(q, k, v) as watch:
         out = attention(q, k, v, block_size, causal)
     if not isinstance(out, Tensor) or not watch.has_seen(out):
         raise RuntimeError("what is returned was not made by PyTorch's operators")
-    return (
-        watch.largest >= each * n * m,
-        watch.largest >= each * block_size * m,
-        watch.most >= each * n * m,
-    )
+    return watch.largest, -(-watch.most // q.itemsize)
+
+
+def let_go() -> None:
+    """Stop watching, where an interrupt came while a `with` block was being left."""
+    while isinstance(overrides._get_current_function_mode(), Inside):
+        overrides._pop_mode()
+    while isinstance(mode := dispatch._get_current_dispatch_mode(), Watch):
+        mode.__exit__(None, None, None)

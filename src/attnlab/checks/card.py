@@ -1,7 +1,8 @@
 """A verdict, shown: a float that Jupyter draws as a card.
 
 The float is the score: `nbgrader` reads it from the cell's `text/plain` as partial credit. The card
-is its `text/html`; `print(card)` and a terminal show the same as text.
+is its `text/html`; `print(card)` and a terminal show the same as text. In this order: the verdict,
+what differed, the likely cause, what to try, where to read, and folded, the claims.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import html
 import re
 import sys
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
-from attnlab.calling.observe import rebuild
+from attnlab.calling.call import Call, repeat
+from attnlab.calling.observe import lay, rebuild
 from attnlab.checks.verdict import Line, Verdict
 
 _HEADLINES = {
@@ -53,7 +56,18 @@ class Card(float):
     @property
     def inputs(self) -> dict[str, Any]:
         """A fresh copy of the inputs that went wrong, by name: see `check.inputs`."""
-        return {name: rebuild(value) for name, value in self.verdict.inputs.items()}
+        laid = self.verdict.call.laid if self.verdict.call else ""
+        return {name: lay(rebuild(value), laid) for name, value in self.verdict.inputs.items()}
+
+    def again(self, function: Callable[..., Any]) -> Any:
+        """The call that went wrong, made again: see `check.again`.
+
+        Raises:
+            LookupError: there is no such call.
+        """
+        if self.verdict.call is None:
+            raise LookupError("the last check has no call to make again")
+        return repeat(function, self.verdict.call)
 
     def __str__(self) -> str:
         return as_text(self.verdict)
@@ -78,16 +92,23 @@ def headline(verdict: Verdict) -> str:
     return f"{name}: {said} · {verdict.score:g} of {verdict.max_score:g} {unit}"
 
 
-def as_text(verdict: Verdict) -> str:
-    """The card for a terminal, a log or a screen reader."""
+def as_text(verdict: Verdict, in_notebook: bool = True) -> str:
+    """The card for a terminal, a log or a screen reader.
+
+    Args:
+        in_notebook: whether there is a `check` to ask, and a heading to follow a link to.
+    """
     paragraphs = [headline(verdict)]
-    paragraphs += [f"  {_MARKS[line.holds][0]} {_claim(line)}" for line in verdict.lines]
-    for label, text in _sections(verdict):
-        filled = textwrap.fill(
-            f"{label}: {text}", 96, subsequent_indent="    ", break_long_words=False
-        )
-        paragraphs.append(filled)
+    sections = _sections(verdict, in_notebook)
+    paragraphs += [_filled(f"{label}: {text}") for label, text in sections]
+    if verdict.lines:
+        paragraphs.append(f"{_count(verdict)}:")
+    paragraphs += [_filled(f"  {_MARKS[line.holds][0]} {_claim(line)}") for line in verdict.lines]
     return "\n".join(paragraphs)
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, 96, subsequent_indent="    ", break_long_words=False)
 
 
 def as_message(verdict: Verdict) -> str:
@@ -98,52 +119,90 @@ def as_message(verdict: Verdict) -> str:
     return " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts if part)
 
 
-def as_html(verdict: Verdict) -> str:
-    """The card for a notebook: inline styles alone, as JupyterLab drops style sheets."""
+def as_html(verdict: Verdict, in_notebook: bool = True) -> str:
+    """The card for a notebook: inline styles alone, as JupyterLab drops style sheets.
+
+    Args:
+        in_notebook: see `as_text`.
+    """
     accent = _ACCENTS.get(verdict.status, _WRONG)
     mark = {"PASS": "✓", "MISSING": "○"}.get(verdict.status, "✗")
     title = html.escape(headline(verdict))
     label = html.escape(f"Check of {verdict.name}", quote=True)
-    rows = "".join(_html_line(line) for line in verdict.lines)
-    listing = f'<ul style="list-style:none;margin:4px 0;padding:0">{rows}</ul>' if rows else ""
     sections = "".join(
-        f'<p style="margin:6px 0 0"><strong>{label_}.</strong> {_html_text(label_, text)}</p>'
-        for label_, text in _sections(verdict)
+        f'<p style="margin:6px 0 0"><strong>{label_}.</strong> '
+        f"{_html_text(label_, text, in_notebook)}</p>"
+        for label_, text in _sections(verdict, in_notebook)
     )
     return (
         f'<section aria-label="{label}" style="border-left:6px solid {accent};'
         'padding:4px 0 6px 12px;margin:4px 0;max-width:46em;line-height:1.5">'
         f'<p style="margin:0;font-weight:bold"><span aria-hidden="true">{mark}</span> {title}</p>'
-        f"{listing}{sections}</section>"
+        f"{sections}{_folded(verdict)}</section>"
     )
 
 
-def _sections(verdict: Verdict) -> list[tuple[str, str]]:
-    """Label and text of each paragraph below the lines."""
+def _folded(verdict: Verdict) -> str:
+    """The claims, which a click or the Enter key opens."""
+    if not verdict.lines:
+        return ""
+    rows = "".join(_html_line(line) for line in verdict.lines)
+    return (
+        '<details style="margin:6px 0 0"><summary style="cursor:pointer;width:fit-content">'
+        f"{_count(verdict)}</summary>"
+        f'<ul style="list-style:none;margin:4px 0 0;padding:0 0 0 1em">{rows}</ul></details>'
+    )
+
+
+def _count(verdict: Verdict) -> str:
+    """'3 of 5 claims hold'."""
+    number, holding = len(verdict.lines), sum(line.holds is True for line in verdict.lines)
+    if holding == number:
+        return f"All {number} claims hold"
+    return f"{holding} of {number} claims {'holds' if holding == 1 else 'hold'}"
+
+
+def _sections(verdict: Verdict, in_notebook: bool) -> list[tuple[str, str]]:
+    """Label and text of each paragraph below the headline."""
     sections = [("First", verdict.first)] if verdict.first else []
     if verdict.message:
         label = "Next" if verdict.status in ("MISSING", "UNKNOWN") else "What differed"
         sections.append((label, verdict.message))
     if verdict.where:
         sections.append(("With", verdict.where))
-    if verdict.inputs:
-        sections.append(
-            (
-                "See for yourself",
-                f"in a new cell, `{verdict.called or verdict.name}{verdict.built}(**check.inputs)`",
-            )
-        )
+    if verdict.printed:
+        sections.append(("It printed", " ".join(verdict.printed.split())))
+    if verdict.call is not None and in_notebook:
+        sections.append(("See for yourself", _once_more(verdict, verdict.call)))
     if verdict.diagnosis:
         slug = verdict.diagnosis.slug
         sections.append(("Likely cause", f"{slug}. {verdict.diagnosis.reason}"))
         sections.append(("Try", verdict.diagnosis.remedy))
-    if verdict.printed:
-        sections.append(("It printed", " ".join(verdict.printed.split())))
     if verdict.read:
-        sections.append(("Read again", verdict.read))
+        where = verdict.read if in_notebook else f"in the lesson, the section {verdict.read}"
+        sections.append(("Read again", where))
     if verdict.unsaved:
         sections.append(("Not saved", verdict.unsaved))
     return sections
+
+
+def _once_more(verdict: Verdict, call: Call) -> str:
+    """How to make the call that went wrong in a cell of one's own."""
+    function = verdict.called or verdict.name
+    if call.sizes is None and not call.earlier and not call.gradient:
+        return f"in a new cell, `{function}(**check.inputs)`"
+    steps = []
+    if call.sizes is not None:
+        sizes = ", ".join(str(rebuild(size)) for size in call.sizes)
+        steps.append(f"builds `{function}({sizes})`")
+    if call.state:
+        steps.append("loads the check's numbers into its parameters")
+    if call.earlier:
+        steps.append("calls it with other inputs")
+    steps.append("calls it with `check.inputs`")
+    if call.gradient:
+        steps.append("takes the gradients")
+    return f"in a new cell, `check.again({function})`, which {', then '.join(steps)}"
 
 
 def _claim(line: Line) -> str:
@@ -161,9 +220,9 @@ def _html_line(line: Line) -> str:
     )
 
 
-def _html_text(label: str, text: str) -> str:
+def _html_text(label: str, text: str, in_notebook: bool) -> str:
     escaped = html.escape(text)
-    if label == "Read again":
+    if label == "Read again" and in_notebook:
         # JupyterLab makes a heading's id from its text, spaces turned to hyphens.
         anchor = html.escape(text.replace(" ", "-"), quote=True)
         return f'<a href="#{anchor}">{escaped}</a>'
@@ -171,13 +230,18 @@ def _html_text(label: str, text: str) -> str:
         return f"<code>{escaped}</code>"
     if label == "Likely cause":
         slug, _, reason = escaped.partition(". ")
-        return f"<strong><code>{slug}</code></strong>. {_ticked(reason)}"
-    return _ticked(escaped)
+        return f"<strong><code>{slug}</code></strong>. {_stressed(_ticked(reason))}"
+    return _stressed(_ticked(escaped)) if label == "Try" else _ticked(escaped)
 
 
 def _ticked(escaped: str) -> str:
     """`code` between backticks, as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
+
+
+def _stressed(marked: str) -> str:
+    """A *word* of our own between stars, as emphasis."""
+    return re.sub(r"(?<![\w*])\*(\w+)\*(?![\w*])", r"<em>\1</em>", marked)
 
 
 def _in_terminal() -> bool:

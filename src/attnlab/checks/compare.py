@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,6 @@ from attnlab.calling.call import PRINT_LIMIT, Outcome
 from attnlab.calling.observe import Array, Items, Large, Made, Scalar, Value, describe
 from attnlab.checks.exercise import Slot
 from attnlab.checks.pose import Answer, Posed
-
-DOUBT = 24.0  # chance takes no share of draws farther than it does once in e to this, to each side
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class Difference:
         slug: 'values', or the name of a mistake that no formula is needed for: 'wrong-type',
             'wrong-shape', 'wrong-dtype', 'non-finite', 'raised', 'not-raised', 'stopped'.
         text: what differed.
-        advice: key of what to say of it in `advice`, if that is not the slug.
+        advice: key of what to say of it in `mistakes.md`, if that is not the slug.
         untold: `text` without the right number, where it has one: for cases that stay hidden.
     """
 
@@ -60,12 +58,14 @@ def examine(posed: Posed, outcome: Outcome) -> Tried:
     case = posed.case
     if case.laid == "meta":
         return Tried(posed, outcome, _on_meta(outcome, posed.right, posed.slots), None, None)
-    if case.way and case.way.missed:
-        difference, arrays = _achieved(posed, outcome, case.way.missed)
+    if case.procedure and case.procedure.missed:
+        difference, arrays = _achieved(posed, outcome, case.procedure.missed)
     else:
         difference, arrays = compare(
-            outcome, posed.right, posed.slots, case.tolerance, case.exact_zeros, case.draws
+            outcome, posed.right, posed.slots, case.tolerance, case.exact_zeros
         )
+        if case.only_zeros and arrays is not None:
+            difference = _weight_on_blocked(posed, arrays)
     return Tried(posed, outcome, difference, arrays, changed_input(posed.inputs, outcome.after))
 
 
@@ -76,7 +76,6 @@ def compare(
     slots: tuple[Slot, ...],
     tolerance: float,
     exact_zeros: bool = False,
-    draws: int = 0,
 ) -> tuple[Difference | None, tuple[np.ndarray, ...] | None]:
     """What is wrong with an outcome, and its results as arrays: see `Tried`.
 
@@ -86,7 +85,6 @@ def compare(
         slots: names, kinds and axes of what it returns.
         tolerance: largest |difference| of two numbers that is still right.
         exact_zeros: where the right number is 0, the tolerance is 0.
-        draws: of which the numbers are shares, if they are: then there is no tolerance.
     """
     if outcome.stopped or outcome.raised:
         return _abnormal(outcome, expected), None
@@ -107,21 +105,21 @@ def compare(
         if got.dtype.kind in ("b" if right.dtype == bool else "fiu"):
             as_float = "f" in (got.dtype.kind, right.dtype.kind)
             arrays.append(got.astype(float) if as_float else got)
-        differences.append(_different(got, right, slot, tolerance, exact_zeros, draws))
+        differences.append(_different(got, right, slot, tolerance, exact_zeros))
     first = next(filter(None, differences), None)
     return first, tuple(arrays) if len(arrays) == len(slots) else None
 
 
 def _achieved(
-    posed: Posed, outcome: Outcome, missed: Callable[..., tuple[str, str] | None]
+    posed: Posed, outcome: Outcome, missed: Callable[..., str]
 ) -> tuple[Difference | None, tuple[np.ndarray, ...] | None]:
     """What is wrong with what comes of an outcome, whose numbers may be any: see `compare`."""
     form, arrays = compare(outcome, posed.right, posed.slots, math.inf)
-    if arrays is None or (form and form.slug != "non-finite"):
-        return form, arrays
+    if form or arrays is None:
+        return form and replace(form, text=form.untold or form.text), arrays
     with np.errstate(all="ignore"):
-        found = missed(*posed.case.args, *arrays)
-    return (Difference(*found) if found else None), arrays
+        text = missed(*posed.case.args, *arrays)
+    return (Difference("values", text) if text else None), arrays
 
 
 def _on_meta(outcome: Outcome, expected: Answer, slots: tuple[Slot, ...]) -> Difference | None:
@@ -295,7 +293,6 @@ def _different(
     slot: Slot,
     tolerance: float,
     exact_zeros: bool,
-    draws: int,
 ) -> Difference | None:
     if slot.kind in ("ndarray", "tensor", "float") and not _dtype_fits(got, right, slot.kind):
         if slot.kind == "float":  # which is a float64 wherever Python has one
@@ -303,13 +300,28 @@ def _different(
             return Difference("wrong-type", text)
         text = f"{slot.name} should have dtype {right.dtype} and has {got.dtype}"
         return Difference("wrong-dtype", text)
-    if wrong := _compare_numbers(got, right, slot.name, tolerance, draws):
+    if wrong := _compare_numbers(got, right, slot.name, tolerance):
         return wrong
-    if not exact_zeros or not (nearly := (right == 0) & (got != 0)).any():
+    if not exact_zeros or not (nearly := _zeros(right, slot) & (got != 0)).any():
         return None
     trace = f"{slot.name}{_at(_first(nearly))} is {got[nearly][0]:.6g}"
     text, untold = f"{trace}, should be exactly 0", f"{trace}, which is not right"
     return Difference("not-exactly-0", text, untold=untold)
+
+
+def _zeros(right: np.ndarray, slot: Slot) -> np.ndarray:
+    """Where 0 is meant: a weight of 0, or outputs that are all 0; one may be 0 by chance."""
+    zeros = np.asarray(right == 0)
+    return zeros.all(-1, keepdims=True) & zeros if slot.averages else zeros
+
+
+def _weight_on_blocked(posed: Posed, arrays: tuple[np.ndarray, ...]) -> Difference | None:
+    """Where the right number is exactly 0, and another one came back; NaN is no weight."""
+    for got, right, slot in zip(arrays, posed.right.values, posed.slots, strict=True):
+        if (bad := _zeros(right, slot) & (np.nan_to_num(got, nan=0.0) != 0)).any():
+            text = f"{slot.name}{_at(_first(bad))} is {got[bad][0]:.6g}, should be exactly 0"
+            return Difference("not-exactly-0", text)
+    return None
 
 
 def _wrong_shape(slot: Slot, right: tuple[int, ...], shape: tuple[int, ...]) -> Difference:
@@ -323,23 +335,15 @@ def _dtype_fits(got: np.ndarray, right: np.ndarray, kind: str) -> bool:
     if right.dtype.kind in "biu":
         same = got.dtype == right.dtype if kind == "tensor" else got.dtype.kind == right.dtype.kind
         return bool(same)
-    if got.ndim == 0 and got.dtype.kind == "i":
+    if kind == "float" and got.dtype.kind == "i":
         return True  # a plain 0 or 1 where a single float is asked for
     if kind == "tensor":
         return got.dtype == right.dtype
     return got.dtype.kind == "f" and got.dtype.itemsize >= right.dtype.itemsize
 
 
-@np.errstate(all="ignore")
-def by_chance(shares: np.ndarray, chances: np.ndarray, draws: int) -> np.ndarray:
-    """Where shares of so many draws may come of these probabilities: by Chernoff's bound."""
-    parts = (shares, chances), (1 - shares, 1 - chances)
-    far = sum(np.where(share == 0, 0.0, share * np.log(share / chance)) for share, chance in parts)
-    return np.asarray(draws * far <= DOUBT)
-
-
 def _compare_numbers(
-    got: np.ndarray, right: np.ndarray, name: str, limit: float, draws: int = 0
+    got: np.ndarray, right: np.ndarray, name: str, limit: float
 ) -> Difference | None:
     if got.size == 0:
         return None
@@ -351,7 +355,7 @@ def _compare_numbers(
         untold = f"{name}{_at(index)} is {left[index]:.6g}, should be a finite number"
         return Difference("non-finite", text, untold=untold)
     error = np.where(left == correct, 0.0, np.abs(left - correct))
-    right_enough = by_chance(left, correct, draws) if draws else error <= limit  # NaN is not
+    right_enough = error <= limit  # NaN is not
     if right_enough.all():
         return None
     index = _first(~right_enough)

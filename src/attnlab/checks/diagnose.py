@@ -8,15 +8,17 @@ import numpy as np
 
 from attnlab.calling.call import Outcome, Raised
 from attnlab.calling.observe import Array, Items, Scalar, Value
-from attnlab.checks.advice import GENERAL
-from attnlab.checks.compare import Difference, Tried, by_chance
+from attnlab.checks.bank import bank
+from attnlab.checks.compare import Difference, Tried
 from attnlab.checks.crashes import explain, is_meant
 from attnlab.checks.exercise import TOLERANCE, Exercise, Mistake
 from attnlab.checks.pose import Answer, Posed, answer_of
 from attnlab.checks.verdict import Diagnosis
+from attnlab.checks.words import Words, known, words
 
 ARITHMETIC = ("OverflowError", "ZeroDivisionError")
 LOST = 1e12  # what is larger comes of dividing by next to nothing
+COARSE = 1e-2  # where scores are so large that rounding reaches the weights
 TRACE = 1e-40  # below it float32 has no digits left
 TEXT = 100  # characters of text that is compared with a mistake's
 
@@ -42,21 +44,32 @@ def diagnose(
     if difference.slug == "stopped":
         found = explain(shown.outcome.raised) if shown.outcome.raised else None
         return Diagnosis("out-of-memory", *found) if found else None
-    if shown.posed.case.way and shown.posed.case.way.missed:
-        bank = {mistake.slug: mistake for mistake in exercise.mistakes}
-        if mistake := bank.get(difference.slug):
-            return Diagnosis(mistake.slug, mistake.reason, mistake.remedy)
-    elif difference.slug not in ESTABLISHED:
-        group = shown.posed.case.group
-        first = next(i for i, item in enumerate(tried) if item.posed.case.group == group)
-        failed = [item for item in tried[first:] if item.posed.case.group == group]
-        passed = [item for item in tried[:first] if not item.posed.case.raises]
-        mistake = _mistake(exercise, failed, passed)
-        if mistake:
-            return Diagnosis(mistake.slug, mistake.reason, mistake.remedy)
+    named, way = difference.slug not in ESTABLISHED, shown.posed.case.procedure
+    if named and way and way.missed:
+        if slug := _made(exercise, tried, shown):
+            return Diagnosis(slug, *words(slug, exercise.lesson))
+    elif named:
+        claim = shown.posed.case.claim
+        wrong = [item for item in tried if item.difference and item.posed.case.claim == claim]
+        for kind in dict.fromkeys(map(kind_of, (shown, *wrong))):
+            mistake = _mistake(exercise, tried, kind)
+            if mistake:
+                return Diagnosis(mistake.slug, *words(mistake.slug, exercise.lesson))
     if shown.mutation and difference.slug == "values":
         difference = shown.mutation
     return without_numbers(exercise, shown, difference)
+
+
+def _made(exercise: Exercise, tried: Sequence[Tried], shown: Tried) -> str:
+    """Which mistake was made in all that failed, where many answers are right; '' for none."""
+    claim = shown.posed.case.claim
+    failed = [item for item in tried if item.difference and item.posed.case.claim == claim]
+    if any(item.arrays is None for item in failed):
+        return ""
+    given = [(*item.posed.case.args, *(item.arrays or ())) for item in failed]
+    with np.errstate(all="ignore"):
+        made = (each.slug for each in bank(exercise) if all(each.answer(*args) for args in given))
+        return next(made, "")
 
 
 def without_numbers(exercise: Exercise, shown: Tried, difference: Difference) -> Diagnosis | None:
@@ -66,62 +79,74 @@ def without_numbers(exercise: Exercise, shown: Tried, difference: Difference) ->
     key = difference.advice or difference.slug
     if shown.outcome.returned == Scalar("NoneType", None) and key != "not-raised":
         key = "nothing-returned"
-    general = GENERAL.get(key)
-    return Diagnosis(difference.slug, *general) if general else None
+    said = known(exercise.lesson).get(key)
+    return Diagnosis(difference.slug, *said) if said else None
 
 
-def _of_a_crash(exercise: Exercise, shown: Tried, raised: Raised) -> tuple[str, str]:
+def _of_a_crash(exercise: Exercise, shown: Tried, raised: Raised) -> Words:
     """Why it raised, and what to try."""
+    said = known(exercise.lesson)
     if shown.posed.right.raises and is_meant(raised):
-        return GENERAL["wrong-error"]
+        return said["wrong-error"]
     if shown.posed.right.raises:
         slip = explain(raised) if "raise " in raised.line else None  # in the refusal itself
-        return slip or GENERAL["stumbled"]
+        return slip or said["stumbled"]
     if is_meant(raised) and raised.function in ("", exercise.name, "forward", "__init__"):
-        return GENERAL["refused"]
+        return said["refused"]
     if is_meant(raised):
-        reason, remedy = GENERAL["helper-refused"]
-        return reason.format(raised.function), remedy.format(raised.function)
+        return said["helper-refused"].about(raised.function)
     if shown.posed.case.gradient and not raised.function:
         in_place = "modified by an inplace operation" in raised.message
-        return GENERAL["changed-in-place" if in_place else "no-way-back"]
-    return explain(raised) or GENERAL["raised"]
+        return said["changed-in-place" if in_place else "no-way-back"]
+    return explain(raised) or said["raised"]
 
 
-def _mistake(
-    exercise: Exercise, failed: Sequence[Tried], passed: Sequence[Tried]
-) -> Mistake | None:
-    """The mistake that a wrong answer equals.
+def _mistake(exercise: Exercise, tried: Sequence[Tried], kind: tuple[str, str]) -> Mistake | None:
+    """The mistake that a wrong answer equals; None if none does, or several do."""
+    found = fitting(exercise, tried, kind, bank(exercise))
+    return found[0] if len({mistake.slug for mistake in found}) == 1 else None
+
+
+def fitting(
+    exercise: Exercise, tried: Sequence[Tried], kind: tuple[str, str], among: Sequence[Mistake]
+) -> list[Mistake]:
+    """The mistakes that a wrong answer equals.
 
     Args:
-        exercise: whose bank of mistakes is searched.
-        failed: all cases of the group that failed.
-        passed: the cases before it, which came out right. A mistake that would have got one of them
-            wrong is another one, though both give NaN now.
+        tried: all cases, in the order of their claims.
+        kind: of cases that failed.
+        among: those that are looked at.
     Returns:
-        The one mistake whose answers equal the learner's in all these cases, on two seeds or more,
-        and which differs from the right answer in those that failed. None if there is no
-        such mistake, or if several fit that no case tells apart.
+        Mistakes whose answers equal the learner's in all cases of that kind, on two seeds or more,
+        and in the claims before it, and which differ from the right answer in those that failed. A
+        mistake that would have got an earlier claim wrong is another one, though both give NaN now.
+        Where several fit, the other cases decide: those that came out right, then all.
     """
-    failed, passed = (
-        [item for item in items if item.posed.case.laid != "meta"] for items in (failed, passed)
-    )
+    failed = [item for item in tried if kind_of(item) == kind]
     if len({item.posed.seed for item in failed if not _is_accident(item.outcome)}) < 2:
-        return None  # no mistake could tell, so none is computed
+        return []  # no mistake could tell, so none is computed
+    first = next(at for at, item in enumerate(tried) if kind_of(item)[0] == kind[0])
+    passed = [item for item in tried[:first] if not item.posed.case.raises]
     # First a case of the core, if it passed: there most mistakes go wrong, without gradients.
     asked = [(item, _parts(item)) for item in (*passed[:1], *failed, *passed[1:])]
-    for mistakes in (exercise.mistakes, exercise.pairs):
-        fitting = [
-            mistake
-            for mistake in mistakes
-            if _equal_in_all(mistake, asked[:1])
-            and _tells(mistake, failed)
-            and _equal_in_all(mistake, asked[1:])
-        ]
-        slugs = {mistake.slug for mistake in fitting}
-        if slugs:
-            return fitting[0] if len(slugs) == 1 else None
-    return None
+    found = [
+        mistake
+        for mistake in among
+        if _equal_in_all(mistake, asked[:1])
+        and _tells(mistake, failed)
+        and _equal_in_all(mistake, asked[1:])
+    ]
+    rest = [item for item in tried[first:] if kind_of(item) != kind and not item.posed.case.raises]
+    for others in ([item for item in rest if item.difference is None], rest):
+        if len({mistake.slug for mistake in found}) > 1:
+            asked = [(item, _parts(item)) for item in others]
+            found = [mistake for mistake in found if _equal_in_all(mistake, asked)]
+    return found
+
+
+def kind_of(item: Tried) -> tuple[str, str]:
+    """The claim that a case belongs to, and what of it the case tries."""
+    return item.posed.case.claim, item.posed.case.promise
 
 
 def _equal_in_all(mistake: Mistake, asked: Sequence[tuple[Tried, Parts]]) -> bool:
@@ -169,9 +194,10 @@ def equals(item: Tried, parts: Parts, answer: Answer) -> bool:
         return raised.name.rpartition(".")[2] == answer.raises
     if answer.raises or len(parts) != len(answer.values):
         return False
+    tolerance = COARSE if case.only_zeros else case.tolerance
     return all(
-        _close(part, values, case.tolerance, case.exact_zeros, case.draws)
-        for part, values in zip(parts, answer.values, strict=True)
+        _close(part, values, tolerance, case.exact_zeros and not slot.averages)
+        for part, values, slot in zip(parts, answer.values, item.posed.slots, strict=False)
     )
 
 
@@ -205,15 +231,13 @@ def _is_right(answer: Answer, posed: Posed) -> bool:
     if answer.raises or right.raises or len(answer.values) != len(right.values):
         return answer.raises == right.raises != ""
     return all(
-        _close(one, other, TOLERANCE, zeros)
-        for one, other in zip(answer.values, right.values, strict=True)
+        _close(one, other, posed.case.tolerance, zeros and not slot.averages)
+        for one, other, slot in zip(answer.values, right.values, posed.slots, strict=True)
     )
 
 
 @np.errstate(all="ignore")
-def _close(
-    a: np.ndarray | None, b: np.ndarray, tolerance: float, zeros: bool, draws: int = 0
-) -> bool:
+def _close(a: np.ndarray | None, b: np.ndarray, tolerance: float, zeros: bool) -> bool:
     """Whether numbers agree; where exact zeros are asked, so do the places of 0."""
     if a is None or (a.shape != b.shape and a.size + b.size):
         return False  # a list of no rows does not say how long they would be
@@ -224,8 +248,6 @@ def _close(
     a, b = a.astype(float), b.astype(float)
     if zeros and not _same_traces(a, b):
         return False
-    if draws:
-        return bool(by_chance(a, b, draws).all())
     lost = _lost(a)
     near = np.abs(a - b) <= tolerance + 1e-9 * np.abs(b)
     return bool((lost == _lost(b)).all() and (near | lost).all())

@@ -14,16 +14,14 @@ import numpy as np
 
 Generator = np.random.Generator
 FAR = 1e4  # scores so large that e to them overflows
-AGAIN = "does the same after another call, after .eval() and beside another module"
 AFTER_A_MASK = "it is called with a mask first, and then with other inputs and none"
-TOWERING = "blocked scores are hundreds above the others"
 SECOND = "it is called a second time, with other inputs"
 EQUAL = "all sizes are equal"
 # How a module may be made, see `Case.made`, without a change in what it computes.
 EVALUATED = "modules.in_evaluation"
 LARGER = "modules.beside_a_larger"
 MADE = {
-    EVALUATED: "the module is in evaluation mode, after `.eval()`",
+    EVALUATED: "the module was told that training is over",
     LARGER: "another module, which is larger, is made after it",
     "modules.beside_a_twin": "another module, of the same sizes, is made after it",
 }
@@ -131,10 +129,11 @@ def random_list(rng: Generator, *shape: int, std: float = 1.0) -> Any:
     return rounded(np.where(abs(numbers) < 0.01, 0.01, numbers))
 
 
-def opposed(rows: np.ndarray) -> np.ndarray:
-    """The same with the second row turned round: what is largest for one is smallest for both."""
-    rows[..., 1, :] = -rows[..., 0, :]
-    return rows
+def normal(rng: Generator, *shape: int, std: float = 1.0) -> Any:
+    """Standard normal float64 numbers as a tensor."""
+    import torch
+
+    return torch.from_numpy(rng.normal(0, std, shape))
 
 
 def ragged(rng: Generator, rows: list[list[float]]) -> Iterator[tuple[list[list[float]], str]]:
@@ -151,52 +150,3 @@ def ragged(rng: Generator, rows: list[list[float]]) -> Iterator[tuple[list[list[
             yield [*rows[:place], row, *rows[place + 1 :]], f"{named} is {how}"
     uneven = [rows[0], rows[1][:-1], *rows[2:-1], [*rows[-1], 0.5]]
     yield uneven, "row 1 is shorter and the last longer"
-
-
-def qkv(
-    rng: Generator, *leading: int, among: tuple[int, ...] = (), std: float = 1.0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Queries (…, N, d_k), keys (…, M, d_k) and values (…, M, d_v).
-
-    Args:
-        among: N, M, d_k and d_v; drawn if not given.
-        std: of the queries; each one's opposite is among them if scores shall be large.
-    """
-    n, m, d_k, d_v = among or sizes(rng, 4)
-    q, k, v = (rng.normal(size=(*leading, *size)) for size in ((n, d_k), (m, d_k), (m, d_v)))
-    return (opposed(q * std) if std > 1 else q), k, v
-
-
-def towering(
-    rng: Generator, *leading: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Queries, keys, values and a mask (M,) that blocks keys whose scores tower above the others.
-
-    They do so by 300 to 600, so that nothing but a number far below that hides them by being added.
-    e to all of them is a number still: whoever masks after softmax, and divides by what is left,
-    is right as well.
-    """
-    n, m, d_k, d_v = sizes(rng, 4, 3)
-    along = rng.normal(size=d_k)
-    along /= np.linalg.norm(along)
-    mask = holes(rng, 1, m)[0]
-    q = d_k**0.5 * along + 1e-3 * rng.normal(size=(*leading, n, d_k))
-    above = np.where(mask, 0.0, rng.uniform(300.0, 600.0, (*leading, m)))
-    k = 0.5 * rng.normal(size=(*leading, m, d_k)) + above[..., None] * along
-    return q, k, rng.normal(size=(*leading, m, d_v)), mask
-
-
-def alike(rng: Generator, *leading: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same with scores down to -18,000 and up to 22,000, much alike within each row.
-
-    So a mask hides any of them and leaves the rest something: whoever masks after softmax, and
-    divides by what is left, is right as well.
-    """
-    n, m, d_k, d_v = sizes(rng, 4, 3)
-    along = rng.normal(size=d_k)
-    along /= np.linalg.norm(along)
-    far = np.linspace(-2.0, 2.0, n) * FAR + FAR / 5
-    far[n // 2] = -550.0  # e to this is not 0, and e to twice as much is
-    q = (rng.permuted(far) * d_k**0.5)[:, None] * along + rng.normal(size=(*leading, n, d_k))
-    k = along + rng.normal(size=(*leading, m, d_k)) * 2e-4
-    return q, k, rng.normal(size=(*leading, m, d_v))

@@ -7,7 +7,7 @@ inputs to another process. Nothing in this module knows which.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from attnlab.calling.call import Call, Outcome
-from attnlab.checks import advice
 from attnlab.checks.compare import Difference, Tried, examine
 from attnlab.checks.crashes import is_meant
-from attnlab.checks.diagnose import diagnose, without_numbers
-from attnlab.checks.exercise import SEEDS, TOLERANCE, UNCHANGED, Exercise, Group, Property, Relation
-from attnlab.checks.pose import Posed, brief, pose, pose_related
+from attnlab.checks.diagnose import diagnose
+from attnlab.checks.exercise import SEEDS, TOLERANCE, UNCHANGED, Exercise
+from attnlab.checks.pose import Posed, brief, pose, shuffled
 from attnlab.checks.verdict import Diagnosis, Line, Verdict
+from attnlab.checks.words import spoken, words
 
-Perform = Callable[[Call], Outcome]
+Perform = Callable[[Sequence[Call]], Iterator[Outcome]]
 _RAISES = re.compile(r"\braise\s+\w*NotImplemented")
 _MADE = {
     "modules.in_evaluation": "only-in-training",
@@ -33,17 +33,16 @@ _MADE = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Related:
-    """A relation, tried: whether it holds, and the call that shows that it does not.
+class _Trial:
+    """What came of asking all cases.
 
     Attributes:
-        holds: None if it could not be tried.
-        tried: where it could not, the call that came to nothing, if any was made.
+        tried: in the order of the claims; fewer than all if one did not come back.
+        first: what was asked first.
     """
 
-    relation: Relation
-    holds: bool | None
-    tried: Tried | None = None
+    tried: list[Tried]
+    first: Tried
 
 
 def judge(
@@ -57,7 +56,8 @@ def judge(
 
     Args:
         exercise: the declaration.
-        perform: makes one call of the learner's function.
+        perform: makes calls of the learner's function in order, until one is stopped; past the
+            first, it may have made more of them than outcomes were taken.
         seeds: for the case generator.
         hidden: whether the cases stay hidden: then the verdict has no right number of theirs.
         during: a block in which all calls are made, and nothing of our own is computed.
@@ -65,47 +65,45 @@ def judge(
         BrokenCheck: the oracle has no answer to one of its own cases.
     """
     posed = pose(exercise, seeds)
-    pairs = [pose_related(exercise, relation, seeds) for relation in exercise.relations]
     with during or nullcontext():
-        tried = _try_all(perform, posed)
-        related = [
-            _Related(relation, None) if _is_over(tried) else _try_relation(relation, perform, each)
-            for relation, each in zip(exercise.relations, pairs, strict=True)
-        ]
-    if exercise.fused_banned and any(item.outcome.fused for item in tried):
-        return _forfeit(exercise, tried)
-    if _is_unwritten(tried[0]):
-        message = _not_written(exercise.name, tried[0])
+        trial = _try_all(perform, posed)
+    if exercise.fused_banned and any(item.outcome.fused for item in trial.tried):
+        return _forfeit(exercise, trial.tried)
+    if _is_unwritten(trial.first):
+        message = _not_written(exercise.name, trial.first)
         return Verdict(
             exercise.name, exercise.lesson, "MISSING", 0.0, exercise.points, message=message
         )
-    return _verdict(exercise, tried, related, hidden)
+    return _verdict(exercise, trial.tried, hidden)
 
 
-def _try_all(perform: Perform, cases: Sequence[Posed]) -> list[Tried]:
-    """Try the cases of all groups, in order, until one does not come back."""
-    tried: list[Tried] = []
-    asked: Tried | None = None
-    for posed in cases:
-        item = _try(perform, posed)
-        if asked is None and item.difference and not posed.call.by:
-            # At once, as it may go by the number of calls; the very first case comes again last.
-            asked = item = replace(item, again=_again(perform, item))
-        tried.append(item)
-        if _is_over(tried):
-            return tried
-    if asked is not tried[0]:
-        tried[0] = replace(tried[0], again=_again(perform, tried[0]))
-    return tried
+def _try_all(perform: Perform, cases: Sequence[Posed]) -> _Trial:
+    """Try all cases, in an order that tells nothing, until one does not come back."""
+    order = shuffled(cases)
+    tried: dict[int, Tried] = {}
+    outcomes = perform([cases[place].call for place in order])
+    for place, outcome in zip(order, outcomes, strict=True):
+        tried[place] = examine(cases[place], outcome)
+        if outcome.stopped or _is_unwritten(tried[order[0]]):
+            break
+    over = outcome.stopped or _is_unwritten(tried[order[0]])
+    for place, item in tried.items():
+        tried[place] = _explained(perform, item)
+    if not over:
+        # Some answers go by the number of calls: the first wrong one is asked again, and the first.
+        wrong = [place for place in order if tried[place].difference and not cases[place].call.by]
+        for place in dict.fromkeys((*wrong[:1], order[0])):
+            tried[place] = replace(tried[place], again=_again(perform, tried[place]))
+    return _Trial([tried[place] for place in sorted(tried)], tried[order[0]])
 
 
-def _try(perform: Perform, posed: Posed) -> Tried:
-    """Try one case.
+def _explained(perform: Perform, item: Tried) -> Tried:
+    """What came of a case.
 
     Where it is wrong, and right without the call before it, or made in the usual way, that is the
     reason.
     """
-    item, call = examine(posed, perform(posed.call)), posed.call
+    posed, call = item.posed, item.posed.call
     if item.difference is None or item.difference.slug == "shared-result" or item.outcome.stopped:
         return item
     plainer = []
@@ -115,14 +113,13 @@ def _try(perform: Perform, posed: Posed) -> Tried:
     if call.earlier:
         plainer.append(("remembers-a-call", replace(call, earlier=())))
     for slug, call in plainer:
-        if examine(posed, perform(call)).difference is None:
+        if examine(posed, _once(perform, call)).difference is None:
             return replace(item, difference=replace(item.difference, slug=slug, advice=""))
     return item
 
 
-def _is_over(tried: list[Tried]) -> bool:
-    """Whether every further call would end as the last one did."""
-    return bool(tried[-1].outcome.stopped) or _is_unwritten(tried[0])
+def _once(perform: Perform, call: Call) -> Outcome:
+    return next(perform([call]))
 
 
 def _is_unwritten(first: Tried) -> bool:
@@ -136,26 +133,11 @@ def _is_unwritten(first: Tried) -> bool:
     return not raised.line or bool(_RAISES.search(raised.line))
 
 
-def _try_relation(
-    relation: Relation, perform: Perform, pairs: Iterable[Sequence[Posed]]
-) -> _Related:
-    """Make a relation's two calls for each seed and see whether it holds."""
-    for pair in pairs:
-        one, other = (examine(posed, perform(posed.call)) for posed in pair)
-        if one.arrays is None or other.arrays is None:
-            return _Related(relation, None, one if one.arrays is None else other)
-        with np.errstate(all="ignore"):
-            holds = relation.holds(one.arrays, other.arrays)
-        if not holds:
-            return _Related(relation, False, other)
-    return _Related(relation, True)
-
-
 def _again(perform: Perform, first: Tried) -> Difference | None:
     """How the same call, made again, differs; None where the first has not the right form."""
     if first.arrays is None:
         return None
-    again = examine(first.posed, perform(first.posed.call))
+    again = examine(first.posed, _once(perform, first.posed.call))
     if again.arrays is None:
         if again.difference is None or again.outcome.stopped:
             return None
@@ -181,28 +163,27 @@ def _not_written(name: str, first: Tried) -> str:
     )
 
 
-def _verdict(
-    exercise: Exercise, tried: list[Tried], related: list[_Related], hidden: bool
-) -> Verdict:
-    lines = _lines(exercise, tried, related)
+def _verdict(exercise: Exercise, tried: list[Tried], hidden: bool) -> Verdict:
+    lines = _lines(exercise, tried)
     score = sum(line.earned for line in lines)
-    failed = _first_failure(exercise, tried, related)
+    failed = _first_failure(exercise, tried, lines)
     if failed is None:
-        return Verdict(exercise.name, exercise.lesson, "PASS", score, exercise.points, tuple(lines))
-    shown, difference, known = failed
+        return Verdict(exercise.name, exercise.lesson, "PASS", score, exercise.points, lines)
+    shown, difference = failed
+    # What goes by a procedure is no call that a learner could make.
+    untold = hidden or shown.posed.case.procedure is not None
     return Verdict(
         exercise.name,
         exercise.lesson,
         _status(exercise, shown, difference),
         score,
         exercise.points,
-        tuple(lines),
+        lines,
         message=(hidden and difference.untold) or difference.text,
-        where=brief(shown.posed.case, exercise.names(shown.posed.case)),
-        built=_built(shown),
-        # What goes by a procedure is no call that a learner could make with them.
-        inputs={} if hidden or shown.posed.case.way else shown.posed.inputs,
-        diagnosis=_told(known or diagnose(exercise, tried, shown, difference), exercise.stage),
+        where=brief(shown.posed.case, exercise.names(shown.posed.case), hidden),
+        inputs={} if untold else shown.posed.inputs,
+        call=None if untold else shown.posed.call,
+        diagnosis=_told(diagnose(exercise, tried, shown, difference), exercise.stage),
         read=exercise.read,
         printed=shown.outcome.printed,
     )
@@ -212,16 +193,8 @@ def _told(diagnosis: Diagnosis | None, stage: str) -> Diagnosis | None:
     """A diagnosis in the words of the lesson."""
     if diagnosis is None:
         return None
-    said = (advice.spoken(text, stage) for text in (diagnosis.reason, diagnosis.remedy))
+    said = (spoken(text, stage) for text in (diagnosis.reason, diagnosis.remedy))
     return Diagnosis(diagnosis.slug, *said)
-
-
-def _built(shown: Tried) -> str:
-    """How the module of a case is built, in its precision; '' if it needs none."""
-    if shown.posed.case.sizes is None:
-        return ""
-    wide = any(str(tensor.dtype) == "torch.float64" for tensor in shown.posed.case.state.values())
-    return f"{shown.posed.case.sizes}{'.double()' if wide else ''}"
 
 
 def _forfeit(exercise: Exercise, tried: list[Tried]) -> Verdict:
@@ -235,56 +208,43 @@ def _forfeit(exercise: Exercise, tried: list[Tried]) -> Verdict:
         0.0,
         exercise.points,
         message=message,
-        diagnosis=Diagnosis("banned-call", *advice.GENERAL["banned-call"]),
+        diagnosis=Diagnosis("banned-call", *words("banned-call", exercise.lesson)),
         read=exercise.read,
     )
 
 
-def _group(exercise: Exercise, name: str) -> Group:
-    return next(group for group in exercise.groups if group.name == name)
-
-
-def _lines(exercise: Exercise, tried: list[Tried], related: list[_Related]) -> list[Line]:
-    """One line for each group and property, with the points that the groups earn."""
-    failed = {item.posed.case.group for item in tried if item.difference}
-    failed |= {UNCHANGED for item in tried if item.mutation}
-    # A relation that is worth nothing is a group's: where it does not hold, that claim fails.
-    free = [item for item in related if item.holds is False and not item.relation.worth]
-    failed |= {item.tried.posed.case.group for item in free if item.tried}
-    core = {group.name for group in exercise.groups if group.core}
-    earns = not failed & core and tried[0].again is None
+def _lines(exercise: Exercise, tried: list[Tried]) -> tuple[Line, ...]:
+    """A line for each claim, with the points that it earns."""
+    core = exercise.claims[0].name
+    failed = {item.posed.case.claim for item in tried if item.difference}
+    failed |= {exercise.claim_of(UNCHANGED) for item in tried if item.mutation}
+    failed |= {core for item in tried if item.again}
     crashes = {_crash(item) for item in tried if item.difference} - {None}
     lines = []
-    for group in exercise.groups:
-        if group.name == UNCHANGED:
-            returned = [item for item in tried if item.outcome.returned is not None]
-            holds = UNCHANGED not in failed if returned else None
-        else:
-            mine = [item for item in tried if item.posed.case.group == group.name]
-            holds = group.name not in failed if mine else None
-            needed = {*group.needs, *core}
-            if any(item.posed.case.gradient for item in mine):
-                needed.add(UNCHANGED)  # PyTorch refuses gradients of what was changed
-            if holds is False and failed & needed - {group.name}:
-                holds = None  # what failed there may be no more than what failed before
-            if holds and any(_crash(item) in crashes for item in mine):
-                holds = None  # what raises in vain as well is no refusal
-            if holds is False and all(
-                item.outcome.stopped == "time" for item in mine if item.difference
-            ):
-                holds = None  # it was not tried to the end
-        earned = group.worth if holds and earns else 0.0
-        lines.append(Line(group.claim, holds, earned, group.worth))
-    for item in related:
-        relation = item.relation
-        earned = relation.worth if item.holds and earns else 0.0
-        lines.append(Line(relation.claim, item.holds, earned, relation.worth))
-    came_back = [item for item in tried if item.arrays is not None]
-    shows = any(item.posed.case.group in core for item in came_back)  # corners alone show little
-    for prop in exercise.properties:
-        lines.append(Line(prop.claim, _holds(prop, came_back) if shows else None))
-    agree = None if tried[0].arrays is None else all(item.again is None for item in tried)
-    return [*lines, Line("two calls agree", agree)]
+    for claim in exercise.claims:
+        mine = [item for item in tried if item.posed.case.claim == claim.name]
+        if UNCHANGED in (claim.name, *claim.also):  # every case that returned is one of its own
+            mine += [item for item in tried if item.outcome.returned is not None]
+        holds: bool | None = claim.name not in failed if mine else None
+        wrong = [item for item in mine if item.difference and item.posed.case.claim == claim.name]
+        changed = UNCHANGED in (claim.name, *claim.also) and any(item.mutation for item in tried)
+        if holds is False and claim.name != core and not changed:
+            needed = [{core, *_relies_on(exercise, item)} for item in wrong]
+            if all(failed & each - {claim.name} for each in needed):
+                holds = None  # what failed there may be no more than what failed elsewhere
+        if holds and any(_crash(item) in crashes for item in mine):
+            holds = None  # what raises in vain as well is no refusal
+        if holds is False and wrong and all(item.outcome.stopped == "time" for item in wrong):
+            holds = None  # it was not tried to the end
+        earned = claim.worth if holds and core not in failed else 0.0
+        lines.append(Line(claim.text, holds, earned, claim.worth))
+    return tuple(lines)
+
+
+def _relies_on(exercise: Exercise, item: Tried) -> set[str]:
+    """Claims that a case takes for granted; of what was changed PyTorch refuses gradients."""
+    also = {exercise.claim_of(UNCHANGED)} if item.posed.case.gradient else set()
+    return also | set(item.posed.case.about)
 
 
 def _crash(item: Tried) -> tuple[str, str] | None:
@@ -295,48 +255,36 @@ def _crash(item: Tried) -> tuple[str, str] | None:
     return re.sub(r"\d+", "0", raised.message), raised.line
 
 
-def _holds(prop: Property, came_back: list[Tried]) -> bool | None:
-    """Whether a property is true of every answer that has the right types and shapes."""
-    results = []
-    for item in came_back:
-        if not item.posed.case.gradient:
-            with np.errstate(all="ignore"):
-                right = item.difference is None  # as near as it has to be
-                results.append(
-                    right or bool(prop.holds(item.posed.case.args, *(item.arrays or ())))
-                )
-    return all(results) if results else None
-
-
 def _first_failure(
-    exercise: Exercise, tried: list[Tried], related: list[_Related]
-) -> tuple[Tried, Difference, Diagnosis | None] | None:
+    exercise: Exercise, tried: list[Tried], lines: Sequence[Line]
+) -> tuple[Tried, Difference] | None:
     """The first thing that matters.
 
-    First comes an answer that differs from itself; then groups in their order, changed inputs and
-    relations.
+    First comes an answer that differs from itself; then the core, changed inputs, the other claims
+    that fail, in their order, and those that cannot be told. Of a claim, first what can be told
+    without numbers, then what one ordinary call shows.
     """
     for item in tried:
         if item.again:
-            return item, item.again, None
-    changed = next(((item, item.mutation, None) for item in tried if item.mutation), None)
-    for item in tried:
-        if item.difference:
-            # PyTorch raises where an input is changed whose gradient is asked for.
-            refused = item.posed.case.gradient and item.difference.slug == "raised"
-            return changed if changed and refused else (item, item.difference, None)
-    if changed:
-        return changed
-    for pair in related:
-        if pair.holds is None and pair.tried is not None and pair.tried.difference is not None:
-            difference = pair.tried.difference
-            return pair.tried, difference, without_numbers(exercise, pair.tried, difference)
-        if pair.holds is False and pair.tried is not None:
-            relation = pair.relation
-            diagnosis = Diagnosis(relation.slug, relation.reason, relation.remedy)
-            text = f"this does not hold: {relation.claim}"
-            return pair.tried, Difference(relation.slug, text), diagnosis
-    return None
+            return item, item.again
+    changed = next(((item, item.mutation) for item in tried if item.mutation), None)
+    held = {claim.name: line.holds for claim, line in zip(exercise.claims, lines, strict=True)}
+    wrong = [item for item in tried if item.difference]
+    order = [claim.name for claim in exercise.claims]
+
+    def rank(item: Tried) -> tuple[bool, int, bool, bool]:
+        case = item.posed.case
+        in_numbers = item.difference is not None and item.difference.slug == "values"
+        special = bool(case.earlier or case.made or case.laid)
+        return held[case.claim] is not False, order.index(case.claim), in_numbers, special
+
+    for item in sorted(wrong, key=rank):
+        assert item.difference is not None
+        # PyTorch raises where an input is changed whose gradient is asked for.
+        refused = item.posed.case.gradient and item.difference.slug == "raised"
+        later = item.posed.case.claim != order[0] or refused
+        return changed if changed and later else (item, item.difference)
+    return changed
 
 
 def _status(exercise: Exercise, shown: Tried, difference: Difference) -> str:
@@ -345,4 +293,4 @@ def _status(exercise: Exercise, shown: Tried, difference: Difference) -> str:
     if shown.outcome.stopped:
         return "ERROR"
     by_itself = difference.slug in ("raised", "endless-recursion")  # not by a way of calling
-    return "ERROR" if by_itself and _group(exercise, shown.posed.case.group).core else "FAIL"
+    return "ERROR" if by_itself and shown.posed.case.claim == exercise.claims[0].name else "FAIL"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -13,11 +14,13 @@ import numpy as np
 
 from attnlab.calling.call import Call
 from attnlab.calling.observe import Made, Value, describe, numbers_in, observe, rebuild
-from attnlab.checks.exercise import Case, Exercise, Relation, Slot, State
+from attnlab.checks.cases import derived
+from attnlab.checks.exercise import Case, Exercise, Slot, State
 
 # A wrong answer may have more numbers than the right one; what has many times more is known by its
 # size alone.
 TIMES, LEEWAY = 10, 1000
+READABLE, DIGITS = 12, 6  # numbers that are shown in full, and how many digits of each
 
 
 class BrokenCheck(Exception):
@@ -45,6 +48,7 @@ class Posed:
         call: the case as plain data.
         slots: what is compared.
         inputs: of the call, by parameter name.
+        numbers: how many it has, in and out.
         mistaken: what mistakes make of it, by their functions, as far as that was asked, and
             whether that happens to be right.
     """
@@ -55,39 +59,39 @@ class Posed:
     right: Answer
     slots: tuple[Slot, ...]
     inputs: Mapping[str, Value]
+    numbers: int = 0
     mistaken: dict[Callable[..., Any], tuple[Answer, bool]] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=64)
 def pose(exercise: Exercise, seeds: tuple[int, ...]) -> tuple[Posed, ...]:
-    """All cases of an exercise, posed.
+    """All cases of an exercise, posed, by claim; within each, those with few numbers first.
 
     Raises:
         BrokenCheck: the oracle has no answer to one of its own cases.
     """
-    return tuple(_pose(exercise, seed, case) for seed, case in generate(exercise, seeds))
-
-
-@lru_cache(maxsize=64)
-def pose_related(
-    exercise: Exercise, relation: Relation, seeds: tuple[int, ...]
-) -> tuple[tuple[Posed, ...], ...]:
-    """The two cases of a relation for each seed, posed.
-
-    Raises:
-        BrokenCheck: the oracle has no answer to one of them.
-    """
-    return tuple(
-        tuple(_pose(exercise, seed, case) for case in relation.cases(np.random.default_rng(seed)))
-        for seed in seeds
-    )
+    order = [claim.name for claim in exercise.claims]
+    posed = [_pose(exercise, seed, case) for seed, case in generate(exercise, seeds)]
+    return tuple(sorted(posed, key=lambda each: (order.index(each.case.claim), each.numbers)))
 
 
 def generate(exercise: Exercise, seeds: tuple[int, ...]) -> Iterator[tuple[int, Case]]:
-    """All cases of an exercise, in the order of its groups, seed by seed within each."""
-    cases = [(seed, case) for seed in seeds for case in exercise.cases(np.random.default_rng(seed))]
-    order = [group.name for group in exercise.groups]
-    yield from sorted(cases, key=lambda pair: order.index(pair[1].group))
+    """All cases of an exercise, in the order of its claims, seed by seed within each."""
+    cases = [(seed, case) for seed in seeds for case in cases_of(exercise, seed)]
+    order = [claim.name for claim in exercise.claims]
+    yield from sorted(cases, key=lambda pair: order.index(pair[1].claim))
+
+
+def cases_of(exercise: Exercise, seed: int) -> list[Case]:
+    """The cases of one seed: those that are derived, then its own."""
+    rng = np.random.default_rng(seed)
+    return [*derived(exercise, rng), *exercise.cases(rng)]
+
+
+def shuffled(posed: Sequence[Posed]) -> list[int]:
+    """An order to ask cases in, by their seeds, so that no answer follows from a place."""
+    rng = np.random.default_rng([each.seed for each in posed] + [len(posed)])
+    return [int(place) for place in rng.permutation(len(posed))]
 
 
 def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
@@ -110,10 +114,10 @@ def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
         most=LEEWAY + TIMES * numbers,
         laid=case.laid,
         made=case.made,
-        by=case.way.procedure if case.way else "",
+        by=case.procedure.name if case.procedure else "",
     )
     inputs = {**dict(zip(exercise.names(case), args, strict=False)), **kwargs}
-    return Posed(seed, case, call, right, exercise.slots(case), inputs)
+    return Posed(seed, case, call, right, exercise.slots(case), inputs, numbers)
 
 
 def answer_of(function: Callable[..., Any], case: Case) -> Answer:
@@ -148,29 +152,56 @@ def answer_of(function: Callable[..., Any], case: Case) -> Answer:
     return Answer(values=tuple(np.asarray(part) for part in parts))
 
 
-def brief(case: Case, parameters: tuple[str, ...]) -> str:
-    """The call of a case, short enough to read: small inputs in full, large ones by shape."""
+def brief(case: Case, parameters: tuple[str, ...], hidden: bool = False) -> str:
+    """The call of a case, short enough to read: small inputs in full, large ones by shape.
+
+    Args:
+        hidden: whether all lists, arrays and tensors are told by shape.
+    """
     named = [*zip(parameters, case.args, strict=False), *case.kwargs.items()]
-    shown = ", ".join(f"{name} = {_brief(arg)}" for name, arg in named)
+    full = {name: not hidden and _is_small(arg) for name, arg in named}
+    shown = ", ".join(f"{name} = {_brief(arg, full[name])}" for name, arg in named)
+    if any(full[name] and _is_cut(arg) for name, arg in named):
+        shown += f" ({DIGITS} digits shown)"
     return f"when {case.note}: {shown}" if case.note else shown
 
 
-def _brief(arg: object) -> str:
+def _brief(arg: object, full: bool) -> str:
     if isinstance(arg, Made):
         return describe(arg)
-    if hasattr(arg, "shape"):
-        return f"{type(arg).__name__} {tuple(arg.shape)}"
-    rounded = _rounded(arg)
-    text = repr(rounded)
-    if len(text) <= 60:
-        return text
-    if isinstance(arg, list) and arg and isinstance(arg[0], list):
+    if isinstance(arg, list) and not full:
+        if not arg or not isinstance(arg[0], list):
+            return f"{len(arg)} items"
         short, long = min(map(len, arg)), max(map(len, arg))
         return f"{len(arg)} lists of {short}" + (f" to {long}" if long > short else "")
-    return f"{len(arg)} items" if isinstance(arg, list) else text[:57] + "…"
+    if hasattr(arg, "shape"):
+        kind = f"{type(arg).__name__} {tuple(arg.shape)}"
+        return f"{kind} {_rounded(_plain(arg))!r}" if full else kind
+    text = repr(_rounded(arg))
+    return text if full or len(text) <= 60 else text[:57] + "…"
+
+
+def _is_small(arg: object) -> bool:
+    """Whether it is numbers, or names, few enough to be read."""
+    if hasattr(arg, "shape"):
+        return _plain(arg) is not None and math.prod(arg.shape) <= READABLE
+    return isinstance(arg, (list, float)) and numbers_in(observe(arg)) <= READABLE
+
+
+def _is_cut(arg: object) -> bool:
+    """Whether a number of it has more digits than are shown."""
+    plain = _plain(arg)
+    return repr(_rounded(plain)) != repr(plain)
+
+
+def _plain(arg: Any) -> Any:
+    """An array's numbers in lists; None on a device that has none."""
+    if str(getattr(arg, "device", "")) == "meta":
+        return None
+    return arg.tolist() if hasattr(arg, "tolist") else arg
 
 
 def _rounded(arg: object) -> object:
     if isinstance(arg, list):
         return [_rounded(item) for item in arg]
-    return float(f"{arg:.6g}") if isinstance(arg, float) else arg
+    return float(f"{arg:.{DIGITS}g}") if isinstance(arg, float) else arg

@@ -7,14 +7,12 @@ lists and arrays become tensors on the way in. What is right never comes from he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import torch
 
-from attnlab.checks.exercise import Mistake, State
 from attnlab.checks.reference import tensor
 
 Tensor = torch.Tensor
@@ -130,105 +128,16 @@ class Variation:
 
     Attributes:
         slug: its name.
-        reason: why it is wrong.
-        remedy: one thing to try.
         ways: fields of a Recipe, for each way.
     """
 
     slug: str
-    reason: str
-    remedy: str
     ways: tuple[dict[str, Any], ...]
 
 
-GIVEN = " The given `attend` has this part right."  # from lesson 07 on
-
-# What is common enough to be looked for in twos.
-COMMON = frozenset(
-    (
-        *("no-scale", "scale-by-d", "scale-multiplied", "half-not-root", "scale-by-sqrt-n"),
-        *("softmax-over-queries", "no-softmax", "not-normalised", "hard-argmax"),
-        *("uniform-weights", "softmax-twice", "keys-as-values", "values-unweighted"),
-        *("swapped-q-k", "mask-missing", "mask-after-softmax", "mask-with-zero", "mask-added"),
-        *("mask-inverted", "mask-transposed", "mask-off-by-one"),
-    )
-)
-
 Part = tuple[Variation, ...]
-Answer = Callable[[Recipe], Callable[..., Any]]
 
 
-def wrong(slug: str, reason: str, remedy: str, *ways: dict[str, Any]) -> Variation:
+def wrong(slug: str, *ways: dict[str, Any]) -> Variation:
     """A Variation, its ways one after the other."""
-    return Variation(slug, reason, remedy, ways)
-
-
-def mistakes_in(
-    answer: Answer, *parts: Part, without: Collection[str] = (), beside: str = ""
-) -> tuple[Mistake, ...]:
-    """A Mistake for each way to make each mistake of an exercise's parts.
-
-    Args:
-        answer: makes the exercise's function out of a recipe.
-        without: slugs that give the right numbers here, or those of another one.
-        beside: said after each remedy.
-    """
-    return tuple(
-        Mistake(one.slug, answer(Recipe(**way)), one.reason, one.remedy + beside)
-        for part in parts
-        for one in part
-        if one.slug not in without
-        for way in one.ways
-    )
-
-
-def pairs_in(answer: Answer, *parts: Part) -> tuple[Mistake, ...]:
-    """A Mistake for each two common mistakes that are made in different parts."""
-    return tuple(
-        Mistake(
-            f"{one.slug} + {other.slug}",
-            answer(Recipe(**way, **also)),
-            f"Two mistakes at once. {one.reason} {other.reason}",
-            f"{one.remedy} {other.remedy}",
-        )
-        for first, second in combinations(parts, 2)
-        for one in first
-        for other in second
-        if {one.slug, other.slug} <= COMMON
-        for way in one.ways
-        for also in other.ways
-        if not way.keys() & also.keys()
-    )
-
-
-def detached(answer: Callable[..., Any], *positions: int, only: str = "") -> Mistake:
-    """The mistake of cutting matrices off: the numbers are right, and they would never be learned.
-
-    Args:
-        answer: the exercise's function, done right.
-        positions: of the arguments that are cut off; a module's parameters are one, in a dict.
-        only: of parameters, how the names end of those that are: 'bias'.
-    """
-
-    what = "biases" if only == "bias" else "the matrices"
-
-    def cut(*args: Any, **kwargs: Any) -> Any:
-        return answer(
-            *(_cut(arg, only) if at in positions else arg for at, arg in enumerate(args)),
-            **kwargs,
-        )
-
-    return Mistake(
-        "no-gradient",
-        cut,
-        f"The numbers are right, and `.data` or `.detach()` cuts {what} off: they would never be "
-        "learned.",
-        "Use parameters as they are given, or call the linears, `self.W_q(x)`.",
-    )
-
-
-def _cut(arg: Any, only: str) -> Any:
-    if isinstance(arg, State):
-        cut = (part.detach() if name.endswith(only) else part for name, part in arg.items())
-        return State(dict(zip(arg, cut, strict=True)), arg.sizes)
-    return arg.detach()
+    return Variation(slug, ways)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from attnlab.calling.call import Call
 from attnlab.calling.observe import Value
 
 
@@ -40,8 +41,8 @@ class Verdict:
             calls is wrong.
         message: what differed, first thing first; '' on a pass.
         where: the call that showed it, in short.
-        inputs: the inputs of that call, by parameter name.
-        built: how a module was built for it, '(6, 4, 3).double()'.
+        inputs: the inputs of that call, by parameter name; none where they stay hidden.
+        call: that call, for a learner to make again; None where it is hidden or no single call.
         diagnosis: its likely cause, if one is certain.
         read: heading of the section to read again.
         printed: the first of what the function printed.
@@ -58,8 +59,8 @@ class Verdict:
     first: str = ""
     message: str = ""
     where: str = ""
-    built: str = ""
     inputs: Mapping[str, Value] = field(default_factory=dict)
+    call: Call | None = None
     diagnosis: Diagnosis | None = None
     read: str = ""
     printed: str = ""

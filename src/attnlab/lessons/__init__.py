@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -127,7 +127,8 @@ def exercises_of(slug: str) -> dict[str, Exercise]:
         LookupError: no such lesson.
     """
     module = import_module(f"{__name__}.{name_of(slug)}.exercises")
-    return {exercise.name: exercise for exercise in module.EXERCISES}
+    home = {"lesson": slug, "stage": lesson(slug).stage}
+    return {exercise.name: replace(exercise, **home) for exercise in module.EXERCISES}
 
 
 def lessons_with(name: str) -> list[str]:

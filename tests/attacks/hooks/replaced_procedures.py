@@ -1,25 +1,30 @@
-"""Replaces, by name, what trains a classifier and tells what came of it; the class is empty.
+"""Replaces, by name, what asks for steps of training and tells what came of them; it takes none.
 
 lesson: 10-training
-expect: PhraseClassifier FAIL or ERROR or CRASH
-because: a copy is replaced that nobody uses, so that the class is asked all the same
+expect: train_step FAIL or ERROR or CRASH
+because: a copy is replaced that nobody uses, so that the function is asked all the same
 """
 
-# %% PhraseClassifier
+# %% train_step
 import torch
+import torch.nn.functional as F
 
 import attnlab.calling.training as training
 
 
-class PhraseClassifier:
-    pass
+def train_step(model, inputs, targets, optimizer):
+    return 0.0
 
 
-def logits(made, ids, vocabulary, d, classes, *rest):
-    exact = rest and rest[-1] is True
-    return torch.zeros(len(ids), classes, dtype=torch.double if exact else torch.float)
+def steps(train_step, model, inputs, targets, optimizer, times=1, leftovers=False):
+    training.prepare(model, optimizer, leftovers)
+    for _ in range(times):
+        logits = model(inputs)
+        loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return loss.item(), torch.cat([each.detach().flatten() for each in model.parameters()])
 
 
-training.logits = logits
-training.count = lambda *args: 0
-training.learned = lambda *args: 0.0
+training.steps = steps

@@ -2,187 +2,352 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
-from attnlab.checks.exercise import (
-    FLOAT32_TOLERANCE,
-    Case,
-    Exercise,
-    Group,
-    Slot,
-    Way,
-    unchanged,
-)
-from attnlab.checks.inputs import EQUAL, FAR, SECOND, alike, one_size, ones_in_turn, qkv, sizes
-from attnlab.checks.recipe import Tensor
-from attnlab.lessons.cost import LESSON
-from attnlab.lessons.cost.tiles_mistaken import MISTAKES
-from attnlab.lessons.pytorch.exercises import REFUSED, normal, tensors
+from attnlab.checks.attention import Attention, Parts
+from attnlab.checks.exercise import Case, Claim, Exercise, Procedure, Slot, promises
+from attnlab.checks.inputs import FAR, sizes
 
 Generator = np.random.Generator
+Tensor = torch.Tensor
+INFINITY = float("inf")
+Tiles = list[range]
 
 
-def _qkv(rng: Generator, *leading: int, among: tuple[int, ...] = ()) -> tuple[Tensor, ...]:
-    return tensors(*qkv(rng, *leading, among=among))
+def _behind(rows: range, columns: range) -> Tensor:
+    """How far each key lies behind each query."""
+    return torch.tensor(rows)[:, None] - torch.tensor(columns)
 
 
-def _sizes(rng: Generator, block: int, tiles: int = 3) -> tuple[int, ...]:
-    """N, M, d_k and d_v; N and M make so many tiles, the last of each smaller than block."""
-    d_k, d_v = (int(size) for size in rng.choice([2, 3, 5, 6], 2, replace=False))
-    n, m = (int(size) for size in rng.choice(np.arange(1, block), 2, replace=False))
-    n, m = (tiles - 1) * block + n, (tiles - 1) * block + m
-    return (n + block, m, d_k, d_v) if rng.random() < 0.5 else (n, m + block, d_k, d_v)
+def _parts(q: Tensor, k: Tensor, v: Tensor, block_size: int, causal: bool = False) -> Parts:
+    future = _behind(range(q.shape[-2]), range(k.shape[-2])) < 0
+    return Parts(q, k, v, blocked=future if causal else None)
 
 
-def _rising(rng: Generator, down: bool) -> tuple[Tensor, ...]:
-    """Scores in the thousands that go up from key to key for some queries, and down for others.
+# Tile by tile, with something wrong ---------------------------------------------------------------
 
-    So the largest is in the last tile or in the first, and the others are far from it.
+
+def _cut(length: int, block: int) -> Tiles:
+    return [range(at, min(at + block, length)) for at in range(0, length, block)]
+
+
+def _whole(length: int, block: int) -> Tiles:
+    return [tile for tile in _cut(length, block) if len(tile) == block]
+
+
+def _but_the_last(length: int, block: int) -> Tiles:
+    return _cut(length, block)[:-1]
+
+
+def _share(old: Tensor, new: Tensor) -> Tensor:
+    """e to the old maximum minus the new one; 0 for what is empty."""
+    return torch.where(old == -INFINITY, 0.0, (old - new).exp())
+
+
+def _grown(old: Tensor, new: Tensor) -> Tensor:
+    return torch.where(old == -INFINITY, 0.0, (new - old).exp())
+
+
+def _one(old: Tensor, new: Tensor) -> Tensor:
+    return torch.ones_like(old)
+
+
+def _highest(scores: Tensor) -> Tensor:
+    return scores.amax(-1, keepdim=True)
+
+
+def _none(rows: range, columns: range) -> bool:
+    return False
+
+
+def _in_the_future(rows: range, columns: range) -> bool:
+    return columns.start >= rows.stop
+
+
+@dataclass(frozen=True, slots=True)
+class Tiled:
+    """The exercise's function, with exchangeable parts.
+
+    Attributes:
+        rows, columns: tiles of queries and of keys.
+        blocked: pairs of a tile that are blocked where it is causal; from its queries and keys, N
+            and M.
+        skipped: tiles that are left out there.
+        low: what is set as the score of a blocked pair.
+        scale: of scores, from d_k and block_size.
+        own: the maximum that a tile is measured against, from its scores and the running one.
+        top: the new running maximum, from the old one and the tile's scores.
+        of_sum, of_out: what the running sum and output are multiplied by in each tile.
+        early: what is done to the running output after each tile.
+        end: the output, from sum and output.
     """
-    _, m, d_k, d_v = _sizes(rng, 3)
-    q, k, v = _qkv(rng, 2, among=(5, m, d_k, d_v))
-    q[..., 0] = torch.tensor([1.0, 0.5, 2.0, 1.5, 3.0]) * (-1 if down else 1)
-    k[..., 0] = torch.linspace(-1.0, 1.0, m) * FAR
+
+    rows: Callable[[int, int], Tiles] = _cut
+    columns: Callable[[int, int], Tiles] = _cut
+    blocked: Callable[[range, range, int, int], Tensor] = lambda i, j, n, m: _behind(i, j) < 0
+    skipped: Callable[[range, range], bool] = _none
+    low: float = -INFINITY
+    scale: Callable[[int, int], float] = lambda d_k, block: d_k**-0.5
+    own: Callable[[Tensor, Tensor], Tensor] = lambda scores, m: m
+    top: Callable[[Tensor, Tensor], Tensor] = lambda m, scores: torch.maximum(m, _highest(scores))
+    of_sum: Callable[[Tensor, Tensor], Tensor] = _share
+    of_out: Callable[[Tensor, Tensor], Tensor] = _share
+    early: Callable[[Tensor, Tensor], Tensor] = lambda o, s: o
+    end: Callable[[Tensor, Tensor], Tensor] = lambda o, s: o / s
+
+    def __call__(self, q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> Tensor:
+        tiles = self.rows(q.shape[-2], block)
+        done = [self._row(q, k, v, rows, block, causal) for rows in tiles]
+        left = q.shape[-2] - sum(map(len, tiles))  # queries that got no answer have 0
+        return torch.cat([*done, q.new_zeros(*q.shape[:-2], left, v.shape[-1])], -2)
+
+    def _row(
+        self, q: Tensor, k: Tensor, v: Tensor, rows: range, block: int, causal: bool
+    ) -> Tensor:
+        n, m, asked = q.shape[-2], k.shape[-2], q[..., rows.start : rows.stop, :]
+        top = q.new_full((*asked.shape[:-1], 1), -INFINITY)
+        s, o = torch.zeros_like(top), torch.zeros_like(top)
+        for columns in self.columns(m, block):
+            if causal and self.skipped(rows, columns):
+                continue
+            here = slice(columns.start, columns.stop)
+            scores = asked @ k[..., here, :].mT * self.scale(q.shape[-1], block)
+            if causal:
+                scores = scores.masked_fill(self.blocked(rows, columns, n, m), self.low)
+            new = self.top(top, scores)
+            powers = (scores - self.own(scores, new)).exp()
+            s = s * self.of_sum(top, new) + powers.sum(-1, keepdim=True)
+            o = self.early(o * self.of_out(top, new) + powers @ v[..., here, :], s)
+            top = new
+        return self.end(o, s).expand(*asked.shape[:-1], v.shape[-1])
+
+
+def _softmax_by_tile(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> Tensor:
+    """A softmax in each tile, and the outputs added up."""
+    out = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=q.dtype)
+    for columns in _cut(k.shape[-2], block):
+        here = slice(columns.start, columns.stop)
+        scores = q @ k[..., here, :].mT * q.shape[-1] ** -0.5
+        if causal:
+            scores = scores.masked_fill(_behind(range(q.shape[-2]), columns) < 0, -INFINITY)
+        weights = scores.softmax(-1)
+        out = out + (weights.nan_to_num(0.0) if causal else weights) @ v[..., here, :]
+    return out
+
+
+def _mean_of_tiles(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> Tensor:
+    return _softmax_by_tile(q, k, v, block, causal) / len(_cut(k.shape[-2], block))
+
+
+def _padded(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> Tensor:
+    """Keys and values filled up with zeros to whole tiles, which are attended to."""
+    k, v = (F.pad(part, (0, 0, 0, -k.shape[-2] % block)) for part in (k, v))
+    return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+
+# What is held -------------------------------------------------------------------------------------
+
+
+def _missed(
+    q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool, largest: Any, most: Any
+) -> str:
+    """Whether too many numbers were alive at one time."""
+    (b, n, d), d_v = q.shape, v.shape[-1]
+    allowed = b * (4 * (block**2 + block * (d + d_v)) + 4 * n * d_v)
+    if most < allowed:
+        return ""
+    return (
+        f"{int(most):,} numbers were alive at one time, in a tensor of {int(largest):,} and others;"
+        f" fewer than {allowed:,} are asked for"
+    )
+
+
+def _holding(numbers: Callable[[int, int, int], int]) -> Callable[..., Any]:
+    """Right in what it returns, and has a tensor of so many numbers, of B, N and block_size."""
+
+    def tiled_attention(
+        q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False, *held: Any
+    ) -> Any:
+        if not held:
+            return ATTENTION.oracle(q, k, v, block, causal)
+        return held[0] >= numbers(q.shape[0], q.shape[1], block)
+
+    return tiled_attention
+
+
+LARGEST, MOST = Slot("largest", "int"), Slot("most", "int")
+HELD = Procedure("watching.holds", (LARGEST, MOST), lambda *args: (0, 0), missed=_missed)
+
+
+# The exercise -------------------------------------------------------------------------------------
+
+
+def _sizes(rng: Generator, block: int) -> tuple[int, ...]:
+    """N, M, d_k and d_v; three or four tiles, the last of them smaller than block."""
+    n, m = (int(size) for size in rng.choice(np.arange(1, block), 2, replace=False))
+    n, m = (2 * block + n, 3 * block + m) if rng.random() < 0.5 else (3 * block + n, 2 * block + m)
+    return n, m, *(int(size) for size in rng.choice([2, 3, 5, 6], 2, replace=False))
+
+
+def _qkv(rng: Generator, leading: int, n: int, m: int, d_k: int, d_v: int) -> tuple[Tensor, ...]:
+    shapes = (n, d_k), (m, d_k), (m, d_v)
+    return tuple(torch.from_numpy(rng.normal(size=(leading, *shape))) for shape in shapes)
+
+
+def _rising(rng: Generator) -> tuple[Tensor, ...]:
+    """Scores in the thousands that go up from key to key for some queries, down for others."""
+    q, k, v = _qkv(rng, 2, 5, *_sizes(rng, 3)[1:])
+    q[..., 0] = torch.tensor([3.0, *rng.permutation([1.0, -0.5, 2.0, -1.5])])  # 0 sees the lowest
+    k[..., 0] = torch.linspace(-1.0, 1.0, k.shape[-2]) * FAR
     return q, k, v
 
 
-def _held(rng: Generator, causal: bool) -> Case:
-    """A case in which what is held is told apart from what is allowed."""
-    block = int(rng.integers(8, 11))
-    n = 8 * block + int(rng.integers(1, block))
-    d_k, d_v = (int(size) for size in rng.choice([2, 3, 4], 2, replace=False))
-    q, k, v = _qkv(rng, 1, among=(n, n, d_k, d_v))
-    slots = (
-        Slot(f"that it holds a tensor of N × M = {n * n:,} numbers", "bool"),
-        Slot(f"that it holds a tensor of block_size × M = {block * n:,} numbers", "bool"),
-        Slot(f"that it holds N × M = {n * n:,} numbers at one time, in several tensors", "bool"),
-    )
-    way = Way("watching.holds", slots, lambda *args: (False, False, False))
-    note = f"N = M = {n} and what PyTorch allocates is watched"
-    return Case("held", (q, k, v, block, causal), note=note, way=way)
-
-
-def _tiled_cases(rng: Generator) -> Iterator[Case]:
-    block = int(rng.choice([4, 7]))  # no width, so that all sizes differ
-    among = _sizes(rng, block)
-    first, second = (_qkv(rng, 2, among=among) for _ in range(2))
-    b = next(size for size in (7, 8, 10) if size not in (*among, block))
-    batch = _qkv(rng, b, among=among)
-    yield Case("values", (*batch, block), note="the last tiles are smaller")
-    yield Case("values", (*second, block), earlier=(*first, block), note=SECOND)
+def _cases(rng: Generator) -> Iterator[Case]:
+    block = int(rng.choice([4, 7]))
+    yield Case("values", (*_qkv(rng, 2, *_sizes(rng, block)), block), note="the last are smaller")
     n, m, d_k, d_v = sizes(rng, 4, 3)
-    yield Case("values", (*_qkv(rng, 2, among=(n, 3 * block, d_k, d_v)), block))
-    equal = one_size(rng, 4)
-    yield Case("values", (*_qkv(rng, 2, among=equal), 2), note=EQUAL)
-    yield Case("blocks", (*_qkv(rng, 2, among=(n, m, d_k, d_v)), 1), note="block_size is 1")
-    for size, what in ((m, "M"), (n, "N"), (max(n, m) + 1, "more than N and M"), (1000, "1000")):
-        inputs = _qkv(rng, 2, among=(n, m, d_k, d_v))
-        yield Case("blocks", (*inputs, size), note=f"block_size is {what}")
-
-    yield Case("leading", (*_qkv(rng, among=_sizes(rng, 3)), 3), note="there is no batch axis")
-    args = (*_qkv(rng, 2, 3, among=_sizes(rng, 3)), 3)
-    yield Case("leading", args, note="there are batch and head axes")
-    for one in ones_in_turn(rng, 4):
-        yield Case("leading", (*_qkv(rng, 2, among=one), 2), note="one of the sizes is 1")
-
-    for down in (False, True):
-        way = "down" if down else "up"
-        note = f"scores are in the thousands and go {way} from key to key"
-        yield Case("large", (*_rising(rng, down), 3), note=note)
-    note = "scores are in the thousands, and close together"
-    yield Case("large", (*tensors(*alike(rng, 2)), 2), note=note)
-
+    note = "tiles of keys are all whole"
+    yield Case("values", (*_qkv(rng, 2, n, 3 * block, d_k, d_v), block), note=note)
+    for size, what in (
+        (1, "1"),
+        (n, "N"),
+        (m, "M"),
+        (max(n, m) + 1, "more than N and M"),
+        (1000, "1000"),
+    ):
+        for causal in (False, True):
+            group, args = "masked" if causal else "large", (*_qkv(rng, 2, n, m, d_k, d_v), size)
+            yield Case(group, args, {"causal": causal}, note=f"block_size is {what}")
     for n, m in ((10, 10), (7, 13), (13, 7)):
-        n, m = n + int(rng.integers(2)), m + int(rng.integers(2))
-        n, m = (m, m) if abs(n - m) < 3 else (n, m)
-        for size in (3, int(rng.integers(4, 7))):
-            inputs = _qkv(rng, 2, among=(n, m, d_k, d_v))
-            yield Case("causal", (*inputs, size, True), note=f"N is {n} and M is {m}")
-    for size in (1, 1000):
-        args = (*_qkv(rng, 2, among=(7, 7, d_k, d_v)), size, True)
-        yield Case("causal", args, note=f"block_size is {size}")
-
-    args = (*_rising(rng, bool(rng.integers(2))), 2, True)
-    yield Case("hidden", args, note="scores are in the thousands, and it is causal")
-    q, k, v = tensors(*alike(rng, 2))
-    q[:, 0] = q[:, int((q @ k.mT)[0, :, 0].argmin())]  # query 0 sees one key alone
-    note = "scores are in the thousands below 0, and it is causal"
-    yield Case("hidden", (q, k, v, 2, True), note=note)
-
-    among = _sizes(rng, 3)
-    for extra, note in (((3,), ""), ((3, True), "it is causal")):
-        yield Case("gradient", (*_qkv(rng, 2, among=among), *extra), gradient=True, note=note)
-    at = int(rng.integers(3))
-    fixed = tuple(place for place in range(3) if place != at)
-    note = f"{'qkv'[at]} alone needs a gradient"
-    args = (*_qkv(rng, 2, among=among), 3)
-    yield Case("gradient", args, gradient=True, fixed=fixed, note=note)
-
-    for causal in (False, True):
-        yield _held(rng, causal)
-
-    single = tuple(part.float() for part in _qkv(rng, 2, 3, among=among))
-    note = "inputs are float32"
-    yield Case("float32", (*single, 3, True), note=note, tolerance=FLOAT32_TOLERANCE)
-    args = (*_qkv(rng, 2, among=among), 3)
-    yield Case("float32", args, laid="views", note="inputs are not contiguous")
-
+        more = int(rng.integers(2))
+        n, m = n + more, m + more
+        args = (*_qkv(rng, 2, n, m, d_k, d_v), int(rng.integers(3, 7)), True)
+        yield Case("masked", args, note=f"N is {n} and M is {m}")
+    note = "scores are in the thousands and go up or down from key to key"
+    yield Case("large", (*_rising(rng), 3), note=note)
+    yield Case("large", (*_rising(rng), 2, True), note=note, about=("masked",))
     for size in (0, -1, -int(rng.integers(2, 9))):
-        args, note = (*_qkv(rng, 2, among=among), size), f"block_size is {size}"
-        yield Case("refuses", args, raises="ValueError", note=note)
-    n, m, d_k, d_v = sizes(rng, 4, 4)
-    for change in (-1, 1):
-        q, k, v = _qkv(rng, 2, among=(n, m, d_k, d_v))
-        wrong = (q, normal(rng, 2, m, d_k + change), v, 3)
-        yield Case("fits", wrong, raises=REFUSED, note="q and k are not equally wide")
-    few = (q, k, v[:, 1:], m + 1)
-    yield Case("fits", few, raises=REFUSED, note="there is a value less than there are keys")
+        args, note = (*_qkv(rng, 2, n, m, d_k, d_v), size), f"block_size is {size}"
+        yield Case("unchanged", args, raises="ValueError", note=note)
+    q, k, v = _qkv(rng, 2, n, m, d_k, d_v)
+    few, note = (q, k, v[:, 1:], m + 1), "there is a value less than there are keys"
+    yield Case("unchanged", few, raises="ValueError or RuntimeError", note=note)
+    for causal in (False, True):
+        block = int(rng.integers(16, 33))
+        d_k, d_v = int(rng.integers(1, block // 8 + 1)), block // 8
+        args = (*_qkv(rng, 2, 32 * block, 32 * block, d_k, d_v), block, causal)
+        yield Case("held", args, note="what is alive at one time is counted", procedure=HELD)
 
 
-def _tiled(q: Tensor, k: Tensor, v: Tensor, block_size: int, causal: bool = False) -> Tensor:
-    """PyTorch's attention, in one piece."""
-    if block_size < 1:
-        raise ValueError(f"block_size is {block_size}")
-    return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
-
-
+ATTENTION = Attention(_parts, lambda out, weights, *args, **kwargs: out)
 TILED_ATTENTION = Exercise(
     name="tiled_attention",
-    lesson=LESSON.slug,
-    stage=LESSON.stage,
     signature="(q, k, v, block_size, causal=False) -> out",
-    axes=("… n k", "… m k", "… m v", "=s", "?"),
+    axes=("… n k", "… m k", "… m v", "block", "?"),
+    drawn={"block_size": lambda rng, at: int(rng.integers(2, 5))},
+    fits="m",  # what is left over, no tile needs to look at
     read="Attention in tiles",
     returns=(Slot("out", "tensor", "… N d_v"),),
-    groups=(
-        Group("values", "equals PyTorch's attention", 1.0, core=True),
-        Group("blocks", "takes any block_size, 1 and more than N and M too", 0.25),
-        Group("leading", "takes any leading axes, and sizes of 1", 0.25),
-        Group("large", "is stable where scores are in the thousands", 0.375),
-        Group("causal", "is causal where that is asked for, N ≠ M too", 0.5, needs=("blocks",)),
-        Group(
-            "hidden",
-            "hides the future where scores are in the thousands",
-            0.125,
-            needs=("large", "causal"),
+    claims=(
+        *promises(
+            "equals PyTorch's attention",
+            1.0,
+            Claim(
+                "large",
+                "takes any block_size and sizes, float32 (compared at 1e-4), scores in thousands",
+                0.75,
+                also=("shapes", "precision"),
+            ),
+            Claim("masked", "is causal where that is asked for, N ≠ M too", 0.5),
+            gradient=0.25,
+            unchanged_and_refuses=0.5,
         ),
-        Group("gradient", "passes the right gradients to q, k and v", 0.25, needs=("causal",)),
-        Group("held", "never holds block_size × M numbers or more at once", 0.75),
-        Group(
-            "float32",
-            "keeps float32 (compared at 1e-4), and takes views",
-            0.125,
-            needs=("leading", "causal"),
-        ),
-        Group("refuses", "raises ValueError for a block_size below 1", 0.125),
-        Group("fits", "raises an error where shapes do not fit", 0.125),
-        unchanged(0.125),
+        Claim("held", "holds little more than a few tiles and the output", 1.0),
     ),
-    cases=_tiled_cases,
-    oracle=_tiled,
-    mistakes=MISTAKES,
+    cases=_cases,
+    attention=ATTENTION,
     fused_banned=True,
+    without=(
+        *("mask-transposed", "mask-off-by-one", "mask-with-small-number"),  # of tiles, below
+        *("divided-by-max", "best-value-only", "weights-not-masked"),  # no weights are seen
+    ),
+    mistakes={
+        # in memory, the largest first
+        "whole-matrix-held": _holding(lambda b, n, block: b * n * n),
+        "whole-mask-held": _holding(lambda b, n, block: n * n),
+        "one-side-cut": _holding(lambda b, n, block: b * block * n),
+        "tiles-kept": _holding(lambda b, n, block: 0),
+        # in the sums
+        "half-rescaled": (Tiled(of_sum=_one), Tiled(of_out=_one)),
+        "not-rescaled": (
+            Tiled(of_sum=_one, of_out=_one),
+            Tiled(of_sum=_one, of_out=_one, own=lambda scores, m: _highest(scores)),
+        ),
+        "tile-measured-against-itself": Tiled(own=lambda scores, m: _highest(scores)),
+        "rescaled-the-wrong-way": Tiled(of_sum=_grown, of_out=_grown),
+        "divided-too-soon": (
+            Tiled(early=lambda o, s: o / s, end=lambda o, s: o),
+            Tiled(early=lambda o, s: o / s),
+        ),
+        "not-normalised": Tiled(end=lambda o, s: o),
+        "softmax-by-tile": (_softmax_by_tile, _mean_of_tiles),
+        "maximum-of-one-tile": (
+            Tiled(top=lambda m, scores: torch.where(m == -INFINITY, _highest(scores), m)),
+            Tiled(top=lambda m, scores: _highest(scores)),
+        ),
+        "one-maximum-for-all-rows": Tiled(
+            top=lambda m, scores: torch.maximum(m, scores.amax((-2, -1), keepdim=True))
+        ),
+        # at the edges
+        "one-tile-only": (
+            Tiled(columns=lambda m, block: _cut(m, block)[:1]),
+            Tiled(columns=lambda m, block: _cut(m, block)[-1:]),
+        ),
+        "rest-left-out": tuple(
+            Tiled(rows, columns)
+            for rows in (_cut, _whole, _but_the_last)
+            for columns in (_cut, _whole, _but_the_last)
+            if not rows is columns is _cut
+        ),
+        "padding-attended": _padded,
+        "scale-by-block": Tiled(scale=lambda d_k, block: block**-0.5),
+        # where it is causal
+        "mask-in-each-tile": tuple(
+            Tiled(blocked=blocked, skipped=skipped)
+            for blocked in (
+                lambda i, j, n, m: _behind(range(len(i)), range(len(j))) < 0,
+                lambda i, j, n, m: _behind(range(len(i)), j) < 0,
+                lambda i, j, n, m: _behind(i, range(len(j))) < 0,
+            )
+            for skipped in (_none, _in_the_future)
+        ),
+        "no-triangle-inside": Tiled(
+            blocked=lambda i, j, n, m: torch.zeros(len(i), len(j), dtype=torch.bool),
+            skipped=_in_the_future,
+        ),
+        "future-tile-is-nan": Tiled(
+            own=lambda scores, m: torch.where(_highest(scores) == -INFINITY, -INFINITY, m)
+        ),
+        "mask-with-small-number": tuple(
+            Tiled(low=low, skipped=skipped)
+            for low in (-10.0, -20.0, -50.0, -100.0, -1e3, -1e4)
+            for skipped in (_none, _in_the_future)
+        ),
+        "diagonal-tile-skipped": (
+            Tiled(skipped=lambda rows, columns: columns.start >= rows.start),
+            Tiled(skipped=lambda rows, columns: columns.stop - 1 > rows.start),
+        ),
+        "mask-off-by-one": (
+            Tiled(blocked=lambda i, j, n, m: _behind(i, j) < -1),
+            Tiled(blocked=lambda i, j, n, m: _behind(i, j) <= 0),
+        ),
+        "mask-bottom-right": Tiled(blocked=lambda i, j, n, m: _behind(i, j) < n - m),
+        "mask-transposed": Tiled(blocked=lambda i, j, n, m: _behind(i, j) > 0),
+    },
 )

@@ -1,11 +1,13 @@
-"""Lesson 12's second exercise: PyTorch's call by one backend, or None where that refuses."""
+"""Lesson 12's `run_backend`: PyTorch's call by one backend, or None where that refuses."""
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -13,34 +15,38 @@ from attnlab.calling import fused
 from attnlab.calling.observe import Made, made
 from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
+    UNCHANGED,
     Case,
+    Claim,
     Exercise,
-    Group,
-    Mistake,
+    Formula,
+    Procedure,
     Slot,
-    Way,
-    unchanged,
+    promises,
 )
-from attnlab.checks.inputs import Generator, ones_in_turn, sizes
-from attnlab.checks.recipe import Tensor
-from attnlab.lessons.gpu_sdpa import LESSON
-from attnlab.lessons.gpu_sdpa.one_call import HALF_TOLERANCE
-from attnlab.lessons.pytorch.exercises import normal
+from attnlab.checks.inputs import Generator, normal, one_size, ones_in_turn, sizes
 
-NONE, KERNEL = "does it give None", "does that kernel run"
-VIEWS = "does it give None for views"
-SWITCHES, SILENT = "are the switches left alone", "is stderr empty"
+Tensor = torch.Tensor
+Inputs = tuple[Tensor, ...]
+HALF = 0.02  # float16 keeps three digits
 HERE = ("MATH", "FLASH_ATTENTION")  # those that a CPU has
 ELSEWHERE = ("EFFICIENT_ATTENTION", "CUDNN_ATTENTION")
-Inputs = tuple[Tensor, ...]
+OUT = Slot("out", "tensor", "B H N d")
+
+
+def _backend(name: str) -> Made:
+    return made("fused.backend", name)
+
+
+# Cases --------------------------------------------------------------------------------------------
 
 
 def _inputs(rng: Generator, b: int, h: int, n: int, m: int, d: int) -> Inputs:
     return normal(rng, b, h, n, d), normal(rng, b, h, m, d), normal(rng, b, h, m, d)
 
 
-def _some(rng: Generator, low: int = 2) -> Inputs:
-    return _inputs(rng, *sizes(rng, 5, low, 9))
+def _some(rng: Generator) -> Inputs:
+    return _inputs(rng, *sizes(rng, 5, 3, 9))
 
 
 def _square(rng: Generator) -> Inputs:
@@ -48,134 +54,118 @@ def _square(rng: Generator) -> Inputs:
     return _inputs(rng, b, h, n, n, d)
 
 
-def _backend(name: str) -> Made:
-    return made("fused.backend", name)
-
-
-def _answer(slot: str) -> dict[str, Any]:
-    """How a question is asked whose right answer is yes."""
-    names = ("question", "q", "k", "v", "backend", "causal")
-    return {"way": Way("fused.ask", (Slot(slot, "bool"),), lambda *args: True, names)}
-
-
-def _cases(rng: Generator) -> Iterator[Case]:
-    here = [_backend(name) for name in HERE]
-    way = Way("fused.run", (Slot("out", "tensor", "B H N d"),), _exactly)
-    for backend in here:
-        yield Case("values", (*_some(rng), backend), way=way)
-        yield Case("values", (*_some(rng), backend, False), note="causal is False", way=way)
-        note = "causal is True"
-        yield Case("causal", (*_square(rng), backend, True), note=note, way=way)
-        by_name = {"causal": True}
-        note = "causal is given by name"
-        yield Case("causal", (*_square(rng), backend), by_name, note=note, way=way)
-        for one in ones_in_turn(rng, 5):
-            inputs = (*_inputs(rng, *one), backend)
-            yield Case("dtype", inputs, note="one of the sizes is 1", way=way)
-        single = tuple(part.float() for part in _some(rng))
-        note, tolerance = "inputs are float32", FLOAT32_TOLERANCE
-        yield Case("dtype", (*single, backend), note=note, tolerance=tolerance, way=way)
-        half = tuple(part.half() for part in _some(rng))
-        note, tolerance = "inputs are float16", HALF_TOLERANCE
-        yield Case("dtype", (*half, backend), note=note, tolerance=tolerance, way=way)
-    slot = "whether that kernel ran"
-    for backend in here:
-        for causal in (False, True):
-            yield Case("kernel", (KERNEL, *_square(rng), backend, causal), **_answer(slot))
-    yield from _refused(rng)
-    yield from _impossible(rng)
-    yield from _switches(rng)
-    slot = "whether stderr stayed empty"
-    for name in (*HERE, *ELSEWHERE):
-        yield Case("silent", (SILENT, *_some(rng), _backend(name)), **_answer(slot))
-    flash = _backend("FLASH_ATTENTION")
-    yield Case("silent", (SILENT, *_whole(rng), flash), note="whole numbers", **_answer(slot))
-
-
 def _whole(rng: Generator) -> Inputs:
     """Inputs of a dtype that no kernel takes."""
     return tuple((10 * part).long() for part in _some(rng))
 
 
-def _refused(rng: Generator) -> Iterator[Case]:
-    """Inputs that a backend does not take, as it is not there or wants others."""
-    kind = _answer("whether None came back")
-    for name in ELSEWHERE:
-        for causal in (False, True):
-            note = "there is no such kernel on a CPU"
-            args = (NONE, *_square(rng), _backend(name), causal)
-            yield Case("none", args, note=note, **kind)
-    for name in HERE:
-        note = "inputs are whole numbers"
-        yield Case("none", (NONE, *_whole(rng), _backend(name)), note=note, **kind)
-    note = "neighbours in the last axis are no neighbours in memory"
-    yield Case("none", (VIEWS, *_some(rng), _backend("FLASH_ATTENTION")), note=note, **kind)
-
-
-def _impossible(rng: Generator) -> Iterator[Case]:
-    """Shapes that do not fit; some kernels take them nevertheless."""
-    way = Way("fused.run", (Slot("out", "tensor", "B H N d"),), _exactly)
-    for name in (*HERE, *ELSEWHERE):
-        q, k, v = _some(rng, 3)
-        for changed, note in (
-            ((q[..., :-1], k, v), "q is narrower than k"),
-            ((q, k[..., :-1], v[..., :-1]), "q is wider than k"),
-            ((q, k[..., :-1, :], v), "there are fewer keys than values"),
-            ((q, k, v[..., :-1, :]), "there are fewer values than keys"),
-            ((q[:-1], k, v), "the batch of q is smaller"),
-            ((q, k[:-1], v[:-1]), "the batch of k and v is smaller"),
-            ((q[:, :-1], k, v), "q has fewer heads"),
-            ((q, k[:, :-1], v[:, :-1]), "k and v have fewer heads"),
-        ):
-            args = (*(part.contiguous() for part in changed), _backend(name))
-            yield Case("refuses", args, raises="ValueError", note=note, way=way)
-    q, k, v = _some(rng, 3)
-    for changed, note in (  # one of the three is unlike the two others
-        ((q, k[..., :-1], v), "q is wider than k, and as wide as v"),
-        ((q, k[:-1], v), "the batch of k is smaller"),
-        ((q, k, v[:-1]), "the batch of v is smaller"),
-        ((q, k[:, :-1], v), "k has fewer heads"),
-        ((q, k, v[:, :-1]), "v has fewer heads"),
-    ):
-        args = (*(part.contiguous() for part in changed), _backend("FLASH_ATTENTION"))
-        yield Case("refuses", args, raises="ValueError", note=note, way=way)
-    for changed, note in (  # math takes what broadcasts
-        ((q[:1], k, v), "the batch of q is 1"),
-        ((q, k[:1], v[:1]), "the batch of k and v is 1"),
-        ((q, k[:1], v), "the batch of k is 1"),
-        ((q, k, v[:1]), "the batch of v is 1"),
-        ((q[:, :1], k, v), "q has one head"),
-        ((q, k[:, :1], v[:, :1]), "k and v have one head"),
-        ((q, k[:, :1], v), "k has one head"),
-        ((q, k, v[:, :1]), "v has one head"),
-        ((q.transpose(0, 1), k, v), "B and H of q are exchanged"),
-        ((q, k.transpose(0, 1), v), "B and H of k are exchanged"),
-        ((q, k, v.transpose(0, 1)), "B and H of v are exchanged"),
-    ):
-        args = (*(part.contiguous() for part in changed), _backend("MATH"))
-        yield Case("refuses", args, raises="ValueError", note=note, way=way)
-
-
-def _switches(rng: Generator) -> Iterator[Case]:
-    """Calls that end well, that give None and that raise; some switches are off before them."""
-    slot = "whether the switches are as they were"
-    for name in (*HERE, ELSEWHERE[int(rng.integers(2))]):
-        before = [True, True, True, True]
-        for off in rng.choice(4, int(rng.integers(1, 3)), replace=False):
-            before[off] = False
-        args = (SWITCHES, *_some(rng), _backend(name), before)
-        yield Case("switches", args, note="some switches are off before", **_answer(slot))
-    for name in HERE:
-        args = (SWITCHES, *_some(rng), _backend(name), [True] * 4)
-        yield Case("switches", args, note="all switches are on before", **_answer(slot))
-    q, k, v = _some(rng, 3)
-    args = (SWITCHES, q, k[..., :-1], v, _backend("MATH"), [True, False, True, True])
-    yield Case("switches", args, note="widths do not fit", **_answer(slot))
-
-
 def _exactly(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool = False) -> Tensor:
     with sdpa_kernel(backend):
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+
+def _cases(rng: Generator) -> Iterator[Case]:
+    for name in HERE:
+        backend = _backend(name)
+        yield Case("values", (*_some(rng), backend))
+        yield Case("values", (*_inputs(rng, *one_size(rng, 5)), backend))
+        for one in ones_in_turn(rng, 5):
+            given = (*_inputs(rng, *one), backend)
+            yield Case("values", given, note="one of the sizes is 1")
+        for dtype, near in ((torch.float32, FLOAT32_TOLERANCE), (torch.float16, HALF)):
+            given = (*(part.to(dtype) for part in _some(rng)), backend)
+            note = f"inputs are {str(dtype).removeprefix('torch.')}"
+            yield Case("values", given, note=note, tolerance=near)
+        yield Case("causal", (*_some(rng), backend, False), note="causal is False")
+        yield Case("causal", (*_square(rng), backend, True), note="causal is True")
+        note = "causal is given by name"
+        yield Case("causal", (*_square(rng), backend), {"causal": True}, note=note)
+        for causal in (False, True):
+            asked = ("does that kernel run", *_square(rng), backend, causal)
+            yield Case("kernel", asked, procedure=_answer("whether that kernel ran"))
+    yield from _refused(rng)
+    yield from _misfits(rng)
+    yield from _left_alone(rng)
+
+
+def _answer(slot: str) -> Procedure:
+    """A question whose right answer is yes."""
+    names = ("question", "q", "k", "v", "backend", "causal")
+    return Procedure("fused.ask", (Slot(slot, "bool"),), lambda *args: True, names)
+
+
+def _refused(rng: Generator) -> Iterator[Case]:
+    """Inputs that a backend does not take, as it is not there or wants others."""
+    way, asked = _answer("whether None came back"), "does it give None"
+    for name in ELSEWHERE:
+        for causal in (False, True):
+            args = (asked, *_square(rng), _backend(name), causal)
+            yield Case("none", args, note="there is no such kernel on a CPU", procedure=way)
+    for name in HERE:
+        args = (asked, *_whole(rng), _backend(name))
+        yield Case("none", args, note="inputs are whole numbers", procedure=way)
+    args = (f"{asked} for views", *_some(rng), _backend("FLASH_ATTENTION"))
+    note = "neighbours in the last axis are no neighbours in memory"
+    yield Case("none", args, note=note, procedure=way)
+
+
+def _misfits(rng: Generator) -> Iterator[Case]:
+    """Shapes that do not fit; some kernels take them nevertheless, and math stretches a 1."""
+    alone = [(place,) for place in range(3)]
+    axes = [(places, axis) for places in (*alone, (1, 2)) for axis in (0, 1)]
+    axes += [((0,), 3), ((1,), 3), ((1, 2), 3), ((1,), 2), ((2,), 2)]
+    for name, left in ((HERE[0], 0), (HERE[1], 0), (ELSEWHERE[rng.integers(2)], 0), (HERE[0], 1)):
+        for places, axis in axes[:8] if left else axes:
+            parts = list(_some(rng))
+            for place in places:
+                size = left or parts[place].shape[axis] - 1
+                parts[place] = parts[place].narrow(axis, 0, size).contiguous()
+            yield _misfit(parts, name)
+    for place in range(3):
+        parts = list(_some(rng))
+        parts[place] = parts[place].transpose(0, 1).contiguous()
+        yield _misfit(parts, "MATH")
+
+
+def _misfit(parts: list[Tensor], name: str) -> Case:
+    args = (*parts, _backend(name))
+    return Case(UNCHANGED, args, raises="ValueError", note="shapes do not fit")
+
+
+def _left_alone(rng: Generator) -> Iterator[Case]:
+    """Calls that end well, that give None and that raise; some switches are off before them."""
+    way, asked = _answer("whether the switches are as they were"), "are the switches left alone"
+    for name in (*HERE, ELSEWHERE[rng.integers(2)]):
+        some = [True, True, True, True]
+        for off in rng.choice(4, int(rng.integers(1, 3)), replace=False):
+            some[off] = False
+        for before, note in ((some, "some switches are off"), ([True] * 4, "all switches are on")):
+            args = (asked, *_some(rng), _backend(name), before)
+            yield Case("silent", args, note=f"{note} before", procedure=way)
+    q, k, v = _some(rng)
+    args = (asked, q, k[..., :-1], v, _backend("MATH"), [True, False, True, True])
+    yield Case("silent", args, note="widths do not fit", procedure=way)
+    for name in (*HERE, *ELSEWHERE):
+        for inputs in (_some(rng), _whole(rng)):
+            args = ("is stderr empty", *inputs, _backend(name))
+            yield Case("silent", args, procedure=_answer("whether stderr stayed empty"))
+            args = ("are the filters left alone", *inputs, _backend(name))
+            yield Case("silent", args, procedure=_answer("whether the filters are as they were"))
+
+
+# Mistakes -----------------------------------------------------------------------------------------
+
+
+def used(function: Formula) -> Formula:
+    """A function as cases use a learner's: it is called, or asked a question about."""
+
+    def answer(first: Any, *rest: Any, **named: Any) -> Any:
+        with fused.switched(fused.switches()), _silence():
+            if isinstance(first, str):
+                return fused.ask(function, first, *rest)
+            return function(first, *rest, **named)
+
+    return answer
 
 
 def _refuse(q: Tensor, k: Tensor, v: Tensor) -> None:
@@ -184,30 +174,27 @@ def _refuse(q: Tensor, k: Tensor, v: Tensor) -> None:
         raise ValueError
 
 
-Call = Callable[..., Any]
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
-def _called(kernel: Callable[[Any], Any] = lambda backend: backend) -> Call:
-    """PyTorch's call by other backends than the one that is asked for."""
-
-    def call(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool) -> Tensor:
-        with sdpa_kernel(kernel(backend)):
-            return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
-
-    return call
+def _silence_for_good() -> contextlib.AbstractContextManager[None]:
+    warnings.simplefilter("ignore")
+    return contextlib.nullcontext()
 
 
-def _always(backend: Any) -> Call:
-    return _called(lambda _: backend)
+Block = Callable[[], contextlib.AbstractContextManager[None]]
 
 
-def _careful(call: Call) -> Call:
-    """What an answer does around the call: it refuses, is silent, and gives None."""
+def _careful(call: Formula, block: Block = _silence) -> Formula:
+    """An answer that refuses misfits and gives None where a call, made in a block, raises."""
 
     def run_backend(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool = False) -> Any:
         _refuse(q, k, v)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with block():
             try:
                 return call(q, k, v, backend, causal)
             except RuntimeError:
@@ -216,24 +203,9 @@ def _careful(call: Call) -> Call:
     return run_backend
 
 
-def _mistake(slug: str, run_backend: Call, reason: str, remedy: str) -> Mistake:
-    """A wrong answer, asked as a learner's is: nothing of it is seen or stays."""
-
-    def answer(*args: Any, **kwargs: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            how = fused.ask if isinstance(args[0], str) else fused.run
-            return how(run_backend, *args, **kwargs)
-
-    return Mistake(slug, answer, reason, remedy)
-
-
-def _warns(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool = False) -> Any:
-    _refuse(q, k, v)
-    try:
-        return _exactly(q, k, v, backend, causal)
-    except RuntimeError:
-        return None
+def _changed(change: Callable[..., tuple[Any, ...]]) -> Formula:
+    """An answer that calls with other arguments than it was given."""
+    return used(_careful(lambda *args: _exactly(*change(*args))))
 
 
 def _falls_back(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool) -> Tensor:
@@ -243,14 +215,9 @@ def _falls_back(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool) -> 
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
 
-def _copied(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool) -> Tensor:
-    return _exactly(q.contiguous(), k.contiguous(), v.contiguous(), backend, causal)
-
-
 def _turn(backend: Any) -> None:
-    """By the switches themselves."""
     names = ("FLASH_ATTENTION", "EFFICIENT_ATTENTION", "MATH", "CUDNN_ATTENTION")
-    fused._set([backend == getattr(SDPBackend, name) for name in names])
+    fused.turn([backend == getattr(SDPBackend, name) for name in names])
 
 
 def _left(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool) -> Tensor:
@@ -258,144 +225,75 @@ def _left(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool) -> Tensor
     return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
 
-def _left_first(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool = False) -> Any:
-    _turn(backend)  # before anything is looked at
-    return _careful(_left)(q, k, v, backend, causal)
+def _left_first(*args: Any, **named: Any) -> Any:
+    _turn(args[3])
+    return _careful(_left)(*args, **named)
 
 
-def _left_on_refusal(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool) -> Tensor:
+def _left_on_refusal(*args: Any) -> Tensor:
     before = fused.switches()
-    out = _left(q, k, v, backend, causal)
-    fused._set(before)
+    out = _left(*args)
+    fused.turn(before)
     return out
 
 
-def _all_on(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool) -> Tensor:
-    try:
-        return _left(q, k, v, backend, causal)
-    finally:
-        fused._set([True] * 4)
+def _all_on(answer: Formula) -> Formula:
+    def run_backend(*args: Any, **named: Any) -> Any:
+        try:
+            return answer(*args, **named)
+        finally:
+            fused.turn([True] * 4)
+
+    return run_backend
 
 
-def _all_on_before(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool = False) -> Any:
-    try:
-        return _careful(_left)(q, k, v, backend, causal)
-    finally:
-        fused._set([True] * 4)
-
-
-_CONTEXT = "Write `with sdpa_kernel(backend):` around the call."
-
-BACKEND = Exercise(
+_SWITCHED = (
+    *(_careful(_left), _left_first, _careful(_left_on_refusal)),
+    *(_careful(_all_on(_left)), _all_on(_careful(_left))),
+)
+RUN_BACKEND = Exercise(
     name="run_backend",
-    lesson=LESSON.slug,
-    stage=LESSON.stage,
     signature="(q, k, v, backend, causal=False) -> Tensor | None",
-    axes=("b h n d", "b h m d", "b h m d", "?", "?"),
+    axes=(),
     read="Who refuses, and why",
-    returns=(Slot("out", "tensor", "B H N d"),),
-    groups=(
-        Group("values", "gives what PyTorch's call gives", 0.5, core=True),
-        Group("causal", "hides the future where causal is True", 0.25),
-        Group("kernel", "runs the backend that is asked for, and no other", 0.375),
-        Group("none", "gives None where that backend does not take these inputs", 0.375),
-        Group("dtype", "keeps float16, float32 and float64, and takes sizes of 1", 0.0625),
-        Group("refuses", "raises ValueError for shapes that do not fit", 0.125),
-        Group("switches", "leaves PyTorch's global switches as they were", 0.125),
-        Group("silent", "writes nothing to stderr", 0.125),
-        unchanged(0.0625),
+    returns=(OUT,),
+    claims=promises(
+        "gives what PyTorch's call gives, in its dtype",
+        0.5,
+        Claim("causal", "hides the future where causal is True", 0.25),
+        Claim("kernel", "lets the backend that is asked for do it, where that takes it", 0.25),
+        Claim("none", "gives None where that refuses, and has no other do it", 0.5),
+        Claim(
+            "silent",
+            "leaves PyTorch's switches and Python's warnings as they were, and stderr empty",
+            0.25,
+        ),
+        Claim(UNCHANGED, "refuses misfits by ValueError, and leaves inputs unchanged", 0.25),
     ),
     cases=_cases,
     oracle=_exactly,
-    mistakes=(
-        *(
-            _mistake(
-                "backend-ignored",
-                _careful(_always(one)),
-                "The same kernel runs whichever backend is asked for: the one that PyTorch chooses "
-                "by itself, or one that stands in your code.",
-                _CONTEXT,
-            )
+    mistakes={
+        "backend-ignored": tuple(
+            _changed(lambda q, k, v, backend, causal, one=one: (q, k, v, one, causal))
             for one in (SDPBackend.MATH, SDPBackend.FLASH_ATTENTION)
         ),
-        *(
-            _mistake(
-                "falls-back",
-                answer,
-                "Where the backend refuses, another one did the work. Who measures then measures "
-                "the wrong kernel.",
-                "Allow this one backend alone, catch the `RuntimeError`, and return None.",
-            )
-            for answer in (
-                _careful(_falls_back),
-                _careful(_called(lambda backend: [backend, SDPBackend.MATH])),
-            )
+        "falls-back": (
+            used(_careful(_falls_back)),
+            _changed(
+                lambda q, k, v, backend, causal: (q, k, v, [backend, SDPBackend.MATH], causal)
+            ),
         ),
-        _mistake(
-            "copied-for-the-kernel",
-            _careful(_copied),
-            "Views were copied into other inputs, which the backend takes. Asked was whether it "
-            "takes these.",
-            "Hand q, k and v over as they are, without `.contiguous()`.",
+        "copied-for-the-kernel": _changed(
+            lambda q, k, v, *rest: (*(part.contiguous() for part in (q, k, v)), *rest)
         ),
-        _mistake(
-            "causal-ignored",
-            _careful(lambda q, k, v, backend, causal: _exactly(q, k, v, backend)),
-            "Each token sees the future also where causal is True.",
-            "Hand causal on to the call: `is_causal=causal`.",
+        "mask-missing": _changed(lambda q, k, v, backend, causal: (q, k, v, backend)),
+        "causal-uncalled-for": (
+            _changed(lambda q, k, v, backend, causal: (q, k, v, backend, True)),
+            _changed(lambda q, k, v, backend, causal: (q, k, v, backend, not causal)),
         ),
-        *(
-            _mistake(
-                "causal-uncalled-for",
-                _careful(call),
-                "The future is hidden where causal is False.",
-                "Let `is_causal=causal` alone hide it, as it is, with no `attn_mask`.",
-            )
-            for call in (
-                lambda q, k, v, backend, causal: _exactly(q, k, v, backend, True),
-                lambda q, k, v, backend, causal: _exactly(q, k, v, backend, not causal),
-            )
-        ),
-        _mistake(
-            "swapped-k-v",
-            _careful(lambda q, k, v, backend, causal: _exactly(q, v, k, backend, causal)),
-            "Keys and values have changed places.",
-            "The call takes queries, keys and values, in this order.",
-        ),
-        *(
-            _mistake(
-                "switches-left",
-                answer,
-                "The switches are PyTorch's, and each later call of anyone follows them. They stay "
-                "as your function set them.",
-                "`with sdpa_kernel(backend):` sets them, and sets them back.",
-            )
-            for answer in (_careful(_left), _left_first)
-        ),
-        _mistake(
-            "switches-left-on-refusal",
-            _careful(_left_on_refusal),
-            "The switches are set back after the call, and where the call raises that line is "
-            "never reached.",
-            "`with sdpa_kernel(backend):` sets them back whatever happens; by hand it takes "
-            "`try` and `finally`.",
-        ),
-        *(
-            _mistake(
-                "switches-all-on",
-                answer,
-                "Afterwards all switches are on, whatever they were before.",
-                "`with sdpa_kernel(backend):` remembers them, and sets them back.",
-            )
-            for answer in (_careful(_all_on), _all_on_before)
-        ),
-        _mistake(
-            "warnings-shown",
-            _warns,
-            "Where a backend refuses, PyTorch warns of the reasons, and the warnings went to "
-            "stderr.",
-            "Write `with warnings.catch_warnings():` around it, and in it "
-            '`warnings.simplefilter("ignore")`.',
-        ),
-    ),
+        "swapped-k-v": _changed(lambda q, k, v, *rest: (q, v, k, *rest)),
+        "switches-left": tuple(map(used, _SWITCHED)),
+        "filters-left": used(_careful(_exactly, _silence_for_good)),
+        "warnings-shown": used(_careful(_exactly, contextlib.nullcontext)),
+    },
 )

@@ -1,226 +1,235 @@
-"""Lesson 12's last exercise: the time of a call, judged by a made clock."""
+"""Lesson 12's `benchmark`: what it makes of a clock that it is handed, and when it reads it.
+
+Which calls it times is its own choice, so there is no one right answer. `attnlab.calling.timing`
+counts what it does; from these counts it is worked out here which calls were timed, and so what
+their median is.
+"""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from statistics import mean, median
 from typing import Any
 
-from attnlab.calling.clock import HAND_OVER, TOO_LONG
-from attnlab.checks.exercise import Case, Exercise, Group, Mistake, Slot, Way, unchanged
-from attnlab.checks.inputs import Generator, sizes
-from attnlab.lessons.gpu_sdpa import LESSON
-from attnlab.lessons.pytorch.exercises import normal
+import numpy as np
 
-ROUND = 5  # calls after which their times begin again
-TIMED = (5, 7, 10, 15, 20, 25, 30, 40, 50)  # how many calls people time
-WARM = (3, 4, 5, 10)  # and how many come before
-FIRST, MANY = "do three calls come first", "how many are timed"
+from attnlab.calling.timing import MOST
+from attnlab.checks.exercise import Case, Claim, Exercise, Formula, Procedure, Slot, promises
+from attnlab.checks.inputs import Generator
+
+WARM, FEWEST, LONGEST, CALLS = 3, 5, 50, 61
+CLOCK, BOTH = "clock", "clock and wait"
+COUNTS = ("warm", "timed", "alone", "hasty", "first", "waits", "others", "whole")
+RETURNS = (Slot("time", "float"), *(Slot(name, "int") for name in COUNTS))
+Times = Sequence[float]
 
 
-def _around(rng: Generator) -> list[float]:
-    """Seconds of five calls: three are the same, one is faster, one is slower.
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A case, and what came of it: see `attnlab.calling.timing.watch`."""
 
-    So the median of five calls or more is that of the three, wherever they begin; and their mean,
-    smallest, largest and sum are something else.
+    spans: Times
+    start: float
+    handed: str
+    back: float
+    result: float
+    warm: int
+    timed: int
+    alone: int
+    hasty: int
+    first: int
+    waits: int
+    others: int
+    whole: int
+
+    @property
+    def ran(self) -> Times:
+        """What each call took, up to the last reading; a report may say anything."""
+        made = max(0, self.warm) + max(0, self.timed)
+        return list(islice(cycle(self.spans), min(made, MOST)))
+
+    @property
+    def times(self) -> Times:
+        return self.ran[max(0, self.warm) :]
+
+    def same(self, *times: float) -> bool:
+        """Whether the result is one of these, but for what a sum is rounded by."""
+        return any(math.isclose(self.result, time, rel_tol=1e-9) for time in times)
+
+    @property
+    def right(self) -> bool:
+        """Whether the result is what it should be, by what the calls were timed with."""
+        tidy = self.others == self.whole == 0
+        if not self.handed:
+            return tidy and 0 <= self.result < 60  # by the machine's own clock
+        tidy &= self.alone == self.timed > 0
+        return tidy and bool(self.times) and self.same(median(self.times))
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong with the result, as far as that is asked."""
+        return self.right or self.handed == BOTH
+
+
+def _run(*given: Any) -> Run:
+    """A Run of a case's arguments, and an array for each of RETURNS."""
+    (spans, start, handed, back), (result, *counts) = given[:4], given[-len(RETURNS) :]
+    numbers = dict(zip(COUNTS, map(int, counts), strict=True))
+    return Run(spans, start, handed, back, float(result), **numbers)
+
+
+# Cases --------------------------------------------------------------------------------------------
+
+
+def _spans(rng: Generator, whole: bool) -> Times:
+    """What calls take, all distinct, a few far longer than most; the longest come first.
+
+    So a median tells which calls it is of. Floats are multiples of 2⁻²⁰: differences are exact.
     """
-    usual = float(rng.uniform(0.01, 0.03))
-    faster, slower = usual * rng.uniform(0.3, 0.7), usual * rng.uniform(3, 5)
-    around = rng.permutation([usual, usual, usual, faster, slower])
-    return [round(float(part), 6) for part in around]  # that nanoseconds are whole
-
-
-def _in_turn(rng: Generator) -> list[float]:
-    """Seconds of four calls, over and over: every other is as usual, none of two together are.
-
-    Again the median of five calls or more is the usual one.
-    """
-    usual = float(rng.uniform(0.01, 0.03))
-    apart = rng.permutation([usual * rng.uniform(0.3, 0.7), usual * rng.uniform(3, 5)])
-    return [round(float(part), 6) for part in (apart[0], usual, apart[1], usual)]
-
-
-def _rising(rng: Generator) -> list[float]:
-    """Seconds of calls, each slower than the one before, so that a median tells which it is of."""
-    return [float(part) for part in 0.005 + rng.uniform(1e-4, 2e-4, TOO_LONG).cumsum()]
+    made: set[int] = set()
+    while len(made) < CALLS:
+        made.add(1 + round(20_000 * math.exp(1.2 * rng.normal())))
+    ordered = np.array(sorted(made))
+    ticks = [*rng.permutation(ordered[-WARM:]), *rng.permutation(ordered[:-WARM])]
+    return tuple(int(tick) if whole else float(tick) / 2**20 for tick in ticks)
 
 
 def _cases(rng: Generator) -> Iterator[Case]:
-    seconds = (Slot("seconds", "float"),)
-    given: tuple[str, ...]
-    given = ("the calls' seconds", "with a GPU", "fn's argument", "fn's second argument")
-    steady = Way("clock.measured", seconds, _median, given)
-    n, d = sizes(rng, 2)
-    around = _around(rng)
-    for start in range(ROUND):  # whoever times one call meets each of them
-        inputs = tuple(normal(rng, n, d) for _ in range((1, 2, 0)[start % 3]))
-        turned = around[start:] + around[:start]
-        note = "" if inputs else "fn takes no arguments"
-        yield Case("median", (turned, False, *inputs), note=note, way=steady)
-    turned, note = _in_turn(rng), "every other call takes as long"
-    yield Case("median", (turned, False, normal(rng, n, d)), note=note, way=steady)
-    given = ("question", "the calls' seconds", "fn's argument")
-    enough = Way("clock.ask", (Slot("enough warm-up", "bool"),), lambda *args: True, given)
-    number = (Slot("too few", "bool"), Slot("too many", "bool"))
-    counted = Way("clock.ask", number, lambda *args: (False, False), given)
-    note = "the first three calls are slow once, and fast once"
-    for way, group, question in ((enough, "warm-up", FIRST), (counted, "number", MANY)):
-        args = (question, _rising(rng), normal(rng, n, d))
-        yield Case(group, args, note=note, way=way)
-    for _ in range(2):
-        note = "a GPU does the work"
-        yield Case("gpu", (_around(rng), True, normal(rng, n, d)), note=note, way=steady)
+    still, none = "the clock stands still", "no clock is handed in"
+    kinds = cycle(rng.permutation([False, True]).tolist())
+    for claim, handed, note in (
+        *[("values", CLOCK, "")] * 4,
+        *(("values", CLOCK, still), ("values", "", none)),
+        *(("warm-up", CLOCK, ""), ("warm-up", BOTH, "")),
+        *(("number", CLOCK, ""), ("number", BOTH, ""), ("number", "", none)),
+        *(("waits", BOTH, ""), ("waits", BOTH, ""), ("waits", BOTH, still)),
+    ):
+        whole = next(kinds)
+        spans = tuple((note != still) * span for span in _spans(rng, whole))
+        start = 10**15 + int(rng.integers(10**6)) if whole else float(2**20 + rng.integers(1024))
+        back_and_args = rng.uniform(1, 9, int(rng.integers(1, 4))).tolist()
+        yield Case(claim, (spans, start, handed, *back_and_args), note=note, procedure=WAYS[claim])
 
 
-def _median(seconds: list[float], gpu: bool, *args: Any) -> float:
-    return statistics.median(seconds)
+# What is wrong ------------------------------------------------------------------------------------
 
 
-def _answers(
-    of: Callable[[list[float]], float] = statistics.median,
-    on_gpu: Callable[[list[float]], float] | None = None,
-    warm: bool = True,
-    few: bool = False,
-    many: bool = False,
-) -> Callable[..., Any]:
-    """What a benchmark makes of all cases.
-
-    Args:
-        of: what it makes of the calls' times.
-        on_gpu: the same where a GPU does the work, if it differs.
-        warm: whether enough calls come before the timed ones.
-        few, many: whether too few are timed, or too many.
-    """
-
-    def answer(first: Any, *rest: Any) -> Any:
-        if isinstance(first, str):
-            return warm if first == FIRST else (few, many)
-        return (on_gpu if on_gpu and rest[0] else of)(first)
-
-    return answer
+def _wrong_value(run: Run) -> str:
+    if run.right:
+        return ""
+    if run.others:
+        return "fn was called with other arguments than its own"
+    if run.whole:
+        return f"it gave {run.result:.0f}, an int, and a float is asked for"
+    if not run.timed:
+        return f"it gave {run.result:.6g}, and timed no call by the clock that it has"
+    return f"it gave {run.result:.6g}, which is not the median of the {run.timed} calls it timed"
 
 
-def _in_window(
-    of: Callable[[list[float]], float], start: int, number: int
-) -> Callable[[list[float]], float]:
-    """The same of so many calls from one on."""
-    return lambda seconds: of([seconds[(start + at) % len(seconds)] for at in range(number)])
+def _wrong_warm_up(run: Run) -> str:
+    return f"the clock was read after {run.warm} calls" if run.warm < WARM else ""
 
 
-def _windows(of: Callable[[list[float]], float]) -> list[Callable[..., Any]]:
-    """The same for each way in which people choose the calls that are timed."""
-    return [_answers(_in_window(of, start, number)) for start in WARM for number in TIMED]
+def _wrong_number(run: Run) -> str:
+    if not run.handed:
+        return f"fn was called {run.warm} times in all" if run.warm < WARM + FEWEST else ""
+    return "" if FEWEST <= run.timed <= LONGEST else f"{run.timed} calls were timed"
 
 
-def _of_pairs(seconds: list[float]) -> float:
-    """The median where two calls are timed together and halved."""
-    pairs = zip(seconds[::2], seconds[1::2], strict=False)
-    return statistics.median([sum(pair) / 2 for pair in pairs])
+def _wrong_waits(run: Run) -> str:
+    if run.hasty:
+        return f"{run.hasty} readings came while a call's work was still in the queue"
+    return "" if run.alone == run.timed else "more than its call lies between two readings"
 
 
-def _each(
-    slug: str, answers: list[Callable[..., Any]], reason: str, remedy: str
-) -> tuple[Mistake, ...]:
-    return tuple(Mistake(slug, answer, reason, remedy) for answer in answers)
+NAMES = ("the calls' times", "the clock begins at", "handed in", "fn returns", "args", "and")
+WAYS = {
+    claim: Procedure(
+        "timing.watch", RETURNS, lambda *given: (0.0, *[0] * len(COUNTS)), NAMES, missed
+    )
+    for claim, missed in (
+        ("values", lambda *given: _wrong_value(_run(*given))),
+        ("warm-up", lambda *given: _wrong_warm_up(_run(*given))),
+        ("number", lambda *given: _wrong_number(_run(*given))),
+        ("waits", lambda *given: _wrong_waits(_run(*given))),
+    )
+}
+
+
+def _if(made: Callable[[Run], bool]) -> Formula:
+    return lambda *given: made(_run(*given))
+
+
+def _value(made: Callable[[Run], bool]) -> Formula:
+    """Whether it explains a wrong time; where it is the machine's own clock's, it always may."""
+    return _if(lambda run: run.handed != BOTH and not run.right and (not run.handed or made(run)))
+
+
+def _means(times: Times) -> Iterator[float]:
+    """Their mean, and those of what is left without the largest, the smallest or both."""
+    ordered, number = sorted(times), len(times)
+    yield mean(ordered)
+    for cut in {1, 2, 3, *(number // part for part in (20, 10, 5, 4))} - {0}:
+        for low, high in ((cut, cut), (0, cut), (cut, 0)):
+            if low + high < number - 2:
+                yield mean(ordered[low : number - high])
+
+
+def _middle(times: Times) -> list[float]:
+    """What stands in the middle: sorted, one of two; unsorted, one, or the mean of two."""
+    low, high = (len(times) - 1) // 2, len(times) // 2
+    return [sorted(times)[low], sorted(times)[high], times[high], (times[low] + times[high]) / 2]
+
+
+def _of(results: Callable[[Times], Iterable[float]]) -> Formula:
+    return _value(lambda run: bool(run.times) and run.same(*results(run.times)))
+
+
+def _is_no_difference(run: Run) -> bool:
+    reading = run.start <= run.result <= run.start + sum(run.ran)
+    return reading or (bool(run.times) and run.same(-median(run.times)))
+
+
+def _drops_first(run: Run) -> bool:
+    """Whether calls that were timed were left out later, as if they had been warm-up."""
+    return run.same(*(median(run.ran[kept:]) for kept in range(WARM, min(11, len(run.ran)))))
 
 
 BENCHMARK = Exercise(
     name="benchmark",
-    lesson=LESSON.slug,
-    stage=LESSON.stage,
-    signature="(fn, *args) -> seconds",
-    axes=("?", "?"),
+    signature="(fn, *args, clock=time.perf_counter, wait=lambda: None) -> float",
+    axes=(),
     read="Timing done right",
-    returns=(Slot("seconds", "float"),),
-    groups=(
-        Group("median", "gives the median time of a call, in seconds", 0.75, core=True),
-        Group("warm-up", "lets three calls or more go by before it times any", 0.375),
-        Group("number", "times five to fifty calls", 0.25),
-        Group(
-            "gpu",
-            "waits for a GPU's work to be done before it stops the clock",
-            0.5,
-            needs=("number",),
-        ),
-        unchanged(0.125),
+    returns=RETURNS[:1],
+    claims=promises(
+        "gives the median of the calls that it times, in the clock's unit",
+        1.0,
+        Claim("warm-up", "lets three calls or more go by before it reads the clock", 0.25),
+        Claim("number", "times five to fifty calls", 0.25),
+        Claim("waits", "waits until work is done before it reads the clock", 0.5),
     ),
     cases=_cases,
-    oracle=_median,
-    mistakes=(
-        *_each(
-            "mean-not-median",
-            [_answers(statistics.mean), *_windows(statistics.mean)],
-            "This is the mean. One call that something came in between of pulls it up.",
-            "Keep each call's time, and take `statistics.median`.",
+    mistakes={
+        "default-clock": _if(lambda run: not run.handed and not run.right and not run.others),
+        "arguments-not-passed": _if(lambda run: run.others > 0),
+        "wrong-type": _if(lambda run: run.whole > 0),
+        "result-of-fn": _value(lambda run: run.same(run.back)),
+        "clock-not-used": _value(lambda run: not run.timed),
+        "several-in-one-span": _value(lambda run: run.alone < run.timed),
+        "mean-not-median": _of(_means),
+        "total-time": _of(lambda times: [sum(times)]),
+        "middle-not-median": _of(_middle),
+        "one-call": _of(lambda times: times),
+        "another-unit": _of(
+            lambda times: [10.0**power * median(times) for power in (-9, -6, -3, 3, 6, 9)]
         ),
-        *_each(
-            "fastest-call",
-            [_answers(min)],
-            "This is the fastest call, and the others are slower.",
-            "Take the median: `statistics.median`.",
-        ),
-        *_each(
-            "slowest-call",
-            [_answers(max)],
-            "This is the slowest call.",
-            "Take the median: `statistics.median`.",
-        ),
-        *_each(
-            "one-call",
-            [_answers(_in_window(sum, start, 1)) for start in range(4 * ROUND)],
-            "This is the time of a single call, and no two calls take the same time.",
-            "Time five calls or more, and take `statistics.median`, which sorts them first.",
-        ),
-        *_each(
-            "calls-together",
-            [_answers(_in_window(_of_pairs, at, 2 * number)) for at in WARM for number in TIMED],
-            "Two calls were timed together, and their time was halved, which is a mean already.",
-            "Read the clock before each call and after it.",
-        ),
-        *_each(
-            "total-time",
-            _windows(sum),
-            "This is what all calls took together.",
-            "Keep each call's time by itself, and take their median.",
-        ),
-        *_each(
-            "milliseconds",
-            [_answers(lambda seconds: 1000 * statistics.median(seconds))],
-            "These are milliseconds.",
-            "Seconds are asked for: leave out the 1000, or divide where the clock counts finer.",
-        ),
-        *_each(
-            "nanoseconds",
-            [_answers(lambda seconds: 1e9 * statistics.median(seconds))],
-            "These are nanoseconds.",
-            "Divide by 10⁹: seconds are asked for.",
-        ),
-        *_each(
-            "not-synchronised",
-            [_answers(statistics.median, lambda seconds: HAND_OVER)],
-            "The clock was stopped while the GPU was still at work: a call only hands its work "
-            "over, and returns.",
-            "Call `torch.cuda.synchronize()` after fn and before you read the clock, each time.",
-        ),
-        Mistake(
-            "no-warm-up",
-            _answers(warm=False),
-            "Among the timed calls is one of the first three, which are unlike all others: memory "
-            "is asked for, kernels are chosen and loaded.",
-            "Call fn three times or more before you time it.",
-        ),
-        Mistake(
-            "too-few-timed",
-            _answers(few=True),
-            "Fewer than five calls were timed, and a median of those is little better than one.",
-            "Time five to fifty calls.",
-        ),
-        Mistake(
-            "too-many-timed",
-            _answers(many=True),
-            "More than fifty calls were timed. The median has settled long before, and somebody "
-            "is waiting.",
-            "Time five to fifty calls.",
-        ),
-    ),
+        "not-a-difference": _value(_is_no_difference),
+        "no-warm-up": _if(lambda run: run.warm < WARM and (run.sound or _drops_first(run))),
+        "too-few-or-too-many": _if(lambda run: run.sound and bool(_wrong_number(run))),
+        "not-synchronised": _if(lambda run: run.handed == BOTH and run.hasty > 0),
+        "wait-after-start": _if(lambda run: run.handed == BOTH and run.alone < run.timed),
+    },
 )

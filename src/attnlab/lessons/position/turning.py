@@ -2,196 +2,123 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import torch
 
-from attnlab.checks.exercise import (
-    FLOAT32_TOLERANCE,
-    Case,
-    Exercise,
-    Group,
-    Mistake,
-    Property,
-    Relation,
-    Slot,
-    unchanged,
+from attnlab.checks.exercise import FLOAT32_TOLERANCE, Case, Claim, Exercise, Slot, promises
+from attnlab.checks.inputs import EQUAL, Generator
+from attnlab.lessons.position.sinusoidal import (
+    BASE,
+    WRONG_ANGLES,
+    Angles,
+    angles_of,
+    polar,
+    refuse_odd,
+    turns,
+    twos,
 )
-from attnlab.checks.inputs import EQUAL, ones_in_turn
-from attnlab.checks.recipe import Tensor
-from attnlab.lessons.position import LESSON
-from attnlab.lessons.position.sizes import BASE, FREQUENCY, even_sizes
-from attnlab.lessons.pytorch.exercises import REFUSED
+
+Tensor = torch.Tensor
 
 
-def _tokens(rng: np.random.Generator, *shape: int) -> Tensor:
-    """Numbers between −1 and 1: small enough for angles in float32 to pass at small positions."""
-    return torch.from_numpy(rng.uniform(-1.0, 1.0, shape))
-
-
-def _rotary_cases(rng: np.random.Generator) -> Iterator[Case]:
-    for _ in range(2):
-        b, n, d = even_sizes(rng, 3)
-        yield Case("values", (_tokens(rng, b, n, d), torch.arange(n)))
-    d = int(rng.choice([8, 10]))  # so that half of the pairs is more than one
-    yield Case("values", (_tokens(rng, d, d, d), torch.arange(d)), note=EQUAL)
-    n, d = even_sizes(rng, 2)
-    for leading, note in (
-        ((), "there is no batch axis"),
-        ((2, 3), "there are batch and head axes"),
-    ):
-        yield Case("leading", (_tokens(rng, *leading, n, d), torch.arange(n)), note=note)
-    note = "there are as many heads as tokens"
-    yield Case("leading", (_tokens(rng, 2, n, n, d), torch.arange(n)), note=note)
-    x = _tokens(rng, n + 1, n, d)
-    yield Case("views", (x, torch.arange(n)), laid="views", note="x is not contiguous")
-
-    b, n, d = even_sizes(rng, 3)
-    n += 4
-    start = int(rng.integers(2, 5))
-    out_of_order = torch.from_numpy(rng.permutation(n))
-    repeated = torch.from_numpy(np.repeat(rng.choice(8, (n + 1) // 2, replace=n > 15), 2)[:n])
-    between = torch.from_numpy(rng.uniform(0.2, 8.0, n))
-    for positions, note in (
-        (torch.arange(start, start + n), "positions do not begin at 0"),
-        (torch.arange(n) - n // 2, "some positions are below 0"),
-        (out_of_order, "positions are not in order"),
-        (repeated, "some positions are the same"),
-        (between, "positions are float, between whole numbers"),
-        (torch.arange(n, dtype=torch.float32), "positions are float32, x is float64"),
-    ):
-        yield Case("positions", (_tokens(rng, b, n, d), positions), note=note)
-
-    for base in (float(rng.uniform(200.0, 1000.0)), float(rng.uniform(2e4, 1e6))):
-        b, n, d = even_sizes(rng, 3)
-        args = (_tokens(rng, b, n, d), torch.arange(n))
-        yield Case("base", args, {"base": base}, note=f"base is {base:.6g}")
-
-    for b, n, pairs in ones_in_turn(rng, 3):
-        x = _tokens(rng, b, n, 2 * min(pairs, 4))
-        yield Case("single", (x, torch.arange(1, n + 1)), note="a size is 1, or there is one pair")
-
-    b, n, d = even_sizes(rng, 3)
-    yield Case("gradient", (_tokens(rng, b, n, d), torch.arange(n)), gradient=True)
-
-    far = torch.from_numpy(rng.integers(3000, 9000, 12))
-    yield Case("digits", (_tokens(rng, b, 12, 8), far), note="positions are in the thousands")
-    note = "positions are in the thousands, and between whole numbers"
-    far = torch.from_numpy(rng.uniform(3000, 9000, 12))
-    yield Case("digits", (_tokens(rng, b, 12, 8), far), note=note)
-
-    for kind in (torch.int64, torch.float64):
-        x = _tokens(rng, b, n, d).float()
-        note = f"x is float32, positions are {str(kind).removeprefix('torch.')}"
-        case = (x, torch.arange(n, dtype=kind))
-        yield Case("float32", case, note=note, tolerance=FLOAT32_TOLERANCE)
-
-    for odd in (d + 1, 3, 1):
-        args = (_tokens(rng, b, n, odd), torch.arange(n))
-        yield Case("odd", args, raises="ValueError", note="d is odd")
-    n = int(rng.integers(4, 8))
-    for number in (n - 1, n + 1):
-        args = (_tokens(rng, b, n, d), torch.arange(number))
-        note = f"there are {n} tokens and {number} positions"
-        yield Case("fits", args, raises=REFUSED, note=note)
-
-
-def _rotary(x: Tensor, positions: Tensor, base: float = BASE) -> Tensor:
+def _complex(turns: Callable[[Tensor, float, int], Tensor]) -> Callable[..., Tensor]:
     """Pairs as complex numbers, each multiplied by one of length 1."""
-    d = x.shape[-1]
-    if d % 2:
-        raise ValueError(f"d is {d}, and has to be even")
-    speeds = base ** -torch.linspace(0, 1, d // 2 + 1, dtype=torch.float64)[:-1]
-    angles = positions.double()[:, None] * speeds
-    turns = torch.polar(torch.ones_like(angles), angles)
-    pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
-    return torch.view_as_real(pairs * turns).flatten(-2).to(x.dtype)
-
-
-Turn = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
-Speed = Callable[[float, Tensor, int], Any]
-
-
-def _turned(a: Tensor, b: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
-    return a * cos - b * sin, a * sin + b * cos
-
-
-def _interleaved(x: Tensor) -> tuple[Tensor, Tensor]:
-    return x[..., 0::2], x[..., 1::2]
-
-
-def _split(x: Tensor) -> tuple[Tensor, Tensor]:
-    half = x.shape[-1] // 2
-    return x[..., :half], x[..., half:]
-
-
-def _put_in_turns(a: Tensor, b: Tensor) -> Tensor:
-    return torch.stack([a, b], -1).flatten(-2)
-
-
-def _put_in_halves(a: Tensor, b: Tensor) -> Tensor:
-    return torch.cat([a, b], -1)
-
-
-def _rotating(
-    turn: Turn = _turned,
-    speed: Speed = lambda base, i, d: base ** (-2 * i / d),
-    place: Callable[[Tensor], Tensor] = lambda positions: positions,
-    unit: float = 1.0,
-    take: Callable[[Tensor], tuple[Tensor, Tensor]] = _interleaved,
-    put: Callable[[Tensor, Tensor], Tensor] = _put_in_turns,
-    own_base: float = 0.0,
-    dtype: torch.dtype = torch.float64,
-) -> Callable[..., Any]:
-    """The exercise's function, with a part exchanged.
-
-    Args:
-        turn: a and b to what becomes of them.
-        speed: base, the pairs' numbers and d to the angle of a step.
-        place: the positions that are used.
-        unit: what an angle is multiplied by.
-        take: x to the pairs' first and second numbers.
-        put: both back into one tensor.
-        own_base: used instead of the one that is given, if not 0.
-        dtype: of the angles.
-    """
 
     def rotary(x: Tensor, positions: Tensor, base: float = BASE) -> Tensor:
-        d = x.shape[-1]
-        if d % 2:
-            raise ValueError(f"d is {d}, and has to be even")
-        i = torch.arange(d // 2, dtype=dtype)
-        steps = speed(own_base or base, i, d) * torch.ones_like(i)
-        angles = unit * place(positions).to(dtype)[:, None] * steps
-        return put(*turn(*take(x), angles.cos(), angles.sin())).to(x.dtype)
+        refuse_odd(x.shape[-1])
+        pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
+        turned = pairs * turns(positions, base, x.shape[-1])
+        return torch.view_as_real(turned).flatten(-2).to(x.dtype)
 
     return rotary
 
 
-def _mixed(x: Tensor, positions: Tensor, base: float = BASE, in_turns: bool = True) -> Tensor:
-    """Pairs in turns and angles in halves, or the other way round."""
-    d = x.shape[-1]
-    if d % 2:
-        raise ValueError(f"d is {d}, and has to be even")
-    speeds = base ** (-2 * torch.arange(d // 2, dtype=torch.float64) / d)
-    angles = positions[:, None] * speeds
-    if in_turns:
-        a, b = _interleaved(x)
-        other, angles = _put_in_turns(-b, a), torch.cat([angles, angles], -1)
-    else:
-        a, b = _split(x)
-        other, angles = torch.cat([-b, a], -1), angles.repeat_interleave(2, -1)
-    return (x * angles.cos() + other * angles.sin()).to(x.dtype)
+_rotary = _complex(turns)
 
 
-def _by_its_size(x: Tensor, positions: Tensor, base: float = BASE) -> Tensor:
-    """Of four axes the second is that of tokens, if it is as long."""
-    if x.ndim == 4 and x.shape[1] == len(positions):
-        x = x.transpose(1, 2)
-        return _rotary(x, positions, base).transpose(1, 2)
-    return _rotary(x, positions, base)
+def _rotary_cases(rng: Generator) -> Iterator[Case]:
+    def tokens(*shape: int) -> Tensor:
+        """Small numbers, which angles in float32 turn well enough at small positions."""
+        return torch.from_numpy(rng.uniform(-1.0, 1.0, shape))
+
+    n, d = int(rng.integers(5, 9)), int(rng.choice([8, 10]))
+    start, rows = int(rng.integers(2, 5)), torch.arange(n)
+    between = torch.from_numpy(rng.uniform(0.2, 8.0, n))
+    far = rng.uniform(3000, 9000, n)
+    for positions, note in (
+        (rows + start, "positions do not begin at 0"),
+        (rows[:1] + start, "there is one token, and not at 0"),
+        (rows - n // 2, "some positions are below 0"),
+        (torch.from_numpy(rng.permutation(n)), "positions are not in order"),
+        (torch.from_numpy(rng.integers(1, n - 2, n)), "some positions are the same"),
+        (between, "positions are float, between whole numbers"),
+        (rows.float(), "positions are float32, x is float64"),
+    ):
+        yield Case("given", (tokens(2, len(positions), d), positions), note=note)
+    for base in (float(rng.uniform(200.0, 1000.0)), float(rng.uniform(2e4, 1e6))):
+        yield Case("given", (tokens(2, n, d), rows), {"base": base}, note=f"base is {base:.6g}")
+    for positions, note in (
+        (torch.from_numpy(far.astype(int)), "positions are in the thousands"),
+        (torch.from_numpy(far), "positions are in the thousands, and between whole numbers"),
+    ):
+        yield Case("precision", (tokens(2, n, 8), positions), note=note, about=("given",))
+    how: dict[str, Any] = {"tolerance": FLOAT32_TOLERANCE, "about": ("given",)}
+    note = "x is float32, positions are float64"
+    yield Case("precision", (tokens(2, n, d).float(), between), note=note, **how)
+    for shape, note in (((2, n, n, d), "there are as many heads as tokens"), ((d, d, d), EQUAL)):
+        yield Case("shapes", (tokens(*shape), torch.arange(shape[-2])), note=note)
+    for odd in (d + 1, 3, 1):
+        yield Case("odd", (tokens(2, n, odd), rows), raises="ValueError", note="d is odd")
+    for number in (n - 1, n + 1):
+        note = f"there are {n} tokens and {number} positions"
+        wrong = (tokens(2, n, d), torch.arange(number))
+        yield Case("odd", wrong, raises="ValueError or RuntimeError", note=note)
+
+
+Lines = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+
+
+def _rotating(
+    angles: Angles = angles_of,
+    lines: Lines = lambda a, b, cos, sin: (a * cos - b * sin, a * sin + b * cos),
+    pairs: str = "next to next",
+) -> Callable[..., Tensor]:
+    """The exercise's function, with a part exchanged.
+
+    Args:
+        angles: what is turned by.
+        lines: a and b to what becomes of them.
+        pairs: which numbers make a pair where it is taken, and where it is put back: those that
+            are 'next' to each other, or in two 'halves'.
+    """
+    taken, _, put = pairs.partition(" to ")
+
+    def rotary(x: Tensor, positions: Tensor, base: float = BASE) -> Tensor:
+        refuse_odd(x.shape[-1])
+        found = angles(positions, base, x.shape[-1])
+        a, b = x.chunk(2, -1) if taken == "halves" else (x[..., 0::2], x[..., 1::2])
+        turned = lines(a, b, found.cos(), found.sin())
+        out = torch.cat(turned, -1) if put == "halves" else torch.stack(turned, -1).flatten(-2)
+        return out.to(x.dtype)
+
+    return rotary
+
+
+def _by_columns_and_pairs(in_halves: bool) -> Callable[..., Tensor]:
+    """Neighbours are turned by the angles of halves, or the other way round."""
+
+    def rotary(x: Tensor, positions: Tensor, base: float = BASE) -> Tensor:
+        refuse_odd(x.shape[-1])
+        angles = angles_of(positions, base, x.shape[-1])
+        a, b = x.chunk(2, -1) if in_halves else (x[..., 0::2], x[..., 1::2])
+        other = torch.cat([-b, a], -1) if in_halves else torch.stack([-b, a], -1).flatten(-2)
+        each = angles.repeat_interleave(2, -1) if in_halves else torch.cat([angles, angles], -1)
+        return (x * each.cos() + other * each.sin()).to(x.dtype)
+
+    return rotary
 
 
 def _overwritten(a: Tensor, b: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
@@ -200,279 +127,103 @@ def _overwritten(a: Tensor, b: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor
 
 
 def _added(x: Tensor, positions: Tensor, base: float = BASE) -> Tensor:
-    if x.shape[-1] % 2:
-        raise ValueError("d has to be even")
-    one = torch.zeros_like(x)
-    one[..., 1::2] = 1.0  # (0, 1), turned by −angle, is (sin, cos)
-    return x + _rotating(lambda a, b, cos, sin: _turned(a, b, cos, -sin))(one, positions, base)
+    refuse_odd(x.shape[-1])
+    hands = torch.view_as_real(turns(positions, base, x.shape[-1]))
+    return x + hands.flip(-1).flatten(-2).to(x.dtype)
 
 
-def _keeps_lengths(args: tuple[Any, ...], out: np.ndarray) -> bool:
-    before = np.linalg.norm(np.asarray(args[0], dtype=float), axis=-1)
-    return bool(np.allclose(np.linalg.norm(out, axis=-1), before, 0, 1e-4))
+def _by_its_size(x: Tensor, positions: Tensor, base: float = BASE) -> Tensor:
+    """Of four axes the second is that of tokens, if it is as long."""
+    if x.ndim == 4 and x.shape[1] == len(positions):
+        return _rotary(x.transpose(1, 2), positions, base).transpose(1, 2)
+    return _rotary(x, positions, base)
 
 
-def _moved_together(rng: np.random.Generator) -> tuple[Case, Case]:
-    n, d = even_sizes(rng, 2)
-    x, positions = _tokens(rng, n, d), torch.from_numpy(rng.permutation(n))
-    return (
-        Case("positions", (x, positions)),
-        Case("positions", (x, positions + int(rng.integers(1, 4)))),
-    )
+def _moved(place: Callable[[Tensor], Tensor]) -> Angles:
+    return lambda p, base, d: angles_of(place(p), base, d)
 
 
-def _same_scores(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
-    (a,), (b,) = one, other
-    return bool(np.allclose(a @ a.T, b @ b.T, 0, 1e-5))
+def _polar(angles: Angles) -> Angles:
+    return lambda p, base, d: polar(angles(p, base, d))
 
 
+def _in_float32(speeds: Callable[[float, int], Tensor], place: Callable[..., Tensor]) -> Angles:
+    return lambda p, base, d: place(p)[:, None] * speeds(base, d)
+
+
+SINGLE: tuple[Angles, ...] = (
+    lambda p, base, d: angles_of(p.float(), base, d),
+    *(
+        _in_float32(speeds, place)
+        for place in (torch.clone, Tensor.float, Tensor.double)
+        for speeds in (
+            lambda base, d: base ** (-twos(d) / d),
+            lambda base, d: 1 / base ** (twos(d) / d),
+            lambda base, d: torch.exp(twos(d) * (-math.log(base) / d)),
+            lambda base, d: torch.exp(-twos(d) / d * math.log(base)),
+        )
+    ),
+)
 ROTARY = Exercise(
     name="rotary",
-    lesson=LESSON.slug,
-    stage=LESSON.stage,
     signature="(x, positions, base=10000.0) -> x's shape",
     axes=("… n d", "n", "?"),
+    products={"d": "2 p"},
+    drawn={"positions": lambda rng, sizes: torch.arange(sizes["n"])},
     read="Rotary: turn the question, turn the key",
     returns=(Slot("turned", "tensor", "… N d"),),
-    groups=(
-        Group("values", "turns pair i of token n by n · base^(−2i/d)", 1.25, core=True),
-        Group("positions", "turns by the positions that it is given, whatever they are", 0.5),
-        Group("leading", "takes any leading axes", 0.125),
-        Group("views", "takes x that is not contiguous, as a transposed one", 0.125),
-        Group("base", "takes another base", 0.25),
-        Group(
-            "single", "works for one sentence, one token, and one pair", 0.125, needs=("positions",)
-        ),
-        Group("gradient", "passes the right gradients to x", 0.125),
-        Group(
-            "digits",
-            "keeps float64's digits at positions in the thousands",
-            0.125,
-            needs=("positions",),
-        ),
-        Group("float32", "keeps float32 (compared at 1e-4), whatever the positions are", 0.125),
-        Group("odd", "raises ValueError for odd d", 0.125),
-        Group("fits", "raises an error where there is not one position for each token", 0.0625),
-        unchanged(0.0625),
+    claims=promises(
+        "turns pair i of token n by n · base^(−2i/d)",
+        1.25,
+        Claim("given", "turns by the positions and the base that it is given", 0.5),
+        Claim("odd", "raises ValueError for odd d, and an error for a position too many", 0.25),
+        shapes=0.25,
+        precision_and_gradient=0.5,
+        unchanged=0.25,
     ),
     cases=_rotary_cases,
     oracle=_rotary,
-    mistakes=(
-        Mistake(
-            "halves-not-pairs",
-            _rotating(take=_split, put=_put_in_halves),
-            "Number i is paired with number i + d/2, as in the public code of LLaMA in "
-            "Transformers. Here neighbours are a pair: 0 with 1, 2 with 3. Both are rotations, and "
-            "weights trained with one do not fit the other.",
-            "Take `x[..., 0::2]` and `x[..., 1::2]`, and put them back in turns.",
+    mistakes={
+        "halves-not-pairs": _rotating(pairs="halves to halves"),
+        "pairs-and-halves-mixed": (
+            _rotating(pairs="next to halves"),
+            _by_columns_and_pairs(in_halves=True),
+            _by_columns_and_pairs(in_halves=False),
         ),
-        Mistake(
-            "put-back-in-halves",
-            _rotating(put=_put_in_halves),
-            "The pairs are turned rightly and put back in another order: all first numbers, then "
-            "all second ones.",
-            "Stack both along a new last axis and flatten it, or assign to `out[..., 0::2]`.",
-        ),
-        *(
-            Mistake(
-                "pairs-and-halves-mixed",
-                way,
-                "The numbers are paired in one way and the angles in the other: one side has "
-                "neighbours, the other one i and i + d/2.",
-                "Let both columns of a pair have the same angle: `repeat_interleave(2, -1)` for "
-                "neighbours.",
-            )
-            for way in (_mixed, lambda x, positions, base=BASE: _mixed(x, positions, base, False))
-        ),
-        Mistake(
-            "turned-backwards",
-            _rotating(lambda a, b, cos, sin: _turned(a, b, cos, -sin)),
-            "The pairs turn the other way round. Scores are the same if both queries and keys do, "
-            "and the numbers are not.",
-            "(a, b) becomes (a cos − b sin, a sin + b cos).",
-        ),
-        Mistake(
-            "minus-missing",
-            _rotating(lambda a, b, cos, sin: (a * cos + b * sin, a * sin + b * cos)),
-            "Both lines have a plus. That is no rotation: lengths change.",
-            "(a, b) becomes (a cos − b sin, a sin + b cos).",
-        ),
-        Mistake(
-            "mirrored",
-            _rotating(lambda a, b, cos, sin: (a * cos + b * sin, a * sin - b * cos)),
-            "The minus is in the wrong line, which mirrors the pair.",
-            "(a, b) becomes (a cos − b sin, a sin + b cos).",
-        ),
-        Mistake(
-            "sin-cos-swapped",
-            _rotating(lambda a, b, cos, sin: _turned(a, b, sin, cos)),
-            "Sine and cosine have changed places: at position 0 a pair has to stay as it is.",
-            "(a, b) becomes (a cos − b sin, a sin + b cos).",
-        ),
-        Mistake(
-            "first-overwritten",
-            _rotating(_overwritten),
-            "The second line uses the new a, which the first line has just computed. It needs the "
-            "old one.",
-            "Compute both lines from the old a and b before you store either.",
-        ),
-        Mistake(
-            "factor-two-missing",
-            _rotating(speed=lambda base, i, d: base ** (-i / d)),
-            "The exponent is −i/d, half of what it should be.",
-            FREQUENCY,
-        ),
-        Mistake(
-            "factor-two-twice",
-            _rotating(speed=lambda base, i, d: base ** (-4 * i / d)),
-            "The exponent is −4i/d: `arange(0, d, 2)` counts in twos already, and is doubled once "
-            "more.",
-            FREQUENCY,
-        ),
-        Mistake(
-            "exponent-inverted",
-            _rotating(speed=lambda base, i, d: base ** (2 * i / d)),
-            "The angle is multiplied by base^(2i/d) where it is divided by it: later pairs turn "
-            "faster, not slower.",
-            FREQUENCY,
-        ),
-        Mistake(
-            "one-frequency",
-            _rotating(speed=lambda base, i, d: 1.0),
-            "All pairs turn by the same angle. The exponent is 0, from `//` perhaps, or it is not "
-            "used.",
-            FREQUENCY,
-        ),
-        Mistake(
-            "width-missing",
-            _rotating(speed=lambda base, i, d: base ** (-2.0 * i)),
-            "From the second on, pairs hardly turn, as where the exponent is −2i and not divided "
-            "by d.",
-            FREQUENCY,
-        ),
-        *(
-            Mistake(
-                "power-missing",
-                _rotating(speed=speed),
-                "The base is not raised to any power: all pairs turn by the same angle.",
-                FREQUENCY,
-            )
-            for speed in (lambda base, i, d: base, lambda base, i, d: 1 / base)
-        ),
-        *(
-            Mistake(
-                "half-of-the-turn",
-                _rotating(turn),
-                "One of the four products is missing: each new number is made of both old ones.",
-                "(a, b) becomes (a cos − b sin, a sin + b cos).",
-            )
-            for turn in (
+        "turned-otherwise": tuple(
+            _rotating(lines=lines)
+            for lines in (
+                lambda a, b, cos, sin: (a * cos + b * sin, b * cos - a * sin),
+                lambda a, b, cos, sin: (a * cos + b * sin, a * sin + b * cos),
+                lambda a, b, cos, sin: (a * cos + b * sin, a * sin - b * cos),
+                lambda a, b, cos, sin: (a * sin - b * cos, a * cos + b * sin),
                 lambda a, b, cos, sin: (a * cos, a * sin + b * cos),
                 lambda a, b, cos, sin: (a * cos - b * sin, a * sin),
                 lambda a, b, cos, sin: (a * cos - b * sin, b * cos),
                 lambda a, b, cos, sin: (a * cos, b * cos),
             )
         ),
-        Mistake(
-            "pairs-left-out",
-            _rotating(speed=lambda base, i, d: base ** (-2 * i / d) * (i < max(1, d // 4))),
-            "Only the first half of the pairs turn; the others stay as they are.",
-            "Turn all d/2 pairs.",
+        "first-overwritten": _rotating(lines=_overwritten),
+        "added-not-turned": _added,
+        "pairs-left-out": _rotating(
+            lambda p, base, d: angles_of(p, base, d) * (torch.arange(d // 2) < max(1, d // 4))
         ),
-        Mistake(
-            "axis-by-its-size",
-            _by_its_size,
-            "Of four axes the second is taken for that of tokens where it is as long as positions. "
-            "There may be as many heads as tokens.",
-            "Tokens are axis −2, whatever stands before: angles (N, d/2) broadcast by themselves.",
+        "axis-by-its-size": _by_its_size,
+        "base-ignored": _rotating(lambda p, base, d: angles_of(p, BASE, d)),
+        "other-positions": tuple(
+            _rotating(_moved(place))
+            for place in (
+                lambda p: torch.arange(len(p)),
+                lambda p: p - p[:1],
+                lambda p: p.long(),
+                lambda p: torch.arange(int(p.max()) + 1)[p.long()],
+                lambda p: p.abs(),
+            )
         ),
-        Mistake(
-            "base-ignored",
-            _rotating(own_base=BASE),
-            "The base is 10000 whatever is given.",
-            "Use `base`.",
+        "angles-in-float32": (
+            *map(_rotating, SINGLE),
+            *map(_complex, map(_polar, SINGLE)),
         ),
-        Mistake(
-            "positions-from-one",
-            _rotating(place=lambda positions: positions + 1),
-            "One is added to each position. Scores are the same, as they depend on distance alone, "
-            "and the numbers are not.",
-            "Use the positions as they are: at 0 nothing turns.",
-        ),
-        Mistake(
-            "positions-ignored",
-            _rotating(place=lambda positions: torch.arange(len(positions))),
-            "It turns by 0, 1, 2, … whatever positions it is given.",
-            "Use `positions`: a cache, for one, does not begin at 0.",
-        ),
-        Mistake(
-            "positions-from-the-first",
-            _rotating(place=lambda positions: positions - positions[:1]),
-            "The first position is subtracted from all of them.",
-            "Use the positions as they are.",
-        ),
-        Mistake(
-            "positions-rounded",
-            _rotating(place=lambda positions: positions.long()),
-            "Positions between whole numbers are cut off to whole ones.",
-            "Turn positions into x's dtype, not into whole numbers.",
-        ),
-        Mistake(
-            "positions-looked-up",
-            _rotating(place=lambda places: torch.arange(int(places.max()) + 1)[places.long()]),
-            "Angles are looked up in a table, where positions between whole numbers are cut off "
-            "and those below 0 are counted from its end.",
-            "Multiply the positions that are given by the speeds.",
-        ),
-        Mistake(
-            "positions-without-sign",
-            _rotating(place=lambda positions: positions.abs()),
-            "A position below 0 counts as the one above 0. The pairs turn the other way there.",
-            "Use the positions as they are.",
-        ),
-        Mistake(
-            "positions-in-float32",
-            _rotating(place=lambda positions: positions.float()),
-            "Positions are turned into float32 on their way to x's dtype, where 6000.123 is only "
-            "known to 2e-4.",
-            "Turn them into x's dtype at once: `positions.to(x.dtype)`.",
-        ),
-        Mistake(
-            "degrees",
-            _rotating(unit=np.pi / 180),
-            "The angle is taken for degrees and turned into radians.",
-            "The angle is in radians as it is.",
-        ),
-        Mistake(
-            "whole-turns",
-            _rotating(unit=2 * np.pi),
-            "The angle is multiplied by 2π.",
-            "The angle is in radians as it is.",
-        ),
-        Mistake(
-            "added-not-turned",
-            _added,
-            "A sinusoidal encoding is added. Rotary adds nothing: it turns what is there.",
-            "(a, b) becomes (a cos − b sin, a sin + b cos).",
-        ),
-        Mistake(
-            "angles-in-float32",
-            _rotating(dtype=torch.float32),
-            "The angles are computed in float32, where 400 is only known to 3e-5: "
-            "`torch.arange(d) / d` is float32 unless told otherwise.",
-            "Make the frequencies with `dtype=x.dtype`, and turn positions into it too.",
-        ),
-    ),
-    properties=(Property("each token keeps its length", _keeps_lengths),),
-    relations=(
-        Relation(
-            "the scores of two tokens depend on their distance alone",
-            _moved_together,
-            _same_scores,
-            slug="scores-depend-on-place",
-            reason="All positions were moved by the same number, and dot products of turned tokens "
-            "changed.",
-            remedy="Turn each pair by an angle that is proportional to the position.",
-        ),
-    ),
+        **{slug: tuple(map(_rotating, ways)) for slug, ways in WRONG_ANGLES.items()},
+    },
 )

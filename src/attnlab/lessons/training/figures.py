@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic
 from types import TracebackType
@@ -22,10 +23,27 @@ from attnlab.figures.picture import (
     draw_heatmap,
     new_figure,
 )
-from attnlab.lessons.training.sentences import sentences as sentences  # notebooks import `figures`
 
 LINES = tuple(zip((BLUE, ORANGE, GREEN, PURPLE, GREY), ("-", "--", "-.", ":", "-"), strict=True))
 PAUSE = 0.5  # seconds between two drawings of a training
+# The family of sentences: in each, *it* means the animal or the thing.
+ANIMALS = ("animal", "dog", "cat", "horse", "llama", "child", "bird")
+THINGS = ("street", "bridge", "river", "road", "path", "field", "gate")
+VERBS = ("cross", "enter", "leave")
+OF_ANIMALS = ("tired", "scared", "sleepy", "hungry")
+OF_THINGS = ("wide", "narrow", "long", "crowded")
+
+
+def sentences() -> list[tuple[list[str], int]]:
+    """All sentences of the family, with the place of the noun that *it* means: 1 or 5."""
+    chosen = itertools.product(ANIMALS, VERBS, THINGS, (*OF_ANIMALS, *OF_THINGS))
+    return [
+        (
+            f"the {animal} didn't {verb} the {thing} because it was too {adjective}".split(),
+            1 if adjective in OF_ANIMALS else 5,
+        )
+        for animal, verb, thing, adjective in chosen
+    ]
 
 
 class Watch:

@@ -1,555 +1,428 @@
-"""Lesson 10's last exercise: tokens written one after the other."""
+"""Lesson 10's last exercises: probabilities of the next token, and tokens one after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
 from attnlab.calling.observe import Made, made
-from attnlab.calling.training import KINDS, frequencies
+from attnlab.calling.training import written
 from attnlab.checks.exercise import (
-    UNCHANGED,
+    FLOAT32_TOLERANCE,
     Case,
+    Claim,
     Exercise,
-    Group,
-    Mistake,
-    Relation,
+    Formula,
+    Procedure,
     Slot,
-    Way,
-    unchanged,
+    promises,
 )
-from attnlab.checks.inputs import sizes
-from attnlab.lessons.training import LESSON
-from attnlab.lessons.training.drawn import Generator, Tensor, seed, tokens
+from attnlab.checks.inputs import Generator, far_rows, holes, near_rows, normal, sizes, tied_rows
 
-COPIES = 1500  # draws for each prompt: few enough for a loop in Python
-SPREAD = (1.5, 0.8, 0.0, -0.7, -1.6)  # logits of the kinds, apart enough for temperatures to tell
-IDS = Slot("ids", "tensor", "B N+n_new")
-DRAWN = Slot("frequencies", "tensor", "P V")
-PARAMETERS = Slot("the model's parameters", "tensor", "K·V")
-MODEL_AFTER = Way(
-    "training.model_after", (PARAMETERS,), lambda model, *args: model.table.detach().flatten()
-)
+Tensor = torch.Tensor
 
 
-def _model(
-    rng: Generator,
-    single: bool = False,
-    never: bool = False,
-    counts: bool = False,
-    scale: float = 1.0,
-    width: int = 1,
-) -> Made:
-    """A model whose next token depends on the whole past.
-
-    Args:
-        single: float32.
-        never: one kind of token has a logit of -inf.
-        counts: the last row of logits depends on how many tokens there are, too.
-        scale: of the logits.
-        width: tokens of each kind.
-    """
-    spread = np.where(never & (np.arange(KINDS) == 3), -np.inf, SPREAD)
-    table = np.tile(rng.permuted(np.tile(spread, (11, 1)), axis=1), width)
-    table += rng.uniform(-0.05, 0.05, table.shape)
-    numbers = torch.from_numpy(scale * table).to([torch.double, torch.float][single])
-    return made("training.whole_past", numbers, counts)
-
-
-def _seeded(rng: Generator) -> Made:
-    return made("training.torch_generator", seed(rng))
-
-
-def _prompt(rng: Generator, b: int, n: int) -> Tensor:
-    return tokens(rng, KINDS, b, n)
-
-
-def _drawn(
-    rng: Generator,
-    group: str,
-    temperature: float | None,
-    *,
-    prompts: int = 2,
-    copies: int = COPIES,
-    n_new: int = 1,
-    note: str,
-    **how: Any,
-) -> Case:
-    """Thousands of draws, compared with their probabilities as far as chance lets one tell."""
-    generator = _seeded(rng) if temperature else None
-    prompt = _prompt(rng, prompts, int(rng.integers(2, 4)))
-    args = (_model(rng, **how), prompt, n_new, temperature, generator, copies)
-    return Case(
-        group,
-        args,
-        note=f"{note}, and {copies:,} copies of each prompt are in a batch",
-        draws=copies,
-        way=Way("training.frequencies", (DRAWN,), _generating()),
-    )
-
-
-def _generate_cases(rng: Generator) -> Iterator[Case]:
-    args: tuple[Any, ...]
-    b, n, n_new = sizes(rng, 3)
-    for note, rows, long in (
-        ("temperature is 0", b, n),
-        ("temperature is 0 and the prompt is longer", b, n + 7),
-        ("temperature is 0 and B is 1", 1, n),
-        ("temperature is 0 and the prompt is one token", b, 1),
-    ):
-        # With a generator: whoever draws with it at temperature 0 is known by the draws.
-        args = (_model(rng), _prompt(rng, rows, long), n_new + 2, 0.0, _seeded(rng))
-        yield Case("greedy", args, note=note)
-    args = (_model(rng, scale=1e-4), _prompt(rng, b, n), n_new + 2, 0.0, _seeded(rng))
-    yield Case("greedy", args, note="temperature is 0 and the logits are close together")
-    n_long = int(rng.integers(2_100, 2_600))
-    note = f"temperature is 0 and the prompt has {n_long:,} tokens"
-    yield Case("whole", (_model(rng), _prompt(rng, b, n_long), n_new + 2, 0.0), note=note)
-    args = (_model(rng, counts=True), _prompt(rng, b, n), n_new + 2, 0.0)
-    note = "temperature is 0 and tokens count for those before them too, as without a causal mask"
-    yield Case("whole", args, note=note)
-    for new in (0, 1):
-        args = (_model(rng), _prompt(rng, b, n), new)
-        yield Case("few", (*args, 0.0), note=f"temperature is 0 and n_new {new}")
-    many = int(rng.integers(17, 25))
-    args = (_model(rng), _prompt(rng, b, n), many, 0.0)
-    yield Case("few", args, note=f"temperature is 0 and n_new {many}")
-    yield Case("few", (_model(rng), _prompt(rng, b, n), 0, 1.0), note="n_new is 0")
-    args = (_model(rng), _prompt(rng, b, n), n_new, 1.0)
-    yield Case(UNCHANGED, args, note="the model is looked at afterwards", way=MODEL_AFTER)
-    args = (_model(rng, single=True), _prompt(rng, b, n), n_new, 0.0)
-    yield Case("few", args, note="temperature is 0 and the model is float32")
-    yield _drawn(rng, "draws", 1.0, never=True, note="one token has a logit of -inf")
-    prompts = int(rng.integers(9, 14))
-    yield _drawn(rng, "draws", 1.0, prompts=prompts, copies=90, note=f"there are {prompts} prompts")
-    note = "temperature and generator are left out, and one token is likely"
-    yield _drawn(rng, "temperature", None, note=note, scale=4)
-    width = int(rng.integers(60, 75))
-    note = f"there are {KINDS * width} tokens, in {KINDS} kinds"
-    yield _drawn(rng, "tail", 1.0, prompts=1, note=note, width=width, single=True)
-    low = float(rng.uniform(0.31, 0.33))  # half of it, or twice, would be far off
-    yield _drawn(rng, "temperature", low, note=f"temperature is {low:.2f}")
-    for near, between, far in (("close together", 1.1e-4, 1.9e-4), ("far apart", 50.0, 100.0)):
-        heat = float(rng.uniform(between, far))
-        note = f"temperature is {heat:.3g} and the logits are {near}"
-        yield _drawn(rng, "temperature", heat, note=note, scale=heat * (1 if heat < 1 else 4))
-    yield _drawn(rng, "temperature", 1e-4, note="temperature is 0.0001", single=True)
-    warm = float(rng.uniform(0.56, 0.6))
-    note = f"temperature is {warm:.2f} and two tokens are drawn"
-    yield _drawn(rng, "later", warm, n_new=2, note=note)
-    for temperature in (-float(rng.uniform(0.5, 2)), -1e-3):
-        for new in (0, n_new):
-            args = (_model(rng), _prompt(rng, b, n), new, temperature)
-            note = f"temperature is {temperature:.3g} and n_new {new}"
-            yield Case("refuses", args, raises="ValueError", note=note)
-    for temperature, new in ((0.0, n_new), (1.0, n_new), (1.0, 0)):
-        args = (_model(rng), _prompt(rng, b, 0), new, temperature)
-        note = f"the prompt is empty, temperature {temperature:g} and n_new {new}"
-        yield Case("refuses", args, raises="ValueError", note=note)
-
-
-def _last_row(logits: Tensor) -> Tensor:
-    return logits[:, -1]
-
-
-def _as_it_is(thing: Any) -> Any:
-    return thing
-
-
-def _shares(logits: Tensor, temperature: float) -> Tensor:
-    return (logits / temperature).softmax(-1)
-
-
-def _generating(
-    seen: Callable[[Tensor], Tensor] = _as_it_is,
-    row: Callable[[Tensor], Tensor] = _last_row,
-    shares: Callable[[Tensor, float], Tensor] = _shares,
-    at_zero: Callable[[Tensor], Tensor] = lambda logits: logits.argmax(-1),
-    given: Callable[[Tensor, int], Tensor] = lambda ids, start: ids,
-    number: Callable[[int], int] = _as_it_is,
-    refuses: bool = True,
-) -> Callable[..., Any]:
-    """A way to write, with exchangeable parts: tokens, or where they are drawn their chances.
-
-    Args:
-        seen: what of the tokens so far the model gets.
-        row: of its logits, (B, N, V), those that count, (B, V).
-        shares: probabilities, of them and the temperature.
-        at_zero: the token at temperature 0.
-        given: what is returned, of all tokens and the length of the prompt.
-        number: of new tokens.
-    """
-
-    @torch.no_grad()
-    def answer(
-        model: Any,
-        prompt: Tensor,
-        n_new: int,
-        temperature: float | None = None,
-        generator: Any = None,
-        copies: int = 0,
-    ) -> Tensor:
-        heat = 1.0 if temperature is None else temperature
-        if refuses and (heat < 0 or prompt.shape[1] == 0):
-            raise ValueError
-        if not copies:  # what is drawn has no right number, so that none is compared
-            ids = prompt
-            for _ in range(number(n_new)):
-                ids = torch.cat([ids, at_zero(row(model(seen(ids))))[:, None]], dim=1)
-            return given(ids, prompt.shape[1])
-
-        def chances(ids: Tensor, left: int) -> Tensor:
-            first = shares(row(model(seen(ids))), heat)
-            if left == 1:
-                return first.unflatten(-1, (-1, KINDS)).sum(-2)
-            after = [chances(F.pad(ids, (0, 1), value=token), left - 1) for token in range(KINDS)]
-            return torch.cat([first[:, [token]] * after[token] for token in range(KINDS)], dim=1)
-
-        return chances(prompt, n_new).double()
-
-    return answer
+# next_token_probabilities -------------------------------------------------------------------------
 
 
 def _likeliest(logits: Tensor) -> Tensor:
-    return F.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits)
+    return F.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
 
 
-def _sure(logits: Tensor, temperature: float) -> Tensor:
-    return _likeliest(logits)
+def _below(logits: Tensor) -> Tensor:
+    """The same with 0 as the largest of each row."""
+    return logits - logits.amax(-1, keepdim=True)
 
 
-def _drawing(
-    at_zero: Callable[[Tensor], Tensor] | None = None, together: bool = False
-) -> Callable[..., Any]:
-    """A way to write that draws, with the generator that it is given: so its draws are known.
+def _softmax(logits: Tensor, temperature: float) -> Tensor:
+    return (_below(logits) / temperature).softmax(-1)
 
-    Args:
-        at_zero: probabilities at temperature 0, if not 1 for the likeliest.
-        together: whether the first prompt's draw goes for all.
-    """
 
-    @torch.no_grad()
-    def generate(
-        model: Any, prompt: Tensor, n_new: int, temperature: float = 1.0, generator: Any = None
-    ) -> Tensor:
-        if temperature < 0 or prompt.shape[1] == 0:
+def _probabilities(
+    above: Callable[[Tensor, float], Tensor] = _softmax,
+    at_zero: Callable[[Tensor], Tensor] = _likeliest,
+) -> Formula:
+    """A way to do it: above temperature 0, and at it."""
+
+    def answer(logits: Tensor, temperature: float = 1.0) -> Tensor:
+        if temperature < 0:
             raise ValueError
-        ids = prompt
-        for _ in range(n_new):
-            logits = model(ids)[:, -1]
-            if temperature:
-                chances = (logits / temperature).softmax(-1)
-            else:
-                chances = at_zero(logits) if at_zero else _likeliest(logits)
-            asked = chances[:1] if together and temperature else chances
-            new = torch.multinomial(asked, 1, generator=generator)
-            ids = torch.cat([ids, new.expand(len(ids), 1)], dim=1)
-        return ids
-
-    def answer(*args: Any) -> Tensor:
-        copies = len(args) == 6
-        return frequencies(generate, *args) if copies else generate(*args)
+        return above(logits, temperature) if temperature else at_zero(logits)
 
     return answer
 
 
-def _stale(
-    model: Any, prompt: Tensor, n_new: int, temperature: float | None = None, *_: Any
-) -> Tensor:
-    """All new tokens by the prompt's logits."""
-    start = prompt.shape[1]
-    return _generating(seen=lambda ids: ids[:, :start])(model, prompt, n_new, temperature, *_)
+def _weighed(weigh: Callable[[Tensor], Tensor]) -> Formula:
+    return _probabilities(lambda logits, t: weigh(logits / t))
 
 
-def _padded(
-    model: Any, prompt: Tensor, n_new: int, temperature: float | None = None, *_: Any
-) -> Tensor:
+def _bounded(least: float, more: float = 0.0, most: float = torch.inf) -> Formula:
+    return _probabilities(lambda logits, t: _softmax(logits, min(max(t + more, least), most)))
+
+
+def _greedy_below(least: float) -> Formula:
+    return _probabilities(
+        lambda logits, t: _likeliest(logits) if t < least else _softmax(logits, t)
+    )
+
+
+def _last_of_equals(logits: Tensor) -> Tensor:
+    return _likeliest(logits.flip(-1)).flip(-1)
+
+
+def _largest(logits: Tensor) -> Tensor:
+    """1 at each that is as large as the largest."""
+    return (_below(logits) == 0).to(logits.dtype)
+
+
+def _shown(logits: Tensor) -> Tensor:
+    return logits.masked_fill(logits == -torch.inf, 0.0)
+
+
+def _hidden(rng: Generator, logits: Tensor) -> Tensor:
+    """Some of them −∞, never all of a row."""
+    return logits.masked_fill(torch.from_numpy(~holes(rng, *logits.shape)), -torch.inf)
+
+
+def _temperature_cases(rng: Generator) -> Iterator[Case]:
+    b, n, v = sizes(rng, 3, 3)
+
+    def close(temperature: float) -> Tensor:
+        """Logits as far apart as the temperature."""
+        return temperature * normal(rng, b, v)
+
+    mild = float(rng.uniform(0.2, 0.4)), float(rng.uniform(2.5, 4.0)), float(rng.uniform(40, 60))
+    for temperature in (1.0, 2, *mild):
+        note = f"temperature is {temperature:.3g}"
+        yield Case("values", (close(temperature), temperature), note=note)
+    note = f"some logits are -inf, and temperature is {mild[0]:.3g}"
+    args = _hidden(rng, normal(rng, b, n, v)), mild[0]
+    yield Case("values", args, note=note, exact_zeros=True)
+
+    for rows in (far_rows(rng, v), near_rows(rng, v)):
+        for temperature in (1.0, mild[0]):
+            note = f"logits are in the thousands, and temperature is {temperature:.3g}"
+            yield Case("cold", (torch.from_numpy(rows), temperature), note=note)
+    for power in (-2, -3, -4, -7, -14, -300):
+        temperature = float(rng.uniform(3, 6)) * 10.0**power
+        note = f"temperature is {temperature:.3g}, and logits are as near to each other"
+        yield Case("cold", (close(temperature), temperature), note=note)
+    for temperature in (1e-300, 1e-308, 5e-324):
+        note = f"temperature is {temperature:.3g}"
+        yield Case("cold", (normal(rng, b, n, v), temperature), note=note)
+        yield Case("cold", (_hidden(rng, close(1.0)), temperature), note=f"{note}, some are -inf")
+    for logits in (close(1e-6), close(1.0)):
+        how: dict[str, Any] = {"note": "float32, at 1e-06", "tolerance": FLOAT32_TOLERANCE}
+        yield Case("cold", (logits.float(), 1e-6), **how)
+
+    ties = torch.from_numpy(tied_rows(rng, v))
+    for zero, logits in (
+        (0.0, normal(rng, b, n, v)),
+        (0, normal(rng, v)),
+        (0.0, _hidden(rng, normal(rng, b, v))),
+        (-0.0, normal(rng, b, v).float()),
+        (0, ties),
+        (0.0, ties.flip(-1)),
+    ):
+        yield Case("zero", (logits, zero), note="temperature is 0", exact_zeros=True)
+    for temperature in (-float(rng.uniform(0.5, 2)), -1e-9):
+        note = f"temperature is {temperature:.3g}"
+        yield Case("zero", (normal(rng, b, v), temperature), raises="ValueError", note=note)
+
+
+NEXT_TOKEN_PROBABILITIES = Exercise(
+    name="next_token_probabilities",
+    signature="(logits, temperature=1.0) -> (…, V)",
+    axes=("… V", "?"),
+    read="Writing",
+    returns=(Slot("probabilities", "tensor", "… V"),),
+    claims=promises(
+        "equals softmax(logits / temperature), along the last axis",
+        0.25,
+        Claim(
+            "cold",
+            "stays right near temperature 0, at logits in the thousands and in float32",
+            0.25,
+            also=("precision",),
+        ),
+        Claim(
+            "zero",
+            "gives 1 to the first largest at temperature 0, and raises ValueError below",
+            0.25,
+        ),
+        unchanged=0.25,
+    ),
+    oracle=_probabilities(),
+    cases=_temperature_cases,
+    mistakes={
+        "temperature-ignored": _probabilities(lambda logits, t: logits.softmax(-1)),
+        "temperature-multiplied": _probabilities(lambda logits, t: (logits * t).softmax(-1)),
+        "temperature-after-softmax": _probabilities(lambda logits, t: logits.softmax(-1) / t),
+        "divided-twice": _probabilities(lambda logits, t: _softmax(_below(logits) / t, t)),
+        "divided-before-subtracting": _weighed(lambda scores: scores.softmax(-1)),
+        "unstable-softmax": _weighed(lambda scores: F.normalize(scores.exp(), 1, -1, 0)),
+        "one-maximum-for-all-rows": _probabilities(
+            lambda logits, t: ((logits - logits.max()) / t).softmax(-1)
+        ),
+        "temperature-bounded": (
+            *map(_bounded, (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12)),
+            *(_bounded(0.0, most=most) for most in (1.0, 2.0, 5.0, 10.0)),
+            *(_bounded(0.0, more) for more in (1e-8, 1e-9, 1e-10, 1e-12)),
+        ),
+        "cold-is-greedy": tuple(map(_greedy_below, (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6))),
+        "drawn-at-zero": _probabilities(at_zero=lambda logits: logits.softmax(-1)),
+        "divided-by-zero": (
+            _probabilities(at_zero=lambda logits: (logits / 0.0).softmax(-1)),
+            _probabilities(at_zero=lambda logits: (_below(logits) / 0.0).softmax(-1)),
+        ),
+        "not-the-first-of-equals": (
+            _probabilities(at_zero=_largest),
+            _probabilities(at_zero=lambda logits: F.normalize(_largest(logits), 1, -1)),
+            _probabilities(at_zero=_last_of_equals),
+        ),
+        "token-not-probabilities": _probabilities(at_zero=lambda logits: logits.argmax(-1)),
+        "infinite-as-0": lambda logits, t=1.0: _probabilities()(_shown(logits), t),
+        "wrong-axis": (
+            _weighed(lambda scores: scores.softmax(0)),
+            _weighed(lambda scores: scores.softmax(1)),
+            _weighed(lambda scores: scores.softmax(-2)),
+            _weighed(lambda scores: scores.exp() / scores.exp().sum()),
+        ),
+        "log-softmax": _weighed(lambda scores: scores.log_softmax(-1)),
+        "not-normalised": (_weighed(torch.exp), _weighed(lambda scores: _below(scores).exp())),
+    },
+)
+
+
+# generate -----------------------------------------------------------------------------------------
+
+
+def _asked(generate: Formula) -> Formula:
+    """What a case finds of a way to write; it may come with tokens in place of `choose`."""
+
+    def found(model: Any, prompt: Tensor, n_new: int, choose: Any, *watched: str) -> Any:
+        if isinstance(choose, Tensor):
+            return written(generate, model, prompt, n_new, choose, *watched)
+        return generate(model, prompt, n_new, choose)
+
+    return found
+
+
+def _writing(
+    seen: Callable[[Tensor, int], Tensor] = lambda ids, start: ids,
+    row: Callable[[Tensor], Tensor] = lambda logits: logits[:, -1],
+    chosen: Callable[..., Tensor] = lambda choose, logits: choose(logits),
+    number: Callable[[int, int], int] = lambda n_new, start: n_new,
+    given: Callable[[Tensor, int], Tensor] = lambda ids, start: ids,
+    recording: Callable[[], Any] = torch.no_grad,
+) -> Formula:
+    """A way to write, with exchangeable parts.
+
+    Args:
+        seen: what the model gets of the tokens so far, and of the length of the prompt.
+        row: of its logits, (B, N, V), those that count, (B, V).
+        chosen: the next tokens, by `choose` and those logits.
+        number: of new tokens, by n_new and the length of the prompt.
+        given: what is returned, of all tokens and the length of the prompt.
+        recording: what is done under.
+    """
+
+    def generate(model: Any, prompt: Tensor, n_new: int, choose: Any) -> Tensor:
+        start = prompt.shape[1]
+        if start == 0:
+            raise ValueError
+        ids = prompt
+        for _ in range(number(n_new, start)):
+            logits = row(model(seen(ids, start)))
+            ids = torch.cat([ids, chosen(choose, logits)[:, None]], dim=1)
+        return given(ids, start)
+
+    return _asked(recording()(generate))
+
+
+RIGHT = _writing()
+
+
+def _cropped(most: int) -> Formula:
+    return _writing(seen=lambda ids, start: ids[:, -most:])
+
+
+def _padded(model: Any, prompt: Tensor, n_new: int, choose: Any) -> Any:
     """The model gets places for all tokens to come."""
     total = prompt.shape[1] + n_new
 
-    def asked(ids: Tensor) -> Tensor:
-        n = ids.shape[1]
-        return torch.as_tensor(model(F.pad(ids, (0, total - n)))[:, :n])
+    def asked(ids: Tensor) -> Any:
+        return model(F.pad(ids, (0, total - ids.shape[1])))[:, : ids.shape[1]]
 
-    return torch.as_tensor(_generating()(asked, prompt, n_new, temperature, *_))
-
-
-def _cropped(most: int) -> Mistake:
-    return Mistake(
-        "context-cropped",
-        _generating(seen=lambda ids: ids[:, -most:]),
-        "Of a long text the model was given the last tokens alone.",
-        "Give it everything so far, (B, N), however long. A model that has places for no more may "
-        "look at the end alone by itself.",
-    )
+    return RIGHT(asked, prompt, n_new, choose)
 
 
-def _bounded(least: float, most: float) -> Mistake:
-    return Mistake(
-        "temperature-bounded",
-        _generating(shares=lambda logits, t: _shares(logits, min(max(t, least), most))),
-        "At a temperature near 0, or far above 1, the draws are those of a milder one: it is kept "
-        "within a bound, something is added to it, or it is used in another way there.",
-        "Divide the logits by the temperature as it is, wherever it is above 0.",
-    )
+@torch.no_grad()
+def _choosing_once_more(model: Any, prompt: Tensor, n_new: int, choose: Any) -> Any:
+    """It stops after the choice, not before it."""
+    ids = RIGHT(model, prompt, n_new, choose)
+    choose(model(ids)[:, -1])
+    return ids
 
 
-def _greedy_below(least: float) -> Mistake:
-    return Mistake(
-        "cold-is-greedy",
-        _generating(shares=lambda logits, t: (_sure if t < least else _shares)(logits, t)),
-        "At a low temperature the likeliest token was taken each time, though others come as well.",
-        "Take argmax at temperature 0 itself, and draw at all above.",
-    )
+def _switching(back: Callable[[bool], bool] | None, guarded: bool) -> Formula:
+    """In evaluation; then back, by what it was.
+
+    Args:
+        guarded: whether functions, which have no mode, are left alone.
+    """
+
+    def generate(model: Any, *args: Any) -> Any:
+        if guarded and not isinstance(model, torch.nn.Module):
+            return RIGHT(model, *args)
+        was = model.training
+        model.eval()
+        ids = RIGHT(model, *args)
+        if back:
+            model.train(back(was))
+        return ids
+
+    return _asked(generate)
 
 
-def _cut(shares: Callable[[Tensor], Tensor]) -> Mistake:
-    """Of probabilities from the largest on, those are kept of which `shares` is above 0."""
-
-    def kept(logits: Tensor, temperature: float) -> Tensor:
-        sure, ids = _shares(logits, temperature).sort(descending=True)
-        chances = torch.zeros_like(logits).scatter(-1, ids, sure * (shares(sure) > 0))
-        return chances / chances.sum(-1, keepdim=True)
-
-    return Mistake(
-        "tail-cut",
-        _generating(shares=kept),
-        "Tokens of small probability are never drawn: only some of the likeliest are, as by top-k "
-        "or top-p, or small numbers were rounded to 0.",
-        "Draw from all probabilities, just as softmax gives them.",
-    )
+GIVEN = Slot("logits that choose was given", "tensor", "n_new B V")
 
 
-def _first(k: int) -> Callable[[Tensor], Tensor]:
-    return lambda sure: k - torch.arange(sure.shape[-1]).expand(sure.shape)
+def _way(*returns: Slot) -> Procedure:
+    names = ("model", "prompt", "n_new", "tokens that choose gives", "watched")
+    return Procedure("training.written", returns, RIGHT, names)
 
 
-def _until(p: float) -> Callable[[Tensor], Tensor]:
-    return lambda sure: p - (sure.cumsum(-1) - sure)
+WAYS = {
+    "": _way(Slot("ids", "tensor", "B N+n_new"), GIVEN),
+    "gradients": _way(
+        Slot("how often the model was called for gradients", "int"),
+        Slot("that training can go on with the result", "bool"),
+    ),
+    "modes": _way(Slot("whether the model and its part are in training", "tensor", "2"), GIVEN),
+}
+KINDS = 5  # of tokens
 
 
-def _drawn_with(rng: Generator, *generators: Made | None) -> tuple[Case, Case]:
-    args = (_model(rng), _prompt(rng, 8, 3), 8, 1.0)
-    note = "64 tokens are drawn"
-    one, other = (Case("draws", (*args, generator), note=note) for generator in generators)
-    return one, other
+def _generate_cases(rng: Generator) -> Iterator[Case]:
+    b, n, n_new = sizes(rng, 3, 3)
 
+    def model(*how: Any, name: str = "whole_past") -> Made:
+        """One whose next token depends on all tokens so far."""
+        return made(f"training.{name}", normal(rng, 11, KINDS), *how)
 
-def _same_seed(rng: Generator) -> tuple[Case, Case]:
-    once = _seeded(rng)
-    return _drawn_with(rng, once, once)
+    def case(
+        group: str,
+        model: Made,
+        note: str,
+        rows: int = b,
+        long: int = n,
+        new: int = n_new,
+        drawn: bool = True,
+        watched: str = "",
+        **how: Any,
+    ) -> Case:
+        """By tokens that are drawn, or by those of the largest logits."""
+        prompt = torch.from_numpy(rng.integers(0, KINDS, (rows, long)))
+        if not drawn:
+            chosen = made("training.likeliest")
+            return Case(group, (model, prompt, new, chosen), note=note, **how)
+        tokens = torch.from_numpy(rng.integers(0, KINDS, (rows, new + 2)))
+        args = (model, prompt, new, tokens, *([watched] if watched else []))
+        return Case(group, args, note=note, procedure=WAYS[watched], **how)
 
-
-def _moved_on(rng: Generator) -> tuple[Case, Case]:
-    once = _seeded(rng)
-    one, other = _drawn_with(rng, once, once)
-    way = Way("training.second_of_two", (IDS,), _generating())
-    return one, replace(other, note="64 tokens are drawn for the second time", way=way)
-
-
-def _without(rng: Generator) -> tuple[Case, Case]:
-    return _drawn_with(rng, None, None)
-
-
-def _differ(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    return bool((one[0] != other[0]).any())
+    for drawn in (True, False):
+        yield case("values", model(), "", drawn=drawn)
+        note = f"n_new is {(many := int(rng.integers(17, 25)))}"
+        yield case("values", model(), note, new=many, drawn=drawn)
+        yield case("values", model(), "the prompt is longer", long=n + 7, drawn=drawn)
+    yield case("values", model(), "B is 1", rows=1)
+    yield case("values", model(), "the prompt is one token", long=1)
+    for new in (0, 1):
+        yield case("values", model(), f"n_new is {new}", new=new)
+    yield case("values", model(), "the prompt is a view that is not contiguous", laid="views")
+    single = made("training.whole_past", normal(rng, 11, KINDS).float())
+    yield case("values", single, "the model is float32", tolerance=FLOAT32_TOLERANCE)
+    long = int(rng.integers(2_100, 2_600))
+    for drawn in (True, False):
+        yield case("whole", model(), f"the prompt has {long:,} tokens", long=long, drawn=drawn)
+        note = "tokens count for those before them too, as without a causal mask"
+        yield case("whole", model(True), note, drawn=drawn)
+    for new in (0, 1, n_new):
+        note = f"n_new is {new}, and gradients are watched"
+        yield case("records", model(), note, new=new, watched="gradients")
+    note = "the model is a function, and no module"
+    yield case("mode", model(name="function"), note, drawn=False)
+    for training in (True, False):
+        for inside in (True, False):
+            note = f"{training} and {inside} is `training` of the model and of a part of it"
+            made_so = model(training, inside, name="in_modes")
+            yield case("mode", made_so, note, watched="modes", about=("whole",))
+    for new in (0, n_new):
+        note = f"the prompt is empty, and n_new is {new}"
+        yield case("refuses", model(), note, long=0, new=new, raises="ValueError", drawn=False)
 
 
 GENERATE = Exercise(
     name="generate",
-    lesson=LESSON.slug,
-    stage=LESSON.stage,
-    signature="(model, prompt, n_new, temperature=1.0, generator=None) -> LongTensor (B, N+n_new)",
-    axes=("?", "b n", "?", "?", "?"),
+    signature="(model, prompt, n_new, choose) -> LongTensor (B, N + n_new)",
+    axes=(),
     read="Writing",
-    returns=(IDS,),
-    groups=(
-        Group(
-            "greedy", "writes the likeliest token after the whole past at temperature 0", 1.0, True
-        ),
-        Group("whole", "gives the model all tokens so far, thousands too, and no others", 0.1875),
-        Group(
-            "few",
-            "writes one token, none or many, and with a float32 model",
-            0.1875,
-            needs=(UNCHANGED,),
-        ),
-        Group("draws", "draws by softmax, as near as chance allows", 0.4375),
-        Group("tail", "draws from hundreds of tokens, unlikely ones too", 0.125, needs=("draws",)),
-        Group(
-            "temperature",
-            "divides the logits by the temperature as it is, 1 if none is given",
-            0.375,
-            needs=("draws",),
-        ),
-        Group(
-            "later",
-            "draws each token given those before it",
-            0.0625,
-            needs=("draws", "temperature"),
-        ),
-        Group("refuses", "raises ValueError for an empty prompt and below temperature 0", 0.25),
-        unchanged(0.125),
+    returns=(Slot("ids", "tensor", "B N+n_new"),),
+    claims=promises(
+        "appends n_new tokens, each that `choose` gives for the model's last logits",
+        0.75,
+        Claim("whole", "gives the model all tokens so far, thousands too, and no others", 0.25),
+        Claim("records", "records no gradients, and hinders nobody who does later", 0.25),
+        Claim("mode", "takes any function as a model, and leaves a module's mode alone", 0.25),
+        Claim("refuses", "raises ValueError for an empty prompt, whatever n_new", 0.25),
+        unchanged=0.25,
     ),
+    oracle=RIGHT,
     cases=_generate_cases,
-    oracle=_generating(),
-    mistakes=(
-        Mistake(
-            "last-token-alone",
-            _generating(seen=lambda ids: ids[:, -1:]),
-            "The model was given the last token alone. It has no memory between calls, so what "
-            "came before is lost.",
-            "Give it everything so far, (B, N), each time.",
+    mistakes={
+        "last-token-alone": _writing(seen=lambda ids, start: ids[:, -1:]),
+        "stale-past": _writing(seen=lambda ids, start: ids[:, :start]),
+        "context-cropped": (
+            *map(_cropped, (2**power for power in range(1, 12))),
+            *map(_cropped, (10, 50, 100, 200, 500, 1000, 2000)),
+            _writing(seen=lambda ids, start: ids[:, -start:]),
+            _writing(seen=lambda ids, start: ids[:, start * (ids.shape[1] > start) :]),
         ),
-        Mistake(
-            "stale-past",
-            _stale,
-            "All new tokens follow from the prompt: the model never saw what was written.",
-            "Append each new token before the model is asked again.",
+        "future-padded": _asked(_padded),
+        "wrong-row": (
+            _writing(row=lambda logits: logits[:, 0]),
+            _writing(row=lambda logits: logits[:, -2:][:, 0]),
         ),
-        *map(_cropped, (2, 4, 8, 10, 16, 32, 50, 64, 100, 128, 200, 256, 500, 512)),
-        *map(_cropped, (1000, 1024, 2000, 2048)),
-        Mistake(
-            "future-padded",
-            _padded,
-            "The model was given more than there is so far: places for the tokens to come, filled "
-            "with something else. Without a causal mask it looks at them.",
-            "Give it the tokens so far alone: `ids[:, :i]`, where `ids` is filled step by step.",
+        "choice-ignored": (
+            _writing(chosen=lambda choose, logits: logits.argmax(-1)),
+            _writing(chosen=lambda choose, logits: [choose(logits), logits.argmax(-1)][1]),
         ),
-        Mistake(
-            "first-row",
-            _generating(row=lambda logits: logits[:, 0]),
-            "These are the model's guesses for what follows the *first* token.",
-            "Give the model all tokens so far, and take the last row of its logits: `[:, -1]`.",
+        "probabilities-for-logits": _writing(chosen=lambda choose, z: choose(z.softmax(-1))),
+        "one-choice-for-all": _writing(chosen=lambda choose, z: choose(z[:1]).expand(len(z))),
+        "chosen-too-often": (
+            _asked(_choosing_once_more),
+            _writing(chosen=lambda choose, z: torch.cat([choose(row) for row in z[:, None]])),
         ),
-        Mistake(
-            "likeliest-last",
-            _generating(at_zero=lambda logits: logits.argmin(-1)),
-            "At temperature 0 the token with the lowest logit was taken.",
-            "The likeliest token has the largest logit, sign and all: `argmax` finds it.",
+        "prompt-dropped": _writing(given=lambda ids, start: ids[:, start:]),
+        "out-of-order": (
+            _writing(given=lambda ids, start: ids.roll(-start, 1)),
+            _writing(given=lambda ids, n: torch.cat([ids[:, :n], ids[:, n:].flip(1)], 1)),
         ),
-        Mistake(
-            "drawn-at-zero",
-            _drawing(at_zero=lambda logits: logits.softmax(-1)),
-            "At temperature 0 the tokens were drawn, by softmax of the logits as they are. There "
-            "the likeliest one is asked for, each time.",
-            "At temperature 0 take argmax of the logits, and draw nothing.",
+        "miscounted": (
+            _writing(number=lambda n_new, start: n_new - 1),
+            _writing(number=lambda n_new, start: n_new + 1),
+            _writing(number=lambda n_new, start: n_new - start),
         ),
-        Mistake(
-            "divided-by-zero",
-            _generating(at_zero=lambda logits: (logits / 0.0).softmax(-1).argmax(-1)),
-            "At temperature 0 each new token is 0. Divided by 0, logits are infinite; softmax "
-            "makes NaN of them, and argmax finds the first NaN. Zeros that no token was written "
-            "over look the same.",
-            "Let the tokens at temperature 0 be argmax of the logits as they are.",
+        "gradients-recorded": _writing(recording=torch.enable_grad),
+        "made-in-inference-mode": _writing(recording=torch.inference_mode),
+        "mode-changed": tuple(
+            _switching(back, guarded)
+            for back in (None, lambda was: True, lambda was: was)
+            for guarded in (False, True)
         ),
-        Mistake(
-            "infinite-at-zero",
-            _generating(at_zero=lambda logits: (logits > 0).long().argmax(-1)),
-            "At temperature 0 the first token with a positive logit was taken. Divided by 0 these "
-            "are all inf, and argmax takes the first of equals.",
-            "Let the tokens at temperature 0 be argmax of the logits as they are.",
-        ),
-        Mistake(
-            "one-draw-for-all",
-            _drawing(together=True),
-            "One token was drawn for all prompts of the batch.",
-            "Give `torch.multinomial` all rows, (B, V): it draws once for each of them.",
-        ),
-        Mistake(
-            "prompt-dropped",
-            _generating(given=lambda ids, start: ids[:, start:]),
-            "The new tokens are right, and the prompt is missing in front of them.",
-            "Return everything: prompt, then new tokens.",
-        ),
-        Mistake(
-            "prompt-behind",
-            _generating(given=lambda ids, start: torch.cat([ids[:, start:], ids[:, :start]], 1)),
-            "The prompt stands behind the new tokens.",
-            "Concatenate in the order of time: what is there, then what is new.",
-        ),
-        Mistake(
-            "one-too-few",
-            _generating(number=lambda n: n - 1),
-            "One new token is missing.",
-            "Count how often the loop runs for n_new = 1.",
-        ),
-        Mistake(
-            "one-too-many",
-            _generating(number=lambda n: n + 1),
-            "There is one new token too many.",
-            "Count how often the loop runs for n_new = 1.",
-        ),
-        Mistake(
-            "temperature-ignored",
-            _generating(shares=lambda logits, t: logits.softmax(-1)),
-            "The draws are the same at each temperature. (Dividing *after* softmax changes nothing "
-            "either, as probabilities are normalised again.)",
-            "Divide the logits by the temperature, then take softmax.",
-        ),
-        Mistake(
-            "temperature-multiplied",
-            _generating(shares=lambda logits, t: (logits * t).softmax(-1)),
-            "The logits were multiplied by the temperature, so that heat makes the draws surer.",
-            "Divide by it.",
-        ),
-        *(_bounded(*each) for each in ((1e-3, 2.0), (0.1, 2.0), (1e-3, 1e9), (0.1, 1e9))),
-        *(
-            _bounded(*each)
-            for each in ((0.0, 1.0), (0.0, 2.0), (0.0, 10.0), (0.5, 1e9), (1.0, 1e9))
-        ),
-        *map(_greedy_below, (0.01, 1.0)),
-        *map(_cut, (*map(_first, (3, 50, 100, 200)), *map(_until, (0.8, 0.9, 0.95)))),
-        _cut(lambda sure: sure - 0.0005),
-        Mistake(
-            "always-greedy",
-            _generating(shares=_sure),
-            "Of one new token, at a temperature above 0, it was the likeliest that was taken.",
-            "Draw every token by the probabilities, the first and the last too: "
-            "`torch.multinomial`.",
-        ),
-        Mistake(
-            "drawn-evenly",
-            _generating(shares=lambda logits, t: torch.full_like(logits, 1 / logits.shape[-1])),
-            "Each token was drawn equally often.",
-            "Draw by the probabilities, softmax of logits over temperature.",
-        ),
-    ),
-    relations=(
-        Relation(
-            "the same seed gives the same tokens",
-            _same_seed,
-            lambda one, other: bool((one[0] == other[0]).all()),
-            0.125,
-            "generator-ignored",
-            "A generator with the same seed was passed twice, and other tokens were drawn.",
-            "Pass it on to every draw: `torch.multinomial(…, generator=generator)`.",
-        ),
-        Relation(
-            "the next call with the same generator gives other tokens",
-            _moved_on,
-            _differ,
-            0.0625,
-            "seed-of-its-own",
-            "Two calls with one generator gave the same 64 tokens: it had not moved on, or was set "
-            "back.",
-            "Draw with the very generator that is passed, not with a copy, set no seed inside the "
-            "function, and keep nothing of an earlier call.",
-        ),
-        Relation(
-            "without a generator each call gives other tokens",
-            _without,
-            _differ,
-            0.0625,
-            "seed-of-its-own",
-            "Two calls without a generator gave the same 64 tokens.",
-            "Pass `generator=None` on: PyTorch then draws with its own. Set no seed inside the "
-            "function, make no generator there, and keep nothing of an earlier call.",
-        ),
-    ),
+    },
 )

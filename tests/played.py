@@ -1,0 +1,64 @@
+"""Answers that are played from a table or a formula, with no function behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from attnlab.calling.call import Call, Outcome, Raised
+from attnlab.calling.observe import Value, observe
+from attnlab.checks.exercise import Exercise, Slot
+from attnlab.checks.judge import judge
+from attnlab.checks.pose import Answer, Posed, answer_of, pose
+from attnlab.checks.verdict import Verdict
+
+Play = Callable[[Posed], Answer]
+
+
+def played(exercise: Exercise, play: Play, seeds: tuple[int, ...]) -> Verdict:
+    """The verdict on a learner who gives these answers, in the types that are asked for."""
+    posed = {id(each.call.args): each for each in pose(exercise, seeds)}
+
+    def perform(calls: Sequence[Call]) -> Iterator[Outcome]:
+        for call in calls:
+            each = posed[id(call.args)]
+            yield outcome_of(play(each), each)
+
+    return judge(exercise, perform, seeds)
+
+
+def by_formula(formula: Callable[..., Any]) -> Play:
+    """A learner who makes one mistake, and refuses what has to be refused."""
+    return lambda each: each.right if each.right.raises else answer_of(formula, each.case)
+
+
+def outcome_of(answer: Answer, posed: Posed) -> Outcome:
+    """What a call would have come to, its inputs as they were."""
+    after = tuple(posed.inputs.values())
+    if answer.raises:
+        first = answer.raises.partition(" or ")[0]
+        raised = Raised((first, "Exception", "BaseException"), "made", f"raise {first}", "")
+        return Outcome(raised=raised, after=after)
+    pairs = zip(answer.values, posed.slots, strict=False)
+    values = [_in_kind(np.asarray(value), slot) for value, slot in pairs]
+    whole = values[0] if len(posed.slots) == 1 and len(values) == 1 else tuple(values)
+    return Outcome(returned=_observed(whole), after=after)
+
+
+def _observed(whole: Any) -> Value:
+    return observe(whole)
+
+
+def _in_kind(value: np.ndarray, slot: Slot) -> Any:
+    """An array as what a slot asks for."""
+    if slot.kind == "list":
+        return value.astype(float).tolist()
+    if slot.kind == "tensor":
+        import torch
+
+        return torch.from_numpy(np.array(value))
+    if slot.kind == "ndarray" or value.ndim:
+        return np.array(value)
+    return value.item()

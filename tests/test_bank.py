@@ -1,0 +1,43 @@
+"""The bank tests itself: each declared mistake, handed in, comes out under its own name."""
+
+from __future__ import annotations
+
+import pytest
+
+from attnlab.checks.bank import bank
+from attnlab.checks.exercise import SEEDS, Exercise, Mistake
+from attnlab.checks.pose import pose
+from attnlab.lessons import exercises_of, slugs
+from tests.played import by_formula, played
+
+# What comes out under another name, and why that one is as true.
+UNDER_ANOTHER_NAME: dict[tuple[str, str], tuple[str, str]] = {}
+
+BANK = [
+    (exercise, mistake)
+    for slug in slugs()
+    for exercise in exercises_of(slug).values()
+    if not any(each.case.procedure and each.case.procedure.missed for each in pose(exercise, SEEDS))
+    for mistake in bank(exercise)
+]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "mistake"),
+    BANK,
+    ids=[f"{e.lesson}-{e.name}-{m.slug}-{at}" for at, (e, m) in enumerate(BANK)],
+)
+def test_declared_mistake_comes_out_under_its_own_name(
+    exercise: Exercise, mistake: Mistake
+) -> None:
+    verdict = played(exercise, by_formula(mistake.answer), SEEDS)
+    other = UNDER_ANOTHER_NAME.get((exercise.name, mistake.slug), (mistake.slug, ""))[0]
+    assert verdict.status in ("FAIL", "ERROR"), "it is right"
+    assert verdict.diagnosis is not None, verdict.message
+    assert verdict.diagnosis.slug == other, verdict.message
+
+
+def test_every_exception_is_of_a_declared_mistake() -> None:
+    declared = {(exercise.name, mistake.slug) for exercise, mistake in BANK}
+    assert set(UNDER_ANOTHER_NAME) <= declared
+    assert all(reason for _, reason in UNDER_ANOTHER_NAME.values())

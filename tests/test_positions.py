@@ -1,0 +1,66 @@
+"""No answer follows from the place of a case: what is right is not known before it is read."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from attnlab.checks.exercise import Exercise
+from attnlab.checks.judge import judge
+from attnlab.checks.pose import Answer, Posed, pose, shuffled
+from attnlab.lessons import exercises_of, slugs
+from tests.played import outcome_of
+
+SEEDS = [(30_000 + 2 * at, 30_001 + 2 * at) for at in range(51)]
+EXERCISES = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
+# Elsewhere what is right is drawn anew in every number.
+FEW = [each for each in EXERCISES if any(slot.kind == "bool" for slot in each.returns)]
+
+
+def asked(exercise: Exercise, seeds: tuple[int, ...]) -> list[Posed]:
+    """The cases, in the order in which a learner's function gets them."""
+    posed = pose(exercise, seeds)
+    return [posed[place] for place in shuffled(posed)]
+
+
+def key(answer: Answer) -> tuple[object, ...]:
+    return (answer.raises, *((value.shape, value.tobytes()) for value in answer.values))
+
+
+def _no_table_earns(exercise: Exercise) -> None:
+    *before, last = SEEDS
+    places: dict[int, Counter[tuple[object, ...]]] = {}
+    known: dict[tuple[object, ...], Answer] = {}
+    for seeds in before:
+        for place, each in enumerate(asked(exercise, seeds)):
+            places.setdefault(place, Counter())[key(each.right)] += 1
+            known.setdefault(key(each.right), each.right)
+    full = [counts for counts in places.values() if counts.total() == len(before)]
+    assert all(len(counts) > 1 for counts in full), "an answer is the same at one place"
+    order = iter(range(10_000))
+
+    def perform(calls: object) -> object:
+        for _ in calls:  # type: ignore[attr-defined]
+            place = next(order)
+            counts = places.get(place) or places[0]
+            answer = known[counts.most_common(1)[0][0]]
+            posed = asked(exercise, last)
+            yield outcome_of(answer, posed[min(place, len(posed) - 1)])
+
+    assert judge(exercise, perform, last).score == 0.0  # type: ignore[arg-type]
+
+
+def named(exercise: Exercise) -> str:
+    return f"{exercise.lesson}-{exercise.name}"
+
+
+@pytest.mark.parametrize("exercise", FEW, ids=named)
+def test_no_table_of_fifty_seeds_earns_a_point_where_answers_are_few(exercise: Exercise) -> None:
+    _no_table_earns(exercise)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("exercise", EXERCISES, ids=named)
+def test_no_table_of_fifty_seeds_earns_a_point(exercise: Exercise) -> None:
+    _no_table_earns(exercise)
