@@ -11,10 +11,10 @@ from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.calling.observe import Value, observe
 from attnlab.checks.exercise import Exercise, Slot
 from attnlab.checks.judge import judge
-from attnlab.checks.pose import Answer, Posed, answer_of, pose
+from attnlab.checks.pose import Expected, Posed, answer_of, pose
 from attnlab.checks.verdict import Verdict
 
-Play = Callable[[Posed], Answer]
+Play = Callable[[Posed], Expected]
 
 
 def played(exercise: Exercise, play: Play, seeds: tuple[int, ...]) -> Verdict:
@@ -34,7 +34,7 @@ def by_formula(formula: Callable[..., Any]) -> Play:
     return lambda each: each.right if each.right.raises else answer_of(formula, each.case)
 
 
-def outcome_of(answer: Answer, posed: Posed) -> Outcome:
+def outcome_of(answer: Expected, posed: Posed) -> Outcome:
     """What a call would have come to, its inputs as they were."""
     after = tuple(posed.inputs.values())
     if answer.raises:

@@ -60,7 +60,7 @@ def test_what_comes_of_the_matrices_is_worked_out_where_they_are_judged() -> Non
 
     verdict = judge(EXERCISE, claims_to_be_right)
     assert verdict.status == "FAIL"
-    assert {call.by for call in asked} == {"constants.returned"}  # which hands them on, no more
+    assert {call.by for call in asked} == {"modules.returned"}  # which hands them on, no more
 
 
 def test_a_score_of_minus_infinity_is_a_weight_of_zero() -> None:

@@ -114,7 +114,7 @@ def test_judging_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
         return judge(exercise, *args, **kwargs)
 
     monkeypatch.setattr("autograder.run.grade.judge", slow)
-    limits = Limits(call_seconds=0.5, grace_seconds=0.2, judge_seconds=0.3)
+    limits = Limits(call_seconds=0.5, grace_seconds=0.2, judge_seconds=2)
     with grader_of(SLUG, limits=limits) as grader:
         results = by_name(grader.grade(notebook(), "s"))
     assert (results["softmax"].status, results["softmax"].score) == ("TIMEOUT", 0.0)

@@ -16,7 +16,7 @@ from attnlab.calling.call import Outcome
 from attnlab.calling.observe import Array, Items, Made, Other, Scalar, Value, observe, rebuild
 from attnlab.checks.compare import Difference, changed_input, compare
 from attnlab.checks.exercise import SEEDS, Case, Exercise, Slot
-from attnlab.checks.pose import Answer, answer_of, generate
+from attnlab.checks.pose import Expected, answer_of, generate
 from attnlab.lessons import exercises_of, slugs
 
 pytestmark = pytest.mark.slow
@@ -46,7 +46,7 @@ def difference(
 ) -> Difference | None:
     values = right if isinstance(right, tuple) else (right,)
     outcome = Outcome(returned=observe(returned))
-    return compare(outcome, Answer(values), slots, TOLERANCE, exact_zeros)[0]
+    return compare(outcome, Expected(values), slots, TOLERANCE, exact_zeros)[0]
 
 
 def slug(*args: Any, **kwargs: Any) -> str:
@@ -355,7 +355,7 @@ def test_anything_at_all_is_compared_without_an_error(
 
 def test_value_where_an_error_is_asked_is_not_raised() -> None:
     outcome = Outcome(returned=observe([1.0]))
-    found, _ = compare(outcome, Answer(raises="ValueError"), ROW, TOLERANCE)
+    found, _ = compare(outcome, Expected(raises="ValueError"), ROW, TOLERANCE)
     assert found is not None
     assert found.slug == "not-raised"
 

@@ -8,7 +8,7 @@ import pytest
 
 from attnlab.checks.exercise import Exercise
 from attnlab.checks.judge import judge
-from attnlab.checks.pose import Answer, Posed, pose, shuffled
+from attnlab.checks.pose import Expected, Posed, pose, shuffled
 from attnlab.lessons import exercises_of, slugs
 from tests.played import outcome_of
 
@@ -24,14 +24,14 @@ def asked(exercise: Exercise, seeds: tuple[int, ...]) -> list[Posed]:
     return [posed[place] for place in shuffled(posed)]
 
 
-def key(answer: Answer) -> tuple[object, ...]:
+def key(answer: Expected) -> tuple[object, ...]:
     return (answer.raises, *((value.shape, value.tobytes()) for value in answer.values))
 
 
 def _no_table_earns(exercise: Exercise) -> None:
     *before, last = SEEDS
     places: dict[int, Counter[tuple[object, ...]]] = {}
-    known: dict[tuple[object, ...], Answer] = {}
+    known: dict[tuple[object, ...], Expected] = {}
     for seeds in before:
         for place, each in enumerate(asked(exercise, seeds)):
             places.setdefault(place, Counter())[key(each.right)] += 1

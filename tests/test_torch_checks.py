@@ -227,7 +227,7 @@ def test_detach_in_one_path_is_named(cut: str) -> None:
 
     verdict = on_attention(detaches)
     assert verdict.status == "FAIL"
-    assert verdict.message.startswith("gradient of ")
+    assert [each.claim for each in verdict.lines if not each.holds] == [PROMISES["gradient"]]
     assert verdict.diagnosis is not None
     assert verdict.diagnosis.slug == "no-gradient"
 

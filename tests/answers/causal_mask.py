@@ -10,7 +10,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from . import Lesson
-from .in_loops import in_arrays
 
 lesson = Lesson("06-causal-mask")
 wrong, right = lesson.wrong, lesson.right
@@ -29,44 +28,9 @@ def blocks_the_past(n, device=None):
     return torch.tril(torch.ones(n, n, device=device), diagonal=-1).bool()
 
 
-@wrong("causal_mask", "mask-off-by-one")
-def diagonal_blocked(n, device=None):
-    return torch.triu(torch.ones(n, n, device=device)).bool()
-
-
-@wrong("causal_mask", "mask-off-by-one")
-def begins_at_two(n, device=None):
-    return torch.triu(torch.ones(n, n, device=device), diagonal=2) == 1
-
-
-@wrong("causal_mask", "nothing-blocked")
-def zeros(n, device=None):
-    return torch.triu(torch.zeros(n, n, device=device), diagonal=1).bool()
-
-
-@wrong("causal_mask", "all-blocked")
-def ones(n, device=None):
-    return torch.ones(n, n, dtype=torch.bool, device=device)
-
-
-@wrong("causal_mask", "diagonal-only")
-def itself_alone(n, device=None):
-    return torch.eye(n, device=device) == 0
-
-
 @wrong("causal_mask", "wrong-shape")
 def pairs_of_indices(n, device=None):
     return torch.triu_indices(n, n, 1).bool()
-
-
-@wrong("causal_mask", "raised")
-def no_device(n):
-    return torch.ones(n, n).triu(1).bool()
-
-
-@wrong("causal_mask", "raised")
-def device_method(n, device=None):
-    return torch.ones(n, n, device=device.type).triu(1).bool()
 
 
 @right("causal_mask")
@@ -121,11 +85,6 @@ def infinities(n, device=None):
     return torch.isinf(torch.full((n, n), -torch.inf, device=device).triu(1))
 
 
-@wrong("causal_mask", "mask-off-by-one")
-def begins_below(n, device=None):
-    return torch.ones(n, n, device=device).triu(-1).bool()
-
-
 # attention -----------------------------------------------------------------------------------
 
 
@@ -150,170 +109,6 @@ def unscaled(x, Wq, Wk, Wv):
     return a @ v, a
 
 
-@wrong("attention", "softmax-over-queries")
-def second_axis(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(1)
-    return a @ v, a
-
-
-@wrong("attention", "softmax-over-first-axis")
-def first_axis(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -1e9)
-    a = s.softmax(0).masked_fill(future(x), 0)
-    return a @ v, a
-
-
-@wrong("attention", "softmax-over-first-axis")
-def first_axis_with_nan(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(0)
-    return a @ v, a
-
-
-@wrong("attention", "mask-inverted")
-def blocks_the_allowed(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(~future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-inverted")
-def blocks_the_allowed_with_a_number(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = torch.where(future(x), q @ k.mT / Wq.shape[1] ** 0.5, -1e9)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-off-by-one")
-def diagonal_blocked_too(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT / Wq.shape[1] ** 0.5
-    s = s.masked_fill(torch.ones_like(s).triu().bool(), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-off-by-one")
-def diagonal_blocked_by_a_number(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT / Wq.shape[1] ** 0.5
-    s = s.masked_fill(torch.ones_like(s).triu().bool(), -1e9)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-off-by-one")
-def sees_one_ahead(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT / Wq.shape[1] ** 0.5
-    s = s.masked_fill(torch.ones_like(s).triu(2).bool(), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "mask-with-small-number")
-def minus_ten(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -10.0)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "scores-for-weights")
-def second_result_is_scores(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    return s.softmax(-1) @ v, s
-
-
-@wrong("attention", "unstable-softmax")
-def plain_exp(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    e = torch.exp(s)
-    a = e / e.sum(-1, keepdim=True)
-    return a @ v, a
-
-
-@wrong("attention", "unstable-softmax")
-def plain_exp_times_triangle(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    e = torch.exp(q @ k.mT / Wq.shape[1] ** 0.5) * ~future(x)
-    a = e / e.sum(-1, keepdim=True)
-    return a @ v, a
-
-
-@wrong("attention", "one-maximum-for-all-rows")
-def global_maximum(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    e = torch.exp(s - s.max())
-    a = e / e.sum(-1, keepdim=True)
-    return a @ v, a
-
-
-@wrong("attention", "no-gradient")
-def detached(x, Wq, Wk, Wv):
-    q, k, v = (x @ W for W in (Wq, Wk, Wv))
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return (a @ v).detach(), a.detach()
-
-
-@wrong("attention", "no-gradient")
-def weights_through_data(x, Wq, Wk, Wv):
-    q, k, v = (x @ W for W in (Wq, Wk, Wv))
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1).data
-    return a @ v, a
-
-
-@wrong("attention", "no-gradient")
-def weights_returned_detached(x, Wq, Wk, Wv):
-    q, k, v = (x @ W for W in (Wq, Wk, Wv))
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a.detach()
-
-
-@wrong("attention", "no-gradient")
-def values_through_numpy(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, torch.from_numpy((x @ Wv).detach().numpy())
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "no-gradient")
-def keys_copied(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, torch.tensor((x @ Wk).tolist(), dtype=x.dtype), x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "no-gradient")
-def maximum_not_detached_but_scores_are(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq.data, x @ Wk.data, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "no-gradient")
-def matrices_through_data(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq.data, x @ Wk.data, x @ Wv.data
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
 @wrong("attention", "not-raised")
 def cuts_to_fit(x, Wq, Wk, Wv):
     d = min(x.shape[-1], len(Wq))
@@ -322,73 +117,6 @@ def cuts_to_fit(x, Wq, Wk, Wv):
     s = (q @ k.mT / d_k**0.5).masked_fill(future(x), -math.inf)
     a = s.softmax(-1)
     return a @ v, a
-
-
-@wrong("attention", "wrong-type")
-def parameters(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return nn.Parameter(a @ v), nn.Parameter(a)
-
-
-@wrong("attention", "wrong-shape")
-def first_sentence(x, Wq, Wk, Wv):
-    q, k, v = x[0] @ Wq, x[0] @ Wk, x[0] @ Wv
-    s = (q @ k.T / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "wrong-shape")
-def values_transposed(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return (a @ v).mT, a
-
-
-@wrong("attention", "mutated-input")
-def fills_a_view_of_x(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    out = a @ v
-    x.data.view(-1)[0] = 0.0
-    return out, a
-
-
-@wrong("attention", "raised")
-def mask_of_the_wrong_shape(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    mask = torch.ones(x.shape[0], x.shape[1]).triu(1).bool()
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(mask, -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "raised")
-def two_axes_transposed(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.transpose(0, 1) / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "nondeterministic")
-def dropped_weights(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -torch.inf)
-    a = F.dropout(s.softmax(-1), 0.5)
-    return a @ v, a
-
-
-@wrong("attention", "mask-with-small-number")
-def minus_a_thousand(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    future = torch.triu(torch.ones(x.shape[1], x.shape[1]), diagonal=1).bool()
-    weights = F.softmax((q @ k.mT / q.shape[-1] ** 0.5).masked_fill(future, -1e3), dim=-1)
-    return weights @ v, weights
 
 
 @right("attention")
@@ -609,22 +337,6 @@ def matrices_combined(x, Wq, Wk, Wv):
     return a @ x @ Wv, a
 
 
-@wrong("attention", "root-in-float32")
-def root_of_a_tensor(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT * torch.rsqrt(torch.tensor(float(q.shape[-1])))
-    a = s.masked_fill(future(x), -math.inf).softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "zero-scores-blocked")
-def zeros_of_tril(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / q.shape[-1] ** 0.5).tril()
-    a = s.masked_fill(s == 0, -math.inf).softmax(-1)
-    return a @ v, a
-
-
 # padding_mask --------------------------------------------------------------------------------
 
 
@@ -638,44 +350,9 @@ def up_to_and_including(lengths, max_len):
     return torch.arange(max_len) <= lengths[:, None]
 
 
-@wrong("padding_mask", "mask-off-by-one")
-def counts_from_one(lengths, max_len):
-    return torch.arange(1, max_len + 1)[None] < lengths[:, None]
-
-
-@wrong("padding_mask", "padding-on-the-left")
-def padding_first(lengths, max_len):
-    return torch.arange(max_len) >= max_len - lengths[:, None]
-
-
-@wrong("padding_mask", "mask-transposed")
-def sentences_as_columns(lengths, max_len):
-    return torch.arange(max_len)[:, None] < lengths
-
-
-@wrong("padding_mask", "nothing-masked")
-def all_real(lengths, max_len):
-    return torch.full((len(lengths), max_len), True)
-
-
-@wrong("padding_mask", "one-token-only")
-def last_token(lengths, max_len):
-    return torch.arange(1, max_len + 1) == lengths[:, None]
-
-
-@wrong("padding_mask", "longest-for-all")
-def longest(lengths, max_len):
-    return (torch.arange(max_len) < max(lengths)).repeat(len(lengths), 1)
-
-
 @wrong("padding_mask", "wrong-shape")
 def as_wide_as_the_longest(lengths, max_len):
     return torch.arange(int(lengths.max()) + 1)[: max_len + 1] < lengths[:, None]
-
-
-@wrong("padding_mask", "raised")
-def no_axis_added(lengths, max_len):
-    return torch.arange(max_len + 10) < lengths
 
 
 @right("padding_mask")
@@ -742,65 +419,9 @@ def causal_alone(lengths, n):
     return below(n).repeat(len(lengths), 1, 1, 1)
 
 
-@wrong("decoder_mask", "mask-missing")
-def padding_alone(lengths, n):
-    return real_tokens(lengths, n)[:, None, None, :].repeat(1, 1, n, 1)
-
-
-@wrong("decoder_mask", "or-not-and")
-def either(lengths, n):
-    return below(n) | real_tokens(lengths, n)[:, None, None, :]
-
-
-@wrong("decoder_mask", "padding-on-queries")
-def rows_blocked(lengths, n):
-    return below(n) & real_tokens(lengths, n)[:, None, :, None]
-
-
-@wrong("decoder_mask", "mask-transposed")
-def upper_triangle(lengths, n):
-    return torch.ones(n, n).triu().bool() & real_tokens(lengths, n)[:, None, None, :]
-
-
-@wrong("decoder_mask", "mask-off-by-one")
-def without_the_diagonal(lengths, n):
-    return torch.ones(n, n).tril(-1).bool() & real_tokens(lengths, n)[:, None, None, :]
-
-
-@wrong("decoder_mask", "mask-off-by-one")
-def one_ahead(lengths, n):
-    return torch.ones(n, n).tril(1).bool() & real_tokens(lengths, n)[:, None, None, :]
-
-
-@wrong("decoder_mask", "mask-off-by-one")
-def one_token_too_many(lengths, n):
-    return below(n) & (torch.arange(n) <= lengths[:, None])[:, None, None, :]
-
-
-@wrong("decoder_mask", "causal-inverted")
-def blocked_used_as_attend(lengths, n):
-    causal = torch.ones(n, n).triu(1).bool()
-    return causal & real_tokens(lengths, n)[:, None, None, :]
-
-
-@wrong("decoder_mask", "padding-inverted")
-def padding_used_as_attend(lengths, n):
-    return below(n) & ~real_tokens(lengths, n)[:, None, None, :]
-
-
-@wrong("decoder_mask", "head-axis-missing")
-def three_axes(lengths, n):
-    return below(n) & real_tokens(lengths, n)[:, None, :]
-
-
 @wrong("decoder_mask", "wrong-type")
 def both_masks(lengths, n):
     return below(n), real_tokens(lengths, n)
-
-
-@wrong("decoder_mask", "raised")
-def broadcasts_into_the_wrong_axis(lengths, n):
-    return below(n) & real_tokens(lengths, n)[:, :, None, None].view(len(lengths), 1, 1, n, 2)
 
 
 @right("decoder_mask")
@@ -853,90 +474,4 @@ def built_transposed(lengths, n):
     return (torch.ones(n, n).triu().bool() & real).mT
 
 
-@wrong("attention", "nan-hidden")
-def plain_exp_and_nan_to_num(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    e = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf).exp()
-    a = (e / e.sum(-1, keepdim=True)).nan_to_num()
-    return a @ v, a
-
-
-@wrong("attention", "maximum-begins-at-0")
-def largest_from_zero(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    e = (s - s.amax(-1, keepdim=True).clamp(min=0)).exp()
-    a = e / e.sum(-1, keepdim=True)
-    return a @ v, a
-
-
-@wrong("attention", "absolute-maximum-subtracted")
-def size_subtracted(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    e = (s - s.masked_fill(future(x), 0).abs().amax(-1, keepdim=True)).exp()
-    a = e / e.sum(-1, keepdim=True)
-    return a @ v, a
-
-
-@wrong("attention", "small-number-added")
-def minus_a_thousand_more(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = (q @ k.mT / Wq.shape[1] ** 0.5 - 1e3 * future(x)).softmax(-1)
-    return a @ v, a
-
-
-@wrong("attention", "not-the-maximum-subtracted")
-def lowest_subtracted(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
-    e = (s - s.masked_fill(future(x), math.inf).amin(-1, keepdim=True)).exp()
-    a = e / e.sum(-1, keepdim=True)
-    return a @ v, a
-
-
-@wrong("attention", "not-the-maximum-subtracted", "the mean")
-def mean_subtracted(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), 0.0)
-    mean = s.sum(-1, keepdim=True) / torch.arange(1, s.shape[-1] + 1)[:, None]
-    e = (s - mean).exp().masked_fill(future(x), 0.0)
-    a = e / e.sum(-1, keepdim=True)
-    return a @ v, a
-
-
-@wrong("attention", "scores-clipped")
-def clamped(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / Wq.shape[1] ** 0.5).clamp(-50, 50)
-    a = s.masked_fill(future(x), -math.inf).softmax(-1)
-    return a @ v, a
-
-
-@wrong("decoder_mask", "not-of-both")
-def turned_round_together(lengths, n):
-    return ~(~below(n) & real_tokens(lengths, n)[:, None, None])
-
-
-@wrong("decoder_mask", "padding-reads-itself")
-def diagonal_stays_open(lengths, n):
-    return (below(n) & real_tokens(lengths, n)[:, None, None]) | torch.eye(n).bool()
-
-
 # mistakes in loops ---------------------------------------------------------------------------
-
-
-def _attending(block):
-    def attention(x, Wq, Wk, Wv):
-        q, k, v = (x @ Wq).detach(), (x @ Wk).detach(), (x @ Wv).detach()
-        arrays = (q.numpy(), k.numpy(), v.numpy(), x.detach().numpy())
-        return tuple(map(torch.from_numpy, in_arrays(block, *arrays, future(x).numpy())))
-
-    return attention
-
-
-ALL = (
-    *("softmax", "weights", "rows", "scale", "scaled weights", "scores", "transpose"),
-    *("batch", "values", "width of values", "tokens", "mask", "causal"),
-)
-lesson.in_loops("attention", _attending, *ALL)

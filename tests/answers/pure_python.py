@@ -9,12 +9,10 @@ import functools
 import itertools
 import math
 import operator
-import statistics
 import sys
 from fractions import Fraction
 
 from . import Lesson
-from .in_loops import weights_of
 
 lesson = Lesson("02-pure-python")
 wrong, right = lesson.wrong, lesson.right
@@ -48,161 +46,9 @@ def assigns_each_product(A, B):
     return C
 
 
-@wrong("matmul", "first-product-only")
-def returns_too_early(A, B):
-    _fit(A, B)
-
-    def entry(i, j):
-        total = 0.0
-        for k in range(len(B)):
-            total += A[i][k] * B[k][j]
-            return total
-
-    return [[entry(i, j) for j in range(len(B[0]))] for i in range(len(A))]
-
-
-@wrong("matmul", "rows-times-rows")
-def zips_rows_with_rows(A, B):
-    _fit(A, B)
-    return [[sum(a * b for a, b in zip(row, other)) for other in B] for row in A]
-
-
-@wrong("matmul", "entry-by-entry")
-def multiplies_in_place_of_a_sum(A, B):
-    _fit(A, B)
-    return [[a * b for a, b in zip(row, other)] for row, other in zip(A, B)]
-
-
-@wrong("matmul", "rounded")
-def rounds_to_four_places(A, B):
-    _fit(A, B)
-    return [[round(sum(a * b for a, b in zip(row, c)), 4) for c in zip(*B)] for row in A]
-
-
-@wrong("matmul", "sum-off-by-one")
-def stops_one_early(A, B):
-    _fit(A, B)
-    return [
-        [sum(row[k] * B[k][j] for k in range(len(B) - 1)) for j in range(len(B[0]))] for row in A
-    ]
-
-
-@wrong("matmul", "sum-off-by-one")
-def starts_at_one(A, B):
-    _fit(A, B)
-    C = [[0.0] * len(B[0]) for _ in A]
-    for i in range(len(A)):
-        for j in range(len(B[0])):
-            for k in range(1, len(B)):
-                C[i][j] += A[i][k] * B[k][j]
-    return C
-
-
-@wrong("matmul", "sum-of-sums")
-def plus_for_times(A, B):
-    _fit(A, B)
-    return [[sum(a + b for a, b in zip(row, column)) for column in zip(*B)] for row in A]
-
-
-@wrong("matmul", "product-of-sums")
-def every_entry_with_every_entry(A, B):
-    _fit(A, B)
-    columns = list(zip(*B))
-    return [[sum(a * b for a in row for b in column) for column in columns] for row in A]
-
-
-@wrong("matmul", "mean-of-products")
-def means_for_sums(A, B):
-    _fit(A, B)
-    return [[statistics.fmean(map(operator.mul, row, col)) for col in zip(*B)] for row in A]
-
-
-@wrong("matmul", "rows-all-alike")
-def one_row_many_times(A, B):
-    _fit(A, B)
-    C = [[0.0] * len(B[0])] * len(A)
-    for i in range(len(A)):
-        for j in range(len(B[0])):
-            for k in range(len(B)):
-                C[i][j] += A[i][k] * B[k][j]
-    return C
-
-
-@wrong("matmul", "rows-all-alike")
-def one_row_written_over(A, B):
-    _fit(A, B)
-    C = [[0.0] * len(B[0])] * len(A)
-    for i, row in enumerate(A):
-        for j, column in enumerate(zip(*B)):
-            C[i][j] = sum(a * b for a, b in zip(row, column))
-    return C
-
-
-@wrong("matmul", "sum-not-reset")
-def total_never_reset(A, B):
-    _fit(A, B)
-    total = 0.0
-    C = []
-    for row in A:
-        out = []
-        for j in range(len(B[0])):
-            for k in range(len(B)):
-                total += row[k] * B[k][j]
-            out.append(total)
-        C.append(out)
-    return C
-
-
-@wrong("matmul", "sum-not-reset")
-def total_reset_for_each_row_alone(A, B):
-    _fit(A, B)
-    C = []
-    for row in A:
-        total, out = 0.0, []
-        for column in zip(*B):
-            for a, b in zip(row, column):
-                total = total + a * b
-            out.append(total)
-        C.append(out)
-    return C
-
-
 @wrong("matmul", "not-raised")
 def zip_hides_the_misfit(A, B):
     return [[sum(a * b for a, b in zip(row, column)) for column in zip(*B)] for row in A]
-
-
-@wrong("matmul", "raised")
-def indexes_b_by_rows(A, B):
-    _fit(A, B)
-    return [
-        [sum(A[i][k] * B[j][k] for k in range(len(B))) for j in range(len(B[0]))]
-        for i in range(len(A))
-    ]
-
-
-@wrong("matmul", "wrong-type")
-def rows_are_generators(A, B):
-    _fit(A, B)
-    return [(sum(map(operator.mul, row, column)) for column in zip(*B)) for row in A]
-
-
-@wrong("matmul", "wrong-shape")
-def rows_that_grow(A, B):
-    _fit(A, B)
-    C, out = [], []
-    for row in A:
-        for column in zip(*B):
-            out.append(sum(a * b for a, b in zip(row, column)))
-        C.append(list(out))
-    return C
-
-
-@wrong("matmul", "mutated-input")
-def turns_b_in_place(A, B):
-    _fit(A, B)
-    B[:] = [list(column) for column in zip(*B)]
-    return [[sum(a * b for a, b in zip(row, column)) for column in B] for row in A]
 
 
 @right("matmul")
@@ -309,88 +155,9 @@ def reverses_the_rows(A):
     return [row[:] for row in reversed(A)]
 
 
-@wrong("transpose", "columns-reversed")
-def reverses_each_row(A):
-    _even(A)
-    return [row[::-1] for row in A]
-
-
-@wrong("transpose", "turned-not-transposed")
-def turns_left(A):
-    _even(A)
-    return [[row[j] for row in A] for j in range(len(A[0]) - 1, -1, -1)]
-
-
-@wrong("transpose", "turned-not-transposed")
-def turns_right(A):
-    _even(A)
-    return [list(column) for column in zip(*A[::-1])]
-
-
-@wrong("transpose", "other-diagonal")
-def counts_from_the_end(A):
-    _even(A)
-    n, m = len(A), len(A[0])
-    return [[A[-1 - i][-1 - j] for i in range(n)] for j in range(m)]
-
-
-@wrong("transpose", "reshaped-not-transposed")
-def refills(A):
-    _even(A)
-    numbers = [number for row in A for number in row]
-    return [numbers[j * len(A) : (j + 1) * len(A)] for j in range(len(A[0]))]
-
-
-@wrong("transpose", "rows-all-alike")
-def one_row_repeated(A):
-    _even(A)
-    T = [[0.0] * len(A)] * len(A[0])
-    for i in range(len(A)):
-        for j in range(len(A[0])):
-            T[j][i] = A[i][j]
-    return T
-
-
-@wrong("transpose", "negated")
-def changes_signs(A):
-    _even(A)
-    return [[-row[j] for row in A] for j in range(len(A[0]))]
-
-
 @wrong("transpose", "not-raised")
 def zip_cuts_long_rows(A):
     return [list(column) for column in zip(*A)]
-
-
-@wrong("transpose", "raised")
-def takes_it_for_square(A):
-    _even(A)
-    T = [row[:] for row in A]
-    for i in range(len(A)):
-        for j in range(len(A[0])):
-            T[j][i] = A[i][j]
-    return T
-
-
-@wrong("transpose", "raised")
-def index_error_for_short_rows(A):
-    return [[A[i][j] for i in range(len(A))] for j in range(max(map(len, A)))]
-
-
-@wrong("transpose", "wrong-type")
-def leaves_the_zip(A):
-    _even(A)
-    return zip(*A)
-
-
-@wrong("transpose", "non-finite")
-def never_fills_the_last(A):
-    _even(A)
-    T = [[math.nan] * len(A) for _ in A[0]]
-    for i in range(len(A)):
-        for j in range(len(A[0]) - 1):
-            T[j][i] = A[i][j]
-    return T
 
 
 @right("transpose")
@@ -491,50 +258,6 @@ def down_the_columns(S):
     return [list(row) for row in zip(*columns)]
 
 
-@wrong("softmax_rows", "one-maximum-for-all-rows")
-def one_maximum(S):
-    top = max(s for row in S for s in row)
-    exps = [[math.exp(s - top) for s in row] for row in S]
-    return [[e / sum(row) for e in row] for row in exps]
-
-
-@wrong("softmax_rows", "unstable-softmax")
-def no_maximum(S):
-    exps = [[math.exp(s) for s in row] for row in S]
-    return [[e / sum(row) for e in row] for row in exps]
-
-
-@wrong("softmax_rows", "sum-not-reset")
-def total_from_row_to_row(S):
-    total = 0.0
-    out = []
-    for row in S:
-        exps = [math.exp(s - max(row)) for s in row]
-        for e in exps:
-            total += e
-        out.append([e / total for e in exps])
-    return out
-
-
-@wrong("softmax_rows", "sum-not-reset")
-def plain_total_from_row_to_row(S):
-    total, out = 0.0, []
-    for row in S:
-        for s in row:
-            total += math.exp(s)
-        out.append([math.exp(s) / total for s in row])
-    return out
-
-
-@wrong("softmax_rows", "rows-all-alike")
-def every_row_the_last(S):
-    weights = [[0.0] * len(S[0])] * len(S)
-    for i, row in enumerate(S):
-        for j, w in enumerate(_softmax(row)):
-            weights[i][j] = w
-    return weights
-
-
 @wrong("softmax_rows", "non-finite")
 def nan_where_nothing_is_left(S):
     out = []
@@ -543,22 +266,6 @@ def nan_where_nothing_is_left(S):
         total = sum(exps) or math.nan
         out.append([e / total for e in exps])
     return out
-
-
-@wrong("softmax_rows", "raised")
-def vector_functions_on_a_matrix(S):
-    top = max(S)
-    return [[math.exp(s - top) for s in row] for row in S]
-
-
-@wrong("softmax_rows", "raised")
-def whole_numbers_for_blocked(S):
-    return [_softmax([int(s) if s == round(s) else s for s in row]) for row in S]
-
-
-@wrong("softmax_rows", "wrong-shape")
-def blocked_scores_left_out(S):
-    return [_softmax([s for s in row if s > -math.inf]) for row in S]
 
 
 @right("softmax_rows")
@@ -665,49 +372,10 @@ def unscaled(Q, K):
     return _rows(_matmul(Q, _transpose(K)))
 
 
-@wrong("attention_weights", "softmax-over-queries")
-def weights_down_the_columns(Q, K):
-    return _transpose(_rows(_transpose(_scores(Q, K))))
-
-
-@wrong("attention_weights", "swapped-q-k")
-def keys_ask_queries(Q, K):
-    return _rows(_scores(K, Q))
-
-
-@wrong("attention_weights", "weights-transposed")
-def turned_at_the_end(Q, K):
-    return _transpose(_rows(_scores(Q, K)))
-
-
-@wrong("attention_weights", "queries-with-queries")
-def queries_among_themselves(Q, K):
-    if len(Q[0]) != len(K[0]):
-        raise ValueError("widths differ")
-    return _rows(_scores(Q, Q))
-
-
-@wrong("attention_weights", "unstable-softmax")
-def plain_exponentials(Q, K):
-    A = [[math.exp(s) for s in row] for row in _scores(Q, K)]
-    return [[a / sum(row) for a in row] for row in A]
-
-
 @wrong("attention_weights", "not-raised")
 def narrower_width_wins(Q, K):
     d_k = len(Q[0])
     return _rows([[sum(a * b for a, b in zip(q, k)) / math.sqrt(d_k) for k in K] for q in Q])
-
-
-@wrong("attention_weights", "raised")
-def keys_not_transposed(Q, K):
-    return _rows(_matmul(Q, K))
-
-
-@wrong("attention_weights", "wrong-type")
-def a_dictionary_of_pairs(Q, K):
-    A = _rows(_scores(Q, K))
-    return {(i, j): A[i][j] for i in range(len(Q)) for j in range(len(K))}
 
 
 @right("attention_weights")
@@ -799,21 +467,6 @@ def block_without_scale(X, W_q, W_k, W_v):
     return _matmul(A, V), A
 
 
-@wrong("self_attention", "softmax-over-queries")
-def block_down_the_columns(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _transpose(_rows(_transpose(_scores(Q, K))))
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "unstable-softmax")
-def block_with_plain_exponentials(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    E = [[math.exp(s) for s in row] for row in _scores(Q, K)]
-    A = [[e / sum(row) for e in row] for row in E]
-    return _matmul(A, V), A
-
-
 @wrong("self_attention", "not-raised")
 def whatever_fits(X, W_q, W_k, W_v):
     def times(A, B):
@@ -822,38 +475,6 @@ def whatever_fits(X, W_q, W_k, W_v):
     Q, K, V = times(X, W_q), times(X, W_k), times(X, W_v)
     A = _rows(_times(times(Q, _transpose(K)), 1 / math.sqrt(len(Q[0]))))
     return times(A, V), A
-
-
-@wrong("self_attention", "raised")
-def matrices_from_the_left(X, W_q, W_k, W_v):
-    Q, K, V = _matmul(W_q, X), _matmul(W_k, X), _matmul(W_v, X)
-    A = _weights(Q, K)
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "raised")
-def needs_two_tokens(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    spread = statistics.stdev(x[0] for x in X)
-    A = _weights(Q, K) if spread >= 0 else []
-    return _matmul(A, V), A
-
-
-@wrong("self_attention", "wrong-type")
-def zipped_output(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-    columns = _transpose(_matmul(A, V))
-    return list(zip(*columns)), A
-
-
-@wrong("self_attention", "mutated-input")
-def folds_the_scale_into_w_q(X, W_q, W_k, W_v):
-    for row in W_q:
-        row[:] = [w / math.sqrt(len(row)) for w in row]
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _rows(_matmul(Q, _transpose(K)))
-    return _matmul(A, V), A
 
 
 @right("self_attention")
@@ -931,42 +552,7 @@ class Block:
 right("self_attention")(Block())
 
 
-@wrong("softmax_rows", "absolute-maximum-subtracted")
-def farthest_from_zero(S):
-    exps = [[math.exp(s - max(abs(t) for t in row if t > -math.inf)) for s in row] for row in S]
-    return [[e / sum(row) for e in row] for row in exps]
-
-
-@wrong("softmax_rows", "not-the-maximum-subtracted")
-def smallest_subtracted(S):
-    exps = [[math.exp(s - min(t for t in row if t > -math.inf)) for s in row] for row in S]
-    return [[e / sum(row) for e in row] for row in exps]
-
-
 # mistakes in loops ---------------------------------------------------------------------------
-
-
-def _rows_weighing(block):
-    return lambda S: weights_of(block, S)
-
-
-def _weighing(block):
-    def attention_weights(Q, K):
-        if len(Q[0]) != len(K[0]):
-            raise ValueError("queries and keys differ in width")
-        return block(Q, K, K, mix=lambda A, *others: A)[1]
-
-    return attention_weights
-
-
-def _mixing(block):
-    return lambda X, W_q, W_k, W_v: block(*_project(X, W_q, W_k, W_v), X)
-
-
-ALL = ("softmax", "large", "weights", "rows", "scale", "scaled weights", "scores", "transpose")
-lesson.in_loops("softmax_rows", _rows_weighing, "softmax", "large", "rows")
-lesson.in_loops("attention_weights", _weighing, *ALL)
-lesson.in_loops("self_attention", _mixing, *ALL, "values", "width of values", "tokens")
 
 
 # point_to_adjective --------------------------------------------------------------------------
@@ -978,147 +564,14 @@ def ones_where_they_meet():
     return [[0, 0], [1, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [1, 0], [0, 0]]
 
 
-@wrong("point_to_adjective", "weights-too-even")
-def enough_for_two_words_alone():
-    return [[0, 0], [2, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [2, 0], [0, 0]]
-
-
-@wrong("point_to_adjective", "weights-too-even")
-def verbs_are_close_behind():
-    return [[0, 0], [9, 9], [0, 0], [0, 0]], [[0, 0], [0, 0], [9, 0], [8.8, 0]]
-
-
-@wrong("point_to_adjective", "weights-too-even")
-def forgets_the_root():
-    return [[0, 0], [4.2, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [1, 0], [0, 0]]
-
-
 @wrong("point_to_adjective", "swapped-q-k")
 def adjectives_ask():
     return [[0, 0], [0, 0], [9, 0], [0, 0]], [[0, 0], [9, 0], [0, 0], [0, 0]]
 
 
-@wrong("point_to_adjective", "swapped-q-k")
-def returns_keys_first():
-    W_q = [[0, 1], [9, 1], [0, 1], [0, 1]]
-    W_k = [[0, 0], [-9, 0], [9, 0], [0, 0]]
-    return W_k, W_q
-
-
-@wrong("point_to_adjective", "one-matrix-for-both")
-def each_kind_its_own_number():
-    W = [[0, 0], [9, 0], [0, 9], [0, 0]]
-    return W, W
-
-
-@wrong("point_to_adjective", "one-matrix-for-both")
-def one_list_in_both_roles():
-    W = [[9, 0], [0, 9], [0, 9], [9, 0]]
-    return W, [list(row) for row in W]
-
-
-@wrong("point_to_adjective", "drawn-to-itself")
-def nouns_ask_for_nouns():
-    return [[0, 0], [9, 0], [0, 9], [0, 0]], [[0, 0], [9, 0], [0, 3], [0, 0]]
-
-
-@wrong("point_to_adjective", "points-elsewhere")
-def counts_rows_from_one():
-    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [0, 0], [9, 0]]
-
-
-@wrong("point_to_adjective", "points-elsewhere")
-def articles_and_adjectives_alike():
-    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[9, 0], [0, 0], [9, 0], [0, 0]]
-
-
-@wrong("point_to_adjective", "negated-scores")
-def one_sign_too_many():
-    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [-9, 0], [0, 0]]
-
-
-@wrong("point_to_adjective", "uniform-weights")
-def all_zeros():
-    return [[0.0] * 2 for _ in range(4)], [[0.0] * 2 for _ in range(4)]
-
-
-@wrong("point_to_adjective", "uniform-weights")
-def the_same_zeros_twice():
-    zeros = [[0.0] * 2 for _ in range(4)]
-    return zeros, zeros
-
-
-@wrong("point_to_adjective", "uniform-weights")
-def the_two_columns_never_meet():
-    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [0, 9], [0, 0]]
-
-
-@wrong("point_to_adjective", "uniform-weights")
-def shares_its_rows():
-    W_k = [[0.0] * 2] * 4
-    W_k[2][0] = 9.0
-    return [[9.0, 0.0] for _ in range(4)], W_k
-
-
-@wrong("point_to_adjective", "scores-overflow")
-def as_large_as_it_goes():
-    return [[0, 0], [1e300, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [1e300, 0], [0, 0]]
-
-
-@wrong("point_to_adjective", "scores-overflow")
-def opposite_giants():
-    return [[0, 0], [1e300, 1e300], [0, 0], [0, 0]], [[0, 0], [0, 0], [1e300, -1e300], [0, 0]]
-
-
-@wrong("point_to_adjective", "non-finite")
-def infinity():
-    return [[0, 0], [math.inf, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [9, 0], [0, 0]]
-
-
-@wrong("point_to_adjective", "non-finite")
-def not_a_number():
-    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[math.nan, 0], [0, 0], [9, 0], [0, 0]]
-
-
-@wrong("point_to_adjective", "non-finite")
-def larger_than_a_float():
-    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [10**400, 0], [0, 0]]
-
-
 @wrong("point_to_adjective", "wrong-shape")
 def columns_for_rows():
     return [[0, 9, 0, 0], [0, 0, 0, 0]], [[0, 0, 9, 0], [0, 0, 0, 0]]
-
-
-@wrong("point_to_adjective", "wrong-shape")
-def four_by_four():
-    return [[9.0 * (i == j) for j in range(4)] for i in range(4)], [[0.0] * 4 for _ in range(4)]
-
-
-@wrong("point_to_adjective", "wrong-shape")
-def rows_of_two_lengths():
-    return [[0, 0], [9], [0, 0], [0, 0]], [[0, 0], [0, 0], [9, 0], [0, 0]]
-
-
-@wrong("point_to_adjective", "wrong-type")
-def numbers_as_text():
-    return [["0", "0"], ["9", "0"], ["0", "0"], ["0", "0"]], [[0, 0], [0, 0], [9, 0], [0, 0]]
-
-
-@wrong("point_to_adjective", "wrong-type")
-def arrays_of_numbers():
-    return [array.array("d", [9.0, 0.0]) for _ in range(4)], [[0, 0], [0, 0], [9, 0], [0, 0]]
-
-
-@wrong("point_to_adjective", "wrong-type")
-def values_as_well():
-    W = [[0, 0], [9, 0], [0, 0], [0, 0]]
-    return W, [[0, 0], [0, 0], [9, 0], [0, 0]], W
-
-
-@wrong("point_to_adjective", "wrong-type")
-def rows_as_tuples():
-    return [(0, 0), (9, 0), (0, 0), (0, 0)], [(0, 0), (0, 0), (9, 0), (0, 0)]
 
 
 @right("point_to_adjective")

@@ -42,94 +42,9 @@ def variance(Q, K):
     return float((Q * K).sum(axis=1).var())
 
 
-@wrong("score_std", "mean-not-subtracted")
-@refuses_other_shapes
-def mean_taken_for_zero(Q, K):
-    return math.sqrt(np.mean(np.sum(Q * K, axis=-1) ** 2))
-
-
-@wrong("score_std", "absolute-not-squared")
-@refuses_other_shapes
-def mean_of_absolute(Q, K):
-    return float(np.abs((Q * K).sum(-1)).mean())
-
-
-@wrong("score_std", "mean-not-spread")
-@refuses_other_shapes
-def mean_score(Q, K):
-    return float((Q * K).sum(-1).mean())
-
-
-@wrong("score_std", "distances-added")
-@refuses_other_shapes
-def never_averaged(Q, K):
-    scores = (Q * K).sum(-1)
-    return math.sqrt(((scores - scores.mean()) ** 2).sum())
-
-
-@wrong("score_std", "changed-after-std")
-@refuses_other_shapes
-def root_of_std(Q, K):
-    return math.sqrt((Q * K).sum(-1).std())
-
-
-@wrong("score_std", "scores-divided")
-@refuses_other_shapes
-def scaled_scores(Q, K):
-    return float(((Q * K).sum(1) / np.sqrt(Q.shape[1])).std())
-
-
-@wrong("score_std", "summed-over-pairs")
-@refuses_other_shapes
-def summed_down_the_columns(Q, K):
-    return float((Q * K).sum(axis=0).std())
-
-
-@wrong("score_std", "no-spread")
-@refuses_other_shapes
-def all_products_in_one_sum(Q, K):
-    return float((Q * K).sum().std())
-
-
-@wrong("score_std", "products-not-added")
-@refuses_other_shapes
-def std_of_single_products(Q, K):
-    return float((Q * K).std())
-
-
-@wrong("score_std", "other-pairs")
-@refuses_other_shapes
-def every_query_with_every_key(Q, K):
-    return float((Q @ K.T).std())
-
-
-@wrong("score_std", "law-not-measurement")
-@refuses_other_shapes
-def by_theory(Q, K):
-    return math.sqrt(Q.shape[-1])
-
-
-@wrong("score_std", "holds-every-pair")
-@refuses_other_shapes
-def diagonal_of_all(Q, K):
-    return float(np.diag(Q @ K.T).std())
-
-
 @wrong("score_std", "not-raised")
 def one_row_for_all(Q, K):
     return float((Q * K).sum(-1).std())
-
-
-@wrong("score_std", "wrong-type")
-@refuses_other_shapes
-def spread_of_each_column(Q, K):
-    return (Q * K).std(axis=0)
-
-
-@wrong("score_std", "raised")
-@refuses_other_shapes
-def matrix_product_of_pairs(Q, K):
-    return float((Q @ K).std())
 
 
 @right("score_std")
@@ -207,75 +122,9 @@ def each_on_its_own(p):
     return np.diag(p * (1 - p))
 
 
-@wrong("softmax_jacobian", "outer-product-only")
-def minus_outer(p):
-    return -p[:, None] * p
-
-
-@wrong("softmax_jacobian", "sign-flipped")
-def outer_minus_diagonal(p):
-    return p[:, None] @ p[None, :] - np.diag(p)
-
-
-@wrong("softmax_jacobian", "outer-product-added")
-def plus_outer(p):
-    return np.diag(p) + np.outer(p, p)
-
-
-@wrong("softmax_jacobian", "identity-not-diagonal")
-def eye(p):
-    return np.eye(p.shape[0]) - np.outer(p, p)
-
-
-@wrong("softmax_jacobian", "log-softmax-jacobian")
-def kronecker_minus_p(p):
-    M = len(p)
-    return np.array([[float(i == j) - p[j] for j in range(M)] for i in range(M)])
-
-
-@wrong("softmax_jacobian", "no-outer-product")
-def dot(p):
-    return np.diag(p) - np.dot(p, p)
-
-
-@wrong("softmax_jacobian", "no-outer-product")
-def broadcasts(p):
-    return np.diag(p) - p
-
-
-@wrong("softmax_jacobian", "no-outer-product")
-def broadcasts_down(p):
-    return np.diag(p) - p[:, None]
-
-
-@wrong("softmax_jacobian", "no-outer-product")
-def elementwise_square(p):
-    return np.diag(p) - p * p
-
-
-@wrong("softmax_jacobian", "softmax-of-weights")
-def softmax_once_more(p):
-    e = np.exp(p - p.max())
-    s = e / e.sum()
-    return np.diag(s) - np.outer(s, s)
-
-
-@wrong("softmax_jacobian", "off-diagonal-only")
-def one_minus_p_forgotten(p):
-    J = -np.outer(p, p)
-    np.fill_diagonal(J, 0.0)
-    return J
-
-
 @wrong("softmax_jacobian", "non-finite")
 def divides_by_p(p):
     return np.outer(p, p) * (np.diag(1 / p) - 1)
-
-
-@wrong("softmax_jacobian", "raised")
-def two_axes_assumed(p):
-    M, _ = p.shape
-    return np.diag(p) - np.outer(p, p[:M])
 
 
 @right("softmax_jacobian")
@@ -328,18 +177,6 @@ def fortran_order(p):
     return np.asfortranarray(np.diag(p) - np.multiply.outer(p, p))
 
 
-@wrong("softmax_jacobian", "own-share-not-subtracted")
-def p_on_the_diagonal(p):
-    J = -np.outer(p, p)
-    np.fill_diagonal(J, p)
-    return J
-
-
-@wrong("softmax_jacobian", "one-off-the-diagonal")
-def diagonal_rule_everywhere(p):
-    return np.outer(p, 1 - p)
-
-
 # entropy -------------------------------------------------------------------------------------
 
 
@@ -349,93 +186,19 @@ def log2(p, axis=-1):
     return -(p * logs).sum(axis)
 
 
-@wrong("entropy", "other-base")
-def log10(p, axis=-1):
-    logs = np.log10(np.where(p > 0, p, 1.0))
-    return -(p * logs).sum(axis)
-
-
 @wrong("entropy", "sign-flipped")
 def no_minus(p, axis=-1):
     return (p * np.log(np.where(p > 0, p, 1.0))).sum(axis)
 
 
-@wrong("entropy", "mean-not-sum")
 def mean(p, axis=-1):
     return -np.mean(p * np.log(np.where(p > 0, p, 1.0)), axis=axis)
-
-
-@wrong("entropy", "axis-not-given")
-def no_axis(p, axis=-1):
-    return -(p * np.log(np.where(p > 0, p, 1.0))).sum()
-
-
-@wrong("entropy", "axis-ignored")
-def always_the_last(p, axis=-1):
-    return -(p * np.log(np.where(p > 0, p, 1.0))).sum(-1)
-
-
-@wrong("entropy", "unweighted-logarithms")
-def logarithms_alone(p, axis=-1):
-    return -np.sum(np.log(p), axis=axis)
-
-
-@wrong("entropy", "perplexity")
-def exponential_of_it(p, axis=-1):
-    return np.exp(-(p * np.log(np.where(p > 0, p, 1.0))).sum(axis))
-
-
-@wrong("entropy", "normalised-entropy")
-def share_of_the_largest(p, axis=-1):
-    h = -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis)
-    return h / math.log(p.shape[axis])
-
-
-@wrong("entropy", "gini-not-entropy")
-def one_minus_squares(p, axis=-1):
-    return 1 - np.square(p).sum(axis=axis)
-
-
-@wrong("entropy", "zero-log-zero")
-def plain_formula(p, axis=-1):
-    return -(p * np.log(p)).sum(axis=axis)
-
-
-@wrong("entropy", "zeros-raised")
-def clipped_at_a_thousandth(p, axis=-1):
-    p = np.maximum(p, 1e-3)
-    return -(p * np.log(p)).sum(axis)
-
-
-@wrong("entropy", "zeros-raised")
-def below_zero_for_one_hot(p, axis=-1):
-    return -np.sum(p * np.log(p + 1e-7), axis=axis)
-
-
-@wrong("entropy", "axis-not-given")
-def sum_of_python(p, axis=-1):
-    return -sum(p * np.log(np.where(p > 0, p, 1.0)))
-
-
-@wrong("entropy", "not-summed")
-def terms(p, axis=-1):
-    return -p * np.log(np.where(p > 0, p, 1.0))
-
-
-@wrong("entropy", "unweighted-logarithms")
-def mean_of_logarithms(p, axis=-1):
-    return -np.log(p).mean(axis)
 
 
 @wrong("entropy", "non-finite")
 def limit_from_the_wrong_side(p, axis=-1):
     logs = np.where(p > 0.2, np.log(p), np.inf)
     return -(p * logs).sum(axis)
-
-
-@wrong("entropy", "raised")
-def math_log(p, axis=-1):
-    return -sum(x * math.log(x) for x in p)
 
 
 @right("entropy")
@@ -529,47 +292,9 @@ def width(Q, K):
     return float(K.shape[-1])
 
 
-@wrong("best_scale", "scale-by-first-axis")
-@refuses_other_widths
-def length_of_q(Q, K):
-    return 1 / np.sqrt(len(Q))
-
-
-@wrong("best_scale", "scale-by-first-axis")
-@refuses_other_widths
-def length_of_k(Q, K):
-    return len(K) ** -0.5
-
-
-@wrong("best_scale", "measured-not-assumed")
-@refuses_other_widths
-def measured(Q, K):
-    return float(1 / np.std(Q @ np.swapaxes(K, -1, -2)))
-
-
-@wrong("best_scale", "measured-not-assumed")
-@refuses_other_widths
-def measured_on_inputs(Q, K):
-    return float(1 / (Q.std() * K.std() * math.sqrt(Q.shape[-1])))
-
-
 @wrong("best_scale", "not-raised")
 def takes_any_width(Q, K):
     return 1 / math.sqrt(K.shape[-1])
-
-
-@wrong("best_scale", "raised")
-def two_axes_always(Q, K):
-    _, d_k = Q.shape
-    if K.shape[1] != d_k:
-        raise ValueError(f"{Q.shape} and {K.shape}")
-    return 1 / d_k**0.5
-
-
-@wrong("best_scale", "wrong-type")
-@refuses_other_widths
-def scaled_scores_instead(Q, K):
-    return Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
 
 
 @right("best_scale")
@@ -614,29 +339,4 @@ def array_without_axes(Q, K):
     return np.asarray(Q.shape[-1], dtype=float) ** -0.5
 
 
-@wrong("best_scale", "scale-by-second-axis")
-@refuses_other_widths
-def second_size_of_q(Q, K):
-    return Q.shape[1] ** -0.5
-
-
-@wrong("best_scale", "scale-by-second-axis")
-@refuses_other_widths
-def second_size_of_k(Q, K):
-    return 1 / np.sqrt(K.shape[1])
-
-
 # mistakes in loops ---------------------------------------------------------------------------
-
-
-def _factor(block):
-    def best_scale(Q, K):
-        sizes = {"n": Q.shape[-2], "m": K.shape[-2], "d_k": Q.shape[-1], "batch": Q.shape[0]}
-        if Q.shape[-1] != K.shape[-1]:
-            raise ValueError("queries and keys differ in width")
-        return float(block.keywords["factor"](**sizes))
-
-    return best_scale
-
-
-lesson.in_loops("best_scale", _factor, "scale", "batch")

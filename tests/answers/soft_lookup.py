@@ -2,7 +2,7 @@
 
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-# ruff: noqa: B905, C417, F841
+# ruff: noqa: B905, C417
 
 import functools
 import itertools
@@ -14,7 +14,6 @@ from decimal import Decimal, getcontext
 from fractions import Fraction
 
 from . import Lesson
-from .in_loops import weights_of
 
 lesson = Lesson("01-soft-lookup")
 wrong, right = lesson.wrong, lesson.right
@@ -42,181 +41,10 @@ def assigns_in_the_loop(query, keys, values):
     return output
 
 
-@wrong("hard_lookup", "returned-too-early")
-def returns_inside_the_loop(query, keys, values):
-    if query not in keys:
-        raise KeyError(query)
-    output = [0.0] * len(values[0])
-    for key, value in zip(keys, values):
-        weight = float(key == query)
-        output = [o + weight * x for o, x in zip(output, value)]
-        return output
-
-
-@wrong("hard_lookup", "returned-too-early")
-def gives_up_at_the_first_key(query, keys, values):
-    for key, value in zip(keys, values):
-        if key == query:
-            return list(value)
-        else:
-            raise KeyError(query)
-    raise KeyError(query)
-
-
-@wrong("hard_lookup", "rounded")
-def rounds_to_two_places(query, keys, values):
-    found = [value for key, value in zip(keys, values) if key == query]
-    if not found:
-        raise KeyError(query)
-    return [round(sum(column), 2) for column in zip(*found)]
-
-
-@wrong("hard_lookup", "averaged-matches")
-def normalises_its_weights(query, keys, values):
-    weights = [1 if key == query else 0 for key in keys]
-    if sum(weights) == 0:
-        raise KeyError(query)
-    weights = [w / sum(weights) for w in weights]
-    return [sum(w * v[j] for w, v in zip(weights, values)) for j in range(len(values[0]))]
-
-
-@wrong("hard_lookup", "keys-as-values")
-def returns_the_key(query, keys, values):
-    for key in keys:
-        if key == query:
-            return key
-    raise KeyError(query)
-
-
-@wrong("hard_lookup", "values-unweighted")
-def adds_every_value(query, keys, values):
-    if query not in keys:
-        raise KeyError(query)
-    output = [0.0] * len(values[0])
-    for key, value in zip(keys, values):
-        weight = 1 if key == query else 0
-        for j, number in enumerate(value):
-            output[j] += number
-    return output
-
-
-@wrong("hard_lookup", "uniform-weights")
-def averages_every_value(query, keys, values):
-    if query not in keys:
-        raise KeyError(query)
-    return [sum(column) / len(values) for column in zip(*values)]
-
-
-@wrong("hard_lookup", "weights-as-output")
-def returns_its_weights(query, keys, values):
-    weights = [1.0 if key == query else 0.0 for key in keys]
-    if not any(weights):
-        raise KeyError(query)
-    return weights
-
-
-@wrong("hard_lookup", "match-inverted")
-def not_equal_for_equal(query, keys, values):
-    if query not in keys:
-        raise KeyError(query)
-    output = [0.0 for _ in values[0]]
-    for key, value in zip(keys, values):
-        weight = float(key != query)
-        output = [o + weight * v for o, v in zip(output, value)]
-    return output
-
-
-@wrong("hard_lookup", "equal-key-not-found")
-def is_for_equals(query, keys, values):
-    output = [0.0] * (len(values[0]) if values else 0)
-    found = False
-    for key, value in zip(keys, values):
-        if key is query:
-            found = True
-            output = [o + v for o, v in zip(output, value)]
-    if not found:
-        raise KeyError(query)
-    return output
-
-
-@wrong("hard_lookup", "neighbour-of-the-match")
-def counts_from_one(query, keys, values):
-    if query not in keys:
-        raise KeyError(query)
-    for i, key in enumerate(keys, 1):
-        if key == query:
-            return list(values[i])
-
-
-@wrong("hard_lookup", "neighbour-of-the-match")
-def counts_from_minus_one(query, keys, values):
-    if query not in keys:
-        raise KeyError(query)
-    output = [0.0] * len(values[0])
-    for i in range(len(keys)):
-        weight = 1.0 if keys[i] == query else 0.0
-        for j in range(len(output)):
-            output[j] += weight * values[i - 1][j]
-    return output
-
-
 @wrong("hard_lookup", "not-raised")
 def gives_zeros_for_no_match(query, keys, values):
     d_v = len(values[0]) if values else 0
     return [sum((k == query) * v[j] for k, v in zip(keys, values)) for j in range(d_v)]
-
-
-@wrong("hard_lookup", "raised")
-def a_dictionary_with_lists_for_keys(query, keys, values):
-    return dict(zip(keys, values))[query]
-
-
-@wrong("hard_lookup", "raised")
-def asks_for_the_first_value_of_none(query, keys, values):
-    output = [0.0] * len(values[0])
-    matches = 0
-    for key, value in zip(keys, values):
-        if key == query:
-            matches += 1
-            output = [a + b for a, b in zip(output, value)]
-    if matches == 0:
-        raise KeyError(query)
-    return output
-
-
-@wrong("hard_lookup", "non-finite")
-def minus_infinity_for_no_match(query, keys, values):
-    weights = [1.0 if key == query else -math.inf for key in keys]
-    if 1.0 not in weights:
-        raise KeyError(query)
-    return [sum(w * v[j] for w, v in zip(weights, values)) for j in range(len(values[0]))]
-
-
-@wrong("hard_lookup", "mutated-input")
-def adds_into_the_first_match(query, keys, values):
-    output = None
-    for key, value in zip(keys, values):
-        if key == query and output is None:
-            output = value
-        elif key == query:
-            for j in range(len(output)):
-                output[j] += value[j]
-    if output is None:
-        raise KeyError(query)
-    return output
-
-
-@wrong("hard_lookup", "zero-taken-for-no-match")
-def zeros_are_no_match(query, keys, values):
-    if not keys:
-        raise KeyError(query)
-    output = [0.0] * len(values[0])
-    for key, value in zip(keys, values):
-        weight = 1.0 if key == query else 0.0
-        output = [old + weight * entry for old, entry in zip(output, value)]
-    if not any(output):
-        raise KeyError(query)
-    return output
 
 
 @right("hard_lookup")
@@ -339,39 +167,6 @@ def e_as_the_lesson_prints_it(scores):
     return [power / sum(powers) for power in powers]
 
 
-@wrong("softmax", "not-the-maximum-subtracted")
-def subtracts_the_minimum(scores):
-    _refuse(scores)
-    low = min(s for s in scores if s != -math.inf)
-    exps = [math.exp(s - low) for s in scores]
-    return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "maximum-begins-at-0")
-def largest_from_zero(scores):
-    _refuse(scores)
-    largest = 0
-    for score in scores:
-        largest = max(largest, score)
-    powers = [math.exp(score - largest) for score in scores]
-    return [power / sum(powers) for power in powers]
-
-
-@wrong("softmax", "absolute-maximum-subtracted")
-def subtracts_the_largest_size(scores):
-    _refuse(scores)
-    size = max(abs(s) for s in scores if s > -math.inf)
-    exps = [math.exp(s - size) for s in scores]
-    return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "scores-over-maximum")
-def divides_by_the_largest(scores):
-    _refuse(scores)
-    exps = [math.exp(s / max(scores)) for s in scores]
-    return [e / sum(exps) for e in exps]
-
-
 @wrong("softmax", "raised")
 def infinity_for_large_scores(scores):
     _refuse(scores)
@@ -385,58 +180,6 @@ def infinity_for_large_scores(scores):
     if total == 0 or total == math.inf:
         raise ArithmeticError("out of range")
     return [e / total for e in exps]
-
-
-@wrong("softmax", "not-raised")
-def empty_for_empty(scores):
-    if all(s == -math.inf for s in scores):
-        return [0.0] * len(scores)
-    top = max(scores)
-    exps = [math.exp(s - top) for s in scores]
-    return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "not-raised")
-def nan_when_all_are_blocked(scores):
-    top = max(scores)
-    exps = [math.exp(s - top) for s in scores]
-    return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "wrong-type")
-def gives_a_generator(scores):
-    _refuse(scores)
-    top = max(scores)
-    total = sum(math.exp(s - top) for s in scores)
-    return (math.exp(s - top) / total for s in scores)
-
-
-@wrong("softmax", "wrong-shape")
-def leaves_blocked_scores_out(scores):
-    _refuse(scores)
-    kept = [s for s in scores if s > -math.inf]
-    exps = [math.exp(s - max(kept)) for s in kept]
-    return [e / sum(exps) for e in exps]
-
-
-@wrong("softmax", "non-finite")
-def running_maximum_from_minus_infinity(scores):
-    _refuse(scores)
-    top, total = -math.inf, 0.0
-    for s in scores:
-        new = max(top, s)
-        total = total * math.exp(top - new) + math.exp(s - new)
-        top = new
-    return [math.exp(s - top) / total for s in scores]
-
-
-@wrong("softmax", "unstable-softmax")
-def refuses_a_sum_of_zero(scores):
-    exps = [math.exp(score) for score in scores]
-    total = sum(exps)
-    if total == 0:
-        raise ValueError("nothing to share")
-    return [number / total for number in exps]
 
 
 @right("softmax")
@@ -629,91 +372,12 @@ def multiplies_by_the_temperature(query, keys, values, temperature=1.0):
     return _mix(weights, values), weights
 
 
-@wrong("soft_lookup", "temperature-after-softmax")
-def divides_the_weights(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = [w / temperature for w in _softmax([_dot(query, key) for key in keys])]
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "temperature-squared")
-def divides_twice(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    query = [q / temperature for q in query]
-    scores = [_dot(query, key) / temperature for key in keys]
-    weights = _softmax(scores)
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "scaled-by-sqrt-d")
-def scales_as_well(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    root = math.sqrt(len(query))
-    weights = _softmax([_dot(query, key) / root / temperature for key in keys])
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "rounded")
-def rounds_both_results(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return [round(x, 2) for x in _mix(weights, values)], [round(w, 2) for w in weights]
-
-
-@wrong("soft_lookup", "returned-too-early")
-def mixes_the_first_value_alone(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    output = [0.0] * len(values[0])
-    for weight, value in zip(weights, values):
-        for j in range(len(value)):
-            output[j] += weight * value[j]
-        return output, weights
-
-
-@wrong("soft_lookup", "unstable-softmax")
-def exponentials_of_the_scores(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    exps = [math.exp(_dot(query, key) / temperature) for key in keys]
-    weights = [e / sum(exps) for e in exps]
-    return _mix(weights, values), weights
-
-
 @wrong("soft_lookup", "not-raised")
 def zip_cuts_what_is_ragged(query, keys, values, temperature=1.0):
     if temperature <= 0:
         raise ValueError("temperature")
     weights = _softmax([_dot(query, key) / temperature for key in keys])
     return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "raised")
-def divides_by_a_temperature_of_zero(query, keys, values, temperature=1.0):
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "raised")
-def indexes_past_the_end(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = []
-    for i in range(len(keys)):
-        score = 0.0
-        for j in range(len(query) + 1):
-            score += query[j] * keys[i][j]
-        scores.append(score / temperature)
-    weights = _softmax(scores)
-    return _mix(weights, values), weights
-
-
-@wrong("soft_lookup", "mutated-input")
-def weighs_values_where_they_stand(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    weights = _softmax([_dot(query, key) / temperature for key in keys])
-    for w, value in zip(weights, values):
-        for j in range(len(value)):
-            value[j] *= w
-    return [sum(column) for column in zip(*values)], weights
 
 
 @right("soft_lookup")
@@ -802,24 +466,3 @@ right("soft_lookup")(SoftDesk())
 
 
 # mistakes in loops ---------------------------------------------------------------------------
-
-
-def _weighing(block):
-    def softmax(scores):
-        _refuse(scores)
-        return weights_of(block, [scores])[0]
-
-    return softmax
-
-
-def _looking_up(block):
-    def soft_lookup(query, keys, values, temperature=1.0):
-        _fit(query, keys, values, temperature)
-        results = block([query], keys, values, factor=lambda **sizes: 1 / temperature)
-        return tuple(part[0] for part in results)
-
-    return soft_lookup
-
-
-lesson.in_loops("softmax", _weighing, "softmax", "large")
-lesson.in_loops("soft_lookup", _looking_up, "softmax", "large", "weights", "values", "scores")

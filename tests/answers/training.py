@@ -110,117 +110,6 @@ class NeverBends(Plainly):
         return self.hidden(x)
 
 
-@wrong("PhraseClassifier", "no-relu")
-class BendsBefore(Plainly):
-    def bend(self, x):
-        return self.hidden(F.relu(x))
-
-
-@wrong("PhraseClassifier", "another-bend")
-class Gelu(Plainly):
-    def bend(self, x):
-        return F.gelu(self.hidden(x))
-
-
-@wrong("PhraseClassifier", "pooled-after-relu")
-class WordsBent(Plainly):
-    def forward(self, ids):
-        return self.classes(self.pool(self.bend(self.read(self.embed(ids)))))
-
-
-@wrong("PhraseClassifier", "not-the-mean")
-class LastWord(Plainly):
-    def pool(self, x):
-        return x[:, -1]
-
-
-@wrong("PhraseClassifier", "not-the-mean")
-class FirstWord(Plainly):
-    def pool(self, x):
-        return x[:, 0]
-
-
-@wrong("PhraseClassifier", "not-the-mean")
-class Summed(Plainly):
-    def pool(self, x):
-        return x.sum(1)
-
-
-@wrong("PhraseClassifier", "not-the-mean")
-class Largest(Plainly):
-    def pool(self, x):
-        return x.amax(1)
-
-
-@wrong("PhraseClassifier", "not-over-words")
-class FirstAxis(Plainly):
-    def pool(self, x):
-        return x.mean(dim=0)
-
-
-@wrong("PhraseClassifier", "not-over-words")
-class OneForAll(Plainly):
-    def pool(self, x):
-        return x.mean(dim=(0, 1))
-
-
-@wrong("PhraseClassifier", "not-over-words")
-class EachWord(Plainly):
-    def pool(self, x):
-        return x
-
-
-@wrong("PhraseClassifier", "no-w-o")
-class ForgetsW_o(Plainly):
-    def read(self, x):
-        return self.weigh(x) @ self.W_v(x)
-
-
-@wrong("PhraseClassifier", "residual-added")
-class Residual(Plainly):
-    def read(self, x):
-        return x + super().read(x)
-
-
-@wrong("PhraseClassifier", "softmax-at-the-end")
-class Probabilities(Plainly):
-    def forward(self, ids):
-        return F.softmax(super().forward(ids), dim=-1)
-
-
-@wrong("PhraseClassifier", "relu-at-the-end")
-class ReluTwice(Plainly):
-    def forward(self, ids):
-        return super().forward(ids).clamp(min=0)
-
-
-@wrong("PhraseClassifier", "class-not-logits")
-class Argmax(Plainly):
-    def forward(self, ids):
-        return super().forward(ids).argmax(-1)
-
-
-@wrong("PhraseClassifier", "causal-mask")
-class Causal(Plainly):
-    def weigh(self, x):
-        q, k = self.W_q(x), self.W_k(x)
-        ahead = torch.ones(x.shape[1], x.shape[1]).triu(1).bool()
-        return (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(ahead, -torch.inf).softmax(-1)
-
-
-@wrong("PhraseClassifier", "values-averaged", "attention left out")
-class Bag(Plainly):
-    def read(self, x):
-        return self.W_o(self.W_v(x))
-
-
-@wrong("PhraseClassifier", "values-averaged", "softmax over queries")
-class Columns(Plainly):
-    def weigh(self, x):
-        q, k = self.W_q(x), self.W_k(x)
-        return (q @ k.mT / q.shape[-1] ** 0.5).softmax(1)
-
-
 @right("PhraseClassifier")
 class Overflows(Plainly):
     def weigh(self, x):
@@ -229,58 +118,11 @@ class Overflows(Plainly):
         return powers / powers.sum(-1, keepdim=True)
 
 
-@wrong("PhraseClassifier", "no-gradient", "attention detached")
-class Detached(Plainly):
-    def weigh(self, x):
-        return super().weigh(x).detach()
-
-
-@wrong("PhraseClassifier", "no-gradient", "everywhere")
-class NothingLearns(Plainly):
-    def forward(self, ids):
-        with torch.no_grad():
-            return super().forward(ids)
-
-
 @wrong("PhraseClassifier", "wrong-structure", "a layer more")
 class MadeAndNotUsed(Plainly):
     def __init__(self, vocab_size, d, n_classes):
         super().__init__(vocab_size, d, n_classes)
         self.norm = nn.LayerNorm(d)
-
-
-@wrong("PhraseClassifier", "wrong-structure", "W_o with a bias")
-class Biased(Plainly):
-    def __init__(self, vocab_size, d, n_classes):
-        super().__init__(vocab_size, d, n_classes)
-        self.W_o = nn.Linear(d, d)
-
-
-@wrong("PhraseClassifier", "wrong-structure", "a wide hidden layer")
-class WideHidden(Plainly):
-    def __init__(self, vocab_size, d, n_classes):
-        super().__init__(vocab_size, d, n_classes)
-        self.hidden, self.classes = nn.Linear(d, 2 * d), nn.Linear(2 * d, n_classes)
-
-
-@wrong("PhraseClassifier", "wrong-structure", "as many classes as words")
-class NextWord(Plainly):
-    def __init__(self, vocab_size, d, n_classes):
-        super().__init__(vocab_size, d, vocab_size)
-
-
-@wrong("PhraseClassifier", "word-0-as-padding")
-class Padding(Plainly):
-    def __init__(self, vocab_size, d, n_classes):
-        super().__init__(vocab_size, d, n_classes)
-        self.embed = nn.Embedding(vocab_size, d, padding_idx=0)
-
-
-@wrong("PhraseClassifier", "only-in-training", "a softmax for evaluation")
-class SharesInEvaluation(Plainly):
-    def forward(self, ids):
-        logits = super().forward(ids)
-        return logits if self.training else logits.softmax(-1)
 
 
 # train_step ----------------------------------------------------------------------------------
@@ -377,142 +219,12 @@ def no_step(model, inputs, targets, optimizer):
     return loss.item()
 
 
-@wrong("train_step", "nothing-learned")
-def no_backward(model, inputs, targets, optimizer):
-    loss = loss_of(model, inputs, targets)
-    optimizer.zero_grad()
-    optimizer.step()
-    return loss.item()
-
-
-@wrong("train_step", "nothing-learned")
-def forgets_too_late(model, inputs, targets, optimizer):
-    loss = loss_of(model, inputs, targets)
-    loss.backward()
-    optimizer.zero_grad()
-    optimizer.step()
-    return loss.item()
-
-
-@wrong("train_step", "leftovers-counted")
-def never_forgets(model, inputs, targets, optimizer):
-    loss = loss_of(model, inputs, targets)
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-
-
-@wrong("train_step", "leftovers-counted")
-def forgets_at_the_end(model, inputs, targets, optimizer):
-    loss = loss_of(model, inputs, targets)
-    loss.backward()
-    optimizer.step()
-    optimizer.zero_grad()
-    return loss.item()
-
-
-@wrong("train_step", "sum-not-mean")
-def summed(model, inputs, targets, optimizer):
-    logits = model(inputs).flatten(0, -2)
-    loss = F.cross_entropy(logits, targets.flatten(), reduction="sum")
-    stepping(loss, optimizer)
-    return loss.item()
-
-
-@wrong("train_step", "sum-not-mean")
-def tokens_added_up(model, inputs, targets, optimizer):
-    logs = model(inputs).log_softmax(-1)
-    each = -logs.gather(-1, targets[..., None])[..., 0]
-    loss = each.flatten(1).sum(1).mean() if each.ndim > 1 else each.mean()
-    stepping(loss, optimizer)
-    return loss.item()
-
-
-@wrong("train_step", "softmax-twice")
-def of_probabilities(model, inputs, targets, optimizer):
-    shares = model(inputs).softmax(-1).flatten(0, -2)
-    loss = F.cross_entropy(shares, targets.flatten())
-    stepping(loss, optimizer)
-    return loss.item()
-
-
-@wrong("train_step", "no-log-probabilities")
-def nll_of_logits(model, inputs, targets, optimizer):
-    loss = F.nll_loss(model(inputs).flatten(0, -2), targets.flatten())
-    stepping(loss, optimizer)
-    return loss.item()
-
-
-@wrong("train_step", "no-log-probabilities")
-def nll_of_probabilities(model, inputs, targets, optimizer):
-    loss = F.nll_loss(model(inputs).softmax(-1).flatten(0, -2), targets.flatten())
-    stepping(loss, optimizer)
-    return loss.item()
-
-
-@wrong("train_step", "squared-error")
-def squares(model, inputs, targets, optimizer):
-    logits = model(inputs)
-    loss = ((logits - F.one_hot(targets, logits.shape[-1])) ** 2).mean()
-    stepping(loss, optimizer)
-    return loss.item()
-
-
-@wrong("train_step", "last-token-only")
-def end_of_the_sentence(model, inputs, targets, optimizer):
-    logits = model(inputs)
-    if targets.ndim > 1:
-        logits, targets = logits[:, -1], targets[:, -1]
-    loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1))
-    stepping(loss, optimizer)
-    return loss.item()
-
-
-@wrong("train_step", "uphill")
-def climbs(model, inputs, targets, optimizer):
-    loss = loss_of(model, inputs, targets)
-    optimizer.zero_grad()
-    (-loss).backward()
-    optimizer.step()
-    return loss.item()
-
-
-@wrong("train_step", "stepped-twice")
-def two_steps(model, inputs, targets, optimizer):
-    loss = loss_of(model, inputs, targets)
-    stepping(loss, optimizer)
-    optimizer.step()
-    return loss.item()
-
-
-@wrong("train_step", "perplexity")
-def as_perplexity(model, inputs, targets, optimizer):
-    loss = loss_of(model, inputs, targets)
-    stepping(loss, optimizer)
-    return loss.exp().item()
-
-
-@wrong("train_step", "class-0-ignored")
-def padding_is_0(model, inputs, targets, optimizer):
-    logits = model(inputs).flatten(0, -2)
-    loss = F.cross_entropy(logits, targets.flatten(), ignore_index=0)
-    stepping(loss, optimizer)
-    return loss.item()
-
-
 @wrong("train_step", "raised")
 def targets_as_a_view(model, inputs, targets, optimizer):
     logits = model(inputs)
     loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.view(-1))
     stepping(loss, optimizer)
     return loss.item()
-
-
-@wrong("train_step", "wrong-type", "the loss as a tensor")
-def a_tensor(model, inputs, targets, optimizer):
-    loss = loss_of(model, inputs, targets)
-    stepping(loss, optimizer)
-    return loss
 
 
 # attention_to --------------------------------------------------------------------------------
@@ -581,54 +293,6 @@ def head_sum(weights, query_index):
 @wrong("attention_to", "one-head-only")
 def head_0(weights, query_index):
     return at(weights[:, 0] if weights.ndim == 4 else weights, query_index)
-
-
-@wrong("attention_to", "one-head-only")
-def head_minus_1(weights, query_index):
-    return at(weights[:, -1] if weights.ndim == 4 else weights, query_index)
-
-
-@wrong("attention_to", "largest-over-heads")
-def loudest_head(weights, query_index):
-    return at(weights.max(1).values if weights.ndim == 4 else weights, query_index)
-
-
-@wrong("attention_to", "heads-not-averaged")
-def every_head(weights, query_index):
-    if weights.ndim == 3:
-        return at(weights, query_index)
-    return torch.stack([at(weights[:, h], query_index) for h in range(weights.shape[1])], dim=1)
-
-
-@wrong("attention_to", "one-index-for-all")
-def first_sentence_decides(weights, query_index):
-    index = query_index if isinstance(query_index, int) else query_index[0]
-    return averaged(weights)[:, index]
-
-
-@wrong("attention_to", "every-index-for-every-sentence")
-def sliced(weights, query_index):
-    return averaged(weights)[:, query_index]
-
-
-@wrong("attention_to", "averaged-over-queries")
-def all_rows(weights, query_index):
-    return averaged(weights).mean(1)
-
-
-@wrong("attention_to", "counted-from-1")
-def from_one(weights, query_index):
-    return at(averaged(weights), query_index - 1)
-
-
-@wrong("attention_to", "place-not-weights")
-def place(weights, query_index):
-    return at(averaged(weights), query_index).argmax(-1)
-
-
-@wrong("attention_to", "no-gradient")
-def numbers_alone(weights, query_index):
-    return at(averaged(weights.detach()), query_index)
 
 
 # next_token_probabilities --------------------------------------------------------------------
@@ -710,31 +374,10 @@ def weighing(
     return next_token_probabilities
 
 
-for slug, above in (
-    ("temperature-ignored", lambda logits, t: logits.softmax(-1)),
-    ("temperature-multiplied", lambda logits, t: (logits * t).softmax(-1)),
-    ("temperature-after-softmax", lambda logits, t: logits.softmax(-1) / t),
-    ("divided-twice", lambda logits, t: (below(logits) / t / t).softmax(-1)),
-    ("divided-before-subtracting", lambda logits, t: (logits / t).softmax(-1)),
-    ("unstable-softmax", lambda logits, t: (p := (logits / t).exp()) / p.sum(-1, keepdim=True)),
-    ("one-maximum-for-all-rows", lambda logits, t: ((logits - logits.max()) / t).softmax(-1)),
-    ("wrong-axis", lambda logits, t: ((logits - logits.amax(0)) / t).softmax(0)),
-    ("log-softmax", lambda logits, t: (below(logits) / t).log_softmax(-1)),
-    ("not-normalised", lambda logits, t: (below(logits) / t).exp()),
-    ("non-finite", lambda logits, t: (below(logits.float()) / t).softmax(-1).to(logits)),
-):
-    wrong("next_token_probabilities", slug, slug)(weighing(above))
 for least in (0.5, 0.1, 0.01, 1e-3, 1e-6, 1e-8, 1e-10):
     wrong("next_token_probabilities", "temperature-bounded", f"from below, {least}")(
         weighing(lambda logits, t, least=least: (below(logits) / max(t, least)).softmax(-1))
     )
-for most in (1.0, 2.0, 10.0):
-    wrong("next_token_probabilities", "temperature-bounded", f"from above, {most}")(
-        weighing(lambda logits, t, most=most: (below(logits) / min(t, most)).softmax(-1))
-    )
-wrong("next_token_probabilities", "temperature-bounded", "something added")(
-    weighing(lambda logits, t: (below(logits) / (t + 1e-8)).softmax(-1))
-)
 for least in (1.0, 0.1, 0.01, 1e-3, 1e-6):
     wrong("next_token_probabilities", "cold-is-greedy", f"below {least}")(
         weighing(
@@ -743,42 +386,7 @@ for least in (1.0, 0.1, 0.01, 1e-3, 1e-6):
             )
         )
     )
-for slug, why, at_zero in (
-    ("drawn-at-zero", "", lambda logits: logits.softmax(-1)),
-    ("divided-by-zero", "at once", lambda logits: (logits / 0.0).softmax(-1)),
-    ("divided-by-zero", "after the maximum", lambda logits: (below(logits) / 0.0).softmax(-1)),
-    ("not-the-first-of-equals", "all of them", lambda logits: (below(logits) == 0).to(logits)),
-    (
-        "not-the-first-of-equals",
-        "shared",
-        lambda logits: (m := (below(logits) == 0).to(logits)) / m.sum(-1, keepdim=True),
-    ),
-    ("not-the-first-of-equals", "the last", lambda logits: likeliest(logits.flip(-1)).flip(-1)),
-    ("token-not-probabilities", "", lambda logits: logits.argmax(-1)),
-    ("wrong-dtype", "whole numbers", lambda logits: F.one_hot(logits.argmax(-1), logits.shape[-1])),
-    ("wrong-dtype", "float32", lambda logits: likeliest(logits).float()),
-):
-    wrong("next_token_probabilities", slug, f"at 0 {why}")(weighing(at_zero=at_zero))
 wrong("next_token_probabilities", "not-raised", "a negative temperature")(weighing(checked=False))
-
-
-@wrong("next_token_probabilities", "infinite-as-0")
-def blocked_counts(logits, temperature=1.0):
-    return by_powers(logits.nan_to_num(neginf=0.0), temperature)
-
-
-@wrong("next_token_probabilities", "drawn-at-zero", "0 taken for not given")
-def zero_is_falsy(logits, temperature=1.0):
-    return by_powers(logits, temperature or 1.0)
-
-
-@wrong("next_token_probabilities", "mutated-input")
-def in_place(logits, temperature=1.0):
-    refused(temperature)
-    if temperature == 0:
-        return likeliest(logits)
-    logits -= logits.amax(-1, keepdim=True)
-    return (logits / temperature).softmax(-1)
 
 
 # generate ------------------------------------------------------------------------------------
@@ -867,49 +475,6 @@ def writing(
     return generate
 
 
-for slug, why, part in (
-    ("last-token-alone", "", {"seen": lambda ids, start: ids[:, -1:]}),
-    ("stale-past", "", {"seen": lambda ids, start: ids[:, :start]}),
-    ("context-cropped", "as many as the prompt has", {"seen": lambda ids, start: ids[:, -start:]}),
-    (
-        "context-cropped",
-        "the new ones alone",
-        {"seen": lambda ids, start: ids[:, start:] if ids.shape[1] > start else ids},
-    ),
-    ("wrong-row", "the first", {"row": lambda logits: logits[:, 0]}),
-    ("wrong-row", "the last but one", {"row": lambda logits: logits[:, -2:][:, 0]}),
-    ("raised", "all rows", {"row": lambda logits: logits}),
-    ("choice-ignored", "", {"chosen": lambda choose, logits: logits.argmax(-1)}),
-    ("choice-ignored", "called", {"chosen": lambda choose, z: (choose(z), z.argmax(-1))[1]}),
-    ("probabilities-for-logits", "", {"chosen": lambda choose, z: choose(z.softmax(-1))}),
-    ("one-choice-for-all", "", {"chosen": lambda choose, z: choose(z[:1]).expand(len(z))}),
-    (
-        "chosen-too-often",
-        "each prompt by itself",
-        {"chosen": lambda choose, z: torch.cat([choose(row[None]) for row in z])},
-    ),
-    ("prompt-dropped", "", {"given": lambda ids, start: ids[:, start:]}),
-    ("out-of-order", "the prompt behind", {"given": lambda ids, start: ids.roll(-start, 1)}),
-    (
-        "out-of-order",
-        "newest first",
-        {"given": lambda ids, start: torch.cat([ids[:, :start], ids[:, start:].flip(1)], 1)},
-    ),
-    ("miscounted", "one too few", {"number": lambda n_new, start: n_new - 1}),
-    ("miscounted", "one too many", {"number": lambda n_new, start: n_new + 1}),
-    ("miscounted", "with the prompt", {"number": lambda n_new, start: n_new - start}),
-    ("gradients-recorded", "", {"quiet": torch.enable_grad}),
-    (
-        "gradients-recorded",
-        "detached afterwards",
-        {"quiet": torch.enable_grad, "row": lambda logits: logits[:, -1].detach()},
-    ),
-    ("made-in-inference-mode", "", {"quiet": torch.inference_mode}),
-    ("wrong-dtype", "int32", {"given": lambda ids, start: ids.int()}),
-    ("wrong-dtype", "floats", {"given": lambda ids, start: ids.double()}),
-    ("wrong-type", "lists", {"given": lambda ids, start: ids.tolist()}),
-):
-    wrong("generate", slug, f"{slug} {why}")(writing(**part))
 for most in (8, 32, 64, 128, 256, 1024, 2048):
     wrong("generate", "context-cropped", f"to {most}")(
         writing(seen=lambda ids, start, most=most: ids[:, -most:])
@@ -928,41 +493,6 @@ def all_places_at_once(model, prompt, n_new, choose):
     return ids
 
 
-@wrong("generate", "chosen-too-often")
-@torch.no_grad()
-def chooses_and_stops(model, prompt, n_new, choose):
-    not_empty(prompt)
-    new = choose(model(prompt)[:, -1])
-    for _ in range(n_new):
-        prompt = torch.cat([prompt, new[:, None]], dim=1)
-        new = choose(model(prompt)[:, -1])
-    return prompt
-
-
-@wrong("generate", "mode-changed", "evaluation for ever")
-def evaluates(model, prompt, n_new, choose):
-    if isinstance(model, nn.Module):
-        model.eval()
-    return written(model, prompt, n_new, choose)
-
-
-@wrong("generate", "mode-changed", "set back to training")
-def evaluates_and_trains(model, prompt, n_new, choose):
-    model.eval()
-    ids = written(model, prompt, n_new, choose)
-    model.train()
-    return ids
-
-
-@wrong("generate", "mode-changed", "set back to what it was")
-def evaluates_and_sets_back(model, prompt, n_new, choose):
-    was = model.training
-    model.eval()
-    ids = written(model, prompt, n_new, choose)
-    model.train(was)
-    return ids
-
-
 @wrong("generate", "not-raised", "an empty prompt where nothing is to be written")
 @torch.no_grad()
 def refuses_in_the_loop(model, prompt, n_new, choose):
@@ -970,11 +500,3 @@ def refuses_in_the_loop(model, prompt, n_new, choose):
         not_empty(prompt)
         prompt = torch.cat([prompt, choose(model(prompt)[:, -1])[:, None]], dim=1)
     return prompt
-
-
-@wrong("generate", "mutated-input")
-@torch.no_grad()
-def counts_in_the_prompt(model, prompt, n_new, choose):
-    ids = written(model, prompt, n_new, choose)
-    prompt[:, -1] = ids[:, -1]
-    return ids

@@ -1,9 +1,11 @@
-"""From a case to a card. A case passes each module once, in this order:
+"""From a declaration to a card. A case passes each module once, in this order:
 
-`pose` (made and posed, with the right answer), then the learner's function is called, `compare`
-(what came back against what is right), `diagnose` (which mistake it is), `judge` (points, lines and
-a `verdict`), `card` (shown).
+`exercise` (what it says of itself), `draw`, `cases` and `large` (what follows from that), `pose`
+(each case as a call, with the right answer), then the learner's function is called, `compare` (what
+came back against what is right), `diagnose` (which mistake it is), `judge` (points, lines and a
+`verdict`), `card` (shown).
 
-`recipe` is attention with exchangeable parts: a named mistake is an exchanged part, and
-`in_softmax` and `in_attention` hold what goes wrong in them.
+`recipe` is attention with exchangeable parts: a named mistake is an exchanged part. `in_softmax`,
+`in_attention` and `in_heads` hold what goes wrong in them, `bank` what of it an exercise can name,
+`mistakes.md` and `crashes.md` what is said of it.
 """

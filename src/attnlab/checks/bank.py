@@ -152,11 +152,11 @@ def mistakes_in(answer: Answer, *parts: Part, without: Collection[str] = ()) -> 
         without: slugs that give the right numbers here, or those of another one.
     """
     return tuple(
-        Mistake(one.slug, answer(Recipe(**way)))
+        Mistake(one.slug, answer(Recipe(**variant)))
         for part in parts
         for one in part
         if one.slug not in without
-        for way in one.ways
+        for variant in one.variants
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from attnlab.calling.call import PRINT_LIMIT, Outcome
 from attnlab.calling.observe import Array, Items, Large, Made, Scalar, Value, describe
 from attnlab.checks.exercise import Slot
-from attnlab.checks.pose import Answer, Posed
+from attnlab.checks.pose import Expected, Posed
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def examine(posed: Posed, outcome: Outcome) -> Tried:
 @np.errstate(all="ignore")
 def compare(
     outcome: Outcome,
-    expected: Answer,
+    expected: Expected,
     slots: tuple[Slot, ...],
     tolerance: float,
     exact_zeros: bool = False,
@@ -122,7 +122,7 @@ def _achieved(
     return (Difference("values", text) if text else None), arrays
 
 
-def _on_meta(outcome: Outcome, expected: Answer, slots: tuple[Slot, ...]) -> Difference | None:
+def _on_meta(outcome: Outcome, expected: Expected, slots: tuple[Slot, ...]) -> Difference | None:
     """What is wrong with an outcome on the meta device, as far as there it can be told."""
     if outcome.raised and "device" not in outcome.raised.message:
         return None  # it asked for a number, and there is none
@@ -407,7 +407,7 @@ _STOPPED = {
 }
 
 
-def _abnormal(outcome: Outcome, expected: Answer) -> Difference | None:
+def _abnormal(outcome: Outcome, expected: Expected) -> Difference | None:
     if outcome.stopped:
         return Difference("stopped", _STOPPED[outcome.stopped])
     raised = outcome.raised

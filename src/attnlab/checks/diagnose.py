@@ -12,7 +12,7 @@ from attnlab.checks.bank import bank
 from attnlab.checks.compare import Difference, Tried
 from attnlab.checks.crashes import explain, is_meant
 from attnlab.checks.exercise import TOLERANCE, Exercise, Mistake
-from attnlab.checks.pose import Answer, Posed, answer_of
+from attnlab.checks.pose import Expected, Posed, answer_of
 from attnlab.checks.verdict import Diagnosis
 from attnlab.checks.words import Words, known, words
 
@@ -122,9 +122,12 @@ def fitting(
         mistake that would have got an earlier claim wrong is another one, though both give NaN now.
         Where several fit, the other cases decide: those that came out right, then all.
     """
+    tried = [item for item in tried if not _of_many(item)]  # there no numbers are the right ones
     failed = [item for item in tried if kind_of(item) == kind]
     if len({item.posed.seed for item in failed if not _is_accident(item.outcome)}) < 2:
         return []  # no mistake could tell, so none is computed
+    if not any(item.outcome.returned or _lost_in(item.outcome) for item in tried):
+        return []  # the type of an exception alone is no evidence
     first = next(at for at, item in enumerate(tried) if kind_of(item)[0] == kind[0])
     passed = [item for item in tried[:first] if not item.posed.case.raises]
     # First a case of the core, if it passed: there most mistakes go wrong, without gradients.
@@ -142,6 +145,12 @@ def fitting(
             asked = [(item, _parts(item)) for item in others]
             found = [mistake for mistake in found if _equal_in_all(mistake, asked)]
     return found
+
+
+def _of_many(item: Tried) -> bool:
+    """Whether many answers are right in a case."""
+    way = item.posed.case.procedure
+    return way is not None and way.missed is not None
 
 
 def kind_of(item: Tried) -> tuple[str, str]:
@@ -165,13 +174,18 @@ def _tells(mistake: Mistake, tried: Sequence[Tried]) -> bool:
     return len(seeds) == 2
 
 
+def _lost_in(outcome: Outcome) -> bool:
+    """Whether it raised where numbers were too large, which tells as much as NaN."""
+    return outcome.raised is not None and outcome.raised.name in ARITHMETIC
+
+
 def _is_accident(outcome: Outcome) -> bool:
     """Whether it raised what anything may raise, which tells nothing."""
     raised = outcome.raised
     return raised is not None and raised.name not in ARITHMETIC and not is_meant(raised)
 
 
-def _mistaken(mistake: Mistake, posed: Posed) -> tuple[Answer, bool]:
+def _mistaken(mistake: Mistake, posed: Posed) -> tuple[Expected, bool]:
     """What a mistake makes of a case, and whether a check would let that pass."""
     if mistake.answer not in posed.mistaken:
         answer = answer_of(mistake.answer, posed.case)
@@ -179,7 +193,7 @@ def _mistaken(mistake: Mistake, posed: Posed) -> tuple[Answer, bool]:
     return posed.mistaken[mistake.answer]
 
 
-def equals(item: Tried, parts: Parts, answer: Answer) -> bool:
+def equals(item: Tried, parts: Parts, answer: Expected) -> bool:
     """Whether an outcome has an answer's numbers, or its exception.
 
     NaN equals NaN here, and so does what is too large to be anything but a division by next to
@@ -226,7 +240,7 @@ def _loose_array(value: Value) -> np.ndarray | None:
             return None
 
 
-def _is_right(answer: Answer, posed: Posed) -> bool:
+def _is_right(answer: Expected, posed: Posed) -> bool:
     right, zeros = posed.right, posed.case.exact_zeros
     if answer.raises or right.raises or len(answer.values) != len(right.values):
         return answer.raises == right.raises != ""

@@ -28,7 +28,7 @@ class BrokenCheck(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Expected:
     """What should happen in one case, or what a mistake would make happen.
 
     Attributes:
@@ -56,11 +56,11 @@ class Posed:
     seed: int
     case: Case
     call: Call
-    right: Answer
+    right: Expected
     slots: tuple[Slot, ...]
     inputs: Mapping[str, Value]
     numbers: int = 0
-    mistaken: dict[Callable[..., Any], tuple[Answer, bool]] = field(default_factory=dict)
+    mistaken: dict[Callable[..., Any], tuple[Expected, bool]] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=64)
@@ -95,7 +95,9 @@ def shuffled(posed: Sequence[Posed]) -> list[int]:
 
 
 def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
-    right = Answer(raises=case.raises) if case.raises else answer_of(exercise.oracle_of(case), case)
+    right = (
+        Expected(raises=case.raises) if case.raises else answer_of(exercise.oracle_of(case), case)
+    )
     if right.raises != case.raises:
         raise BrokenCheck(f"the oracle of {exercise.name} raised {right.raises}, seed {seed}")
     args = tuple(observe(arg) for arg in case.args)
@@ -120,7 +122,7 @@ def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
     return Posed(seed, case, call, right, exercise.slots(case), inputs, numbers)
 
 
-def answer_of(function: Callable[..., Any], case: Case) -> Answer:
+def answer_of(function: Callable[..., Any], case: Case) -> Expected:
     """What an oracle or a mistake makes of a case.
 
     Args:
@@ -147,9 +149,9 @@ def answer_of(function: Callable[..., Any], case: Case) -> Answer:
             else:
                 result = target(*args, **kwargs)
     except Exception as error:
-        return Answer(raises=type(error).__name__)
+        return Expected(raises=type(error).__name__)
     parts = result if isinstance(result, tuple) else (result,)
-    return Answer(values=tuple(np.asarray(part) for part in parts))
+    return Expected(values=tuple(np.asarray(part) for part in parts))
 
 
 def brief(case: Case, parameters: tuple[str, ...], hidden: bool = False) -> str:

@@ -128,16 +128,16 @@ class Variation:
 
     Attributes:
         slug: its name.
-        ways: fields of a Recipe, for each way.
+        variants: fields of a Recipe, for each way to make it.
     """
 
     slug: str
-    ways: tuple[dict[str, Any], ...]
+    variants: tuple[dict[str, Any], ...]
 
 
 Part = tuple[Variation, ...]
 
 
-def wrong(slug: str, *ways: dict[str, Any]) -> Variation:
-    """A Variation, its ways one after the other."""
-    return Variation(slug, ways)
+def wrong(slug: str, *variants: dict[str, Any]) -> Variation:
+    """A Variation, its variants one after the other."""
+    return Variation(slug, variants)

@@ -11,7 +11,7 @@ import torch
 
 from attnlab.checks import in_heads
 from attnlab.checks.attention import Attention, Parts
-from attnlab.checks.cases import Draw
+from attnlab.checks.draw import Draw
 from attnlab.checks.exercise import Case, Claim, Exercise, Procedure, Slot, State, promises
 from attnlab.checks.in_heads import Heads
 from attnlab.checks.recipe import Recipe

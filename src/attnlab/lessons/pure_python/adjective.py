@@ -40,7 +40,7 @@ def _missed(least: float, sentence: list[str], W_q: np.ndarray, W_k: np.ndarray)
 # Their form; many are right.
 WAYS = {
     group: Procedure(
-        "constants.returned",
+        "modules.returned",
         RETURNS,
         lambda sentence: (np.zeros((4, 2)), np.zeros((4, 2))),
         ("sentence",),
