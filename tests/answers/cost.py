@@ -12,7 +12,6 @@ import torch
 import torch.nn.functional as F
 
 from . import Lesson
-from .in_loops import in_arrays
 
 lesson = Lesson("11-cost")
 wrong, right = lesson.wrong, lesson.right
@@ -52,112 +51,9 @@ def two_n_n_d(n, d, bytes_per_element=2):
     return 2 * n**2 * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
 
 
-@wrong("attention_cost", "products-miscounted")
-def n_n_d(n, d, bytes_per_element=2):
-    return n * n * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
-
-
 @wrong("attention_cost", "more-than-products-counted")
 def whole_layer(n, d, bytes_per_element=2):
     return 4 * n**2 * d + 8 * n * d**2, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "more-than-products-counted")
-def with_three_projections(n, d, bytes_per_element=2):
-    flops = 3 * 2 * n * d * d + 4 * n * n * d
-    return flops, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "products-miscounted")
-def grows_with_n(n, d, bytes_per_element=2):
-    return 4 * n * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "products-miscounted")
-def n_d_d(n, d, bytes_per_element=2):
-    return 4 * n * d**2, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "more-than-products-counted")
-def softmax_too(n, d, bytes_per_element=2):
-    return 4 * n**2 * d + 3 * n**2, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "bytes-not-multiplied")
-def numbers_alone(n, d, bytes_per_element=2):
-    return 4 * n**2 * d, n**2, 4 * n * d
-
-
-@wrong("attention_cost", "bytes-not-multiplied")
-def number_of_scores(n, d, bytes_per_element=2):
-    return 4 * n**2 * d, n**2, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "bytes-not-multiplied")
-def numbers_moved(n, d, bytes_per_element=2):
-    return 4 * n**2 * d, n**2 * bytes_per_element, 4 * n * d
-
-
-@wrong("attention_cost", "matrices-miscounted")
-def only_read(n, d, bytes_per_element=2):
-    return 4 * n**2 * d, n**2 * bytes_per_element, 3 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "matrices-miscounted")
-def only_once(n, d, bytes_per_element=2):
-    return 4 * n**2 * d, n**2 * bytes_per_element, n * d * bytes_per_element
-
-
-@wrong("attention_cost", "matrices-miscounted")
-def scores_go_through_memory(n, d, bytes_per_element=2):
-    moved = (4 * n * d + 2 * n**2) * bytes_per_element
-    return 4 * n**2 * d, n**2 * bytes_per_element, moved
-
-
-@wrong("attention_cost", "scores-miscounted")
-def scores_and_weights(n, d, bytes_per_element=2):
-    return 4 * n**2 * d, 2 * n**2 * bytes_per_element, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "swapped-results")
-def io_before_scores(n, d, bytes_per_element=2):
-    return 4 * n**2 * d, 4 * n * d * bytes_per_element, n**2 * bytes_per_element
-
-
-@wrong("attention_cost", "swapped-results")
-def scores_first(n, d, bytes_per_element=2):
-    return n**2 * bytes_per_element, 4 * n**2 * d, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "another-default")
-def four_bytes(n, d, bytes_per_element=4):
-    return 4 * n**2 * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "products-miscounted")
-def wide_second_product(n, d, bytes_per_element=2):
-    return 2 * n * n * d + 2 * n * d * d, n * n * bytes_per_element, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "one-addition-less")
-def exact_additions(n, d, bytes_per_element=2):
-    flops = n * n * (d + d - 1) + n * d * (n + n - 1)
-    return flops, n * n * bytes_per_element, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "flops-times-bytes")
-def bytes_everywhere(n, d, bytes_per_element=2):
-    return tuple(each * bytes_per_element for each in (4 * n * n * d, n * n, 4 * n * d))
-
-
-@wrong("attention_cost", "scores-miscounted")
-def scores_like_queries(n, d, bytes_per_element=2):
-    return 4 * n * n * d, n * d * bytes_per_element, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "bytes-always-2")
-def always_half_precision(n, d, bytes_per_element=2):
-    return 4 * n * n * d, n * n * 2, 4 * n * d * 2
 
 
 @wrong("attention_cost", "raised")
@@ -211,16 +107,6 @@ def stacked(m1, s1, o1, m2, s2, o2):
     return m, s, (shares.unsqueeze(-1) * torch.stack((o1, o2))).sum(0)
 
 
-def merged(top, shrink, m1, s1, o1, m2, s2, o2):
-    m = top(m1, m2)
-    a, b = shrink(m1, m), shrink(m2, m)
-    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
-
-
-def safely(old, new):
-    return (old - torch.where(new == -torch.inf, 0.0, new)).exp()
-
-
 @wrong("merge_softmax", "not-rescaled")
 def added(m1, s1, o1, m2, s2, o2):
     return torch.maximum(m1, m2), s1 + s2, o1 + o2
@@ -230,120 +116,6 @@ def added(m1, s1, o1, m2, s2, o2):
 def sums_added(m1, s1, o1, m2, s2, o2):
     m, _, o = by_where(m1, s1, o1, m2, s2, o2)
     return m, s1 + s2, o
-
-
-@wrong("merge_softmax", "half-rescaled")
-def outputs_added(m1, s1, o1, m2, s2, o2):
-    m, s, _ = by_where(m1, s1, o1, m2, s2, o2)
-    return m, s, o1 + o2
-
-
-@wrong("merge_softmax", "one-part-rescaled")
-def as_if_the_second_were_larger(m1, s1, o1, m2, s2, o2):
-    m = torch.maximum(m1, m2)
-    a = safely(m1, m)
-    return m, a * s1 + s2, a[..., None] * o1 + o2
-
-
-@wrong("merge_softmax", "one-part-rescaled")
-def as_if_the_first_were_larger(m1, s1, o1, m2, s2, o2):
-    m = torch.maximum(m1, m2)
-    b = safely(m2, m)
-    return m, s1 + b * s2, o1 + b[..., None] * o2
-
-
-@wrong("merge_softmax", "rescaled-the-wrong-way")
-def grows(m1, s1, o1, m2, s2, o2):
-    return merged(torch.maximum, lambda old, new: (new - old).exp(), m1, s1, o1, m2, s2, o2)
-
-
-@wrong("merge_softmax", "factors-swapped")
-def the_others_factor(m1, s1, o1, m2, s2, o2):
-    m = torch.maximum(m1, m2)
-    a, b = safely(m2, m), safely(m1, m)
-    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
-
-
-@wrong("merge_softmax", "not-the-larger-maximum")
-def minimum(m1, s1, o1, m2, s2, o2):
-    return merged(torch.minimum, lambda old, new: (old - new).exp(), m1, s1, o1, m2, s2, o2)
-
-
-@wrong("merge_softmax", "not-the-larger-maximum")
-def first_maximum(m1, s1, o1, m2, s2, o2):
-    b = (m2 - m1).exp()
-    return m1, s1 + b * s2, o1 + b[..., None] * o2
-
-
-@wrong("merge_softmax", "not-the-larger-maximum")
-def second_maximum(m1, s1, o1, m2, s2, o2):
-    a = (m1 - m2).exp()
-    return m2, s2 + a * s1, o2 + a[..., None] * o1
-
-
-@wrong("merge_softmax", "not-the-larger-maximum")
-def sum_of_maxima(m1, s1, o1, m2, s2, o2):
-    return merged(torch.add, lambda old, new: (old - new).exp(), m1, s1, o1, m2, s2, o2)
-
-
-@wrong("merge_softmax", "not-the-larger-maximum")
-def one_for_all_rows(m1, s1, o1, m2, s2, o2):
-    m = torch.full_like(m1, max(m1.max().item(), m2.max().item()))
-    a, b = (m1 - m).exp(), (m2 - m).exp()
-    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
-
-
-@wrong("merge_softmax", "divided-too-soon")
-def averages(m1, s1, o1, m2, s2, o2):
-    m, s, o = by_where(m1, s1, o1, m2, s2, o2)
-    return m, s, o / s.unsqueeze(-1)
-
-
-@wrong("merge_softmax", "taken-for-averages")
-def takes_them_for_averages(m1, s1, o1, m2, s2, o2):
-    return by_where(m1, s1, o1 / s1.unsqueeze(-1), m2, s2, o2 / s2.unsqueeze(-1))
-
-
-@wrong("merge_softmax", "unstable-softmax")
-def powers_of_the_maxima(m1, s1, o1, m2, s2, o2):
-    m = torch.maximum(m1, m2)
-    whole, a, b = m.exp(), m1.exp(), m2.exp()
-    s, o = a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
-    return m, s / whole, o / whole[..., None]
-
-
-@wrong("merge_softmax", "empty-part-is-nan")
-def as_in_the_paper(m1, s1, o1, m2, s2, o2):
-    m = torch.maximum(m1, m2)
-    a, b = torch.exp(m1 - m), torch.exp(m2 - m)
-    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
-
-
-@wrong("merge_softmax", "empty-maximum-lost")
-def maximum_of_zero(m1, s1, o1, m2, s2, o2):
-    m = torch.maximum(m1, m2)
-    m = torch.where(m.isinf(), 0.0, m)
-    a, b = torch.exp(m1 - m), torch.exp(m2 - m)
-    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
-
-
-@wrong("merge_softmax", "swapped-results")
-def sum_first(m1, s1, o1, m2, s2, o2):
-    m, s, o = by_where(m1, s1, o1, m2, s2, o2)
-    return s, m, o
-
-
-@wrong("merge_softmax", "log-sum-for-maximum")
-def logsumexp(m1, s1, o1, m2, s2, o2):
-    _, s, o = by_where(m1, s1, o1, m2, s2, o2)
-    return torch.logaddexp(m1 + s1.log(), m2 + s2.log()), s, o
-
-
-@wrong("merge_softmax", "taken-for-averages")
-def multiplies_by_the_sums(m1, s1, o1, m2, s2, o2):
-    m = torch.maximum(m1, m2)
-    a, b = (s * safely(old, m) for s, old in ((s1, m1), (s2, m2)))
-    return m, a + b, a[..., None] * o1 + b[..., None] * o2
 
 
 @right("merge_softmax")
@@ -360,13 +132,6 @@ def factors_do_not_fit(m1, s1, o1, m2, s2, o2):
     m = torch.maximum(m1, m2)
     a, b = torch.exp(m1 - m), torch.exp(m2 - m)
     return m, a * s1 + b * s2, a * o1 + b * o2
-
-
-@wrong("merge_softmax", "mutated-input")
-def in_place(m1, s1, o1, m2, s2, o2):
-    m, s, o = by_where(m1, s1, o1, m2, s2, o2)
-    s1.mul_(2.0)
-    return m, s, o
 
 
 # sliding_window_mask -------------------------------------------------------------------------
@@ -423,12 +188,6 @@ def one_more(n, window):
     return torch.ones(n, n).tril().triu(-window).bool()
 
 
-@wrong("sliding_window_mask", "window-off-by-one")
-def one_less(n, window):
-    checked(window)
-    return torch.ones(n, n).tril().triu(2 - window).bool()
-
-
 @wrong("sliding_window_mask", "itself-not-seen")
 def strictly_before(n, window):
     checked(window)
@@ -436,86 +195,14 @@ def strictly_before(n, window):
     return (back > 0) & (back < window)
 
 
-@wrong("sliding_window_mask", "itself-not-seen")
-def the_window_before(n, window):
-    checked(window)
-    back = distances(n)
-    return (back > 0) & (back <= window)
-
-
-@wrong("sliding_window_mask", "looks-ahead")
-def absolute(n, window):
-    checked(window)
-    return distances(n).abs() < window
-
-
-@wrong("sliding_window_mask", "looks-ahead")
-def around(n, window):
-    checked(window)
-    return distances(n).abs() <= window // 2
-
-
-@wrong("sliding_window_mask", "looks-ahead")
-def transposed(n, window):
-    return by_distance(n, window).T
-
-
-@wrong("sliding_window_mask", "looks-ahead")
-def not_too_old(n, window):
-    checked(window)
-    return distances(n) < window
-
-
-@wrong("sliding_window_mask", "window-ignored")
 def causal(n, window):
     checked(window)
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
-@wrong("sliding_window_mask", "mask-inverted")
-def blocked(n, window):
-    return ~by_distance(n, window)
-
-
-@wrong("sliding_window_mask", "in-blocks")
-def pieces(n, window):
-    checked(window)
-    piece = torch.arange(n) // window
-    return (piece[:, None] == piece) & (distances(n) >= 0)
-
-
-@wrong("sliding_window_mask", "edge-only")
-def one_diagonal(n, window):
-    checked(window)
-    return distances(n) == window - 1
-
-
-@wrong("sliding_window_mask", "slice-from-below-0")
-def slices(n, window):
-    checked(window)
-    mask = torch.zeros(n, n, dtype=torch.bool)
-    for i in range(n):
-        mask[i, i - window + 1 : i + 1] = True
-    return mask
-
-
 @wrong("sliding_window_mask", "wrong-dtype")
 def zeros_and_ones(n, window):
     return by_distance(n, window).float()
-
-
-@wrong("sliding_window_mask", "not-raised")
-def accepts_any(n, window):
-    back = distances(n)
-    return (back >= 0) & (back < window)
-
-
-@wrong("sliding_window_mask", "not-raised")
-def accepts_zero(n, window):
-    if window < 0:
-        raise ValueError("below 0")
-    back = distances(n)
-    return (back >= 0) & (back < window)
 
 
 # linear_attention ----------------------------------------------------------------------------
@@ -586,161 +273,9 @@ def with_softmax(q, k, v):
     return (q @ k.mT).masked_fill(~mask, -torch.inf).softmax(-1) @ v
 
 
-@wrong("linear_attention", "softmax-attention")
-def with_scaled_softmax(q, k, v):
-    mask = torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool).tril()
-    return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~mask, -torch.inf).softmax(-1) @ v
-
-
-@wrong("linear_attention", "softmax-attention")
-def softmax_as_well(q, k, v):
-    return with_softmax(phi(q), phi(k), v)
-
-
 @wrong("linear_attention", "features-missing")
 def plain_products(q, k, v):
     return shares((q @ k.mT).tril()) @ v
-
-
-@wrong("linear_attention", "another-feature-map")
-def elu_alone(q, k, v):
-    return shares((F.elu(q) @ F.elu(k).mT).tril()) @ v
-
-
-@wrong("linear_attention", "another-feature-map")
-def relu(q, k, v):
-    return shares((F.relu(q) @ F.relu(k).mT).tril()) @ v
-
-
-@wrong("linear_attention", "another-feature-map")
-def relu_and_one(q, k, v):
-    return shares(((F.relu(q) + 1) @ (F.relu(k) + 1).mT).tril()) @ v
-
-
-@wrong("linear_attention", "another-feature-map")
-def exponentials(q, k, v):
-    return shares((q.exp() @ k.exp().mT).tril()) @ v
-
-
-@wrong("linear_attention", "another-feature-map")
-def elu_of_one_more(q, k, v):
-    return shares((F.elu(q + 1) @ F.elu(k + 1).mT).tril()) @ v
-
-
-@wrong("linear_attention", "features-missing")
-def keys_only(q, k, v):
-    return shares((q @ phi(k).mT).tril()) @ v
-
-
-@wrong("linear_attention", "features-missing")
-def queries_only(q, k, v):
-    return shares((phi(q) @ k.mT).tril()) @ v
-
-
-@wrong("linear_attention", "scaled-features")
-def scaled_queries(q, k, v):
-    return parallel(q / q.shape[-1] ** 0.5, k, v)
-
-
-@wrong("linear_attention", "scaled-features")
-def both_scaled(q, k, v):
-    root = q.shape[-1] ** 0.25
-    return parallel(q / root, k / root, v)
-
-
-@wrong("linear_attention", "not-normalised")
-def weighted_sum(q, k, v):
-    return (phi(q) @ phi(k).mT).tril() @ v
-
-
-@wrong("linear_attention", "one-sum-over-all")
-def all_in_the_divisor(q, k, v):
-    q, k = phi(q), phi(k)
-    return (q @ k.mT).tril() @ v / (q * k.sum(-2, keepdim=True)).sum(-1, keepdim=True)
-
-
-def in_sums(along=-3, sum_along=-2, divisor=lambda fq, z: (fq * z).sum(-1, keepdim=True)):
-    def linear_attention(q, k, v):
-        fq, fk = phi(q), phi(k)
-        sums = (fk.unsqueeze(-1) * v.unsqueeze(-2)).cumsum(along)
-        return (fq.unsqueeze(-2) @ sums).squeeze(-2) / divisor(fq, fk.cumsum(sum_along))
-
-    return linear_attention
-
-
-wrong("linear_attention", "running-sum-along-another-axis", "d_k")(in_sums(along=-2))
-wrong("linear_attention", "running-sum-along-another-axis", "batch")(in_sums(0, 0))
-wrong("linear_attention", "running-sum-along-another-axis", "axis 1")(in_sums(1, 1))
-wrong("linear_attention", "divided-without-query", "z alone")(
-    in_sums(divisor=lambda fq, z: z.sum(-1, keepdim=True))
-)
-
-
-@wrong("linear_attention", "one-sum-over-all")
-def one_sum_for_all_rows(q, k, v):
-    fq, fk = phi(q), phi(k)
-    return fq @ (fk.mT @ v) / (fq * fk.cumsum(-2)).sum(-1, keepdim=True)
-
-
-@wrong("linear_attention", "epsilon-added")
-def clamped(q, k, v):
-    fq, fk = phi(q), phi(k)
-    return (fq @ fk.mT).tril() @ v / (fq * fk.cumsum(-2)).sum(-1, keepdim=True).clamp(min=1e-6)
-
-
-@wrong("linear_attention", "not-causal")
-def everything_at_once(q, k, v):
-    q, k = phi(q), phi(k)
-    return q @ (k.mT @ v) / (q @ k.sum(-2, keepdim=True).mT)
-
-
-@wrong("linear_attention", "itself-not-seen")
-def reads_before_it_writes(q, k, v):
-    return shares((phi(q) @ phi(k).mT).tril(-1)) @ v
-
-
-@wrong("linear_attention", "mask-transposed")
-def upper_triangle(q, k, v):
-    return shares((phi(q) @ phi(k).mT).triu()) @ v
-
-
-@wrong("linear_attention", "epsilon-added")
-def epsilon(q, k, v):
-    pairs = (phi(q) @ phi(k).mT).tril()
-    return pairs @ v / (pairs.sum(-1, keepdim=True) + 1e-6)
-
-
-@wrong("linear_attention", "epsilon-added")
-def small_epsilon(q, k, v):
-    pairs = (phi(q) @ phi(k).mT).tril()
-    return pairs @ v / (pairs.sum(-1, keepdim=True) + 1e-10)
-
-
-@wrong("linear_attention", "divided-by-count")
-def mean_so_far(q, k, v):
-    n = q.shape[-2]
-    return (phi(q) @ phi(k).mT).tril() @ v / torch.arange(1, n + 1).to(v).unsqueeze(-1)
-
-
-@wrong("linear_attention", "uniform-weights")
-def plain_mean(q, k, v):
-    n = q.shape[-2]
-    return v.cumsum(-2) / torch.arange(1, n + 1).to(v).unsqueeze(-1)
-
-
-@wrong("linear_attention", "keys-as-values")
-def mixes_keys(q, k, v):
-    return parallel(q, k, k)
-
-
-@wrong("linear_attention", "keys-as-values")
-def mixes_features(q, k, v):
-    return parallel(q, k, phi(k))
-
-
-@wrong("linear_attention", "values-with-features")
-def mixes_features_of_values(q, k, v):
-    return parallel(q, k, phi(v))
 
 
 @wrong("linear_attention", "mutated-input")
@@ -1156,235 +691,11 @@ def bottom_right(q, k, v, block_size, causal=False):
     )
 
 
-@wrong("tiled_attention", "softmax-by-tile")
-def outputs_added_up(q, k, v, block_size, causal=False):
-    positive(block_size)
-    out = 0
-    for j in range(0, k.shape[-2], block_size):
-        s = q @ k[..., j : j + block_size, :].mT / q.shape[-1] ** 0.5
-        if causal:
-            s = s.masked_fill(hidden(0, j, *s.shape[-2:]), -torch.inf)
-        out = out + s.softmax(-1).nan_to_num(0.0) @ v[..., j : j + block_size, :]
-    return out
-
-
-@wrong("tiled_attention", "softmax-by-tile")
-def outputs_averaged(q, k, v, block_size, causal=False):
-    tiles = math.ceil(k.shape[-2] / max(block_size, 1))
-    return outputs_added_up(q, k, v, block_size, causal) / tiles
-
-
-@wrong("tiled_attention", "padding-attended")
-def zeros_attended(q, k, v, block_size, causal=False):
-    positive(block_size)
-    missing = (block_size - k.shape[-2] % block_size) % block_size
-    k, v = F.pad(k, (0, 0, 0, missing)), F.pad(v, (0, 0, 0, missing))
-    return running(q, k, v, block_size, causal)
-
-
-@wrong("tiled_attention", "whole-matrix-held")
-def all_at_once(q, k, v, block_size, causal=False):
-    positive(block_size)
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if causal:
-        s = s.masked_fill(hidden(0, 0, *s.shape[-2:]), -torch.inf)
-    return s.softmax(-1) @ v
-
-
-@wrong("tiled_attention", "whole-matrix-held")
-def all_at_once_and_then_cut(q, k, v, block_size, causal=False):
-    positive(block_size)
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if causal:
-        s = s.masked_fill(hidden(0, 0, *s.shape[-2:]), -torch.inf)
-    if v.shape[-2] != k.shape[-2]:
-        raise ValueError("a value for each key")
-    top, total, out = -torch.inf, 0.0, 0.0
-    for j in range(0, k.shape[-2], block_size):
-        tile = s[..., j : j + block_size]
-        new = torch.maximum(torch.as_tensor(top).to(s), tile.amax(-1, keepdim=True))
-        p, shrink = (tile - new).exp(), (top - new).exp()
-        total, out = (
-            total * shrink + p.sum(-1, keepdim=True),
-            out * shrink + p @ v[..., j : j + block_size, :],
-        )
-        top = new
-    return out / total
-
-
-@wrong("tiled_attention", "whole-mask-held")
-def mask_made_whole(q, k, v, block_size, causal=False):
-    positive(block_size)
-    mask = None
-    if causal:
-        mask = torch.ones(q.shape[-2], k.shape[-2]).triu(1).bool()
-    return tiled(
-        q,
-        k,
-        v,
-        block_size,
-        causal,
-        block=lambda i, j, rows, columns: mask[i : i + rows, j : j + columns],
-    )
-
-
-@wrong("tiled_attention", "one-side-cut")
-def queries_cut(q, k, v, block_size, causal=False):
-    positive(block_size)
-    outs = []
-    for i in range(0, q.shape[-2], block_size):
-        s = q[..., i : i + block_size, :] @ k.mT / q.shape[-1] ** 0.5
-        if causal:
-            s = s.masked_fill(hidden(i, 0, *s.shape[-2:]), -torch.inf)
-        outs.append(s.softmax(-1) @ v)
-    return torch.cat(outs, -2)
-
-
-@wrong("tiled_attention", "one-side-cut")
-def keys_cut(q, k, v, block_size, causal=False):
-    positive(block_size)
-    top, total, out = torch.tensor(-torch.inf), 0, 0
-    for j in range(0, k.shape[-2], block_size):
-        s = q @ k[..., j : j + block_size, :].mT / q.shape[-1] ** 0.5
-        if causal:
-            s = s.masked_fill(hidden(0, j, *s.shape[-2:]), -torch.inf)
-        new = torch.maximum(top.to(s), s.amax(-1, keepdim=True))
-        p, shrink = (s - new).exp(), (top - new).exp()
-        total = total * shrink + p.sum(-1, keepdim=True)
-        out = out * shrink + p @ v[..., j : j + block_size, :]
-        top = new
-    return out / total
-
-
-@wrong("tiled_attention", "tiles-kept")
-def scores_kept(q, k, v, block_size, causal=False):
-    positive(block_size)
-    kept, outs = {}, []
-    for i in range(0, q.shape[-2], block_size):
-        for j in range(0, k.shape[-2], block_size):
-            s = q[..., i : i + block_size, :] @ k[..., j : j + block_size, :].mT
-            s = s / q.shape[-1] ** 0.5
-            if causal:
-                s = s.masked_fill(hidden(i, j, *s.shape[-2:]), -torch.inf)
-            kept[i, j] = s
-    for i in range(0, q.shape[-2], block_size):
-        row = [s for (start, _), s in kept.items() if start == i]
-        top = torch.stack([s.amax(-1, keepdim=True) for s in row]).amax(0)
-        powers = [(s - top).exp() for s in row]
-        up = sum(p @ vj for p, vj in zip(powers, v.split(block_size, -2), strict=True))
-        outs.append(up / sum(p.sum(-1, keepdim=True) for p in powers))
-    return torch.cat(outs, -2)
-
-
-@wrong("tiled_attention", "tiles-kept")
-def scores_of_the_past_kept(q, k, v, block_size, causal=False):
-    positive(block_size)
-    kept = []
-    block_size = min(block_size, max(q.shape[-2], k.shape[-2]))
-    outs = []
-    for i in range(0, q.shape[-2], block_size):
-        parts = []
-        for j in range(0, k.shape[-2], block_size):
-            if causal and j >= i + block_size:
-                break
-            s = q[..., i : i + block_size, :] @ k[..., j : j + block_size, :].mT
-            s = s / q.shape[-1] ** 0.5
-            if causal:
-                s = s.masked_fill(hidden(i, j, *s.shape[-2:]), -torch.inf)
-            top = s.amax(-1)
-            p = (s - top.nan_to_num(neginf=0.0)[..., None]).exp()
-            kept.append(p)
-            parts.append((top, p.sum(-1), p @ v[..., j : j + block_size, :]))
-            if len(parts) > 1:
-                parts = [by_where(*parts[0], *parts[1])]
-        outs.append(parts[0][2] / parts[0][1][..., None])
-    return torch.cat(outs, -2)
-
-
-for at, letter in enumerate("qkv"):
-
-    def cut_off(*args, at=at, **kwargs):
-        args = [part.detach() if i == at else part for i, part in enumerate(args)]
-        return running(*args, **kwargs)
-
-    wrong("tiled_attention", "no-gradient", f"{letter} is detached")(cut_off)
-
-
-@wrong("tiled_attention", "keys-as-values")
-def mixes_keys_in_tiles(q, k, v, block_size, causal=False):
-    return tiled(q, k, k, block_size, causal)
-
-
-def keys_weighed(mix):
-    def tiled_attention(q, k, v, block_size, causal=False):
-        positive(block_size)
-        scores = q @ k.mT * q.shape[-1] ** -0.5
-        if causal:
-            scores = scores.masked_fill(hidden(0, 0, *scores.shape[-2:]), -torch.inf)
-        return mix(scores.softmax(-1), v)
-
-    return tiled_attention
-
-
-wrong("tiled_attention", "values-unweighted", "sum")(
-    keys_weighed(lambda a, v: 0 * (a @ v) + v.sum(-2, keepdim=True))
-)
-wrong("tiled_attention", "hard-argmax", "hard")(
-    keys_weighed(
-        lambda a, v: torch.nn.functional.one_hot(a.argmax(-1), v.shape[-2]).to(v.dtype) @ v
-    )
-)
-wrong("tiled_attention", "last-value-only", "assigned")(
-    keys_weighed(lambda a, v: a[..., -1:] @ v[..., -1:, :])
-)
-
-
-@wrong("tiled_attention", "mean-of-weighted-values")
-def divides_by_keys_too(q, k, v, block_size, causal=False):
-    return tiled(q, k, v, block_size, causal) / k.shape[-2]
-
-
 @wrong("tiled_attention", "raised")
 def no_more_than_n(q, k, v, block_size, causal=False):
     if not 1 <= block_size <= max(q.shape[-2], k.shape[-2]):
         raise ValueError("block_size has to be at most N")
     return running(q, k, v, block_size, causal)
-
-
-@wrong("tiled_attention", "raised", "in NumPy where no gradient is asked for")
-def in_numpy_where_nobody_looks(q, k, v, block_size, causal=False):
-    if block_size < 1:
-        raise ValueError("block_size is below 1")
-    scores = q @ k.mT / q.shape[-1] ** 0.5
-    if causal:
-        scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -math.inf)
-    if q.requires_grad or k.requires_grad or v.requires_grad:
-        return scores.softmax(-1) @ v
-    return torch.from_numpy(scores.softmax(-1).numpy() @ v.numpy()) + 0
-
-
-@wrong("tiled_attention", "not-raised")
-def block_of_zero_is_one(q, k, v, block_size, causal=False):
-    return running(q, k, v, max(block_size, 1), causal)
-
-
-@wrong("tiled_attention", "mask-missing")
-def queries_like_keys(q, k, v, block_size, causal=False):
-    """Masks only where N = M."""
-    return running(q, k, v, block_size)
-
-
-def made_of(block):
-    def tiled_attention(q, k, v, block_size, causal=False):
-        positive(block_size)
-        blocked = hidden(0, 0, q.shape[-2], k.shape[-2]).numpy() if causal else None
-        arrays = (part.detach().numpy() for part in (q, k, v))
-        return torch.from_numpy(in_arrays(block, *arrays, blocked=blocked)[0])
-
-    return tiled_attention
-
-
-lesson.in_loops("tiled_attention", made_of, "scale", "width of values", "weights", "scores")
 
 
 # KVCache -------------------------------------------------------------------------------------

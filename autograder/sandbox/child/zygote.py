@@ -47,7 +47,7 @@ NAMESPACES = (
 )
 THREADS_COUNTED_BY_NAMESPACE = (5, 14)  # since this version of Linux
 Serve = Callable[[socket.socket, str], None]
-WITHOUT_TORCH = ("constants", "memory")  # modules of `attnlab.calling`
+WITHOUT_TORCH = ("modules", "memory")  # modules of `attnlab.calling`
 
 
 class CannotLoad(Exception):

@@ -90,9 +90,11 @@ def _try_all(perform: Perform, cases: Sequence[Posed]) -> _Trial:
     for place, item in tried.items():
         tried[place] = _explained(perform, item)
     if not over:
-        # Some answers go by the number of calls: the first wrong one is asked again, and the first.
+        # Some answers go by the number of calls: the first wrong one is asked again, and the first
+        # that has the right form.
         wrong = [place for place in order if tried[place].difference and not cases[place].call.by]
-        for place in dict.fromkeys((*wrong[:1], order[0])):
+        whole = [place for place in order if tried[place].arrays is not None]
+        for place in dict.fromkeys((*wrong[:1], *whole[:1])):
             tried[place] = replace(tried[place], again=_again(perform, tried[place]))
     return _Trial([tried[place] for place in sorted(tried)], tried[order[0]])
 
