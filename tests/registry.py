@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 STAGES = ("pure", "numpy", "torch")
 _SLUG = re.compile(r"\d\d(-[a-z0-9]+)+")
 # Modules in tests/answers/ that are no lesson's.
-_SHARED = ("__init__", "general", "in_loops", "tally", "why")
+_SHARED = ("__init__", "general", "tally", "why")
 
 
 def slips(root: Path = ROOT, answers: Iterable[Answer] | None = None) -> list[str]:

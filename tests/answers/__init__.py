@@ -2,7 +2,7 @@
 
 Each module is for the lesson whose name it has, `causal_mask` for '06-causal-mask', in the stage's
 own means and written without looking at the bank of mistakes. What can be made in many exercises is
-written once: slips of any kind in `general`, attention's own mistakes in `in_loops`.
+written once: slips of any kind, in `general`.
 `tests/test_answers.py` checks them all; a table of them ends `make test`.
 """
 
@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 from attnlab.lessons import exercises_of, known, name_of, slugs
 
 from .general import slips
-from .in_loops import Block, attention
-from .in_loops import slips as slips_in_loops
 
 Function = Callable[..., Any]
-Mark = Callable[[Function], Function]
+Decorator = Callable[[Function], Function]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,6 @@ class Answer:
 
 
 _answers: list[Answer] = []
-_in_loops: list[Answer] = []
 
 
 class Lesson:
@@ -58,24 +55,13 @@ class Lesson:
     def __init__(self, slug: str) -> None:
         self.slug = known(slug)
 
-    def wrong(self, exercise: str, slug: str, label: str = "") -> Mark:
+    def wrong(self, exercise: str, slug: str, label: str = "") -> Decorator:
         """File a mistake under the slug that a check should name it by."""
         return lambda function: self._file(exercise, slug, label, function)
 
-    def right(self, exercise: str, label: str = "") -> Mark:
+    def right(self, exercise: str, label: str = "") -> Decorator:
         """File another correct way to write it."""
         return lambda function: self._file(exercise, "", label, function)
-
-    def in_loops(self, exercise: str, made_of: Callable[[Block], Function], *parts: str) -> None:
-        """File the mistakes of `in_loops` that can be made in an exercise.
-
-        Args:
-            made_of: makes the exercise's function of `attention`, or of one with a part exchanged.
-            parts: keys of `in_loops.SLIPS`.
-        """
-        for slug, label, changed in slips_in_loops(*parts):
-            function = made_of(partial(attention, **changed))
-            _in_loops.append(Answer(self.slug, exercise, slug, label, function, written=False))
 
     def _file(self, exercise: str, slug: str, label: str, function: Function) -> Function:
         name = label or getattr(function, "__name__", type(function).__name__)
@@ -89,16 +75,10 @@ def all_answers(*lessons: str) -> tuple[Answer, ...]:
     for slug in wanted:
         import_module(f"{__name__}.{name_of(slug)}")
     written = [each for each in _answers if each.lesson in wanted]
-    own = {(each.lesson, each.exercise, each.slug) for each in written}
-    shared = (
-        each
-        for each in _in_loops
-        if each.lesson in wanted and (each.lesson, each.exercise, each.slug) not in own
-    )
     made = (
         answer for slug in wanted for name in exercises_of(slug) for answer in _made(slug, name)
     )
-    return (*written, *shared, *made)
+    return (*written, *made)
 
 
 @cache
