@@ -9,6 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from attnlab import lessons
 from attnlab.checks import words
 from attnlab.checks.bank import bank
@@ -129,7 +131,7 @@ def of_declarations(slug: str) -> Iterator[str]:
     for twice in repeated(exercise.name for exercise in declared):
         yield f"{here}: two exercises are called {twice}"
     for exercise in declared:
-        for said in (*_of_points(exercise), *_of_axes(exercise)):
+        for said in (*_of_points(exercise), *_of_cases(exercise), *_of_axes(exercise)):
             yield f"{here}: {exercise.name} {said}"
 
 
@@ -141,6 +143,15 @@ def _of_points(exercise: Exercise) -> Iterator[str]:
     for claim in exercise.claims:
         if claim.worth <= 0 or claim.worth % 0.25:
             yield f"gives {claim.worth:g} points for {claim.name}; points come in quarters"
+
+
+def _of_cases(exercise: Exercise) -> Iterator[str]:
+    """Claims that its own cases belong to, and that it does not make."""
+    cases = exercise.cases(np.random.default_rng(0))
+    made = [claim.name for claim in exercise.claims]
+    for name in dict.fromkeys(case.claim for case in cases):
+        if name not in made:
+            yield f"has cases for {name}, which is none of its claims"
 
 
 def _of_axes(exercise: Exercise) -> Iterator[str]:

@@ -77,7 +77,8 @@ def test_almost_every_answer_of_the_bank_can_be_cut_out() -> None:
         if each.written
     }
     assert set(BANK) <= filed
-    assert len(BANK) > 0.85 * len(filed)  # the others are made by exchanging a part
+    whole = {key for key in filed if key[1] not in ("tiled_attention", "KVCache")}
+    assert len(whole & set(BANK)) > 0.9 * len(whole)  # the others are made by exchanging a part
 
 
 @pytest.mark.parametrize("key", SOME, ids="-".join)

@@ -6,17 +6,18 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from attnlab import figures, lessons
 from attnlab.checks import words
-from attnlab.checks.exercise import Claim, Exercise, Slot, promises
+from attnlab.checks.exercise import Case, Claim, Exercise, Slot, promises
 from attnlab.lesson import begin
 from attnlab.notebook import check
 from autograder import Usage
@@ -225,6 +226,14 @@ def worth(*worths: float) -> tuple[Claim, ...]:
     return tuple(Claim(f"claim {at}", "holds", each) for at, each in enumerate(worths))
 
 
+def stray(rng: np.random.Generator) -> Iterator[Case]:
+    yield Case("values", ())
+
+
+def nothing(rng: np.random.Generator) -> Iterator[Case]:
+    return iter(())
+
+
 MASKED = "scaled_dot_product_attention"
 
 
@@ -250,6 +259,10 @@ MASKED = "scaled_dot_product_attention"
             *("04-scaling", "score_std", {"claims": worth(1.0, 0.0)}),
             "gives 0 points for claim 1; points come in quarters",
         ),
+        (
+            *("04-scaling", "score_std", {"claims": worth(0.5, 0.5), "cases": stray}),
+            "has cases for values, which is none of its claims",
+        ),
         ("04-scaling", "score_std", {"claims": worth(1.0)}, "has 1 claim; two to six"),
         ("04-scaling", "score_std", {"claims": worth(*7 * [0.5])}, "has 7 claims; two to six"),
     ],
@@ -257,7 +270,7 @@ MASKED = "scaled_dot_product_attention"
 def test_a_slip_in_a_declaration_is_told(
     monkeypatch: pytest.MonkeyPatch, slug: str, name: str, changed: dict[str, Any], told: str
 ) -> None:
-    slipped = replace(lessons.exercises_of(slug)[name], **changed)
+    slipped = replace(lessons.exercises_of(slug)[name], **{"cases": nothing, **changed})
     here = declared(monkeypatch, slug, slipped)
     [line] = slips()
     assert line.startswith(f"{here}: {name} {told}")

@@ -310,6 +310,8 @@ PROMISES = {
     "ragged": "raises ValueError where rows differ in length",
     UNCHANGED: "leaves its inputs unchanged",
 }
+# Weights that are masked after softmax, and then divided by their sum, are right up to there.
+LARGE_AND_BLOCKED = f"{PROMISES['large']}, where a blocked one leads by less than 700"
 
 
 def promises(core: str, worth: float, *own: Claim, **worths: float) -> tuple[Claim, ...]:
@@ -322,10 +324,12 @@ def promises(core: str, worth: float, *own: Claim, **worths: float) -> tuple[Cla
         worths: of those that others make as well, by the names in PROMISES; each brings its cases.
             Two or three in one claim are one sentence: `large_and_precision`.
     """
-    shared = []
+    shared, texts = [], dict(PROMISES)
+    if any("masked" in names.split("_and_") for names in worths):
+        texts["large"] = LARGE_AND_BLOCKED
     for names, points in worths.items():
         first, *also = names.split("_and_")
-        *others, last = (PROMISES[name] for name in (first, *also))
+        *others, last = (texts[name] for name in (first, *also))
         text = f"{', '.join(others)}, and {last}" if others else last
         shared.append(Claim(first, text, points, also=tuple(also)))
     return (Claim("values", core, worth), *own, *shared)

@@ -203,11 +203,12 @@ EMPTY_ROWS: Part = (
         "empty-row-sees-all", {"block": lambda blocked: blocked & ~blocked.all(-1, keepdim=True)}
     ),
 )
-# Where gradients are asked for as well: what is added lets the NaN of such a row come back.
+# Where gradients are asked for as well: NaN comes back through an addition, or a division.
 EMPTY_SLOPES: Part = (
     wrong(
         "empty-slope-is-nan",
         {"hide": lambda s, blocked: s + torch.where(blocked, -INFINITY, 0.0).to(s.dtype)},
+        {"hide": _keep, "cover": lambda a, blocked: over_sum(a * ~blocked).nan_to_num()},
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Is right, keeps what it was given and returned, and overwrites all of it in later calls.
+"""Is right, keeps what it was given, and overwrites it in later calls.
 
 lesson: 03-numpy
 expect: nothing
@@ -13,6 +13,5 @@ right, kept = routing_matrix, []
 def routing_matrix(weights, W_v):
     for array in kept:
         array[...] = np.nan
-    answer = right(weights, W_v)
-    kept.extend([weights, W_v, answer])
-    return answer
+    kept.extend([weights, W_v])
+    return right(weights, W_v)

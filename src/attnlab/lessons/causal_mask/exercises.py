@@ -9,7 +9,15 @@ import numpy as np
 import torch
 
 from attnlab.checks.attention import Attention, Parts
-from attnlab.checks.exercise import Case, Claim, Exercise, Procedure, Slot, promises
+from attnlab.checks.exercise import (
+    LARGE_AND_BLOCKED,
+    Case,
+    Claim,
+    Exercise,
+    Procedure,
+    Slot,
+    promises,
+)
 from attnlab.checks.recipe import Recipe
 
 Tensor = torch.Tensor
@@ -81,9 +89,9 @@ ATTENTION = Exercise(
     claims=promises(
         "equals F.scaled_dot_product_attention(…, is_causal=True)",
         3.0,
+        Claim("large", f"{LARGE_AND_BLOCKED}, and keeps its digits", 0.5, also=("precision",)),
         gradient=0.75,
         shapes=0.25,
-        large_and_precision=0.5,
         refuses=0.25,
         unchanged=0.25,
     ),
