@@ -13,13 +13,19 @@ from tests.played import by_formula, played
 # What comes out under another name, and why that one is as true.
 UNDER_ANOTHER_NAME: dict[tuple[str, str], tuple[str, str]] = {}
 
-BANK = [
-    (exercise, mistake)
+EXERCISES = [
+    exercise
     for slug in slugs()
     for exercise in exercises_of(slug).values()
     if not any(each.case.procedure and each.case.procedure.missed for each in pose(exercise, SEEDS))
-    for mistake in bank(exercise)
 ]
+BANK = [(exercise, mistake) for exercise in EXERCISES for mistake in bank(exercise)]
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda each: f"{each.lesson}-{each.name}")
+def test_what_is_right_earns_all_points(exercise: Exercise) -> None:
+    verdict = played(exercise, lambda each: each.right, SEEDS)
+    assert (verdict.status, verdict.score) == ("PASS", exercise.points), verdict.message
 
 
 @pytest.mark.parametrize(

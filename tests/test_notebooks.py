@@ -10,7 +10,16 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from attnlab.lessons import exercises_of
-from tests.course import SLUGS, code_cells, grading, is_check, is_exercise, read, released_path
+from tests.course import (
+    SLUGS,
+    code_cells,
+    grading,
+    is_check,
+    is_exercise,
+    read,
+    released_path,
+    solution_path,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -69,3 +78,14 @@ def test_nothing_goes_to_stderr(untouched: Untouched) -> None:
     _, notebook = untouched  # nbgrader gives no points to a check that writes to stderr
     for cell in code_cells(notebook):
         assert all(output.get("name") != "stderr" for output in cell.outputs), cell.source
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_check_of_a_solution_is_stored_with_all_points(slug: str) -> None:
+    """Where a check breaks, a run agrees with itself, and nbval sees nothing."""
+    checks = [cell for cell in code_cells(read(solution_path(slug))) if is_check(cell)]
+    shown = {
+        grading(cell).grade_id: [output.data["text/plain"] for output in cell.outputs][-1:]
+        for cell in checks
+    }
+    assert shown == {grading(cell).grade_id: [f"{grading(cell).points:.1f}"] for cell in checks}

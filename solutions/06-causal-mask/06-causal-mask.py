@@ -872,7 +872,7 @@ symptoms(no_scale(x, Wq, Wk, Wv)[1])
 check(no_scale, name="attention")
 
 # %% [markdown]
-# Rows add up to 1 and nothing leaks: every line of the card that needs no reference holds. The one symptom
+# Rows add up to 1 and nothing leaks: tests that need no reference find nothing. The one symptom
 # above is sharpness, and on average it grows with d_k. Lesson 04 measured what that does to learning. A
 # comparison with right numbers finds it.
 #

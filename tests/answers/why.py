@@ -49,7 +49,9 @@ def main() -> int:
     found = [answer for answer in all_answers(lesson) if part in str(answer)]
     for answer in found:
         print(why(answer))
-    return not found
+    if not found:
+        print(f"no answer to {lesson} has {part!r} in its name", file=sys.stderr)
+    return int(not found)
 
 
 if __name__ == "__main__":

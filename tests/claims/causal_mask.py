@@ -363,7 +363,7 @@ def softmax_over_queries_shares_out_columns(seed: int) -> None:
 @lesson.says(
     "No √d_k: too sharp.",
     "The one symptom above is sharpness, and on average it grows with d_k.",
-    "Rows add up to 1 and nothing leaks: every line of the card that needs no reference holds.",
+    "Rows add up to 1 and nothing leaks: tests that need no reference find nothing.",
 )
 def without_the_root_weights_are_sharper_the_wider_the_keys(seed: int) -> None:
     def sharpness(function: Callable[..., Any], d_k: int) -> float:

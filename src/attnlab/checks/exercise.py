@@ -328,6 +328,8 @@ def promises(core: str, worth: float, *own: Claim, **worths: float) -> tuple[Cla
     if any("masked" in names.split("_and_") for names in worths):
         texts["large"] = LARGE_AND_BLOCKED
     for names, points in worths.items():
+        if unknown := set(names.split("_and_")) - texts.keys():
+            raise ValueError(f"no promise is called {unknown}; there are {', '.join(texts)}")
         first, *also = names.split("_and_")
         *others, last = (texts[name] for name in (first, *also))
         text = f"{', '.join(others)}, and {last}" if others else last

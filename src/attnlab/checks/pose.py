@@ -100,6 +100,9 @@ def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
     )
     if right.raises != case.raises:
         raise BrokenCheck(f"the oracle of {exercise.name} raised {right.raises}, seed {seed}")
+    if any(values.dtype.kind == "f" and np.isnan(values).any() for values in right.values):
+        when = f"seed {seed}, {case.note or 'an ordinary case'}"
+        raise BrokenCheck(f"the oracle of {exercise.name} gives NaN: {when}")
     args = tuple(observe(arg) for arg in case.args)
     kwargs = {name: observe(arg) for name, arg in case.kwargs.items()}
     numbers = sum(map(numbers_in, (*args, *kwargs.values())))
