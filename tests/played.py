@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnlab.calling.call import Call, Outcome, Raised
-from attnlab.calling.observe import Value, observe
+from attnlab.calling.observe import observe
 from attnlab.checks.exercise import Exercise, Slot
 from attnlab.checks.judge import judge
 from attnlab.checks.pose import Expected, Posed, answer_of, pose
@@ -44,17 +44,13 @@ def outcome_of(answer: Expected, posed: Posed) -> Outcome:
     pairs = zip(answer.values, posed.slots, strict=False)
     values = [_in_kind(np.asarray(value), slot) for value, slot in pairs]
     whole = values[0] if len(posed.slots) == 1 and len(values) == 1 else tuple(values)
-    return Outcome(returned=_observed(whole), after=after)
-
-
-def _observed(whole: Any) -> Value:
-    return observe(whole)
+    return Outcome(returned=observe(whole), after=after)
 
 
 def _in_kind(value: np.ndarray, slot: Slot) -> Any:
     """An array as what a slot asks for."""
     if slot.kind == "list":
-        return value.astype(float).tolist()
+        return (value.astype(float) if value.dtype.kind in "bif" else value).tolist()
     if slot.kind == "tensor":
         import torch
 

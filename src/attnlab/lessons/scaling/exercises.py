@@ -73,6 +73,7 @@ SCORE_STD = Exercise(
     ),
     cases=_std_cases,
     oracle=_std,
+    stretched=True,
     mistakes={
         "sample-not-population": _of_scores(lambda scores: scores.std(ddof=1)),
         "variance-not-std": (_of_scores(np.var), _of_scores(lambda scores: scores.var(ddof=1))),
