@@ -38,8 +38,8 @@ def numbers(figure: ByHand, name: str) -> np.ndarray:
     return np.array(figure.state["matrices"][name]["numbers"], dtype=float)
 
 
-def told(figure: ByHand, name: str, row: int, column: int) -> dict[str, str]:
-    words: dict[str, str] = figure.state["matrices"][name]["told"][row][column]
+def told(figure: ByHand, name: str, row: int, column: int) -> dict[str, Any]:
+    words: dict[str, Any] = figure.state["matrices"][name]["told"][row][column]
     return words
 
 
@@ -102,7 +102,7 @@ def test_the_lessons_own_numbers_are_shown(figure: ByHand) -> None:
 def test_behind_each_cell_stands_its_sum(
     figure: ByHand, name: str, row: int, column: int, behind: str
 ) -> None:
-    assert told(figure, name, row, column)["sum"] == behind
+    assert told(figure, name, row, column)["sums"] == [behind]
 
 
 def test_what_is_said_has_no_signs_to_trip_over(figure: ByHand) -> None:
@@ -119,6 +119,44 @@ def test_what_is_said_has_no_signs_to_trip_over(figure: ByHand) -> None:
     assert not re.findall("[·+−=≈√^()∞/]", "".join(said))
 
 
+def test_a_querys_row_tells_its_dot_product_with_every_key(figure: ByHand) -> None:
+    assert figure.state["matrices"]["S"]["whole"][1] == {
+        "what": "“cat” asks everyone: its query with every key.",
+        "sums": [
+            "the: 1·1 + 2·0 + 0·1 = 1",
+            "cat: 1·0 + 2·1 + 0·0 = 2",
+            "sat: 1·2 + 2·2 + 0·1 = 6",
+        ],
+        "said": "“cat” asks everyone: its query with every key. "
+        "the: 1 times 1, plus 2 times 0, plus 0 times 1, is 1; "
+        "cat: 1 times 0, plus 2 times 1, plus 0 times 0, is 2; "
+        "sat: 1 times 2, plus 2 times 2, plus 0 times 1, is 6",
+    }
+
+
+def test_every_row_of_a_token_is_told_with_the_sums_of_its_cells(figure: ByHand) -> None:
+    for name, matrix in figure.state["matrices"].items():
+        rows = matrix["whole"]
+        assert len(rows) == (0 if name in ("W_q", "W_k", "W_v") else len(TOKENS))
+        for row, cells in zip(rows, matrix["told"], strict=False):
+            assert [line.split(": ")[1] for line in row["sums"]] == [
+                cell["sums"][0] for cell in cells
+            ]
+
+
+def test_what_becomes_of_a_query_is_told_to_its_output(figure: ByHand) -> None:
+    steps = [(step["stage"], step["text"]) for step in figure.state["trails"][1]]
+    assert steps == [
+        (2, "query (1, 2, 0)"),
+        (3, "scores (1, 2, 6)"),
+        (4, "scaled (0.577, 1.155, 3.464)"),
+        (6, "weights (0.048, 0.086, 0.866)"),
+        (7, "output (2.645, 1.038)"),
+    ]
+    figure.causal = True
+    assert figure.state["trails"][1][3] == {"stage": 5, "text": "masked (0.577, 1.155, −∞)"}
+
+
 def test_a_causal_mask_blocks_what_comes_later_with_exactly_0(figure: ByHand) -> None:
     figure.causal = True
     later = np.triu(np.ones((3, 3), dtype=bool), k=1)
@@ -130,7 +168,7 @@ def test_a_causal_mask_blocks_what_comes_later_with_exactly_0(figure: ByHand) ->
     np.testing.assert_allclose(numbers(figure, "A").sum(axis=1), 1)
     assert told(figure, "masked", 1, 2) == {
         "what": "“cat” may not attend to “sat”: blocked.",
-        "sum": "−∞",
+        "sums": ["−∞"],
         "said": "“cat” may not attend to “sat”: blocked. minus infinity",
     }
 
@@ -223,7 +261,22 @@ def test_a_stage_that_is_not_there_is_refused(figure: ByHand, stage: int) -> Non
         figure.stage = stage
 
 
-@pytest.mark.parametrize("cell", [["B", 0, 0], ["X", 3, 0], ["X", 0, -1], ["X", "a", 0], []])
+def test_a_whole_row_stays_whole_from_stage_to_stage(figure: ByHand) -> None:
+    figure.cell = ["Q", 1, None]
+    for stage, name in ((3, "Q"), (4, "scaled"), (6, "A"), (7, "A"), (1, "X")):
+        figure.stage = stage
+        assert figure.cell == [name, 1, None]
+    figure.change(tokens=["cat"], X=[[0, 1, 1, 0]])
+    assert figure.cell == ["X", 0, None]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *(["B", 0, 0], ["X", 3, 0], ["X", 0, -1], ["X", "a", 0], []),
+        *(["X", 3, None], ["W_q", 0, None], ["B", 0, None], ["X", -1, None]),
+    ],
+)
 def test_a_cell_that_is_not_there_is_refused(figure: ByHand, cell: list[Any]) -> None:
     with pytest.raises(traitlets.TraitError, match="cell"):
         figure.cell = cell
@@ -253,7 +306,7 @@ def test_the_fallback_tells_every_stage_and_the_mask(figure: ByHand) -> None:
         *("5 mask, causal", "6 weights, causal", "7 output, causal"),
     ]
     for name in ("Q", "K", "V", "S", "scaled", "A", "Z"):
-        assert told(figure, name, 1, 1)["sum"] in html
+        assert told(figure, name, 1, 1)["sums"][0] in html
     assert html.count('title="blocked"') == 12  # 3 a matrix, masked scores and weights twice
 
 

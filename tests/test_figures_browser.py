@@ -578,6 +578,74 @@ def test_python_turns_to_a_stage_in_the_page(by_hand: FigureLab) -> None:
     expect(by_hand.figure.locator(".sum")).to_have_text("−1 / √3 ≈ −1 / 1.732 ≈ −0.577")
 
 
+CAT_ASKS = [
+    f"{book}: {score}"
+    for book, score in (
+        ("the", "1·1 + 2·0 + 0·1 = 1"),
+        ("cat", "1·0 + 2·1 + 0·0 = 2"),
+        ("sat", "1·2 + 2·2 + 0·1 = 6"),
+    )
+]
+
+
+def test_a_querys_label_lights_its_dot_product_with_every_key(by_hand: FigureLab) -> None:
+    by_hand.ask("figure.stage = 3")
+    focus_on(by_hand, "S cat, the: 1")
+    by_hand.page.keyboard.press("ArrowLeft")
+    label = by_hand.figure.get_by_role("grid", name="S = Q Kᵀ").get_by_role("rowheader", name="cat")
+    expect(label).to_be_focused()
+    expect(label).to_have_attribute("aria-selected", "true")
+    expect(by_hand.figure.locator(".sum span")).to_have_text(CAT_ASKS)
+    lit = ["1", "2", "0", "1", "0", "1", "0", "1", "0", "2", "2", "1"]  # its query, all keys
+    expect(by_hand.figure.locator("td.enters")).to_have_text(lit)
+    expect(by_hand.figure.locator(".trail li")).to_have_text(
+        [
+            *("query (1, 2, 0)", "scores (1, 2, 6)", "scaled (0.577, 1.155, 3.464)"),
+            *("weights (0.048, 0.086, 0.866)", "output (2.645, 1.038)"),
+        ]
+    )
+    by_hand.answers("figure.cell", "['S', 1, None]")
+    for _ in range(4):
+        by_hand.page.keyboard.press("n")
+    expect(by_hand.figure.locator("[aria-current=step]")).to_have_text("output (2.645, 1.038)")
+    by_hand.answers("figure.cell", "['Z', 1, None]")
+
+
+def test_a_querys_label_can_be_clicked(by_hand: FigureLab) -> None:
+    by_hand.ask("figure.stage = 3")
+    by_hand.figure.get_by_role("grid", name="Q = X W_q").get_by_role(
+        "rowheader", name="sat"
+    ).click()
+    by_hand.answers("figure.cell", "['Q', 2, None]")
+    focus_on(by_hand, "S cat, the: 1")
+    expect(by_hand.figure.locator("tr.shown")).to_have_count(0)
+
+
+def test_the_stages_play_with_one_query_until_the_reader_does_something(
+    by_hand: FigureLab,
+) -> None:
+    by_hand.ask("figure.stage = 2; figure.cell = ['Q', 1, None]")
+    by_hand.figure.get_by_role("button", name="Play").click()
+    expect(by_hand.figure.get_by_role("button", name="Pause")).to_be_focused()
+    expect(by_hand.figure.get_by_label("4 scaled")).to_be_checked()
+    by_hand.answers("figure.cell", "['scaled', 1, None]")
+    focus_on(by_hand, "scaled cat, the: 0.577")
+    expect(by_hand.figure.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_where_motion_is_reduced_a_press_is_one_step(by_hand: FigureLab) -> None:
+    by_hand.page.emulate_media(reduced_motion="reduce")
+    step = by_hand.figure.get_by_role("button", name="Play one step")
+    step.focus()
+    for name in ("2 Q, K, V", "3 scores"):
+        by_hand.page.keyboard.press("Enter")
+        expect(by_hand.figure.get_by_label(name)).to_be_checked()
+        expect(step).to_be_focused()
+    by_hand.answers("figure.cell", "['S', 0, None]")
+    by_hand.page.emulate_media(reduced_motion="no-preference")
+    expect(by_hand.figure.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
 def test_the_switch_masks_what_comes_later(by_hand: FigureLab) -> None:
     by_hand.ask("figure.stage = 6")
     by_hand.figure.get_by_label("causal mask").focus()

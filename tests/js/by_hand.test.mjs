@@ -15,6 +15,10 @@ test("a score takes a row of queries and the row of keys that is asked", () => {
   assert.deepEqual(enters("S", 1, 2), { Q: { row: 1 }, K: { row: 2 } });
 });
 
+test("a whole row of scores takes the query and every key", () => {
+  assert.deepEqual(enters("S", 1, null), { Q: { row: 1 }, K: { row: undefined } });
+});
+
 test("scaling and masking take one cell, softmax a whole row", () => {
   assert.deepEqual(enters("scaled", 1, 2), { S: { row: 1, column: 2 } });
   assert.deepEqual(enters("masked", 1, 2), { scaled: { row: 1, column: 2 } });
@@ -33,4 +37,5 @@ test("turning to a narrower matrix stays in its last column", () => {
   const matrix = { rows: ["the", "cat", "sat"], columns: ["1", "2"] };
   assert.deepEqual(nearest(matrix, 1, 1), [1, 1]);
   assert.deepEqual(nearest(matrix, 5, 3), [2, 1]);
+  assert.deepEqual(nearest(matrix, 5, null), [2, null]);
 });

@@ -28,6 +28,13 @@ test("page keys go along the column", () => {
   assert.deepEqual(moved(from(1, 2), "PageDown", 3, 4), from(2, 2));
 });
 
+test("a row's label is left of its first cell, where it can be reached", () => {
+  assert.deepEqual(moved(from(1, 0), "ArrowLeft", 3, 4, false, -1), from(1, -1));
+  assert.deepEqual(moved(from(1, -1), "ArrowLeft", 3, 4, false, -1), from(1, -1));
+  assert.deepEqual(moved(from(1, -1), "ArrowDown", 3, 4, false, -1), from(2, -1));
+  assert.deepEqual(moved(from(1, -1), "ArrowRight", 3, 4, false, -1), from(1, 0));
+});
+
 test("other keys move nothing, so that Tab leaves the grid", () => {
   for (const key of ["Tab", "a", "Escape"]) assert.equal(moved(from(1, 1), key, 3, 4), null);
 });

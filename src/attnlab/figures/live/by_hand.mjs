@@ -4,13 +4,14 @@ import { element, grid, mount, setText, shade } from "./figure.mjs";
 
 const TURNS = { n: 1, p: -1 };
 const SETTLED = 100; // ms; a key held down is not worth a message for every cell
+const PACE = 3000; // ms that a stage is shown while the stages play
 
-/** Where the numbers of a cell come from: for each matrix the row or column, or both, that enter. */
+/** Where the numbers of a cell come from: for each matrix the row or column, or both, that enter. Column null is the whole row. */
 export function enters(name, row, column) {
   const projection = { Q: "W_q", K: "W_k", V: "W_v" }[name];
   if (projection) return { X: { row }, [projection]: { column } };
   return {
-    S: { Q: { row }, K: { row: column } },
+    S: { Q: { row }, K: { row: column ?? undefined } },
     scaled: { S: { row, column } },
     masked: { scaled: { row, column } },
     A: { masked: { row } },
@@ -18,9 +19,9 @@ export function enters(name, row, column) {
   }[name] ?? {};
 }
 
-/** The cell of a matrix that is nearest to one of another matrix. */
+/** The cell of a matrix that is nearest to one of another matrix; a whole row stays whole. */
 export function nearest({ rows, columns }, row, column) {
-  return [Math.min(row, rows.length - 1), Math.min(column, columns.length - 1)];
+  return [Math.min(row, rows.length - 1), column === null ? null : Math.min(column, columns.length - 1)];
 }
 
 const sizes = (matrices) =>
@@ -39,6 +40,7 @@ function draw(body, model) {
   const about = element("p");
   const what = element("p", { "aria-hidden": "true" });
   const sum = element("p", { class: "sum", "aria-hidden": "true" });
+  const trail = element("ol", { class: "trail" });
   const panels = element("div", { class: "matrices" });
   const dots = element("p", {}, "• changed by the last edit");
 
@@ -48,6 +50,7 @@ function draw(body, model) {
     model.save_changes();
   };
   const select = (cell) => {
+    pause();
     selected = cell;
     show();
     clearTimeout(sending);
@@ -63,18 +66,44 @@ function draw(body, model) {
     return true;
   };
 
+  // The stages one after the other, with one query; one stage a press where motion is to be reduced.
+  let playing;
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const play = element("button", { type: "button" });
+  const label = () => setText(play, playing ? "Pause" : still.matches ? "Play one step" : "Play");
+  const pause = () => {
+    clearTimeout(playing);
+    playing = undefined;
+    label();
+  };
+  const step = () => {
+    const { stages, matrices } = model.get("state");
+    const [name, row] = selected;
+    selected = matrices[name].whole.length ? [name, row, null] : ["X", 0, null];
+    turn((model.get("stage") % stages.length) + 1);
+    const isOver = still.matches || !body.isConnected || model.get("stage") === stages.length;
+    playing = isOver ? undefined : setTimeout(step, PACE);
+    label();
+  };
+  play.addEventListener("click", () => (playing ? pause() : step()));
+  still.addEventListener("change", pause);
+  const turnByHand = (stage) => {
+    pause();
+    return turn(stage);
+  };
+
   // Two figures in one page must not share their radio buttons.
   const group = `stage-${Math.random()}`;
   const radios = model.get("state").stages.map((_, n) => {
     const radio = element("input", { type: "radio", name: group });
-    radio.addEventListener("change", () => turn(n + 1));
+    radio.addEventListener("change", () => turnByHand(n + 1));
     return radio;
   });
   const stages = element("div", { class: "stages", role: "radiogroup", "aria-label": "stage" },
     ...model.get("state").stages.map(({ name }, n) => element("label", {}, radios[n], ` ${n + 1} ${name}`)));
   const turner = (label, key) => {
     const button = element("button", { type: "button", "aria-keyshortcuts": key }, `${label} (${key})`);
-    button.addEventListener("click", () => turn(model.get("stage") + TURNS[key]));
+    button.addEventListener("click", () => turnByHand(model.get("stage") + TURNS[key]));
     return button;
   };
   const buttons = { p: turner("Previous", "p"), n: turner("Next", "n") };
@@ -82,29 +111,32 @@ function draw(body, model) {
   causal.addEventListener("change", () => model.send({ change: { causal: causal.checked } }));
   body.append(
     stages,
-    element("div", { class: "tools" }, ...Object.values(buttons), element("label", {}, causal, " causal mask")),
-    about, panels, what, sum, said, dots,
+    element("div", { class: "tools" }, ...Object.values(buttons), play, element("label", {}, causal, " causal mask")),
+    about, panels, what, sum, trail, said, dots,
   );
+  label();
 
   body.addEventListener("keydown", (event) => {
     const by = TURNS[event.key];
     if (!by || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const inside = panels.contains(event.target);
-    if (turn(model.get("stage") + by) && inside) {
+    if (turnByHand(model.get("stage") + by) && inside) {
       const [name, row, column] = selected;
-      grids[name].focus({ row, column });
+      grids[name].focus({ row, column: column ?? -1 });
     }
   });
 
-  const one = (name, { caption, rows, columns, yours }) => {
+  const one = (name, { caption, rows, columns, yours, whole }) => {
     const onEdit = (...edit) => model.send({ edit: [name, ...edit] });
-    const onMove = ({ row, column }) => select([name, row, column]);
-    const made = grid({ label: caption, rows, columns, onMove, ...(yours ? { onEdit } : {}) });
+    const onMove = ({ row, column }) => select([name, row, column < 0 ? null : column]);
+    const wholeRows = whole.length > 0;
+    const made = grid({ label: caption, rows, columns, wholeRows, onMove, ...(yours ? { onEdit } : {}) });
     const table = made.node.querySelector("table");
     // Tab from grid to grid moves the focus alone: the sum has to follow it.
     table.addEventListener("focusin", ({ target: { place } }) => {
-      if (place && `${[name, place.row, place.column]}` !== `${selected}`) onMove(place);
+      const [chosen, row, column] = selected;
+      if (place && `${[name, place.row, place.column]}` !== `${[chosen, row, column ?? -1]}`) onMove(place);
     });
     if (!yours) table.setAttribute("aria-readonly", "true");
     const node = element("div", { class: yours ? "matrix yours" : "matrix" }, element("p", {}, caption), made.node);
@@ -131,7 +163,7 @@ function draw(body, model) {
   };
 
   const show = () => {
-    const { stages: all, matrices } = model.get("state");
+    const { stages: all, matrices, trails } = model.get("state");
     if (size !== sizes(matrices)) return; // one message, several news: that of the state comes yet
     const number = model.get("stage");
     const stage = all[number - 1];
@@ -159,16 +191,22 @@ function draw(body, model) {
     const entering = Object.entries(from).flatMap(([name, place]) =>
       grids[name].cells.filter(({ place: at }) => within(place, at.row, at.column)));
     for (const node of entering) node.classList.add("enters");
-    const node = grids[chosen].cells[row * matrices[chosen].columns.length + column];
+    const { columns, told: cells, whole } = matrices[chosen];
+    const isWhole = column === null;
+    const node = isWhole ? grids[chosen].heads[row] : grids[chosen].cells[row * columns.length + column];
     node.classList.add("chosen");
     node.setAttribute("aria-selected", "true");
     marked = [...entering, node];
-    grids[chosen].moveTo({ row, column });
+    for (const [name, { highlight }] of Object.entries(grids)) highlight(isWhole && name === chosen ? row : null);
+    grids[chosen].moveTo({ row, column: column ?? -1 });
 
-    const told = matrices[chosen].told[row][column];
+    const told = isWhole ? whole[row] : cells[row][column];
     setText(what, told.what);
-    setText(sum, told.sum);
+    sum.replaceChildren(...told.sums.map((line) => element("span", {}, line)));
     setText(said, news + told.said);
+    trail.hidden = !isWhole;
+    trail.replaceChildren(...(isWhole ? trails[row] : []).map(({ stage: at, text }) =>
+      element("li", at === number ? { "aria-current": "step" } : {}, text)));
   };
 
   const update = () => {

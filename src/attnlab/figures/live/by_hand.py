@@ -10,7 +10,7 @@ import traitlets
 
 from attnlab.checks.reference import attend, weights
 from attnlab.figures.live import by_hand_still
-from attnlab.figures.live.by_hand_words import INPUTS, STAGES, about, matrices
+from attnlab.figures.live.by_hand_words import INPUTS, STAGES, about, matrices, trails
 from attnlab.figures.live.figure import Figure, Input, Values, array, names, source, style
 
 MOST_TOKENS = MOST_ENTRIES = 6  # sums of more terms are no longer read
@@ -19,6 +19,8 @@ LARGEST = 99
 
 class ByHand(Figure):
     """Seven stages from tokens to output; each cell tells the sum behind it.
+
+    A token's label tells all sums of its row, and what becomes of its query.
 
     Cells of X, W_q, W_k and W_v are inputs and can be typed over. All others are computed, and so
     cannot: a score that no query and key have would make the picture untrue.
@@ -35,7 +37,7 @@ class ByHand(Figure):
 
     Attributes:
         stage: 1 to 7; assigning to it turns to the stage in the page.
-        cell: [matrix, row, column], the selected cell.
+        cell: [matrix, row, column], the selected cell; column None is a token's whole row.
         changed: for each matrix, which cells have other numbers since the last change.
     """
 
@@ -81,6 +83,7 @@ class ByHand(Figure):
             "causal": inputs["causal"],
             "stages": [{**stage, "about": line} for stage, line in zip(STAGES, told, strict=True)],
             "matrices": matrices(inputs["tokens"], numbers),
+            "trails": trails(inputs["tokens"], numbers),
         }
 
     def change(self, **inputs: Any) -> None:
@@ -90,8 +93,7 @@ class ByHand(Figure):
             after = self.state["matrices"]
             self.changed = {name: _differing(before[name], after[name]) for name in after}
             name, row, column = self.cell
-            rows, columns = _size(after[name])
-            self.cell = [name, min(row, rows - 1), min(column, columns - 1)]
+            self.cell = _nearest(after, name, row, column)
 
     @traitlets.validate("stage")
     def _stage_is_there(self, proposal: Any) -> int:
@@ -110,6 +112,10 @@ class ByHand(Figure):
                 if 0 <= row < rows and 0 <= column < columns:
                     return [name, row, column]
                 raise traitlets.TraitError(f"{name} has no cell [{row}, {column}]")
+            case [str(name), int(row), None] if name in shown:
+                if 0 <= row < len(shown[name]["whole"]):
+                    return [name, row, None]
+                raise traitlets.TraitError(f"{name} has no token's cells in a row {row}")
         raise traitlets.TraitError(
             f"a cell is [matrix, row, column], the matrix one of {', '.join(shown)}"
         )
@@ -119,8 +125,7 @@ class ByHand(Figure):
         if not _is_shown(self.cell[0], self.stage):
             _, row, column = self.cell
             result = STAGES[self.stage - 1]["makes"][0]
-            rows, columns = _size(self.state["matrices"][result])
-            self.cell = [result, min(row, rows - 1), min(column, columns - 1)]
+            self.cell = _nearest(self.state["matrices"], result, row, column)
 
     @traitlets.observe("cell")
     def _stage_follows(self, change: Any) -> None:
@@ -184,6 +189,12 @@ def _is_shown(name: str, stage: int) -> bool:
 
 def _size(matrix: Values) -> tuple[int, int]:
     return len(matrix["text"]), len(matrix["text"][0])
+
+
+def _nearest(matrices: Values, name: str, row: int, column: int | None) -> list[Any]:
+    """The cell of a matrix that is nearest to one that may not be there; a row stays whole."""
+    rows, columns = _size(matrices[name])
+    return [name, min(row, rows - 1), None if column is None else min(column, columns - 1)]
 
 
 def _differing(before: Values, after: Values) -> list[list[bool]]:

@@ -37,9 +37,14 @@ def html(said: str, state: Values, turned: Values) -> str:
         f"{fallback.radio(mark, step - 1, label)}</span> "
         for step, (label, _, _) in enumerate(stages, start=1)
     )
+    trails = "".join(
+        f"<li>“{escaping.escape(token)}”: {' → '.join(step['text'] for step in trail)}</li>"
+        for token, trail in zip(state["tokens"], state["trails"], strict=True)
+    )
     pieces = fallback.listed([_stage(*stage) for stage in stages])
     steps = fallback.stepper(mark, len(stages))
-    return fallback.framed(f"{steps}{radios}{pieces}", said, mark)
+    followed = f"<p>What becomes of each query:</p><ul>{trails}</ul>"
+    return fallback.framed(f"{steps}{radios}{pieces}{followed}", said, mark)
 
 
 def _stage(label: str, stage: Values, matrices: Values) -> str:
@@ -48,7 +53,8 @@ def _stage(label: str, stage: Values, matrices: Values) -> str:
     made = [name for name in stage["makes"] if not matrices[name]["yours"]]
     sums = [cell for name in made for row in matrices[name]["told"] for cell in row]
     unfolded = "".join(
-        f"<li>{escaping.escape(cell['what'])} {escaping.escape(cell['sum'])}</li>" for cell in sums
+        f"<li>{escaping.escape(cell['what'])} {escaping.escape(cell['sums'][0])}</li>"
+        for cell in sums
     )
     details = f"<details><summary>The sum behind every cell</summary><ul>{unfolded}</ul></details>"
     return (

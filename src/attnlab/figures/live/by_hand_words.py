@@ -48,6 +48,27 @@ CAPTIONS = {
 }
 PAIRS = ("S", "scaled", "masked", "A")  # row: who asks; column: who is asked
 THREE_DIGITS = ("scaled", "masked", "A", "Z")
+# A token's whole row, in words.
+WHOLE = {
+    "X": "“{}” comes as this row of X.",
+    "Q": "The query of “{}”: its row of X with every column of W_q.",
+    "K": "The key of “{}”: its row of X with every column of W_k.",
+    "V": "The value of “{}”: its row of X with every column of W_v.",
+    "S": "“{}” asks everyone: its query with every key.",
+    "scaled": "Every score of “{}”, divided by √d_k.",
+    "masked": "The scores of “{}”, −∞ for whom it may not attend to.",
+    "A": "What “{}” gives to everyone: shares of its row, which add up to 1.",
+    "Z": "What “{0}” gets: every value, times the weight that “{0}” gives it, added up.",
+}
+# What becomes of a query: the stage, its matrix, and a word for it.
+STEPS = (
+    (2, "Q", "query"),
+    (3, "S", "scores"),
+    (4, "scaled", "scaled"),
+    (5, "masked", "masked"),
+    (6, "A", "weights"),
+    (7, "Z", "output"),
+)
 _ROLES = {"Q": ("query", "W_q"), "K": ("key", "W_k"), "V": ("value", "W_v")}
 
 
@@ -88,7 +109,43 @@ def _matrix(name: str, tokens: Sequence[str], numbers: Numbers) -> dict[str, Any
         "numbers": [[None if np.isinf(x) else x for x in row] for row in matrix],
         "text": [[_text(name, numbers, *place) for place in row] for row in places],
         "told": [[_told(name, tokens, numbers, *place) for place in row] for row in places],
+        "whole": [] if name in INPUTS[1:] else _whole_rows(name, tokens, numbers),
     }
+
+
+def _whole_rows(name: str, tokens: Sequence[str], numbers: Numbers) -> list[dict[str, Any]]:
+    """What each token's row is, and a sum for each of its cells."""
+    width = numbers[name].shape[1]
+    columns = tokens if name in PAIRS else [f"entry {column + 1}" for column in range(width)]
+    rows = []
+    for row, token in enumerate(tokens):
+        cells = [_told(name, tokens, numbers, row, column) for column in range(width)]
+        sums = [
+            f"{heading}: {total}"
+            for heading, cell in zip(columns, cells, strict=True)
+            for total in cell["sums"]
+        ]
+        what = WHOLE[name].format(token)
+        rows.append({"what": what, "sums": sums, "said": f"{what} {read_out('; '.join(sums))}"})
+    return rows
+
+
+def trails(tokens: Sequence[str], numbers: Numbers) -> list[list[dict[str, Any]]]:
+    """For each token what becomes of its query, stage by stage, from the query to the output."""
+    blocks = bool(np.isinf(numbers["masked"]).any())
+    return [
+        [
+            {"stage": stage, "text": f"{word} {_row_text(name, numbers, row)}"}
+            for stage, name, word in STEPS
+            if blocks or name != "masked"
+        ]
+        for row in range(len(tokens))
+    ]
+
+
+def _row_text(name: str, numbers: Numbers, row: int) -> str:
+    cells = [_text(name, numbers, row, column) for column in range(numbers[name].shape[1])]
+    return f"({', '.join(cells)})"
 
 
 def _is_blocked(name: str, numbers: Numbers, row: int, column: int) -> bool:
@@ -106,13 +163,13 @@ def _text(name: str, numbers: Numbers, row: int, column: int) -> str:
 
 def _told(
     name: str, tokens: Sequence[str], numbers: Numbers, row: int, column: int
-) -> dict[str, str]:
+) -> dict[str, Any]:
     """What a cell is, the sum behind it, and both as they are read out."""
     if name in PAIRS:
         what, total = _told_of_pair(name, tokens, numbers, row, column)
     else:
         what, total = _told_of_entry(name, tokens, numbers, row, column)
-    return {"what": what, "sum": total, "said": f"{what} {read_out(total)}"}
+    return {"what": what, "sums": [total], "said": f"{what} {read_out(total)}"}
 
 
 def _told_of_entry(

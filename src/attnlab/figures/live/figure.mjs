@@ -28,8 +28,8 @@ export const percent = (share) => `${(100 * share).toFixed(0)} %`;
 export const shade = (palette, share) =>
   palette[Math.round(Math.min(Math.max(share, 0), 1) * (palette.length - 1))];
 
-/** The cell that a key leads to, null if the key moves nothing. */
-export function moved({ row, column }, key, rows, columns, withControl = false) {
+/** The cell that a key leads to, null if the key moves nothing. Column −1 is the row's label, where it can be reached. */
+export function moved({ row, column }, key, rows, columns, withControl = false, first = 0) {
   const to = {
     ArrowUp: [row - 1, column],
     ArrowDown: [row + 1, column],
@@ -41,8 +41,8 @@ export function moved({ row, column }, key, rows, columns, withControl = false) 
     PageDown: [rows - 1, column],
   }[key];
   if (!to) return null;
-  const within = (value, count) => Math.min(Math.max(value, 0), count - 1);
-  return { row: within(to[0], rows), column: within(to[1], columns) };
+  const within = (value, least, count) => Math.min(Math.max(value, least), count - 1);
+  return { row: within(to[0], 0, rows), column: within(to[1], first, columns) };
 }
 
 // The grid: arrow keys move, one cell takes part in Tab's order -----------------------------------
@@ -55,9 +55,9 @@ const MANY = 5; // columns; more are drawn closer together where there is little
  * onMove({row, column}) is called when a cell is reached by key or pointer, onHover(row or null) when
  * the pointer is over a row, onAct({row, column}) on Space, Enter or a click. With onEdit(row, column,
  * text), Enter, F2 or a double click opens a cell for typing; Enter sends, and so does going elsewhere,
- * Escape leaves the cell as it was.
+ * Escape leaves the cell as it was. With wholeRows, the label of a row is reached too, as its column −1.
  */
-export function grid({ label, rows, columns, onMove, onHover, onAct, onEdit }) {
+export function grid({ label, rows, columns, wholeRows = false, onMove, onHover, onAct, onEdit }) {
   let at = { row: 0, column: 0 };
   const cells = rows.map(() => columns.map(() => element("td", { role: "gridcell", tabindex: -1 })));
   cells.forEach((line, row) =>
@@ -66,6 +66,12 @@ export function grid({ label, rows, columns, onMove, onHover, onAct, onEdit }) {
     }),
   );
   const heads = rows.map((name) => element("th", { scope: "row" }, name));
+  if (wholeRows) {
+    heads.forEach((head, row) => {
+      head.tabIndex = -1;
+      head.place = { row, column: -1 };
+    });
+  }
   const lines = cells.map((line, row) => element("tr", {}, heads[row], ...line));
   const top = columns.map((name) => element("th", { scope: "col" }, name));
   const table = element(
@@ -75,17 +81,19 @@ export function grid({ label, rows, columns, onMove, onHover, onAct, onEdit }) {
   );
   cells[0][0].tabIndex = 0;
 
+  const node = ({ row, column }) => (column < 0 ? heads[row] : cells[row][column]);
   const moveTo = (place) => {
-    cells[at.row][at.column].tabIndex = -1;
+    node(at).tabIndex = -1;
     at = { ...at, ...place };
-    cells[at.row][at.column].tabIndex = 0;
+    node(at).tabIndex = 0;
   };
   const go = (place) => {
     moveTo(place);
-    cells[at.row][at.column].focus();
+    node(at).focus();
     onMove?.({ ...at });
   };
   const open = ({ row, column }) => {
+    if (column < 0) return;
     const cell = cells[row][column];
     const field = element("input", { "aria-label": cell.getAttribute("aria-label"), size: 4 });
     field.value = field.defaultValue = cell.textContent;
@@ -111,7 +119,7 @@ export function grid({ label, rows, columns, onMove, onHover, onAct, onEdit }) {
 
   table.addEventListener("keydown", (event) => {
     if (event.altKey || event.metaKey) return;
-    const place = moved(at, event.key, rows.length, columns.length, event.ctrlKey);
+    const place = moved(at, event.key, rows.length, columns.length, event.ctrlKey, wholeRows ? -1 : 0);
     if (place) go(place);
     else if (event.key === "Enter" || (event.key === " " && !onEdit)) act();
     else if (event.key === "F2" && onEdit) open(at);
@@ -136,6 +144,7 @@ export function grid({ label, rows, columns, onMove, onHover, onAct, onEdit }) {
     node: element("div", { class: columns.length > MANY ? "scroll dense" : "scroll" }, table),
     moveTo,
     focus: go,
+    heads,
     highlight(row) {
       lines.forEach((line, n) => line.classList.toggle("shown", n === row));
     },
