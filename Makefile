@@ -7,13 +7,14 @@ FAST ?=
 SOLUTIONS ?=
 STUDENTS ?= 30
 SEED ?= 1
+SEEDS ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CODE := src autograder bundle tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help known lab update check-mine hand-in test release outputs sync readme prove bench grade feedback formgrader bundle demo-class
+.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove bench grade feedback formgrader bundle demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +85,9 @@ outputs: known sync ## run the solutions and store their outputs, which the test
 
 readme: $(READY) ## write the lessons' rows, points and totals into README.md
 	$(BIN)/python -m tests.readme
+
+model: $(READY) ## train the small model again, within five minutes; SEEDS=5: five, and write what they can do
+	$(BIN)/python -m attnlab.small --seeds $(SEEDS)
 
 prove: known ## the long proofs: claims, all mutants, all answers on 200 seeds; LESSON=06-causal-mask: its own; ARGS="--seeds 20"
 	$(BIN)/python -m pytest -n 2 -m prove tests/test_claims.py $(if $(LESSON),-k "$(LESSON)")

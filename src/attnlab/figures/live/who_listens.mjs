@@ -5,7 +5,7 @@ import { bars, element, grid, mount, percent, setText, shade } from "./figure.mj
 const SETTLED = 100; // ms; a key held down is not worth a message for every row
 
 function draw(body, model) {
-  let table, chart, size, sending;
+  let table, chart, choice, size, sending;
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
   const palette = model.get("palette");
@@ -29,8 +29,16 @@ function draw(body, model) {
     setText(said, model.get("state").told[row]);
   };
 
-  const build = ({ queries, keys, named }) => {
-    size = JSON.stringify([queries, keys]);
+  // Which head: a native list, moved by arrow keys; there is none for a single map.
+  const heads = (choices) => {
+    const options = choices.map((name, at) => element("option", { value: at }, name));
+    choice = element("select", {}, ...options);
+    choice.addEventListener("change", () => model.send({ change: { shown: Number(choice.value) } }));
+    return element("label", { class: "tools" }, "layer and head", choice);
+  };
+
+  const build = ({ queries, keys, named, choices }) => {
+    size = JSON.stringify([queries, keys, choices]);
     chart = bars({ names: named.keys });
     table = grid({
       label: model.get("title"),
@@ -47,12 +55,14 @@ function draw(body, model) {
       onHover: (row) => show(row ?? chosen),
     });
     const beside = element("div", { class: "beside" }, chart.node, facts, told, said);
-    body.replaceChildren(element("div", { class: "panels" }, table.node, beside));
+    const above = choices.length > 1 ? [heads(choices)] : [];
+    body.replaceChildren(...above, element("div", { class: "panels" }, table.node, beside));
   };
 
   const update = () => {
     const state = model.get("state");
-    if (size !== JSON.stringify([state.queries, state.keys])) build(state);
+    if (size !== JSON.stringify([state.queries, state.keys, state.choices])) build(state);
+    if (choice) choice.value = state.shown;
     const { named } = state;
     state.weights.forEach((row, n) =>
       row.forEach((weight, m) => {

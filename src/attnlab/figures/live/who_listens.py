@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 import traitlets
 
 from attnlab.figures.live import fallback
@@ -29,10 +28,12 @@ class WhoListens(Figure):
     """A heatmap; the row under the pointer, or that the arrow keys reach, is drawn and told.
 
     Args:
-        weights: (N, M), each row shares that add up to 1, or all 0.
+        weights: (N, M), each row shares that add up to 1, or all 0; or those of heads, (H, N, M);
+            or those of layers, one (H, N, M) each. Of several, one is shown, and there is a choice.
         query_tokens: N labels, who listens.
         key_tokens: M labels, who is listened to; None means the same.
         blocked: (N, M) bool, True = may not attend, hatched; None blocks nothing.
+        shown: which head is shown, counted from 0 through all layers.
     Raises:
         ValueError: sizes do not fit, or weights are no shares.
 
@@ -45,6 +46,7 @@ class WhoListens(Figure):
     title = traitlets.Unicode("Who listens to whom").tag(sync=True)
     row = traitlets.Int(0).tag(sync=True)
     weights, query_tokens, key_tokens, blocked = Input(), Input(), Input(), Input()
+    shown = Input()
 
     def __init__(
         self,
@@ -52,29 +54,41 @@ class WhoListens(Figure):
         query_tokens: Sequence[str],
         key_tokens: Sequence[str] | None = None,
         blocked: Any = None,
+        shown: int = 0,
     ) -> None:
         keys = query_tokens if key_tokens is None else key_tokens
         super().__init__(
-            weights=weights, query_tokens=query_tokens, key_tokens=keys, blocked=blocked
+            weights=weights,
+            query_tokens=query_tokens,
+            key_tokens=keys,
+            blocked=blocked,
+            shown=shown,
         )
 
     def checked(self, inputs: Values) -> Values:
         queries = names("queries", inputs["query_tokens"])
         keys = names("keys", inputs["key_tokens"])
         shape = (len(queries), len(keys))
-        weights = array("weights", inputs["weights"], shape)
-        given = inputs["blocked"]
+        weights = _maps(inputs["weights"], shape)
+        given, shown = inputs["blocked"], inputs["shown"]
         blocked = array("blocked", np.zeros(shape) if given is None else given, shape) != 0
-        refuse_what_are_no_shares(weights, queries)
+        for name, each in weights.items():
+            refuse_what_are_no_shares(each, queries, f", {name}" if name else "")
+        if shown not in range(len(weights)):
+            raise ValueError(f"there is no head {shown}; heads are 0 to {len(weights) - 1}")
         return {
-            "weights": weights,
+            "weights": weights.get("", weights),
             "query_tokens": queries,
             "key_tokens": keys,
             "blocked": blocked,
+            "shown": shown,
         }
 
     def computed(self, inputs: Values) -> Values:
-        weights, blocked = inputs["weights"], inputs["blocked"]
+        blocked = inputs["blocked"]
+        maps = _maps(inputs["weights"], blocked.shape)
+        choices = [*maps]
+        weights = maps[choices[inputs["shown"]]]
         spread = entropies(weights)
         queries, keys = told_apart(inputs["query_tokens"]), told_apart(inputs["key_tokens"])
         told = [
@@ -90,46 +104,74 @@ class WhoListens(Figure):
             "largest": weights.max(axis=1).tolist(),
             "entropy": spread,
             "told": told,
+            "choices": choices,
+            "shown": inputs["shown"],
         }
 
     @traitlets.validate("row")
     def _row_is_there(self, proposal: Any) -> int:
-        row, count = proposal["value"], len(self._inputs["query_tokens"])
+        row, count = proposal["value"], len(self.state["queries"])
         if not 0 <= row < count:
             raise traitlets.TraitError(f"there is no row {row}; rows are 0 to {count - 1}")
         return int(row)
 
     def change(self, **inputs: Any) -> None:
+        if "weights" in inputs:
+            inputs = {"shown": 0, **inputs}
         super().change(**inputs)
-        self.row = min(self.row, len(self.query_tokens) - 1)
+        self.row = min(self.row, len(self.state["queries"]) - 1)
 
     def summary(self) -> str:
-        rows, columns = self.weights.shape
-        queries, keys = told_apart(self.query_tokens), told_apart(self.key_tokens)
-        return f"heatmap of {rows} × {columns} weights. " + " ".join(
+        state = self.state
+        weights, keys = np.array(state["weights"]), state["named"]["keys"]
+        which = state["choices"][state["shown"]]
+        rows, columns = weights.shape
+        return f"{which and f'{which}, '}heatmap of {rows} × {columns} weights. " + " ".join(
             f"“{query}” listens most to “{keys[int(row.argmax())]}” ({row.max():.2f})."
             if row.any()
             else f"“{query}” listens to nothing."
-            for query, row in zip(queries, self.weights, strict=True)
+            for query, row in zip(state["named"]["queries"], weights, strict=True)
         )
 
     def fallback(self) -> str:
-        queries, keys = self.query_tokens, self.key_tokens
-        mark = fallback.mark(repr(self), *self.state["told"])
-        rows = told_apart(queries)
-        table = fallback.heat_table(mark, self.weights, rows, keys, self.blocked)
-        steps = fallback.stepper(mark, len(queries))
-        told = fallback.sentences(self.state["told"])
-        return fallback.framed(f"{steps}{table}{told}", repr(self), mark)
+        state = self.state
+        mark = fallback.mark(repr(self), *state["told"])
+        rows, which = state["named"]["queries"], state["choices"][state["shown"]]
+        weights, blocked = np.array(state["weights"]), np.array(state["blocked"])
+        table = fallback.heat_table(mark, weights, rows, state["keys"], blocked)
+        steps = fallback.stepper(mark, len(rows))
+        told = fallback.sentences(state["told"])
+        return fallback.framed(
+            f"{which and f'<p>{which}</p>'}{steps}{table}{told}", repr(self), mark
+        )
+
+
+def _maps(weights: Any, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+    """One (N, M) map under the name of its layer and head; of a single map under ''."""
+    if isinstance(weights, dict):
+        return weights  # checked before
+    try:
+        axes = np.ndim(weights[0]) + 1
+    except (TypeError, ValueError, IndexError, KeyError):
+        axes = 2
+    if axes < 3:
+        return {"": array("weights", weights, shape)}
+    layers = [weights] if axes == 3 else list(weights)
+    return {
+        f"{f'layer {layer}, ' if len(layers) > 1 else ''}head {head}": array("weights", each, shape)
+        for layer, heads in enumerate(layers, start=1)
+        for head, each in enumerate(heads, start=1)
+    }
 
 
 def entropies(weights: np.ndarray) -> list[float]:
-    """Entropy of each row in nats; torch counts 0 · log 0 as 0.
+    """Entropy of each row in nats; 0 · log 0 counts as 0.
 
     Args:
         weights: (N, M).
     """
-    rows: list[float] = torch.special.entr(torch.tensor(weights)).sum(dim=-1).tolist()
+    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+    rows: list[float] = (-(weights * logs).sum(axis=-1)).tolist()
     return rows
 
 
