@@ -123,7 +123,7 @@ begin("02-pure-python")
 # sums of more products spread further, as a rule; the division undoes that. Lesson 04 measures why
 # it is the root.
 #
-# The cell does the same sums. Look for your own numbers in it.
+# The cell does the same sums.
 
 # %% nbgrader={"grade": false, "grade_id": "see-by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 query = [1, 2, 0]  # what cat asks
@@ -262,6 +262,13 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # | softmax | makes each row shares that add up to 1 | (N, M) → (N, M) |
 # | A V | each reader's average of the pages | (N, M) times (M, d_v) → (N, d_v) |
 #
+# As a picture. You meet it again in each lesson, with that lesson's part lit. (The mask comes in
+# lessons 03 and 06; W_o, one more matrix, in lesson 07.)
+
+# %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.block()
+
+# %% [markdown]
 # With every index in sight, and with s for a score, a for a weight, z for an entry of the output:
 #
 # $$
@@ -298,8 +305,7 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # %% [markdown]
 # ## Seven steps
 #
-# The whole block for *the cat sat*. Each step is one name in this chain: X → Q, K, V → scores → scaled
-# → mask → weights → output.
+# The whole block for *the cat sat*.
 #
 # **Step 1, X.** Three tokens, four numbers each, as in the cell above.
 #
@@ -335,19 +341,15 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # | cat | 2.645 | 1.038 |
 # | sat | 1.074 | 1.542 |
 #
-# Here are the steps in one picture. (Steps 4 and 5 are left out: one is step 3 in paler colours, the other empty.) Look along the row of *cat* in all seven panels, from its four numbers to its answer.
-
-# %% nbgrader={"grade": false, "grade_id": "see-seven-steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.pure_python.seven_steps(TOKENS, X, W_q, W_k, W_v)
-
-# %% [markdown]
-# Every panel has one row for each token, and only two steps bring rows together: Q Kᵀ *compares* them,
+# Every step has one row for each token, and only two bring rows together: Q Kᵀ *compares* them,
 # A V *mixes* them. *Cat*'s score of 6 for *sat* becomes 0.87 of its attention, and *cat*'s output lies
 # close to *sat*'s value (3, 1). *The* spreads its attention more evenly: its scores differ less.
 
 # %% [markdown]
-# Now the same steps to touch, one at a time. Choose a cell and you see the sum behind it; the numbers
-# that enter it have a blue edge. *n* goes on to the next step, *p* goes back. In a table, arrow keys
+# Now the same steps to touch. Choose *cat* at the left edge of a table: its row lights up, with its dot
+# product with every key in step 3, and below stands all that becomes of its query. *Play* walks the steps, *n*
+# goes on to the next, *p* goes back. Choose a cell and you see the sum behind it; the numbers
+# that enter it have a blue edge. Arrow keys
 # go from cell to cell. The cells of X, W_q, W_k and W_v have borders, and you may change them: Enter, a
 # number, Enter. A dot marks every cell that your last edit changed.
 #

@@ -29,6 +29,12 @@ from attnlab import begin, check, figures
 begin("03-numpy")
 
 # %% [markdown]
+# **Where you are.** The block of lesson 02. Lit are its five products; each becomes one einsum here.
+
+# %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.block("W_q", "W_k", "W_v", "scores", "mix")
+
+# %% [markdown]
 # ## Two questions first
 #
 # Answer before you open anything. Opening a choice is choosing it.

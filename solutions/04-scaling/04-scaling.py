@@ -41,6 +41,12 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 begin("04-scaling")
 
+# %% [markdown]
+# **Where you are.** The block of lesson 02. This lesson is about the lit box.
+
+# %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.block("scale")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Recall
 #

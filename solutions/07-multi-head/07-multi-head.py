@@ -42,6 +42,12 @@ from attnlab import begin, check, figures
 torch.set_printoptions(precision=3, sci_mode=False)
 begin("07-multi-head")
 
+# %% [markdown]
+# **Where you are.** The block of lesson 02. Lit is what is new, W_o. All between W_q, W_k, W_v and W_o now runs once for each head.
+
+# %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.block("W_o")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Recall
 #
@@ -363,6 +369,94 @@ figures.live.Heads(four[:, 1:], names[1:], names)
 # seed shares them out in another way.) The mean looks at both, like the one head. That is how four
 # heads look to whoever plots only what `nn.MultiheadAttention` returns by default. The model never
 # computes with this mean: each head mixes values of its own.
+#
+# ## Heads that learned a language
+#
+# Those visitors were made for two heads. Here is a small language model of the course's own: two layers of
+# four heads, made like GPT-2, trained for a few minutes to guess the next word of sentences that a
+# grammar of 148 words wrote. `<s>` begins a text. The sentence is *the king behind the dogs that the boy sees* …, and a verb
+# is to come: *runs* or *run*? It is guessed from the row of the last word, *sees*. The figure shows the second
+# layer. Which heads of that row look at *king*?
+
+# %% nbgrader={"grade": false, "grade_id": "see-learned", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import random
+
+from attnlab import small
+from attnlab.small import measure
+
+model = small.load()
+sentence = "<s> the king behind the dogs that the boy sees".split()
+figure = figures.live.Heads(small.weights(sentence)[1], sentence)
+figure.row = len(sentence) - 1
+figure
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict-removed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# One head puts nearly all of that row on *king*. Take this head away: its output is 0, before W_o mixes the heads. Which
+# sentences will the model get wrong?
+#
+# <details><summary>A. All: it has only eight heads</summary>
+#
+# Not this one. Look at *bank* and *it* in the table below.
+#
+# </details>
+# <details><summary>B. Verbs, and nothing else: the map says so</summary>
+#
+# Half of it. Verbs it gets wrong. But so it does with brackets, which this map does not show.
+#
+# </details>
+# <details><summary>C. Verbs, and perhaps others: a map of one sentence cannot say</summary>
+#
+# Yes. A map shows where a head looks in this sentence. What hangs on it, only its removal shows.
+#
+# </details>
+
+# %% [markdown]
+# There are five tasks, 200 questions each: a verb that agrees with its subject; a bracket that closes the one opened last;
+# *it* … *too wide, a wide*, and then the noun that is meant; a *bank* that is muddy after a river and rich after
+# money; a run of words that comes again. Each line is one head removed.
+
+# %% nbgrader={"grade": false, "grade_id": "remove-heads", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+rng = random.Random(7)
+asked = {task: measure.questions(task, rng, 200) for task in measure.TASKS}
+
+
+def with_removed(*heads: tuple[int, int]) -> str:
+    """The share of right answers in each task without these heads."""
+    change = measure.without(heads)
+    shares = [measure.right_share(model, some, change) for some in asked.values()]
+    return "".join(f"{share:11.2f}" for share in shares)
+
+
+print(f"{'removed':16}" + "".join(f"{task:>11}" for task in asked))
+print(f"{'none':16}{with_removed()}")
+for head in measure.heads_of(model):
+    print(f"{measure.named(head):16}{with_removed(head)}")
+
+# %% [markdown]
+# 0.5 is guessing in *agreement*, *it* and *bank*, about 0.33 in *brackets*. Without the head that looks at *king* the verbs are little better
+# than that. (Prediction: C.) Runs that come again hang on several heads. In the first layer one looks at the word before; in the
+# second, **induction heads** look at the word *after* an earlier one like this, and so find what comes
+# next (Olsson et al. 2022). *It* hangs on no head alone.
+#
+# Two more tries. Brackets may need two heads together. And removing a head breaks much at once: exchanging says more. Give the
+# subject's head, in the last row alone, what it gives where the subject has the other number, *kings*,
+# and leave the rest of the model as it is.
+
+# %% nbgrader={"grade": false, "grade_id": "exchange-row", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+two = [((0, 1), (1, 2)), ((0, 0), (0, 2))]
+print(f"{'two removed':34}" + "".join(f"{task:>11}" for task in asked))
+for both in two:
+    print(f"{' and '.join(map(measure.named, both)):34}{with_removed(*both)}")
+
+pairs = [measure.agreement(rng) for _ in range(200)]  # a sentence, and one of the other number
+for head in measure.heads_of(model):
+    flipped = measure.flipped(model, head, pairs)
+    print(f"{measure.named(head)}, last row exchanged: the verb's number flips in {flipped:.0%}")
+
+# %% [markdown]
+# With one row of one head the verb's number goes over to the other sentence, each time; with any other head, never. That is what
+# *this head carries the subject's number* means. The maps alone could not say so: in other rows it looks
+# elsewhere, and brackets need it too.
 #
 # In large models some heads attend to the previous word or to the next one, and some find the direct
 # objects of verbs (Clark et al. 2019, on BERT). Many can be removed with little loss (Michel et al.

@@ -39,6 +39,12 @@ torch.set_printoptions(precision=3, sci_mode=False)
 begin("09-position")
 
 # %% [markdown]
+# **Where you are.** The block of lesson 02. Lit is where order can come in: added to X, or by turning Q and K.
+
+# %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.block("X", "Q", "K")
+
+# %% [markdown]
 # The block of lessons 05 and 06 is given from here on. You may use it or not.
 
 

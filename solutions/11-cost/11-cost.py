@@ -38,6 +38,12 @@ from attnlab import begin, check, figures
 torch.set_num_threads(1)  # one core for PyTorch, so that its times can be compared
 begin("11-cost")
 
+# %% [markdown]
+# **Where you are.** The block of lesson 02. Lit is what works on N × M numbers: the wall.
+
+# %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.block("scores", "scale", "mask", "softmax", "mix")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Recall
 #

@@ -35,7 +35,7 @@ def moved(before: Matrix, after: Matrix) -> list[int]:
 
 @lesson.says(
     "Each token plays three roles, through three learned projections of the same row: where q, k, v come from.",
-    "Every panel has one row for each token, and only two steps bring rows together: Q Kᵀ *compares* them, A V *mixes* them.",
+    "Every step has one row for each token, and only two bring rows together: Q Kᵀ *compares* them, A V *mixes* them.",
 )
 def each_matrix_moves_what_its_role_moves(seed: int) -> None:
     X, W = desk(seed)

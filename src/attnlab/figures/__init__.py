@@ -1,4 +1,5 @@
-"""Figures: `picture` holds what the lessons' own share, `live` those that can be touched.
+"""Figures: `picture` holds what the lessons' own share, `live` those that can be touched, and
+`block` draws attention as a diagram, `figures.block("softmax")`.
 
 `figures.causal_mask` is `attnlab/lessons/causal_mask/figures.py`, and so for each lesson. Each
 figure there is a function that takes numbers and returns a Picture: an image with its alternative
@@ -15,11 +16,13 @@ from attnlab import lessons
 def __getattr__(name: str) -> Any:
     if name == "live":
         return import_module("attnlab.figures.live")
+    if name == "block":
+        return import_module("attnlab.figures.diagram").block
     of_lessons = {lessons.name_of(slug): slug for slug in lessons.slugs()}
     if name in of_lessons:
         try:
             return lessons.figures_of(of_lessons[name])
         except LookupError as none:
             raise AttributeError(none.args[0]) from None
-    parts = ", ".join([*of_lessons, "live"])
+    parts = ", ".join([*of_lessons, "live", "block"])
     raise AttributeError(f"attnlab.figures has no {name!r}; it has {parts}")
