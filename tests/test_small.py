@@ -54,7 +54,8 @@ def test_sentences_keep_what_the_grammar_says() -> None:
     rng = random.Random(3)
     for _ in range(300):
         asked, other = measure.agreement(rng)
-        assert asked.right is other.wrong and len(asked.text) == len(other.text)
+        assert asked.right is other.wrong
+        assert len(asked.text) == len(other.text)
         (inside,) = measure.questions("brackets", rng, 1)
         stack: list[str] = []
         for word in inside.text[1:]:
@@ -87,13 +88,13 @@ def test_shipped_numbers_are_the_same_on_any_machine() -> None:
 def test_what_ships_is_small(model: SmallModel) -> None:
     assert sum(each.stat().st_size for each in small.HERE.iterdir() if each.is_file()) < 2_000_000
     assert 140 <= len(small.words) == len(set(small.words)) <= 160
-    assert model.transformer["wte"].weight.shape[0] == len(small.words)
+    assert model.transformer.wte.weight.shape[0] == len(small.words)
 
 
 def test_a_model_is_each_time_a_new_one(model: SmallModel) -> None:
     spoilt = small.load()
-    torch.nn.init.zeros_(spoilt.transformer["wte"].weight)
-    assert small.load().transformer["wte"].weight.any()
+    torch.nn.init.zeros_(spoilt.transformer.wte.weight)
+    assert small.load().transformer.wte.weight.any()
 
 
 @pytest.mark.parametrize("spoil", ["missing", "cut short", "other words", "other sizes", "no JSON"])
@@ -165,7 +166,8 @@ def test_a_head_removed_is_a_head_that_says_nothing(model: SmallModel) -> None:
     ids = small.numbered(SENTENCE)
     out = measure.heads_outputs(model, ids)
     changed = measure.without([(1, 2)])(1, out[1])
-    assert not changed[:, 2].any() and torch.equal(changed[:, :2], out[1][:, :2])
+    assert not changed[:, 2].any()
+    assert torch.equal(changed[:, :2], out[1][:, :2])
     assert torch.equal(measure.without([(1, 2)])(0, out[0]), out[0])
 
 

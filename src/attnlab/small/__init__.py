@@ -15,7 +15,7 @@ import difflib
 import functools
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 WEIGHTS, CONFIG, FACTS = "model.safetensors", "config.json", "facts.json"
-SAMPLE = "<s> the dogs that the boy sees".split()  # what other machines are compared by
+SAMPLE = ["<s>", "the", "dogs", "that", "the", "boy", "sees"]  # what other machines are compared by
 __all__ = ["START", "facts", "following", "head", "load", "numbered", "save", "weights", "words"]
 
 
@@ -148,7 +148,7 @@ def facts() -> Any:
     return json.loads((HERE / FACTS).read_text(encoding="utf-8"))
 
 
-def save(model: SmallModel, roles: dict[str, Sequence[int]], folder: Path = HERE) -> None:
+def save(model: SmallModel, roles: Mapping[str, Sequence[int]], folder: Path = HERE) -> None:
     """Write the weights and the configuration, in GPT-2's layout; each whole, or not at all."""
     from safetensors.torch import save as as_bytes
 
@@ -165,7 +165,7 @@ def save(model: SmallModel, roles: dict[str, Sequence[int]], folder: Path = HERE
         "tie_word_embeddings": True,
         **dict.fromkeys(("embd_pdrop", "attn_pdrop", "resid_pdrop"), 0.0),
         **dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"), NUMBER[START]),
-        "roles": roles,
+        "roles": dict(roles),
         "words": words,
         "sample": {"text": SAMPLE, "following": _following(model, SAMPLE, 5)},
     }

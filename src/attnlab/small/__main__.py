@@ -26,9 +26,7 @@ SHIPPED = 1  # its seed
 
 def main(given: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m attnlab.small", description="Train the model.")
-    parser.add_argument(
-        "--seeds", type=int, default=1, help="how many models; the first is shipped"
-    )
+    parser.add_argument("--seeds", type=int, default=1, help="how many; the first is shipped")
     parser.add_argument("--steps", type=int, default=STEPS)
     options = parser.parse_args(given)
     if min(options.seeds, options.steps) < 1:

@@ -239,7 +239,7 @@ def looks(model: SmallModel, rng: random.Random) -> dict[Head, tuple[float, floa
 
 
 def roles(model: SmallModel, rng: random.Random) -> dict[str, Head]:
-    """Which head has which role: the subject's by exchange of rows, the others by where they look."""
+    """Which head has which role: by exchange of rows, or by where it looks in a run."""
     pairs = [agreement(rng) for _ in range(200)]
     seen = looks(model, rng)
     return {

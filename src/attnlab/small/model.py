@@ -97,22 +97,26 @@ class Block(nn.Module):
         return x + self.mlp(self.ln_2(x)), weights
 
 
+class Transformer(nn.Module):
+    """All but the last layer, by GPT-2's names."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.wte = nn.Embedding(sizes.words, sizes.width)
+        self.wpe = nn.Embedding(sizes.positions, sizes.width)
+        self.h = nn.ModuleList(Block(sizes.width, sizes.heads) for _ in range(sizes.layers))
+        self.ln_f = nn.LayerNorm(sizes.width)
+        for each in (self.wte, self.wpe):
+            nn.init.normal_(each.weight, std=0.02)
+
+
 class SmallModel(nn.Module):
     """Scores of the word that comes next, after each word of a text."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
         self.sizes = sizes
-        self.transformer = nn.ModuleDict(
-            {
-                "wte": nn.Embedding(sizes.words, sizes.width),
-                "wpe": nn.Embedding(sizes.positions, sizes.width),
-                "h": nn.ModuleList(Block(sizes.width, sizes.heads) for _ in range(sizes.layers)),
-                "ln_f": nn.LayerNorm(sizes.width),
-            }
-        )
-        for name in ("wte", "wpe"):
-            nn.init.normal_(self.transformer[name].weight, std=0.02)
+        self.transformer = Transformer(sizes)
 
     def forward(self, ids: Tensor, change: Change | None = None) -> Tensor:
         """Scores, (B, N, words), for ids (B, N).
@@ -131,9 +135,9 @@ class SmallModel(nn.Module):
         if n > most:
             raise ValueError(f"the text has {n} words; this model has positions for {most}")
         parts = self.transformer
-        x = parts["wte"](ids) + parts["wpe"](torch.arange(n, device=ids.device))
+        x = parts.wte(ids) + parts.wpe(torch.arange(n, device=ids.device))
         weights = []
-        for layer, block in enumerate(parts["h"]):
+        for layer, block in enumerate(parts.h):
             x, each = block(x, lambda out, at=layer: change(at, out) if change else out)
             weights.append(each)
-        return F.linear(parts["ln_f"](x), parts["wte"].weight), weights
+        return F.linear(parts.ln_f(x), parts.wte.weight), weights
