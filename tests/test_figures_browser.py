@@ -27,6 +27,16 @@ pytestmark = [
 SOURCES = {
     "MaskPainter": """scores = [[1, 2, 0, 1], [0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 1, 2]]
 figure = figures.live.MaskPainter(scores, ["the", "cat", "sat", "on"], preset="causal")""",
+    "Roofline": """devices = figures.gpu_sdpa.published()["peaks"]
+
+def works(batch):
+    return {
+        "prefill, 1,024 tokens": (4 * 1024 * 1024, 8 * 1024),
+        "decode, attention": (4 * batch * 1024, 4 * batch * 1025),
+        "decode, projections": (8 * batch * 4096, 2 * (4 * 4096 + 8 * batch)),
+    }
+
+figure = figures.live.Roofline(works, devices)""",
     "RotaryArrows": """figure = figures.live.RotaryArrows(
     [2, 0, 1, 1], [1, 0, 0.5, 1], query_at=3, key_at=1, degrees=[30, 3]
 )""",
@@ -44,6 +54,13 @@ figure = figures.live.Heads(weights, ["the", "cat", "sat"])""",
     W_k=[[0, -1, 0], [1, 1, 0], [-1, 0, 0], [1, 1, 1]],
     W_v=[[-1, 0], [1, 1], [-1, 1], [2, 0]],
 )""",
+    "Slopes": """import torch
+
+sentences = [["two", "readers", "want", "one", "book"], ["one", "clerk", "finds", "the", "book"]]
+rng = torch.Generator().manual_seed(0)
+q, k, v = (torch.randn(2, 5, width, generator=rng) for width in (4, 4, 3))
+attention = torch.nn.functional.scaled_dot_product_attention
+figure = figures.live.Slopes(attention, q, k, v, sentences, entry=(0, 2, 0))""",
     "SoftLookup": """figure = figures.live.SoftLookup(
     [1, 2],
     [[2, -1], [2, 1], [-1, 2], [-2, -1]],
@@ -220,6 +237,72 @@ def test_the_reader_is_chosen_by_keyboard(saturation: FigureLab) -> None:
     saturation.page.keyboard.press("ArrowLeft")
     expect(saturation.figure.locator(".told")).to_contain_text("reader 10.")
     saturation.answers("figure.reader", "10")
+
+
+@pytest.fixture(params=[FIGURES["Slopes"]])
+def slopes(request: pytest.FixtureRequest, shown: Shown) -> FigureLab:
+    lab = shown(request.param)
+    lab.ask("figure.entry = [0, 2, 0]")
+    return lab
+
+
+def test_an_output_is_chosen_by_keyboard_and_its_slopes_are_shown(slopes: FigureLab) -> None:
+    chosen = slopes.figure.locator("[role=gridcell][aria-selected=true]")
+    expect(chosen).to_have_count(1)
+    chosen.click()
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):
+        slopes.page.keyboard.press(key)
+    expect(chosen).to_be_focused()
+    told = slopes.figure.locator(".told")
+    expect(told).to_contain_text("Entry 1 of “one” in sentence 1 has slopes to q: “one”")
+    slopes.answers("figure.entry", "[1, 0, 1]")
+    expect(told).to_have_text(slopes.ask("print(figure.state['told']['1 0 1'])"))
+    shown = slopes.figure.locator("table:not([role=grid]) td:not([style=''])")
+    coloured = slopes.ask(
+        "[text for lines in figure.state['slopes']['1 0 1'].values() for line in lines "
+        "for text, shade in line if shade >= 0]"
+    )
+    until(
+        lambda: [
+            cell.inner_text()
+            for cell in shown.all()
+            if "background" in (cell.get_attribute("style") or "")
+        ],
+        ast.literal_eval(coloured),
+    )
+
+
+def test_a_choice_is_not_undone_by_pythons_answer_to_the_last_one(slopes: FigureLab) -> None:
+    slopes.figure.locator("[role=gridcell][aria-selected=true]").click()
+    names = [slopes.focused()]
+    for key in ("ArrowRight", "ArrowRight"):
+        slopes.page.keyboard.press(key)
+        names.append(slopes.focused())
+    slopes.page.keyboard.press("Home")
+    first, second, third = names
+    press_among_echoes(slopes, ("ArrowRight", second), ("ArrowRight", third), ("Home", first))
+
+
+@pytest.fixture(params=[FIGURES["Roofline"]])
+def roofline(request: pytest.FixtureRequest, shown: Shown) -> FigureLab:
+    return shown(request.param)
+
+
+def test_the_batch_moves_what_its_readers_share(roofline: FigureLab) -> None:
+    roofline.ask("figure.batch = 1")
+    batch = roofline.figure.get_by_label("batch")
+    expect(batch).to_have_attribute("aria-valuetext", "1")
+    batch.focus()
+    for _ in range(6):
+        roofline.page.keyboard.press("ArrowRight")
+    expect(roofline.figure.locator(".told")).to_contain_text("Batch 64.")
+    expect(batch).to_have_attribute("aria-valuetext", "64")
+    roofline.answers("figure.batch", "64")
+    places = roofline.figure.locator("tbody td:nth-child(2)")
+    expect(places).to_have_text(["512", "0.999", "62.1"])
+    expect(roofline.figure.get_by_role("img")).to_have_accessible_name(
+        re.compile("decode, projections at 62.1")
+    )
 
 
 @pytest.fixture(params=[FIGURES["RotaryArrows"]])
@@ -863,6 +946,19 @@ def test_arrow_keys_go_from_row_to_row_and_python_knows_where(who_listens: Figur
     expect(figure.locator(".told")).to_contain_text("“sat” listens most to “cat” (0.60)")
     expect(figure.locator("tr.shown th")).to_have_text("sat")
     who_listens.answers("figure.row", "2")
+
+
+def test_a_head_is_chosen_by_keyboard(who_listens: FigureLab) -> None:
+    heads = "[[1, 0, 0], [1, 0, 0], [1, 0, 0]], [[1, 0, 0], [0, 1, 0], [0, 0.2, 0.8]]"
+    who_listens.ask(f"figure.weights = [[{heads}], [{heads}]]")
+    choice = who_listens.figure.get_by_label("layer and head")
+    choice.focus()
+    who_listens.page.keyboard.press("ArrowDown")
+    expect(choice.locator("option:checked")).to_have_text("layer 1, head 2")
+    painted(who_listens, "sat to sat: 0.80")
+    who_listens.answers("figure.shown", "1")
+    who_listens.ask("figure.weights = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]")
+    expect(choice).to_have_count(0)
 
 
 def test_a_row_is_not_undone_by_pythons_answer_to_the_last_one(who_listens: FigureLab) -> None:

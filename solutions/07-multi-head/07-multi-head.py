@@ -386,9 +386,9 @@ from attnlab.small import measure
 
 model = small.load()
 sentence = "<s> the king behind the dogs that the boy sees".split()
-figure = figures.live.Heads(small.weights(sentence)[1], sentence)
-figure.row = len(sentence) - 1
-figure
+heads = figures.live.Heads(small.weights(sentence)[1], sentence)
+heads.row = len(sentence) - 1  # *sees*
+heads
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict-removed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # One head puts nearly all of that row on *king*. Take this head away: its output is 0, before W_o mixes the heads. Which
@@ -433,20 +433,20 @@ for head in measure.heads_of(model):
     print(f"{measure.named(head):16}{with_removed(head)}")
 
 # %% [markdown]
-# 0.5 is guessing in *agreement*, *it* and *bank*, about 0.33 in *brackets*. Without the head that looks at *king* the verbs are little better
-# than that. (Prediction: C.) Runs that come again hang on several heads. In the first layer one looks at the word before; in the
-# second, **induction heads** look at the word *after* an earlier one like this, and so find what comes
-# next (Olsson et al. 2022). *It* hangs on no head alone.
+# 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king*
+# about four verbs in ten are wrong, and of the brackets about as many. (Prediction: C.) *Bank* hangs on one head of
+# the first layer. *It* hangs on no head alone. Runs that come again hang on several: one in the first layer, and in the
+# second an **induction head**, which looks at the word *after* an earlier one like this, and so finds what
+# comes next (Olsson et al. 2022).
 #
-# Two more tries. Brackets may need two heads together. And removing a head breaks much at once: exchanging says more. Give the
-# subject's head, in the last row alone, what it gives where the subject has the other number, *kings*,
-# and leave the rest of the model as it is.
+# Two more tries. Is a bracket two heads' work? And removing a head spoils whatever reads it, so exchange
+# something instead: give the subject's head, in the last row alone, what it gives where the subject has the other
+# number, *kings*, and leave the rest of the model as it is.
 
 # %% nbgrader={"grade": false, "grade_id": "exchange-row", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-two = [((0, 1), (1, 2)), ((0, 0), (0, 2))]
-print(f"{'two removed':34}" + "".join(f"{task:>11}" for task in asked))
-for both in two:
-    print(f"{' and '.join(map(measure.named, both)):34}{with_removed(*both)}")
+both = (0, 1), (1, 2)  # layer and head, counted from 0
+print(f"both of {' and '.join(map(measure.named, both))} removed: brackets", end=" ")
+print(f"{measure.right_share(model, asked['brackets'], measure.without(both)):.2f}")
 
 pairs = [measure.agreement(rng) for _ in range(200)]  # a sentence, and one of the other number
 for head in measure.heads_of(model):
@@ -454,9 +454,9 @@ for head in measure.heads_of(model):
     print(f"{measure.named(head)}, last row exchanged: the verb's number flips in {flipped:.0%}")
 
 # %% [markdown]
-# With one row of one head the verb's number goes over to the other sentence, each time; with any other head, never. That is what
-# *this head carries the subject's number* means. The maps alone could not say so: in other rows it looks
-# elsewhere, and brackets need it too.
+# Without both heads brackets are guessed. And with one row of one head the verb's number goes over to the other
+# sentence, every time; with a row of any other head, never. That is what *this head carries the subject's
+# number* means. A map alone could not say so.
 #
 # In large models some heads attend to the previous word or to the next one, and some find the direct
 # objects of verbs (Clark et al. 2019, on BERT). Many can be removed with little loss (Michel et al.
@@ -1186,6 +1186,8 @@ torch.set_num_threads(threads)
 #   Self-Attention*. [arXiv:1905.09418](https://arxiv.org/abs/1905.09418)
 # - The output as a sum over heads: Elhage et al. 2021, *A Mathematical Framework for Transformer
 #   Circuits*. [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html)
+# - Induction heads: Olsson et al. 2022, *In-context Learning and Induction Heads*.
+#   [arXiv:2209.11895](https://arxiv.org/abs/2209.11895)
 # - PyTorch's documentation of
 #   [MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
 #

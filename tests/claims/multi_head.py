@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -15,6 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from attnlab import small
+from attnlab.small import measure
 from tests.claims import Lesson, taught
 
 lesson = Lesson("07-multi-head")
@@ -404,3 +407,67 @@ def powers_grow_with_the_heads_and_products_do_not() -> None:
     with FlopCounterMode(display=False) as counted:
         torch.randn(9, 9).softmax(dim=-1)
     assert counted.get_total_flops() == 0
+
+
+# The small model ----------------------------------------------------------------------------------
+
+SUBJECT = small.head("subject")
+
+
+def removed(seed: int, task: str, *heads: measure.Head) -> float:
+    """Right answers without these heads."""
+    asked = measure.questions(task, random.Random(seed), 200)
+    return measure.right_share(small.load(), asked, measure.without(heads))
+
+
+def alone(seed: int, task: str) -> dict[measure.Head, float]:
+    """Right answers without each head in turn."""
+    return {head: removed(seed, task, head) for head in measure.heads_of(small.load())}
+
+
+@lesson.says(
+    "One head puts nearly all of that row on *king*.",
+    "But so it does with brackets, which this map does not show.",
+    "Without the head that looks at *king* about four verbs in ten are wrong, and of the brackets about as many.",
+)
+def the_subjects_head_looks_at_the_subject_and_is_needed_for_brackets_too(seed: int) -> None:
+    sentence = "<s> the king behind the dogs that the boy sees".split()
+    layer, head = SUBJECT
+    assert small.weights(sentence)[layer][head, -1, sentence.index("king")] > 0.85
+    for task in ("agreement", "brackets"):
+        assert removed(seed, task) > 0.97
+        assert 0.5 < removed(seed, task, SUBJECT) < 0.75
+
+
+@lesson.says("*Bank* hangs on one head of the first layer.", "*It* hangs on no head alone.")
+def a_bank_hangs_on_one_head_and_it_on_none(seed: int) -> None:
+    needed = [head for head, share in alone(seed, "bank").items() if share < 0.9]
+    assert [layer for layer, _ in needed] == [0]
+    assert min(alone(seed, "it").values()) > 0.95
+
+
+@lesson.says(
+    "Runs that come again hang on several: one in the first layer, and in the second an **induction head**, which looks at the word *after* an earlier one like this, and so finds what comes next (Olsson et al. 2022)."
+)
+def runs_that_come_again_hang_on_several_heads(seed: int) -> None:
+    needed = {head for head, share in alone(seed, "repeats").items() if share < 0.5}
+    assert {small.head("previous"), small.head("repeat")} <= needed
+    seen = measure.looks(small.load(), random.Random(seed))
+    assert seen[small.head("repeat")][1] > 0.8
+
+
+@lesson.says("Without both heads brackets are guessed.")
+def brackets_are_the_work_of_two_heads(seed: int) -> None:
+    assert removed(seed, "brackets", (0, 1), SUBJECT) < 0.45
+    assert min(alone(seed, "brackets").values()) > 0.55
+
+
+@lesson.says(
+    "And with one row of one head the verb's number goes over to the other sentence, every time; with a row of any other head, never.",
+    "A map alone could not say so.",
+)
+def one_row_of_one_head_carries_the_subjects_number(seed: int) -> None:
+    rng, model = random.Random(seed), small.load()
+    pairs = [measure.agreement(rng) for _ in range(200)]
+    for head in measure.heads_of(model):
+        assert measure.flipped(model, head, pairs) == (head == SUBJECT), head
