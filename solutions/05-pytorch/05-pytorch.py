@@ -38,6 +38,12 @@ from attnlab import begin, check, figures
 
 begin("05-pytorch")
 
+# %% [markdown]
+# **Where you are.** The block of lesson 02. Lit are the two boxes through which you take slopes with a pencil here.
+
+# %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.block("softmax", "mix")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Recall
 #
@@ -321,19 +327,16 @@ q, k, v = ((X @ W).requires_grad_() for W in (W_q, W_k, W_v))
 print("X", tuple(X.shape), " q", tuple(q.shape), " k", tuple(k.shape), " v", tuple(v.shape))
 
 # %% [markdown]
-# Take one output number, entry 0 of *want* in sentence 0, and call `backward()` on it. The figure shows
-# the slopes that arrive in q, k and v, for both sentences, with one colour scale. The frame is around
-# the query of *want*. A bare 0 is exactly 0. Look for the rows that are 0 all along.
+# Choose a number of the output, by a click or by arrow keys. The figure calls `backward()` on it, and shows
+# the slopes that arrive in q, k and v, for both sentences, with one colour scale: blue below 0, red
+# above. A bare 0 is exactly 0. It begins with entry 0 of *want* in sentence 0. Before you choose another entry of *want*,
+# and then one of sentence 1, say which cells will be coloured.
 
 # %% nbgrader={"grade": false, "grade_id": "see-reach", "locked": true, "schema_version": 3, "solution": false, "task": false}
-out = F.scaled_dot_product_attention(q, k, v)
-out[0, 2, 0].backward()
-figures.pytorch.gradient_reach(
-    {"q": q.grad, "k": k.grad, "v": v.grad}, sentences, sentence=0, token=2
-)
+figures.live.Slopes(F.scaled_dot_product_attention, q, k, v, sentences, entry=(0, 2, 0))
 
 # %% [markdown]
-# In sentence 0 the slopes reach one query, that of *want* (answer A of your first prediction), all five
+# At *want* in sentence 0 the slopes reach one query, that of *want* (answer A of your first prediction), all five
 # keys and all five values. Of the
 # values only entry 0 is reached, as each entry is averaged by itself, and its five slopes are the
 # weights of *want*. Sentence 1 is all 0: nothing crosses from one sentence of a batch to another.

@@ -43,6 +43,12 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 usual = torch.float16 if device == "cuda" else torch.float32  # what such a device computes in
 begin("12-gpu-sdpa")
 
+# %% [markdown]
+# **Where you are.** The block of lesson 02. Lit is what one call of `F.scaled_dot_product_attention` does.
+
+# %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.block("scores", "scale", "mask", "softmax", "mix")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Recall
 #
@@ -185,14 +191,30 @@ def attend(q, k, v, mask=None):
 # The **roofline** (Williams, Waterman and Patterson 2009) draws what you did by hand: to the right, operations for each byte; upwards, the speed
 # that a device can reach at best. On the left memory decides and the line rises; on the right arithmetic decides and it is flat. The bend is where
 # both take equally long. The two GPUs' figures are their maker's.
+#
+# Three works of one layer are drawn: *a*, attention in a prefill; *b*, attention as a **batch** of readers decodes, each with a cache of their own; *c*, the four
+# projections of these readers, W_q, W_k, W_v and W_o. The slider sets the batch. Guess first: which of the three moves?
+
 
 # %% nbgrader={"grade": false, "grade_id": "see-roofline", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.gpu_sdpa.roofline({"decode": 1.0, "prefill, N = 128": 64.0, "prefill, N = 1,024": 512.0})
+def works(batch, keys=1024, d=4096):
+    """Operations and bytes in float16."""
+    weights, rows = 4 * d * d, 8 * batch * d  # of four projections; rows go in and come out
+    return {
+        "prefill, 1,024 tokens": (4 * keys * keys * d, 2 * 4 * keys * d),
+        "decode, attention": (4 * batch * keys * d, 2 * batch * 2 * (1 + keys) * d),
+        "decode, projections": (2 * batch * weights, 2 * (weights + rows)),
+    }
+
+
+figures.live.Roofline(works, figures.gpu_sdpa.published()["peaks"])
 
 # %% [markdown]
-# Look where the dotted lines cross the coloured ones. At 512 both GPUs are on the flat part. (That is without a mask. Causal it is 256, just left of the H100's bend.) At 64, a short text, both wait for memory.
-# At 1, decoding, the faster GPU is ahead by its bandwidth alone. At best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %: your first
+# At 512, prefill, both GPUs are on the flat part. (That is without a mask. Causal it is 256, just left of the H100's bend. A prefill of 128 tokens, at 64, waits for memory.)
+# At 1, decoding for one reader, the faster GPU is ahead by its bandwidth alone. At best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %: your first
 # prediction was right if it was B.
+#
+# With the batch *c* alone moves: its weights are fetched once for all readers, and from a batch of 256 computing limits it on the A100. *b* stays: each reader brings keys of their own.
 #
 # ## One call
 #
@@ -824,7 +846,7 @@ torch.set_num_threads(threads)
 
 # %% [markdown]
 # *Limited by* is what the roofline says of the work, before any kernel runs: prefill of 1,024 tokens by computing, decode by moving. (A short prefill waits for memory too, as in *See it*.) It has a consequence: to decode faster, *move fewer bytes*. Few key heads (grouped queries,
-# lesson 11) make the cache smaller, and so do 8 bits a number. A server that decodes many readers' texts in one batch fetches the weights of the rest of the model once for all.
+# lesson 11) make the cache smaller, and so do 8 bits a number.
 #
 # ## Break it on purpose
 #

@@ -430,6 +430,27 @@ def operations_for_each_byte_are_as_counted() -> None:
 
 
 @lesson.says(
+    "With the batch *c* alone moves: its weights are fetched once for all readers, and from a batch "
+    "of 256 computing limits it on the A100. *b* stays: each reader brings keys of their own.",
+)
+def a_batch_moves_what_its_readers_share() -> None:
+    d = 4096
+    matrices = torch.empty(4, d, d, dtype=torch.half, device="meta")
+    bends = [p["flops"] / p["bandwidth"] for p in figures.gpu_sdpa.published()["peaks"]]
+    for batch in (1, 2, 128, 256, 1024):
+        shown = {name: flops / moved for name, (flops, moved) in here.works(batch).items()}
+        rows = torch.empty(batch, d, dtype=torch.half, device="meta")
+        with FlopCounterMode(display=False) as counted:
+            results = [rows @ matrix for matrix in matrices]
+        moved = matrices.nbytes + 4 * rows.nbytes + sum(result.nbytes for result in results)
+        assert shown["decode, projections"] == counted.get_total_flops() / moved
+        assert (shown["decode, projections"] > bends[0]) == (batch >= 256)
+        for name, n in (("prefill, 1,024 tokens", 1024), ("decode, attention", 1)):
+            flops, bytes_moved = work(batch, 32, 32, n, 1024, d // 32)
+            assert shown[name] == flops / bytes_moved
+
+
+@lesson.says(
     "A long prefill is limited by computing, decode by moving: the roofline says so before you "
     "measure.",
     "At best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %: your first "

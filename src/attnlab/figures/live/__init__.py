@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from attnlab.figures.live.cost import Cost
     from attnlab.figures.live.heads import Heads
     from attnlab.figures.live.mask_painter import MaskPainter
+    from attnlab.figures.live.roofline import Roofline
     from attnlab.figures.live.rotary_arrows import RotaryArrows
     from attnlab.figures.live.saturation import Saturation
+    from attnlab.figures.live.slopes import Slopes
     from attnlab.figures.live.soft_lookup import SoftLookup
     from attnlab.figures.live.tiles import Tiles
     from attnlab.figures.live.training_scrubber import TrainingScrubber
@@ -27,8 +29,10 @@ __all__ = [
     "Cost",
     "Heads",
     "MaskPainter",
+    "Roofline",
     "RotaryArrows",
     "Saturation",
+    "Slopes",
     "SoftLookup",
     "Tiles",
     "TrainingScrubber",
@@ -40,8 +44,10 @@ _HOMES = {
     "Cost": "cost",
     "Heads": "heads",
     "MaskPainter": "mask_painter",
+    "Roofline": "roofline",
     "RotaryArrows": "rotary_arrows",
     "Saturation": "saturation",
+    "Slopes": "slopes",
     "SoftLookup": "soft_lookup",
     "Tiles": "tiles",
     "TrainingScrubber": "training_scrubber",

@@ -147,8 +147,8 @@ class Cost(Figure):
         )
         pieces = [
             f"<p>{html.escape(state['told'])}</p>{''.join(state['charts'])}"
-            f"{_table('counted', state['counts'])}"
-            f"{_table('do the scores fit?', state['fits'])}"
+            f"{fallback.lines('counted', state['counts'])}"
+            f"{fallback.lines('do the scores fit?', state['fits'])}"
             for state in states
         ]
         content = fallback.stepper(mark, len(lengths)) + radios + fallback.listed(pieces)
@@ -264,12 +264,3 @@ def _memory(n: int, heads: int, size: int, measured: Measured | None) -> str:
         axes.here(n, scores),
         axes.legend(keys),
     )
-
-
-def _table(caption: str, rows: list[list[str]]) -> str:
-    """Rows of words, the first of which names the row."""
-    lines = "".join(
-        f"<tr><th>{html.escape(name)}</th><td>{'</td><td>'.join(map(html.escape, cells))}</td></tr>"
-        for name, *cells in rows
-    )
-    return f'<table><caption style="text-align:left">{caption}</caption>{lines}</table>'

@@ -1,11 +1,11 @@
-"""The charts of Cost: counts as lines and measurements as points, on log–log axes, as SVG."""
+"""Charts of Cost and Roofline: lines, measured points and chosen places on log–log axes, as SVG."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable
 from math import log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 WIDTH, HEIGHT = 340, 300
 LEFT, RIGHT, TOP, BOTTOM = 78, 24, 20, 36
@@ -36,13 +36,13 @@ class Key(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A pair of axes, tokens across."""
+    """A pair of axes."""
 
     across: Axis
     up: Axis
 
-    def line(self, count: Callable[[int], float], lengths: Iterable[int], style: str) -> str:
-        """A count of the number of tokens."""
+    def line(self, count: Callable[[Any], float], lengths: Iterable[float], style: str) -> str:
+        """A function of what is across, at so many places."""
         places = [f"{self.across.at(n):.1f} {self.up.at(count(n)):.1f}" for n in lengths]
         return f'<path fill="none" {style} d="M{" L".join(places)}"/>'
 
@@ -69,21 +69,33 @@ class Chart(NamedTuple):
             f'<text x="{LEFT + 4}" y="{text:.1f}">{html.escape(label)}</text>'
         )
 
-    def here(self, n: int, value: float) -> str:
-        """The chosen number of tokens: a line up to the count and a ring there."""
+    def here(
+        self, n: float, value: float, label: str = "", beside: tuple[float, float] = (0, 0)
+    ) -> str:
+        """A chosen place: a line up to the value and a ring there, with a letter beside it."""
         x, y = self.across.at(n), self.up.at(value)
         return (
             f'<path {_LINE} stroke-width="0.8" d="M{x:.1f} {HEIGHT - BOTTOM}V{y + 6:.1f}"/>'
             f'<circle {_LINE} stroke-width="2" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'
+            + (
+                f'<text x="{x + beside[0]:.1f}" y="{y + beside[1]:.1f}">{label}</text>'
+                * bool(label)
+            )
         )
 
-    def frame(self, title: str, ticks_across: dict[float, str], ticks_up: dict[float, str]) -> str:
+    def frame(
+        self,
+        title: str,
+        ticks_across: dict[float, str],
+        ticks_up: dict[float, str],
+        across: str = "tokens N",
+    ) -> str:
         """Both axes with their ticks and names."""
         bottom = HEIGHT - BOTTOM
         parts = [
             f'<path {_LINE} d="M{LEFT} {TOP}V{bottom}H{WIDTH - RIGHT}"/>',
             f'<text x="2" y="11">{html.escape(title)}</text>',
-            f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 5}" text-anchor="end">tokens N</text>',
+            f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 5}" text-anchor="end">{across}</text>',
         ]
         for value, label in ticks_across.items():
             x = self.across.at(value)

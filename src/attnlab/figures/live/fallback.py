@@ -137,3 +137,14 @@ def listed(pieces: Sequence[str]) -> str:
     """A piece of HTML for each step."""
     items = "".join(f"<li>{piece}</li>" for piece in pieces)
     return f'<ul class="said" style="list-style:none;margin:8px 0;padding:0">{items}</ul>'
+
+
+def lines(caption: str, rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> str:
+    """Rows of words, the first of which names the row."""
+    top = "".join(f"<th>{html.escape(head)}</th>" for head in heads)
+    body = "".join(
+        f"<tr><th>{html.escape(name)}</th><td>{'</td><td>'.join(map(html.escape, cells))}</td></tr>"
+        for name, *cells in rows
+    )
+    named = f'<caption style="text-align:left">{caption}</caption>'
+    return f"<table>{named}{f'<tr>{top}</tr>' if heads else ''}{body}</table>"

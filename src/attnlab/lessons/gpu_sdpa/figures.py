@@ -1,4 +1,4 @@
-"""Lesson 12's figures: rooflines, what a clock sees of a GPU, and speeds that others published.
+"""Lesson 12's figures: what a clock sees of a GPU, and speeds that others published.
 
 What others measured stands in `published.json`, with its source; what was measured by one's own
 hand in `recorded/`. No number of either is written anywhere else.
@@ -7,12 +7,10 @@ hand in `recorded/`. No number of either is written anywhere else.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from attnlab.bench.report import recorded
 from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, new_figure
@@ -25,48 +23,6 @@ def published() -> dict[str, Any]:
     """What others measured: 'speeds', 'shares' and 'peaks', each with its source."""
     path = Path(__file__).with_name("published.json")
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def roofline(
-    works: Mapping[str, float], machine: tuple[str, float, float] | None = None
-) -> Picture:
-    """How fast a device can be at best, by the operations for each byte that is moved.
-
-    Args:
-        works: for each name, its operations for each byte.
-        machine: one more device: its name, operations a second and bytes a second.
-    """
-    peaks = [(p["device"], p["flops"], p["bandwidth"]) for p in published()["peaks"]]
-    peaks += [machine] if machine else []
-    figure, [[axes]] = new_figure(width=8.6, height=3.8)
-    along = np.logspace(-1, 4, 300)
-    said = []
-    for (name, flops, bandwidth), (colour, _) in zip(peaks, LOOKS, strict=False):
-        axes.loglog(along, np.minimum(flops, along * bandwidth) / TERA, color=colour, label=name)
-        ridge = flops / bandwidth
-        axes.plot([ridge], [flops / TERA], marker="|", markersize=12, color=colour)
-        said.append(f"{name} bends at {ridge:.0f}")
-    for name, intensity in works.items():
-        axes.axvline(intensity, color=GREY, linestyle=":", linewidth=1.5)
-        bottom = axes.get_ylim()[0] * 1.5
-        axes.annotate(
-            f"{name}: {intensity:.3g}",
-            (intensity, bottom),
-            xytext=(4, 0),
-            textcoords="offset points",
-            rotation=90,
-            va="bottom",
-            fontsize=10,
-        )
-    axes.set(xlabel="operations for each byte moved", ylabel="TFLOP/s at best")
-    axes.legend(fontsize=9, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    places = ", ".join(f"{name} at {intensity:.3g}" for name, intensity in works.items())
-    return Picture(
-        figure,
-        "Rooflines, both axes logarithmic: speed at best over operations for each byte. Each rises "
-        f"in proportion, then is flat at the device's peak. {'; '.join(said)} operations for each "
-        f"byte. Dotted lines: {places}.",
-    )
 
 
 def what_a_clock_sees() -> Picture:

@@ -1,65 +1,16 @@
-"""Lesson 05's figures: how far a gradient reaches; fixed weights against rebuilt ones."""
+"""Lesson 05's figure: fixed weights against rebuilt ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.patches import Rectangle
 
-from attnlab.figures.picture import ORANGE, Picture, draw_heatmap, new_figure
+from attnlab.figures.picture import Picture, draw_heatmap, new_figure
 
 SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
 Numbers = Any  # nested lists, an array or a tensor without a gradient
-
-
-def gradient_reach(
-    slopes: Mapping[str, Numbers], sentences: Sequence[Sequence[str]], sentence: int, token: int
-) -> Picture:
-    """Where the gradient of one output number arrives in q, k and v, for each sentence of a batch.
-
-    Args:
-        slopes: for 'q', 'k' and 'v', its gradient, (B, N, width).
-        sentences: B lists of N tokens.
-        sentence: the one whose output is looked at.
-        token: the row of that output.
-    """
-    parts = {name: np.asarray(numbers, dtype=float) for name, numbers in slopes.items()}
-    limit = max(float(abs(part).max()) for part in parts.values())
-    figure, axes = new_figure(columns=len(parts), rows=len(sentences), width=10.5, height=6.0)
-    for b, tokens in enumerate(sentences):
-        for place, (name, part) in zip(axes[b], parts.items(), strict=True):
-            columns = [str(i) for i in range(part.shape[-1])]
-            image = draw_heatmap(
-                place, part[b], tokens, columns, f"{name}, sentence {b}", (-limit, limit), SIGNED
-            )
-            place.set_xlabel("entry")
-            for text, slope in zip(place.texts, part[b].flat, strict=True):
-                text.set_text("0" if slope == 0 else f"{slope:+.2f}")
-    frame = Rectangle(
-        (-0.5, token - 0.5), parts["q"].shape[-1], 1, fill=False, linewidth=3, edgecolor=ORANGE
-    )
-    frame.set_clip_on(False)
-    axes[sentence, 0].add_patch(frame)
-    figure.colorbar(image, ax=axes, label="slope (white is 0)")
-    words = "; ".join(
-        f"{name} in sentence {b}: {_rows(part[b], tokens)}"
-        for b, tokens in enumerate(sentences)
-        for name, part in parts.items()
-    )
-    return Picture(
-        figure,
-        f"{len(sentences) * len(parts)} heatmaps: slopes of one output number of "
-        f"'{sentences[sentence][token]}' in sentence {sentence}, for each entry of q, k and v. "
-        f"Rows that are not all 0: {words}.",
-    )
-
-
-def _rows(slopes: np.ndarray, tokens: Sequence[str]) -> str:
-    """'all', 'none' or the names of the rows that are not all 0."""
-    reached = [name for name, row in zip(tokens, slopes, strict=True) if abs(row).max() > 0]
-    return "all" if len(reached) == len(tokens) else ", ".join(reached) or "none"
 
 
 def fixed_or_rebuilt(

@@ -1,0 +1,189 @@
+"""Roofline: how fast work can be done at best, and what of it the batch moves to the right."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from math import log2
+from typing import Any, NamedTuple
+
+import traitlets
+
+from attnlab.figures.live import fallback
+from attnlab.figures.live.cost_chart import BLUE, ORANGE, Key, chart, drawing
+from attnlab.figures.live.figure import Figure, Input, Values, number, source, style
+
+BATCHES = [2**power for power in range(11)]  # stops of the slider
+STEPS = (1, 16, 128, 1024)  # of the still figure
+TERA = 1e12
+CAPTION = "at best, of the peak, and what limits it"
+ALONG = (0.1, 1e4)  # operations for each byte that are drawn
+SPEEDS = (0.1, 1e4)  # TFLOP/s that are drawn
+TICKS = {0.1: "0.1", 1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000", 1e4: "10,000"}
+BESIDE = ((-3, -11), (-15, 4), (9, 14))  # where a letter stands at its ring: none over another
+LOOKS = (
+    f'stroke="{BLUE}" stroke-width="2.5"',
+    f'stroke="{ORANGE}" stroke-width="2.5" stroke-dasharray="7 3"',
+)
+Works = Callable[[int], Mapping[str, tuple[float, float]]]
+
+
+class Device(NamedTuple):
+    """What a device can do at best, each second."""
+
+    name: str
+    flops: float
+    bandwidth: float
+
+    def speed(self, intensity: float) -> float:
+        """Operations a second at so many operations for each byte."""
+        return min(self.flops, intensity * self.bandwidth)
+
+
+class Roofline(Figure):
+    """Speed at best over operations for each byte, with the places of several works for a batch.
+
+    Args:
+        batch: how many texts at once, 1 to 1024.
+        works: a function of the batch that counts: for each name, operations and bytes.
+        devices: one or two, as dicts with 'device', 'flops' and 'bandwidth', each second.
+    Raises:
+        ValueError: the batch is out of bounds, or what is counted is not above 0.
+    """
+
+    _esm = source("roofline")
+    _css = style("roofline")
+    title = traitlets.Unicode("The roofline").tag(sync=True)
+    batch, works, devices = Input(), Input(), Input()
+
+    def __init__(self, works: Works, devices: Sequence[Mapping[str, Any]], batch: int = 1) -> None:
+        super().__init__(batch=batch, works=works, devices=devices)
+
+    def checked(self, inputs: Values) -> Values:
+        batch = number(inputs["batch"])
+        if batch != int(batch) or not BATCHES[0] <= batch <= BATCHES[-1]:
+            raise ValueError(
+                f"the batch is {batch:g}; it has to be a whole number, 1 to {BATCHES[-1]}"
+            )
+        given = [each if isinstance(each, Device) else _device(each) for each in inputs["devices"]]
+        if not 1 <= len(given) <= len(LOOKS):
+            raise ValueError(f"there are {len(given)} devices; 1 to {len(LOOKS)} can be drawn")
+        counted(inputs["works"], int(batch))
+        return {"batch": int(batch), "works": inputs["works"], "devices": given}
+
+    def computed(self, inputs: Values) -> Values:
+        batch, devices = inputs["batch"], inputs["devices"]
+        works = counted(inputs["works"], batch)
+        return {
+            "slider": {"stops": BATCHES, "at": round(log2(batch)), "value": f"{batch:,}"},
+            "chart": _chart(works, devices),
+            "caption": CAPTION,
+            "heads": ["", "operations for each byte", *(device.name for device in devices)],
+            "table": [
+                [
+                    f"{letter}: {name}",
+                    f"{intensity:.3g}",
+                    *(
+                        f"{_share(device, intensity)}, {_limit(device, intensity)}"
+                        for device in devices
+                    ),
+                ]
+                for letter, (name, intensity) in _lettered(works)
+            ],
+            "told": _told(batch, works, devices),
+        }
+
+    def summary(self) -> str:
+        return str(self.state["told"])
+
+    def fallback(self) -> str:
+        mark = fallback.mark(repr(self))
+        batches = [self.batch, *(batch for batch in STEPS if batch != self.batch)]
+        states = [self.computed({**self._inputs, "batch": batch}) for batch in batches]
+        radios = "".join(
+            f'<span class="step step-{step + 1}" style="margin-right:12px">'
+            f"{fallback.radio(mark, step, f'batch = {batch:,}')}</span>"
+            for step, batch in enumerate(batches)
+        )
+        pieces = [
+            f"<p>{html.escape(state['told'])}</p>{state['chart']}"
+            f"{fallback.lines(CAPTION, state['table'], state['heads'])}"
+            for state in states
+        ]
+        content = fallback.stepper(mark, len(batches)) + radios + fallback.listed(pieces)
+        return fallback.framed(content, repr(self), mark)
+
+
+def counted(works: Any, batch: int) -> dict[str, float]:
+    """Operations for each byte, by name.
+
+    Raises:
+        ValueError: works is no function of a batch, or what it counts is not above 0.
+    """
+    if not callable(works):
+        raise ValueError("works has to be a function: of a batch, operations and bytes by name")
+    given = works(batch)
+    if not 1 <= len(given) <= len(BESIDE):
+        raise ValueError(f"there are {len(given)} works; 1 to {len(BESIDE)} can be drawn")
+    found = {}
+    for name, (operations, moved) in given.items():
+        if not (operations > 0 and moved > 0):
+            raise ValueError(
+                f"“{name}” has {operations:g} operations and {moved:g} bytes; both have to be "
+                "above 0"
+            )
+        found[name] = operations / moved
+        if not ALONG[0] <= found[name] <= ALONG[1]:
+            raise ValueError(
+                f"“{name}” has {found[name]:g} operations for each byte; {ALONG[0]:g} to "
+                f"{ALONG[1]:g} can be drawn"
+            )
+    return found
+
+
+def _device(given: Mapping[str, Any]) -> Device:
+    return Device(str(given["device"]), number(given["flops"]), number(given["bandwidth"]))
+
+
+def _lettered(works: Mapping[str, float]) -> list[tuple[str, tuple[str, float]]]:
+    return list(zip("abc", works.items(), strict=False))
+
+
+def _share(device: Device, intensity: float) -> str:
+    """Of the peak, at best."""
+    share = 100 * device.speed(intensity) / device.flops
+    return f"{share:.1f} %" if share < 10 else f"{share:.0f} %"
+
+
+def _limit(device: Device, intensity: float) -> str:
+    return "computing" if intensity * device.bandwidth >= device.flops else "moving"
+
+
+def _told(batch: int, works: Mapping[str, float], devices: Sequence[Device]) -> str:
+    """Each work's place, and where the roofs bend."""
+    places = "; ".join(f"{name}: {intensity:.3g}" for name, intensity in works.items())
+    bends = " and ".join(f"{d.flops / d.bandwidth:.0f} ({d.name})" for d in devices)
+    return f"Batch {batch:,}. Operations for each byte: {places}. The roofs bend at {bends}."
+
+
+def _chart(works: Mapping[str, float], devices: Sequence[Device]) -> str:
+    axes = chart(ALONG, SPEEDS)
+    places = [10 ** (step / 20) * ALONG[0] for step in range(101)]
+    roofs = [
+        axes.line(lambda x, device=device: device.speed(x) / TERA, places, look)
+        for device, look in zip(devices, LOOKS, strict=False)
+    ]
+    keys = [Key(device.name, look) for device, look in zip(devices, LOOKS, strict=False)]
+    top = max(range(len(devices)), key=lambda n: devices[n].flops)
+    marks = [
+        axes.here(intensity, devices[top].speed(intensity) / TERA, letter, beside)
+        for (letter, (_, intensity)), beside in zip(_lettered(works), BESIDE, strict=False)
+    ]
+    said = ", ".join(f"{name} at {intensity:.3g}" for name, intensity in works.items())
+    return drawing(
+        f"speed at best over operations for each byte; {said}",
+        axes.frame("TFLOP/s at best", TICKS, TICKS, "operations for each byte"),
+        *roofs,
+        *marks,
+        axes.legend(keys),
+    )

@@ -1,0 +1,273 @@
+"""Slopes: choose one number of an output, and see which inputs it has slopes to."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+import traitlets
+
+from attnlab.figures.live import fallback
+from attnlab.figures.live.figure import (
+    Figure,
+    Input,
+    Values,
+    array,
+    names,
+    source,
+    style,
+)
+from attnlab.figures.live.on_paper import written
+from attnlab.figures.live.ramp import ink
+
+MOST_ROWS, MOST_COLUMNS = 12, 6
+STEPS = 10  # of colour on either side of 0
+BELOW, ABOVE = (
+    (0x21, 0x66, 0xAC),
+    (0xB2, 0x18, 0x2B),
+)  # blue and red, apart for common colour vision
+NOTHING = -1  # the shade of exactly 0
+_CELL = "padding:2px 5px;text-align:center"
+
+
+def _face(end: tuple[int, int, int], share: float) -> list[str]:
+    colour = "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in end)
+    return [colour, ink(colour)]
+
+
+# Faces and inks from the lowest slope to the highest; white in the middle.
+SHADES = [
+    *(_face(BELOW, step / STEPS) for step in range(STEPS, 0, -1)),
+    *(_face(ABOVE, step / STEPS) for step in range(STEPS + 1)),
+]
+
+
+class Slopes(Figure):
+    """The slopes of any number of attention's output, to each number of q, k and v, by autograd.
+
+    Args:
+        attention: of q, k and v, gives an output (B, N, d_v), or a tuple that begins with it.
+        q: (B, N, d_k).
+        k: (B, N, d_k).
+        v: (B, N, d_v).
+        sentences: B lists of N tokens.
+        entry: [sentence, token, column], which number of the output is chosen at first.
+    Raises:
+        ValueError: sizes do not fit, or the output does not depend on the inputs.
+
+    Attributes:
+        entry: the chosen number; assigning to it moves the choice in the page.
+    """
+
+    _esm = source("slopes")
+    _css = style("slopes")
+    title = traitlets.Unicode("How far slopes reach").tag(sync=True)
+    entry: Any = traitlets.List([0, 0, 0]).tag(sync=True)
+    q, k, v, sentences, attention = Input(), Input(), Input(), Input(), Input()
+
+    def __init__(
+        self,
+        attention: Callable[..., Any],
+        q: Any,
+        k: Any,
+        v: Any,
+        sentences: Sequence[Sequence[str]],
+        entry: Sequence[int] = (0, 0, 0),
+    ) -> None:
+        super().__init__(q=q, k=k, v=v, sentences=sentences, attention=attention)
+        self.entry = list(entry)
+
+    def checked(self, inputs: Values) -> Values:
+        sentences = [names("tokens", tokens, MOST_ROWS) for tokens in inputs["sentences"]]
+        rows = sum(map(len, sentences))
+        if not 1 <= rows <= MOST_ROWS or len(set(map(len, sentences))) != 1:
+            raise ValueError(
+                f"there have to be sentences of one length, with {MOST_ROWS} tokens in all at most"
+            )
+        shape = (len(sentences), len(sentences[0]))
+        q = array("q", inputs["q"], (*shape, None))
+        k = array("k", inputs["k"], q.shape)
+        v = array("v", inputs["v"], (*shape, None))
+        for name, part in {"q": q, "v": v}.items():
+            if not 1 <= part.shape[2] <= MOST_COLUMNS:
+                raise ValueError(
+                    f"{name} is {part.shape[2]} wide; 1 to {MOST_COLUMNS} can be shown"
+                )
+        if not callable(inputs["attention"]):
+            raise ValueError("attention has to be a function of q, k and v")
+        return {"q": q, "k": k, "v": v, "sentences": sentences, "attention": inputs["attention"]}
+
+    def computed(self, inputs: Values) -> Values:
+        sentences = inputs["sentences"]
+        out, slopes = every_slope(
+            inputs["attention"], *(inputs[name].copy() for name in ("q", "k", "v"))
+        )
+        limit = max(float(abs(part).max()) for part in slopes.values()) or 1.0
+        rows = [token for tokens in sentences for token in tokens]
+        places = list(np.ndindex(out.shape))
+        return {
+            "sentences": sentences,
+            "rows": rows,
+            "out": [[written(x, 2) for x in row] for row in out.reshape(len(rows), -1).tolist()],
+            "parts": [
+                {"name": name, "columns": [str(c) for c in range(part.shape[-1])]}
+                for name, part in slopes.items()
+            ],
+            "shades": SHADES,
+            "slopes": {
+                _key(*place): {
+                    name: _cells(part[place].reshape(len(rows), -1), limit)
+                    for name, part in slopes.items()
+                }
+                for place in places
+            },
+            "told": {
+                _key(*place): _told(place, sentences, {n: p[place] for n, p in slopes.items()})
+                for place in places
+            },
+        }
+
+    @traitlets.validate("entry")
+    def _entry_is_there(self, proposal: Any) -> list[int]:
+        match proposal["value"]:
+            case [int(), int(), int()] if _key(*proposal["value"]) in self.state["told"]:
+                return list(proposal["value"])
+        raise traitlets.TraitError(
+            f"there is no entry {proposal['value']}; it is [sentence, token, column]"
+        )
+
+    def change(self, **inputs: Any) -> None:
+        super().change(**inputs)
+        if _key(*self.entry) not in self.state["told"]:
+            self.entry = [0, 0, 0]
+
+    def summary(self) -> str:
+        return str(self.state["told"][_key(*self.entry)])
+
+    def fallback(self) -> str:
+        state, (sentence, token, column) = self.state, self.entry
+        length = len(state["sentences"][0])
+        places = [
+            (b, n, column)
+            for b, n in [(sentence, token), *np.ndindex(len(state["sentences"]), length)]
+        ]
+        places = list(dict.fromkeys(places))
+        mark = fallback.mark(repr(self), *state["rows"])
+        labels = [f"{state['sentences'][b][n]}, sentence {b}" for b, n, _ in places]
+        radios = "".join(
+            f'<span class="step step-{step + 1}" style="margin-right:12px">'
+            f"{fallback.radio(mark, step, label)}</span> "
+            for step, label in enumerate(labels)
+        )
+        pieces = fallback.listed([self._still(_key(*place)) for place in places])
+        steps = fallback.stepper(mark, len(places))
+        return fallback.framed(f"{steps}{radios}{pieces}", repr(self), mark)
+
+    def _still(self, key: str) -> str:
+        """One choice: its sentence, and a table of slopes for each input."""
+        state = self.state
+        tables = "".join(
+            '<div style="display:inline-block;vertical-align:top;margin:0 16px 8px 0">'
+            f"<p style='margin:0'>slopes to {part['name']}</p>"
+            f'<table style="border-collapse:collapse">{self._rows(key, part["name"])}</table></div>'
+            for part in state["parts"]
+        )
+        return f"<p>{html.escape(state['told'][key])}</p>{tables}"
+
+    def _rows(self, key: str, name: str) -> str:
+        lines = []
+        for token, cells in zip(self.state["rows"], self.state["slopes"][key][name], strict=True):
+            shown = "".join(
+                f'<td style="{_CELL}">{text}</td>'
+                if shade == NOTHING
+                else f'<td style="{_CELL};background:{SHADES[shade][0]};color:{SHADES[shade][1]}">'
+                f"{text}</td>"
+                for text, shade in cells
+            )
+            lines.append(
+                f'<tr><th scope="row" style="{_CELL}">{html.escape(token)}</th>{shown}</tr>'
+            )
+        return "".join(lines)
+
+
+def every_slope(
+    attention: Callable[..., Any], q: np.ndarray, k: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The output (B, N, d_v), and for q, k and v the slopes of each of its numbers.
+
+    Returns:
+        The output, and by name (B, N, d_v, B, N, width): first the number, then what it depends on.
+    Raises:
+        ValueError: the output has another shape, or no record of where it came from.
+    """
+    inputs = {
+        name: torch.tensor(part, requires_grad=True)
+        for name, part in zip("qkv", (q, k, v), strict=True)
+    }
+    given = attention(*inputs.values())
+    out = given[0] if isinstance(given, tuple) else given
+    if tuple(out.shape) != v.shape:
+        raise ValueError(f"the output has shape {tuple(out.shape)}, and {v.shape} is needed")
+    if not out.requires_grad:
+        raise ValueError("the output has no record of where it came from, and so no slopes")
+    found: dict[str, list[torch.Tensor]] = {name: [] for name in inputs}
+    for number in out.flatten():
+        slopes = torch.autograd.grad(
+            number, list(inputs.values()), retain_graph=True, materialize_grads=True
+        )
+        for name, slope in zip(found, slopes, strict=True):
+            found[name].append(slope)
+    shaped = {
+        name: torch.stack(each).reshape(*v.shape, *inputs[name].shape).numpy()
+        for name, each in found.items()
+    }
+    return out.detach().numpy(), shaped
+
+
+def _key(sentence: int, token: int, column: int) -> str:
+    return f"{sentence} {token} {column}"
+
+
+def _shade(share: float) -> int:
+    """Of a slope that is not 0, as a share of the largest; by its root, so that small ones show."""
+    steps = max(1, round(STEPS * abs(share) ** 0.5))
+    return STEPS + (steps if share > 0 else -steps)
+
+
+def _cells(slopes: np.ndarray, limit: float) -> list[list[tuple[str, int]]]:
+    """Text and shade of each slope; a bare 0 and no shade where it is exactly 0."""
+    return [
+        [
+            ("0", NOTHING) if slope == 0 else (written(slope, 2), _shade(slope / limit))
+            for slope in row.tolist()
+        ]
+        for row in slopes
+    ]
+
+
+def _told(
+    place: tuple[int, ...], sentences: Sequence[Sequence[str]], slopes: dict[str, np.ndarray]
+) -> str:
+    """Which rows of each input have a slope that is not 0."""
+    sentence, token, column = place
+    reached = [f"{name}: {_reached(part, sentences)}" for name, part in slopes.items()]
+    return (
+        f"Entry {column} of “{sentences[sentence][token]}” in sentence {sentence} has slopes to "
+        f"{'; '.join(reached)}. All others are exactly 0."
+    )
+
+
+def _reached(slopes: np.ndarray, sentences: Sequence[Sequence[str]]) -> str:
+    """'“want” in sentence 0', 'all of sentence 0, in column 0 alone', 'nothing'."""
+    pieces = []
+    for b, (tokens, rows) in enumerate(zip(sentences, slopes, strict=True)):
+        found = [token for token, row in zip(tokens, rows, strict=True) if row.any()]
+        if found:
+            whose = "all" if len(found) == len(tokens) else ", ".join(f"“{t}”" for t in found)
+            pieces.append(f"{whose} {'of' if whose == 'all' else 'in'} sentence {b}")
+    columns = np.flatnonzero(slopes.reshape(-1, slopes.shape[-1]).any(axis=0)).tolist()
+    alone = f", column {columns[0]} alone" if len(columns) == 1 < slopes.shape[-1] else ""
+    return f"{' and '.join(pieces)}{alone}" if pieces else "nothing"

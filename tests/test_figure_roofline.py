@@ -1,0 +1,92 @@
+"""The roofline, without a browser: places and shares by a made device, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from attnlab.figures.live import Roofline
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("Roofline"))
+
+DEVICE = {"device": "made up", "flops": 1e12, "bandwidth": 1e10}  # bends at 100
+
+
+def works(batch: int) -> dict[str, tuple[float, float]]:
+    return {"shared": (2.0 * batch, 2), "own": (2.0 * batch, 2.0 * batch)}
+
+
+@pytest.fixture
+def figure() -> Roofline:
+    return Roofline(works, [DEVICE])
+
+
+def test_only_what_is_shared_moves_with_the_batch(figure: Roofline) -> None:
+    rows = {}
+    for batch in (1, 64, 1024):
+        figure.batch = batch
+        rows[batch] = figure.state["table"]
+    assert rows == {
+        1: [["a: shared", "1", "1.0 %, moving"], ["b: own", "1", "1.0 %, moving"]],
+        64: [["a: shared", "64", "64 %, moving"], ["b: own", "1", "1.0 %, moving"]],
+        1024: [["a: shared", "1.02e+03", "100 %, computing"], ["b: own", "1", "1.0 %, moving"]],
+    }
+
+
+def test_places_and_bends_are_told(figure: Roofline) -> None:
+    figure.batch = 64
+    assert figure.state["told"] == (
+        "Batch 64. Operations for each byte: shared: 64; own: 1. The roofs bend at 100 (made up)."
+    )
+    assert figure.state["slider"] == {"stops": [2**n for n in range(11)], "at": 6, "value": "64"}
+
+
+def test_the_ring_of_what_is_shared_goes_right_and_then_no_higher(figure: Roofline) -> None:
+    places = []
+    for batch in (1, 64, 128, 1024):
+        figure.batch = batch
+        x, y = re.findall(r'<circle [^>]* cx="([0-9.]+)" cy="([0-9.]+)"', figure.state["chart"])[0]
+        places.append((float(x), float(y)))
+    xs, ys = zip(*places, strict=True)
+    assert sorted(set(xs)) == list(xs)
+    assert ys[0] > ys[1] > ys[2] == ys[3]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"batch": "many"}, "“many” is not a number"),
+        ({"batch": 0}, "the batch is 0; it has to be a whole number, 1 to 1024"),
+        ({"batch": 1.5}, "the batch is 1.5"),
+        ({"batch": 2048}, "the batch is 2048"),
+        ({"works": {"a": (1, 1)}}, "works has to be a function"),
+        ({"works": lambda batch: {}}, "there are 0 works; 1 to 3"),
+        ({"works": lambda batch: {"a": (0, 1)}}, "“a” has 0 operations and 1 bytes"),
+        ({"works": lambda batch: {"a": (1, float("nan"))}}, "“a” has 1 operations and nan bytes"),
+        ({"works": lambda batch: {"a": (1e5, 1)}}, "“a” has 100000 operations for each byte"),
+        ({"devices": []}, "there are 0 devices; 1 to 2"),
+        ({"devices": [{**DEVICE, "flops": "fast"}]}, "“fast” is not a number"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_and_changes_nothing(
+    figure: Roofline, change: dict[str, Any], said: str
+) -> None:
+    before = figure.state
+    with pytest.raises(ValueError, match=said):
+        figure.change(**change)
+    assert figure.state == before
+
+
+def test_the_state_is_json(figure: Roofline) -> None:
+    json.dumps(figure.state, allow_nan=False)
+
+
+def test_the_fallback_has_a_step_for_several_batches() -> None:
+    html = Roofline(works, [DEVICE], batch=4).fallback()
+    assert re.findall(r"> batch = ([0-9,]+)<", html) == ["4", "1", "16", "128", "1,024"]
+    assert html.count("<svg ") == html.count("<table>") == 5
+    assert "shared: 4; own: 1" in html

@@ -1,0 +1,124 @@
+"""How far slopes reach, without a browser: against PyTorch's own backward, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+import traitlets
+
+from attnlab.figures.live import Slopes
+from attnlab.figures.live.ramp import contrast
+from attnlab.figures.live.slopes import NOTHING, SHADES
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("Slopes"))
+
+SENTENCES = [["two", "readers", "want"], ["one", "clerk", "finds"]]
+
+
+def qkv(seed: int = 0) -> list[torch.Tensor]:
+    rng = torch.Generator().manual_seed(seed)
+    return [torch.randn(2, 3, width, generator=rng, dtype=torch.float64) for width in (4, 4, 2)]
+
+
+@pytest.fixture
+def figure() -> Slopes:
+    return Slopes(F.scaled_dot_product_attention, *qkv(), SENTENCES, entry=(0, 2, 1))
+
+
+@pytest.mark.parametrize("entry", [(0, 2, 1), (1, 0, 0)])
+def test_slopes_are_what_backward_leaves(figure: Slopes, entry: tuple[int, int, int]) -> None:
+    parts = [part.requires_grad_() for part in qkv()]
+    F.scaled_dot_product_attention(*parts)[entry].backward()
+    key = " ".join(map(str, entry))
+    for name, part in zip("qkv", parts, strict=True):
+        assert part.grad is not None
+        shown = figure.state["slopes"][key][name]
+        for row, slopes in zip(shown, part.grad.flatten(0, 1).tolist(), strict=True):
+            for (text, shade), slope in zip(row, slopes, strict=True):
+                assert (shade == NOTHING) == (slope == 0) == (text == "0")
+                if slope:
+                    assert float(text.replace("−", "-")) == pytest.approx(slope, abs=0.0051)
+                    assert (shade > 10) == (slope > 0)
+
+
+def test_what_is_reached_is_told(figure: Slopes) -> None:
+    assert figure.state["told"]["0 2 1"] == (
+        "Entry 1 of “want” in sentence 0 has slopes to q: “want” in sentence 0; k: all of sentence "
+        "0; v: all of sentence 0, column 1 alone. All others are exactly 0."
+    )
+    assert repr(figure) == f"How far slopes reach: {figure.state['told']['0 2 1']}"
+
+
+def test_a_mask_ends_the_reach(figure: Slopes) -> None:
+    figure.attention = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    assert "k: “one”, “clerk” in sentence 1" in figure.state["told"]["1 1 0"]
+    assert "q: nothing; k: nothing; v: “one” in sentence 1" in figure.state["told"]["1 0 0"]
+
+
+def test_a_function_that_gives_weights_too_is_taken(figure: Slopes) -> None:
+    before = figure.state
+    figure.attention = lambda *qkv: (F.scaled_dot_product_attention(*qkv), None)
+    assert figure.state == before
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"q": torch.ones(2, 3, 5)}, "k has shape"),
+        ({"v": torch.ones(2, 3, 7)}, "v is 7 wide; 1 to 6"),
+        ({"v": torch.ones(2, 4, 2)}, "v has shape"),
+        ({"sentences": [["a"], ["b", "c"]]}, "sentences of one length"),
+        ({"sentences": [["a"] * 7] * 2}, "with 12 tokens in all at most"),
+        ({"sentences": []}, "sentences of one length"),
+        ({"attention": 1}, "attention has to be a function"),
+        ({"attention": lambda q, k, v: q}, "the output has shape"),
+        ({"attention": lambda q, k, v: v.detach()}, "no record of where it came from"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_and_changes_nothing(
+    figure: Slopes, change: dict[str, Any], said: str
+) -> None:
+    before = figure.state
+    with pytest.raises(ValueError, match=said):
+        figure.change(**change)
+    assert figure.state == before
+
+
+@pytest.mark.parametrize("entry", [[2, 0, 0], [0, 3, 0], [0, 0, 2], [0, 0], ["a", 0, 0]])
+def test_an_entry_that_is_not_there_is_refused(figure: Slopes, entry: list[Any]) -> None:
+    with pytest.raises(traitlets.TraitError, match="no entry"):
+        figure.entry = entry
+
+
+def test_fewer_words_keep_the_choice_inside(figure: Slopes) -> None:
+    figure.change(
+        sentences=[["want"]], **dict(zip("qkv", (part[:1, :1] for part in qkv()), strict=True))
+    )
+    assert figure.entry == [0, 0, 0]
+
+
+def test_the_state_is_json_and_small(figure: Slopes) -> None:
+    assert len(json.dumps(figure.state, allow_nan=False)) < 100_000
+
+
+def test_every_number_can_be_read_on_its_colour() -> None:
+    assert min(contrast(face, ink) for face, ink in SHADES) >= 4.5
+
+
+def test_the_fallback_tells_an_entry_of_each_token(figure: Slopes) -> None:
+    html = figure.fallback()
+    assert len(html.encode()) < 200_000
+    assert html.count("<li>") == 6
+    for key in ("0 2 1", "1 0 1"):
+        assert figure.state["told"][key] in html
+
+
+def test_names_cannot_break_the_fallback() -> None:
+    parts = [part[:1, :1] for part in qkv()]
+    html = Slopes(F.scaled_dot_product_attention, *parts, [['<script>"&']]).fallback()
+    assert "<script>" not in html
