@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from attnlab import small
+from attnlab.lessons.soft_lookup.figures import HEAD as ONE_HEAD
 from attnlab.small import grammar, measure, train
 from attnlab.small.model import Sizes, SmallModel
 
@@ -89,6 +90,16 @@ def test_what_ships_is_small(model: SmallModel) -> None:
     assert sum(each.stat().st_size for each in small.HERE.iterdir() if each.is_file()) < 2_000_000
     assert 140 <= len(small.words) == len(set(small.words)) <= 160
     assert model.transformer.wte.weight.shape[0] == len(small.words)
+
+
+def test_what_lesson_01_shows_is_what_the_shipped_model_gives() -> None:
+    recording = json.loads(ONE_HEAD.read_text(encoding="utf-8"))
+    maps = [head for layer in small.weights(SENTENCE) for head in layer]
+    assert sorted(recording["values"]) == list(range(len(maps)))
+    for shown, state in zip(recording["values"], recording["states"], strict=True):
+        np.testing.assert_allclose(state["weights"], maps[shown], atol=1e-3)
+    layer, head = small.head("subject")
+    assert recording["values"][0] == layer * 4 + head
 
 
 def test_a_model_is_each_time_a_new_one(model: SmallModel) -> None:

@@ -67,6 +67,27 @@ figures.soft_lookup.ways_to_meet("the bank we passed on our long walk was muddy"
 # What comes out has as many words as went in: **each word, rewritten in its context**. If *muddy* gets
 # a large share, out comes a *bank* with a good deal of *muddy* in it.
 #
+# ## One look that was learned
+#
+# Here is a real one. A small language model, made for this course of the same parts as GPT-2, read 192,000
+# short texts of 64 words and learned to guess each next word. It has eight **heads**, and each looks in its
+# own way. This is one of them, on *the dogs that the boy sees* …. A row is a word that looks, a column a word
+# that is looked at, and the number in the cell is the share of the look that goes there. `<s>` begins
+# a text. Hatched words are not written yet.
+#
+# A verb comes next: *run* or *runs*? The model guesses it in the row of *sees*. Which word should that row look at,
+# the nearest one? Click on the row, or go there with the arrow keys.
+
+# %% nbgrader={"grade": false, "grade_id": "see-one-head", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.soft_lookup.one_head()
+
+# %% [markdown]
+# *Sees* stands beside *boy*, and gives *boy* 0.01. *Dogs*, four words back, gets 0.83. Nobody told
+# the model what a subject is. And the look matters: take this one row from *the dog that the boy sees* instead,
+# leave the rest of the model as it is, and its verb turns from *run* to *runs*, or from *laugh* to *laughs*. That was tried on 400 sentences, and
+# the number of the verb turned in every one. You will do it yourself in lesson 07. The list above the figure has the other seven
+# heads. What most of them are for, no map says.
+#
 # One look is a question to a dictionary. You know the kind: a record of fields, and one exact key for
 # each.
 

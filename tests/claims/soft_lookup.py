@@ -14,7 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from attnlab import small
 from attnlab.figures.live.soft_lookup import answer_and_slope
+from attnlab.small import measure, train
 from tests.claims import Lesson, taught
 
 SENTENCE = ["the", "bank", "we", "passed", "on", "our", "long", "walk", "was", "muddy"]
@@ -362,3 +364,22 @@ def the_unshifted_formula_fails_in_three_ways() -> None:
             assert np.isnan(powers / powers.sum()).any()
         tensors = torch.tensor(scores, dtype=torch.float64).exp()
         assert (tensors / tensors.sum()).isnan().any()
+
+
+@lesson.says(
+    "*Sees* stands beside *boy*, and gives *boy* 0.01.",
+    "*Dogs*, four words back, gets 0.83.",
+    "That was tried on 400 sentences, and the number of the verb turned in every one.",
+    "take this one row from *the dog that the boy sees* instead, leave the rest of the model as it is, and its verb turns from *run* to *runs*, or from *laugh* to *laughs*.",
+    "A small language model, made for this course of the same parts as GPT-2, read 192,000 short texts of 64 words and learned to guess each next word.",
+)
+def one_row_of_one_head_decides_the_verb(seed: int) -> None:
+    layer, head = small.head("subject")
+    row = dict(zip(small.SAMPLE, small.weights(small.SAMPLE)[layer][head, -1], strict=True))
+    assert (round(row["boy"], 2), round(row["dogs"], 2)) == (0.01, 0.83)
+    rng, model = random.Random(seed), small.load()
+    pairs = [measure.agreement(rng) for _ in range(400)]
+    asked = [first for first, _ in pairs]
+    assert measure.right_share(model, asked) == 1
+    assert measure.flipped(model, (layer, head), pairs) == 1
+    assert (train.STEPS * train.TEXTS, model.sizes.positions) == (192_000, 64)

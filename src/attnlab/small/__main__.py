@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import itertools
 import json
 import os
 import platform
 import random
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from attnlab.small import FACTS, HERE, grammar, save
+from attnlab import small
+from attnlab.figures.live import WhoListens
+from attnlab.figures.live.recording import recorded
+from attnlab.lessons.soft_lookup.figures import HEAD as ONE_HEAD
+from attnlab.small import grammar
 from attnlab.small.measure import measured, roles
 from attnlab.small.train import STEPS, trained
 
@@ -35,7 +42,8 @@ def main(given: Sequence[str] | None = None) -> None:
     for seed in range(SHIPPED, SHIPPED + options.seeds):
         model = trained(seed, options.steps)
         if seed == SHIPPED:
-            save(model, roles(model, random.Random(seed)))
+            small.save(model, roles(model, random.Random(seed)))
+            record()
         if options.seeds > 1:
             found[str(seed)] = measured(model, seed)
             told = ", ".join(
@@ -44,6 +52,24 @@ def main(given: Sequence[str] | None = None) -> None:
             print(f"seed {seed}: {told}")
     if found:
         _write_facts(found, options.steps)
+
+
+def record() -> None:
+    """Write what lesson 01 shows of the shipped model: its heads on one sentence."""
+    weights = small.weights(small.SAMPLE)
+    n, heads = len(small.SAMPLE), [*itertools.product(range(len(weights)), range(len(weights[0])))]
+    first = heads.index(small.head("subject"))
+    later = np.triu(np.ones((n, n), dtype=bool), 1)  # True = blocked
+    figure = WhoListens(weights, small.SAMPLE, blocked=later)
+    order = sorted(range(len(heads)), key=lambda shown: shown != first)
+    _write(ONE_HEAD, json.dumps(recorded(figure, "shown", order), ensure_ascii=False))
+
+
+def _write(path: Path, text: str) -> None:
+    """The whole file, or none of it."""
+    whole = path.with_name(f"{path.name}.new")
+    whole.write_text(f"{text}\n", encoding="utf-8")
+    os.replace(whole, path)
 
 
 def _write_facts(found: dict[str, Any], steps: int) -> None:
@@ -57,10 +83,8 @@ def _write_facts(found: dict[str, Any], steps: int) -> None:
         "words": len(grammar.words),
         "shipped seed": SHIPPED,
     }
-    text = json.dumps({"made": made, "seeds": found}, indent=1, ensure_ascii=False)
-    whole = HERE / f"{FACTS}.new"
-    whole.write_text(f"{text}\n", encoding="utf-8")
-    os.replace(whole, HERE / FACTS)
+    facts = {"made": made, "seeds": found}
+    _write(small.HERE / small.FACTS, json.dumps(facts, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":

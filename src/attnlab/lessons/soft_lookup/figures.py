@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from attnlab.checks.reference import softmax
+from attnlab.figures.live.figure import Figure
+from attnlab.figures.live.recording import replay
 from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, new_figure
 
 # A book keeps its colour and its line in every figure of the lesson.
@@ -20,6 +24,19 @@ SALT = 0  # the entry of a page that is plotted where one is enough
 Numbers = Sequence[float]
 Table = Sequence[Sequence[float]]
 Answer = Callable[[np.ndarray], float]  # a query (2,) to the salt in its answer
+
+
+HEAD = Path(__file__).with_name("one_head.json")
+
+
+def one_head() -> Figure:
+    """Who listens to whom in the small model: the head that finds a verb's subject, and the others.
+
+    Recorded by `make model`, so that nothing has to be computed here.
+    """
+    figure = replay(json.loads(HEAD.read_text(encoding="utf-8")))
+    figure.row = len(figure.state["queries"]) - 1  # type: ignore[attr-defined]
+    return figure
 
 
 FAINT = 0.25  # how strong an arrow is that brings nothing to the word that asks
