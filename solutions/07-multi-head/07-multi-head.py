@@ -437,14 +437,21 @@ for head in measure.heads_of(model):
 # about four verbs in ten are wrong, and of the brackets about as many. (Prediction: C.) *Bank* hangs on one head of
 # the first layer. *It* hangs on no head alone. Runs that come again hang on several: one in the first layer, and in the
 # second an **induction head**, which looks at the word *after* an earlier one like this, and so finds what
-# comes next (Olsson et al. 2022).
+# comes next (Olsson et al. 2022). It can, because each layer makes queries, keys and values anew, from rows that the
+# layer before has rewritten: a head of the first layer looks at the word before, and so writes into each row what stood before it.
 #
-# Two more tries. Is a bracket two heads' work? And removing a head spoils whatever reads it, so exchange
+# Three more tries. Does the induction head find its word without that first one? Is a bracket two heads' work? And removing a head spoils whatever reads it, so exchange
 # something instead: give the subject's head, in the last row alone, what it gives where the subject has the other
 # number, *kings*, and leave the rest of the model as it is.
 
 # %% nbgrader={"grade": false, "grade_id": "exchange-row", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-both = (0, 1), (1, 2)  # layer and head, counted from 0
+first, second = small.head("previous"), small.head("repeat")  # layer and head, counted from 0
+found = measure.looks(model, rng)[second][1]
+without = measure.looks(model, rng, measure.without([first]))[second][1]
+print(f"weight of {measure.named(second)} on the word after: {found:.2f}", end=", ")
+print(f"with {measure.named(first)} removed {without:.2f}")
+
+both = (0, 1), (1, 2)
 print(f"both of {' and '.join(map(measure.named, both))} removed: brackets", end=" ")
 print(f"{measure.right_share(model, asked['brackets'], measure.without(both)):.2f}")
 
@@ -454,7 +461,7 @@ for head in measure.heads_of(model):
     print(f"{measure.named(head)}, last row exchanged: the verb's number flips in {flipped:.0%}")
 
 # %% [markdown]
-# Without both heads brackets are guessed. And with one row of one head the verb's number goes over to the other
+# The induction head is lost without the other one. Without both heads brackets are guessed. And with one row of one head the verb's number goes over to the other
 # sentence, every time; with a row of any other head, never. That is what *this head carries the subject's
 # number* means. A map alone could not say so.
 #

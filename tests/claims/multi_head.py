@@ -456,6 +456,23 @@ def runs_that_come_again_hang_on_several_heads(seed: int) -> None:
     assert seen[small.head("repeat")][1] > 0.8
 
 
+@lesson.says(
+    "It can, because each layer makes queries, keys and values anew, from rows that the layer before has rewritten: a head of the first layer looks at the word before, and so writes into each row what stood before it.",
+    "The induction head is lost without the other one.",
+)
+def an_induction_head_reads_what_the_first_layer_wrote(seed: int) -> None:
+    """Without the head for the word before it is lost; without its neighbours it is not."""
+    previous, repeat = small.head("previous"), small.head("repeat")
+    assert (previous[0], repeat[0]) == (0, 1)
+    left = {}
+    for head in [(0, which) for which in range(4)]:
+        rng = random.Random(seed)
+        left[head] = measure.looks(small.load(), rng, measure.without([head]))[repeat][1]
+    assert min(left, key=lambda head: left[head]) == previous
+    assert left[previous] < 0.4
+    assert max(left.values()) > 0.85
+
+
 @lesson.says("Without both heads brackets are guessed.")
 def brackets_are_the_work_of_two_heads(seed: int) -> None:
     assert removed(seed, "brackets", (0, 1), SUBJECT) < 0.45

@@ -217,17 +217,19 @@ def named(head: Head) -> str:
 
 
 @torch.no_grad()
-def looks(model: SmallModel, rng: random.Random) -> dict[Head, tuple[float, float]]:
+def looks(
+    model: SmallModel, rng: random.Random, change: Change | None = None
+) -> dict[Head, tuple[float, float]]:
     """For each head, its mean weight on the word before, and on what came after the same word.
 
-    Both where a run comes again, the first word of that aside.
+    Both where a run comes again, the first word of that aside; with heads removed, if `change` is.
     """
     sums: dict[Head, list[tuple[float, float]]] = {head: [] for head in heads_of(model)}
     for _ in range(60):
         size = rng.randint(4, 8)
         run = rng.sample(grammar.CONTENT, size)
         ids = torch.tensor([[NUMBER[word] for word in (START, *run, *run)]])
-        for layer, weights in enumerate(model.run(ids)[1]):
+        for layer, weights in enumerate(model.run(ids, change)[1]):
             for at in range(size + 1, 2 * size):
                 for head, row in enumerate(weights[0, :, at + 1]):
                     before, after = float(row[at]), float(row[at + 2 - size])
