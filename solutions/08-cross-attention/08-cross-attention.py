@@ -38,6 +38,12 @@ from attnlab import begin, check, figures
 torch.set_printoptions(precision=3, sci_mode=False)
 begin("08-cross-attention")
 
+# %% [markdown]
+# **Where you are.** The block of lesson 02. Lit is what changes: what comes along these two arrows is another sequence, and not X.
+
+# %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.block("X to W_k", "X to W_v")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Recall
 #
@@ -215,46 +221,120 @@ def merge_heads(x: Tensor) -> Tensor:
 # %% [markdown]
 # (`unflatten` cuts an axis into two; `flatten(2)` joins the axes from 2 on.)
 #
-# ## See it
+# ## See it: a desk that learns to look things up
 #
-# Give the words vectors that you can read. Each English word is 1 in a place of its own, so x is 5 wide;
-# each German word likewise, so the context is 6 wide. The matrices say what a word is *about*, in four
-# columns: who, doing, thing, time. An article is about a thing, and about nothing that is done: it has a number
-# below 0 there.
+# Lesson 01 began with a dictionary: a key,
+# a value, an exact match. Now a catalogue of index cards is the context, each with an author (one of 10) and a shelf (one of 10),
+# shuffled and made anew for every list of questions. x is that list, four authors. The answer to each is the shelf on their
+# card. There is no shelf to learn by heart: Austen is on shelf 3 today and on shelf 7 in the next catalogue.
+#
+# Two things make it harder. Catalogues have four to six cards, so there is padding. And for each author one
+# shelf *never* occurs in training. In the test it does: whoever gets that right has not learned pairs by heart.
+#
+# The attention is PyTorch's own for now; further down yours takes its place. Around it: `nn.Embedding` is a table with a learned row for each author. `read` makes ten scores out of an
+# answer, a score a shelf. **Cross-entropy** is −log of the share that softmax of these scores gives to the right
+# shelf: ln 10 = 2.30 for someone who guesses. **Adam** is an optimizer that gives each parameter a step size of its own.
 
-# %% nbgrader={"grade": false, "grade_id": "see-words", "locked": true, "schema_version": 3, "solution": false, "task": false}
-english = ["I", "read", "a", "book", "yesterday"]
-german = ["ich", "habe", "gestern", "ein", "Buch", "gelesen"]
-x1 = torch.eye(5, dtype=torch.float64)[None]  # (1, 5, 5)
-context1 = torch.eye(6, dtype=torch.float64)[None]  # (1, 6, 6)
+# %% nbgrader={"grade": false, "grade_id": "desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from collections.abc import Callable
+from functools import cache
 
-about_english = [[1.0, 0, 0, 0], [0, 1, 0, 0], [0, -0.7, 0.7, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
-about_german = [
-    [1.0, 0, 0, 0],
-    [0, 0.7, 0, 0],
-    [0, 0, 0, 1],
-    [0, -0.7, 0.7, 0],
-    [0, 0, 1, 0],
-    [0, 1, 0, 0],
-]
-W_q = 8 * torch.tensor(about_english, dtype=torch.float64)  # who, doing, thing, time
-W_k = torch.tensor(about_german, dtype=torch.float64)
-W_v = torch.tensor(  # what the pages say: a person, a deed, a thing
-    [[1.0, 0, 0], [0, 0.5, 0], [0, 0, 0], [0, 0, 0.5], [0, 0, 1], [0, 1, 0]], dtype=torch.float64
-)
+AUTHORS = 10
+SHELVES = 10
+CARDS = 6
+Questions = tuple[Tensor, Tensor, Tensor, Tensor]
 
-out, weights = attend(x1 @ W_q, context1 @ W_k, context1 @ W_v)
-figures.cross_attention.maps({"cross": (weights[0], english, german, None)})
+
+def questions(size: int, rng: torch.Generator, forbidden: bool) -> Questions:
+    """Authors asked for (B, 4), catalogues (B, 6, 20), which cards are real, right shelves (B, 4).
+
+    Author a never stands on shelf a, unless forbidden is True: then about half the authors do.
+    """
+    authors = torch.rand(size, AUTHORS, generator=rng).argsort(-1)[:, :CARDS]
+    shelves = (authors + torch.randint(1, SHELVES, authors.shape, generator=rng)) % SHELVES
+    if forbidden:
+        moved = torch.rand(shelves.shape, generator=rng) < 0.5
+        shelves = torch.where(moved, authors, shelves)
+    real = torch.arange(CARDS) < torch.randint(4, CARDS + 1, (size, 1), generator=rng)
+    cards = torch.cat([F.one_hot(authors, AUTHORS), F.one_hot(shelves, SHELVES)], -1).float()
+    asked = torch.rand(size, 4, generator=rng).argsort(-1)  # the first four cards, shuffled
+    return authors.gather(1, asked), cards, real, shelves.gather(1, asked)
+
+
+class Ready(nn.Module):
+    """PyTorch's own cross-attention with two heads, called as yours will be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        width = AUTHORS + SHELVES
+        self.inner = nn.MultiheadAttention(16, 2, kdim=width, vdim=width, batch_first=True)
+
+    def forward(self, x, context, real):
+        return self.inner(x, context, context, ~real, average_attn_weights=False)
+
+
+class Desk(nn.Module):
+    """Looks authors up in a catalogue, by a module of cross-attention."""
+
+    def __init__(self, cross: nn.Module) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(AUTHORS, 16)
+        self.cross = cross
+        self.read = nn.Linear(16, SHELVES)
+
+    def forward(self, asked: Tensor, cards: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+        out, weights = self.cross(self.embed(asked), cards, real)
+        return self.read(out), weights
+
+
+@cache
+def train(
+    make: Callable[[], nn.Module], with_context: bool = True, seed: int = 0
+) -> tuple[Desk, list[float]]:
+    """A desk after 150 steps, and its loss at each of them. It is trained once, and kept."""
+    torch.manual_seed(seed)
+    rng, desk, losses = torch.Generator().manual_seed(seed), Desk(make()), []
+    optimizer = torch.optim.Adam(desk.parameters(), lr=0.01)
+    for _ in range(150):
+        asked, cards, real, answers = questions(64, rng, forbidden=False)
+        scores = desk(asked, cards, real & with_context)[0]
+        loss = F.cross_entropy(scores.flatten(0, 1), answers.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return desk, losses
+
+
+new = questions(1000, torch.Generator().manual_seed(99), forbidden=True)  # for the test
 
 # %% [markdown]
-# Look at three things. The map is a rectangle, five rows and six columns. There is no triangle: the
-# original is finished before the translation begins, so each English word may read all of it. And the
-# bright cells do not lie on a diagonal: *yesterday*, the last English word, reads the third German one, *gestern*.
-# *read* reads two books at once, *gelesen* at the end and *habe* in second place: this German past tense
-# is made of two words that stand far apart.
+# The next cell trains it and shows one catalogue of the test: who asks, and which card is read. Choose
+# a row, and the other head. Which card do you expect to be bright for each author, and does its place matter?
+
+# %% nbgrader={"grade": false, "grade_id": "see-desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
+names = "Austen Borges Chekhov Dante Eliot Frisch Goethe Hesse Ibsen Joyce".split()
+asked, cards, real, _ = new
+desk = train(Ready)[0]
+with torch.no_grad():
+    weights = desk(asked, cards, real)[1]
+shown = int((real.sum(-1) == 5).nonzero()[0])  # the first catalogue with one dummy
+readers = [names[a] for a in asked[shown].tolist()]
+spines = [
+    f"{names[card[:AUTHORS].argmax()]} {int(card[AUTHORS:].argmax())}" if ok else "dummy"
+    for card, ok in zip(cards[shown], real[shown].tolist(), strict=True)
+]
+dummies = (~real[shown]).expand(4, -1)  # True = blocked
+figures.live.WhoListens(weights[shown], readers, spines, dummies)
+
+# %% [markdown]
+# The map is a rectangle, four rows and six columns. There is no triangle: the catalogue is there before the first question.
+# Each author finds the one card with the same name, whatever its place, and the hatched dummy gets nothing. Both heads do
+# the same, and one head alone learns the task as well. Nobody told the model that a name on a card and a name in a
+# question are the same.
 #
-# Which word of an original belongs to which of its translation is called an **alignment**. This one is chosen by
-# hand. In 2014, three years before the Transformer, Bahdanau, Cho and Bengio let a translator learn it. Neural
+# Which word of an original belongs to which of its translation is called an **alignment**.
+# In 2014, three years before the Transformer, Bahdanau, Cho and Bengio let a translator learn it. Neural
 # translators until then had often squeezed a sentence into one vector of fixed length and unpacked it on the other
 # side. Theirs lets each word of the translation look back at all words of the original, with weights from a softmax.
 #
@@ -350,6 +430,33 @@ check(cross_attention)
 # %% [markdown]
 # ### Three shelves
 #
+# To follow your function's arithmetic, give the words vectors that you can read. Each English word is 1 in a place of its own, so x is 5 wide;
+# each German word likewise, so the context is 6 wide. The matrices, set by hand, say what a word is *about*, in four
+# columns: who, doing, thing, time. An article is about a thing, and about nothing that is done: it has a number
+# below 0 there.
+
+# %% nbgrader={"grade": false, "grade_id": "see-words", "locked": true, "schema_version": 3, "solution": false, "task": false}
+english = ["I", "read", "a", "book", "yesterday"]
+german = ["ich", "habe", "gestern", "ein", "Buch", "gelesen"]
+x1 = torch.eye(5, dtype=torch.float64)[None]  # (1, 5, 5)
+context1 = torch.eye(6, dtype=torch.float64)[None]  # (1, 6, 6)
+
+about_english = [[1.0, 0, 0, 0], [0, 1, 0, 0], [0, -0.7, 0.7, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+about_german = [
+    [1.0, 0, 0, 0],
+    [0, 0.7, 0, 0],
+    [0, 0, 0, 1],
+    [0, -0.7, 0.7, 0],
+    [0, 0, 1, 0],
+    [0, 1, 0, 0],
+]
+W_q = 8 * torch.tensor(about_english, dtype=torch.float64)  # who, doing, thing, time
+W_k = torch.tensor(about_german, dtype=torch.float64)
+W_v = torch.tensor(  # what the pages say: a person, a deed, a thing
+    [[1.0, 0, 0], [0, 0.5, 0], [0, 0, 0], [0, 0, 0.5], [0, 0, 1], [0, 1, 0]], dtype=torch.float64
+)
+
+# %% [markdown]
 # Now the five English words ask three shelves at once, B = 3: the whole German sentence; a short one, *ich habe
 # gelesen*, filled up with three dummies; and one that got lost and is all dummies. A dummy has numbers
 # too, 0.5 everywhere: they must not matter.
@@ -382,7 +489,8 @@ figures.cross_attention.maps(
 )
 
 # %% [markdown]
-# In the second panel the hatched columns hold exactly 0, and what they would have taken is shared among
+# In the first panel *yesterday*, the last English word, reads the third German one, *gestern*. *read* reads two books at once, *gelesen* at the end and *habe* in second place: this German past tense
+# is made of two words that stand far apart. In the second panel the hatched columns hold exactly 0, and what they would have taken is shared among
 # three books. *book* and *yesterday* find nothing that suits them, and read all three alike: softmax does not
 # know *nothing suits*, it has to share out somewhere. (*a* settles for *ich*, as the other two are about doing.) In the
 # third panel everything is hidden, and even the row sums are 0.
@@ -415,9 +523,6 @@ to_q, to_k, to_v = (torch.randn(6, width, dtype=torch.float64) for width in (5, 
 by_cross, _ = cross_attention(tokens, tokens, to_q, to_k, to_v)
 by_self = F.scaled_dot_product_attention(tokens @ to_q, tokens @ to_k, tokens @ to_v)
 print("context = x is self-attention:", torch.allclose(by_cross, by_self))
-
-# %% [markdown]
-# So self-attention is cross-attention of a sequence with itself.
 
 # %% [markdown]
 # ## As a module, with heads
@@ -607,85 +712,19 @@ figures.cross_attention.maps(
 # rectangle without a mask. When *read* is being worked on, *book* is still in the future of the decoder, and *Buch* is
 # already on the shelf. That is no leak: the German sentence is the question, not the answer.
 #
-# ## A desk that learns to look things up
+# ## Your module at the desk
 #
-# Does it learn? Take a task that cannot be done without a context. Lesson 01 began with a dictionary: a key,
-# a value, an exact match. Now a catalogue of index cards is the context, each with an author (one of 10) and a shelf (one of 10),
-# shuffled and made anew for every list of questions. x is that list, four authors. The answer to each is the shelf on their
-# card. There is no shelf to learn by heart: Austen is on shelf 3 today and on shelf 7 in the next catalogue.
-#
-# Two things make it harder. Catalogues have four to six cards, so there is padding. And for each author one
-# shelf *never* occurs in training. In the test it does: whoever gets that right has not learned pairs by heart.
-#
-# The layers around yours: `nn.Embedding` is a table with a learned row for each author. `read` makes ten scores out of an
-# answer, a score a shelf. **Cross-entropy** is −log of the share that softmax of these scores gives to the right
-# shelf: ln 10 = 2.30 for someone who guesses. **Adam** is an optimizer that gives each parameter a step size of its own.
-
-# %% nbgrader={"grade": false, "grade_id": "desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from functools import cache
-
-AUTHORS = 10
-SHELVES = 10
-CARDS = 6
-Questions = tuple[Tensor, Tensor, Tensor, Tensor]
-
-
-def questions(size: int, rng: torch.Generator, forbidden: bool) -> Questions:
-    """Authors asked for (B, 4), catalogues (B, 6, 20), which cards are real, right shelves (B, 4).
-
-    Author a never stands on shelf a, unless forbidden is True: then about half the authors do.
-    """
-    authors = torch.rand(size, AUTHORS, generator=rng).argsort(-1)[:, :CARDS]
-    shelves = (authors + torch.randint(1, SHELVES, authors.shape, generator=rng)) % SHELVES
-    if forbidden:
-        moved = torch.rand(shelves.shape, generator=rng) < 0.5
-        shelves = torch.where(moved, authors, shelves)
-    real = torch.arange(CARDS) < torch.randint(4, CARDS + 1, (size, 1), generator=rng)
-    cards = torch.cat([F.one_hot(authors, AUTHORS), F.one_hot(shelves, SHELVES)], -1).float()
-    asked = torch.rand(size, 4, generator=rng).argsort(-1)  # the first four cards, shuffled
-    return authors.gather(1, asked), cards, real, shelves.gather(1, asked)
-
-
-class Desk(nn.Module):
-    """Looks authors up in a catalogue, by your CrossAttention."""
-
-    def __init__(self, n_heads: int) -> None:
-        super().__init__()
-        self.embed = nn.Embedding(AUTHORS, 16)
-        self.cross = CrossAttention(16, AUTHORS + SHELVES, n_heads)
-        self.read = nn.Linear(16, SHELVES)
-
-    def forward(self, asked: Tensor, cards: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        out, weights = self.cross(self.embed(asked), cards, real)
-        return self.read(out), weights
-
-
-@cache
-def train(with_context: bool, n_heads: int = 2, seed: int = 0) -> tuple[Desk, list[float]]:
-    """A desk after 150 steps, and its loss at each of them. It is trained once, and kept."""
-    torch.manual_seed(seed)
-    rng, desk, losses = torch.Generator().manual_seed(seed), Desk(n_heads), []
-    optimizer = torch.optim.Adam(desk.parameters(), lr=0.01)
-    for _ in range(150):
-        asked, cards, real, answers = questions(64, rng, forbidden=False)
-        scores = desk(asked, cards, real & with_context)[0]
-        loss = F.cross_entropy(scores.flatten(0, 1), answers.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return desk, losses
-
-
-new = questions(1000, torch.Generator().manual_seed(99), forbidden=True)  # for the test
-
-# %% [markdown]
-# The next cell trains the same model twice. The second time every card is marked as padding: `real & False`. (That is
+# Put yours in the place of PyTorch's. The next cell trains the desk twice. The second time every card is marked as padding: `real & False`. (That is
 # a batch of nothing but empty contexts, and your module survives it.) Around which level will its loss stay?
 
+
 # %% nbgrader={"grade": false, "grade_id": "see-training", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def yours() -> nn.Module:
+    return CrossAttention(16, AUTHORS + SHELVES, n_heads=2)
+
+
 figures.training.losses(
-    {f"{name} the context": train(name == "with")[1] for name in ("with", "without")},
+    {f"{name} the context": train(yours, name == "with")[1] for name in ("with", "without")},
     math.log(10),
     "guessing: ln 10",
 )
@@ -694,7 +733,7 @@ figures.training.losses(
 asked, cards, real, answers = new
 never_trained = answers == asked  # author a on shelf a
 for name, with_context in (("with", True), ("without", False)):
-    desk = train(with_context)[0]
+    desk = train(yours, with_context)[0]
     with torch.no_grad():
         scores = desk(asked, cards, real & with_context)[0]
     right = scores.argmax(-1) == answers
@@ -709,29 +748,7 @@ for name, with_context in (("with", True), ("without", False)):
 # say in the *weights* alone, and those are 0. What comes out is W_o's bias, the same shelf for everyone, which is right
 # one time in ten.
 #
-# What has it learned to look at? One catalogue of the test, for both heads:
-
-# %% nbgrader={"grade": false, "grade_id": "see-desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
-names = "Austen Borges Chekhov Dante Eliot Frisch Goethe Hesse Ibsen Joyce".split()
-asked, cards, real, _ = new
-desk = train(True)[0]
-with torch.no_grad():
-    weights = desk(asked, cards, real)[1]
-shown = int((real.sum(-1) == 5).nonzero()[0])  # the first catalogue with one dummy
-readers = [names[a] for a in asked[shown].tolist()]
-spines = [
-    f"{names[card[:AUTHORS].argmax()]} {int(card[AUTHORS:].argmax())}" if ok else "dummy"
-    for card, ok in zip(cards[shown], real[shown].tolist(), strict=True)
-]
-dummies = (~real[shown]).expand(4, -1)  # True = blocked
-figures.cross_attention.maps(
-    {f"head {h + 1}": (weights[shown, h], readers, spines, dummies) for h in range(2)}
-)
-
-# %% [markdown]
-# Each author finds the one card with the same name, whatever its place, and the hatched dummy gets nothing. Both heads do
-# the same, and one head alone learns the task as well. Nobody told the model that a name on a card and a name in a
-# question are the same. W_q and W_k learned to bring them together: give the desk back the W_k that it began with, and
+# W_q and W_k learned to bring a name in a question and a name on a card together: give the desk back the W_k that it began with, and
 # four or five answers in ten are wrong. This is lesson 01's `soft_lookup`, with keys and queries that were learned.
 
 # %% [markdown]
@@ -873,7 +890,6 @@ for n, m in ((5, 6), (20, 1000), (1000, 1000)):
 # **Measure.** One new word asks a context of 1000, with keys and values made anew, and with those kept.
 
 # %% nbgrader={"grade": false, "grade_id": "measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-from collections.abc import Callable
 from time import perf_counter
 
 
@@ -970,7 +986,7 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 #    ([side by side](#Three-attentions,-side-by-side)). A decoder layer is the last two, a feed-forward network, residuals
 #    and norms ([your parts](#A-decoder-layer-from-your-parts)).
 # 5. Trained to look things up, cross-attention is a dictionary whose keys are learned, and it works for pairs never seen
-#    together ([look up](#A-desk-that-learns-to-look-things-up)).
+#    together ([look up](#See-it:-a-desk-that-learns-to-look-things-up)).
 #
 # **Words of this lesson**: [cross-attention](../glossary.md#cross-attention), [context](../glossary.md#context),
 # [alignment](../glossary.md#alignment), [encoder](../glossary.md#encoder), [decoder](../glossary.md#decoder),
