@@ -20,20 +20,23 @@ pytestmark = pytest.mark.lessons(*lessons_with("Slopes"))
 SENTENCES = [["two", "readers", "want"], ["one", "clerk", "finds"]]
 
 
-def qkv(seed: int = 0) -> list[torch.Tensor]:
-    rng = torch.Generator().manual_seed(seed)
-    return [torch.randn(2, 3, width, generator=rng, dtype=torch.float64) for width in (4, 4, 2)]
+def qkv() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    rng = torch.Generator().manual_seed(0)
+    q, k = torch.randn(2, 2, 3, 4, generator=rng, dtype=torch.float64)
+    return q, k, torch.randn(2, 3, 2, generator=rng, dtype=torch.float64)
 
 
 @pytest.fixture
 def figure() -> Slopes:
-    return Slopes(F.scaled_dot_product_attention, *qkv(), SENTENCES, entry=(0, 2, 1))
+    return Slopes(F.scaled_dot_product_attention, *qkv(), SENTENCES, (0, 2, 1))
 
 
 @pytest.mark.parametrize("entry", [(0, 2, 1), (1, 0, 0)])
 def test_slopes_are_what_backward_leaves(figure: Slopes, entry: tuple[int, int, int]) -> None:
-    parts = [part.requires_grad_() for part in qkv()]
-    F.scaled_dot_product_attention(*parts)[entry].backward()
+    q, k, v = parts = qkv()
+    for part in parts:
+        part.requires_grad_()
+    F.scaled_dot_product_attention(q, k, v)[entry].backward()
     key = " ".join(map(str, entry))
     for name, part in zip("qkv", parts, strict=True):
         assert part.grad is not None
@@ -119,6 +122,6 @@ def test_the_fallback_tells_an_entry_of_each_token(figure: Slopes) -> None:
 
 
 def test_names_cannot_break_the_fallback() -> None:
-    parts = [part[:1, :1] for part in qkv()]
-    html = Slopes(F.scaled_dot_product_attention, *parts, [['<script>"&']]).fallback()
+    q, k, v = (part[:1, :1] for part in qkv())
+    html = Slopes(F.scaled_dot_product_attention, q, k, v, [['<script>"&']]).fallback()
     assert "<script>" not in html

@@ -719,12 +719,12 @@ figures.cross_attention.maps(
 
 
 # %% nbgrader={"grade": false, "grade_id": "see-training", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def yours() -> nn.Module:
+def own_module() -> nn.Module:
     return CrossAttention(16, AUTHORS + SHELVES, n_heads=2)
 
 
 figures.training.losses(
-    {f"{name} the context": train(yours, name == "with")[1] for name in ("with", "without")},
+    {f"{name} the context": train(own_module, name == "with")[1] for name in ("with", "without")},
     math.log(10),
     "guessing: ln 10",
 )
@@ -733,7 +733,7 @@ figures.training.losses(
 asked, cards, real, answers = new
 never_trained = answers == asked  # author a on shelf a
 for name, with_context in (("with", True), ("without", False)):
-    desk = train(yours, with_context)[0]
+    desk = train(own_module, with_context)[0]
     with torch.no_grad():
         scores = desk(asked, cards, real & with_context)[0]
     right = scores.argmax(-1) == answers

@@ -192,7 +192,7 @@ def attend(q, k, v, mask=None):
 # that a device can reach at best. On the left memory decides and the line rises; on the right arithmetic decides and it is flat. The bend is where
 # both take equally long. The two GPUs' figures are their maker's.
 #
-# Three works of one layer are drawn: *a*, attention in a prefill; *b*, attention as a **batch** of readers decodes, each with a cache of their own; *c*, the four
+# Three works of a layer: *a*, attention in a prefill; *b*, attention as a **batch** of readers decodes, each with a cache of their own; *c*, the four
 # projections of these readers, W_q, W_k, W_v and W_o. The slider sets the batch. Guess first: which of the three moves?
 
 

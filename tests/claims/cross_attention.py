@@ -245,7 +245,7 @@ def a_desk_follows_the_name_and_nothing_else(seed: int) -> None:
     barred = asked == answers
     assert barred.float().mean() > 0.4
     same = cards[..., : here.AUTHORS].argmax(-1)[:, None] == asked[..., None]
-    for make in (here.Ready, here.yours, one_head):
+    for make in (here.Ready, here.own_module, one_head):
         desk = here.train(make, True, seed)[0]
         assert right(desk, given)[barred].float().mean() > 0.99
         assert right(desk, given)[~barred].float().mean() > 0.99
@@ -273,7 +273,7 @@ def a_desk_follows_the_name_and_nothing_else(seed: int) -> None:
 )
 def a_desk_without_a_context_guesses(seed: int) -> None:
     """One that could tell who was asked for would get to ln 9."""
-    desk, losses = here.train(here.yours, False, seed)
+    desk, losses = here.train(here.own_module, False, seed)
     late = losses[50:]
     assert abs(sum(late) / len(late) - math.log(10)) < 0.01
     given = unseen(seed)
@@ -294,12 +294,12 @@ def a_desk_without_a_context_guesses(seed: int) -> None:
 )
 def the_first_w_k_does_not_find_the_names(seed: int) -> None:
     """Nor does the first W_q; the first table of names does, so that it is these two that learn."""
-    trained = here.train(here.yours, True, seed)[0].state_dict()
+    trained = here.train(here.own_module, True, seed)[0].state_dict()
     torch.manual_seed(seed)
-    first = here.Desk(here.yours()).state_dict()
+    first = here.Desk(here.own_module()).state_dict()
     wrong = {}
     for part in ("cross.W_k", "cross.W_q", "embed"):
-        desk = here.Desk(here.yours())
+        desk = here.Desk(here.own_module())
         desk.load_state_dict({k: (first if k.startswith(part) else trained)[k] for k in trained})
         wrong[part] = 1 - right(desk, unseen(seed)).float().mean().item()
     assert 0.35 < wrong["cross.W_k"] < 0.58, wrong

@@ -39,6 +39,10 @@ class Device(NamedTuple):
         """Operations a second at so many operations for each byte."""
         return min(self.flops, intensity * self.bandwidth)
 
+    def tera(self, intensity: float) -> float:
+        """The same in TFLOP/s."""
+        return self.speed(intensity) / TERA
+
 
 class Roofline(Figure):
     """Speed at best over operations for each byte, with the places of several works for a batch.
@@ -170,13 +174,12 @@ def _chart(works: Mapping[str, float], devices: Sequence[Device]) -> str:
     axes = chart(ALONG, SPEEDS)
     places = [10 ** (step / 20) * ALONG[0] for step in range(101)]
     roofs = [
-        axes.line(lambda x, device=device: device.speed(x) / TERA, places, look)
-        for device, look in zip(devices, LOOKS, strict=False)
+        axes.line(device.tera, places, look) for device, look in zip(devices, LOOKS, strict=False)
     ]
     keys = [Key(device.name, look) for device, look in zip(devices, LOOKS, strict=False)]
     top = max(range(len(devices)), key=lambda n: devices[n].flops)
     marks = [
-        axes.here(intensity, devices[top].speed(intensity) / TERA, letter, beside)
+        axes.here(intensity, devices[top].tera(intensity), letter, beside)
         for (letter, (_, intensity)), beside in zip(_lettered(works), BESIDE, strict=False)
     ]
     said = ", ".join(f"{name} at {intensity:.3g}" for name, intensity in works.items())
