@@ -15,29 +15,48 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention.bias import causal_lower_right
 
+from attnlab.lessons.causal_mask import failures
 from tests.claims import Lesson, taught
 
 lesson = Lesson("06-causal-mask")
 here = taught("06-causal-mask")
 
-EVERYTHING = torch.ones(here.LONG, here.LONG).bool()  # True = attend, like the other three
-PAST, AHEAD = EVERYTHING.tril(), EVERYTHING.tril(1)
-ITSELF = torch.eye(here.LONG).bool()
-MASKS = {"none": EVERYTHING, "causal": PAST, "ahead": AHEAD, "itself": ITSELF}
+EVERYTHING = torch.ones(here.LONG, here.LONG).bool()  # True = attend
+READERS = {
+    "none": here.masked(EVERYTHING),
+    "causal": here.masked(EVERYTHING.tril()),
+    "itself": here.masked(torch.eye(here.LONG).bool()),
+    "yours": here.attention,
+    "ahead": failures.read_d,
+    "axis": failures.read_e,
+    "late": failures.read_b,
+    "bare": failures.read_c,
+}
 CLAUSES = ("one sheep runs and", "two sheep run and")
 CHOICES = (3, 7)  # places of `and`, behind which one or two is a free choice
 FLOOR = 2 * math.log(2) / 11
+TWENTY = range(1, 21)
 
 
 @cache
-def trained(draw: str, mask: str, seed: int) -> tuple[list[Tensor], float]:
-    """The lesson's model, and the mean of its last ten losses."""
-    parameters, history = here.train(getattr(here, draw), MASKS[mask], seed)
-    return [each.detach() for each in parameters], sum(history[-10:]) / 10
+def learned(
+    draw: str, how: str, seed: int, steps: int = 200, rate: float = 0.02
+) -> tuple[list[Tensor], list[float]]:
+    """The lesson's model and its losses; by another rate than the lesson's if one is given."""
+    adam = torch.optim.Adam
+    with mock.patch.object(torch.optim, "Adam", lambda parameters, lr: adam(parameters, lr=rate)):
+        parameters, history = here.train(getattr(here, draw), READERS[how], seed, steps)
+    return [each.detach() for each in parameters], history
 
 
-def scores(draw: str, mask: str, seed: int, text: Tensor) -> Tensor:
-    answer: Tensor = here.predict_next(text, trained(draw, mask, seed)[0], MASKS[mask])
+def trained(draw: str, how: str, seed: int) -> tuple[list[Tensor], float]:
+    """The model, and the mean of its last ten losses."""
+    parameters, history = learned(draw, how, seed)
+    return parameters, sum(history[-10:]) / 10
+
+
+def scores(draw: str, how: str, seed: int, text: Tensor) -> Tensor:
+    answer: Tensor = here.predict_next(text, trained(draw, how, seed)[0], READERS[how])
     return answer
 
 
@@ -51,6 +70,18 @@ def drawn(seed: int, *sizes: tuple[int, ...]) -> list[Tensor]:
     return [torch.randn(*size, generator=rng, dtype=torch.float64) for size in sizes]
 
 
+def seen(seed: int, parameters: list[Tensor]) -> list[Tensor]:
+    """What a trained model's attention is called with on fresh sheep."""
+    calls: list[list[Tensor]] = []
+
+    def read(*given: Tensor) -> tuple[Tensor, None]:
+        calls.append(list(given))
+        return given[0] @ given[3], None
+
+    here.predict_next(texts("sheep", seed), parameters, read)
+    return calls[0]
+
+
 def block(seed: int, d_k: int = 12, n: int = 6) -> list[Tensor]:
     """x, Wq, Wk and Wv as wide as the lesson's."""
     x, *matrices = drawn(seed, (1, n, 16), (16, d_k), (16, d_k), (16, 3))
@@ -61,18 +92,23 @@ def same(a: Tensor, b: Tensor) -> bool:
     return torch.allclose(a, b, rtol=0, atol=1e-9)
 
 
-def writes_well(mask: str, seed: int) -> bool:
-    parameters = trained("sheep", mask, seed)[0]
-    words = [here.write(parameters, MASKS[mask], [start, 2]).split() for start in (0, 1)]
+def writes_well(how: str, seed: int) -> bool:
+    parameters = trained("sheep", how, seed)[0]
+    words = [here.write(parameters, READERS[how], [start, 2]).split() for start in (0, 1)]
     parts = [" ".join(each[at : at + 4]) for each in words for at in (0, 4, 8)]
     return all(part in CLAUSES for part in parts)
 
 
-def right(mask: str, seed: int) -> float:
-    share: float = here.right_when_cut(
-        trained("sheep", mask, seed)[0], MASKS[mask], texts("sheep", seed)
+def when_cut(draw: str, how: str, seed: int) -> tuple[float, float]:
+    """Its loss on texts that are cut off, and how often it is right."""
+    given: tuple[float, float] = here.when_cut(
+        trained(draw, how, seed)[0], READERS[how], texts(draw, seed)
     )
-    return share
+    return given
+
+
+def right(how: str, seed: int) -> float:
+    return when_cut("sheep", how, seed)[1]
 
 
 @lesson.says(
@@ -80,18 +116,18 @@ def right(mask: str, seed: int) -> float:
     "Without a mask both losses fall to 0",
     "With the causal mask dice stay at 1.79, all there is to learn.",
     "a word that reads *itself alone* has to guess between *runs* and *run* too, five guesses in all, and 5 ln 2 / 11 = 0.315.",
-    "As bad as no mask at all: the one word too many is the answer.",
+    "Off by one is as bad as no mask at all: the one word too many is the answer.",
     "Off by one: too good to be true.",
 )
 def losses_end_where_what_each_may_read_lets_them(seed: int) -> None:
-    ends = {
-        (text, mask): trained(text, mask, seed)[1] for text in ("dice", "sheep") for mask in MASKS
-    }
-    for text, mask in product(("dice", "sheep"), ("none", "ahead")):
-        assert ends[text, mask] < 0.01, (text, mask, ends)
-    for mask in ("causal", "itself"):
-        assert abs(ends["dice", mask] - math.log(6)) < 0.01, ends
-    assert abs(ends["sheep", "causal"] - FLOOR) < 0.01, ends
+    reads = ("none", "ahead", "causal", "yours", "itself")
+    ends = {(text, how): trained(text, how, seed)[1] for text in ("dice", "sheep") for how in reads}
+    for text, how in product(("dice", "sheep"), ("none", "ahead")):
+        assert ends[text, how] < 0.01, (text, how, ends)
+    for how in ("causal", "yours", "itself"):
+        assert abs(ends["dice", how] - math.log(6)) < 0.01, ends
+    for how in ("causal", "yours"):
+        assert abs(ends["sheep", how] - FLOOR) < 0.01, ends
     assert abs(ends["sheep", "itself"] - 2.5 * FLOOR) < 0.02, ends
 
 
@@ -99,21 +135,78 @@ def losses_end_where_what_each_may_read_lets_them(seed: int) -> None:
     "The causal mask hides them, and a loss below what an honest model can reach gives a leak away.",
     "But it leaks all the same: how much of a book an early reader gets depends on who comes later.",
     "And it leaks: that share depends on the future.",
+    "Cut off, wrong axis and late mask do far worse than a guess on dice.",
 )
 def leaks_through_the_sums_of_shares_predict_dice(seed: int) -> None:
-    """Softmax over queries and a mask after softmax: nobody who reads the past can do that."""
+    for leak in ("axis", "late"):
+        assert trained("dice", leak, seed)[1] < math.log(6) - 0.1, leak
+        assert when_cut("dice", leak, seed)[0] > 2 * math.log(6), leak
+    assert abs(when_cut("dice", "yours", seed)[0] - math.log(6)) < 0.05
 
-    def late(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor) -> Tensor:
-        return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1).masked_fill(~attn_mask, 0.0) @ v
 
-    def over_queries(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor) -> Tensor:
-        hidden = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~attn_mask, -math.inf)
-        return hidden.softmax(-2) @ v
+@lesson.says(
+    "Dice give three away: nothing honest ends below 1.79.",
+    "Yet both wrote good sheep on 19 of seeds 1 to 20.",
+    "Wrong axis leaked there too, ending below 0.1 on eleven, but away from the two free choices its cut-off loss stayed under 0.05 on 19",
+    "it looks ahead at the choices, where whatever it writes is right.",
+    "So good writing proves nothing. **Compare the loss in training with the loss on texts that are cut off.**",
+    long=True,
+)
+def leaks_write_well_and_their_cut_off_loss_gives_them_away() -> None:
+    """Loose by what another processor's rounding may move."""
+    for how in ("axis", "late"):
+        assert sum(writes_well(how, seed) for seed in TWENTY) >= 17, how
+    for seed in TWENTY:
+        assert all(trained("dice", how, seed)[1] < 1.65 for how in ("axis", "late", "ahead"))
+        assert all(when_cut("dice", how, seed)[0] > 3 for how in ("axis", "late", "ahead"))
 
-    for leak in (late, over_queries):
-        with mock.patch.object(F, "scaled_dot_product_attention", leak):
-            history = here.train(here.dice, PAST, seed)[1]
-        assert sum(history[-10:]) / 10 < math.log(6) - 0.03, (leak.__name__, history[-1])
+    leaky = [seed for seed in TWENTY if trained("sheep", "axis", seed)[1] < 0.1]
+    assert 8 <= len(leaky) <= 14, leaky
+    elsewhere = []
+    for seed in TWENTY:
+        text, follows = texts("sheep", seed), texts("sheep", seed)[:, 1:]
+        each = [scores("sheep", "axis", seed, text[:, :n])[:, -1] for n in range(1, here.LONG)]
+        losses = F.cross_entropy(torch.stack(each, dim=2), follows, reduction="none").mean(0)
+        chosen = torch.zeros(11).bool()
+        chosen[list(CHOICES)] = True
+        elsewhere.append(losses[~chosen].mean().item())
+        if seed in leaky:
+            assert losses[chosen].mean() > 1.5 * math.log(2), seed
+            assert when_cut("sheep", "axis", seed)[0] > trained("sheep", "axis", seed)[1] + 0.1
+        else:
+            assert losses[chosen].mean() < 2 * math.log(2), seed
+    assert sum(each < 0.05 for each in elsewhere) >= 17, elsewhere
+
+
+@lesson.says(
+    "*No √d_k* leaks nothing and gets stuck above the line: on 13 of those seeds it never fell below 0.15, which yours passed within 40 steps on each.",
+    "After 20 steps one key had 0.99 of the weight in 34 to 84 % of its rows, and in none of yours",
+    "softmax has hardly a slope there",
+    "With 400 steps, a quarter as large, 15 of the 20 got there.",
+    long=True,
+)
+def without_the_root_rows_are_sharp_at_once_and_most_models_stuck() -> None:
+    """Loose by what another processor's rounding may move."""
+
+    def arrived(how: str, **settings: Any) -> list[bool]:
+        return [min(learned("sheep", how, seed, **settings)[1]) < 0.15 for seed in TWENTY]
+
+    assert all(arrived("yours", steps=45))
+    assert 4 <= sum(arrived("bare")) <= 10
+    assert 12 <= sum(arrived("bare", steps=400, rate=0.005)) <= 18
+    for seed in TWENTY:
+        assert abs(trained("dice", "bare", seed)[1] - math.log(6)) < 0.01
+        sharp = {}
+        for how in ("yours", "bare"):
+            x, *matrices = seen(seed, learned("sheep", how, seed, steps=20)[0])
+            weights = READERS[how](x, *matrices)[1]
+            sharp[how] = (weights[:, 1:].amax(-1) > 0.99).float().mean()
+        assert sharp["yours"] == 0, seed
+        assert 0.28 < sharp["bare"] < 0.9, (seed, sharp)
+    # A key with 0.99 of the weight: no slope of its row is larger than 0.99 · 0.01.
+    weights = torch.tensor([0.99, 0.01], dtype=torch.float64)
+    slopes = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), weights.log())
+    assert slopes.abs().max() < 0.01
 
 
 @lesson.says(
@@ -164,8 +257,8 @@ def predictions_follow_what_comes_later_and_are_worse_without_it(seed: int) -> N
 )
 def causal_sheep_agree_and_lonely_ones_are_written_alike(seed: int) -> None:
     assert writes_well("causal", seed)
-    alone = trained("sheep", "itself", seed)[0]
-    first, second = (here.write(alone, ITSELF, [start, 2]).split()[2:] for start in (0, 1))
+    alone, read = trained("sheep", "itself", seed)[0], READERS["itself"]
+    first, second = (here.write(alone, read, [start, 2]).split()[2:] for start in (0, 1))
     assert first == second
 
 
@@ -175,13 +268,12 @@ def causal_sheep_agree_and_lonely_ones_are_written_alike(seed: int) -> None:
 )
 def twenty_seeds_are_as_far_apart_as_it_says() -> None:
     """Loose by what another processor's rounding may move."""
-    seeds = range(1, 21)
-    assert 1 <= sum(writes_well("none", seed) for seed in seeds) <= 6
-    cut = [right("none", seed) for seed in seeds]
+    assert 1 <= sum(writes_well("none", seed) for seed in TWENTY) <= 6
+    cut = [right("none", seed) for seed in TWENTY]
     assert 0.48 < min(cut) < 0.62, cut
     assert 0.76 < max(cut) < 0.87, cut
     # Two free choices of eleven words, 64 texts: a guess is right by half, give or take.
-    assert all(abs(right("causal", seed) - 10 / 11) < 0.04 for seed in seeds)
+    assert all(abs(right("causal", seed) - 10 / 11) < 0.04 for seed in TWENTY)
 
 
 @lesson.says(
@@ -219,32 +311,38 @@ def what_is_hidden_might_as_well_not_be_there(seed: int) -> None:
     assert all(same(weights[0, n, 0] / weights[0, n, n], bare[n, 0] / bare[n, n]) for n in range(6))
 
 
+def renormalised(*sentence: Tensor) -> tuple[Tensor, Tensor]:
+    late = failures.read_b(*sentence)[1]
+    weights = late / late.sum(-1, keepdim=True)
+    return weights @ (sentence[0] @ sentence[3]), weights
+
+
 @lesson.says(
     "After softmax a mask is wrong, unless you renormalise.",
     "rows add up to *less than 1*, all but the last",
     "Late mask: rows below 1.",
-    "there the open shares round to 0 before you can renormalise, and 0/0 is NaN.",
+    "(With a blocked score 800 above the open ones, their shares round to 0 before you can renormalise, and 0/0 is NaN.)",
 )
 def a_late_mask_loses_what_the_future_took(seed: int) -> None:
     sentence = block(seed)
     wanted = here.attention(*sentence)
-    late = here.mask_too_late(*sentence)
+    late = failures.read_b(*sentence)
     sums = late[1][0].sum(-1)
     assert (sums[:-1] < 0.9999).all()
     assert abs(sums[-1] - 1) < 1e-12
     assert not same(late[0], wanted[0])
-    assert all(map(same, here.renormalised(*sentence), wanted))
+    assert all(map(same, renormalised(*sentence), wanted))
 
     changed = [sentence[0].clone(), *sentence[1:]]
     changed[0][:, -1] *= -2
-    assert not same(here.mask_too_late(*changed)[0][:, :-1], late[0][:, :-1])
-    assert same(here.renormalised(*changed)[0][:, :-1], wanted[0][:, :-1])
+    assert not same(failures.read_b(*changed)[0][:, :-1], late[0][:, :-1])
+    assert same(renormalised(*changed)[0][:, :-1], wanted[0][:, :-1])
 
     tower = [
-        torch.tensor([[[1.0], [2000.0]]]).double(),
+        torch.tensor([[[1.0], [800.0]]]).double(),
         *(torch.ones(1, 1).double() for _ in range(3)),
     ]
-    assert here.renormalised(*tower)[0][0, 0].isnan().all()
+    assert renormalised(*tower)[0][0, 0].isnan().all()
     assert here.attention(*tower)[0][0, 0] == 1
 
 
@@ -342,13 +440,12 @@ def an_empty_row_is_nan_where_weights_are_returned_and_on_the_fast_path(seed: in
 
 @lesson.says(
     "Wrong axis: columns add up to 1.",
-    "The symptom: *columns* add up to 1 and rows do not.",
+    "*columns* add up to 1 and rows do not.",
     "But it leaks all the same: how much of a book an early reader gets depends on who comes later.",
-    "then the columns would add up to 1, and the last row to 1 or more.",
 )
 def softmax_over_queries_shares_out_columns(seed: int) -> None:
     sentence = block(seed)
-    out, weights = here.over_queries(*sentence)
+    out, weights = failures.read_e(*sentence)
     ones = torch.ones(6).double()
     assert same(weights[0].sum(-2), ones)
     assert not same(weights[0].sum(-1), ones)
@@ -356,14 +453,14 @@ def softmax_over_queries_shares_out_columns(seed: int) -> None:
     assert (weights.triu(1) == 0).all()
     changed = sentence[0].clone()
     changed[:, -1] *= -2
-    other = here.over_queries(changed, *sentence[1:])[0]
+    other = failures.read_e(changed, *sentence[1:])[0]
     assert not same(other[:, :-1], out[:, :-1])
 
 
 @lesson.says(
     "No √d_k: too sharp.",
     "The one symptom above is sharpness, and on average it grows with d_k.",
-    "Rows add up to 1 and nothing leaks: tests that need no reference find nothing.",
+    "In `read_c` rows add up to 1 and nothing leaks: tests that need no reference find nothing.",
 )
 def without_the_root_weights_are_sharper_the_wider_the_keys(seed: int) -> None:
     def sharpness(function: Callable[..., Any], d_k: int) -> float:
@@ -373,18 +470,18 @@ def without_the_root_weights_are_sharper_the_wider_the_keys(seed: int) -> None:
         ]
         return torch.stack(largest).mean().item()
 
-    bare = [sharpness(here.no_scale, d_k) for d_k in (4, 16, 64)]
+    bare = [sharpness(failures.read_c, d_k) for d_k in (4, 16, 64)]
     scaled = [sharpness(here.attention, d_k) for d_k in (4, 16, 64)]
     assert bare[0] < bare[1] - 0.03 < bare[2] - 0.06, bare
     assert all(b > s + 0.05 for b, s in zip(bare, scaled, strict=True)), (bare, scaled)
     assert max(scaled) - min(scaled) < 0.08, scaled
 
     sentence = block(seed)
-    out, weights = here.no_scale(*sentence)
+    out, weights = failures.read_c(*sentence)
     assert same(weights.sum(-1), torch.ones(1, 6).double())
     changed = sentence[0].clone()
     changed[:, -1] *= -2
-    assert same(here.no_scale(changed, *sentence[1:])[0][:, :-1], out[:, :-1])
+    assert same(failures.read_c(changed, *sentence[1:])[0][:, :-1], out[:, :-1])
     assert not same(here.attention(*sentence)[0], out)
 
 
@@ -425,7 +522,7 @@ def a_padding_mask_without_its_axis_is_refused_or_misread(seed: int) -> None:
     "−1e9: an empty row reads everything.",
     "In most rows that is as good: e to the −1e9 is 0 in every format.",
     "float16 ends at 65,504, and `masked_fill` refuses −1e9 there with an error.",
-    "as float32 numbers of that size are 64 apart; added in float64 it changes nothing, as if there were no mask.",
+    "And a row that is *all* blocked reads everything: equal scores are shared out evenly, and nobody is told.",
 )
 def a_large_number_is_no_infinity(seed: int) -> None:
     [row] = drawn(seed, (1, 5))
@@ -435,11 +532,7 @@ def a_large_number_is_no_infinity(seed: int) -> None:
         assert torch.tensor(-1e9, dtype=torch.float64).to(kind).exp() == 0
     assert torch.equal(row.masked_fill(some, -1e9).softmax(-1), hidden)
     assert same(row.masked_fill(all_, -1e9).softmax(-1), torch.ones(1, 5).double() / 5)
-    assert same((row.float() - 1e9 * all_).softmax(-1), torch.full((1, 5), 0.2))
-    assert torch.allclose((row - 1e9 * all_).softmax(-1), row.softmax(-1), atol=1e-6)
     assert row.masked_fill(all_, -math.inf).softmax(-1).isnan().all()
-    billion = torch.tensor(1e9)
-    assert torch.nextafter(billion, torch.tensor(math.inf)) - billion == 64
     assert torch.finfo(torch.float16).max == 65504
     with pytest.raises(RuntimeError, match="overflow"):
         row.half().masked_fill(some, -1e9)

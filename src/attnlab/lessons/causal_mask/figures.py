@@ -15,6 +15,7 @@ from attnlab.figures.picture import (
     GREEN,
     GREY,
     ORANGE,
+    PURPLE,
     STYLE,
     Picture,
     draw_heatmap,
@@ -220,20 +221,27 @@ def weights_in_panels(
     )
 
 
-def losses(panels: Mapping[str, tuple[Mapping[str, Sequence[float]], float, str]]) -> Picture:
+def losses(
+    trained: Mapping[str, Mapping[str, tuple[object, Sequence[float]]]],
+    best: Mapping[str, tuple[float, str]],
+) -> Picture:
     """Training losses on several texts, each with the best that an honest model can reach.
 
     Args:
-        panels: for each text, the loss of each model at every step, the honest best and its label.
+        trained: for each text and model, its parameters, which are not shown, and its losses.
+        best: for each text the honest best, and a label.
     """
-    figure, axes = new_figure(columns=len(panels), width=11.5, height=3.4, sharey=True)
+    figure, axes = new_figure(columns=len(trained), width=12.5, height=3.4, sharey=True)
     words = []
-    for place, (text, (curves, floor, label)) in zip(axes[0], panels.items(), strict=True):
-        for (name, curve), (colour, line) in zip(
-            curves.items(), ((ORANGE, "--"), (BLUE, "-"), (GREEN, ":")), strict=False
-        ):
-            place.plot(curve, color=colour, linestyle=line, label=name)
+    for place, (text, models) in zip(axes[0], trained.items(), strict=True):
+        place.set_prop_cycle(
+            color=[BLUE, ORANGE, GREEN, PURPLE, "black"],
+            linestyle=["-", "--", ":", "-.", (0, (1, 1))],
+        )
+        for name, (_, curve) in models.items():
+            place.plot(curve, label=name)
             words.append(f"{text}, {name}: from {curve[0]:.1f} to {curve[-1]:.2f}")
+        floor, label = best[text]
         place.axhline(floor, color=GREY, linewidth=1, zorder=0)
         place.annotate(
             label,
@@ -246,7 +254,9 @@ def losses(panels: Mapping[str, tuple[Mapping[str, Sequence[float]], float, str]
             fontsize=STYLE["font.size"] - 1,
         )
         place.set(xlabel="step", title=text, ylim=(-0.05, None))
-        place.legend(frameon=False, loc="center right")
         words.append(f"a line at {floor:.2f}, {label}")
     axes[0, 0].set_ylabel("loss, nats")
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside right center", frameon=False
+    )
     return Picture(figure, f"Training losses, a panel a text. {'; '.join(words)}.")
