@@ -369,7 +369,7 @@ for name, read in readers.items():
 # |---|---|
 # | **encoder**, reads a whole text (BERT) | none |
 # | **decoder**, writes (GPT) | causal |
-# | **encoder–decoder**, reads one text, writes another (the first Transformer) | encoder: none; decoder: causal; **cross**, the decoder's queries on the encoder's keys: none |
+# | **encoder–decoder**, reads one text, writes another (the first Transformer, T5) | encoder: none; decoder: causal; **cross**, the decoder's queries on the encoder's keys: none |
 #
 # Look for the two rectangles in the third panel that the first two do not have.
 
@@ -563,20 +563,30 @@ print("largest entry above the diagonal:", weights[0].triu(1).max().item())
 print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 6).double()))
 
 # %% [markdown]
-# 0.0, not 0.0000001. Here is the whole sentence. The vectors are random, so who listens to whom says nothing
-# about words. Go through the rows by pointer, or by arrow keys. Which row's entropy did you know beforehand? Then
-# compare row 1 with row 5: both are *the*.
+# 0.0, not 0.0000001. Row 1 has one book, so its weight is 1 and its entropy 0, whatever the vectors are; row n has n
+# books, which allow at most log n. Rows 1 and 5 are both *the* and ask the same question, with different
+# answers: the first has one book to read, the second five. Without the mask their rows are the same. So a causal
+# mask tells attention something about order, which lesson 09 is about.
+#
+# These vectors are random, so who listens to whom says nothing about words. Here is attention that was learned: the
+# small model of lesson 01, causal like yours, on a sentence of its own. A verb may follow in the row of *dogs*, and has to in the row
+# of *see*. Where do the two look? And what stands on the diagonal?
 
 # %% nbgrader={"grade": false, "grade_id": "see-causal-weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
-out, weights = attention(embed(sentence), Wq, Wk, Wv)
-blocked = causal_mask(8)  # True = blocked
-figures.live.WhoListens(weights[0], sentence, blocked=blocked)
+from attnlab import small
+
+its_own = "<s> the king behind the dogs that the boys see runs".split()
+layer, head = small.head("subject")  # counted from 0
+its_blocked = causal_mask(len(its_own))  # True = blocked
+figures.live.WhoListens(
+    small.weights(its_own), its_own, blocked=its_blocked, shown=4 * layer + head
+)
 
 # %% [markdown]
-# Row 1 has one book, so its entropy is 0, whatever the vectors are; row n has n books, which allow at most
-# log n. Both *the* ask the same question and get different answers: the first has one book to read, the second
-# has five. Without the mask their rows are the same. So a causal mask tells attention something about order,
-# which lesson 09 is about.
+# *See* puts 0.99 on *king*, past *dogs* and *boys*; *dogs*, the other place where the verb could come, 0.90. The
+# **diagonal** is a word that reads itself. No mask closes it, so no row is empty, and a row that
+# finds nothing else to read still has its 1 to give away: *that* keeps 0.90. Both layers have the same triangle,
+# in every head.
 #
 # Now your two predictions. Replace a word and count the output rows that change, with your causal attention
 # and without a mask.

@@ -9,12 +9,14 @@ from itertools import product
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention.bias import causal_lower_right
 
+from attnlab import small
 from attnlab.lessons.causal_mask import failures
 from tests.claims import Lesson, taught
 
@@ -277,7 +279,7 @@ def twenty_seeds_are_as_far_apart_as_it_says() -> None:
 
 
 @lesson.says(
-    "Row 1 has one book, so its entropy is 0, whatever the vectors are; row n has n books, which allow at most log n.",
+    "Row 1 has one book, so its weight is 1 and its entropy 0, whatever the vectors are; row n has n books, which allow at most log n.",
     "Without the mask their rows are the same.",
     "So a causal mask tells attention something about order",
 )
@@ -292,6 +294,22 @@ def two_equal_words_differ_by_the_mask_alone(seed: int) -> None:
     q, k, v = (x @ matrix for matrix in matrices)
     unmasked = F.scaled_dot_product_attention(q, k, v)[0]
     assert same(unmasked[0], unmasked[4])
+
+
+@lesson.says(
+    "*See* puts 0.99 on *king*, past *dogs* and *boys*; *dogs*, the other place where the verb could come, 0.90.",
+    "No mask closes it, so no row is empty, and a row that finds nothing else to read still has its 1 to give away: *that* keeps 0.90.",
+    "Both layers have the same triangle, in every head.",
+)
+def the_small_model_is_causal_and_looks_for_the_subject() -> None:
+    its_own = "<s> the king behind the dogs that the boys see runs".split()
+    layers = small.weights(its_own)
+    layer, head = small.head("subject")
+    places = {word: at for at, word in enumerate(its_own)}
+    for word, read, share in (("see", "king", 0.99), ("dogs", "king", 0.9), ("that", "that", 0.9)):
+        assert round(float(layers[layer][head, places[word], places[read]]), 2) == share
+    assert not any(np.triu(each, 1).any() for each in layers)
+    assert all(np.allclose(each.sum(-1), 1, atol=1e-6) for each in layers)
 
 
 @lesson.says(

@@ -431,7 +431,7 @@ def alone(seed: int, task: str) -> dict[measure.Head, float]:
     "Without the head that looks at *king* about four verbs in ten are wrong, and of the brackets about as many.",
 )
 def the_subjects_head_looks_at_the_subject_and_is_needed_for_brackets_too(seed: int) -> None:
-    sentence = "<s> the king behind the dogs that the boy sees".split()
+    sentence = ["<s>", "the", "king", "behind", "the", "dogs", "that", "the", "boy", "sees"]
     layer, head = SUBJECT
     assert small.weights(sentence)[layer][head, -1, sentence.index("king")] > 0.85
     for task in ("agreement", "brackets"):
