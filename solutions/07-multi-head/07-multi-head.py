@@ -386,9 +386,9 @@ from attnlab.small import measure
 
 model = small.load()
 sentence = "<s> the king behind the dogs that the boy sees".split()
-heads = figures.live.Heads(small.weights(sentence)[1], sentence)
-heads.row = len(sentence) - 1  # *sees*
-heads
+learned = figures.live.Heads(small.weights(sentence)[1], sentence)
+learned.row = len(sentence) - 1  # *sees*
+learned
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict-removed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # One head puts nearly all of that row on *king*. Take this head away: its output is 0, before W_o mixes the heads. Which
@@ -417,20 +417,20 @@ heads
 
 # %% nbgrader={"grade": false, "grade_id": "remove-heads", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 rng = random.Random(7)
-asked = {task: measure.questions(task, rng, 200) for task in measure.TASKS}
+questions = {task: measure.questions(task, rng, 200) for task in measure.TASKS}
 
 
 def with_removed(*heads: tuple[int, int]) -> str:
     """The share of right answers in each task without these heads."""
     change = measure.without(heads)
-    shares = [measure.right_share(model, some, change) for some in asked.values()]
+    shares = [measure.right_share(model, some, change) for some in questions.values()]
     return "".join(f"{share:11.2f}" for share in shares)
 
 
-print(f"{'removed':16}" + "".join(f"{task:>11}" for task in asked))
+print(f"{'removed':16}" + "".join(f"{task:>11}" for task in questions))
 print(f"{'none':16}{with_removed()}")
-for head in measure.heads_of(model):
-    print(f"{measure.named(head):16}{with_removed(head)}")
+for each in measure.heads_of(model):
+    print(f"{measure.named(each):16}{with_removed(each)}")
 
 # %% [markdown]
 # 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king*
@@ -447,18 +447,18 @@ for head in measure.heads_of(model):
 # %% nbgrader={"grade": false, "grade_id": "exchange-row", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 first, second = small.head("previous"), small.head("repeat")  # layer and head, counted from 0
 found = measure.looks(model, rng)[second][1]
-without = measure.looks(model, rng, measure.without([first]))[second][1]
+alone = measure.looks(model, rng, measure.without([first]))[second][1]
 print(f"weight of {measure.named(second)} on the word after: {found:.2f}", end=", ")
-print(f"with {measure.named(first)} removed {without:.2f}")
+print(f"with {measure.named(first)} removed {alone:.2f}")
 
-both = (0, 1), (1, 2)
-print(f"both of {' and '.join(map(measure.named, both))} removed: brackets", end=" ")
-print(f"{measure.right_share(model, asked['brackets'], measure.without(both)):.2f}")
+both_of = (0, 1), (1, 2)
+print(f"both of {' and '.join(map(measure.named, both_of))} removed: brackets", end=" ")
+print(f"{measure.right_share(model, questions['brackets'], measure.without(both_of)):.2f}")
 
 pairs = [measure.agreement(rng) for _ in range(200)]  # a sentence, and one of the other number
-for head in measure.heads_of(model):
-    flipped = measure.flipped(model, head, pairs)
-    print(f"{measure.named(head)}, last row exchanged: the verb's number flips in {flipped:.0%}")
+for each in measure.heads_of(model):
+    flipped = measure.flipped(model, each, pairs)
+    print(f"{measure.named(each)}, last row exchanged: the verb's number flips in {flipped:.0%}")
 
 # %% [markdown]
 # The induction head is lost without the other one. Without both heads brackets are guessed. And with one row of one head the verb's number goes over to the other

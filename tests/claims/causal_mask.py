@@ -302,7 +302,7 @@ def two_equal_words_differ_by_the_mask_alone(seed: int) -> None:
     "Both layers have the same triangle, in every head.",
 )
 def the_small_model_is_causal_and_looks_for_the_subject() -> None:
-    its_own = "<s> the king behind the dogs that the boys see runs".split()
+    its_own = ["<s>", "the", "king", "behind", "the", "dogs", "that", "the", "boys", "see"]
     layers = small.weights(its_own)
     layer, head = small.head("subject")
     places = {word: at for at, word in enumerate(its_own)}

@@ -35,7 +35,7 @@ def one_head() -> Figure:
     Recorded by `make model`, so that nothing has to be computed here.
     """
     figure = replay(json.loads(HEAD.read_text(encoding="utf-8")))
-    figure.row = len(figure.state["queries"]) - 1  # type: ignore[attr-defined]
+    figure.row = len(figure.state["queries"]) - 1
     return figure
 
 
