@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from attnlab.figures.live import Saturation
-from attnlab.figures.live.saturation import WIDTHS, drawn, jacobian_norms, short
+from attnlab.figures.live.figure import short
+from attnlab.figures.live.saturation import WIDTHS, drawn, jacobian_norms
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("Saturation"))

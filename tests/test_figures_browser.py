@@ -40,6 +40,7 @@ figure = figures.live.Roofline(works, devices)""",
     "RotaryArrows": """figure = figures.live.RotaryArrows(
     [2, 0, 1, 1], [1, 0, 0.5, 1], query_at=3, key_at=1, degrees=[30, 3]
 )""",
+    "Race": "figure = figures.live.Race(12)",
     "Saturation": "figure = figures.live.Saturation(16)",
     "Cost": "figure = figures.live.Cost(4096, 512, 8, 'float32')",
     "Heads": """weights = [

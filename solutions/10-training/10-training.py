@@ -194,7 +194,7 @@ for name, right in (("friendly", 0), ("hostile", 1)):
 figures.training.between()
 
 # %% [markdown]
-# There is none: wherever *not* stands, one bar cannot get across 0. That is the whole proof; its words come below.
+# There is none: wherever *not* stands, one bar cannot get across 0. The proof comes below.
 #
 # ## One step of training
 #
@@ -529,8 +529,7 @@ for name, make in {
 # %% [markdown]
 # On the phrases the bag is surer (all of those ten starts learn them): a hidden layer is enough for *not*. On the orders it pays ln 2 = 0.693 for ever,
 # as both orders are the same bag. So does attention without positions, and so do positions without attention: read at *not* and without a mask, the
-# orders need both. (Positions alone read the phrases by where *like* stands. Attention without them got stuck on
-# those here; other starts learn them.)
+# orders need both.
 # When a model does well, ask which part of it did the work: train one without it.
 #
 # ## What does *it* mean?
@@ -542,6 +541,7 @@ for name, make in {
 
 # %% nbgrader={"grade": false, "grade_id": "sentences", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 FAMILY = figures.training.sentences()
+# and two words that no sentence has
 VOCABULARY = [*sorted({word for words, _ in FAMILY for word in words}), "chase", "fast"]
 NUMBER = {word: i for i, word in enumerate(VOCABULARY)}
 IT = FAMILY[0][0].index("it")
@@ -699,7 +699,7 @@ figures.training.rows(panels, [*tired[:-1], "tired/wide"])
 # So C: all five answer right, and the right noun gets next to nothing on average. The maps disagree with each other, and
 # with any story about *it* looking at the noun it means. Hide both nouns from the last block, and every answer stays.
 # Hide what gets most weight: on seeds 0 and 4 every answer stays, on seed 1 a tenth goes wrong, on seed 3 more
-# than a third, on seed 2 nearly two thirds. (A hidden place's weight goes to others: worse than a coin is their doing.)
+# than a third, on seed 2 nearly two thirds.
 # Which of these it is, no map says.
 #
 # So a map of weights is a fact about where values were taken from. It is no explanation of the answer.
@@ -795,8 +795,6 @@ for seed, model in enumerate(pointing[2]):
 
 # %% nbgrader={"grade": false, "grade_id": "see-pointers", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 words = [*tired[:-1], "tired/wide"]
-for title, panel in rows_of_it(pointing[2])[0].items():
-    print(f"{title}, most on, after training:", [words[row.argmax()] for row in panel.values()])
 figures.live.TrainingScrubber(histories[2, 0], recorded, ["it … tired", "it … wide"], words)
 
 # %% [markdown]
@@ -814,21 +812,6 @@ with torch.no_grad():
 figures.live.WhoListens(pointing[2][0].weights[0], wide)
 
 # %% [markdown]
-# And where it cannot know? *The dog didn't chase the llama because it was too fast.* One animal stands in a new
-# place, and the model never met *chase* or *fast*: their vectors are as random as at the start.
-
-# %% nbgrader={"grade": false, "grade_id": "nobody-knows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-fast = torch.tensor([encode("the dog didn't chase the llama because it was too fast".split())])
-for seed, model in enumerate(pointing[2]):
-    with torch.no_grad():
-        model(fast)
-    dog, llama = attention_to(model.weights, IT)[0, [1, 5]].tolist()
-    print(f"seed {seed}: dog {dog:.2f}, llama {llama:.2f}")
-
-# %% [markdown]
-# *I cannot know* would be ½ and ½. Nearly every seed points with confidence, not all at the
-# same animal. A sharp row is not knowledge.
-#
 # ## Writing
 #
 # The third model learns to write: a **character model**, causal, that predicts the next letter after each letter.
@@ -1011,6 +994,75 @@ for temperature in (0.0, 0.5, 1.0, 3.0):
 # several ways, after *the* for one, and misspells. At 3 words fall apart.
 
 # %% [markdown]
+# ## The race, run
+#
+# Here is lesson 01's race, at five distances. A mark is a vector added to the letter's, the same for all, so a
+# sum cannot say *which* letter has it. No racer gets positions.
+#
+# Guess first: trained at distance 4 alone and asked at 16, which of the four is right?
+
+
+# %% nbgrader={"grade": false, "grade_id": "race", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from attnlab.lessons.training import race
+
+DISTANCES = (1, 4, 8, 12, 16)
+
+
+def run(make: Callable, name: str, distance: int, seed: int = 1) -> tuple:
+    """A racer, trained at one distance, its share of fresh texts right, steps until loss < 0.5."""
+    torch.manual_seed(seed)
+    racer, draw = make(), torch.Generator().manual_seed(seed)
+    with figures.training.Watch(f"{name}, distance {distance}", race.STEPS) as watch:
+        race.learn(racer, distance, draw, watch.losses, watch)
+    return racer, race.share_right(racer, distance, draw), race.steps_needed(watch.losses)
+
+
+ran = {name: [run(make, name, d) for d in DISTANCES] for name, make in race.RACERS.items()}
+draw = torch.Generator().manual_seed(2)
+for name, entries in ran.items():
+    at_four = [race.share_right(entries[1][0], d, draw) for d in DISTANCES]
+    print(f"{name}: trained at 1, 4, 8, 12, 16".ljust(39), *(f"{e[1]:6.2f}" for e in entries))
+    print("    steps it took".ljust(39), *(f"{e[2] or 'never':>6}" for e in entries))
+    print("    trained at 4 alone".ljust(39), *(f"{right:6.2f}" for right in at_four))
+
+# %% [markdown]
+# The RNN guesses from 12 on, the convolution past its four layers, and both learned a *place*. The GRU does
+# well; the farther the mark, the longer it takes. Attention learns all distances alike.
+#
+# Is it the slope? A GRU's gate has a bias: with 3 more it keeps its summary, with 3 less it forgets sooner.
+
+
+# %% nbgrader={"grade": false, "grade_id": "race-gate", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+def gated(bias: float) -> race.Racer:
+    racer = race.RACERS["GRU"]()
+    with torch.no_grad():
+        # the middle third belongs to the gate that keeps
+        racer.get_parameter("layer.bias_hh_l0")[race.WIDTH : 2 * race.WIDTH] += bias
+    return racer
+
+
+for bias in (-3, 0, 3):
+    slope = race.slopes(gated(bias), 16, draw)[0][0]
+    _, right, steps = run(lambda: gated(bias), f"gate {bias:+}", 16)
+    print(f"slope at the mark {slope:.0e}; trained: {right:.2f} right, steps: {steps}")
+
+# %% [markdown]
+# It is. Now the seconds, for eight texts:
+
+# %% nbgrader={"grade": false, "grade_id": "race-time", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from timeit import repeat
+
+for length in (17, 272):
+    ids, _ = race.texts(8, 1, draw, length)
+    for name, [(racer, *_), *_] in ran.items():
+        seconds = min(repeat(lambda: racer(ids), number=1, repeat=5))
+        print(f"{length:3} tokens, {name:11} {seconds:.5f} s")
+
+# %% [markdown]
+# One look is the quickest. It saves waiting, not work: if *every* token asks, work grows with the square of
+# the length (lesson 11).
+
+# %% [markdown]
 # ## Break it on purpose
 #
 # **The leak.** Train the same model without the causal mask. At all places but the last, the next letter stands in the
@@ -1028,36 +1080,13 @@ figures.training.losses({"causal": writer_losses, "no mask": leaky_losses})
 # The loss collapses, and the writing is rubbish: the model learned to copy a letter that is not there when it
 # writes. The causal one cannot get to 0: after the first letters of a stretch nobody could know what comes next.
 # *Let it write before you believe its loss.*
-#
-# **The step that remembers.** Forget to forget gradients, and the check says so:
-
-
-# %% nbgrader={"grade": false, "grade_id": "break-step", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def never_forgets(
-    model: nn.Module, inputs: Tensor, targets: Tensor, optimizer: torch.optim.Optimizer
-) -> float:
-    loss = F.cross_entropy(model(inputs).movedim(-1, 1), targets)  # classes on axis 1 do as well
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-
-
-check(never_forgets, name="train_step")
-
-# %% [markdown]
-# **Softmax twice.** A classifier that ends in softmax, trained with cross-entropy, which takes softmax again.
-# Its probabilities can be perfect, (1, 0), and the loss still is −log(e / (e + 1)) = 0.313. It never gets below:
-
-# %% nbgrader={"grade": false, "grade_id": "break-softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
-certain = torch.tensor([[1.0, 0.0]])
-print(f"{F.cross_entropy(certain, torch.tensor([0])):.3f}")
 
 # %% [markdown]
 # ## Cost
 #
 # A step costs about three times a look: one walk forward, and one back, which is about twice as much, since
-# each matrix product has two gradients. (Kaplan et al. 2020, section 2.1, count 6 operations for each parameter
-# and token, embeddings left out.) Count for the writer:
+# each matrix product has two gradients. (So 6 operations for each parameter and token, embeddings
+# left out: Kaplan et al. 2020, section 2.1.) Count for the writer:
 
 # %% nbgrader={"grade": false, "grade_id": "cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
 parameters = sum(each.numel() for each in writer.parameters())
@@ -1065,7 +1094,6 @@ tables = writer.embed.weight.numel() + writer.places.numel()  # looked up, not m
 tokens = 24 * SPAN
 print(f"{parameters:,} parameters, {tables:,} of them in tables; {tokens} letters a step")
 print(f"about {6 * (parameters - tables) * tokens / 1e9:.2f} billion operations a step, 400 steps")
-print(f"optimizer: Adam keeps 2 numbers for each parameter, {2 * parameters:,} more")
 
 # %% [markdown]
 # Writing costs more for each letter than training:
@@ -1110,25 +1138,7 @@ print(f"optimizer: Adam keeps 2 numbers for each parameter, {2 * parameters:,} m
 #
 # </details>
 #
-# **3.** Why could one block not point to the right noun?
-#
-# <details><summary>A. Neither the query of *it* nor the nouns' keys know the adjective</summary>
-#
-# Yes. They are made from those words and their places. A block before can bring it to either.
-#
-# </details>
-# <details><summary>B. One block has too few heads</summary>
-#
-# Not this one: in each head the right noun's weights in both sentences add up to 1 at most, a coin's price.
-#
-# </details>
-# <details><summary>C. It was not trained long enough</summary>
-#
-# Not this one: it has nothing to tell the sentences apart by.
-#
-# </details>
-#
-# **4.** Your language model's loss falls to 0.003 on text that should be hard. What do you do first?
+# **3.** Your language model's loss falls to 0.003 on text that should be hard. What do you do first?
 #
 # <details><summary>A. Publish</summary>
 #
@@ -1143,24 +1153,6 @@ print(f"optimizer: Adam keeps 2 numbers for each parameter, {2 * parameters:,} m
 # <details><summary>C. Lower the learning rate</summary>
 #
 # Not this one: that changes how fast it falls, not what it means.
-#
-# </details>
-#
-# **5.** What is the loss of a model that gives two classes equal logits?
-#
-# <details><summary>A. 0.5</summary>
-#
-# Not this one: that is the probability. The loss is −log of it.
-#
-# </details>
-# <details><summary>B. ln 2 = 0.693</summary>
-#
-# Yes. A coin's price.
-#
-# </details>
-# <details><summary>C. It depends on the batch</summary>
-#
-# Not this one: each example costs −log ½.
 #
 # </details>
 

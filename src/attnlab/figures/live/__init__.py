@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from attnlab.figures.live.cost import Cost
     from attnlab.figures.live.heads import Heads
     from attnlab.figures.live.mask_painter import MaskPainter
+    from attnlab.figures.live.race import Race
     from attnlab.figures.live.roofline import Roofline
     from attnlab.figures.live.rotary_arrows import RotaryArrows
     from attnlab.figures.live.saturation import Saturation
@@ -29,6 +30,7 @@ __all__ = [
     "Cost",
     "Heads",
     "MaskPainter",
+    "Race",
     "Roofline",
     "RotaryArrows",
     "Saturation",
@@ -44,6 +46,7 @@ _HOMES = {
     "Cost": "cost",
     "Heads": "heads",
     "MaskPainter": "mask_painter",
+    "Race": "race",
     "Roofline": "roofline",
     "RotaryArrows": "rotary_arrows",
     "Saturation": "saturation",

@@ -179,6 +179,14 @@ def number(text: Any) -> float:
     return value
 
 
+def short(value: float) -> str:
+    """Two decimals, or a power of ten where they would show 0."""
+    if value >= 0.01 or value == 0:
+        return f"{value:.2f}"
+    digits, power = f"{value:.0e}".split("e")
+    return f"{digits} · 10{str(int(power)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
 def array(name: str, data: Any, shape: Sequence[int | None]) -> np.ndarray:
     """Lists, an array or a tensor, as finite float64 that nobody can change in place.
 

@@ -14,7 +14,7 @@ import traitlets
 
 from attnlab.checks.reference import softmax
 from attnlab.figures.live import fallback
-from attnlab.figures.live.figure import Figure, Input, Values, number, source, style
+from attnlab.figures.live.figure import Figure, Input, Values, number, short, source, style
 from attnlab.figures.live.who_listens import entropies
 
 WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
@@ -181,14 +181,6 @@ def table(measures: Values) -> list[list[str]]:
             numbers = [each[who][name] for each in columns]
             lines.append([f"{label}: {whose}", *map(short, numbers)])
     return lines
-
-
-def short(value: float) -> str:
-    """Two decimals, or a power of ten where they would show 0."""
-    if value >= 0.01 or value == 0:
-        return f"{value:.2f}"
-    digits, power = f"{value:.0e}".split("e")
-    return f"{digits} · 10{str(int(power)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
 def in_words(d_k: int, reader: int, measures: Values) -> str:

@@ -1,4 +1,4 @@
-"""Figures of lesson 01: how words meet, a query among keys, one that moves, the temperature."""
+"""Figures of lesson 01: one learned head, a query among keys, one that moves, the temperature."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ Numbers = Sequence[float]
 Table = Sequence[Sequence[float]]
 Answer = Callable[[np.ndarray], float]  # a query (2,) to the salt in its answer
 
-
 HEAD = Path(__file__).with_name("one_head.json")
 
 
@@ -37,74 +36,6 @@ def one_head() -> Figure:
     figure = replay(json.loads(HEAD.read_text(encoding="utf-8")))
     figure.row = len(figure.state["queries"]) - 1
     return figure
-
-
-FAINT = 0.25  # how strong an arrow is that brings nothing to the word that asks
-
-
-def ways_to_meet(words: Sequence[str], asking: int, asked: int) -> Picture:
-    """What comes to a word from the others, in three kinds of network, one of them both ways.
-
-    Args:
-        words: N, in their order.
-        asking: position of the word whose meaning depends on another.
-        asked: position of that other one, to its right.
-    """
-    one, other, steps, last = words[asking], words[asked], asked - asking, len(words) - 1
-    rightwards = [(place, place + 1) for place in range(last)]
-    ways = {
-        f"recurrent, left to right: {one} comes before {other}": (BLUE, rightwards),
-        f"recurrent, right to left: {steps} hand-overs": (
-            BLUE,
-            [(end, start) for start, end in rightwards],
-        ),
-        "convolution, one layer: the word on either side": (
-            GREEN,
-            [(asking - 1, asking), (asking + 1, asking)],
-        ),
-        "attention: one look at all words": (
-            ORANGE,
-            [(place, asking) for place in range(len(words)) if place != asking],
-        ),
-    }
-    figure, axes = new_figure(rows=len(ways), width=9.0, height=4.9)
-    for axis, (title, (colour, arrows)) in zip(axes[:, 0], ways.items(), strict=True):
-        axis.set(title=title, xlim=(-0.6, len(words) - 0.4), ylim=(-0.55, 0.85))
-        axis.set_axis_off()
-        for place, word in enumerate(words):
-            weight = "bold" if place in (asking, asked) else "normal"
-            axis.text(place, -0.3, word, ha="center", va="center", fontweight=weight)
-        for start, end in arrows:
-            comes_nearer = abs(end - asking) < abs(start - asking)
-            _arc(axis, start, end, colour, 1.0 if comes_nearer else FAINT)
-    return Picture(
-        figure,
-        f"The words “{' '.join(words)}” four times, with arrows, strong where they lead to {one} "
-        f"and faint where they lead away. Recurrent, left to right: arrows from each word to the "
-        f"next, faint from {one} on to {other}. Recurrent, right to left: arrows from each word to "
-        f"the one before, a strong chain of {steps} from {other} to {one}. Convolution: an arrow "
-        f"to {one} from the word on either side, and none from further off. Attention: an arrow "
-        f"to {one} from every other word, {other} too, all of one strength.",
-    )
-
-
-def _arc(axes: Axes, start: int, end: int, colour: str, alpha: float) -> None:
-    """An arrow above the words, the flatter the farther it goes."""
-    bend = 0.55 * min(1.0, 1.6 / abs(end - start)) * (-1 if end > start else 1)
-    axes.annotate(
-        "",
-        (end, -0.1),
-        (start, -0.1),
-        arrowprops={
-            "arrowstyle": "-|>",
-            "connectionstyle": f"arc3,rad={bend}",
-            "color": colour,
-            "alpha": alpha,
-            "lw": 2.0,
-            "shrinkA": 0,
-            "shrinkB": 0,
-        },
-    )
 
 
 def shelf(query: Numbers, keys: Table, weights: Numbers, books: Sequence[str]) -> Picture:

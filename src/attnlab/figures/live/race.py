@@ -1,0 +1,294 @@
+"""A race over distance, as it was run: how a marked letter gets to the end of a text, and how well.
+
+    recording, a distance, a moment ─> slopes of then ─┬─> a strip for each racer
+                               └─> the middle seed ────┴─> bars, facts, words
+
+Everything was recorded by `python -m attnlab.lessons.training.race`; the figure trains nothing.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from math import inf, log10
+from statistics import median
+
+import traitlets
+
+from attnlab.figures.live import fallback
+from attnlab.figures.live.figure import Figure, Input, Values, number, short, source, style
+
+MOMENTS = ("before", "after")  # training
+STILLS = (1, 4, 5, 8, 12, 16)  # distances of the still figure
+LETTERS = "CAFEDBEADGHFBAGEC"  # any text will do; the last place asks
+EACH, LEFT, RIGHT, ABOVE, BELOW = 30, 18, 18, 8, 24  # room of a token, and around all of them
+LOW, HIGH = 44, 60  # heights of strips
+THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for each tenth, at least
+ORANGE, BLUE = "#d55e00", "#0072b2"
+Point = tuple[float, float]
+
+
+@cache
+def recording() -> Values:
+    """What the race left, as JSON."""
+    path = files("attnlab.lessons.soft_lookup") / "race.json"
+    found: Values = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+class Race(Figure):
+    """A slider for the distance between the marked letter and the end; a strip for each racer.
+
+    Args:
+        distance: 1 to 16.
+        when: the moment whose slopes are drawn, before training or after it.
+    Raises:
+        ValueError: the distance or the moment is not one that was recorded.
+    """
+
+    _esm = source("race")
+    _css = style("race")
+    title = traitlets.Unicode("A race over distance").tag(sync=True)
+    distance, when = Input(), Input()
+
+    def __init__(self, distance: int = 8, when: str = "before") -> None:
+        super().__init__(distance=distance, when=when)
+
+    def checked(self, inputs: Values) -> Values:
+        distance, when = number(inputs["distance"]), inputs["when"]
+        distances = recording()["settings"]["distances"]
+        if distance not in distances:
+            raise ValueError(
+                f"distance {distance:g} was not run; {distances[0]} to {distances[-1]} were"
+            )
+        if when not in MOMENTS:
+            raise ValueError(f"when is “{when}”; there are {' and '.join(MOMENTS)}")
+        return {"distance": int(distance), "when": when}
+
+    def computed(self, inputs: Values) -> Values:
+        distance, when = inputs["distance"], inputs["when"]
+        racers = [Entry(name, distance) for name in recording()["racers"]]
+        return {
+            "distance": distance,
+            "distances": recording()["settings"]["distances"],
+            "when": when,
+            "moments": list(MOMENTS),
+            "racers": [
+                {
+                    "name": racer.name,
+                    "strip": racer.strip(when),
+                    "bar": bar(racer),
+                    "facts": racer.facts(),
+                }
+                for racer in racers
+            ],
+            "told": in_words(distance, racers),
+        }
+
+    def summary(self) -> str:
+        return str(self.state["told"])
+
+    def fallback(self) -> str:
+        steps = list(dict.fromkeys([self.distance, *STILLS]))
+        states = [self.computed({**self._inputs, "distance": step}) for step in steps]
+        mark = fallback.mark(repr(self), self.when)
+        radios = "".join(
+            f'<span class="step step-{at}" style="margin-right:12px;white-space:nowrap">'
+            f"{fallback.radio(mark, at - 1, f'distance {step}')}</span>"
+            for at, step in enumerate(steps, start=1)
+        )
+        content = fallback.stepper(mark, len(steps)) + radios
+        return fallback.framed(content + fallback.listed([*map(_still, states)]), repr(self), mark)
+
+
+class Entry:
+    """One racer at one distance: the middle one of the seeds, by each number for itself."""
+
+    def __init__(self, name: str, distance: int) -> None:
+        self.name, self.distance = name, distance
+        record, settings = recording()["racers"][name], recording()["settings"]
+        at = settings["distances"].index(distance)
+        self.marked = settings["length"] - 1 - distance
+        self.chance, self.limit = 1 / settings["classes"], settings["steps"]
+        self.seeds: list[float] = record["right"][at]
+        self.right = median(self.seeds)
+        self.steps = median(inf if each is None else each for each in record["steps"][at])
+        self.waits: int = record["waits"]
+        self.slopes = {when: record[when][at] for when in MOMENTS}
+
+    def at_the_mark(self, when: str) -> float:
+        """The slope in the marked letter's state."""
+        first = self.slopes[when][self.marked if self._is_recurrent else 0]
+        return float(first[0 if self._is_recurrent else self.marked])
+
+    @property
+    def _is_recurrent(self) -> bool:
+        return all(len(state) == 1 for state in self.slopes["before"])
+
+    def facts(self) -> list[str]:
+        learned = (
+            f"learned in {self.steps:.0f} steps of training"
+            if self.steps < inf
+            else f"not learned in {self.limit} steps of training"
+        )
+        at_the_mark = (self.at_the_mark(when) for when in MOMENTS)
+        before, after = (short(slope) if slope else "0" for slope in at_the_mark)
+        waits = (
+            "1 step, which waits for no other"
+            if self.waits == 1
+            else f"{self.waits} steps that wait for each other"
+        )
+        return [learned, f"slope at the mark {before}, trained {after}", waits]
+
+    def strip(self, when: str) -> str:
+        """How the marked letter gets to the end, as an SVG."""
+        lines = self.slopes[when]
+        height = LOW if self._is_recurrent else HIGH
+        if self._is_recurrent:
+            drawn = _chain([state[0] for state in lines], self.marked)
+        elif len(lines) == 2:
+            drawn = _looks(lines[0], self.marked)
+        else:
+            drawn = _layers(lines, self.marked)
+        said = (
+            f"{self.name}: from the marked letter, {self.distance} before the end, to the end; "
+            f"slope at the mark {short(self.at_the_mark(when))}, {when} training"
+        )
+        ends = len(LETTERS) - 1
+        return (
+            f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
+            f'viewBox="{-LEFT} {-ABOVE} {ends * EACH + LEFT + RIGHT} {height + ABOVE + BELOW}" '
+            f'font-size="12" fill="currentColor" style="width:100%;max-width:600px;display:block">'
+            f"{''.join(drawn)}{_letters(self.marked, height)}</svg>"
+        )
+
+
+def in_words(distance: int, racers: Sequence[Entry]) -> str:
+    """How often each racer was right."""
+    settings = recording()["settings"]
+    right = ", ".join(f"{racer.name} {racer.right:.2f}" for racer in racers)
+    return (
+        f"Distance {distance}. Share of {settings['fresh']:,} fresh texts that are right, the "
+        f"middle of {len(settings['seeds'])} seeds: {right}. Guessing is right in "
+        f"{racers[0].chance:.3f}."
+    )
+
+
+# The strips, the same in the page and where nothing runs ------------------------------------
+
+
+def width(slope: float) -> float:
+    """Of a line: one step thinner for each tenth."""
+    return max(HAIR, THICKEST + STEP * log10(slope)) if slope > 0 else HAIR
+
+
+def _line(start: Point, end: Point, slope: float, *, lit: bool, bend: float = 0) -> str:
+    """From where information comes to where it goes, with a tip there."""
+    (x, y), (to_x, to_y) = start, end
+    look = f'stroke="{ORANGE}"' if lit else 'stroke="currentColor" stroke-opacity="0.3"'
+    way = f"Q{(x + to_x) / 2:g} {min(y, to_y) - bend:g} " if bend else "L"
+    return (
+        f'<path d="M{x:g} {y:g}{way}{to_x:g} {to_y:g}" fill="none" {look} '
+        f'stroke-width="{width(slope):.2f}"/>'
+    )
+
+
+def _tip(x: float, y: float, *, lit: bool, up: bool = False) -> str:
+    """The head of an arrow to the right, or upwards, that ends at a point."""
+    shape = f"M{x:g} {y:g}l-4 6h8z" if up else f"M{x:g} {y:g}l-6 -4v8z"
+    look = f'fill="{ORANGE}"' if lit else 'fill-opacity="0.45"'
+    return f'<path d="{shape}" {look}/>'
+
+
+def _dot(x: float, y: float, *, lit: bool) -> str:
+    return f'<circle cx="{x:g}" cy="{y:g}" r="3" ' + (f'fill="{ORANGE}"/>' if lit else "/>")
+
+
+def _chain(slopes: Sequence[float], marked: int) -> Iterator[str]:
+    """A state for each letter, handed on to the next: the thinner, the smaller its slope."""
+    high = LOW / 2
+    for place, slope in enumerate(slopes):
+        x, lit = place * EACH, place >= marked
+        if place + 1 < len(slopes):
+            yield _line((x, high), (x + EACH - 8, high), slope, lit=lit)
+            yield _tip(x + EACH - 3, high, lit=lit)
+        yield _line((x, LOW - 8), (x, high + 8), 0.0, lit=place == marked)
+        yield _tip(x, high + 4, lit=place == marked, up=True)
+        yield _dot(x, high, lit=lit)
+        if place in (marked, len(slopes) - 1):
+            yield f'<text x="{x}" y="{high - 10:g}" text-anchor="middle">{short(slope)}</text>'
+
+
+def _looks(slopes: Sequence[float], marked: int) -> Iterator[str]:
+    """The last place looks at every letter, at once."""
+    end = EACH * (len(slopes) - 1), 0.0
+    # The marked one last, above the others.
+    for place in sorted(range(len(slopes)), key=lambda at: at == marked):
+        x = place * EACH
+        bend = 10 * (place < len(slopes) - 1)
+        yield _line((x, HIGH - 10), (end[0], 6), slopes[place], lit=place == marked, bend=bend)
+    yield _tip(end[0], 2, lit=True, up=True)
+    yield _dot(*end, lit=True)
+
+
+def _layers(lines: Sequence[Sequence[float]], marked: int) -> Iterator[str]:
+    """Layers above each other; what has got something of the mark is lit."""
+    end, gap = len(lines[0]) - 1, (HIGH - 10) / (len(lines) - 1)
+    for layer, slopes in enumerate(lines):
+        y = HIGH - 10 - layer * gap
+        for place, slope in enumerate(slopes):
+            has_it = abs(place - marked) <= layer
+            if layer + 1 < len(lines):
+                for to in range(max(place - 1, 0), min(place + 1, end) + 1):
+                    is_heard = end - to <= len(lines) - 2 - layer
+                    if has_it or is_heard:
+                        way = (place * EACH, y), (to * EACH, y - gap)
+                        yield _line(*way, slope if is_heard else 0.0, lit=has_it)
+            yield f'<circle cx="{place * EACH}" cy="{y:g}" r="1.6"' + (
+                f' fill="{ORANGE}"/>' if has_it else ' fill-opacity="0.6"/>'
+            )
+
+
+def _letters(marked: int, height: int) -> str:
+    """The text: the marked letter in a circle, a question mark at the end."""
+    shown = []
+    for place, letter in enumerate(f"{LETTERS[:-1]}?"):
+        x = place * EACH
+        ink = ""
+        if place == marked:
+            shown.append(f'<circle cx="{x}" cy="{height + 6}" r="10" fill="#f0a860"/>')
+            ink = ' fill="#000" font-weight="bold"'
+        shown.append(f'<text x="{x}" y="{height + 10}" text-anchor="middle"{ink}>{letter}</text>')
+    return "".join(shown)
+
+
+def bar(racer: Entry) -> str:
+    """The share that is right, with a stroke for each seed and a line at chance."""
+    strokes = "".join(f"M{200 * each:.1f} 3v16" for each in racer.seeds)
+    said = f"{racer.name} is right in {racer.right:.2f} of fresh texts; chance is {racer.chance:g}"
+    return (
+        f'<svg role="img" aria-label="{said}" viewBox="-2 0 244 34" font-size="11" '
+        f'fill="currentColor" style="width:100%;max-width:260px;display:block">'
+        f'<path d="M0 1V21H200V1" fill="none" stroke="currentColor" stroke-opacity="0.5"/>'
+        f'<path d="M0 5h{200 * racer.right:.1f}v12H0z" fill="{BLUE}"/>'
+        f'<path d="{strokes}" stroke="currentColor" stroke-width="1.5"/>'
+        f'<path d="M{200 * racer.chance:g} 0V23" stroke="{ORANGE}" stroke-width="2" '
+        f'stroke-dasharray="3 2"/>'
+        f'<text x="{200 * racer.chance:g}" y="32" text-anchor="middle">chance</text>'
+        f'<text x="206" y="16" font-size="13" font-weight="bold">{racer.right:.2f}</text></svg>'
+    )
+
+
+def _still(state: Values) -> str:
+    """All racers of one state, and its words."""
+    rows = "".join(
+        f'<div style="display:flex;flex-wrap:wrap;gap:0 20px;margin:4px 0">'
+        f'<div style="flex:3 1 300px;max-width:600px"><b>{racer["name"]}</b>{racer["strip"]}</div>'
+        f'<div style="flex:1 1 230px;max-width:300px">{racer["bar"]}'
+        f"{'<br>'.join(map(html.escape, racer['facts']))}</div></div>"
+        for racer in state["racers"]
+    )
+    return f"{rows}<p>{html.escape(state['told'])}</p>"

@@ -1,0 +1,168 @@
+"""Race and what it reads, without a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+import torch
+
+from attnlab.figures.live import Race
+from attnlab.figures.live.race import HAIR, STILLS, THICKEST, Entry, recording, width
+from attnlab.lessons.training import race
+from tests.figure_lab import lessons_with
+
+pytestmark = pytest.mark.lessons(*lessons_with("Race"), "10-training")
+
+
+@pytest.fixture
+def figure() -> Race:
+    return Race(12)
+
+
+# The race -----------------------------------------------------------------------------------
+
+
+def test_each_text_has_one_mark_at_its_distance_and_asks_at_its_end() -> None:
+    draw = torch.Generator().manual_seed(5)
+    for distance in race.DISTANCES:
+        ids, marked = race.texts(50, distance, draw)
+        is_marked = (ids >= race.CLASSES) & (ids < race.ASKS)
+        assert is_marked.sum(dim=1).tolist() == [1] * 50
+        assert (ids[:, -1 - distance] - race.CLASSES).tolist() == marked.tolist()
+        assert set(ids[:, -1].tolist()) == {race.ASKS}
+
+
+@pytest.mark.parametrize("name", race.RACERS)
+def test_states_end_in_what_the_racer_answers_from(name: str) -> None:
+    torch.manual_seed(5)
+    racer = race.RACERS[name]().double()
+    ids, _ = race.texts(6, 3, torch.Generator().manual_seed(5))
+    last = racer.states(racer.embed(ids))[-1][:, -1]
+    torch.testing.assert_close(racer.classes(last), racer(ids))
+
+
+def test_attention_learns_in_a_second_what_is_far() -> None:
+    torch.manual_seed(5)
+    racer, draw = race.Attention(), torch.Generator().manual_seed(5)
+    losses: list[float] = []
+    race.learn(racer, 16, draw, losses, range(120))
+    assert losses[0] > 1.5
+    assert race.share_right(racer, 16, draw) > 0.99
+    assert 0 < (race.steps_needed(losses) or 0) < 120
+
+
+def test_a_recording_is_whole_or_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "race.json"
+    path.write_text("old")
+
+    def dies() -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(race, "record", dies)
+    with pytest.raises(KeyboardInterrupt):
+        race.write(path)
+    assert path.read_text() == "old"
+    monkeypatch.setattr(race, "record", lambda: {"racers": {}})
+    race.write(path)
+    assert json.loads(path.read_text()) == {"racers": {}}
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_the_recording_says_how_it_was_made() -> None:
+    made = recording()
+    assert made["command"] == "python -m attnlab.lessons.training.race"
+    assert made["settings"]["seeds"] == [1, 2, 3]
+    assert made["settings"]["distances"] == [*race.DISTANCES]
+    assert {"python", "torch"} <= made["versions"].keys()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", made["date"])
+    assert [*made["racers"]] == [*race.RACERS]
+
+
+# The figure ---------------------------------------------------------------------------------
+
+
+def test_showing_it_imports_no_torch() -> None:
+    code = (
+        "import sys; from attnlab.figures.live import Race; Race(3).fallback(); "
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("distance", [1, 9, 16])
+def test_numbers_are_the_middle_ones_of_the_recording(distance: int) -> None:
+    told = Race(distance).state["told"]
+    for name, record in recording()["racers"].items():
+        assert f"{name} {median(record['right'][distance - 1]):.2f}" in told
+
+
+def test_the_slope_at_the_mark_is_that_of_its_state() -> None:
+    racers = recording()["racers"]
+    assert Entry("GRU", 12).at_the_mark("before") == racers["GRU"]["before"][11][4][0]
+    assert Entry("attention", 12).at_the_mark("after") == racers["attention"]["after"][11][0][4]
+    assert (
+        Entry("convolution", 3).at_the_mark("before") == (racers["convolution"]["before"][2][0][13])
+    )
+
+
+def test_a_line_is_thinner_for_each_tenth_and_a_hair_for_none() -> None:
+    assert width(1) == THICKEST
+    assert width(1) - width(0.1) == pytest.approx(width(0.1) - width(0.01))
+    assert width(1e-12) == width(0) == HAIR
+
+
+def test_every_state_has_strips_of_one_height(figure: Race) -> None:
+    def frames() -> list[str]:
+        return [re.findall(r'viewBox="[^"]*"', each["strip"])[0] for each in figure.state["racers"]]
+
+    first = frames()
+    for distance in race.DISTANCES:
+        for when in ("before", "after"):
+            figure.change(distance=distance, when=when)
+            assert frames() == first
+
+
+def test_another_moment_draws_other_slopes_and_tells_the_same(figure: Race) -> None:
+    before = figure.state
+    figure.when = "after"
+    assert figure.state["told"] == before["told"]
+    assert figure.state["racers"][1]["strip"] != before["racers"][1]["strip"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"distance": 0}, "distance 0 was not run; 1 to 16 were"),
+        ({"distance": 17}, "distance 17 was not run"),
+        ({"distance": 2.5}, "distance 2.5 was not run"),
+        ({"distance": "far"}, "“far” is not a number"),
+        ({"when": "during"}, "when is “during”; there are before and after"),
+        ({"when": ["after"]}, "there are before and after"),
+    ],
+)
+def test_what_was_not_run_is_refused_and_changes_nothing(
+    figure: Race, change: dict[str, Any], said: str
+) -> None:
+    before = figure.state
+    with pytest.raises(ValueError, match=said):
+        figure.change(**change)
+    assert figure.state == before
+
+
+def test_the_fallback_steps_through_distances_that_tell(figure: Race) -> None:
+    html = figure.fallback()
+    assert re.findall(r"> distance (\d+)<", html) == [
+        "12",
+        *(str(each) for each in STILLS if each != 12),
+    ]
+    assert html == figure.fallback()
+    assert len(html.encode()) < 250_000
