@@ -159,15 +159,17 @@ def observe(thing: Any, most: int = ITEM_LIMIT, packed: bool = False) -> Value:
 
 def _observe(thing: Any, depth: int, budget: list[int], packed: bool) -> Value:
     kind = type(thing)
+    if kind is float:
+        return Scalar("float", thing)  # of a list, most things are
     if kind is Made:
         return thing
-    if _is_one_of(kind, (float, int, bool, str)) or thing is None:
+    if _is_one_of(kind, _SCALARS) or thing is None:
         if kind is str and len(thing) > TEXT_LIMIT:
             return Other(f"str of {len(thing):,} characters")
         if kind is int and thing.bit_length() > BITS_LIMIT:
             return Other(f"int of {thing.bit_length():,} bits")
         return Scalar(kind.__name__, thing)
-    if _is_one_of(kind, (list, tuple)):
+    if _is_one_of(kind, _LISTS):
         budget[0] -= len(thing)
         if depth == 0:
             return Other(f"{kind.__name__} nested more than {DEPTH_LIMIT} deep")
@@ -295,9 +297,12 @@ def type_name(kind: type) -> str:
     return f"{module.partition('.')[0]}.{name}"
 
 
-def _is_one_of(kind: type, kinds: Iterable[type]) -> bool:
-    """Like `in`, which would ask a metaclass whether it is equal."""
-    return id(kind) in map(id, kinds)
+_SCALARS, _LISTS = frozenset(map(id, (float, int, bool, str))), frozenset(map(id, (list, tuple)))
+
+
+def _is_one_of(kind: type, kinds: frozenset[int]) -> bool:
+    """Like `in`, which would ask a metaclass whether it is equal; kinds by their ids."""
+    return id(kind) in kinds
 
 
 def _kind_of(value: Value) -> str:
@@ -313,7 +318,7 @@ def _article(noun: str) -> str:
 def _plain_base(kind: type) -> str:
     """The built-in container, array or tensor that a type derives from, if any."""
     for base in type.__dict__["__mro__"].__get__(kind)[1:]:
-        if _is_one_of(base, (list, tuple, float, int, str, dict)):
+        if _is_one_of(base, _LISTS | _SCALARS | {id(dict)}):
             return base.__name__
         if _library_of(base):
             return type_name(base)
