@@ -48,7 +48,8 @@ begin("01-soft-lookup")
 #
 # Which kind of bank is this? You know by the end: *muddy*, eight words on, says that it lies by a
 # river. What a word means depends on other words, and they may be far away. A program that works on
-# text has to bring the two together.
+# text has to bring the two together. (It need not be English. In `for book in shelf: print(book)` the second
+# *book* means what the first one says.)
 #
 # How far can it reach? Here is a race. A text has 17 **tokens**, pieces of text, here letters. One is
 # marked, and the question mark at the end asks which one. There are eight letters, so
@@ -103,10 +104,12 @@ figures.soft_lookup.one_head()
 
 # %% [markdown]
 # *Sees* stands beside *boy*, and gives *boy* 0.01. *Dogs*, four words back, gets 0.83. Nobody told
-# the model what a subject is. (*Entropy* says how spread out a row is; lesson 04 counts it.) And the look matters: take this one row from *the dog that the boy sees* instead,
-# leave the rest of the model as it is, and its verb turns from *run* to *runs*, or from *laugh* to *laughs*. That was tried on 400 sentences, and
-# the number of the verb turned in every one. You will do it yourself in lesson 07. The list above the figure has the other seven
-# heads. What most of them are for, no map says.
+# the model what a subject is. (*Entropy* says how spread out a row is; lesson 04 counts it.)
+#
+# And the look matters: take this one row from *the dog that the boy sees* instead, leave the rest of the model as it
+# is, and its verb turns from *run* to *runs*, or from *laugh* to *laughs*. That was tried on 400 sentences, and
+# the number of the verb turned in every one. In lesson 07 you do it yourself. The list above the figure has
+# the other seven heads. What they are for, a map alone does not say.
 #
 # One look is a question to a dictionary. You know the kind: a record of fields, and one exact key for
 # each.
@@ -190,7 +193,7 @@ print(record["date of birth"])
 #
 # No spine promises "where the river meets the sea", so a dictionary would send this reader away with
 # a `KeyError`. A good librarian opens several books, reads longest in the one that fits best, and
-# gives the reader a blend. The desk in this lesson works like that librarian.
+# gives the reader a blend. The desk in this lesson works like that librarian, except that it never says *shh*.
 #
 # To compare a question with a spine we write both as lists of numbers, called **vectors**. Ours have
 # two entries: how much it is about *fresh water*, and how much about *salt water*. A negative entry
@@ -1088,6 +1091,8 @@ for m in (500, 1000, 2000, 4000):
 # - A soft alignment, through which a gradient passes: Bahdanau, Cho and Bengio 2014,
 #   *Neural Machine Translation by Jointly Learning to Align and Translate*, section 3.1.
 #   <https://arxiv.org/abs/1409.0473>
+# - The same in slides and notes, from recurrent networks to Transformers: Stanford's course CS 224N,
+#   *Natural Language Processing with Deep Learning*. <https://web.stanford.edu/class/cs224n/>
 # - Reading a memory by similarity and softmax, with a strength β in the place of our 1/τ: Graves, Wayne and
 #   Danihelka 2014, *Neural Turing Machines*, section 3.3.1. <https://arxiv.org/abs/1410.5401>
 # - Temperature in a softmax: Hinton, Vinyals and Dean 2015, *Distilling the Knowledge in a Neural

@@ -36,6 +36,12 @@ torch.set_printoptions(precision=3, sci_mode=False)
 begin("10-training")
 
 # %% [markdown]
+# **Where you are.** The block of lesson 02. Lit is what training changes.
+
+# %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.block("W_q", "W_k", "W_v", "W_o")
+
+# %% [markdown]
 # Attention is given from here on. Use this function, or your own.
 
 
@@ -814,7 +820,8 @@ figures.live.WhoListens(pointing[2][0].weights[0], wide)
 # %% [markdown]
 # ## Writing
 #
-# The third model learns to write: a **character model**, causal, that predicts the next letter after each letter.
+# The third model learns to write. It is a little sister of the small model that you saw in lessons 01, 06 and 07: two layers as well,
+# but of letters, where the sister read words of 192,000 texts. It is a **character model**, causal, that predicts the next letter after each letter.
 # The text is six lines of our own; two blocks are enough to learn it nearly by heart. That is **overfitting**,
 # usually a fault, and here the test: we know what it should say.
 
