@@ -23,7 +23,7 @@
 #
 # | | |
 # |---|---|
-# | minutes | about 80 |
+# | minutes | about 85 |
 # | you need | Python lists, loops and functions; school algebra: sums, powers, a little geometry |
 # | runs on | any CPU, in seconds; no GPU, no network |
 # | points | 6, in three exercises |

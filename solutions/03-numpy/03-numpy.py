@@ -16,7 +16,7 @@
 # | | |
 # |---|---|
 # | **After this lesson you can** | write a contraction by naming its axes; write attention for any leading axes, with a mask; say what depends on the number of tokens and what on the width; show the block as one big matrix that is rebuilt for every input |
-# | **Minutes** | about 80 |
+# | **Minutes** | about 85 |
 # | **You need** | lessons 01 and 02; NumPy arrays, their `shape`, and adding and multiplying them |
 # | **Runs on** | CPU, without a network |
 # | **Points** | 9, in five exercises |

@@ -15,7 +15,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | say what a causal mask means, and write causal attention that equals PyTorch's; hide padding and the future with one mask; recognise six failures by their symptom; say which way round a mask is before you pass it on |
-# | **Minutes** | about 80 |
+# | **Minutes** | about 85 |
 # | **You need** | lessons 03 to 05: masks, √d_k, batched tensors and `F.scaled_dot_product_attention` |
 # | **Runs on** | CPU; needs no network |
 # | **Points** | 9, in four exercises |

@@ -18,7 +18,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | cut a tensor into heads and put it together again without mixing it up; write multi-head attention that equals `nn.MultiheadAttention`; unpack that module's weights; say what a head costs, what W_o does, and what a linear layer cannot read from one average |
-# | **Minutes** | about 75 |
+# | **Minutes** | about 80 |
 # | **You need** | lessons 05 and 06: batched tensors, `nn.Module`, `nn.Linear`, masks |
 # | **Runs on** | CPU; ten small trainings take some seconds; needs no network |
 # | **Points** | 6, in three exercises |

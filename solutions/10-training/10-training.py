@@ -16,7 +16,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | train a model step by step and read its loss; prove that a plain attention layer cannot learn *not*, and mend it; exchange rows to find out what carries an answer; let a model write, and see from its writing that a mask leaks |
-# | **Minutes** | about 80 |
+# | **Minutes** | about 85 |
 # | **You need** | lessons 05 and 06: modules, gradients, causal masks; 09: why order has to be told |
 # | **Runs on** | CPU; needs no network |
 # | **Points** | 9, in five exercises |

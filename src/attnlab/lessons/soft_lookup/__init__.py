@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="01-soft-lookup",
     title="Soft lookup",
     builds="a dictionary you can differentiate",
-    minutes=80,
+    minutes=85,
     stage="pure",
     heading="A dictionary you can differentiate",
 )

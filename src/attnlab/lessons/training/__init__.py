@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="10-training",
     title="Training",
     builds="what the weights learn",
-    minutes=80,
+    minutes=85,
     stage="torch",
     heading="What the weights learn",
 )
