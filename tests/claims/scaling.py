@@ -26,11 +26,6 @@ def raw_scores(seed: int, d_k: int) -> np.ndarray:
     return (Q @ K.swapaxes(-1, -2)).reshape(-1, 20)
 
 
-def lead(scores: np.ndarray) -> np.ndarray:
-    ordered = np.sort(scores, axis=-1)
-    return ordered[..., -1] - ordered[..., -2]
-
-
 def rows_of_weights(seed: int, books: int = 7) -> np.ndarray:
     """Weights from nearly even to nearly one-hot, (3000, books)."""
     rng = np.random.default_rng(seed)
@@ -80,7 +75,7 @@ def scores_spread_like_the_root_of_the_width(seed: int) -> None:
 
 
 @lesson.says(
-    "Do not go by way of Q Kᵀ. At 4,000 pairs it holds 16 million scores, and you want 4,000 of them."
+    "Do not compute Q Kᵀ. At 4,000 pairs it holds 16 million scores, and you want 4,000 of them."
 )
 def a_score_for_each_pair_takes_little_memory(seed: int) -> None:
     Q, K = np.random.default_rng(seed).standard_normal((2, 4_000, 3)) + 1
@@ -103,8 +98,7 @@ def a_score_for_each_pair_takes_little_memory(seed: int) -> None:
 @lesson.says(
     "NumPy multiplies a (5, 8) by a (1, 8) or a (5, 1) without an error, by broadcasting.",
     "Return the **population standard deviation** of these n_pairs raw scores, as a float: the root of "
-    "the mean squared distance from their mean. (A sample's divides the sum of the squares by "
-    "n_pairs − 1, not by n_pairs.)",
+    "the mean squared distance from their mean.",
 )
 def broadcasting_hides_a_missing_row(seed: int) -> None:
     Q, K = np.random.default_rng(seed).standard_normal((2, 5, 8)) + 1
@@ -117,7 +111,7 @@ def broadcasting_hides_a_missing_row(seed: int) -> None:
             here.score_std(Q, other)
 
 
-@lesson.says("chance typically shifts the result by less than 1 %.")
+@lesson.says("Chance typically shifts the result by less than 1 %.")
 def twenty_thousand_pairs_leave_little_to_chance(seed: int) -> None:
     rng = np.random.default_rng(seed)
     for d_k in (2, 8, 64):
@@ -130,8 +124,7 @@ def twenty_thousand_pairs_leave_little_to_chance(seed: int) -> None:
 
 @lesson.says(
     "For half of the readers one book out of 20 takes more than 0.9 of the attention",
-    "0.2 belongs to √64.",
-    "That is hardly more than the even share of 0.05: all books get the same, whatever was asked.",
+    "it is what comes out once you divide the scores by √64.",
 )
 def the_largest_weight_at_64(seed: int) -> None:
     scores = raw_scores(seed, 64)
@@ -143,54 +136,35 @@ def the_largest_weight_at_64(seed: int) -> None:
 
 @lesson.says(
     "Each histogram is four times as wide as the one above it, as √64 is four times √4. About seven "
-    "scores in ten lie between the dashed lines. Those beyond, on the right, win most softmaxes."
+    "scores in ten lie between the dashed lines."
 )
-def winners_lie_beyond_the_root(seed: int) -> None:
+def seven_in_ten_scores_lie_within_the_root(seed: int) -> None:
     for d_k in (4, 64, 1024):
         scores = raw_scores(seed, d_k) / d_k**0.5
         assert abs(scores.std() - 1) < 0.06
         assert abs((abs(scores) < 1).mean() - 0.7) < 0.06
-        assert (scores.max(axis=-1) > 1).mean() > 0.75
 
 
 @lesson.says(
     "Softmax's Jacobian is diag(p) − p pᵀ. It is 0 at one-hot weights, and a book of weight a has the "
     "column a (1_w − p), which is as small as a.",
     "no entry is larger than p (1 − p), with p the largest weight.",
-    "the norm of the Jacobian falls by four powers of ten. (It rises a little first. It is largest, "
-    "½, where two books share everything.)",
+    "the norm of the Jacobian falls by four powers of ten.",
 )
 def the_jacobian_and_its_columns(seed: int) -> None:
     for p in rows_of_weights(seed)[:300]:
         J = np.diag(p) - np.outer(p, p)
         assert np.allclose(here.slopes_by_nudging(np.log(p)), J, rtol=0, atol=1e-7)
         assert abs(J).max() <= p.max() * (1 - p.max()) + 1e-15
-        assert np.linalg.norm(J) <= 0.5
         a = p[2]
         assert np.linalg.norm(J[:, 2]) <= 2**0.5 * a
         assert np.allclose(J[:, 2], a * (np.eye(7)[2] - p), rtol=0, atol=1e-15)
     assert not here.softmax_jacobian(np.eye(7)[2]).any()
-    assert np.linalg.norm(here.softmax_jacobian(np.array([0.5, 0.5, 0, 0]))) == 0.5
     norms = [
         np.median(here.measure(d_k, np.random.default_rng(seed))["no scale"][3])
-        for d_k in (2, 8, 1024)
+        for d_k in (2, 1024)
     ]
-    assert norms[0] < norms[1]
-    assert 3.5 < np.log10(norms[0] / norms[2]) < 4.7
-
-
-@lesson.says(
-    "**The Jacobian dies exponentially in the lead**, and without a scale the typical lead grows as √d_k."
-)
-def norms_fall_with_the_lead(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    for scores in rng.standard_normal((20, 5)):
-        leads = np.array([6.0, 9.0, 12.0])
-        sharp = leads[:, None] * scores / lead(scores)
-        norms = [np.linalg.norm(here.softmax_jacobian(p)) for p in here.softmax(sharp)]
-        assert np.allclose(np.diff(np.log(norms)), -3, rtol=0, atol=0.3)
-    typical = [np.median(lead(raw_scores(seed, d_k))) for d_k in (16, 64, 256, 1024)]
-    assert np.allclose(np.divide(typical[1:], typical[:-1]), 2, rtol=0.2)
+    assert 3.5 < np.log10(norms[0] / norms[1]) < 4.7
 
 
 @lesson.says("About four in ten such readers are, at this width.")
@@ -204,21 +178,12 @@ def four_in_ten_readers_of_six_books_are_deaf(seed: int) -> None:
 
 @lesson.says(
     "Entropy says how many keys share: 0 for one, log M for all alike.",
-    "Not this one: it is at least 1/5, and larger unless the five share alike.",
 )
 def entropy_counts_who_shares(seed: int) -> None:
     for sharing in (1, 3, 20):
         p = np.repeat([1 / sharing, 0], [sharing, 20 - sharing])
         assert np.isclose(np.exp(here.entropy(p)), sharing)
     assert (here.entropy(rows_of_weights(seed)) < np.log(7)).all()
-    for scores in np.random.default_rng(seed).standard_normal((200, 20)):
-        low, high = 0.0, 1e4  # sharpness, until five share
-        for _ in range(60):
-            p = here.softmax((low + high) / 2 * scores)
-            low, high = (
-                ((low + high) / 2, high) if here.entropy(p) > np.log(5) else (low, (low + high) / 2)
-            )
-        assert p.max() > 0.2
 
 
 @lesson.says(
@@ -266,8 +231,6 @@ def the_factor_is_for_the_start(seed: int) -> None:
 
 @lesson.says(
     "Then the three ways differ in one thing alone, the weights that readers start with.",
-    "Between the second row and the third the scale changed the start alone. It could stand elsewhere: "
-    "with queries an eighth as long, the second row becomes the third.",
 )
 def the_scale_moved_into_the_queries_does_the_same(seed: int) -> None:
     Q, K, wanted = here.draw_desk(seed=seed)
@@ -278,8 +241,8 @@ def the_scale_moved_into_the_queries_does_the_same(seed: int) -> None:
 
 
 @lesson.says(
-    "There is nothing sacred about it: the readers of *Does it learn?* would find their books from each of the "
-    "three. What counts is that every book starts with some weight, and that this is *the same for "
+    "There is nothing sacred about variance 1: the readers of *Does it learn?* would find their books from 2 "
+    "or ½ as well. What counts is that every book starts with some weight, and that this is *the same for "
     "every width*."
 )
 def other_variances_learn_and_64_does_not(seed: int) -> None:
@@ -291,11 +254,10 @@ def other_variances_learn_and_64_does_not(seed: int) -> None:
 
 @lesson.says(
     "The Jacobian is not dead at the start:",
-    "One step, 64 times too large, brings it down to 0.001. In the end the typical reader is stuck on a wrong book, and the wanted one has lost nearly all of the little weight that it had.",
+    "One step, 64 times too large, brings it down to 0.001.",
     "The Jacobian lives:",
     "And still only 22 % find their book in 300 steps.",
-    "(The last norm does not say who has found the book: 0.02 is nearly one-hot on the right one, 10⁻¹¹ one-hot on a wrong one, and the 0.37 are readers who share their weight among several wrong ones.)",
-    "So the step that is too large does harm, and it is not the main thing.",
+    "So the step that is too large does harm, but it is not the main thing.",
     "The typical wanted book starts with a few hundredths, and all readers find theirs.",
 )
 def the_large_step_does_harm_and_the_start_hides_the_book(seed: int) -> None:
@@ -312,8 +274,6 @@ def the_large_step_does_harm_and_the_start_hides_the_book(seed: int) -> None:
     assert mended[0] < mended[-1] < 1e-3
     assert found(killed) < found(unscaled) < 0.5
     assert found(row(seed, 1.0, 3, rank=1)) > 0.9  # the same step, to the second-best book
-    happy = unscaled[0][-1] > 0.9
-    assert np.median(unscaled[1][-1][happy]) < 0.05 < 0.3 < np.median(unscaled[1][-1][~happy])
     for fitting in (row(seed, 1 / 8, 3), row(seed, 1 / 64, 3 * 64)):
         assert 0.02 < np.median(fitting[0][0]) < 0.06
         assert found(fitting) == 1
@@ -332,9 +292,9 @@ def no_step_saves_the_start_without_a_scale(seed: int) -> None:
 
 
 @lesson.says(
-    "What holds the second row back? *One column* of the Jacobian.",
-    "The fifth row of the table is the test: same shelf, same readers, same Jacobians at the start, but each reader "
-    "wants the book that had the second-largest weight.",
+    "What holds the second row back is *one column* of the Jacobian.",
+    "The fifth row of the table tests this: the shelf, the readers and their Jacobians at the start are the same, "
+    "but each reader wants the book that had the second-largest weight.",
     "A squared error hardly moves a book without weight. −log of the weight itself does: its 1/a cancels "
     "the a.",
     "It has no scale and the same start, its error is −log a, and all sixty find their book.",
@@ -353,10 +313,9 @@ def which_book_is_wanted_decides_and_the_error_can_make_up_for_it(seed: int) -> 
 
 
 @lesson.says(
-    "So the slope of that book's own score, entry w of J g, is a (g_w − p·g), at most 4a with this error.",
-    "J g is −1/a times that book's column, and **1/a cancels exactly its a**: J g is p − 1_w, about 1 in "
-    "size where the reader is most wrong.",
-    "So a book with next to no weight gets next to no slope, unless the error's own makes up for its a",
+    "This column is as small as a, so that book's own score has a slope of at most 4a with this error.",
+    "The slope of −log a is −1/a for the wanted book and 0 for the others, so J g is −1/a times that book's "
+    "column, and **1/a cancels exactly its a**.",
 )
 def a_small_weight_has_a_small_slope_except_by_its_logarithm(seed: int) -> None:
     steepest = 0.0
@@ -370,7 +329,7 @@ def a_small_weight_has_a_small_slope_except_by_its_logarithm(seed: int) -> None:
 
 
 @lesson.says(
-    "But with 1/√d_k in the formula one step serves all three widths below. With 1/d_k and the same step for all three, learning gets slower as the form gets wider:",
+    "With 1/√d_k one step serves all three widths.",
     "And with the same step, learning gets slower from width 16 to 64 to 1024.",
 )
 def one_step_serves_all_widths_with_the_root_alone(seed: int) -> None:
@@ -384,7 +343,7 @@ def one_step_serves_all_widths_with_the_root_alone(seed: int) -> None:
         assert d_k == 16 or borrowed < 0.3
 
 
-@lesson.says("PyTorch does not (lesson 05).")
+@lesson.says("PyTorch does not write them down (lesson 05).")
 def pytorch_writes_no_table() -> None:
     """The table for one row of 200,000 weights would take 298 GiB."""
     scores = torch.randn(200_000, dtype=torch.float64, requires_grad=True)
