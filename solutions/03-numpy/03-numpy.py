@@ -9,14 +9,14 @@
 # %% [markdown]
 # # 03 · One einsum per arrow
 #
-# In lesson 02 you wrote attention with every index in sight: loops inside loops over lists. Here
-# you write the same block in NumPy, one line for each arrow in the diagram, and then ask what
-# this block can and cannot do, whatever numbers are in it.
+# In lesson 02 you wrote attention with every index in sight. Here you write the same block in NumPy, one
+# line for each arrow in the diagram. Then you ask what this block can and cannot do, whatever numbers
+# are in it.
 #
 # | | |
 # |---|---|
 # | **After this lesson you can** | write a contraction by naming its axes; write attention for any leading axes, with a mask; say what depends on the number of tokens and what on the width; show the block as one big matrix that is rebuilt for every input |
-# | **Minutes** | about 85 |
+# | **Minutes** | about 75 |
 # | **You need** | lessons 01 and 02; NumPy arrays, their `shape`, and adding and multiplying them |
 # | **Runs on** | CPU, without a network |
 # | **Points** | 9, in five exercises |
@@ -29,7 +29,7 @@ from attnlab import begin, check, figures
 begin("03-numpy")
 
 # %% [markdown]
-# **Where you are.** The block of lesson 02. Lit are its five products; each becomes one einsum here.
+# **Where you are.** The block of lesson 02. Its five products are lit; each becomes one einsum here.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("W_q", "W_k", "W_v", "scores", "mix")
@@ -44,19 +44,18 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 #
 # <details><summary>A. All equal, 1/M each</summary>
 #
-# Not this one: that is what a very *high* temperature does. It shrinks all scores towards 0, and
-# equal scores share equally.
+# Not this one: that is what a very *high* temperature does. It shrinks all scores towards 0.
 #
 # </details>
 # <details><summary>B. 1 for the best key, 0 for the rest</summary>
 #
-# Yes. Dividing by a small number spreads the scores far apart, and softmax then gives all the
-# weight to the largest. (With a tie for the best, the tied keys share.)
+# Yes. Dividing by a small number spreads the scores far apart, and softmax gives all the weight to the
+# largest. (With a tie for the best, the tied keys share.)
 #
 # </details>
 # <details><summary>C. All 0</summary>
 #
-# Not this one: the weights of a query add up to 1 at every temperature, so they cannot all be 0.
+# Not this one: the weights of a query add up to 1 at every temperature.
 #
 # </details>
 #
@@ -65,13 +64,12 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 #
 # <details><summary>A. Nothing: the matrices are learned anyway</summary>
 #
-# Not this one: what is learned is one matrix for both roles, and that restricts the scores
-# whatever its numbers are.
+# Not this one: one matrix for both roles restricts the scores, whatever its numbers are.
 #
 # </details>
 # <details><summary>B. All weights become equal</summary>
 #
-# Not this one: the scores still differ from pair to pair, so softmax still prefers some keys.
+# Not this one: the scores still differ from pair to pair.
 #
 # </details>
 # <details><summary>C. The scores are symmetric, and none of a token with itself is negative</summary>
@@ -85,14 +83,13 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 # %% [markdown]
 # ## Predict
 #
-# The running picture is still a **library's reference desk**: a query is what a reader asks, a key
-# is what a book's spine promises, a value is what its pages say. The running sentence of this
-# lesson is ***the clerk finds old maps***. Each of its five words is a reader and a book at once.
+# At the reference desk, the running sentence of this lesson is ***the clerk finds old maps***. Each of
+# its five words is a reader and a book at once.
 #
 # One word first: an **activation** is a function that a network applies to each number by itself, to
 # bend what would otherwise be a straight line. The usual one is **ReLU**, max(0, x).
 #
-# Commit to a guess now. Further down you run both experiments.
+# Choose now. Further down you run both experiments.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # **You multiply every number in X by 2. There are no biases and no activation, only matrix products
@@ -100,8 +97,8 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 #
 # <details><summary>A. It doubles</summary>
 #
-# Not this one: the values do double. But the queries double and the keys double too, so every score
-# is multiplied by 4, and softmax gives other weights.
+# Not this one: the values double, but so do the queries and the keys. Every score is multiplied by 4,
+# and softmax gives other weights.
 #
 # </details>
 # <details><summary>B. It stays the same, as weights add up to 1</summary>
@@ -111,8 +108,8 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 # </details>
 # <details><summary>C. Something else</summary>
 #
-# Yes. Scores are multiplied by 4, so the weights sharpen, and the values they mix have doubled. The
-# result is in general neither Z nor 2 Z.
+# Yes. Scores are multiplied by 4, so the weights sharpen, and the values they mix have doubled. In
+# general the result is neither Z nor 2 Z.
 #
 # </details>
 #
@@ -126,14 +123,13 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 # </details>
 # <details><summary>B. Other numbers, because *maps* has other neighbours</summary>
 #
-# Not this one: a score is computed from the two tokens alone, not from where they stand, so
-# *neighbour* means nothing here. Lesson 09 adds positions.
+# Not this one: a score is computed from the two tokens alone, not from where they stand. Lesson 09 adds
+# positions.
 #
 # </details>
 # <details><summary>C. The last row keeps its numbers, whichever word is there</summary>
 #
-# Not this one: a row's query is made from the token in that row. Another token asks another
-# question.
+# Not this one: a row's query is made from the token in that row.
 #
 # </details>
 
@@ -151,15 +147,14 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 #
 # On paper, for the reader *clerk*:
 #
-# 1. Scores: the query's product with each key, entry by entry, added up: 4, 2, 0.
+# 1. Scores: the query times each key, entry by entry, added up: 4, 2, 0.
 # 2. Divide by √d_k = 2: 2, 1, 0.
 # 3. Raise e to each: 7.389, 2.718, 1. They add up to 11.107.
 # 4. Divide by that sum. The weights are 0.665, 0.245, 0.090.
 # 5. Mix the values: 0.665 · (10, 0) + 0.245 · (0, 10) + 0.090 · (5, 5) = (7.10, 2.90).
 #
 # Now do *finds* and *maps*. You need no new exponentials: their scores are 4, 2 and 0 again, in
-# another order. Keep your weights and outputs. Your own code will be compared with
-# them; the last digit may differ, as you have rounded on the way.
+# another order. Keep your numbers; your own code will be compared with them.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 words = ["clerk", "finds", "maps"]
@@ -173,10 +168,10 @@ print("e to the 2, 1, 0:", np.exp([2, 1, 0]).round(3))
 # %% [markdown]
 # ## Shape ledger
 #
-# One letter for each axis, the same in prose, in code and in error messages. N counts queries and M
-# keys; in self-attention both are the tokens of one sentence, so N = M, and still they are two
+# Each axis has one letter, the same in prose, in code and in error messages. N counts queries and M
+# keys. In self-attention both are the tokens of one sentence, so N = M, but they are still two
 # different axes of the weights. `…` stands for any number of **leading axes**, none included: a batch of
-# sentences, say, each of which is a problem of its own.
+# sentences, for example, each of which is a problem of its own.
 #
 # | symbol | what it is | axes | size for *the clerk finds old maps* |
 # |---|---|---|---|
@@ -205,7 +200,7 @@ print("e to the 2, 1, 0:", np.exp([2, 1, 0]).round(3))
 # - a letter that is missing after the arrow is summed over; the others stay, in the order given.
 #
 # So `"nk,mk->nm"` reads: take Q (n, k) and K (m, k), keep n and m, sum over k. That is the table of
-# all scores, not yet divided by √d_k. The cell runs it next to the three loops it stands for.
+# all scores. The cell runs it next to the three loops it stands for.
 
 # %% nbgrader={"grade": false, "grade_id": "see-einsum", "locked": true, "schema_version": 3, "solution": false, "task": false}
 S_loops = np.zeros((3, 3))
@@ -225,17 +220,14 @@ print("same as three loops:", np.array_equal(S3, S_loops))
 figures.numpy.contraction(Q3, K3, S3, words, n=1, m=2)
 
 # %% [markdown]
-# Row n of Q and row m of K, walked in step along k, become the single number in row n, column m.
-# The letter k stands on the left twice and on the right not at all: it is summed away. Every cell
-# of S is made in this way, from its own pair of rows.
+# Row n of Q and row m of K, walked in step along k, become the one number in row n, column m.
 #
-# There are several ways to spell a contraction. `Q3 @ K3.T` gives the same table: `@` sums over the
-# last axis of the left array and the last but one of the right, so K has to be transposed first.
-# (Beware of `.T` on a batch: it reverses *all* axes. `K.swapaxes(-1, -2)` exchanges the last two.)
-# Einsum needs no transpose, and a reader sees which axis goes. The lesson writes einsum. The checks
-# compare numbers, so they accept `@` and loops everywhere.
+# You can also write `Q3 @ K3.T`: `@` sums over the last axis of the left array and the last but one of
+# the right, so you have to transpose K first. (Do not use `.T` on a batch: it reverses *all* axes.
+# `K.swapaxes(-1, -2)` exchanges the last two.) Einsum needs no transpose, and you see which axis goes.
+# The checks compare numbers, so they accept `@` and loops everywhere.
 #
-# Four more strings, to read before you run them:
+# Read these four strings before you run them:
 
 # %% nbgrader={"grade": false, "grade_id": "see-einsum-strings", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("nk->k     sum over rows:      ", np.einsum("nk->k", Q3))
@@ -244,10 +236,9 @@ print("nk,nk->n  row by row product: ", np.einsum("nk,nk->n", Q3, K3))
 print("nk,mk->   everything summed:  ", np.einsum("nk,mk->", Q3, K3))
 
 # %% [markdown]
-# Three more forms come up in the exercises. `...` stands for all leading axes, however many there are:
-# they have no letters and are kept. Where *every* letter comes back after the arrow, nothing is summed;
-# where the inputs share none, each number meets each. And `reshape` merges neighbouring axes into one:
-# entry (i, j) of a (3, 2) array lands at place 2 · i + j, as the last axis runs fastest.
+# The exercises use three more forms. `...` stands for all leading axes, however many there are:
+# they have no letters and are kept. Where *every* letter comes back after the arrow, nothing is summed.
+# And `reshape` merges neighbouring axes into one: entry (i, j) of a (3, 2) array lands at place 2 · i + j.
 
 # %% nbgrader={"grade": false, "grade_id": "see-einsum-forms", "locked": true, "schema_version": 3, "solution": false, "task": false}
 two_tables = np.arange(12.0).reshape(2, 3, 2)
@@ -260,10 +251,10 @@ print("               merged by a reshape:   ", each_with_each.reshape(6))
 # %% [markdown]
 # ## Softmax that does not overflow
 #
-# Softmax turns each row of scores into weights: e to each score, divided by the sum of the row. As in
-# lesson 01, subtract the row's largest score first: no weight
-# changes, and nothing overflows. What is new is how a mistake shows. Where Python's `math.exp` stops
-# with an error, NumPy goes on with `inf`, and ∞/∞ is `nan`, **not a number**; 0/0 is `nan` as well.
+# As in lesson 01, you subtract the row's largest score before you
+# take exponentials: no weight changes, and nothing overflows. What is new is how a mistake shows. Where
+# Python's `math.exp` stops with an error, NumPy goes on with `inf`, and ∞/∞ is `nan`, **not a number**;
+# 0/0 is `nan` as well.
 #
 # Two NumPy words help. `axis` says along which axis `max` or `sum` runs; −1 is the last.
 # `keepdims=True` keeps that axis with size 1, so that the result lines up with the array it came
@@ -291,22 +282,14 @@ print("the same, and the axis is kept:", table.sum(axis=-1, keepdims=True).shape
 # %% [markdown] nbgrader={"grade": false, "grade_id": "softmax-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Three steps: make the largest score along `axis` equal to 0, take exponentials, share them out.
-# The first step changes no weight.
+# Take three steps: make the largest score along `axis` equal to 0, take exponentials, share them out.
+# Make new arrays; `-=` would change the caller's scores.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
 # For scores (2, 5, 4) and `axis=1`, both the maximum and the sum have shape (2, 1, 4). Without
 # `keepdims=True` they would be (2, 4), which does not line up with (2, 5, 4).
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. Find the maximum along `axis`, keeping the axis.
-# 2. Subtract it in a new array (not with `-=`, which would change the caller's scores), and apply
-#    `np.exp`.
-# 3. Divide by the sum along `axis`, keeping the axis.
-#
-# </details>
 # </details>
 # </details>
 
@@ -332,8 +315,7 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 check(softmax)
 
 # %% [markdown]
-# Here are the weights of all three words, from scores divided by √d_k = 2. Compare the last two rows
-# with your six numbers.
+# Here are the weights of all three words. Compare the last two rows with yours.
 
 # %% nbgrader={"grade": false, "grade_id": "use-softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
 A3 = softmax(S3 / 2)
@@ -349,9 +331,8 @@ print(A3.round(3))
 #
 # $$Q = \mathbf{1}\,b + X W$$
 #
-# In words: multiply each token by the matrix, and add the same bias to every token. Here
-# $\mathbf{1}$ is a column of N ones and b a row of d_k numbers, so that **1** b is a table whose N
-# rows are all b. NumPy needs no column of ones: broadcasting repeats b for every row.
+# Here $\mathbf{1}$ is a column of N ones and b a row of d_k numbers, so every token gets the same bias.
+# NumPy needs no column of ones: broadcasting repeats b for every row.
 
 # %% nbgrader={"grade": false, "grade_id": "see-bias", "locked": true, "schema_version": 3, "solution": false, "task": false}
 b = np.array([10.0, 20.0])
@@ -362,12 +343,11 @@ print(ones @ b.reshape(1, 2))
 print("same:", bool((ones @ b.reshape(1, 2) + XW == b + XW).all()))
 
 # %% [markdown]
-# Any leading axes ride along: with `...` a batch of two sentences is projected by the very line that
-# projects one.
+# With `...` the line that projects one sentence also projects a batch of them.
 #
-# One trap. Einsum treats a size of 1 as broadcasting does: it repeats it. So an X of width 1 goes
-# through a matrix with 6 rows without complaint, and the result means nothing. (`@` refuses.) So
-# compare the two sizes yourself in `project`.
+# There is one trap. Einsum repeats a size of 1, as broadcasting does. So an X of width 1 goes through a
+# matrix with 6 rows without complaint, and the result means nothing. (`@` refuses.) Compare the two
+# sizes yourself in `project`.
 
 # %% nbgrader={"grade": false, "grade_id": "see-width-one", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("(5, 1) with (6, 4) gives", np.einsum("nd,dk->nk", np.ones((5, 1)), np.ones((6, 4))).shape)
@@ -379,7 +359,7 @@ print("(5, 1) with (6, 4) gives", np.einsum("nd,dk->nk", np.ones((5, 1)), np.one
 #
 # Write the projection X W, plus the bias if there is one. X may have leading axes. Raise
 # `ValueError` when the width of X is not the number of rows of W. A good message names both shapes; the
-# check looks at the kind of error alone.
+# check looks only at the kind of error.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "project-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -391,14 +371,6 @@ print("(5, 1) with (6, 4) gives", np.einsum("nd,dk->nk", np.ones((5, 1)), np.one
 #
 # (…, N, d) and (d, k) give (…, N, k). The bias (k,) lines up with the last axis as it is.
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. Compare the last size of X with the first size of W; if they differ, raise `ValueError`.
-# 2. Contract: three dots and two letters for X, two letters for W, three dots and two letters after
-#    the arrow. `@` does the same.
-# 3. Add the bias unless it is None.
-#
-# </details>
 # </details>
 # </details>
 
@@ -444,10 +416,6 @@ check(project)
 #
 # $$Z = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
-# In words: score every query against every key, scale, turn each query's row of scores into shares,
-# and mix the values by these shares. The letter d is gone after three lines, k after the fourth,
-# and m, the key, after the fifth. What is left is one row of width d_v for each reader.
-#
 # ### The mask: True means attend
 #
 # Sometimes a reader may not consult a book. A **mask** says which: a table of booleans that can be
@@ -455,8 +423,8 @@ check(project)
 # attend**, False = blocked. (Elsewhere, even within PyTorch, True can mean *blocked*; lesson 06 meets
 # both.)
 #
-# Blocked keys leave the row *before* softmax. Their score becomes −∞, e to the −∞ is exactly 0, and
-# the remaining keys share the whole weight:
+# You block a key *before* softmax. Its score becomes −∞, e to the −∞ is exactly 0, and the remaining keys
+# share the whole weight:
 
 # %% nbgrader={"grade": false, "grade_id": "see-minus-infinity", "locked": true, "schema_version": 3, "solution": false, "task": false}
 powers = np.exp([2.0, 1.0, -np.inf])
@@ -464,8 +432,8 @@ print("powers: ", powers.round(3))
 print("weights:", (powers / sum(powers)).round(3))
 
 # %% [markdown]
-# One case is left. If *all* keys of a row are blocked, its maximum is −∞, and −∞ − (−∞) is `nan`.
-# A reader who may consult no book should come home with nothing: weights 0, output 0.
+# If *all* keys of a row are blocked, its maximum is −∞, and −∞ − (−∞) is `nan`. A reader who may consult
+# no book should come home with nothing: weights 0, output 0.
 
 # %% nbgrader={"grade": false, "grade_id": "see-empty-row", "locked": true, "schema_version": 3, "solution": false, "task": false}
 nothing_left = np.array([-np.inf, -np.inf, -np.inf])
@@ -488,7 +456,7 @@ with np.errstate(all="ignore"):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "attention-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Four steps: scores, hide, shares, mix. The mask acts on the scores. For a row with nothing left,
+# Take four steps: scores, hide, shares, mix. The mask acts on the scores. For a row with nothing left,
 # softmax returns `nan`; look at the mask once more afterwards and put 0 wherever it says blocked.
 #
 # <details><summary>Hint 2: the shapes</summary>
@@ -498,8 +466,8 @@ with np.errstate(all="ignore"):
 #
 # <details><summary>Hint 3: an outline</summary>
 #
-# 1. Contract queries and keys over their width, keeping three dots in front, and divide by the
-#    square root of that width.
+# 1. Contract queries and keys over their width, keep three dots in front, and divide by the square
+#    root of that width.
 # 2. If there is a mask: keep a score where it is True, use minus infinity where it is False.
 # 3. Take softmax. To silence NumPy's warning for an empty row, wrap this in
 #    `np.errstate(invalid="ignore")`, as a `with` block.
@@ -545,8 +513,8 @@ check(scaled_dot_product_attention)
 # %% [markdown]
 # ### The five lines, run
 #
-# First the example that you did on paper, then the one from lesson 02: q = (1, 2, 0) and d_k = 3,
-# with weights 0.048, 0.086, 0.866.
+# First you run the example that you did on paper, then the one from lesson 02, with weights 0.048,
+# 0.086, 0.866.
 
 # %% nbgrader={"grade": false, "grade_id": "use-attention-by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 Z3, A3 = scaled_dot_product_attention(Q3, K3, V3)
@@ -558,9 +526,8 @@ keys = np.array([[1.0, 0, 1], [0, 1, 0], [2, 2, 1]])
 print("lesson 02:", scaled_dot_product_attention(q, keys, keys)[1].round(3))
 
 # %% [markdown]
-# Now the running sentence. Its five word vectors and the matrices are random numbers from a fixed
-# seed: nothing here is trained, so do not look for meaning in who listens to whom. Look for what
-# holds whatever the numbers are. In `attend`, the last call makes lines four and five of the table.
+# Now the running sentence. Its word vectors and the matrices are random numbers from a fixed seed, so do
+# not look for meaning in who listens to whom. Look for what holds whatever the numbers are.
 
 # %% nbgrader={"grade": false, "grade_id": "five-lines", "locked": true, "schema_version": 3, "solution": false, "task": false}
 rng = np.random.default_rng(3)
@@ -592,7 +559,7 @@ Z, A = attend(X)
 print("X", X.shape, "-> Z", Z.shape, "with weights", A.shape)
 
 # %% [markdown]
-# Block some pairs (True = attend). The book of *old* is out on loan, so nobody may attend to it.
+# Now block some pairs (True = attend). The book of *old* is out on loan, so nobody may attend to it.
 # The reader *the* has lost a library card and may attend to nothing. In the figure, look at the
 # hatched cells, and at what the other cells of their rows do.
 
@@ -616,22 +583,18 @@ print("row sums:", A_masked.sum(axis=-1).round(6))
 print("output of the:", Z_masked[0])
 
 # %% [markdown]
-# Go through the masked rows one by one, by pointer or arrow keys, and compare what is said of the
-# reader *the* with the others.
+# Go through the masked rows, by pointer or arrow keys. Compare what is said of the reader *the* with what
+# is said of the others.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.WhoListens(attend(X, mask=mask)[1], sentence, blocked=~mask)
 
 # %% [markdown]
-# *The* listens to nothing: all five of its keys are blocked, and its weights are zeros, not NaN. Each
-# of the others has one key blocked and shares 1 among the remaining four.
-
-# %% [markdown]
 # ### A bias that changes nothing
 #
-# Biases make a difference: b_q changes how every key is scored, and without a mask b_v is added to
-# every output, as weights that add up to 1 carry it through. But b_k, the keys' bias, does nothing at
-# all. It adds q_n · b_k to *every* score of query n, and softmax does not notice a constant.
+# Two of the three biases make a difference: b_q changes how every key is scored, and without a mask b_v is
+# added to every output, as weights that add up to 1 carry it through. But b_k, the keys' bias, does nothing
+# at all. It adds q_n · b_k to *every* score of query n, and softmax does not notice a constant.
 
 # %% nbgrader={"grade": false, "grade_id": "see-key-bias", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for name, biases in {"b_q": {"b_q": b_q}, "b_k": {"b_k": b_k}, "b_v": {"b_v": b_v}}.items():
@@ -645,10 +608,9 @@ for name, biases in {"b_q": {"b_q": b_q}, "b_k": {"b_k": b_k}, "b_v": {"b_v": b_
 #
 # ### Rows are shares
 #
-# Unless a mask leaves it nothing, each row of A is non-negative and adds up to 1, so each output is a
+# Unless a mask leaves it nothing, each row of A is non-negative and adds up to 1. So each output is a
 # weighted average of the values: no entry of Z can be larger than the largest, or smaller than the
-# smallest, value in its column. A batch of 1,000 random sentences tries to break this, in one call,
-# thanks to the leading axis.
+# smallest, value in its column. A batch of 1,000 random sentences tries to break this, in one call.
 
 # %% nbgrader={"grade": false, "grade_id": "test-rows", "locked": true, "schema_version": 3, "solution": false, "task": false}
 many = rng.normal(0, 5, size=(1000, 5, d))
@@ -690,13 +652,12 @@ print("all within 1e-12:", bool(apart < 1e-12))
 
 # %% [markdown]
 # To attention without positions, a sentence is a bag of words (Lee et al. 2019 build networks for
-# sets on this property). Order has to be told, and lesson 09 tells it.
+# sets on this property). You have to tell it the order, and lesson 09 does.
 #
 # ### Not linear, even without an activation
 #
-# A map f is **linear** if f(2X) = 2 f(X), and likewise for every other factor and for sums. There is no
-# activation in this block and no bias in this run. Here is your first prediction, tested, and its
-# answer is C:
+# A map f is **linear** if f(2X) = 2 f(X), and likewise for every other factor and for sums. This run has
+# no activation and no bias. It tests your first prediction, and the answer is C:
 
 # %% nbgrader={"grade": false, "grade_id": "test-linear", "locked": true, "schema_version": 3, "solution": false, "task": false}
 Z_double, A_double = attend(2 * X)
@@ -707,10 +668,8 @@ print("weights of maps, X: ", A[4].round(3))
 print("weights of maps, 2X:", A_double[4].round(3))
 
 # %% [markdown]
-# Queries and keys have both doubled, so all scores are multiplied by 4. In the words of lesson 01,
-# this is softmax at a quarter of the temperature: the weights are sharper. The values have doubled
-# too, but they are mixed in other proportions. The bend comes from softmax, and from X meeting
-# itself twice: in Q Kᵀ, and where A multiplies V.
+# Queries and keys have both doubled, so all scores are multiplied by 4 and the weights are sharper. The
+# values have doubled too, but they are mixed in other proportions.
 
 # %% [markdown]
 # ## What depends on N, and what on d
@@ -722,8 +681,7 @@ print("weights of maps, 2X:", A_double[4].round(3))
 # matrices serve a sentence of 5 words and one of 5,000. The weights have n and m and nothing else:
 # in self-attention there are N² of them, whether a token is 6 numbers wide or 6,000.
 #
-# Work is counted in the same way. A contraction multiplies once for every combination of its
-# letters:
+# You count work in the same way. A contraction multiplies once for every combination of its letters:
 #
 # | line | letters | multiplications | when N doubles |
 # |---|---|---|---|
@@ -750,13 +708,6 @@ print("weights of maps, 2X:", A_double[4].round(3))
 # Two matrices are (d, d_k) and one is (d, d_v). A bias is as long as its matrix has columns. A is
 # (n, n). For n = 5, d = 6, d_k = 4, d_v = 3 without biases the answer is (66, 25).
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. Add up how many columns the three matrices have together.
-# 2. Each column holds d numbers, and one more if there is a bias.
-# 3. The weights are the square of n. Multiply ints, so that you return ints.
-#
-# </details>
 # </details>
 # </details>
 
@@ -786,7 +737,7 @@ def count_attention(n: int, d: int, d_k: int, d_v: int, bias: bool = False) -> t
 check(count_attention)
 
 # %% [markdown]
-# Your formula against real arrays: the same three matrices, for sentences of three lengths.
+# Here is your formula against real arrays: the same three matrices, for sentences of three lengths.
 
 # %% nbgrader={"grade": false, "grade_id": "test-counts", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for n in (2, 5, 50):
@@ -797,29 +748,20 @@ for n in (2, 5, 50):
 # %% [markdown]
 # ## One big matrix, rebuilt for every input
 #
-# Keep the weights A fixed for a moment. Then Z = A X W_v *is* linear in X: every output number is a
-# sum of input numbers with fixed factors. A linear map from all N · d inputs to all N · d_v outputs
-# is one big matrix. Write X as one long column, token after token (`X.ravel()`), and Z as well.
-# What is in the matrix?
+# Keep the weights A fixed for a moment. Then Z = A X W_v *is* linear in X, and a linear map from all
+# N · d inputs to all N · d_v outputs is one big matrix. Write X as one long column, token after token
+# (`X.ravel()`), and Z as well. What is in the matrix?
 #
 # $$z_n = \sum_m a_{nm}\, W_v^\top x_m$$
 #
-# In words: output n is a sum over all input tokens, each multiplied by W_v and by one weight. So the
-# matrix consists of blocks, one for each pair (n, m), and block (n, m) is a_nm times W_vᵀ. (The
-# transpose is there because tokens are rows in X W_v and have become columns here. Papers that
-# write tokens as columns have a_nm W_v.)
+# Block (n, m) of the matrix is a_nm times W_vᵀ. (You need the transpose because tokens are rows in X W_v
+# and columns here. Papers that write tokens as columns have a_nm W_v.) Check a case on paper, with two
+# tokens, d = 3 and d_v = 2. On the right stands the big matrix:
 #
-# A case to check on paper, with two tokens, d = 3 and d_v = 2:
-#
-# $$A = \begin{pmatrix} 0.75 & 0.25 \\ 0.5 & 0.5 \end{pmatrix}, \qquad
-# W_v = \begin{pmatrix} 4 & 0 \\ 0 & 8 \\ 4 & 4 \end{pmatrix}$$
-#
-# $$\left(\begin{array}{ccc|ccc} 3 & 0 & 3 & 1 & 0 & 1 \\ 0 & 6 & 3 & 0 & 2 & 1 \\ \hline
+# $$A = \begin{pmatrix} 0.75 & 0.25 \\ 0.5 & 0.5 \end{pmatrix}, \quad
+# W_v = \begin{pmatrix} 4 & 0 \\ 0 & 8 \\ 4 & 4 \end{pmatrix}, \quad
+# \left(\begin{array}{ccc|ccc} 3 & 0 & 3 & 1 & 0 & 1 \\ 0 & 6 & 3 & 0 & 2 & 1 \\ \hline
 # 2 & 0 & 2 & 2 & 0 & 2 \\ 0 & 4 & 2 & 0 & 4 & 2 \end{array}\right)$$
-#
-# In words: top left 0.75 W_vᵀ, top right 0.25 W_vᵀ, below twice 0.5 W_vᵀ. The reference desk has a
-# patch board: W_v says how a page is copied, the same for every book, and A says how strongly each
-# book is wired to each reader.
 #
 # ### Exercise: `routing_matrix`
 #
@@ -841,16 +783,6 @@ for n in (2, 5, 50):
 # entry (d, v) of W_v. Nothing is summed. Then join the first two axes and the last two: the result
 # is (N · d_v, M · d).
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. Einsum with all four letters kept, in the order row-token, row-feature, column-token,
-#    column-feature; then one reshape.
-# 2. Or: two loops over n and m that write each block into an array of zeros, rows n · d_v up to
-#    (n + 1) · d_v and columns m · d up to (m + 1) · d.
-# 3. Or: look up the Kronecker product in NumPy, and decide which factor is the outer one and which
-#    one needs a transpose.
-#
-# </details>
 # </details>
 # </details>
 
@@ -874,9 +806,6 @@ def routing_matrix(weights: np.ndarray, W_v: np.ndarray) -> np.ndarray:
 # %% nbgrader={"grade": true, "grade_id": "routing_matrix-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(routing_matrix)
 
-# %% [markdown]
-# The case from above, and the running sentence:
-
 # %% nbgrader={"grade": false, "grade_id": "use-routing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 small = routing_matrix(np.array([[0.75, 0.25], [0.5, 0.5]]), np.array([[4.0, 0], [0, 8], [4, 4]]))
 print(small)
@@ -884,44 +813,19 @@ print(small)
 big = routing_matrix(A, W_v)
 print("big matrix:", big.shape, "times", X.ravel().shape)
 print("gives Z:", np.allclose(big @ X.ravel(), Z.ravel(), rtol=0, atol=1e-12))
-print("linear while it is fixed:", np.allclose(big @ (2 * X).ravel(), 2 * Z.ravel()))
+
+mix, values = routing_matrix(A, np.eye(d_v)), routing_matrix(np.eye(5), W_v)
+print("product of two:", np.allclose(mix @ values, big, rtol=0, atol=1e-12))
+for name, matrix in {"mix": mix, "values": values, "product": big}.items():
+    print(f"{name:8}{np.count_nonzero(matrix):4} of {matrix.size} entries are not 0")
 
 # %% [markdown]
-# ### In what sense it is sparse
+# The big matrix is a product of two **sparse** ones, in which most entries are 0. One of them
+# multiplies every token by W_v, alone. The other mixes tokens, feature by feature.
 #
-# A matrix is **sparse** if most of its entries are 0. The big matrix is a product of two sparse
-# ones. First every token is multiplied by W_v, alone: W_vᵀ sits on the diagonal and everything else
-# is 0. Then tokens are mixed, feature by feature: each block is a weight times a unit matrix. Look
-# for the white in the first two panels, and for the repeated pattern in the third.
-
-# %% nbgrader={"grade": false, "grade_id": "see-factors", "locked": true, "schema_version": 3, "solution": false, "task": false}
-make_values = routing_matrix(np.eye(5), W_v)
-mix_tokens = routing_matrix(A, np.eye(d_v))
-print("mix @ values is the big matrix:", np.allclose(mix_tokens @ make_values, big))
-figures.numpy.factors(mix_tokens, make_values, big, sentence)
-
-# %% [markdown]
-# Of the mixing matrix one entry in d_v is not 0, of the value matrix one in N. Their product is
-# full, because softmax gave every key some weight and this W_v has no 0. (Blocks that look white have small
-# weights, not 0.) It is still one pattern, W_vᵀ, printed 25 times, darker or
-# paler. With a mask, the blocks of blocked pairs are exactly 0.
-
-# %% nbgrader={"grade": false, "grade_id": "see-sparse", "locked": true, "schema_version": 3, "solution": false, "task": false}
-for name, matrix in {
-    "values": routing_matrix(np.eye(5), W_v),
-    "mix": routing_matrix(A, np.eye(d_v)),
-    "product": routing_matrix(A, W_v),
-    "product, masked": routing_matrix(A_masked, W_v),
-}.items():
-    print(f"{name:16}{np.count_nonzero(matrix):4} of {matrix.size} entries are not 0")
-
-# %% [markdown]
-# ### Rebuilt, or fixed
-#
-# A layer of a multi-layer perceptron (MLP) that reads the whole sentence at once has such a big
-# matrix too. But there every entry is a parameter, and the matrix is the same for every sentence. In
-# the figure, compare left and right: the top row is attention for two sentences, the bottom row a
-# fully connected layer with random entries.
+# A fully connected layer of a multi-layer perceptron (MLP) that reads the whole sentence has such a big
+# matrix too, but there every entry is a parameter. In the figure, compare left and right: the top row is
+# attention for two sentences, the bottom row a fully connected layer with random entries.
 
 # %% nbgrader={"grade": false, "grade_id": "see-rebuilt", "locked": true, "schema_version": 3, "solution": false, "task": false}
 pair = [sentence, ["the", "reader", "wants", "new", "maps"]]
@@ -933,11 +837,10 @@ for phrase in pair:
 figures.numpy.rebuilt_or_fixed(pair, rebuilt, fixed)
 
 # %% [markdown]
-# The bottom row does not change from left to right. The top row does: the pattern within the blocks
-# is the same, its strength is set by the sentence. A network that computes the numbers that
-# another one multiplies by is a **hypernetwork** (Ha et al. 2016), and attention is one in this sense: the queries and
-# keys compute the matrix that the tokens are then multiplied by. That is also where the whole map
-# loses its linearity: the matrix depends on X.
+# The bottom row does not change from left to right. The top row does: the pattern within the blocks is the
+# same, but the sentence sets its strength. A network that computes the numbers that another one multiplies
+# by is a **hypernetwork** (Ha et al. 2016). Attention is one in this sense, because queries and keys compute
+# the matrix. That is also where the whole map loses its linearity: the matrix depends on X.
 
 # %% nbgrader={"grade": false, "grade_id": "see-parameters", "locked": true, "schema_version": 3, "solution": false, "task": false}
 parameters = count_attention(5, d, d_k, d_v)[0]
@@ -947,8 +850,8 @@ print("parameters of the fixed layer:  ", fixed.size, "for sentences of 5 tokens
 # %% [markdown]
 # ## Break it on purpose
 #
-# A mistake that runs without an error: the mask (True = attend) is applied *after* softmax. It sets
-# blocked weights to 0 when the blocked keys have already taken their share.
+# Here is a mistake that runs without an error. Look at the sums of its rows: which step is in the wrong
+# place?
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-mask-late", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -960,26 +863,27 @@ def mask_too_late(
     return shares @ V, shares
 
 
-check(mask_too_late, name="scaled_dot_product_attention")
-
-# %% nbgrader={"grade": false, "grade_id": "break-mask-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
 _, A_late = mask_too_late(project(X, W_q), project(X, W_k), project(X, W_v), mask)
 print("row sums:", A_late.sum(axis=-1).round(3))
 
+# %% nbgrader={"grade": false, "grade_id": "break-mask-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
+check(mask_too_late, name="scaled_dot_product_attention")
+
 # %% [markdown]
-# The symptom: rows that add up to less than 1. No shape is wrong and nothing is `nan`; the outputs
-# are only scaled down, by a different factor in each row. (Divide each row that is not all 0
-# by its sum afterwards and the result is right again, so the check accepts that as well. A weak spot remains: a
-# blocked key that leads by more than about 700 squeezes the others until digits are lost, and from 746 on they
-# are all 0. −∞ before softmax has none.)
+# The mask (True = attend) comes *after* softmax, when the blocked keys have already taken their share. So
+# rows add up to less than 1. No shape is wrong and nothing is `nan`. (Divide each row that is not all 0
+# by its sum afterwards and the result is right again, so the check accepts that as well. A weak spot
+# remains: a blocked key that leads by more than about 700 squeezes the others until digits are lost, and
+# from 746 on they are all 0. −∞ before softmax has none.)
 #
-# Adding up the rows takes one line. It shows this mistake, and lesson 02's softmax over the wrong axis.
+# Add up the rows whenever you write attention. The sums show this mistake, and lesson 02's softmax over the
+# wrong axis.
 
 # %% [markdown]
 # ## Cost: count, then measure
 #
-# You have counted: projecting takes multiplications that grow with N, pairing takes N² of them. Measure
-# how the time of the whole block grows when N doubles. The milliseconds are your machine's.
+# You have counted N² for pairs. Now measure how the time of the whole block grows when N doubles. The
+# milliseconds are your machine's.
 
 # %% nbgrader={"grade": false, "grade_id": "measure-cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from time import perf_counter
@@ -1014,12 +918,12 @@ for n in (512, 1024, 2048, 4096):
 # </details>
 # <details><summary>B. The number of weights</summary>
 #
-# Not this one: there is a weight for each pair, N² of them, so it becomes four times as large.
+# Not this one: there is a weight for each pair, so their number becomes four times as large.
 #
 # </details>
 # <details><summary>C. The multiplications that compute V</summary>
 #
-# Yes. V = X W_v takes N · d · d_v of them: each token is projected alone, so it is linear in N.
+# Yes. V = X W_v takes N · d · d_v of them: each token is projected alone.
 #
 # </details>
 #
@@ -1038,8 +942,7 @@ for n in (512, 1024, 2048, 4096):
 # </details>
 # <details><summary>C. Attention is linear in X, the layer is not</summary>
 #
-# Not this one: the layer's matrix is fixed, so without an activation the layer is the linear one.
-# Attention's matrix depends on X, so the whole map is not linear.
+# Not this one: without an activation the layer is the linear one, because its matrix is fixed.
 #
 # </details>
 #
@@ -1063,43 +966,7 @@ for n in (512, 1024, 2048, 4096):
 #
 # </details>
 #
-# **4. What is true of every row of weights, whatever the queries and keys are?**
-#
-# <details><summary>A. It adds up to 1, and nothing in it is negative</summary>
-#
-# Yes. Softmax sees to it. The one exception is a row that may read nothing, which is 0.
-#
-# </details>
-# <details><summary>B. Its largest number stands at the token itself</summary>
-#
-# Not this one: what a token asks and what it promises are two projections. It may ask for something else.
-#
-# </details>
-# <details><summary>C. It has d numbers</summary>
-#
-# Not this one: it has one number a key, N of them. Of N² weights none depends on how wide a token is.
-#
-# </details>
-#
-# **5. Five tokens today, fifty tomorrow. How can the same layer serve both?**
-#
-# <details><summary>A. It has a set of matrices for each place, and leaves out what it does not need</summary>
-#
-# Not this one: that is the fully connected layer of question 2, which has a length that it cannot leave.
-#
-# </details>
-# <details><summary>B. All tokens share W_q, W_k and W_v; how they are connected is computed from the tokens</summary>
-#
-# Yes. No parameter has an axis n. What depends on N is made anew for each sentence: N² weights.
-#
-# </details>
-# <details><summary>C. It is trained again</summary>
-#
-# Not this one: nothing in the matrices knows of N.
-#
-# </details>
-#
-# **6. You want Q Kᵀ for a batch, Q (b, n, k) and K (b, m, k). Which string is it?**
+# **4. You want Q Kᵀ for a batch, Q (b, n, k) and K (b, m, k). Which string is it?**
 #
 # <details><summary>A. <code>bnk,bmk-&gt;nm</code></summary>
 #
@@ -1114,8 +981,7 @@ for n in (512, 1024, 2048, 4096):
 # <details><summary>C. <code>bnk,bkm-&gt;bnm</code></summary>
 #
 # Not this one: K's axes are b, m, k in this order. With these letters einsum would read K's m axis
-# as k: an error if the sizes differ (and neither is 1), wrong numbers if they are
-# equal.
+# as k.
 #
 # </details>
 
@@ -1134,26 +1000,21 @@ for n in (512, 1024, 2048, 4096):
 # - Attention is one big matrix of blocks a_nm W_vᵀ, rebuilt for every input; so it is not linear in
 #   X ([the big matrix](#One-big-matrix,-rebuilt-for-every-input)).
 #
-# The words of this lesson stand in the course's [glossary](../glossary.md): contraction, einsum, mask,
-# permutation equivariance, hypernetwork.
-#
 # **To carry over.** You have divided by √d_k for two lessons. Why the square root, and not d_k
 # itself, or nothing? Lesson 04 measures it.
 #
 # ### Sources
 #
-# - The formula: Vaswani et al. 2017, *Attention is all you need*, section 3.2.1,
+# - Vaswani et al. 2017, *Attention is all you need*, section 3.2.1,
 #   [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).
 # - Attention as one large structured matrix, and as a hypernetwork: Prince 2023, *Understanding
 #   Deep Learning*, section 12.2, [udlbook.github.io](https://udlbook.github.io/udlbook/).
-# - Hypernetworks: Ha, Dai and Le 2016, *HyperNetworks*,
-#   [arXiv:1609.09106](https://arxiv.org/abs/1609.09106).
-# - Networks for sets built on attention: Lee et al. 2019, *Set Transformer*,
-#   [arXiv:1810.00825](https://arxiv.org/abs/1810.00825).
+# - Ha, Dai and Le 2016, *HyperNetworks*, [arXiv:1609.09106](https://arxiv.org/abs/1609.09106).
+# - Lee et al. 2019, *Set Transformer*, [arXiv:1810.00825](https://arxiv.org/abs/1810.00825).
 # - Softmax in floating point: Blanchard, D. J. Higham and N. J. Higham 2021, *Accurately computing
 #   the log-sum-exp and softmax functions*,
 #   [doi:10.1093/imanum/draa038](https://doi.org/10.1093/imanum/draa038).
-# - Einsum: NumPy's manual,
+# - NumPy's manual,
 #   [numpy.einsum](https://numpy.org/doc/stable/reference/generated/numpy.einsum.html).
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -160,36 +160,6 @@ def _label_blocks(
     place.tick_params(which="minor", length=0, labelsize=9)
 
 
-def factors(mix: Numbers, values: Numbers, whole: Numbers, tokens: Sequence[str]) -> Picture:
-    """The big matrix as a product of two sparse ones.
-
-    Args:
-        mix: (N·d_v, N·d_v), each weight times a unit matrix.
-        values: (N·d_v, N·d), W_v transposed for each token.
-        whole: (N·d_v, N·d), their product.
-        tokens: N labels.
-    """
-    panels = {
-        "second, mix: a_nm times 1": np.asarray(mix, dtype=float),
-        "first, values: W_vᵀ on the diagonal": np.asarray(values, dtype=float),
-        "both: a_nm W_vᵀ": np.asarray(whole, dtype=float),
-    }
-    count = len(tokens)
-    limit = max(float(abs(matrix).max()) for matrix in panels.values())
-    figure, axes = new_figure(columns=3, width=12, height=3.4, width_ratios=[1, 1.5, 1.5])
-    for place, (title, matrix) in zip(axes[0], panels.items(), strict=True):
-        image = _draw_blocks(place, matrix, (count, count), title, limit)
-        _label_blocks(place, matrix, tokens, tokens)
-    axes[0, 0].set_ylabel("output token n")
-    figure.colorbar(image, ax=axes, label="entry (white is 0)")
-    words = "; ".join(
-        f"{title} is {matrix.shape[0]} × {matrix.shape[1]}, "
-        f"{np.count_nonzero(matrix) / matrix.size:.0%} of its entries not 0"
-        for title, matrix in panels.items()
-    )
-    return Picture(figure, f"Three large matrices with lines between the tokens' blocks. {words}.")
-
-
 def rebuilt_or_fixed(
     sentences: Sequence[Sequence[str]], attention: Sequence[Numbers], fixed: Numbers
 ) -> Picture:
