@@ -195,6 +195,45 @@ def test_an_honest_program_keeps_its_points(
     assert graded(grader, HONEST[how]) == ("PASS", 5.0)
 
 
+BACK = {
+    "plainly": "torch._softmax_backward_data(g, w, -1, w.dtype)",
+    "into a tensor of one's own": "torch._softmax_backward_data(g, w, -1, w.dtype,"
+    " grad_input=torch.empty_like(w))",
+    "operator": "torch.ops.aten._softmax_backward_data.default(g, w, -1, w.dtype)",
+    "masked": "torch.ops.aten._masked_softmax_backward(g, w, w < 0, -1)",
+    "of log-softmax": "torch._log_softmax_backward_data(g, w.log(), -1, w.dtype)",
+    "autograd": "torch.autograd.grad((s := w.log().requires_grad_()).softmax(-1), s, g)[0]",
+    "autograd, log-softmax": "torch.autograd.grad("
+    "(s := w.log().requires_grad_()).log_softmax(-1).exp(), s, g)[0]",
+    "vjp": "torch.func.vjp(lambda s: s.softmax(-1), w.log())[1](g)[0]",
+    "vmap": "torch.vmap(lambda g, w: torch._softmax_backward_data(g, w, -1, w.dtype))"
+    "(g[None], w[None])[0]",
+}
+
+
+@pytest.fixture(scope="module")
+def grader_of_05() -> Iterator[Grader]:
+    with grader_of("05-pytorch", limits=Limits()) as grader:
+        yield grader
+
+
+@pytest.mark.parametrize("how", BACK)
+def test_softmaxs_own_way_back_is_refused(grader_of_05: Grader, how: str) -> None:
+    program = f"import torch\ndef softmax_backward(w, g): return {BACK[how]}"
+    exec(program, names := {"__name__": "program"})
+    verdict = check(names["softmax_backward"], name="softmax_backward", lesson="05-pytorch").verdict
+    assert (verdict.status, verdict.score) == ("POLICY", 0.0)
+    assert verdict.diagnosis is not None
+    assert verdict.diagnosis.slug == "banned-backward"
+    data = notebook({"softmax_backward": program}, slug="05-pytorch")
+    results = by_name(grader_of_05.grade(data, "s"))
+    assert {name: result.status for name, result in results.items()} == {
+        "scaled_dot_product_attention": "PASS",  # whose slopes go that way
+        "softmax_backward": "POLICY",
+        "SelfAttention": "PASS",
+    }
+
+
 def test_the_refusal_says_what_to_write_instead() -> None:
     exec(PRELUDE + SLY["plainly"], names := {"__name__": "program"})
     card = check(names["attention"], name="attention", lesson=TORCH)
@@ -230,7 +269,8 @@ def test_all_is_given_back_after_a_call_however_it_ends() -> None:
 
 
 def test_every_kernel_and_function_on_the_list_exists() -> None:
-    assert all(hasattr(torch.ops.aten, name) for name in banned.KERNELS)
+    names = {name.partition(".")[0] for kernels in banned.KERNELS.values() for name in kernels}
+    assert all(hasattr(torch.ops.aten, name) for name in names)
     assert len(banned.functions()) == len(banned.FUNCTIONS)
 
 

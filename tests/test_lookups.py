@@ -133,7 +133,7 @@ def test_what_cannot_be_run_looks_nothing_up(source: str) -> None:
     ],
 )
 def test_a_name_of_pytorchs_own_attention_is_seen(source: str) -> None:
-    assert lookups.fused_name(source)
+    assert lookups.banned_name(source)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_name_of_pytorchs_own_attention_is_seen(source: str) -> None:
     ],
 )
 def test_names_of_ones_own_text_and_comments_are_not(source: str) -> None:
-    assert lookups.fused_name(source) == ""
+    assert lookups.banned_name(source) == ""
 
 
 # whatever comes ---------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_code_that_cannot_be_read_has_no_statements(what: str) -> None:
 def test_any_text_is_read_without_an_error(text: str) -> None:
     parts = read(text)
     lookups.made_of("f", parts)
-    lookups.fused_name(text)
+    lookups.banned_name(text)
     lookups.free_names(text, parts)
 
 
@@ -205,7 +205,7 @@ def test_code_that_would_take_long_to_read_is_read_quickly_or_given_up(what: str
             lookups.statements(0, source)
     else:
         lookups.made_of("f", read(source) * 10)
-        lookups.fused_name(source)
+        lookups.banned_name(source)
 
 
 def test_a_long_chain_of_names_is_followed() -> None:

@@ -145,7 +145,7 @@ def test_every_call_survives_a_round_trip(
     args: list[Value], named: dict[str, Value], flag: bool
 ) -> None:
     for sizes in (None, tuple(args)):
-        call = Call(tuple(args), named, sizes, named, flag, (1,), tuple(args), not flag)
+        call = Call(tuple(args), named, sizes, named, flag, (1,), tuple(args), "backward" * flag)
         message, block = wire.write_call(call)
         assert same(unpacked(wire.read_call(there_and_back(message), block)), call)
 
@@ -154,18 +154,18 @@ def test_every_call_survives_a_round_trip(
 def test_calls_that_travel_together_survive_a_round_trip(
     inputs: list[list[Value]], number: int
 ) -> None:
-    calls = [Call(tuple(args), unfused=True, most=at) for at, args in enumerate(inputs)]
+    calls = [Call(tuple(args), banned="attention", most=at) for at, args in enumerate(inputs)]
     text, block = wire.write_calls([wire.written(call) for call in calls], number)
     message = json.loads(text)
-    assert (message["do"], message["number"], message["unfused"]) == ("calls", number, True)
+    assert (message["do"], message["number"], message["banned"]) == ("calls", number, "attention")
     read = wire.read_calls(message, block)
     assert all(same(unpacked(one), other) for one, other in zip(read, calls, strict=True))
 
 
 def test_attention_is_refused_around_all_calls_only_where_it_is_in_each() -> None:
-    calls = [wire.written(Call((), unfused=unfused)) for unfused in (True, False)]
-    assert json.loads(wire.write_calls(calls[:1], 1)[0])["unfused"] is True
-    assert json.loads(wire.write_calls(calls, 1)[0])["unfused"] is False
+    calls = [wire.written(Call((), banned=banned)) for banned in ("attention", "")]
+    assert json.loads(wire.write_calls(calls[:1], 1)[0])["banned"] == "attention"
+    assert json.loads(wire.write_calls(calls, 1)[0])["banned"] == ""
 
 
 @given(st.lists(values, max_size=3), st.lists(st.booleans(), min_size=3, max_size=3))

@@ -32,7 +32,7 @@ SHARED = read(CHECKS / "mistakes.md")
 GENERAL = SHARED.keys() - {mistake.slug for each in EXERCISES for mistake in bank(each)}
 # Said of what only a tensor, a module or a gradient can do: no other card has them.
 OF_TORCH_ALONE = {
-    *("wrong-device", "wrong-structure", "banned-call"),
+    *("wrong-device", "wrong-structure", "banned-call", "banned-backward"),
     *("no-gradient", "changed-in-place", "no-way-back"),
 }
 OF_MODULES_ALONE = {"only-in-training", "shared-by-modules", "wrong-structure"}
@@ -148,8 +148,8 @@ def test_a_card_about_seconds_has_no_word_of_attention(name: str) -> None:
     measuring = exercises_of("12-gpu-sdpa")[name]
     unheard = {slug for slug in SHARED if of_attention.search(" ".join(SHARED[slug]))}
     assert not [text for text in said_of(measuring) if of_attention.search(text)]
-    assert not unheard & (GENERAL - {"banned-call"})  # which these do not forbid
-    assert not measuring.fused_banned
+    assert not unheard & (GENERAL - {"banned-call", "banned-backward"})  # which these do not forbid
+    assert not measuring.banned
 
 
 @pytest.mark.parametrize(

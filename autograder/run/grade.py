@@ -141,8 +141,8 @@ def _flags(rebuilt: Rebuilt, attempt: _Attempt) -> tuple[str, ...]:
         exercise = attempt.plan.exercises.get(cell.exercise) if cell.is_solution else None
         whose = f"{exercise.name}: its cell" if exercise else f"cell {index + 1}"
         readable = index not in attempt.plan.unread
-        banned = exercise is not None and exercise.fused_banned and readable
-        if banned and (name := lookups.fused_name(cell.source)):
+        banned = exercise.banned if exercise is not None and readable else ""
+        if banned and (name := lookups.banned_name(cell.source, banned)):
             flags.append(f"{whose} names PyTorch's own {name}")
         if cell.is_theirs and (found := lookups.WATCHING.search(cell.source)):
             flags.append(f"{whose} names {found[0]}, by which its calls are watched")

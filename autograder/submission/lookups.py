@@ -91,8 +91,8 @@ def statements(cell: int, source: str) -> list[Statement]:
         raise Unparsed from error
 
 
-def fused_name(source: str) -> str:
-    """The first name of PyTorch's own attention that code refers to, '' if there is none.
+def banned_name(source: str, which: str = "attention") -> str:
+    """The first name of what is banned that code refers to, '' if there is none.
 
     An attribute of `self` is a learner's own.
     """
@@ -107,7 +107,7 @@ def fused_name(source: str) -> str:
         elif isinstance(node, ast.ImportFrom):
             found = [alias.name for alias in node.names]
         for name in found:
-            if name in banned.NAMES:
+            if name in banned.NAMES[which]:
                 return name
     return ""
 

@@ -11,16 +11,16 @@
 #
 # You have written attention with lists and with arrays. Both can answer; to learn, they need slopes that
 # you nudge for, number by number, or work out on paper. Here you write it a third time, on PyTorch's
-# tensors. You get two things for it: a whole batch of sentences in one call, and every slope without a pencil. At the end it is a
-# module that fits into any network, and it agrees with PyTorch's own attention.
+# tensors. You get two things for it: a whole batch of sentences in one call, and every slope without a pencil. At
+# the end it is a module that fits into any network, and it agrees with PyTorch's own attention.
 #
 # | | |
 # |---|---|
-# | **You will be able to** | write attention for tensors with any leading axes, with bool and with float masks; say what autograd computes, and check it in two ways; turn the function into a module with three `nn.Linear`; find out which operators PyTorch's built-in runs; show how attention differs from a layer of an MLP |
-# | **Minutes** | about 80 |
+# | **You will be able to** | write attention for tensors with any leading axes, with bool and with float masks; say what autograd computes, check it in two ways, and write the step that takes it past softmax; turn the function into a module with three `nn.Linear`; show how attention differs from a layer of an MLP |
+# | **Minutes** | about 90 |
 # | **You need** | lessons 01 to 04: softmax, masks, slopes, softmax's Jacobian; NumPy's axes and broadcasting; what a Python class is |
 # | **Runs on** | CPU, in seconds; needs no network |
-# | **Points** | 6, in two exercises |
+# | **Points** | 8, in three exercises |
 #
 # The picture stays a library's reference desk: a **query** is what a reader asks, a **key** is what a
 # book's spine promises, a **value** is what its pages say. The lesson's sentence is ***two readers
@@ -260,10 +260,9 @@ print("the same as a loop over the batch:", torch.allclose(q @ k.mT, one_by_one)
 # from the end to the beginning, and multiplies slopes as it goes: the **chain rule**.
 #
 # Does it ever write a Jacobian down? No. For each result it keeps one number an entry: the slope of
-# the final answer with respect to that entry. To get past softmax, it turns the slopes g of a row of
-# weights into slopes of the scores: entry m becomes a_m (g_m − Σ_j a_j g_j). That is your formula from
-# above, with g in place of v. M numbers go in and M come out, and the Jacobian's M² entries never
-# exist.
+# the final answer with respect to that entry. To get past softmax, it turns the slopes of a row of
+# weights into slopes of the scores: M numbers go in and M come out, and the Jacobian's M² entries never
+# exist. That step you will write yourself.
 #
 # Where a tensor is used several times, the slopes of all its uses are added up. In self-attention x goes
 # into queries, keys and values, and its slope is the sum of what comes back from the three.
@@ -351,9 +350,8 @@ figures.live.Slopes(F.scaled_dot_product_attention, q, k, v, sentences, entry=(0
 #
 # $$\text{out} = \operatorname{softmax}\!\left(\frac{q\,k^{\top}}{\sqrt{d_k}}\right) v$$
 #
-# In words: score each query against each key, divide by the square root of their width, share out
-# along the keys, and average the values by the shares. Three of the five lines make q, k and v; the
-# module will do that. The other two are your function: one for the weights, one for the average.
+# Three of the five lines make q, k and v; the module will do that. The other two are your function: one
+# for the weights, one for the average.
 #
 # What is new is the mask. PyTorch's built-in takes two kinds in one argument, `attn_mask`, and so does
 # your function:
@@ -446,7 +444,7 @@ print("filled:", table.masked_fill(empty, 0.0).tolist())
 # If shapes cannot work, raise `ValueError` and name both. (With leading axes, the message that `@`
 # itself gives is a `RuntimeError` about a "batch2", which helps few. It is accepted too.)
 #
-# Banned inside both exercises are the calls that do all of it at once:
+# Banned here and in the module are the calls that do all of it at once:
 # `F.scaled_dot_product_attention`, `nn.MultiheadAttention` with its function and the layers built on it,
 # `torch._scaled…` and all of `torch.nn.attention`. With one of them an exercise scores 0. Everything else in PyTorch is yours to
 # use, `torch.softmax` included.
@@ -596,12 +594,91 @@ print("numbers nudged:", q.numel() + k.numel() + v.numel())
 # `gradcheck` calls your function twice for each number it nudges: fine for a test, hopeless for
 # training. Autograd gets all the slopes in one walk back, whose cost is a small multiple of one call.
 #
+# ### Softmax's own way back
+#
+# One step of that walk is worth writing yourself. It is given a row's weights a, and what came back to
+# them: g, the slope of the loss in each weight, which the code calls `upstream`. It hands on the slope of
+# the loss in each score.
+#
+# A score moves *all* the weights of its row, and each of them moves the loss. So the slope of score m is the
+# sum over j of ∂a_j/∂s_m times g_j. With the Jacobian of lesson 04, for the whole row:
+#
+# $$\frac{\partial\,\text{loss}}{\partial s} = \left(\operatorname{diag}(a) - a\,a^{\top}\right) g$$
+#
+# The scores are not in it. Softmax's result is all that its way back needs, and so it is what autograd keeps. The
+# matrix is not needed either: for 10,000 keys it would have 100 million entries for each reader. Multiply
+# each of the two terms by g on paper before you write a line.
+
+# %% [markdown]
+# ### Exercise: `softmax_backward`
+#
+# difficulty ●●○ · 5–8 min · 2 points
+#
+# Given `weights` and `upstream`, both (…, M), return the slopes of what went into softmax, (…, M). (The scores
+# were divided by √d_k before that, so it plays no part here.) A row of zeros, a reader with no key left, gets
+# slopes of 0. If the widths differ, there has to be an error; PyTorch's own will do.
+#
+# The call that does this, `torch._softmax_backward_data`, is banned, and so are its relatives. Autograd ends there
+# too, on its way back through `torch.softmax`, so it is refused with them.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "softmax_backward-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# diag(a) g stretches each slope by its own weight. In the other term begin at the right: aᵀg is a single number
+# for each row. In *By hand* you met both, with v in place of g.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# `weights` and `upstream` are (…, M). A number for each row has to be (…, 1), to line up with them.
+#
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "softmax_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def softmax_backward(weights: torch.Tensor, upstream: torch.Tensor) -> torch.Tensor:
+    """From slopes of softmax's result to slopes of what went into it.
+
+    Args:
+        weights: (…, M), what softmax gave; each row adds up to 1, or is 0.
+        upstream: (…, M), the slope of the loss in each weight.
+    Returns:
+        (…, M), the slope of the loss in each score; 0 where the row of weights is 0.
+    Raises:
+        RuntimeError: the widths differ. PyTorch raises it by itself.
+    """
+    ### BEGIN SOLUTION
+    return weights * (upstream - (weights * upstream).sum(dim=-1, keepdim=True))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "softmax_backward-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(softmax_backward)
+
+# %% [markdown]
+# The rest of the way back is products. The output is weights times values, so `pull` reaches the weights through
+# the values; the scores are q kᵀ/√d_k, so their slopes reach q through k, and k through q. Compare with autograd:
+
+# %% nbgrader={"grade": false, "grade_id": "use-softmax_backward", "locked": true, "schema_version": 3, "solution": false, "task": false}
+out, weights = scaled_dot_product_attention(q, k, v)
+slopes_of_scores = softmax_backward(weights, pull @ v.mT)  # (2, 5, 5)
+yours_by_name = {
+    "q": slopes_of_scores @ k / d_k**0.5,
+    "k": slopes_of_scores.mT @ q / d_k**0.5,
+    "v": weights.mT @ pull,
+}
+slopes = torch.autograd.grad(out, (q, k, v), pull)
+for (name, own), theirs in zip(yours_by_name.items(), slopes, strict=True):
+    print(f"{name}: agrees with autograd: {torch.allclose(own, theirs, rtol=0, atol=1e-12)}")
+
+# %% [markdown]
+# That is all of attention's way back: two matrix products forward, four back, and your line between them.
+#
 # ### What the built-in runs on this machine
 #
 # One name, `F.scaled_dot_product_attention`, stands for several programs. PyTorch looks at the device,
-# the shapes, the dtype and the mask, and **dispatches** to one of them. To see which, watch the
-# **operators**, the smallest steps that PyTorch hands to a device. `operators_of` calls a function and
-# lists them. Your machine and your version of PyTorch may show others than those named below.
+# the shapes, the dtype and the mask, and **dispatches** to one of them. `operators_of` calls a function and lists its
+# **operators**, the smallest steps that PyTorch hands to a device. Yours may differ from those named below.
 
 # %% nbgrader={"grade": false, "grade_id": "see-operators", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from attnlab.lessons.pytorch.watch import kept, operators_of
@@ -615,22 +692,15 @@ print("yours:          ", operators_of(scaled_dot_product_attention, q, k, v))
 print("3 axes:         ", operators_of(built_in, q, k, v))
 print("4 axes:         ", operators_of(built_in, *headed))
 print("4, d_v not d_k: ", operators_of(built_in, *headed[:2], wide))
-print("4, bool mask:   ", operators_of(built_in, *headed, attn_mask=mask))
 
 # %% [markdown]
-# With the names that PyTorch 2.13 shows on a CPU: yours multiplies (`bmm`, a batched matrix product),
-# divides, takes softmax, multiplies. With three axes the built-in does almost the same: `mul`, `mul`,
-# `bmm`, `_safe_softmax`, `bmm`. This is its **math** path. It scales q and k by the fourth root of 1/d_k
-# each, and its safe softmax gives 0 for a row of −∞.
-#
-# With four axes (the extra one is for heads, lesson 07) and d_v = d_k, a single operator is left:
-# `_scaled_dot_product_flash_attention_for_cpu`. That is a **fused** program, which does all the steps
-# in one go, a block of keys at a time, and never holds the whole table of weights. Values of another
-# width send it back to the math path. A bool mask is first turned into a float one (`where`).
+# In PyTorch 2.13 on a CPU, with three axes, the built-in does what yours does, step by step: its **math**
+# path. With four axes (the extra one is for heads, lesson 07) and d_v = d_k, one operator is left, a **fused**
+# program: all steps in one go, a block of keys at a time, and never the whole table of weights. Values of another
+# width send it back to the math path.
 #
 # So the fused program has no weights to return: there is no moment at which they all exist. Yours has
-# them, and pays for it in memory; *Cost* counts how much. Lesson 11 builds the
-# fused idea, lesson 12 picks among the programs of a GPU.
+# them, and pays for it in memory; *Cost* counts how much. Lesson 11 builds the fused idea.
 
 # %% [markdown]
 # ## Attention as a module
@@ -646,8 +716,7 @@ print("4, bool mask:   ", operators_of(built_in, *headed, attn_mask=mask))
 #
 # $$y = x\,W^{\top} + b$$
 #
-# In words: multiply each token with the transpose of the stored matrix, and add the bias, if there is
-# one. Leading axes come along.
+# Leading axes come along.
 
 # %% nbgrader={"grade": false, "grade_id": "see-linear", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(1)
@@ -980,26 +1049,7 @@ print("\n".join(rows))
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
 #
-# **1.** Why `k.mT` and not `k.T`, for k of shape (2, 7, 4)?
-#
-# <details><summary>A. <code>.mT</code> is faster</summary>
-#
-# Not this one: neither moves a number. They are two ways to look at the same data.
-#
-# </details>
-# <details><summary>B. <code>.mT</code> swaps the last two axes, <code>.T</code> reverses all of them</summary>
-#
-# Yes. `k.mT` is (2, 4, 7), what a batched product needs. `k.T` would be (4, 7, 2), with the batch at
-# the end.
-#
-# </details>
-# <details><summary>C. <code>.T</code> cuts the gradient</summary>
-#
-# Not this one: autograd follows both. `.detach()` cuts it.
-#
-# </details>
-#
-# **2.** `attn_mask` is all zeros, (N, M). What does each reader attend to?
+# **1.** `attn_mask` is all zeros, (N, M). What does each reader attend to?
 #
 # <details><summary>A. All keys</summary>
 #
@@ -1019,7 +1069,7 @@ print("\n".join(rows))
 #
 # </details>
 #
-# **3.** In your module, someone writes `weights.detach() @ v`. Which parameters still learn?
+# **2.** In your module, someone writes `weights.detach() @ v`. Which parameters still learn?
 #
 # <details><summary>A. None: backward() raises an error</summary>
 #
@@ -1038,27 +1088,7 @@ print("\n".join(rows))
 #
 # </details>
 #
-# **4.** A model has read one more sentence; it was not trained on it. What has changed?
-#
-# <details><summary>A. Nothing that is kept: its weights (N, N) were computed for that sentence, and its parameters are the same</summary>
-#
-# Yes. Parameters change in training alone. Attention's table is made anew for each input, and that is
-# how it differs from a linear layer across the tokens, whose table is a parameter.
-#
-# </details>
-# <details><summary>B. W_q, W_k and W_v have moved a little</summary>
-#
-# Not this one: parameters move when an optimizer takes a step. Reading is only the way forward.
-#
-# </details>
-# <details><summary>C. Its attention weights (N, N), which are kept for the next sentence</summary>
-#
-# Not this one: they are made of the sentence's own queries and keys, and the next sentence may even
-# have another N.
-#
-# </details>
-#
-# **5.** Why does `F.scaled_dot_product_attention` return no weights?
+# **3.** Why does `F.scaled_dot_product_attention` return no weights?
 #
 # <details><summary>A. They can be worked out from the output</summary>
 #
@@ -1085,7 +1115,7 @@ print("\n".join(rows))
 #    from one sentence to another. ([From arrays to tensors](#From-arrays-to-tensors))
 # 2. Autograd records operations and multiplies their slopes from the end to the beginning, adds up
 #    where a tensor is used twice, and never writes softmax's Jacobian. `.detach()` cuts the record in silence.
-#    ([Autograd](#Autograd:-nobody-writes-the-tables-down))
+#    ([Autograd](#Autograd:-nobody-writes-the-tables-down), [softmax](#Softmax's-own-way-back))
 # 3. A bool mask hides (True = attend), a float mask is added to the scaled scores; a row with no key
 #    left is 0, and needs care in its slopes as well. ([Rows with no key left](#Rows-with-no-key-left))
 # 4. PyTorch's built-in is one name for several programs; the fused ones never hold the weights. Yours

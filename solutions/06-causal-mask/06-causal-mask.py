@@ -14,11 +14,11 @@
 #
 # | | |
 # |---|---|
-# | **You will be able to** | say what a causal mask means, and write causal attention that equals PyTorch's; hide padding and the future with one mask; recognise six failures by their symptom; say which way round a mask is before you pass it on |
-# | **Minutes** | about 85 |
+# | **You will be able to** | say what a causal mask means, and write causal attention that equals PyTorch's; write a test that catches any function that looks ahead; hide padding and the future with one mask; recognise six failures by their symptom |
+# | **Minutes** | about 90 |
 # | **You need** | lessons 03 to 05: masks, √d_k, batched tensors and `F.scaled_dot_product_attention` |
 # | **Runs on** | CPU; needs no network |
-# | **Points** | 9, in four exercises |
+# | **Points** | 11, in five exercises |
 #
 # `F.scaled_dot_product_attention` is called **SDPA** from here on. Masks come in two conventions, so beside
 # every mask in this lesson stands what True means in it: *attend* or *blocked*.
@@ -93,34 +93,14 @@ figures.block("mask")
 # %% [markdown]
 # ## Predict
 #
-# At the library's reference desk a query is what a reader asks, a key is what a book's spine
-# promises, a value is what its pages say. Today the books are *delivered one at a time*, in the order
+# At the library's reference desk today the books are *delivered one at a time*, in the order
 # of the words, and each reader arrives together with one book. Nobody can open a book that has not
 # been delivered yet. The running sentence has eight words: *the cat sat on the mat yesterday
 # afternoon*.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1.** Every word reads itself and the words before it. You replace the last word, *afternoon*, by
-# *morning*. How many of the eight output rows change?
-#
-# <details><summary>A. All eight</summary>
-#
-# Not this one: that is what happens when every word may read every word. Here seven readers left
-# before the last book arrived.
-#
-# </details>
-# <details><summary>B. One</summary>
-#
-# Yes. Only the last row reads the last word, as its own.
-#
-# </details>
-# <details><summary>C. None</summary>
-#
-# Not this one: a word may read itself, so the last row changes.
-#
-# </details>
-#
-# **2.** Now you replace *sat*, the third word, instead. How many rows change?
+# Every word reads itself and the words before it. You replace *sat*, the third word, by *ran*. How many of the eight
+# output rows change?
 #
 # <details><summary>A. Three</summary>
 #
@@ -129,7 +109,7 @@ figures.block("mask")
 # </details>
 # <details><summary>B. Six</summary>
 #
-# Yes. Rows 3 to 8: *sat* itself and the five words after it. Further down you count both with your own
+# Yes. Rows 3 to 8: *sat* itself and the five words after it. Further down you count them with your own
 # code.
 #
 # </details>
@@ -363,8 +343,6 @@ for name, read in readers.items():
 #
 # ### Three models, three masks
 #
-# Whether the future is hidden depends on what the model is for:
-#
 # | model | mask, padding apart |
 # |---|---|
 # | **encoder**, reads a whole text (BERT) | none |
@@ -390,7 +368,6 @@ figures.causal_mask.three_models(source, target)
 # C_{nm} = \begin{cases} 0 & m \le n \\ -\infty & m > n \end{cases}
 # $$
 #
-# In words: add 0 to the scores of what may be read and −∞ to the others, then take softmax over the keys.
 # Why *before* softmax? The power of a blocked key is then 0 in the row's sum as well: it gets nothing,
 # and takes nothing from the others.
 #
@@ -431,13 +408,6 @@ for first in (0, 1, -1):
 # (n, n) ones, with the device; their upper triangle, (n, n); the same as bool, (n, n). The diagonal
 # itself is not the future.
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# - Make a square of ones on the device.
-# - Cut out the triangle that begins one above the main diagonal.
-# - Turn numbers into True and False with the tensor's `bool` method.
-#
-# </details>
 # </details>
 # </details>
 
@@ -482,7 +452,7 @@ check(causal_mask)
 # <details><summary>Hint 1: the idea</summary>
 #
 # Write attention without a mask first and look at the weights. Then find the one place where blocked
-# scores can be replaced so that softmax gives them exactly 0. Your `causal_mask` says where.
+# scores can be replaced so that softmax gives them exactly 0. Your `causal_mask` says where; make it on x's device.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
@@ -491,16 +461,6 @@ check(causal_mask)
 # The mask is (N, N): it lines up with the last two axes and serves every sentence. √d_k comes from the
 # last axis of q, not of x.
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. Project x with each of the three matrices.
-# 2. Multiply the queries with the transposed keys; divide by the square root of their width.
-# 3. Make the mask for N tokens, on x's device. Where it is True, fill in −∞: `masked_fill` returns a
-#    new tensor.
-# 4. Softmax over the last axis.
-# 5. Multiply with the values. Return the product and the weights, in this order.
-#
-# </details>
 # </details>
 # </details>
 
@@ -547,7 +507,7 @@ def normal(*size: int) -> Tensor:
 
 d, d_k, d_v = 16, 12, 3
 sentence = "the cat sat on the mat yesterday afternoon".split()
-vector = {word: normal(d) for word in ["morning", "ran", *dict.fromkeys(sentence)]}
+vector = {word: normal(d) for word in ["ran", *dict.fromkeys(sentence)]}
 Wq, Wk, Wv = normal(d, d_k) / 4, normal(d, d_k) / 4, normal(d, d_v) / 4
 
 
@@ -563,8 +523,7 @@ print("largest entry above the diagonal:", weights[0].triu(1).max().item())
 print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 6).double()))
 
 # %% [markdown]
-# 0.0, not 0.0000001. Row 1 has one book, so its weight is 1 and its entropy 0, whatever the vectors are; row n has n
-# books, which allow at most log n. Rows 1 and 5 are both *the* and ask the same question, with different
+# 0.0, not 0.0000001. Rows 1 and 5 are both *the* and ask the same question, with different
 # answers: the first has one book to read, the second five. Without the mask their rows are the same. So a causal
 # mask tells attention something about order, which lesson 09 is about.
 #
@@ -588,7 +547,7 @@ figures.live.WhoListens(
 # finds nothing else to read still has its 1 to give away: *that* keeps 0.90. Both layers have the same triangle,
 # in every head.
 #
-# Now your two predictions. Replace a word and count the output rows that change, with your causal attention
+# Now your prediction. Replace *sat* and count the output rows that change, with your causal attention
 # and without a mask.
 
 
@@ -601,15 +560,80 @@ def changed_rows(old: Tensor, new: Tensor) -> list[str]:
     return [sentence[n] for n in range(8) if not torch.allclose(old[0, n], new[0, n])]
 
 
-for position, word in ((7, "morning"), (2, "ran")):
-    x, other = embed(sentence), embed([*sentence[:position], word, *sentence[position + 1 :]])
-    print(f"{sentence[position]} -> {word}")
-    print("  causal: ", changed_rows(attention(x, Wq, Wk, Wv)[0], attention(other, Wq, Wk, Wv)[0]))
-    print("  no mask:", len(changed_rows(without_mask(x), without_mask(other))), "rows")
+x, other = embed(sentence), embed(["ran" if word == "sat" else word for word in sentence])
+print("causal: ", changed_rows(attention(x, Wq, Wk, Wv)[0], attention(other, Wq, Wk, Wv)[0]))
+print("no mask:", len(changed_rows(without_mask(x), without_mask(other))), "rows")
 
 # %% [markdown]
-# One row and six rows, B and B; without a mask all eight. This is a test worth remembering, as it needs
+# Six rows, answer B; without a mask all eight. This is a test worth remembering, as it needs
 # no reference: **change the future, and nothing in the past may change.**
+#
+# ## A test of your own
+#
+# Just now you changed one word and looked. That catches a mask that is missing. A bug leaves less behind: one row
+# that reads one later row, in one sentence of the batch, in one number, by a millionth. Make the test so thorough
+# that it catches that too. It asks any function at all and need not know what is inside.
+
+# %% [markdown]
+# ### Exercise: `looks_ahead`
+#
+# difficulty ●●○ · 8–12 min · 2 points
+#
+# `fn` takes tokens (B, N, d) and returns one tensor (B, N, e). Return True, a Python bool, if any row of its result
+# depends on a *later* row of the same sentence, and False if none does. A row may read itself and earlier ones. A
+# sentence of one word has no future.
+#
+# You can rely on this: the same tokens give the same result. Where `fn` leaks, an earlier row moves by 1e-6 or more
+# when later ones are exchanged for fresh normal numbers. Where it does not, rounding moves it by less than 1e-12.
+#
+# You can not rely on more. `fn` takes tensors of x's shape and dtype alone, so you cannot cut the future off. It may
+# have no slopes to ask for. And x has to stay as it is.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-looks_ahead", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Cut the sentence in two and exchange all that comes after the cut. Then no row before it has a reason to move. Which
+# leaks does a cut in the middle miss?
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# Behind a cut after n rows x[:, n:] is (B, N − n, d), in every sentence. `x.clone()` is a copy to write into, and
+# `torch.randn_like` makes normal numbers of a tensor's shape and dtype. What you compare is (B, n, e).
+#
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "looks_ahead", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def looks_ahead(fn: Callable[[Tensor], Tensor], x: Tensor) -> bool:
+    """Whether any row of what a function returns depends on a later row of its sentence.
+
+    Args:
+        fn: (B, N, d) to (B, N, e); takes tensors of x's shape and dtype alone.
+        x: (B, N, d), float64 tokens to begin with.
+    Returns:
+        True if fn looks ahead.
+    """
+    ### BEGIN SOLUTION
+    out = fn(x)
+    for n in range(1, x.shape[1]):
+        other = x.clone()
+        other[:, n:] = torch.randn_like(other[:, n:])
+        if (fn(other) - out)[:, :n].abs().max() > 1e-9:
+            return True
+    return False
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "looks_ahead-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(looks_ahead)
+
+# %% nbgrader={"grade": false, "grade_id": "use-looks_ahead", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("causal: ", looks_ahead(lambda x: attention(x, Wq, Wk, Wv)[0], x))
+print("no mask:", looks_ahead(without_mask, x))
+
+# %% [markdown]
+# *Break it on purpose* begins with this test.
 #
 # ## Padding
 #
@@ -645,13 +669,6 @@ for position, word in ((7, "morning"), (2, "ran")):
 # The positions are (max_len,), the lengths (B,). For every pair to meet, the lengths have to become a
 # column, (B, 1). Then the comparison broadcasts to (B, max_len).
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# - Count the positions with `torch.arange`, on the device of the lengths.
-# - Give the lengths a second axis of size 1.
-# - Compare the two: a position is real if it is smaller than the length of its sentence.
-#
-# </details>
 # </details>
 # </details>
 
@@ -683,8 +700,7 @@ check(padding_mask)
 #
 # $$\text{attend}_{b\,1\,n\,m} = (m \le n) \;\wedge\; (m < \text{length}_b)$$
 #
-# In words, with positions counted from 0 as in code: in sentence b, query n may read key m if m does not come
-# later and lies within the sentence. The padding belongs to the *keys*, the columns. (A dummy's own row is
+# (Positions are counted from 0, as in code.) The padding belongs to the *keys*, the columns. (A dummy's own row is
 # computed as well. Nobody reads its output, and the loss leaves it out.) The axis of size 1 stands where
 # scores have their heads, (B, H, N, N): one mask for all heads.
 #
@@ -712,13 +728,6 @@ check(padding_mask)
 # axis is the keys. To become (B, 1, n, n) together, the padding mask has to be (B, 1, 1, n): one axis
 # of 1 for heads and one for queries.
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# - Take your causal mask and turn it round with `~`.
-# - Take your padding mask and insert two axes of size 1 in its middle, by indexing with `None`.
-# - Combine the two with `&`, which broadcasts.
-#
-# </details>
 # </details>
 # </details>
 
@@ -785,10 +794,6 @@ upper = torch.ones(4, 4).triu(1).bool()  # meant as: True = blocked
 
 by_module = plain_module(d)(t, t, t, attn_mask=upper)[1].detach()
 by_sdpa = F.scaled_dot_product_attention(t, t, unit, attn_mask=upper)
-print("nn.MultiheadAttention, True = blocked")
-print(by_module[0])
-print("SDPA, True = attend")
-print(by_sdpa[0])
 
 # %% [markdown]
 # Hatched in the figure is what ought to be blocked. Where does the colour lie?
@@ -800,10 +805,8 @@ figures.causal_mask.weights_in_panels(
 
 # %% [markdown]
 # Same mask, same inputs, opposite triangles. To SDPA the mask said: read the future and nothing else, not even
-# yourself. No error, no warning, and row sums of 1 everywhere but in the last row, which has no future. A third
-# spelling is right for neither: the 0s and 1s of a mask as *floats*. Float masks are added, so that a 1 is worth
-# one point of score and blocks nothing. A float mask of 0 and −∞ hides the same from both. For bool masks, put
-# the convention in the name (`attend`, `blocked`) or in a comment beside it.
+# yourself. No error, no warning, and row sums of 1 everywhere but in the last row, which has no future. Put the
+# convention in the name (`attend`, `blocked`) or in a comment beside it.
 #
 # ### Paint a mask
 #
@@ -879,8 +882,8 @@ def runs(read: Callable, *inputs: Tensor) -> str:
 
 def symptoms(read: Callable) -> dict:
     """What gives a mistake away."""
-    x, other = embed(six), embed([*six[:5], "ran"])  # another last word
-    (out, weights), changed = read(x, *W), read(other, *W)[0]
+    x = embed(six)
+    weights = read(x, *W)[1]
     x4 = embed(four).expand(4, -1, -1)
     real = padding_mask(torch.tensor([1, 3, 2, 4]), 4).flip(-1)  # True = real; padding in front
     to_padding = real[:, :, None] & ~real[:, None, :]  # a real query, a key that is none
@@ -889,7 +892,7 @@ def symptoms(read: Callable) -> dict:
         "column sums, farthest from 1": (weights.sum(-2) - 1).abs().max(),
         "entropy of a row, mean": torch.special.entr(weights).sum(-1).mean(),
         "weight above the diagonal": weights.triu(1).sum(),
-        "last word changes the past by": (out - changed)[:, :-1].abs().max(),
+        "looks ahead, says your test": str(looks_ahead(lambda x: read(x, *W)[0], x)),
         "4 sentences of 4: on padding": read(x4, *W, real)[1][to_padding].sum(),
         "2 sentences of 4": runs(read, x4[:2], *W, real[:2]),
         "float16": runs(read, *(each.half() for each in (x, *W))),
@@ -903,7 +906,7 @@ print(side_by_side({read.__name__: symptoms(read) for read in (right, *SIX)}))
 # Write a name beside each letter. Then see whether you agree:
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "guess-failures", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1.** In three of them the last word changes the past. Which is which?
+# **1.** Three of them look ahead. Which is which?
 #
 # <details><summary>A. b masks after softmax, d begins its triangle too late, e has the wrong axis</summary>
 #
@@ -970,8 +973,7 @@ check(read_b, name="attention")
 # %% [markdown]
 # Divide each row by its sum afterwards, and what remains is e^s over the sum of e^s of the *open* keys: the
 # same fraction as with −∞ before softmax. So a late mask is wrong **without renormalising**; with it, it is
-# mathematically the same. (With a blocked score 800 above the open ones, their shares round to 0 before you can
-# renormalise, and 0/0 is NaN.)
+# mathematically the same.
 
 # %% nbgrader={"grade": false, "grade_id": "late-but-renormalised", "locked": true, "schema_version": 3, "solution": false, "task": false}
 late, due = read_b(embed(six), *W)[1], attention(embed(six), *W)[1]
@@ -1038,9 +1040,8 @@ figures.causal_mask.losses(trained, best)
 #
 # ## Precision: what 1e-6 can promise
 #
-# Why are you checked in float64, when models run in float32 or less? Near 16, float32 numbers are 1.9 · 10⁻⁶
-# apart, and an error of δ in a score is a *relative* error of about δ in its power of e. Count in how many of
-# 100 draws correct code is off by more than 1e-6, for tokens with N = d = 64 and standard deviation *std*.
+# Why are you checked in float64, when models run in float32 or less? Count in how many of 100 draws correct
+# code is off by more than 1e-6, with N = d = 64 and tokens of standard deviation *std*.
 
 
 # %% nbgrader={"grade": false, "grade_id": "precision", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -1048,68 +1049,26 @@ def causal_sdpa(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(x @ Wq, x @ Wk, x @ Wv, is_causal=True)
 
 
-apart = 0.0
 for std in (0.5, 1.0, 3.0):
     misses = [0, 0]
     for seed in range(100):
         seeded = torch.Generator().manual_seed(seed)
         x, matrices = (torch.randn(n, 64, 64, generator=seeded) for n in (1, 3))
         arrays = [std * x, *(matrices / 8)]
-        exactly = [array.double() for array in arrays]
-        exact = causal_sdpa(*exactly)
+        exact = causal_sdpa(*(array.double() for array in arrays))
         for which, result in enumerate((attention(*arrays)[0], causal_sdpa(*arrays))):
             misses[which] += (result - exact).abs().max().item() > 1e-6
-        apart = max(apart, (attention(*exactly)[0] - exact).abs().max().item())
     print(f"std {std}: off by more than 1e-6: yours {misses[0]:3}, SDPA {misses[1]:3} of 100")
-print(f"yours in float64: at most {apart:.0e} from SDPA in float64")
 
 # %% [markdown]
-# At std 1 float32 misses now and then; such a check would fail right answers by chance. At std 3 it always fails,
-# and SDPA fails with you: the fault is in the format. So this course grades in **float64 at 1e-6**, with one more
-# case in float32 at 1e-4.
-#
-# ## Attention in the wild
-#
-# These you will meet in public code. We ran the check of `attention` on each, and lesson 05's where it is named.
-#
-# | idiom | what it is for | our checks |
-# |---|---|---|
-# | `softmax(s, dim=-1, dtype=torch.float32).to(q.dtype)` | sums of a half-precision softmax in float32 | **refuse**: our inputs are float64, and 7 of their 16 digits are left |
-# | `masked_fill(blocked, torch.finfo(s.dtype).min)` or `-1e9`, then weights of blocked keys set to 0 | a very low number: no NaN in an empty row, and the 0 mends its even shares | accept; without the second step lesson 05 **refuses** it, for its empty rows |
+# At std 1 float32 misses now and then, at std 3 always, and SDPA with you: the fault is in the format. So this
+# course grades in **float64 at 1e-6**, with one more case in float32 at 1e-4.
 #
 # ## Cost
 #
-# **Count.** The mask blocks N(N − 1)/2 of N² cells, nearly half. Your function computes them all the same, and
+# The mask blocks N(N − 1)/2 of N² cells, nearly half. Your function computes them all the same, and
 # throws them away. So does SDPA on a CPU with a tensor as `attn_mask`. `is_causal=True` is a promise
 # about shape, which lets it skip blocks above the diagonal without looking.
-#
-# **Measure.** Three ways to the same numbers, the fastest of five calls, with one thread.
-
-# %% nbgrader={"grade": false, "grade_id": "cost-measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-from timeit import repeat
-
-
-def milliseconds(function: Callable[[], object]) -> float:
-    return 1000 * min(repeat(function, number=1, repeat=5))
-
-
-threads = torch.get_num_threads()
-torch.set_num_threads(1)
-print("   N   attention   SDPA, attn_mask   SDPA, is_causal   (ms)")
-for n in (512, 1024, 2048):
-    arrays = [torch.randn(1, n, 64), *(torch.randn(64, 64) / 8 for _ in range(3))]
-    q, k, v = ((arrays[0] @ matrix)[:, None] for matrix in arrays[1:])  # (1, 1, N, 64)
-    attend = ~causal_mask(n)  # True = attend
-    print(
-        f"{n:4} {milliseconds(lambda: attention(*arrays)):10.2f} "
-        f"{milliseconds(lambda: F.scaled_dot_product_attention(q, k, v, attn_mask=attend)):16.2f} "
-        f"{milliseconds(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True)):17.2f}"
-    )
-torch.set_num_threads(threads)
-
-# %% [markdown]
-# At the largest N, `is_causal` should be well ahead of `attn_mask`: it skips blocks, and has no mask to read.
-# Lesson 11 goes through the scores in *blocks*, and leaves whole blocks of the future out.
 
 # %% [markdown]
 # ## Check yourself
@@ -1178,7 +1137,8 @@ torch.set_num_threads(threads)
 #
 # 1. A decoder is trained on all positions at once, with the answers in its input. The causal mask
 #    hides them, and a loss below what an honest model can reach gives a leak away
-#    ([why](#Why-a-decoder-must-not-see-the-future)).
+#    ([why](#Why-a-decoder-must-not-see-the-future)). Your `looks_ahead` finds one without a
+#    reference ([a test](#A-test-of-your-own)).
 # 2. −∞ says that a book is not there yet: before softmax it gives a weight of exactly 0 and leaves the
 #    ratios of the others alone. After softmax a mask is wrong, unless you renormalise
 #    ([four rungs](#By-hand:-four-rungs), [too late](#Mask-after-softmax)).
@@ -1190,11 +1150,6 @@ torch.set_num_threads(threads)
 #    or silence when sizes are equal. Off by one: too good to be true. −1e9: an empty row reads everything
 #    ([break it](#Break-it-on-purpose)).
 #
-# **Words of this lesson**: [mask](../glossary.md#mask), [causal mask](../glossary.md#causal-mask),
-# [padding](../glossary.md#padding), [cross-entropy](../glossary.md#cross-entropy),
-# [Adam](../glossary.md#adam), [decoder](../glossary.md#decoder), [encoder](../glossary.md#encoder) and
-# [cross-attention](../glossary.md#cross-attention).
-#
 # ### Sources
 #
 # - The causal mask as −∞ before softmax, and the three attentions of an encoder–decoder: Vaswani et
@@ -1205,15 +1160,10 @@ torch.set_num_threads(threads)
 #   [youtu.be/kCc8FmEb1nY](https://youtu.be/kCc8FmEb1nY)
 # - An encoder without a causal mask: Devlin et al. 2018, *BERT*, section 3.
 #   [arXiv:1810.04805](https://arxiv.org/abs/1810.04805)
-# - What a causal mask alone tells a model about order: Haviv et al. 2022, *Transformer Language
-#   Models without Positional Encodings Still Learn Positional Information*.
-#   [arXiv:2203.16634](https://arxiv.org/abs/2203.16634)
 # - PyTorch's documentation: `attn_mask` and `is_causal` of
 #   [scaled_dot_product_attention](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
 #   `attn_mask` and `key_padding_mask` of
 #   [MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
-# - Rounding: Goldberg 1991, *What Every Computer Scientist Should Know About Floating-Point
-#   Arithmetic*. [doi:10.1145/103162.103163](https://doi.org/10.1145/103162.103163)
 #
 # **To carry over.** One softmax gives each reader one way to share out its attention. *Cat* may want
 # to know who sat *and* where, at the same time. How would you give it two questions, without a second

@@ -155,14 +155,14 @@ def verdict_on(
     """
     from attnlab.checks.judge import judge
 
-    deadline, refusing = Deadline(seconds), exercise.fused_banned
+    deadline = Deadline(seconds)
 
     def call_here(calls: Sequence[Call]) -> Iterator[Outcome]:
         for call in calls:
-            yield perform(function, call, deadline, banned.asked if refusing else None)
+            yield perform(function, call, deadline, banned.asked if exercise.banned else None)
 
     # Once for all calls: to refuse it takes as long as an ordinary call.
-    during = banned.refusing() if refusing else None
+    during = banned.refusing(exercise.banned) if exercise.banned else None
     return judge(exercise, call_here, seeds, during=during)
 
 

@@ -5,6 +5,7 @@
 
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -335,6 +336,129 @@ def matrices_combined(x, Wq, Wk, Wv):
     s = x @ (Wq @ Wk.T) @ x.mT / Wq.shape[1] ** 0.5
     a = s.masked_fill(future(x), -torch.inf).softmax(-1)
     return a @ x @ Wv, a
+
+
+# looks_ahead ---------------------------------------------------------------------------------
+
+
+@wrong("looks_ahead", "one-cut-only")
+def changes_the_last_row(fn, x):
+    other = x.clone()
+    other[:, -1] = torch.randn(len(x), x.shape[2], dtype=x.dtype)
+    return (fn(other) - fn(x))[:, :-1].abs().gt(1e-9).any().item()
+
+
+@wrong("looks_ahead", "relative-tolerance")
+def close_by_default(fn, x):
+    out = fn(x)
+    for n in range(1, x.shape[1]):
+        other = x.clone()
+        other[:, n:] = torch.randn_like(x[:, n:])
+        if not torch.allclose(fn(other)[:, :n], out[:, :n]):
+            return True
+    return False
+
+
+@wrong("looks_ahead", "mutated-input")
+def writes_into_x(fn, x):
+    out, found = fn(x), False
+    for n in reversed(range(1, x.shape[1])):
+        x[:, n:] = torch.randn_like(x[:, n:])
+        found = found or bool((fn(x)[:, :n] - out[:, :n]).abs().max() > 1e-9)
+    return found
+
+
+@wrong("looks_ahead", "raised")
+def leaves_the_future_out(fn, x):
+    out = fn(x)
+    return any((fn(x[:, :n]) - out[:, :n]).abs().max() > 1e-9 for n in range(1, x.shape[1]))
+
+
+@wrong("looks_ahead", "not-fresh-rows")
+def turns_the_future_round(fn, x):
+    out = fn(x)
+    for n in range(1, x.shape[1]):
+        other = torch.cat([x[:, :n], x[:, n:].flip(1)], dim=1)
+        if (fn(other) - out)[:, :n].abs().max() > 1e-9:
+            return True
+    return False
+
+
+@right("looks_ahead")
+def cut_after_cut(fn, x):
+    out = fn(x)
+    for n in range(1, x.shape[1]):
+        other = x.clone()
+        other[:, n:] = torch.randn_like(other[:, n:])
+        if (fn(other) - out)[:, :n].abs().max() > 1e-8:
+            return True
+    return False
+
+
+@right("looks_ahead")
+def one_row_after_the_other(fn, x):
+    out, found = fn(x), []
+    for m in range(1, x.shape[1]):
+        other = x.clone()
+        other[:, m] += torch.randn(x.shape[2], dtype=x.dtype)
+        found.append(not torch.allclose(fn(other)[:, :m], out[:, :m], rtol=0, atol=1e-9))
+    return any(found)
+
+
+@right("looks_ahead")
+def the_past_put_into_another_text(fn, x):
+    """The other way round: another text begins as x does."""
+    out, other = fn(x), torch.randn_like(x)
+    for n in range(x.shape[1]):
+        other[:, n] = x[:, n]
+        if not (abs(fn(other) - out)[:, : n + 1] < 1e-6).all():
+            return True
+    return False
+
+
+@right("looks_ahead")
+def each_row_and_each_sentence(fn, x):
+    out = fn(x)
+    for b in range(len(x)):
+        for n in range(x.shape[1] - 1):
+            other = x.clone()
+            other[b, n + 1 :] = torch.randn_like(x[b, n + 1 :])
+            if (fn(other)[b, n] - out[b, n]).norm() > 1e-7:
+                return True
+    return False
+
+
+@right("looks_ahead")
+def two_fresh_futures(fn, x):
+    for n in range(1, x.shape[1]):
+        first, second = (
+            fn(torch.cat([x[:, :n], torch.randn_like(x[:, n:])], 1))[:, :n] for _ in range(2)
+        )
+        if float((first - second).abs().sum()) > 1e-8:
+            return True
+    return False
+
+
+@right("looks_ahead")
+def in_numpy(fn, x):
+    out, rng = fn(x).numpy(), np.random.default_rng()
+    largest = [0.0]
+    for n in range(1, x.shape[1]):
+        other = x.numpy().copy()
+        other[:, n:] = rng.normal(size=other[:, n:].shape)
+        largest.append(np.abs(fn(torch.from_numpy(other)).numpy() - out)[:, :n].max())
+    return bool(max(largest) > 1e-10)
+
+
+@right("looks_ahead")
+def under_a_triangle(fn, x):
+    """Which rows answer to which: a matrix, of which the lower triangle may be what it likes."""
+    out = fn(x)
+    answers = torch.zeros(x.shape[1], x.shape[1], dtype=torch.bool)
+    for m in range(x.shape[1]):
+        other = torch.where((torch.arange(x.shape[1]) == m)[:, None], torch.randn_like(x), x)
+        answers[:, m] = ((fn(other) - out).abs() > 1e-9).any(-1).any(0)
+    return answers.triu(1).any().item()
 
 
 # padding_mask --------------------------------------------------------------------------------

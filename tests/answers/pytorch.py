@@ -155,6 +155,90 @@ def non_contiguous_results(q, k, v, attn_mask=None):
     return (v.mT @ a.mT).mT, a
 
 
+# softmax_backward ----------------------------------------------------------------------------
+
+
+@wrong("softmax_backward", "nothing-subtracted")
+def weight_times_slope(weights, upstream):
+    return weights * upstream
+
+
+@wrong("softmax_backward", "axis-lost")
+def forgets_keepdim(weights, upstream):
+    total = torch.sum(weights * upstream, dim=-1)
+    return weights * (upstream - total)
+
+
+@wrong("softmax_backward", "zeros-are-nan")
+def autograd_through_its_own_softmax(weights, upstream):
+    scores = weights.log().requires_grad_()
+    powers = scores.exp()
+    mine = powers / powers.sum(-1, keepdim=True)
+    return torch.autograd.grad(mine, scores, upstream)[0]
+
+
+@right("softmax_backward")
+def one_line(weights, upstream):
+    return weights * (upstream - (weights * upstream).sum(dim=-1, keepdim=True))
+
+
+@right("softmax_backward")
+def jacobian_row_by_row(weights, upstream):
+    jacobian = torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]
+    return (jacobian @ upstream[..., None])[..., 0]
+
+
+@right("softmax_backward")
+def two_terms(weights, upstream):
+    along = weights * upstream
+    return along - weights * along.sum(-1).unsqueeze(-1)
+
+
+@right("softmax_backward")
+def by_einsum(weights, upstream):
+    mean = torch.einsum("...m,...m->...", weights, upstream)
+    return torch.einsum("...m,...m->...m", weights, upstream - mean[..., None])
+
+
+@right("softmax_backward")
+def by_a_dot_product(weights, upstream):
+    mean = weights.unsqueeze(-2) @ upstream.unsqueeze(-1)
+    return weights * (upstream - mean.squeeze(-1))
+
+
+@right("softmax_backward")
+def all_rows_in_a_loop(weights, upstream):
+    if weights.shape != upstream.shape:
+        raise ValueError(f"{tuple(weights.shape)} and {tuple(upstream.shape)}")
+    slopes = torch.empty_like(weights)
+    for at in torch.cartesian_prod(*map(torch.arange, weights.shape[:-1]), torch.tensor([0])):
+        place = tuple(at.reshape(-1)[:-1].tolist())
+        p, g = weights[place], upstream[place]
+        slopes[place] = p * g - p * torch.dot(p, g)
+    return slopes
+
+
+@right("softmax_backward")
+def through_exponentials_with_zeros_mended(weights, upstream):
+    shift = torch.zeros_like(weights, requires_grad=True)
+    total = weights.sum(-1, keepdim=True)
+    powers = weights * shift.exp()
+    mine = powers / powers.sum(-1, keepdim=True).masked_fill(total == 0, 1.0)
+    return torch.autograd.grad(mine, shift, upstream)[0]
+
+
+@right("softmax_backward")
+def forward_mode(weights, upstream):
+    """The Jacobian is its own transpose, so that going forward gives the same."""
+
+    def mine(shift):
+        powers = weights * shift.exp()
+        total = powers.sum(-1, keepdim=True)
+        return powers / torch.where(total == 0, 1.0, total)
+
+    return torch.func.jvp(mine, (torch.zeros_like(weights),), (upstream,))[1]
+
+
 # SelfAttention -------------------------------------------------------------------------------
 
 

@@ -87,6 +87,34 @@ def slopes_of_uses_add_up_and_no_jacobian_is_written(seed: int) -> None:
 
 
 @lesson.says(
+    "Softmax's result is all that its way back needs, and so it is what autograd keeps.",
+    "That is all of attention's way back: two matrix products forward, four back, and your line between them.",
+)
+def softmaxs_way_back_needs_its_result_alone(seed: int) -> None:
+    q, k, v = qkv(seed)
+    pull = torch.randn(N, D_V, dtype=torch.float64)
+    scores = (q @ k.mT / D_K**0.5).detach()
+    rows = [
+        (scores + shift).requires_grad_() for shift in (0.0, 100.0)
+    ]  # other scores, same result
+    weights = [row.softmax(-1) for row in rows]
+    for row, result in zip(rows, weights, strict=True):
+        due = torch.autograd.grad(result, row, pull @ v.mT, retain_graph=True)[0]
+        assert torch.allclose(
+            here.softmax_backward(weights[0], pull @ v.mT), due, rtol=0, atol=1e-12
+        )
+        kept_by_it = {name for name in dir(result.grad_fn) if name.startswith("_saved_")}
+        assert "_saved_result" in kept_by_it
+        assert "_saved_self" not in kept_by_it
+
+    with FlopCounterMode(display=False) as forward:
+        out, _ = attention(q, k, q)
+    with FlopCounterMode(display=False) as back:
+        out.backward(torch.ones_like(out))
+    assert back.get_total_flops() == 2 * forward.get_total_flops() == 4 * 2 * N * N * D_K
+
+
+@lesson.says(
     "`.detach()` cuts the record in silence.",
     "No error, and the loss will go down, since W_v learns. W_q and W_k never move: no slope tells this module *whom* to listen to.",
 )

@@ -122,16 +122,15 @@ class Notebook:
             case "bind":
                 yield {"bound": self.bind(message["name"], message["seconds"])}, b""
             case "calls":
-                yield from self._make(wire.read_calls(message, block), message["unfused"])
+                yield from self._make(wire.read_calls(message, block), message["banned"])
 
-    def _make(self, calls: Iterable[Call], unfused: bool) -> Iterator[tuple[dict[str, Any], bytes]]:
+    def _make(self, calls: Iterable[Call], banned: str) -> Iterator[tuple[dict[str, Any], bytes]]:
         """Make calls until one is stopped.
 
         Args:
-            unfused: whether PyTorch's own attention is refused in all of them: it takes as long to
-                refuse it as an ordinary call.
+            banned: what is refused in all of them: to refuse it takes as long as an ordinary call.
         """
-        refusing = part("banned").refusing() if unfused else contextlib.nullcontext()
+        refusing = part("banned").refusing(banned) if banned else contextlib.nullcontext()
         with refusing as refused:
             for at, call in enumerate(calls):
                 outcome = perform(self.function, call, self.deadline, refused, packed=True)

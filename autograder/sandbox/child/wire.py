@@ -235,7 +235,7 @@ def write_call(call: Call) -> tuple[dict[str, Any], bytes]:
         "gradient": call.gradient,
         "fixed": call.fixed,
         "earlier": listed(call.earlier),
-        "unfused": call.unfused,
+        "banned": call.banned,
         "laid": call.laid,
         "made": call.made,
         "by": call.by,
@@ -251,24 +251,25 @@ class Written(NamedTuple):
 
     Attributes:
         text: JSON.
-        unfused: as the call's own.
+        banned: as the call's own.
     """
 
     text: bytes
     block: bytes
-    unfused: bool
+    banned: str
 
 
 def written(call: Call) -> Written:
     message, block = write_call(call)
-    return Written(json.dumps(message).encode(), block, call.unfused)
+    return Written(json.dumps(message).encode(), block, call.banned)
 
 
 def write_calls(calls: Sequence[Written], number: int) -> tuple[bytes, bytes]:
     """A request to make calls one after the other, as JSON and bytes."""
     blocks = [len(call.block) for call in calls]
-    unfused = all(call.unfused for call in calls)
-    head = json.dumps({"do": "calls", "number": number, "blocks": blocks, "unfused": unfused})
+    each = {call.banned for call in calls}
+    banned = each.pop() if len(each) == 1 else ""  # in all of them, or by each call itself
+    head = json.dumps({"do": "calls", "number": number, "blocks": blocks, "banned": banned})
     texts = b", ".join(call.text for call in calls)
     whole = b"".join((head[:-1].encode(), b', "calls": [', texts, b"]}"))
     return whole, b"".join(call.block for call in calls)
@@ -348,7 +349,7 @@ def read_call(message: dict[str, Any], block: bytes) -> Call:
         message.get("gradient", False),
         tuple(message.get("fixed", ())),
         listed("earlier"),
-        message.get("unfused", False),
+        message.get("banned", ""),
         message["most"],
         message.get("laid", ""),
         message.get("made", ""),

@@ -1,6 +1,6 @@
-"""PyTorch's own attention, refused while an exercise is called that is about writing it.
+"""PyTorch's own attention, or softmax's own way back, refused where it is to be written.
 
-One list, for the notebook's `check` and for the grader. Kernels are replaced in PyTorch's
+The same lists for the notebook's `check` and for the grader. Kernels are replaced in PyTorch's
 dispatcher, where every name and every way to call them ends; functions in Python by their code, so
 that a name imported earlier refuses as well. Modules are made of these two. All is given back when
 the call is over.
@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 _COMPOSITE = ("CompositeImplicitAutograd", "FuncTorchDynamicLayerFrontMode")  # the second: in vmap
 _NATIVE = ("CPU", "NestedTensorCPU")
 # Name of the operator: dispatch keys of what it does on a CPU.
-KERNELS = {
+ATTENTION = {
     "scaled_dot_product_attention": _COMPOSITE,
     "_scaled_dot_product_attention_math": _COMPOSITE,
     "_scaled_dot_product_flash_attention_for_cpu": ("CPU",),
@@ -27,7 +27,18 @@ KERNELS = {
     "_native_multi_head_attention": _NATIVE,
     "_transformer_encoder_layer_fwd": _NATIVE,
 }
-# Written in Python, of plain operators.
+# Autograd ends here as well, on its way back through torch.softmax.
+BACKWARD = {
+    "_softmax_backward_data": _NATIVE,
+    "_softmax_backward_data.out": ("CPU",),
+    "_log_softmax_backward_data": ("CPU",),
+    "_log_softmax_backward_data.out": ("CPU",),
+    "_masked_softmax_backward": ("CPU",),
+    "_sparse_softmax_backward_data": ("SparseCPU",),
+    "_sparse_log_softmax_backward_data": ("SparseCPU",),
+}
+KERNELS = {"attention": ATTENTION, "backward": BACKWARD}
+# Attention that is written in Python, of plain operators.
 FUNCTIONS = (
     ("torch.nn.functional", "multi_head_attention_forward"),
     ("torch.nn.modules.activation", "MultiheadAttention.forward"),
@@ -42,15 +53,22 @@ MODULES = (
     "TransformerEncoder",
     "TransformerEncoderLayer",
 )
-NAMES = frozenset([*KERNELS, *(path for _, path in FUNCTIONS), *MODULES])
+NAMES = {
+    "attention": frozenset([*ATTENTION, *(path for _, path in FUNCTIONS), *MODULES]),
+    "backward": frozenset(name for name in BACKWARD if "." not in name),
+}
 SENTENCE = (
     "PyTorch's own attention ({}) is refused here: it is what your answer is checked against. "
     "Write scores, scale, mask, softmax and weighted sum yourself, with `@` and torch.softmax."
 )
+BACKWARD_SENTENCE = (
+    "Softmax's own way back ({}), which autograd calls as well, is refused here: it is what your "
+    "answer is checked against. Work the slopes out from the weights, with `*` and a sum."
+)
 
 
 class Refused(RuntimeError):
-    """PyTorch's own attention was called where it is to be written."""
+    """What is to be written was called instead."""
 
 
 asked: list[str] = []  # what was called all the same, each name once
@@ -59,7 +77,7 @@ asked: list[str] = []  # what was called all the same, each name once
 def refuse(name: str) -> NoReturn:
     if name not in asked:
         asked.append(name)
-    raise Refused(SENTENCE.format(name))
+    raise Refused((BACKWARD_SENTENCE if name in BACKWARD else SENTENCE).format(name))
 
 
 def refuse_in(module: Any) -> None:
@@ -71,21 +89,24 @@ def refuse_in(module: Any) -> None:
 
 
 @contextlib.contextmanager
-def refusing() -> Iterator[list[str]]:
+def refusing(which: str = "attention") -> Iterator[list[str]]:
     """Refuse PyTorch's own attention in the block.
 
+    Args:
+        which: a key of KERNELS: 'backward' refuses softmax's own way back instead.
     Yields:
         Names of what was called all the same; filled until the block ends.
     """
     import torch
 
     asked.clear()
-    replaced = [(function, function.__code__) for function in functions()]
+    own = functions() if which == "attention" else ()
+    replaced = [(function, function.__code__) for function in own]
     library = torch.library.Library("aten", "IMPL")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a kernel is replaced is what is wanted
-            for name, keys in KERNELS.items():
+            for name, keys in KERNELS[which].items():
                 for key in keys:
                     library.impl(name, _refusing(name), key)
         for function, code in replaced:

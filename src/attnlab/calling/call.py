@@ -49,7 +49,8 @@ class Call:
         fixed: positions of args that need no gradient.
         earlier: arguments of a call that is made before, with other numbers in the parameters, and
             whose result is not looked at.
-        unfused: refuse PyTorch's own attention while the call lasts.
+        banned: what of PyTorch's own is refused while the call lasts: '' for nothing, 'attention',
+            or 'backward' for softmax's own way back.
         most: numbers that are looked at in what it returns, and in each input afterwards.
         laid: how arrays and tensors come: '' as usual, 'views' that are not contiguous, or on the
             'meta' device, where they have a shape and no numbers.
@@ -66,7 +67,7 @@ class Call:
     gradient: bool = False
     fixed: tuple[int, ...] = ()
     earlier: tuple[Value, ...] = ()
-    unfused: bool = False
+    banned: str = ""
     most: int = ITEM_LIMIT
     laid: str = ""
     made: str = ""
@@ -102,7 +103,7 @@ class Outcome:
     after: tuple[Value, ...] = ()  # the inputs, as the call left them
     printed: str = ""
     stopped: str = ""  # 'time', 'output', 'memory' (which was raised) or 'interrupt'
-    fused: tuple[str, ...] = ()  # PyTorch's own attention, if it was called
+    fused: tuple[str, ...] = ()  # what was refused and called all the same
 
 
 class TooMuchOutput(BaseException):
@@ -150,7 +151,7 @@ def perform(
         function: the learner's.
         call: the inputs.
         deadline: shared by all calls of one check.
-        refused: what of PyTorch's own attention a block around all calls has refused so far. None
+        refused: what of PyTorch's own a block around all calls has refused so far. None
             if there is no such block: then this call has its own.
         packed: see `observe`.
     Returns:
@@ -241,7 +242,7 @@ def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dic
     if call.sizes is not None:
         state = {name: rebuild(value) for name, value in call.state.items()}
         built_with = [rebuild(size) for size in call.sizes]
-        module = torch_calls.build(function, built_with, state, call.unfused)
+        module = torch_calls.build(function, built_with, state, call.banned == "attention")
         target, parameters = module, torch_calls.named(module, state)
     if call.earlier:
         return _after_another(target, call, args, kwargs, parameters)
@@ -283,9 +284,9 @@ def _refusing(
 ) -> contextlib.AbstractContextManager[Sequence[str]]:
     if refused is not None:
         return contextlib.nullcontext(refused)
-    if not call.unfused:
+    if not call.banned:
         return contextlib.nullcontext(())
-    refusing: contextlib.AbstractContextManager[list[str]] = part("banned").refusing()
+    refusing: contextlib.AbstractContextManager[list[str]] = part("banned").refusing(call.banned)
     return refusing
 
 

@@ -1,4 +1,4 @@
-"""Functions of a sequence, to be asked whether they notice its order.
+"""Functions of a sequence, to be asked whether they notice its order, or look ahead in it.
 
 A sequence is (…, N, d), its rows tokens. `made` makes a function by the name that its maker has.
 """
@@ -31,3 +31,37 @@ def attention_and_places(
         return (sharpness * x @ x.mT).softmax(-1) @ values + weights[:, None] * values
 
     return fn
+
+
+def rows_by_place(
+    turn: Tensor, turned: Tensor, matrix: Tensor, base: float, taken: str
+) -> Callable[[Tensor], Tensor]:
+    """Sums of what the rows of a sentence say, with weights for each place.
+
+    A weight is a row of `turn` times a column of `turned`, and neither shows which ones are 0.
+
+    Args:
+        turn: (N, N), orthogonal.
+        turned: (B, e, N, N), the weights of each sentence and number, turned back.
+        matrix: (d, e), what a row says of itself.
+        base: added to all.
+        taken: how rows are taken, a key of TAKEN.
+    """
+    shape = len(turned), len(turn), len(matrix)
+
+    def fn(x: Tensor) -> Tensor:
+        if x.shape != shape or x.dtype != matrix.dtype:
+            given = f"{tuple(x.shape)}, {x.dtype}"
+            raise ValueError(f"fn takes {shape}, {matrix.dtype}, as x is, and was given {given}")
+        said = TAKEN[taken](x, matrix)  # (B, N, e)
+        return base + (turn @ (turned @ said.mT[..., None]))[..., 0].mT
+
+    return fn
+
+
+TAKEN: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "as they are": lambda x, matrix: (x @ matrix).tanh(),
+    "less their mean": lambda x, matrix: ((x - x.mean(-1, keepdim=True)) @ matrix).tanh(),
+    "without signs": lambda x, matrix: (x.abs() @ matrix).tanh(),
+    "in steps": lambda x, matrix: (x @ matrix).tanh().round(decimals=3),
+}

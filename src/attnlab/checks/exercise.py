@@ -206,6 +206,7 @@ class Exercise:
         stretched: whether a size of 1 where another one belongs is to be refused as well.
         without: slugs of shared mistakes that are none here, or that give another one's numbers.
         fused_banned: whether calling PyTorch's own attention forfeits the points.
+        backward_banned: whether calling softmax's own way back does, by autograd as well.
         tolerance: of shared cases, where float64 is none of the exercise's business.
         lesson, stage: of its lesson, which fills them in.
     """
@@ -232,6 +233,7 @@ class Exercise:
     stretched: bool = False
     without: tuple[str, ...] = ()
     fused_banned: bool = False
+    backward_banned: bool = False
     tolerance: float = TOLERANCE
     lesson: str = ""
     stage: str = ""
@@ -281,6 +283,11 @@ class Exercise:
     def called(self, letter: str) -> str:
         """What a size is called: 'd_k' for 'k'."""
         return CALLED.get(letter, letter)
+
+    @property
+    def banned(self) -> str:
+        """What forfeits the points when it is called, as `calling.banned` has it; or nothing."""
+        return "attention" if self.fused_banned else "backward" * self.backward_banned
 
     @property
     def biased(self) -> bool:

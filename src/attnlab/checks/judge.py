@@ -30,6 +30,10 @@ _MADE = {
     "modules.beside_a_twin": "shared-by-modules",
     "modules.beside_a_larger": "shared-by-modules",
 }
+_BANNED = {
+    "attention": ("PyTorch's own attention", "banned-call"),
+    "backward": ("softmax's own way back", "banned-backward"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ def judge(
     posed = pose(exercise, seeds)
     with during or nullcontext():
         trial = _try_all(perform, posed)
-    if exercise.fused_banned and any(item.outcome.fused for item in trial.tried):
+    if exercise.banned and any(item.outcome.fused for item in trial.tried):
         return _forfeit(exercise, trial.tried)
     if _is_unwritten(trial.first):
         message = _not_written(exercise.name, trial.first)
@@ -200,9 +204,10 @@ def _told(diagnosis: Diagnosis | None, stage: str) -> Diagnosis | None:
 
 
 def _forfeit(exercise: Exercise, tried: list[Tried]) -> Verdict:
-    """The verdict where PyTorch's own attention was called, and refused."""
+    """The verdict where what is to be written was called, and refused."""
     names = sorted({name for item in tried for name in item.outcome.fused})
-    message = f"it calls PyTorch's own attention ({', '.join(names)}), which is refused here"
+    what, slug = _BANNED[exercise.banned]
+    message = f"it calls {what} ({', '.join(names)}), which is refused here"
     return Verdict(
         exercise.name,
         exercise.lesson,
@@ -210,7 +215,7 @@ def _forfeit(exercise: Exercise, tried: list[Tried]) -> Verdict:
         0.0,
         exercise.points,
         message=message,
-        diagnosis=Diagnosis("banned-call", *words("banned-call", exercise.lesson)),
+        diagnosis=Diagnosis(slug, *words(slug, exercise.lesson)),
         read=exercise.read,
     )
 

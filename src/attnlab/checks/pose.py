@@ -115,7 +115,7 @@ def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
         case.gradient,
         case.fixed,
         tuple(map(observe, case.earlier)),
-        exercise.fused_banned,
+        exercise.banned,
         most=LEEWAY + TIMES * numbers,
         laid=case.laid,
         made=case.made,

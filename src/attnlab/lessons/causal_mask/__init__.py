@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="06-causal-mask",
     title="Causal mask",
     builds="no looking ahead",
-    minutes=85,
+    minutes=90,
     stage="torch",
     heading="No looking ahead",
 )

@@ -19,6 +19,7 @@ from attnlab.checks.exercise import (
     promises,
 )
 from attnlab.checks.recipe import Recipe
+from attnlab.lessons.causal_mask.looking import LOOKS_AHEAD
 
 Tensor = torch.Tensor
 
@@ -193,4 +194,4 @@ DECODER_MASK = Exercise(
     },
 )
 
-EXERCISES = (CAUSAL_MASK, ATTENTION, PADDING_MASK, DECODER_MASK)
+EXERCISES = (CAUSAL_MASK, ATTENTION, LOOKS_AHEAD, PADDING_MASK, DECODER_MASK)

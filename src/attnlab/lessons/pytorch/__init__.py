@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="05-pytorch",
     title="PyTorch",
     builds="batched, with gradients",
-    minutes=80,
+    minutes=90,
     stage="torch",
     heading="Batched, with gradients",
 )

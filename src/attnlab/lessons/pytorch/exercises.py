@@ -1,14 +1,17 @@
-"""Lesson 05's exercises: attention as a batched tensor function, and as a module."""
+"""Lesson 05's exercises: attention of tensors, softmax's way back, and attention as a module."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 
 from attnlab.checks.attention import Attention, Parts, sdpa
-from attnlab.checks.exercise import Exercise, Formula, Slot, State, promises
+from attnlab.checks.exercise import Case, Claim, Exercise, Formula, Slot, State, promises
+from attnlab.checks.in_softmax import one_hot
+from attnlab.checks.inputs import Generator, holes, normal, sizes
 
 Tensor = torch.Tensor
 
@@ -76,6 +79,102 @@ SDPA = Exercise(
 )
 
 
+# softmax_backward ---------------------------------------------------------------------------------
+
+
+def _backward(weights: Tensor, upstream: Tensor) -> Tensor:
+    return torch._softmax_backward_data(upstream, weights, -1, weights.dtype)
+
+
+def _weights(rng: Generator, sizes: Mapping[str, Any]) -> Tensor:
+    return normal(rng, *sizes["…"], sizes["m"]).softmax(-1)
+
+
+def _backward_cases(rng: Generator) -> Iterator[Case]:
+    def case(claim: str, weights: Tensor, upstream: Tensor, note: str, **how: Any) -> Case:
+        return Case(claim, (weights, upstream), note=note, **how)
+
+    b, n, m = sizes(rng, 3, 3)
+    square = normal(rng, m, m, m).softmax(-1)
+    yield case("values", square, normal(rng, m, m, m), "all sizes are equal")
+    scores, upstream = normal(rng, b, n, m), normal(rng, b, n, m)
+    open_ = torch.from_numpy(holes(rng, b * n, m)).reshape(b, n, m)
+    some = scores.masked_fill(~open_, -torch.inf).softmax(-1)
+    yield case("zeros", some, upstream, "some weights are 0", exact_zeros=True)
+    some[:, rng.integers(n)] = 0.0
+    yield case("zeros", some, upstream, "a row of weights is 0", exact_zeros=True)
+    yield case("zeros", 0 * some, upstream, "all weights are 0", exact_zeros=True)
+    hard = one_hot(scores)
+    yield case("zeros", hard, upstream, "one weight in each row is 1", exact_zeros=True)
+    refused = {"raises": "ValueError or RuntimeError"}
+    for less, where in ((some[..., 1:], "weights"), (upstream[..., 1:], "upstream")):
+        args = (less, upstream) if where == "weights" else (some, less)
+        yield case("refuses", *args, f"M is one less in {where}, and not elsewhere", **refused)
+
+
+def _less(taken: Callable[[Tensor, Tensor], Any]) -> Formula:
+    """Slopes less something else than the weighted mean of the row."""
+    return lambda weights, upstream: weights * (upstream - taken(weights, upstream))
+
+
+def _mean(weights: Tensor, upstream: Tensor) -> Tensor:
+    return (weights * upstream).sum(-1, keepdim=True)
+
+
+BACKWARD = Exercise(
+    name="softmax_backward",
+    signature="(weights, upstream) -> slopes of the scores",
+    axes=("… m", "… m"),
+    drawn={"weights": _weights},
+    read="Softmax's own way back",
+    returns=(Slot("slopes", "tensor", "… M"),),
+    claims=promises(
+        "equals autograd's slopes of the scores, by the weights alone",
+        1.0,
+        Claim("zeros", "gives 0, not NaN, where a weight or a whole row is 0", 0.25),
+        precision=0.25,
+        shapes=0.25,
+        refuses_and_unchanged=0.25,
+    ),
+    cases=_backward_cases,
+    oracle=_backward,
+    mistakes={
+        "upstream-alone": lambda weights, upstream: upstream,
+        "nothing-subtracted": _less(lambda weights, upstream: 0.0),
+        "diagonal-only": _less(lambda weights, upstream: weights * upstream),
+        "outer-product-only": lambda weights, upstream: -weights * _mean(weights, upstream),
+        "sign-flipped": lambda weights, upstream: -_backward(weights, upstream),
+        "terms-added": _less(lambda weights, upstream: -_mean(weights, upstream)),
+        "not-the-weighted-mean": (
+            _less(lambda weights, upstream: upstream.sum(-1, keepdim=True)),
+            _less(lambda weights, upstream: upstream.mean(-1, keepdim=True)),
+            _less(lambda weights, upstream: (weights * upstream).mean(-1, keepdim=True)),
+        ),
+        "weights-not-in-front": lambda weights, upstream: upstream - _mean(weights, upstream),
+        "log-softmax-backward": lambda weights, upstream: (
+            upstream - weights * upstream.sum(-1, keepdim=True)
+        ),
+        "roles-swapped": lambda weights, upstream: upstream * (weights - _mean(weights, upstream)),
+        "summed-over-other-axis": (
+            _less(lambda weights, upstream: (weights * upstream).sum()),
+            _less(lambda weights, upstream: (weights * upstream).sum(0)),
+            _less(lambda weights, upstream: (weights * upstream).sum(0, keepdim=True)),
+            _less(lambda weights, upstream: (weights * upstream).sum(-2, keepdim=True)),
+        ),
+        "axis-lost": _less(lambda weights, upstream: (weights * upstream).sum(-1)),
+        "softmax-again": lambda weights, upstream: _backward(weights.softmax(-1), upstream),
+        "zeros-are-nan": (
+            lambda weights, upstream: _backward(weights.log().softmax(-1), upstream),
+            lambda weights, upstream: _backward(weights / weights.sum(-1, keepdim=True), upstream),
+        ),
+        "digits-lost": lambda weights, upstream: _backward(weights.float(), upstream.float()).to(
+            weights.dtype
+        ),
+    },
+    backward_banned=True,
+)
+
+
 # SelfAttention ------------------------------------------------------------------------------------
 
 
@@ -113,4 +212,4 @@ MODULE = Exercise(
     fused_banned=True,
 )
 
-EXERCISES = (SDPA, MODULE)
+EXERCISES = (SDPA, BACKWARD, MODULE)

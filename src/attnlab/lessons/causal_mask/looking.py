@@ -1,0 +1,299 @@
+"""Whether a function of a sequence looks ahead: the exercise `looks_ahead`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnlab.calling.observe import Made, made
+from attnlab.checks.exercise import Case, Claim, Exercise, Slot, promises
+from attnlab.checks.inputs import Generator, sizes
+
+Tensor = torch.Tensor
+LEAST = 1e-9  # far from the honest rounding below 1e-12, and from leaks of 1e-6 or more
+FAINT = 4e-6  # times a difference of at most 2, and hardly ever below a quarter
+PLAIN, CENTRED, UNSIGNED, STEPS = TAKEN = (
+    "as they are",
+    "less their mean",
+    "without signs",
+    "in steps",
+)
+
+
+# Functions: none says by itself what is right -----------------------------------------------------
+
+
+def _made(
+    rng: Generator,
+    weights: np.ndarray,
+    d: int,
+    taken: str = PLAIN,
+    base: float = 0.0,
+    rounds: bool = True,
+) -> Made:
+    """A function of (B, N, d) with these weights (B, e, N, N).
+
+    Args:
+        rounds: whether what has a weight of 0 shows in the last digit all the same.
+    """
+    e, n = weights.shape[1:3]
+    turn = np.linalg.qr(rng.normal(size=(n, n)))[0] if rounds else np.eye(n)
+    matrix = rng.normal(0, d**-0.5, (d, e))
+    tensors = (torch.from_numpy(part.copy()) for part in (turn, turn.T @ weights, matrix))
+    return made("sequences.rows_by_place", *tensors, base, taken)
+
+
+def _weights(rng: Generator, *shape: int) -> np.ndarray:
+    """Some of both signs, none of them small."""
+    return rng.choice([-1.0, 1.0], shape) * rng.uniform(0.3, 1.0, shape)
+
+
+def _some(rng: Generator, sizes: Mapping[str, Any]) -> Made:
+    """A function that looks ahead, or does not."""
+    weights = _weights(rng, sizes["b"], 3, sizes["n"], sizes["n"])
+    return _made(rng, weights if rng.random() < 0.5 else np.tril(weights), sizes["d"])
+
+
+def _cases(rng: Generator) -> Iterator[Case]:
+    yield from _everywhere(rng)
+    yield from _at_one_place(rng)
+    yield from _faintly(rng)
+
+
+def _everywhere(rng: Generator) -> Iterator[Case]:
+    def case(
+        weights: np.ndarray, note: str, taken: str, x: np.ndarray | None = None, rounds: bool = True
+    ) -> Case:
+        x = rng.normal(size=(b, n, d)) if x is None else x
+        fn = _made(rng, weights, d, taken, rounds=rounds)
+        return Case("values", (fn, torch.from_numpy(x)), note=note)
+
+    ahead, honest = "every row reads all the others", "every row reads itself and earlier ones"
+    for taken in TAKEN:
+        b, n, d, e = sizes(rng, 4, 3)
+        weights = _weights(rng, b, e, n, n)
+        yield case(weights, f"{ahead}, {taken}", taken)
+        yield case(np.tril(weights), f"{honest}, {taken}", taken)
+        for which, x in (("0", np.zeros((b, n, d))), ("1", np.ones((b, n, d)))):
+            said = f"all numbers of x are {which}"
+            yield case(weights, f"{ahead}, {taken}, and {said}", taken, x)
+            yield case(np.tril(weights), f"{honest}, {taken}, and {said}", taken, x)
+    yield case(weights, f"{ahead}, and nothing is rounded", PLAIN, rounds=False)
+    yield case(np.tril(weights), f"{honest}, and nothing is rounded", PLAIN, rounds=False)
+    yield case(np.tril(weights, -1), "every row reads earlier ones alone", PLAIN)
+    yield case(np.tril(np.triu(weights)), "every row reads itself alone", PLAIN)
+    yield case(0 * weights, "no row reads any", PLAIN)
+
+
+def _at_one_place(rng: Generator) -> Iterator[Case]:
+    def case(weights: np.ndarray, note: str, taken: str = PLAIN) -> Case:
+        args = _made(rng, weights, d, taken), torch.from_numpy(rng.normal(size=(b, n, d)))
+        return Case("place", args, note=note)
+
+    for which in ("corner", "first", "last", "any", "any"):
+        b, n, d, e = sizes(rng, 4, 4)
+        weights = _weights(rng, b, e, n, n)
+        row, read = _place(rng, n, which)
+        one = np.tril(weights)
+        one[:, :, row, read] = weights[:, :, row, read]
+        yield case(one, f"row {row} reads row {read}, and no other row looks ahead", PLAIN)
+        yield case(np.tril(weights), "no row looks ahead", PLAIN)
+    for sentence in (0, b - 1):
+        said = f"in sentence {sentence} alone"
+        some = np.tril(weights)
+        some[sentence] = weights[sentence]
+        yield case(some, f"every row reads all the others, {said}")
+        row, read = _place(rng, n, "any")
+        one = np.tril(weights)
+        one[sentence, :, row, read] = weights[sentence, :, row, read]
+        yield case(one, f"row {row} reads row {read}, {said}, and no other row looks ahead")
+    for column in (0, e - 1):
+        row, read = _place(rng, n, "any")
+        one = np.tril(weights)
+        one[:, column, row, read] = weights[:, column, row, read]
+        yield case(one, f"one number of row {row} reads row {read}, and nothing else looks ahead")
+
+
+def _place(rng: Generator, n: int, which: str) -> tuple[int, int]:
+    """A row, and a later one that it reads."""
+    if which == "any":  # neither the first row, nor the last, nor neighbours
+        row = int(rng.integers(1, n - 2)) if n > 3 else 0
+        return row, int(rng.integers(min(row + 2, n - 1), n))
+    return {"corner": (0, n - 1), "first": (0, 1), "last": (n - 2, n - 1)}[which]
+
+
+def _faintly(rng: Generator) -> Iterator[Case]:
+    b, e, d = 3, 12, 13  # so many numbers that one of them always shows it
+    for large, all_ in ((True, False), (False, False), (True, True)):
+        n = int(rng.integers(5, 8))
+        row = 0 if all_ else int(rng.integers(2, n - 1))  # of many rows before the cut, or of one
+        weights = np.tril(_weights(rng, b, e, n, n)) * (1 if large else 1e-4)
+        faint, sentences = weights.copy(), slice(None) if all_ else int(rng.integers(b))
+        faint[sentences, :, row, rng.integers(row + 1, n)] = FAINT
+        base = float(rng.choice([-1.0, 1.0]) * rng.uniform(100.0, 200.0)) if large else 0.0
+        about = "numbers are in the hundreds" if large else "numbers are small"
+        for each, note in (
+            (faint, f"row {row} reads a later one with a weight of {FAINT:g}, and {about}"),
+            (weights, f"no row looks ahead, and {about}"),
+        ):
+            fn = _made(rng, each, d, (PLAIN, CENTRED)[rng.integers(2)], base)
+            yield Case("faint", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
+
+
+# What is right, and what is not -------------------------------------------------------------------
+
+Exchange = Callable[[Tensor, int], Tensor]
+Told = Callable[[Tensor, Tensor, int], bool]
+
+
+def _fresh(x: Tensor) -> Tensor:
+    return torch.randn(x.shape, generator=torch.Generator().manual_seed(1), dtype=x.dtype)
+
+
+def _exchanged(x: Tensor, n: int) -> Tensor:
+    """Row n and those after it are fresh ones."""
+    return torch.cat([x[:, :n], _fresh(x)[:, n:]], dim=1)
+
+
+def _differ(most: float = LEAST, part: Callable[[Tensor], Tensor] = lambda out: out) -> Told:
+    """Whether numbers of the rows before n differ by more than that."""
+    return lambda a, b, n: bool((part(a[:, :n] - b[:, :n]).abs() > most).any())
+
+
+def _looks(
+    exchange: Exchange = _exchanged,
+    told: Told = _differ(),  # noqa: B008
+    cuts: Callable[[int], Any] = lambda n: range(1, n),
+) -> Callable[..., bool]:
+    """The test: exchange rows from n on, for each n, and look at the rows before it."""
+    return lambda fn, x: any(told(fn(x), fn(exchange(x, n)), n) for n in cuts(x.shape[1]))
+
+
+def _later(change: Callable[[Tensor], Tensor]) -> Exchange:
+    """The later rows are changed, and not exchanged for fresh ones."""
+    return lambda x, n: torch.cat([x[:, :n], change(x[:, n:])], dim=1)
+
+
+def _at(cut: Callable[[int], int]) -> Callable[..., bool]:
+    return _looks(cuts=lambda n: [cut(n)] if n > 1 else [])
+
+
+def _next_alone(x: Tensor, n: int) -> Tensor:
+    return torch.cat([x[:, :n], _fresh(x)[:, n : n + 1], x[:, n + 1 :]], dim=1)
+
+
+def _in_one_sentence(sentence: int) -> Exchange:
+    def exchange(x: Tensor, n: int) -> Tensor:
+        other = x.clone()
+        other[sentence, n:] = _fresh(x)[sentence, n:]
+        return other
+
+    return exchange
+
+
+def _by_slopes(fn: Any, x: Tensor) -> bool:
+    x = x.clone().requires_grad_()
+    out = fn(x)
+    for n in range(out.shape[1]):
+        slopes = [torch.autograd.grad(each, x, retain_graph=True)[0] for each in out[:, n].sum(0)]
+        if any(slope[:, n + 1 :].abs().sum() > LEAST for slope in slopes):
+            return True
+    return False
+
+
+def _columns(fn: Any, x: Tensor) -> bool:
+    """The last axis is taken for the sentence."""
+    new, out = _fresh(x), fn(x)
+    return any(
+        bool(((fn(torch.cat([x[..., :n], new[..., n:]], -1)) - out)[..., :n].abs() > LEAST).any())
+        for n in range(1, x.shape[-1])
+    )
+
+
+def _with_nan(fn: Any, x: Tensor) -> bool:
+    spoilt = _later(lambda rows: torch.full_like(rows, torch.nan))
+    return any(bool(fn(spoilt(x, n))[:, :n].isnan().any()) for n in range(1, x.shape[1]))
+
+
+LOOKS_AHEAD = Exercise(
+    name="looks_ahead",
+    signature="(fn, x) -> bool",
+    axes=("fn", "b n d"),
+    drawn={"fn": _some},
+    read="A test of your own",
+    returns=(Slot("the answer", "bool"),),
+    claims=promises(
+        "tells functions that look ahead in every row from those that do not at all",
+        0.75,
+        Claim("place", "finds a leak at one place, in one sentence or in one number", 0.5),
+        Claim("faint", "finds a faint leak, and takes rounding for none", 0.5),
+        unchanged=0.25,
+    ),
+    cases=_cases,
+    oracle=_looks(),
+    mistakes={
+        "one-cut-only": (
+            _at(lambda n: n - 1),
+            _at(lambda n: 1),
+            _at(lambda n: n // 2),
+            _at(lambda n: (n + 1) // 2),
+        ),
+        "neighbours-only": _looks(
+            _next_alone, lambda a, b, n: _differ()(a[:, n - 1 :], b[:, n - 1 :], 1)
+        ),
+        "changed-rows-compared": (
+            _looks(told=lambda a, b, n: _differ()(a, b, n + 1)),
+            _looks(told=lambda a, b, n: _differ()(a, b, a.shape[1])),
+            _looks(told=lambda a, b, n: _differ()(a, b, a.shape[1]), cuts=range),
+        ),
+        "past-exchanged": _looks(
+            lambda x, n: torch.cat([_fresh(x)[:, :n], x[:, n:]], dim=1),
+            lambda a, b, n: _differ()(a[:, n:], b[:, n:], a.shape[1]),
+        ),
+        "not-fresh-rows": tuple(
+            _looks(_later(change))
+            for change in (
+                torch.zeros_like,
+                torch.ones_like,
+                lambda rows: rows + 1,
+                lambda rows: 2 * rows,
+                torch.neg,
+                lambda rows: rows.flip(1),
+                lambda rows: rows.roll(1, 1),
+            )
+        ),
+        "nudged": _looks(lambda x, n: x + 1e-6 * (_exchanged(x, n) - x)),
+        "nan-put-in": _with_nan,
+        "by-slopes": _by_slopes,
+        "tolerance-too-small": _looks(told=_differ(0.0)),
+        "tolerance-too-large": tuple(_looks(told=_differ(most)) for most in (1e-5, 1e-4, 1e-3)),
+        "relative-tolerance": (
+            _looks(told=lambda a, b, n: not torch.allclose(a[:, :n], b[:, :n])),
+            _looks(told=lambda a, b, n: not torch.allclose(a[:, :n], b[:, :n], 1e-6, 1e-6)),
+        ),
+        "differences-averaged": _looks(
+            told=lambda a, b, n: bool((a - b)[:, :n].abs().mean() > 1e-6)
+        ),
+        "all-not-any": (
+            _looks(told=lambda a, b, n: bool(((a - b)[:, :n].abs() > LEAST).all())),
+            lambda fn, x: (
+                x.shape[1] > 1
+                and all(_differ()(fn(x), fn(_exchanged(x, n)), n) for n in range(1, x.shape[1]))
+            ),
+        ),
+        "one-sentence-only": (
+            _looks(_in_one_sentence(0)),
+            _looks(_in_one_sentence(-1)),
+        ),
+        "part-compared": (
+            _looks(told=_differ(part=lambda out: out[..., 0])),
+            _looks(told=_differ(part=lambda out: out[..., -1])),
+        ),
+        "columns-exchanged": _columns,
+        "always-the-same": (lambda fn, x: True, lambda fn, x: False),
+        "negated": lambda fn, x: not _looks()(fn, x),
+    },
+)
