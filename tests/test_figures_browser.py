@@ -958,7 +958,7 @@ def test_a_head_is_chosen_by_keyboard(who_listens: FigureLab) -> None:
     expect(choice.locator("option:checked")).to_have_text("layer 1, head 2")
     painted(who_listens, "sat to sat: 0.80")
     who_listens.answers("figure.shown", "1")
-    who_listens.ask("figure.weights = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]")
+    who_listens.ask("figure.weights = weights")
     expect(choice).to_have_count(0)
 
 
