@@ -14,7 +14,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | say where queries, keys and values come from and why there are three; compute self-attention on paper; write it from nested lists, with every index in sight; set two matrices so that words attend to what you want |
-# | **Minutes** | about 80 |
+# | **Minutes** | about 85 |
 # | **You need** | lesson 01 (dot product, softmax, weighted average), Python lists and loops |
 # | **Runs on** | CPU, without a network |
 # | **Points** | 10, in six exercises |
@@ -1000,6 +1000,24 @@ for n in (16, 32, 64, 128):
 # <details><summary>C. Four times as many; twice as many.</summary>
 #
 # Not this one: the first half is right. W_q is (d, d_k), whatever the sentence.
+#
+# </details>
+#
+# **4.** In softmax(QKᵀ / √d_k) V, which piece makes shares of the scores, and which turns shares into an answer?
+#
+# <details><summary>A. QKᵀ makes shares, softmax the answer</summary>
+#
+# Not this one: QKᵀ compares every query with every key. Its numbers may be negative, and add up to anything.
+#
+# </details>
+# <details><summary>B. Softmax makes shares, the product with V the answer</summary>
+#
+# Yes. QKᵀ compares, √d_k keeps scores small, softmax makes each row shares, and V is what they are shares of.
+#
+# </details>
+# <details><summary>C. √d_k makes shares, as it divides</summary>
+#
+# Not this one: it divides all scores by the same number, so that softmax does not give nearly all to one.
 #
 # </details>
 

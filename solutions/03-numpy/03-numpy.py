@@ -16,7 +16,7 @@
 # | | |
 # |---|---|
 # | **After this lesson you can** | write a contraction by naming its axes; write attention for any leading axes, with a mask; say what depends on the number of tokens and what on the width; show the block as one big matrix that is rebuilt for every input |
-# | **Minutes** | about 75 |
+# | **Minutes** | about 80 |
 # | **You need** | lessons 01 and 02; NumPy arrays, their `shape`, and adding and multiplying them |
 # | **Runs on** | CPU, without a network |
 # | **Points** | 9, in five exercises |
@@ -966,7 +966,43 @@ for n in (512, 1024, 2048, 4096):
 #
 # </details>
 #
-# **4. You want Q Kᵀ for a batch, Q (b, n, k) and K (b, m, k). Which string is it?**
+# **4. What is true of every row of weights, whatever the queries and keys are?**
+#
+# <details><summary>A. It adds up to 1, and nothing in it is negative</summary>
+#
+# Yes. Softmax sees to it. The one exception is a row that may read nothing, which is 0.
+#
+# </details>
+# <details><summary>B. Its largest number stands at the token itself</summary>
+#
+# Not this one: what a token asks and what it promises are two projections. It may ask for something else.
+#
+# </details>
+# <details><summary>C. It has d numbers</summary>
+#
+# Not this one: it has one number a key. None of the N² weights depends on how wide a token is.
+#
+# </details>
+#
+# **5. Five tokens today, fifty tomorrow. How can the same layer serve both?**
+#
+# <details><summary>A. It has a set of matrices for each place, and leaves out what it does not need</summary>
+#
+# Not this one: that is the fully connected layer of question 2, whose length is fixed.
+#
+# </details>
+# <details><summary>B. All tokens share W_q, W_k and W_v, and how they are connected is computed from them</summary>
+#
+# Yes. No parameter has an axis n. What depends on N is made anew for each sentence: N² weights.
+#
+# </details>
+# <details><summary>C. It is trained again</summary>
+#
+# Not this one: nothing in the matrices knows of N.
+#
+# </details>
+#
+# **6. You want Q Kᵀ for a batch, Q (b, n, k) and K (b, m, k). Which string is it?**
 #
 # <details><summary>A. <code>bnk,bmk-&gt;nm</code></summary>
 #

@@ -527,7 +527,7 @@ print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 6
 # answers: the first has one book to read, the second five. Without the mask their rows are the same. So a causal
 # mask tells attention something about order, which lesson 09 is about.
 #
-# These vectors are random, so who listens to whom says nothing about words. Here is attention that was learned: the
+# These vectors are random and say nothing about words. Here is attention that was learned: the
 # small model of lesson 01, causal like yours, on a sentence of its own. A verb may follow in the row of *dogs*, and has to in the row
 # of *see*. Where do the two look? And what stands on the diagonal?
 

@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="02-pure-python",
     title="Pure Python",
     builds="self-attention with every index visible",
-    minutes=80,
+    minutes=85,
     stage="pure",
     heading="Every index visible",
 )
