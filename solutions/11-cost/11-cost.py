@@ -9,21 +9,19 @@
 # %% [markdown]
 # # 11 · The N² wall, and the ways around it
 #
-# Every token asks every token. That is what attention is good at, and what it costs: with N tokens, N² scores.
-# Today you count that cost, measure it, and get around it in four ways: without changing the result (tiles, a cache), and by
-# changing it (a window, another softmax).
+# Every token asks every token, so N tokens make N² scores. You count that price, measure it, and get around it:
+# two ways keep the result (tiles, a cache), two change it (a window, another softmax).
 #
 # | | |
 # |---|---|
-# | **You will be able to** | count flops and bytes of attention and check them by measuring; compute a softmax in parts; write attention that never holds the N × M matrix; say what a window and linear attention give up; decode with a key–value cache, and size it for a model you know |
-# | **Minutes** | about 80 |
+# | **You will be able to** | count and measure attention's flops and bytes; write attention that never holds the N × M matrix; say what a window and linear attention give up; decode with a key–value cache, and size it |
+# | **Minutes** | about 75 |
 # | **You need** | lessons 05 to 07: batched attention, causal masks, heads |
 # | **Runs on** | CPU; needs no network |
 # | **Points** | 13, in six exercises |
 #
-# The picture is a library's reference desk: a **query** is what a reader asks, a **key** is what a book's
-# spine promises, a **value** is what its pages say. Today the library grows. The running sentence opens *Anna Karenina*, a
-# novel of about 350,000 words: ***Happy families are all alike***. Could a model attend to all of it?
+# Today the library grows. The running sentence opens *Anna Karenina*, about 350,000 words long:
+# ***Happy families are all alike***. Could a model attend to all of it?
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -39,7 +37,7 @@ torch.set_num_threads(1)  # one core for PyTorch, so that its times can be compa
 begin("11-cost")
 
 # %% [markdown]
-# **Where you are.** The block of lesson 02. Lit is what works on N × M numbers: the wall.
+# **Where you are.** The lit parts work on N × M numbers: the wall.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("scores", "scale", "mask", "softmax", "mix")
@@ -49,7 +47,7 @@ figures.block("scores", "scale", "mask", "softmax", "mix")
 #
 # Two questions on earlier lessons. Opening a choice is choosing it.
 #
-# **1.** Why is the largest score of a row subtracted before e is raised to it?
+# **1.** Why do you subtract the largest score of a row before you raise e to it?
 #
 # <details><summary>A. So that e to the score cannot overflow</summary>
 #
@@ -58,7 +56,7 @@ figures.block("scores", "scale", "mask", "softmax", "mix")
 # </details>
 # <details><summary>B. So that the weights add up to 1</summary>
 #
-# Not this one: the division by the sum does that, with or without it.
+# Not this one: the division does that.
 #
 # </details>
 #
@@ -66,7 +64,7 @@ figures.block("scores", "scale", "mask", "softmax", "mix")
 #
 # <details><summary>A. Keys 0 to 2</summary>
 #
-# Not this one: that would align the triangle bottom-right. PyTorch aligns it top-left (lesson 06).
+# Not this one: PyTorch aligns the triangle top-left (lesson 06).
 #
 # </details>
 # <details><summary>B. Key 0 alone</summary>
@@ -80,11 +78,11 @@ figures.block("scores", "scale", "mask", "softmax", "mix")
 #
 # Commit to a guess. You measure both further down.
 #
-# **1.** N doubles. In *tiled* attention, which computes the same output without ever holding all scores, time and extra memory become
+# **1.** *Tiled* attention gives the same output without ever holding all scores. N doubles. Time and extra memory become
 #
 # <details><summary>A. both four times as much</summary>
 #
-# Not this one: the work stays N², but what is held at one time does not.
+# Not this one: it never holds N² numbers.
 #
 # </details>
 # <details><summary>B. four times the time, twice the memory</summary>
@@ -92,13 +90,9 @@ figures.block("scores", "scale", "mask", "softmax", "mix")
 # Yes. Every score is still computed; each is forgotten at once.
 #
 # </details>
-# <details><summary>C. both twice as much</summary>
 #
-# Not this one: no score is left out, so the work grows as N².
-#
-# </details>
-#
-# **2.** A model reads its 1000th word and has kept keys and values of the others. How many scores does a head compute for it?
+# **2.** A model reads its 1000th word and has kept the keys and values of the others. How many scores does a
+# head compute for it?
 #
 # <details><summary>A. 1000</summary>
 #
@@ -107,16 +101,16 @@ figures.block("scores", "scale", "mask", "softmax", "mix")
 # </details>
 # <details><summary>B. 1,000,000</summary>
 #
-# Not this one: that is the whole matrix. Its other rows were computed when their words were read.
+# Not this one: that is the whole matrix.
 #
 # </details>
 
 # %% [markdown]
 # ## By hand
 #
-# A reader asks three books, with scores 0, 1 and 2, and values 10, 20 and 30. But the third book arrives late. For
-# the first two note three numbers: the largest score **m**, the sum **s** of the powers e^(score − m), and **o**, the same powers times the
-# values, added up and *not yet divided by s*:
+# A reader asks three books with scores 0, 1 and 2 and values 10, 20 and 30. But the third book arrives
+# late. For the first two you note three numbers: the largest score **m**; **s**, the sum of the powers
+# e^(score − m); and **o**, the sum of power times value, *not yet divided by s*.
 #
 # | | m | s | o |
 # |---|---|---|---|
@@ -124,8 +118,8 @@ figures.block("scores", "scale", "mask", "softmax", "mix")
 # | book 3 | 2 | 1 | 30 |
 # | **together** | 2 | 1.368 · **0.368** + 1 = 1.503 | 23.68 · **0.368** + 30 = 38.71 |
 #
-# The first row was measured against 1; the largest is now 2. So both its sums are multiplied by e^(1 − 2) = 0.368 before
-# the new ones are added. At the end o/s = 25.75. Redo it on paper, then compare with a softmax of all three.
+# The largest score was 1 and is now 2. So you multiply both old sums by e^(1 − 2) = 0.368 before you add the
+# new ones. At the end, o/s = 25.75. Redo it on paper:
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 weights = torch.tensor([0.0, 1, 2]).softmax(dim=0)
@@ -137,12 +131,10 @@ print(f"{weights @ torch.tensor([10.0, 20, 30]):.2f}")
 # | symbol | what it is | axes |
 # |---|---|---|
 # | q, k, v | queries, keys, values | (…, N, d_k), (…, M, d_k), (…, M, d_v) |
-# | scores | what the wall is made of | (…, N, M) |
-# | b | block_size: queries and keys in a tile | a number |
-# | m, s | running maximum and running sum of a query | (…) |
+# | b, w | block_size, the edge of a tile; window | numbers |
+# | m, s | running maximum and sum of a query | (…) |
 # | o | running output, not divided by s | (…, d_v) |
-# | w | window: tokens that a token sees, itself included | a number |
-# | k_all, v_all | all keys and values that a cache holds | (…, M, d_k), (…, M, d_v) |
+# | k_all, v_all | what a cache holds | as k, v |
 #
 # Attention itself is given, as in lessons 07 to 10:
 
@@ -171,8 +163,8 @@ def attend(q, k, v, mask=None):
 # %% [markdown]
 # ## See it
 #
-# All axes are logarithmic: N² is a line of slope 2. Move N. From where on do the products that grow as N² outweigh the projections? At which N do the scores no longer
-# fit into a laptop? The button measures on your machine.
+# All axes are logarithmic, so N² is a line of slope 2. Move N. From which N on do the products that grow as N²
+# outweigh the projections? When do the scores no longer fit into a laptop? The button measures on your machine.
 
 # %% nbgrader={"grade": false, "grade_id": "see-cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.Cost(n=4096, d=512, heads=8, dtype="float32")
@@ -180,13 +172,12 @@ figures.live.Cost(n=4096, d=512, heads=8, dtype="float32")
 # %% [markdown]
 # ## Count before you measure
 #
-# Count one head, q, k and v each (n, d). A **flop** is one floating-point operation, a multiplication or an addition.
+# Take one head, where q, k and v are (n, d) each. A [**flop**](../glossary.md#flop) is one multiplication or addition.
 #
-# - **Q Kᵀ**: n² dot products of d terms, d multiplications and (by custom) d additions each: 2n²d flops.
-# - **Weights times V**: n · d sums of n terms: 2n²d again. The softmax in between, a few flops a score, is left out.
+# - **Q Kᵀ**: n² dot products. Each has d multiplications and (by custom) d additions: 2n²d flops.
+# - **Weights times V**: 2n²d again. The softmax in between, a few flops a score, is left out.
 # - **Scores**: n² numbers, times the bytes of a number: 4 in float32, 2 in half precision.
-# - **Input and output** (*io*): what has to be read and written in any case, once each: q, k, v and the output, four
-#   times n · d numbers.
+# - **Input and output** (*io*): q, k, v and the output, once each: 4 · n · d numbers.
 
 # %% [markdown]
 # ### Exercise: `attention_cost`
@@ -198,19 +189,12 @@ figures.live.Cost(n=4096, d=512, heads=8, dtype="float32")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-attention_cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Two matrix products, one matrix of scores, four matrices that go through memory.
+# All three counts stand in the list above.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
 # (n, d) times (d, n), then (n, n) times (n, d). A product of (a, b) and (b, c) takes 2abc flops.
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. Add up the flops of both products.
-# 2. Count the numbers in the scores, and in the four matrices.
-# 3. Multiply both by the bytes of a number, and return all three.
-#
-# </details>
 # </details>
 # </details>
 
@@ -238,8 +222,8 @@ def attention_cost(n: int, d: int, bytes_per_element: int = 2) -> tuple[int, int
 check(attention_cost)
 
 # %% [markdown]
-# Does PyTorch count the same? `FlopCounterMode` watches each operation and adds up those of matrix products; what it does not know, a softmax, say, counts 0. Then three lengths: a page, a long
-# article, and *Anna Karenina*, with 128 numbers a head in half precision.
+# `FlopCounterMode` lets PyTorch count the flops of its matrix products. Then count three lengths, with 128
+# numbers a head in half precision: a page, a long article, and *Anna Karenina*.
 
 # %% nbgrader={"grade": false, "grade_id": "use-attention_cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from torch.utils.flop_counter import FlopCounterMode
@@ -262,12 +246,12 @@ for n in (500, 10_000, 350_000):
     )
 
 # %% [markdown]
-# For the novel *one head of one layer* has 245 GB of scores, while all that goes in and comes out is a third of a gigabyte. The scores are not the
-# result. That is the hope of this lesson.
+# For the novel, *one head of one layer* has 245 GB of scores. All that goes in and comes out is a third of a
+# gigabyte. The scores are not the result: that is the hope of this lesson.
 #
-# **Now measure.** Pure Python (lesson 02), NumPy (03), PyTorch as everyone writes it first (*naive*, 05) and the fused
-# `F.scaled_dot_product_attention` (*sdpa*). `measure` runs each within a budget of seconds, all but NumPy's matrix products on one core, and records the most bytes
-# allocated at one time; `plot` fits a power of N to the longer half of each line.
+# **Now measure** pure Python (lesson 02), NumPy (03), PyTorch (*naive*, 05) and the fused
+# `F.scaled_dot_product_attention` (*sdpa*). The plots show time, and the most bytes that are allocated at one
+# time; slopes are those of the longer half of each line.
 
 # %% nbgrader={"grade": false, "grade_id": "measure-wall", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from attnlab.bench import measure, plot
@@ -279,20 +263,20 @@ rows = measure(chosen, [128, 256, 512, 1024, 2048, 4096], d=16, seconds=5.0)
 plot(rows, "four ways")
 
 # %% [markdown]
-# Times are your machine's and differ from run to run (on a busy one, slopes stray by half or more); bytes hardly do. Left, every line
-# climbs by a power of about 2 or more (naive often by more at the largest sizes): a faster language moves the line down, and does not make it flatter. Right, NumPy and naive PyTorch have slope 2. Two lines have slope 1:
-# Python's loops, which hold one row of scores at a time, and the fused call, as fast as any. How?
+# On the left (on a quiet machine), every line climbs by a power of about 2 or more: a faster language moves the
+# line down, and does not make it flatter. On the right, NumPy and naive PyTorch have slope 2. Two lines have
+# slope 1: Python's loops, which hold one row of scores at a time, and the fused call, which is as fast as any.
+# How does it do that?
 #
 # ## Softmax in parts
 #
-# A softmax needs the sum over the whole row, so it seems to need the whole row. By hand you saw that it does not: m, s and o of a
-# part are enough to go on. For two parts of a row
+# A softmax seems to need its whole row. By hand, m, s and o of each part were enough. To merge two parts,
+# measure both against the larger maximum, then add:
 #
 # $$m = \max(m_1, m_2), \qquad s = e^{m_1 - m} s_1 + e^{m_2 - m} s_2, \qquad o = e^{m_1 - m} o_1 + e^{m_2 - m} o_2$$
 #
-# In words: measure both against the larger maximum, then add. For m and s this is *online softmax* (Milakov and Gimelshein
-# 2018, section 3.1). A part without any key, all masked say, is (−∞, 0, 0). Two empty parts make an empty part:
-# beware of −∞ − (−∞), which is NaN.
+# For m and s this is [*online softmax*](../glossary.md#online-softmax) (Milakov and Gimelshein 2018, section 3.1). A part
+# without any key (all are masked, say) is (−∞, 0, 0). Two empty parts make an empty part, and −∞ − (−∞) is NaN: beware.
 
 # %% [markdown]
 # ### Exercise: `merge_softmax`
@@ -304,20 +288,14 @@ plot(rows, "four ways")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-merge_softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Two factors, one a part. Each multiplies the sum and the output of its own part. A factor is never larger than 1.
+# Each part has a factor, never above 1, for its sum and its output. `torch.maximum` gives the common maximum.
+# Where that is −∞, subtract 0 instead (`torch.where` chooses): e to the −∞ is then 0, as it should be. Return
+# the maximum as it is.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# m, s and the factors are (…); o is (…, d_v), so that a factor needs one more axis to meet it: index with `[..., None]`.
+# m, s and the factors are (…); o is (…, d_v). So a factor needs one more axis to meet o: `[..., None]`.
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. Take the larger maximum of each row: `torch.maximum`.
-# 2. What you subtract is that maximum, or 0 where it is −∞: `torch.where` chooses. e to the −∞ is then 0, as it should be.
-# 3. Compute both factors, and add up sums and outputs.
-# 4. Return the maximum as it is, −∞ included.
-#
-# </details>
 # </details>
 # </details>
 
@@ -350,11 +328,12 @@ check(merge_softmax)
 # %% [markdown]
 # ## Attention in tiles
 #
-# Cut the N × M scores into **tiles** of b × b. Take b queries. Let them meet the first b keys: compute the tile, note m, s and o,
-# *forget the tile*. Meet the next b keys, merge. After the last ones divide o by s; these queries are done.
+# Cut the N × M scores into [**tiles**](../glossary.md#tile) of b × b. Take b queries and the first b keys.
+# Compute their tile, note m, s and o, and *forget the tile*. Take the next b keys, and merge. After the last
+# keys, divide o by s.
 #
-# Nothing is approximated, and what is held is one tile and a few numbers a query. This is FlashAttention's idea (Dao et al. 2022, section 3.1). There it
-# is a matter of speed, too: a tile fits into the GPU's small fast memory, and the scores never travel to the large slow one.
+# Nothing is approximated, and what is held is one tile and a few numbers a query. This is FlashAttention's idea
+# (Dao et al. 2022, section 3.1). There it saves time, too: the scores stay in the GPU's small fast memory.
 #
 # Step through it. Which tiles are skipped? When does the factor differ from 1?
 
@@ -362,39 +341,40 @@ check(merge_softmax)
 figures.live.Tiles(causal=True)
 
 # %% [markdown]
-# **The causal mask, tile by tile.** Never build it whole: it has N × M entries. In a tile that begins at query i and key j, entry (r, c) stands
-# for query i + r and key j + c. Compare *those*. And a tile whose first key comes after its last query is empty:
-# skip it, which saves almost half of the work.
+# **The causal mask, tile by tile.** The whole mask has N × M entries, so never build it. In a tile that begins
+# at query i and key j, entry (r, c) belongs to query i + r and key j + c: compare *those*. If a tile's first
+# key comes after its last query, skip the tile. This saves almost half of the work.
 
 # %% [markdown]
 # ### Exercise: `tiled_attention`
 #
 # difficulty ●●● · 10–15 min · 4 points
 #
-# The check counts, without gradients, the numbers in all tensors that PyTorch has made for you and keeps at one time. For each leading index they have to
-# stay below 4 (b² + b (d_k + d_v) + N d_v), where b is block_size: a few tiles and a few outputs. At the check's sizes b × M numbers are too many already, so
-# cut queries *and* keys, masks too. block_size need not divide N or M and may be larger.
-# A block_size below 1 is a `ValueError`. Gradients have to flow: no in-place changes of what autograd needs.
+# Without gradients, the check counts the numbers in all tensors that you keep at one time, inputs aside. For
+# each leading index they have to stay below 4 (b² + b (d_k + d_v) + N d_v), where b is block_size. At the
+# check's sizes, b × M numbers are already too many, so cut queries *and* keys, and masks too. block_size need
+# not divide N or M and may be larger. A block_size below 1 is a `ValueError`. Gradients have to flow, so change
+# nothing in place that autograd needs.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-tiled_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Two loops: outside over tiles of queries, inside over tiles of keys. Inside, turn a tile into a part (m, s, o) and merge it with what you
-# have so far. Outside, divide and keep the result.
+# Write two loops: outside over tiles of queries, inside over tiles of keys. Inside, merge the tile's (m, s, o)
+# with what you have. Outside, divide.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Slices end by themselves at N: `q[..., i : i + block_size, :]` is (…, up to b, d_k). A tile's scores are (…, b, b), its m and s (…, b),
-# its o (…, b, d_v). The mask of a tile is (b, b), made of two `torch.arange`s that begin at i and at j.
+# Slices end by themselves at N: `q[..., i : i + block_size, :]` is (…, up to b, d_k). A tile's scores are (…,
+# b, b), its m and s (…, b), its o (…, b, d_v). Its mask is (b, b), made of two `torch.arange`s that begin at i
+# and at j.
 #
 # <details><summary>Hint 3: an outline</summary>
 #
-# 1. Refuse a block_size below 1.
-# 2. For each start i: slice the queries, and begin with an empty part, (−∞, 0, 0): `torch.zeros_like(…[..., 0])` makes a 0 for each query, in its dtype; o may begin as that, `[..., None]`.
-# 3. For each start j: if it is causal and j lies beyond the last query of this tile, end the inner loop. Scores of the slices, divided by √d_k;
-#    if causal, fill in −∞ where the key's position is larger than the query's.
-# 4. m is the row's maximum, s the sum of the powers e^(score − m), o the powers times the slice of values. Merge with what is so far.
-# 5. After the inner loop append o/s to a list. At the end join the list along axis −2.
+# 1. For each i: slice the queries, and begin with an empty part. `torch.zeros_like(…[..., 0])` makes a 0 for each
+#    query; o may begin as that, `[..., None]`.
+# 2. For each j: if it is causal and j lies beyond the tile's last query, end the inner loop. Divide the slices' scores by √d_k;
+#    if causal, fill in −∞ where the key comes after the query. Merge the tile's m, s and o with what you have.
+# 3. After the inner loop append o/s to a list. At the end join it along axis −2.
 #
 # </details>
 # </details>
@@ -449,7 +429,7 @@ def tiled_attention(
 check(tiled_attention)
 
 # %% [markdown]
-# Against PyTorch's call; then what is held, counted by allocation; then the work that causal tiles save.
+# Does it equal PyTorch's call? How many bytes does it hold? How much work do causal tiles save?
 
 # %% nbgrader={"grade": false, "grade_id": "use-tiled_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab.bench.held import held_by
@@ -479,60 +459,21 @@ full, half = (flops_of(tiled_attention, q, k, v, 64, causal) for causal in (Fals
 print(f"flops, causal: {half / full:.1%} of all tiles")
 
 # %% [markdown]
-# At once, a token costs about 8 bytes for each other token: N². In tiles it costs nearly the same at every length, here about 130 bytes, so twice the tokens take twice the memory: one half of answer B of your first
-# prediction. Time comes under *Cost*. With 32 tiles an edge, (32 · 33/2)/32² = 51.6 % are left to do.
+# At once, a token costs about 8 bytes for each other token: N². In tiles it costs nearly the same at every
+# length, here about 130 bytes, so twice the tokens take twice the memory. That is one half of answer B of your
+# first prediction; the time comes under *Cost*.
 #
-# ### Backward: compute again instead of keeping
-#
-# In training, autograd keeps each tile's powers for the way back: N² again. FlashAttention keeps q, k, v, the output O and one number a row,
-# L = m + log s (Dao 2023, section 3.1). From L a tile's weights P are computed once more, e^(score − L). With dO the slope that arrives and dP = dO Vᵀ, the slope of the
-# scores is P ∘ (dP − D): softmax's Jacobian (lesson 04), where D is the row sum of dO ∘ O, and ∘ multiplies entry by entry. More flops, less memory.
-#
-# `torch.autograd.Function` lets you write both directions yourself; `ctx` hands things over. `gradcheck` compares with finite differences (lesson 05).
+# In training, autograd keeps each tile's powers for the way back: N² again. FlashAttention keeps q, k, v, the
+# output and one number a row, L = m + log s (Dao 2023, section 3.1), and computes each tile's weights once
+# more, e^(score − L). More flops, less memory.
 
-
-# %% nbgrader={"grade": false, "grade_id": "recomputed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-class Recomputed(torch.autograd.Function):
-    """Attention that keeps no weights for the way back. Tiles of queries alone, for brevity."""
-
-    @staticmethod
-    def forward(ctx, q, k, v, block):
-        outs, logs = [], []
-        for tile in q.split(block, dim=-2):
-            scores = tile @ k.mT / q.shape[-1] ** 0.5
-            logs.append(scores.logsumexp(dim=-1, keepdim=True))  # L
-            outs.append((scores - logs[-1]).exp() @ v)
-        out, log_sums = torch.cat(outs, dim=-2), torch.cat(logs, dim=-2)
-        ctx.save_for_backward(q, k, v, out, log_sums)
-        ctx.block = block
-        return out
-
-    @staticmethod
-    def backward(ctx, slope):
-        q, k, v, out, log_sums = ctx.saved_tensors
-        scale, dk, dv, dq = q.shape[-1] ** -0.5, torch.zeros_like(k), torch.zeros_like(v), []
-        for tile, o, log_sum, do in zip(
-            *(part.split(ctx.block, dim=-2) for part in (q, out, log_sums, slope)), strict=True
-        ):
-            p = (tile @ k.mT * scale - log_sum).exp()  # the weights, once more
-            ds = p * (do @ v.mT - (do * o).sum(dim=-1, keepdim=True)) * scale
-            dv += p.mT @ do
-            dk += ds.mT @ tile
-            dq.append(ds @ k)
-        return torch.cat(dq, dim=-2), dk, dv, None
-
-
-small = [torch.randn(2, n, 3, dtype=torch.float64, requires_grad=True) for n in (7, 5, 5)]
-for name, way in (("recomputed", Recomputed.apply), ("your tiles", tiled_attention)):
-    print(
-        f"gradcheck, {name}:", torch.autograd.gradcheck(lambda *qkv, way=way: way(*qkv, 3), small)
-    )
 
 # %% [markdown]
 # ## Look less far: a sliding window
 #
-# But for skipped ones, tiles save memory, not work. To save work, leave pairs out. A **sliding window** lets token i see itself and the w − 1 tokens
-# before it: 0 ≤ i − j < w. That is N · w pairs at most.
+# Tiles save memory, not work, unless you skip them. To save work, leave pairs out. A [**sliding
+# window**](../glossary.md#sliding-window) lets token i see itself and the w − 1 tokens before it: 0 ≤ i − j <
+# w. That is N · w pairs at most.
 
 # %% [markdown]
 # ### Exercise: `sliding_window_mask`
@@ -544,17 +485,12 @@ for name, way in (("recomputed", Recomputed.apply), ("your tiles", tiled_attenti
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-sliding_window_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Build a table of i − j, then ask two questions of each entry.
+# Build a table of i − j, then ask two questions of each entry. Join the answers with `&`.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
 # A column (n, 1) minus a row (n,) is (n, n).
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# Refuse; count from 0 with `torch.arange`; subtract; compare with 0 and with window, and join both answers with `&`.
-#
-# </details>
 # </details>
 # </details>
 
@@ -584,8 +520,9 @@ def sliding_window_mask(n: int, window: int) -> Tensor:
 check(sliding_window_mask)
 
 # %% [markdown]
-# **Longformer** (Beltagy et al. 2020, section 3.1) reads whole texts: its window reaches to both sides, and a few *global* tokens
-# see all and are seen by all. Both masks for five words, everything open weighed alike:
+# **Longformer** (Beltagy et al. 2020, section 3.1) reads whole texts, so its window reaches to both sides. A
+# few *global* tokens see all tokens, and all tokens see them. Here are both masks, with equal weights for open
+# pairs:
 
 # %% nbgrader={"grade": false, "grade_id": "use-window", "locked": true, "schema_version": 3, "solution": false, "task": false}
 words = ["Happy", "families", "are", "all", "alike"]
@@ -604,30 +541,14 @@ figures.cross_attention.maps(
 )
 
 
-# %% nbgrader={"grade": false, "grade_id": "count-longformer", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def layers_until_all_is_heard(mask):
-    """How many layers it takes until each token has heard of every other."""
-    one = mask.float()
-    heard, layers = one, 1
-    while not heard.all():
-        heard, layers = (heard @ one > 0).float(), layers + 1
-    return layers
-
-
-near = sliding_window_mask(512, 32) | sliding_window_mask(512, 32).T
-with_global = near.clone()
-with_global[0] = with_global[:, 0] = True
-for name, mask in (("window", near), ("and one global token", with_global)):
-    layers = layers_until_all_is_heard(mask)
-    print(f"{name:21} {mask.float().mean():.1%} of all pairs, all is heard after {layers} layers")
-
 # %% [markdown]
-# With a window, *alike* no longer sees *Happy* in one look. Layers hand things on, w − 1 tokens each; Mistral 7B counts on that, with 32 layers
-# and w = 4096 (Jiang et al. 2023, section 2). Global tokens make it two layers, through a bottleneck that somebody has to choose.
+# With a window, *alike* no longer sees *Happy* in one look. Layers hand things on, w − 1 tokens each; Mistral
+# 7B counts on that (Jiang et al. 2023, section 2). With a global token two layers are enough, but everything
+# far passes through that bottleneck.
 #
-# A mask alone saves nothing: `attend` computes every score and throws most away. **FlexAttention** takes the *rule* as a
-# function, finds out which tiles are empty, and, through `torch.compile`, makes a **kernel** (a program that the processor or GPU runs in one go) that skips them.
-# Called plainly, as here, it runs uncompiled and forms all scores; it warns of that, and the cell keeps the warning quiet:
+# A mask alone saves nothing: `attend` computes every score and throws most away. **FlexAttention** takes the
+# *rule* as a function and finds the empty tiles. Through `torch.compile` it makes a **kernel** (a program that
+# the processor or GPU runs in one go) that skips them. Here you run it uncompiled, and it forms all scores:
 
 # %% nbgrader={"grade": false, "grade_id": "use-flex", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -651,39 +572,36 @@ print(f"empty tiles that a kernel may skip: {blocks.sparsity():.0f} %")
 # %% [markdown]
 # ## Change the softmax: linear attention
 #
-# Weights are e^(q·k) over their sum, without √d_k for now. Replace e^(q·k) by a product of *features*, φ(q)·φ(k), with
-# φ(x) = elu(x) + 1, which is x + 1 above 0 and eˣ below, so never negative (Katharopoulos et al. 2020, section 3.2). Then
+# Softmax's weights are e^(q·k) over their sum (leave √d_k out for now). [Linear
+# attention](../glossary.md#linear-attention) replaces e^(q·k) by a product of *features*, φ(q)·φ(k), with φ(x)
+# = elu(x) + 1: x + 1 above 0 and eˣ below, so never negative (Katharopoulos et al. 2020, section 3.2). Then
 #
 # $$\text{out}_i = \frac{\sum_{j \le i} \big(\varphi(q_i) \cdot \varphi(k_j)\big)\, v_j}{\sum_{j \le i} \varphi(q_i) \cdot \varphi(k_j)}
 # = \frac{\varphi(q_i)\, S_i}{\varphi(q_i) \cdot z_i}, \qquad S_i = \sum_{j \le i} \varphi(k_j)\, v_j^{\top}, \qquad z_i = \sum_{j \le i} \varphi(k_j)$$
 #
-# In words: φ(q_i) stands in every term, so take it out of the sum. What is left, S (d_k × d_v) and z (d_k), are *running sums*:
-# token i adds its own and reads. No score is ever formed, and the work is N · d_k · d_v.
+# φ(q_i) stands in every term, so you can take it out of the sum. What is left, S (d_k × d_v) and z (d_k), are
+# *running sums*: token i adds its own part and reads. No score is ever formed, and the work is N · d_k · d_v.
 
 # %% [markdown]
 # ### Exercise: `linear_attention`
 #
 # difficulty ●●○ · 3–5 min · 2 points
 #
-# Causal, with any leading axes; M = N. No √d_k, and no small number added to the denominator. A loop, running sums or the left form of the formula: whichever you like.
+# Write it causal, with any leading axes and M = N. Leave √d_k out, and add no small number to the denominator.
+# You may use a loop, running sums or the left form of the formula.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-linear_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Features first, of queries and keys. Then either all products with the future set to 0, each row divided by its sum; or running sums.
+# Make features of queries and keys, by `F.elu(…) + 1`. Then form all products, set the future to 0, and divide
+# by the sum. Or take running sums with `cumsum`.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Products: (…, N, N). Running sums: each token's φ(k) vᵀ is (…, N, d_k, d_v), from (…, N, d_k, 1) times (…, N, 1, d_v); the sum over tokens so far
-# runs along axis −3.
+# All products are (…, N, N). For running sums, each token's φ(k) vᵀ is (…, N, d_k, d_v), from (…, N, d_k, 1)
+# times (…, N, 1, d_v): add up along axis −3, for z along −2. The numerator is (…, N, 1, d_k) times S;
+# `squeeze(-2)` takes its axis of size 1 away.
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. φ: `F.elu(…) + 1`.
-# 2. S by `cumsum(dim=-3)`, z by `cumsum(dim=-2)` of the features of k.
-# 3. The numerator is (…, N, 1, d_k) times S; take its axis of size 1 away with `squeeze(-2)`. The denominator is the sum of φ(q) · z along the last axis, which is kept.
-#
-# </details>
 # </details>
 # </details>
 
@@ -711,8 +629,9 @@ def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 check(linear_attention)
 
 # %% [markdown]
-# **Parallel and recurrent.** Both forms of the formula, and yours. The right one is a recurrent network: a state of fixed
-# size, handed from token to token, as in lesson 01's opening. And the price: with 50 random keys, how much of its weight can a query that *equals* one key put on it?
+# **Parallel and recurrent.** The cell compares both forms with yours. The right form is a recurrent network: a
+# state of fixed size, handed from token to token. Then comes the price: a query *equals* one of 50 random keys.
+# How much of its weight can it put there?
 
 # %% nbgrader={"grade": false, "grade_id": "use-linear_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(3)
@@ -736,11 +655,12 @@ print(
 )
 
 # %% [markdown]
-# Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention 0.03, one and a half times that share. All it keeps of a
-# text is S and z, 16 · 9 numbers: cheap, and blurred.
+# Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention gives it
+# 0.03, one and a half times that share. All it keeps of a text is S and z, 16 · 9 numbers: cheap, and blurred.
 #
-# **Performer** (Choromanski et al. 2021, section 2.3) takes random features whose products equal e^(q·k) *on average*: φ(x) has entries e^(ω·x − |x|²/2)/√r, with r
-# random normal vectors ω. The trade-off is between r and noise:
+# **Performer** (Choromanski et al. 2021, section 2.3) takes random features whose products equal e^(q·k) *on
+# average*: e^(ω·x − |x|²/2)/√r, for r random normal vectors ω. You trade r against noise. (The cell halves q
+# and k, which scales their product by 1/√d_k.)
 
 # %% nbgrader={"grade": false, "grade_id": "performer", "locked": true, "schema_version": 3, "solution": false, "task": false}
 exact = attend(q, k, v)[0]
@@ -753,40 +673,38 @@ for r in (16, 1024, 65536):
     )
 
 # %% [markdown]
-# (q and k are divided by 2, the fourth root of d_k: that scales their product by 1/√d_k.) In the limit it is softmax attention. For
-# these queries the error is larger than the output itself at r = 16, nearly as large at 1,024, and still about a third at 65,536.
+# In the limit it is softmax attention. For these queries the error is larger than the output at r = 16, nearly
+# as large at 1,024, and still about a third at 65,536.
 #
 # ## Keep what does not change: a cache
 #
-# A decoder writes one word at a time. Run in full, each step makes keys and values of *all* words again, though they never change: word 3 does not see word 9.
-# A **key–value cache** keeps them. A step projects one token, appends its key and value, and lets *one* query ask all keys. There is no
-# mask: everything in the cache lies in the past. Reading the prompt first, all at once, is the **prefill**.
+# A decoder writes one word at a time. Without a cache, each step makes the keys and values of *all* words
+# again, though they never change: word 3 does not see word 9. A [**key–value
+# cache**](../glossary.md#key-value-cache) keeps them. Each step projects one token, appends its key and value,
+# and lets *one* query ask all keys. You need no mask: everything in the cache lies in the past. The model reads
+# the prompt first, all at once: the [**prefill**](../glossary.md#prefill).
 
 # %% [markdown]
 # ### Exercise: `KVCache`
 #
 # difficulty ●●○ · 5–7 min · 3 points
 #
-# Two things in one cell: the cache, and the step that decodes with it. `append` takes any number of tokens and joins them to what is there, along axis −2 whatever stands before.
-# `decode_step` equals the last row of full causal attention. Another batch or width is an error; `torch.cat`'s own will do. The check makes many caches: keep what belongs to one in `self`.
+# Write the cache, and the step that decodes with it. `append` joins any number of tokens to those it has, along
+# axis −2, with any leading axes. `decode_step` equals the last row of full causal attention. Another batch or
+# width is an error; `torch.cat`'s own will do. The check makes many caches, so keep what belongs to one in
+# `self`.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-KVCache", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# A new cache holds nothing, so that its first `append` keeps what it is given. From then on, old and new are joined, *kept*, and returned. The
-# step appends first and attends then, as a token sees itself.
+# Begin with None for keys and values. The first `append` keeps what it is given; later ones join old and new
+# (`torch.cat`), *keep* the result, and return it. The step appends first and attends then, as a token sees
+# itself.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
 # (…, M, d_k) and (…, L, d_k) make (…, M + L, d_k). In the step the query is (B, 1, d_k), the keys are (B, M, d_k), the output is (B, 1, d_v).
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. `__init__`: keys and values are None.
-# 2. `append`: if there is something, put it in front of the new part with `torch.cat`. Keep the results as attributes; return them.
-# 3. `decode_step`: project x_t three times; hand key and value to `append`; call `attend` with the query and what came back; return its first result.
-#
-# </details>
 # </details>
 # </details>
 
@@ -841,7 +759,7 @@ def decode_step(x_t: Tensor, cache: KVCache, Wq: Tensor, Wk: Tensor, Wv: Tensor)
 check(KVCache)
 
 # %% [markdown]
-# Five tokens, then four steps, against full causal attention; and the flops of a step with and without the cache.
+# Read five tokens, decode four, and compare with full attention. Then count one step's flops.
 
 # %% nbgrader={"grade": false, "grade_id": "use-KVCache", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(5)
@@ -871,13 +789,14 @@ except (ValueError, RuntimeError) as error:
     print(f"another batch: {type(error).__name__}")
 
 # %% [markdown]
-# That is answer A of your second prediction: 1000 scores, not a million. The price is memory. A token costs
+# That is answer A of your second prediction. The price is memory. The bytes of a token are
 #
 # $$2 \times \text{layers} \times \text{key heads} \times \text{width of a head} \times \text{bytes of a number}$$
 #
-# Take **Llama 2**. Its 7B model has 32 layers and 32 heads of 128, a width of 4096 (Touvron et al. 2023a, table 2); its
-# 70B model has 80 layers and 64 heads, and only 8 of *keys and values* (2023b, appendix A.2.1). That is **grouped-query
-# attention** (Ainslie et al. 2023): each group of query heads shares one head of keys and values.
+# **Llama 2**'s 7B model has 32 layers and 32 heads of 128 (Touvron et al. 2023a, table 2). Its 70B model has 80
+# layers and 64 heads, but only 8 of *keys and values* (2023b, appendix A.2.1). That is [**grouped-query
+# attention**](../glossary.md#grouped-query-attention) (Ainslie et al. 2023): each group of query heads shares
+# one head of keys and values.
 
 # %% nbgrader={"grade": false, "grade_id": "groups", "locked": true, "schema_version": 3, "solution": false, "task": false}
 q = torch.randn(2, 8, 10, 4, dtype=torch.float64)  # 8 heads of queries
@@ -893,12 +812,13 @@ for name, layers, key_heads in (("7B", 32, 32), ("70B", 80, 8), ("70B, not group
     )
 
 # %% [markdown]
-# Half a mebibyte for every token of the 7B model. And the 70B model, ten times as large, keeps *less* per token: groups save a factor of 8, for a
-# small loss in quality (Ainslie et al. 2023, figure 3).
+# The 7B model keeps half a mebibyte for every token. The 70B model keeps *less*: groups save a factor of 8, for
+# a small loss in quality (Ainslie et al. 2023, figure 3).
 #
 # ## Break it on purpose
 #
-# **The forgotten factor.** When tiles differ in their largest score, the sums of one of them are multiplied. Forget it for s:
+# **The forgotten factor.** When two tiles differ in their largest score, you have to multiply the sums of one
+# of them. This function forgets it for s:
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-rescale", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -910,7 +830,7 @@ def forgetful(m1, s1, o1, m2, s2, o2):
 check(forgetful, name="merge_softmax")
 
 # %% [markdown]
-# Now look at the symptom where it would bite, with the three books of *By hand*, and with a third book that scores exactly as much as the second:
+# Look at the symptom with the three books of *By hand*, and then with a third book whose score equals the second's:
 
 # %% nbgrader={"grade": false, "grade_id": "break-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
 two = [torch.tensor(number) for number in (1.0, 1.368)] + [torch.tensor([23.68])]
@@ -922,23 +842,23 @@ for name, third in (("score 2", late), ("score 1", low)):
         print(f"third book has {name}, {function.__name__:13}: {(o / s).item():.2f}")
 
 # %% [markdown]
-# Where the maxima agree, the factor is 1 and the slip does not show. So test with scores that rise and fall from tile to tile.
+# Where the maxima are equal, the factor is 1 and the mistake does not show. So test with scores that rise and
+# fall from tile to tile.
 #
 # ## Cost
 #
-# **Count.** One head of width d, M = N:
+# **Count** one head of width d, M = N:
 #
-# | way | flops | extra memory | exact? | gives up |
-# |---|---|---|---|---|
-# | all at once | 4N²d | N² | yes | memory |
-# | tiles of b | 4N²d, half if causal | N · d + b² | yes | nothing but code |
-# | window of w | 4Nwd, in a kernel that skips | N · d | no | far looks |
-# | Longformer, g global tokens | 4N(2w + 2g)d | N · d | no | far looks but g |
-# | linear | 4Nd² | d² as a recurrence | no | finding one book |
-# | Performer, r features | 8Nrd, half of it for features | r · d as a recurrence | in the limit | noise |
-# | a step with a cache | 4Nd | 2Nd, kept | yes | memory |
+# | way | flops | extra memory | gives up |
+# |---|---|---|---|
+# | all at once | 4N²d | N² | nothing |
+# | tiles of b | 4N²d, half if causal | N · d + b² | nothing |
+# | window of w | 4Nwd, in a kernel that skips | N · d | far looks |
+# | linear | 4Nd² | d², recurrent | finding one book |
+# | Performer, r features | 8Nrd | r · d, recurrent | precision |
+# | a step with a cache | 4Nd | 2Nd, kept | nothing |
 #
-# **Measure.** Your tiles and your linear attention against naive and fused:
+# **Measure** your tiles and your linear attention beside naive and fused:
 
 # %% nbgrader={"grade": false, "grade_id": "measure-ways", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 rows = measure(
@@ -955,8 +875,9 @@ rows = measure(
 plot(rows, "ways around the wall")
 
 # %% [markdown]
-# Left, on a quiet machine, three lines of slope about 2 or more and one of about 1: tiles save no flops (the other half of answer B), and tiles as small as 64 cost time in Python's loop. (Try 256 or 512: on our machine those took half of naive's time or less at N = 4096.) Right, slope 2 for naive alone. (A
-# `linear_attention` that forms all products has slope 2 in both.) Lesson 12 runs fused kernels on a GPU.
+# On the left, three lines have slope about 2 or more and one has about 1. Tiles save no flops (the other half
+# of answer B), and tiles as small as 64 cost time in Python's loop. On the right, naive alone has slope 2. (So
+# has a `linear_attention` that forms all products.)
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
@@ -968,9 +889,9 @@ plot(rows, "ways around the wall")
 # Not this one: it is exact.
 #
 # </details>
-# <details><summary>B. It moves fewer bytes: scores never go through the large, slow memory</summary>
+# <details><summary>B. It moves fewer bytes</summary>
 #
-# Yes. Moving N² scores there and back takes longer than computing them again.
+# Yes. Moving N² scores to the slow memory and back takes longer than computing them again.
 #
 # </details>
 #
@@ -978,7 +899,7 @@ plot(rows, "ways around the wall")
 #
 # <details><summary>A. (0, 0, 0)</summary>
 #
-# Not this one: a maximum of 0 would count as a score of 0, beside which far lower ones are rounded away.
+# Not this one: it counts as a score of 0, and far lower ones beside it are rounded away.
 #
 # </details>
 # <details><summary>B. (−∞, 0, 0)</summary>
@@ -991,7 +912,7 @@ plot(rows, "ways around the wall")
 #
 # <details><summary>A. Tiles</summary>
 #
-# Not this one: they spare memory for scores; the cache holds keys and values.
+# Not this one: they save memory for scores.
 #
 # </details>
 # <details><summary>B. Grouped queries, or a sliding window</summary>
@@ -1009,24 +930,18 @@ plot(rows, "ways around the wall")
 # 4. A window or features save work, and give up far looks or sharp ones ([window](#Look-less-far:-a-sliding-window), [linear](#Change-the-softmax:-linear-attention)).
 # 5. Decoding keeps keys and values; its price is bytes per token, and sharing heads lowers it ([cache](#Keep-what-does-not-change:-a-cache)).
 #
-# **Words of this lesson**: [flop](../glossary.md#flop), [tile](../glossary.md#tile), [online softmax](../glossary.md#online-softmax),
-# [sliding window](../glossary.md#sliding-window), [linear attention](../glossary.md#linear-attention), [key-value cache](../glossary.md#key-value-cache),
-# [prefill](../glossary.md#prefill), [grouped-query attention](../glossary.md#grouped-query-attention).
-#
 # ### Sources
 #
-# - Tiles, backward by recomputation: T. Dao et al. (2022), *FlashAttention*, section 3.1, appendix B.2. [arXiv:2205.14135](https://arxiv.org/abs/2205.14135);
-#   one number a row: T. Dao (2023), *FlashAttention-2*, section 3.1. [arXiv:2307.08691](https://arxiv.org/abs/2307.08691)
-# - Maximum and sum of a softmax in one pass: M. Milakov, N. Gimelshein (2018), *Online normalizer calculation for softmax*, section 3.1. [arXiv:1805.02867](https://arxiv.org/abs/1805.02867)
-# - Windows and global tokens: I. Beltagy, M. Peters, A. Cohan (2020), *Longformer*, section 3.1. [arXiv:2004.05150](https://arxiv.org/abs/2004.05150);
-#   in use: A. Q. Jiang et al. (2023), *Mistral 7B*, section 2. [arXiv:2310.06825](https://arxiv.org/abs/2310.06825)
-# - Linear attention: A. Katharopoulos et al. (2020), *Transformers are RNNs*, section 3.2. [arXiv:2006.16236](https://arxiv.org/abs/2006.16236)
-# - Random features: K. Choromanski et al. (2021), *Rethinking Attention with Performers*, section 2.3. [arXiv:2009.14794](https://arxiv.org/abs/2009.14794)
-# - Grouped queries: J. Ainslie et al. (2023), *GQA*. [arXiv:2305.13245](https://arxiv.org/abs/2305.13245)
-# - Sizes of Llama: H. Touvron et al. (2023a), *LLaMA*, table 2. [arXiv:2302.13971](https://arxiv.org/abs/2302.13971); (2023b), *Llama 2*, section 2.2, appendix A.2.1.
-#   [arXiv:2307.09288](https://arxiv.org/abs/2307.09288)
+# - Dao et al. 2022, [FlashAttention](https://arxiv.org/abs/2205.14135); Dao 2023, [FlashAttention-2](https://arxiv.org/abs/2307.08691)
+# - Milakov and Gimelshein 2018, [Online normalizer](https://arxiv.org/abs/1805.02867)
+# - Beltagy et al. 2020, [Longformer](https://arxiv.org/abs/2004.05150); Jiang et al. 2023, [Mistral 7B](https://arxiv.org/abs/2310.06825)
+# - Katharopoulos et al. 2020, [Transformers are RNNs](https://arxiv.org/abs/2006.16236)
+# - Choromanski et al. 2021, [Performers](https://arxiv.org/abs/2009.14794)
+# - Ainslie et al. 2023, [GQA](https://arxiv.org/abs/2305.13245)
+# - Touvron et al. 2023a, [LLaMA](https://arxiv.org/abs/2302.13971); 2023b, [Llama 2](https://arxiv.org/abs/2307.09288)
 #
-# **To carry over.** Your tiles equal the fused call, and their memory grows as its memory does. Yet it is faster, many times with tiles of 64. What does a kernel do that a loop in Python cannot?
+# **To carry over.** The fused call is faster than your tiles, many times with tiles of 64. What can a kernel do
+# that a loop in Python cannot?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab import summary

@@ -117,7 +117,7 @@ def names_the_word_before(causal: bool, seed: int) -> float:
 
 
 @lesson.says(
-    "Two layers (each added to what it reads, normalised first) can learn to name the word before: 0.74 to 0.88 right on five seeds after 500 steps, and 0.27 without the mask, which is the best there is then.",
+    "Two layers (each added to what it reads, normalised first) can learn to name the word before: 0.74 to 0.88 right on five seeds after 500 steps. Without the mask it is 0.27, the best there is then.",
     "A causal mask breaks that, and two causal layers can learn order from it.",
     long=True,
 )

@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="11-cost",
     title="Cost",
     builds="the N² wall, and the ways around it",
-    minutes=80,
+    minutes=75,
     stage="torch",
     heading="The N² wall, and the ways around it",
 )

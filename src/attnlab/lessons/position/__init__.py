@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="09-position",
     title="Position",
     builds="order has to be told",
-    minutes=80,
+    minutes=75,
     stage="torch",
     heading="Order has to be told",
 )
