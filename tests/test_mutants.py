@@ -13,7 +13,7 @@ HOMES = [(slug, name) for slug in slugs() for name in exercises_of(slug)]
 EVERY = 5
 
 
-# A mutant that never ends is interrupted wherever it is: in what ends an object, that is told apart.
+# A mutant that never ends is interrupted wherever it is, in what ends an object too.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "exercise"), HOMES, ids=map("-".join, HOMES))
