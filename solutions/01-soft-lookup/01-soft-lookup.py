@@ -57,8 +57,9 @@ begin("01-soft-lookup")
 # starts, 600 steps each, and tested on fresh texts.
 #
 # Slide from 1 to 16. Look at the bars first: which fall to chance, and where? Then follow the orange
-# from the marked letter to the end. An arrow is as thick as its **slope** is large: how much the
-# answer's error changes when what is handed on there is nudged. Training follows slopes.
+# from the marked letter to the end. The larger its **slope**, the thicker an arrow: how much the
+# answer's error changes when what is handed on there is nudged. A tenth of the slope takes off a fifth of the
+# width. Training follows slopes.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-race", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.Race(4)
@@ -66,8 +67,9 @@ figures.live.Race(4)
 # %% [markdown]
 # - A **recurrent network** (RNN) reads token by token and hands on a summary, which each step writes
 #   anew. Before training, each hand-over leaves less than half of the slope: 0.001 after 8,
-#   2 · 10⁻⁶ after 16. From 11 on it guesses. A **GRU** has a gate that can keep its summary. It learned
-#   every distance, in ten times as many steps at 16 as at 1.
+#   2 · 10⁻⁶ after 16. At 9 and 10 it depends on the start; from 11 on it guesses. A **GRU** has a gate
+#   that can keep its summary. From all three starts it learned every distance, in ten times as many steps of training at
+#   16 as at 1; the slowest needed 597 of its 600.
 # - A **convolution** computes each token anew from itself and one neighbour on either side. Such a round
 #   is called a **layer**. Four layers reach four tokens, and from 5 on they guess. (Layers that leave
 #   gaps of 1, 2, 4 and 8 reach 15.)
@@ -90,14 +92,14 @@ figures.live.Race(4)
 #
 # ## One look that was learned
 #
-# Here is a real one. A small language model, made for this course of the same parts as GPT-2, read 192,000
+# Here is a real one. A small language model, made for this course and built much like GPT-2, read 192,000
 # short texts of 64 words and learned to guess each next word. It has eight **heads**, and each looks in its
 # own way. This is one of them, on *the dogs that the boy sees* …. A row is a word that looks, a column a word
 # that is looked at, and the number in the cell is the share of the look that goes there. `<s>` begins
 # a text. Hatched words are not written yet.
 #
-# A verb comes next: *run* or *runs*? The model guesses it in the row of *sees*. Which word should that row look at,
-# the nearest one? Click on the row, or go there with the arrow keys.
+# If a verb comes next, is it *run* or *runs*? The model guesses it in the row of *sees*, the last one. Guess before you
+# look: which word should that row look at, the nearest? The arrow keys lead to other rows.
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-head", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.soft_lookup.one_head()
@@ -106,9 +108,10 @@ figures.soft_lookup.one_head()
 # *Sees* stands beside *boy*, and gives *boy* 0.01. *Dogs*, four words back, gets 0.83. Nobody told
 # the model what a subject is. (*Entropy* says how spread out a row is; lesson 04 counts it.)
 #
-# And the look matters: take this one row from *the dog that the boy sees* instead, leave the rest of the model as it
-# is, and its verb turns from *run* to *runs*, or from *laugh* to *laughs*. That was tried on 400 sentences, and
-# the number of the verb turned in every one. In lesson 07 you do it yourself. The list above the figure has
+# And the look matters. Take what this head hands on at *sees*, the blend of what it read, from *the dog that the
+# boy sees* instead, and leave the rest of the model as it is: it now expects verbs like *runs* where it expected
+# verbs like *run*. That was tried on 400 sentences, and the number of the verb turned in every one. In lesson 07 you
+# do it yourself. The list above the figure has
 # the other seven heads. What they are for, a map alone does not say.
 #
 # One look is a question to a dictionary. You know the kind: a record of fields, and one exact key for

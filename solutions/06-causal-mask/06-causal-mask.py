@@ -528,8 +528,8 @@ print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 6
 # mask tells attention something about order, which lesson 09 is about.
 #
 # These vectors are random and say nothing about words. Here is attention that was learned: the
-# small model of lesson 01, causal like yours, on a sentence of its own. A verb may follow in the row of *dogs*, and has to in the row
-# of *see*. Where do the two look? And what stands on the diagonal?
+# small model of lesson 01, causal like yours, on a sentence of its own. A verb may follow *dogs*, and may follow
+# *see*. Where do the two look? And what stands on the diagonal?
 
 # %% nbgrader={"grade": false, "grade_id": "see-causal-weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab import small
@@ -542,8 +542,8 @@ figures.live.WhoListens(
 )
 
 # %% [markdown]
-# *See* puts 0.99 on *king*, past *dogs* and *boys*; *dogs*, the other place where the verb could come, 0.90. The
-# **diagonal** is a word that reads itself. No mask closes it, so no row is empty, and a row that
+# *See* puts 0.99 on *king*, past *dogs* and *boys*; *dogs*, where the verb could come as well, 0.90. The
+# **diagonal** is a word that reads itself. The causal mask never closes it, so it leaves no row empty, and a row that
 # finds nothing else to read still has its 1 to give away: *that* keeps 0.90. Both layers have the same triangle,
 # in every head.
 #
@@ -938,7 +938,7 @@ print(side_by_side({read.__name__: symptoms(read) for read in (right, *SIX)}))
 # </details>
 # <details><summary>C. a fills in −1e9, c leaves out √d_k, f passes its mask as (B, N)</summary>
 #
-# Yes. float16 has no number as large as a's, c's rows are sharper, and f stops where B ≠ N.
+# Yes. float16 has no number as large as a's, c's rows are sharper, and f stops where B ≠ N (and B > 1).
 #
 # </details>
 
@@ -1035,7 +1035,7 @@ figures.causal_mask.losses(trained, best)
 # proves nothing. **Compare the loss in training with the loss on texts that are cut off.**
 #
 # *No √d_k* leaks nothing and gets stuck above the line: on 13 of those seeds it never fell below 0.15, which yours
-# passed within 40 steps on each. After 20 steps one key had 0.99 of the weight in 34 to 84 % of its rows, and in none
+# passed within 40 steps on each. After 20 steps one key had 0.99 of the weight in 34 to 84 % of its rows (the first apart), and in none
 # of yours; softmax has hardly a slope there (lesson 04). With 400 steps, a quarter as large, 15 of the 20 got there.
 #
 # ## Precision: what 1e-6 can promise

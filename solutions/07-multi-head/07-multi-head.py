@@ -374,8 +374,8 @@ figures.live.Heads(four[:, 1:], names[1:], names)
 #
 # Those visitors were made for two heads. Here is a small language model of the course's own: two layers of
 # four heads, made like GPT-2, trained for a few minutes to guess the next word of sentences that a
-# grammar of 148 words wrote. `<s>` begins a text. The sentence is *the king behind the dogs that the boy sees* …, and a verb
-# is to come: *runs* or *run*? It is guessed from the row of the last word, *sees*. The figure shows the second
+# grammar of 148 words wrote. `<s>` begins a text. The sentence is *the king behind the dogs that the boy sees* …, If a verb
+# comes next, is it *runs* or *run*? It is guessed from the row of the last word, *sees*. The figure shows the second
 # layer. Which heads of that row look at *king*?
 
 # %% nbgrader={"grade": false, "grade_id": "see-learned", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -411,9 +411,10 @@ learned
 # </details>
 
 # %% [markdown]
-# There are five tasks, 200 questions each: a verb that agrees with its subject; a bracket that closes the one opened last;
+# There are five tasks, 200 questions each: a verb that agrees with its subject; a bracket that closes the last one still open;
 # *it* … *too wide, a wide*, and then the noun that is meant; a *bank* that is muddy after a river and rich after
-# money; a run of words that comes again. Each line is one head removed.
+# money; a run of words that comes again. An answer counts as right if all right words together are likelier than all
+# wrong ones. Each line is one head removed.
 
 # %% nbgrader={"grade": false, "grade_id": "remove-heads", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 rng = random.Random(7)
@@ -433,12 +434,13 @@ for each in measure.heads_of(model):
     print(f"{measure.named(each):16}{with_removed(each)}")
 
 # %% [markdown]
-# 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king*
-# about four verbs in ten are wrong, and of the brackets about as many. (Prediction: C.) *Bank* hangs on one head of
-# the first layer. *It* hangs on no head alone. Runs that come again hang on several: one in the first layer, and in the
-# second an **induction head**, which looks at the word *after* an earlier one like this, and so finds what
-# comes next (Olsson et al. 2022). It can, because each layer makes queries, keys and values anew, from rows that the
-# layer before has rewritten: a head of the first layer looks at the word before, and so writes into each row what stood before it.
+# 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* verbs
+# are guessed wherever something stands between them and their subject, and a third of the brackets are wrong. (Prediction: C.)
+# *Bank* hangs on one head of the first layer. *It* hangs on no head alone. Runs that come again hang on several: two in the
+# first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier one like this,
+# and so finds what comes next (Olsson et al. 2022). It can, because each layer makes queries, keys and values
+# anew, from rows that the layer before has rewritten: one head of the first layer gives a third of its look to the word
+# before, and so writes into each row what stood before it.
 #
 # Three more tries. Does the induction head find its word without that first one? Is a bracket two heads' work? And removing a head spoils whatever reads it, so exchange
 # something instead: give the subject's head, in the last row alone, what it gives where the subject has the other
@@ -461,8 +463,8 @@ for each in measure.heads_of(model):
     print(f"{measure.named(each)}, last row exchanged: the verb's number flips in {flipped:.0%}")
 
 # %% [markdown]
-# The induction head is lost without the other one. Without both heads brackets are guessed. And with one row of one head the verb's number goes over to the other
-# sentence, every time; with a row of any other head, never. That is what *this head carries the subject's
+# Without the head that wrote, the induction head loses most of its look. Without both heads brackets are guessed. And with one row of one head the verb's number goes over to the other
+# sentence, every time; with a row of any other head, never, in sentences that stand alone as these do. That is what *this head carries the subject's
 # number* means. A map alone could not say so.
 #
 # In large models some heads attend to the previous word or to the next one, and some find the direct

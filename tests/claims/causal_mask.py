@@ -182,7 +182,7 @@ def leaks_write_well_and_their_cut_off_loss_gives_them_away() -> None:
 
 @lesson.says(
     "*No √d_k* leaks nothing and gets stuck above the line: on 13 of those seeds it never fell below 0.15, which yours passed within 40 steps on each.",
-    "After 20 steps one key had 0.99 of the weight in 34 to 84 % of its rows, and in none of yours",
+    "After 20 steps one key had 0.99 of the weight in 34 to 84 % of its rows (the first apart), and in none of yours",
     "softmax has hardly a slope there",
     "With 400 steps, a quarter as large, 15 of the 20 got there.",
     long=True,
@@ -293,8 +293,8 @@ def two_equal_words_differ_by_the_mask_alone(seed: int) -> None:
 
 
 @lesson.says(
-    "*See* puts 0.99 on *king*, past *dogs* and *boys*; *dogs*, the other place where the verb could come, 0.90.",
-    "No mask closes it, so no row is empty, and a row that finds nothing else to read still has its 1 to give away: *that* keeps 0.90.",
+    "*See* puts 0.99 on *king*, past *dogs* and *boys*; *dogs*, where the verb could come as well, 0.90.",
+    "The causal mask never closes it, so it leaves no row empty, and a row that finds nothing else to read still has its 1 to give away: *that* keeps 0.90.",
     "Both layers have the same triangle, in every head.",
 )
 def the_small_model_is_causal_and_looks_for_the_subject() -> None:

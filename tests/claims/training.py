@@ -538,7 +538,7 @@ def each_racer_does_what_is_said_of_it(seed: int) -> None:
 
 
 @lesson.says(
-    "Is it the slope? A GRU's gate has a bias: with 3 more it keeps its summary, with 3 less it forgets sooner. It is.",
+    "Is it the slope? A GRU's gate has a bias: with 3 more it keeps its summary, with 3 less it forgets sooner. Partly: the gate keeps the slope and the summary alike.",
     long=True,
 )
 def a_grus_gate_decides_over_its_slope_and_over_what_it_learns(seed: int) -> None:

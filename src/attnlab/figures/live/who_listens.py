@@ -171,7 +171,7 @@ def entropies(weights: np.ndarray) -> list[float]:
         weights: (N, M).
     """
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    rows: list[float] = (-(weights * logs).sum(axis=-1)).tolist()
+    rows: list[float] = (0.0 - (weights * logs).sum(axis=-1)).tolist()  # no row has −0
     return rows
 
 
