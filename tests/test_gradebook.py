@@ -39,7 +39,8 @@ from tests.graded import LESSON, MOST, grade, invalid, make_course
 pytestmark = pytest.mark.slow
 
 OTHER = "01-soft-lookup"
-HALF = {"attention": "FAIL"}, {"attention": 2.5}  # a score of 6.5 of 9
+HALF = {"attention": "FAIL"}, {"attention": 2.5}
+REACHED = MOST - 2.5  # with that
 
 
 @pytest.fixture(scope="session")
@@ -172,7 +173,7 @@ def test_export_gives_the_totals(folder: Path, gradebook: Gradebook) -> None:
     gradebook.record([invalid("eve", "The file is empty.")])
     scores = exported(folder)
     assert scores["ann", LESSON] == (MOST, 0, MOST)
-    assert scores["bob", LESSON] == (6.5, 0, MOST)
+    assert scores["bob", LESSON] == (REACHED, 0, MOST)
     assert scores["eve", LESSON] == (0, 0, MOST)
     assert scores["ann", OTHER][0] == scores["ann", OTHER][2] > 0
     assert scores["bob", OTHER][0] == 0
@@ -225,7 +226,7 @@ def test_what_may_break_the_rules_is_flagged_for_a_person(
             for row in found.find_submission_notebook(LESSON, LESSON, "ann").grades
         }
     assert {name for name, is_flagged in flagged.items() if is_flagged} == {"attention-check"}
-    assert len(flagged) == 4
+    assert len(flagged) == 5
 
 
 def test_a_better_submission_replaces_the_first(folder: Path, gradebook: Gradebook) -> None:
@@ -249,7 +250,7 @@ def comments(folder: Path, student: str) -> dict[str, str]:
 def test_the_card_is_the_comment(folder: Path, gradebook: Gradebook) -> None:
     gradebook.record([grade("ann", *HALF)])
     said = comments(folder, "ann")
-    assert set(said) == {"causal_mask", "attention", "padding_mask", "decoder_mask"}
+    assert set(said) == {"causal_mask", "attention", "looks_ahead", "padding_mask", "decoder_mask"}
     assert "attention: not right yet · 2.5 of 5 points" in said["attention"]
     assert "no-scale" in said["attention"]
     assert "check.inputs" not in said["attention"], "which is for a notebook"
@@ -414,7 +415,7 @@ def test_penalties_are_those_of_nbgrader(folder: Path) -> None:
     AssignLatePenalties(config=config).preprocess(nbformat.v4.new_notebook(), {"nbgrader": where})
     after = rows(folder)
     assert {**after, "course": None} == {**before, "course": None}
-    assert scored(folder, "ann") == (6.5, 6.5)
+    assert scored(folder, "ann") == (REACHED, REACHED)
 
 
 def test_an_extension_takes_the_penalty_back(folder: Path) -> None:
@@ -461,8 +462,8 @@ def test_a_penalty_set_by_hand_stays(folder: Path, gradebook: Gradebook) -> None
         found.find_submission_notebook(LESSON, LESSON, "ann").late_submission_penalty = 1.5
         found.db.commit()
     gradebook.record([grade("ann", *HALF)])
-    assert scored(folder, "ann") == (6.5, 1.5)
-    assert exported(folder)["ann", LESSON] == (5, 1.5, MOST)
+    assert scored(folder, "ann") == (REACHED, 1.5)
+    assert exported(folder)["ann", LESSON] == (REACHED - 1.5, 1.5, MOST)
 
 
 def test_a_plugin_that_stops_is_named_and_nothing_is_recorded(folder: Path) -> None:
@@ -630,8 +631,9 @@ def test_the_page_shows_the_penalty_of_the_course_s_own_rule(folder: Path) -> No
         gradebook.record([paged(grade("ann", *HALF))])
         edit(folder, "ann", manual=1.5)
         gradebook.record([paged(grade("ann", *HALF))])
-    assert ">Score: 2.75 of 9 points<" in page_of(folder, "ann")
-    assert "Handed in late: 2.75 points taken off." in page_of(folder, "ann")
+    half = (MOST - 5 + 1.5) / 2
+    assert f">Score: {half:g} of {MOST:g} points<" in page_of(folder, "ann")
+    assert f"Handed in late: {half:g} points taken off." in page_of(folder, "ann")
 
 
 def test_feedback_says_how_many_pages_it_wrote_and_whose_it_did_not(
@@ -711,7 +713,7 @@ NAMES = ["ann lee", "🦊", "two\nlines", "o'neil \"x\"", "<script>alert(1)<b>",
 def test_a_student_may_be_called_anything(folder: Path, gradebook: Gradebook, name: str) -> None:
     gradebook.record([grade(name, *HALF)])
     with db(folder) as found:
-        assert found.find_submission(LESSON, name).score == 6.5
+        assert found.find_submission(LESSON, name).score == REACHED
     assert (folder / "class" / "autograded" / name / LESSON / f"{LESSON}.ipynb").is_file()
     page = (folder / "class" / "feedback" / name / LESSON / f"{LESSON}.html").read_text("utf-8")
     assert "<script" not in page
@@ -748,19 +750,19 @@ def test_formgrader_shows_score_and_comment_and_opens_the_notebook(
     gradebook.record([grade("ann", *HALF), invalid("eve", "The file is empty.")])
     interface = NbGraderAPI(Course.here().directory)
     shown = {item["student"]: item for item in interface.get_submissions(LESSON)}
-    assert (shown["ann"]["score"], shown["ann"]["max_score"]) == (6.5, MOST)
+    assert (shown["ann"]["score"], shown["ann"]["max_score"]) == (REACHED, MOST)
     assert shown["eve"]["score"] == 0
     assert shown["ann"]["autograded"]
     assert shown["eve"]["autograded"]
-    assert interface.get_submission(LESSON, "ann")["score"] == 6.5
+    assert interface.get_submission(LESSON, "ann")["score"] == REACHED
     [notebook] = interface.get_student_notebook_submissions("ann", LESSON)
-    assert notebook["score"] == 6.5
+    assert notebook["score"] == REACHED
     assert notebook["failed_tests"]
     assert len(interface.get_notebook_submissions(LESSON, LESSON)) == 2
     for student, text in {"ann": "no-scale", "eve": "could not be graded"}.items():
         page = formgrader_page(folder, student)
         assert text in page
-        for name in ("causal_mask", "attention", "padding_mask", "decoder_mask"):
+        for name in ("causal_mask", "attention", "looks_ahead", "padding_mask", "decoder_mask"):
             assert f'id="{name}-comment"' in page, "where formgrader puts the comment"
             assert f'id="{name}-check"' in page, "where it puts the score"
 
@@ -783,7 +785,7 @@ def test_nbgrader_s_own_feedback_can_be_made_from_it(folder: Path, gradebook: Gr
     assert tree(folder) == before, "it keeps what is there"
     run("nbgrader", "generate_feedback", LESSON, "--force", cwd=folder)
     page = folder / "class" / "feedback" / "ann" / LESSON / f"{LESSON}.html"
-    assert "(Score: 6.5 / 9.0)" in page.read_text(encoding="utf-8")
+    assert f"(Score: {REACHED} / {MOST:.1f})" in page.read_text(encoding="utf-8")
 
 
 # --- trouble ---

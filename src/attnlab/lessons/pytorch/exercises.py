@@ -109,7 +109,7 @@ def _backward_cases(rng: Generator) -> Iterator[Case]:
     refused: dict[str, Any] = {"raises": "ValueError or RuntimeError"}
     for less, where in ((some[..., 1:], "weights"), (upstream[..., 1:], "upstream")):
         args = (less, upstream) if where == "weights" else (some, less)
-        yield case("refuses", *args, f"M is one less in {where}, and not elsewhere", **refused)
+        yield case("refuses", *args, f"M is one less in {where}, and not elsewhere", raises=refused)
 
 
 def _less(taken: Callable[[Tensor, Tensor], Any]) -> Formula:
