@@ -106,7 +106,7 @@ def _backward_cases(rng: Generator) -> Iterator[Case]:
     yield case("zeros", 0 * some, upstream, "all weights are 0", exact_zeros=True)
     hard = one_hot(scores)
     yield case("zeros", hard, upstream, "one weight in each row is 1", exact_zeros=True)
-    refused: dict[str, Any] = {"raises": "ValueError or RuntimeError"}
+    refused = "ValueError or RuntimeError"
     for less, where in ((some[..., 1:], "weights"), (upstream[..., 1:], "upstream")):
         args = (less, upstream) if where == "weights" else (some, less)
         yield case("refuses", *args, f"M is one less in {where}, and not elsewhere", raises=refused)
