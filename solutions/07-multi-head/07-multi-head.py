@@ -436,7 +436,8 @@ for each in measure.heads_of(model):
 # %% [markdown]
 # 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* verbs
 # are guessed wherever something stands between them and their subject, and a third of the brackets are wrong. (Prediction: C.)
-# *Bank* hangs on one head of the first layer. *It* hangs on no head alone. Runs that come again hang on several: two in the
+# *Bank* hangs on one head of the first layer. *It* hangs on no head alone, and its own row does not tell which noun
+# it means: what decides, *wide* or *tired*, is not written yet. Runs that come again hang on several: two in the
 # first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier one like this,
 # and so finds what comes next (Olsson et al. 2022). It can, because each layer makes queries, keys and values
 # anew, from rows that the layer before has rewritten: one head of the first layer gives a third of its look to the word

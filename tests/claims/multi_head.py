@@ -446,11 +446,25 @@ def the_subjects_head_looks_at_the_subject_and_is_needed_for_brackets_too(seed: 
     assert 0.35 < measure.right_share(model, far, measure.without([SUBJECT])) < 0.65
 
 
-@lesson.says("*Bank* hangs on one head of the first layer.", "*It* hangs on no head alone.")
+@lesson.says(
+    "*Bank* hangs on one head of the first layer.",
+    "*It* hangs on no head alone, and its own row does not tell which noun it means: what decides, *wide* or *tired*, is not written yet.",
+)
 def a_bank_hangs_on_one_head_and_it_on_none(seed: int) -> None:
     needed = [head for head, share in alone(seed, "bank").items() if share < 0.9]
     assert [layer for layer, _ in needed] == [0]
     assert min(alone(seed, "it").values()) > 0.95
+    begun = ["<s>", "yesterday", "the", "horse", "did", "not", "cross", "the", "river", "because", "it"]
+    texts = [[*begun, "was", "too", why, ",", "a", why] for why in ("wide", "tired")]
+    nouns = [next(iter(small.following(text))) for text in texts]
+    assert nouns == ["river", "horse"]
+    rows = [
+        torch.cat(
+            [out[0, :, len(begun) - 1] for out in measure.heads_outputs(small.load(), ids).values()]
+        )
+        for ids in map(small.numbered, texts)
+    ]
+    assert torch.equal(*rows)
 
 
 @lesson.says(
