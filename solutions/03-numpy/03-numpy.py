@@ -901,9 +901,9 @@ for n in (512, 1024, 2048, 4096):
     before = min(runs)
 
 # %% [markdown]
-# Each line has four times the pairs of the one above. Look at the last ratio: it came out at 3.7 to 3.9. The
-# first can be well above 4 (5.2 to 5.5 by the processor's own time): fetching larger tables from memory costs
-# time as well. Lesson 11 is about this number.
+# Each line has four times the pairs of the one above, so on a quiet machine the ratios come out near 4. The first can be
+# well above it, as fetching larger tables from memory costs time as well, and on a busy machine any of them can. Lesson
+# 11 is about this number.
 
 # %% [markdown]
 # ## Check yourself
