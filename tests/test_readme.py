@@ -37,7 +37,7 @@ def test_another_line_in_the_registry_puts_the_readme_out_of_step(
 
 
 @pytest.mark.parametrize(
-    ("what", "value"), [("title", "Scale"), ("builds", "a scale"), ("minutes", 70)]
+    ("what", "value"), [("title", "Scale"), ("builds", "a scale"), ("minutes", 45)]
 )
 def test_what_a_lesson_says_puts_the_readme_out_of_step(
     what: str, value: object, monkeypatch: pytest.MonkeyPatch

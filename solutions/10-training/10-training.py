@@ -801,6 +801,8 @@ for seed, model in enumerate(pointing[2]):
 
 # %% nbgrader={"grade": false, "grade_id": "see-pointers", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 words = [*tired[:-1], "tired/wide"]
+for title, panel in rows_of_it(pointing[2])[0].items():
+    print(f"{title}, most on, after training:", [words[row.argmax()] for row in panel.values()])
 figures.live.TrainingScrubber(histories[2, 0], recorded, ["it … tired", "it … wide"], words)
 
 # %% [markdown]
