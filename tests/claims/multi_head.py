@@ -454,7 +454,19 @@ def a_bank_hangs_on_one_head_and_it_on_none(seed: int) -> None:
     needed = [head for head, share in alone(seed, "bank").items() if share < 0.9]
     assert [layer for layer, _ in needed] == [0]
     assert min(alone(seed, "it").values()) > 0.95
-    begun = ["<s>", "yesterday", "the", "horse", "did", "not", "cross", "the", "river", "because", "it"]
+    begun = [
+        "<s>",
+        "yesterday",
+        "the",
+        "horse",
+        "did",
+        "not",
+        "cross",
+        "the",
+        "river",
+        "because",
+        "it",
+    ]
     texts = [[*begun, "was", "too", why, ",", "a", why] for why in ("wide", "tired")]
     nouns = [next(iter(small.following(text))) for text in texts]
     assert nouns == ["river", "horse"]
