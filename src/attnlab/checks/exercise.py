@@ -205,8 +205,8 @@ class Exercise:
         fits: letters whose misfit is no error.
         stretched: whether a size of 1 where another one belongs is to be refused as well.
         without: slugs of shared mistakes that are none here, or that give another one's numbers.
-        fused_banned: whether calling PyTorch's own attention forfeits the points.
-        backward_banned: whether calling softmax's own way back does, by autograd as well.
+        banned: what forfeits the points when called: 'attention', PyTorch's own, or 'backward',
+            softmax's own way back, by autograd as well; '' for nothing.
         tolerance: of shared cases, where float64 is none of the exercise's business.
         lesson, stage: of its lesson, which fills them in.
     """
@@ -232,8 +232,7 @@ class Exercise:
     fits: str = ""
     stretched: bool = False
     without: tuple[str, ...] = ()
-    fused_banned: bool = False
-    backward_banned: bool = False
+    banned: str = ""
     tolerance: float = TOLERANCE
     lesson: str = ""
     stage: str = ""
@@ -283,11 +282,6 @@ class Exercise:
     def called(self, letter: str) -> str:
         """What a size is called: 'd_k' for 'k'."""
         return CALLED.get(letter, letter)
-
-    @property
-    def banned(self) -> str:
-        """What forfeits the points when it is called, as `calling.banned` has it; or nothing."""
-        return "attention" if self.fused_banned else "backward" * self.backward_banned
 
     @property
     def biased(self) -> bool:

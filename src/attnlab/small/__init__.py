@@ -77,7 +77,7 @@ def _loaded(folder: Path) -> SmallModel:
             )
         )
         model.load_state_dict(state)
-    except (OSError, SafetensorError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
         first = str(error).splitlines()[0]
         raise ValueError(
             f"the small model in {folder} cannot be used ({first}). `make model` makes it again."

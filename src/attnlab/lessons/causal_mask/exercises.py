@@ -101,7 +101,7 @@ ATTENTION = Exercise(
     mistakes={
         "zero-scores-blocked": BLOCK.answer(Recipe(hide=_zeros_too, empty=lambda a, rows: a))
     },
-    fused_banned=True,
+    banned="attention",
 )
 
 

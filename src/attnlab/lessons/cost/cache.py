@@ -260,7 +260,7 @@ KV_CACHE = Exercise(
     returns=KEPT,
     claims=GROUPS,
     cases=_cases,
-    fused_banned=True,
+    banned="attention",
     mistakes={
         **{
             each.slug: tuple(one.answer for one in SHARED if one.slug == each.slug)

@@ -272,7 +272,7 @@ TILED_ATTENTION = Exercise(
     ),
     cases=_cases,
     attention=ATTENTION,
-    fused_banned=True,
+    banned="attention",
     without=(
         *("mask-transposed", "mask-off-by-one", "mask-with-small-number"),  # of tiles, below
         *("divided-by-max", "best-value-only", "weights-not-masked"),  # no weights are seen

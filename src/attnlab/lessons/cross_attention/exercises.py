@@ -138,7 +138,7 @@ FUNCTION = Exercise(
         ).oracle,
     },
     without=("swapped-q-k",),  # here the context asks
-    fused_banned=True,
+    banned="attention",
 )
 
 
@@ -220,7 +220,7 @@ MODULE = Exercise(
     },
     # A head's part of x is as wide as its queries; here the context asks.
     without=("scale-by-sqrt-d", "swapped-results", "swapped-q-k"),
-    fused_banned=True,
+    banned="attention",
 )
 
 EXERCISES = (FUNCTION, MODULE)

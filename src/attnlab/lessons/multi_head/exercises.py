@@ -161,7 +161,7 @@ MODULE = Exercise(
     },
     # A head's part of x is as wide as its queries.
     without=("scale-by-sqrt-d", "swapped-results"),
-    fused_banned=True,
+    banned="attention",
 )
 
 EXERCISES = (SPLIT_HEADS, MERGE_HEADS, MODULE)

@@ -75,7 +75,7 @@ SDPA = Exercise(
         "float-mask-before-scale": _float_mask(lambda scores, mask, scale: scores + mask * scale),
         "empty-row-is-nan": _float_mask(lambda scores, mask, scale: scores + mask),
     },
-    fused_banned=True,
+    banned="attention",
 )
 
 
@@ -171,7 +171,7 @@ BACKWARD = Exercise(
             weights.dtype
         ),
     },
-    backward_banned=True,
+    banned="backward",
 )
 
 
@@ -209,7 +209,7 @@ MODULE = Exercise(
     ),
     attention=Attention(_projected),
     mistakes={"bias-ignored": _without_bias},
-    fused_banned=True,
+    banned="attention",
 )
 
 EXERCISES = (SDPA, BACKWARD, MODULE)

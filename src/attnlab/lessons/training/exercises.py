@@ -171,7 +171,7 @@ CLASSIFIER = Exercise(
         *("one-maximum-for-all-rows", "not-the-maximum-subtracted"),
         *("absolute-maximum-subtracted", "maximum-begins-at-0"),
     ),
-    fused_banned=True,
+    banned="attention",
 )
 
 
