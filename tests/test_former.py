@@ -110,7 +110,7 @@ def test_each_answer_stands_where_it_is_asked_for_today(every: int, tmp_path: Pa
     removed = set()
     for (slug, name), text in written.items():
         cells = cells_of(course.notebook(today(slug, name)))
-        [asked] = [cell for cell in cells if label(cell) == name] or [None]
+        asked = next((cell for cell in cells if label(cell) == name), None)
         if asked is None:
             removed.add(name)
             [kept] = [cell for cell in cells if text in source(cell)]
@@ -144,7 +144,7 @@ def test_cells_beside_a_moved_answer_come_along(tmp_path: Path) -> None:
     cells = cells_of(path)
     [at] = [at for at, cell in enumerate(cells) if label(cell) == "linear_attention"]
     cells[at]["source"] = "def linear_attention(q, k, v):\n    return helped(q, k, v)"
-    helper = {"cell_type": "code", "id": "mine", "metadata": {}, "outputs": []}
+    helper: dict[str, Any] = {"cell_type": "code", "id": "mine", "metadata": {}, "outputs": []}
     helper |= {"execution_count": None, "source": "def helped(q, k, v): ..."}
     cells.insert(at + 1, helper)
     save(path, cells)

@@ -40,8 +40,7 @@ def rename(course: Course, agreed: Callable[[str], bool]) -> Iterator[str]:
     try:
         for former, slug in renamed_lessons():
             with database.transaction() as session:
-                _rows(session, former, slug)  # refuses before anybody is asked
-                row = _assignment(session, former) is not None
+                row = _row(session, former, slug) is not None
             folders = list(_folders(course, former))
             if not row and not folders:
                 continue
@@ -50,7 +49,7 @@ def rename(course: Course, agreed: Callable[[str], bool]) -> Iterator[str]:
                 yield f"{former}: left as it is."
                 continue
             with database.transaction() as session:
-                _rows(session, former, slug)
+                _rename(_row(session, former, slug), former, slug)
             for folder in folders:
                 _move(folder, former, slug)
             yield f"{former}: {what} are called {slug} now."
@@ -58,26 +57,22 @@ def rename(course: Course, agreed: Callable[[str], bool]) -> Iterator[str]:
         database.close()
 
 
-def _assignment(session: Session, name: str) -> api.Assignment | None:
-    found: api.Assignment | None = session.scalar(
-        select(api.Assignment).where(api.Assignment.name == name)
-    )
-    return found
-
-
-def _rows(session: Session, former: str, slug: str) -> None:
-    row = _assignment(session, former)
-    if row is None:
-        return
-    if _assignment(session, slug) is not None:
+def _row(session: Session, former: str, slug: str) -> api.Assignment | None:
+    """The lesson's row under its former name."""
+    rows = select(api.Assignment).where(api.Assignment.name.in_([former, slug]))
+    found = {row.name: row for row in session.scalars(rows)}
+    if len(found) == 2:
         raise GradebookError(
             f"The gradebook has rows of {former} and of {slug}, which are the same lesson. Remove "
             f"the one that nobody was graded in: nbgrader db assignment remove NAME"
         )
-    row.name = slug
-    for notebook in row.notebooks:
-        if notebook.name == former:
-            notebook.name = slug
+    return found.get(former)
+
+
+def _rename(row: api.Assignment | None, former: str, slug: str) -> None:
+    for named in [row, *row.notebooks] if row else []:
+        if named.name == former:
+            named.name = slug
 
 
 def _folders(course: Course, former: str) -> Iterator[Path]:
