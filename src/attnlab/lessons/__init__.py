@@ -76,6 +76,35 @@ REGISTRY: tuple[str | Lesson, ...] = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way through the course for those who will not take all of it.
+
+    Attributes:
+        minutes: that it takes.
+        parts: which lessons, and how far.
+    """
+
+    name: str
+    minutes: int
+    parts: str
+
+    def __str__(self) -> str:
+        return f"{self.name}, about {round(self.minutes / 60)} hours: {self.parts}"
+
+
+WAYS = (
+    Way(
+        "An evening",
+        240,
+        "lessons 01, 03 and 06, each to where its card says that you may stop, then the first "
+        "section of lesson 14, in which a model writes",
+    ),
+    Way("A weekend", 700, "lessons 01 to 03, 05 to 07, 10 and 14"),
+    Way("The whole", 1200, "all lessons, in order"),
+)
+
+
 def slugs() -> tuple[str, ...]:
     """The lessons that are there, in their order."""
     return tuple(line for line in REGISTRY if isinstance(line, str))
