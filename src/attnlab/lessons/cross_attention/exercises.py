@@ -132,29 +132,30 @@ Part = Callable[[Tensor], Tensor]
 Step = Callable[[Part, Part, Tensor], Tensor]  # of a norm, what comes with it, and x
 Cross = Callable[[State, Tensor, Tensor, Tensor | None], Tensor]
 PARTS = "self", "cross", "hidden"
+ATTENTIONS = {"self_attn": "self_attention", "multihead_attn": "cross_attention"}  # PyTorch's
 
 
 def _pytorch(norm_first: bool = True) -> Formula:
     """PyTorch's own layer, which is on no device: its numbers are the state's."""
 
     def forward(state: State, x: Tensor, context: Tensor, context_mask: Any = None) -> Any:
-        layer = nn.TransformerDecoderLayer(
-            *state.sizes, 0.0, batch_first=True, norm_first=norm_first, device="meta", dtype=x.dtype
-        )
-        theirs: dict[str, Any] = {}
+        how: dict[str, Any] = {"norm_first": norm_first, "device": "meta", "dtype": x.dtype}
+        d, n_heads, d_hidden = state.sizes
+        theirs = nn.TransformerDecoderLayer(d, n_heads, d_hidden, 0.0, batch_first=True, **how)
+        packed: dict[str, Tensor] = {}
         for kind in ("weight", "bias"):
-            for name, own in (("self_attn", "self_attention"), ("multihead_attn", "cross_attention")):
-                packed = [state[f"{own}.W_{letter}.{kind}"] for letter in "qkv"]
-                theirs[f"{name}.in_proj_{kind}"] = torch.cat(packed)
-                theirs[f"{name}.out_proj.{kind}"] = state[f"{own}.W_o.{kind}"]
-            theirs |= {f"norm{n}.{kind}": state[f"norm_{n}.{kind}"] for n in "123"}
-            theirs[f"linear1.{kind}"] = state[f"hidden.{kind}"]
-            theirs[f"linear2.{kind}"] = state[f"out.{kind}"]
+            for their, own in ATTENTIONS.items():
+                parts = [state[f"{own}.W_{letter}.{kind}"] for letter in "qkv"]
+                packed[f"{their}.in_proj_{kind}"] = torch.cat(parts)
+                packed[f"{their}.out_proj.{kind}"] = state[f"{own}.W_o.{kind}"]
+            packed |= {f"norm{n}.{kind}": state[f"norm_{n}.{kind}"] for n in "123"}
+            packed[f"linear1.{kind}"] = state[f"hidden.{kind}"]
+            packed[f"linear2.{kind}"] = state[f"out.{kind}"]
         masks = {
             "tgt_mask": _future(x, x),
             "memory_key_padding_mask": None if context_mask is None else ~context_mask,
         }
-        return torch.func.functional_call(layer, theirs, (x, context), masks)
+        return torch.func.functional_call(theirs, packed, (x, context), masks)
 
     return forward
 
@@ -177,6 +178,9 @@ def _cross(read: Read = lambda context, mask: (context, ~mask[:, None, None])) -
     )
 
 
+READ = _cross()
+
+
 def _norm(state: State, which: str, x: Tensor, eps: float = 1e-5) -> Tensor:
     weight, bias = state[f"norm_{which}.weight"], state[f"norm_{which}.bias"]
     return F.layer_norm(x, x.shape[-1:], weight, bias, eps)
@@ -192,7 +196,7 @@ def layer(
     norms: str = "123",
     norm: Norm = _norm,
     causal: bool = True,
-    cross: Cross = _cross(),
+    cross: Cross = READ,
     mlp: Callable[[State, Tensor], Tensor] = lambda state, x: state.linear(
         "out", F.relu(state.linear("hidden", x))
     ),
@@ -230,7 +234,7 @@ def _once_or_thrice(step: Step) -> tuple[Formula, ...]:
 
 def _context_normalised(which: str) -> Formula:
     def cross(state: State, x: Tensor, context: Tensor, mask: Tensor | None) -> Tensor:
-        return _cross()(state, x, _norm(state, which, context), mask)
+        return READ(state, x, _norm(state, which, context), mask)
 
     return layer(cross=cross)
 
@@ -244,7 +248,7 @@ def _where_empty(value: float) -> Cross:
     """Another number where a context is all padding."""
 
     def cross(state: State, x: Tensor, context: Tensor, mask: Tensor | None) -> Tensor:
-        found = _cross()(state, x, context, mask)
+        found = READ(state, x, context, mask)
         return found if mask is None else found.masked_fill(~mask.any(-1)[:, None, None], value)
 
     return cross
@@ -281,7 +285,7 @@ DECODER_LAYER = Exercise(
     state={
         **{
             f"{of}.W_{letter}.{kind}": axes
-            for of in ("self_attention", "cross_attention")
+            for of in ATTENTIONS.values()
             for letter in "qkvo"
             for kind, axes in (("weight", "d d"), ("bias", "d"))
         },
@@ -312,8 +316,7 @@ DECODER_LAYER = Exercise(
         "residual-of-normed": _once_or_thrice(lambda norm, part, x: norm(x) + part(norm(x))),
         "norms-exchanged": tuple(
             layer(norms=norms)
-            for norms in (*("132", "213", "231", "312", "321"), *("111", "222", "333"))
-            + ("113", "122", "121", "133", "223", "323")
+            for norms in "132 213 231 312 321 111 222 333 113 122 121 133 223 323".split()
         ),
         "norm-not-learned": layer(norm=lambda state, which, x: F.layer_norm(x, x.shape[-1:])),
         "another-eps": tuple(layer(norm=partial(_norm, eps=eps)) for eps in (1e-6, 1e-12)),
@@ -324,7 +327,7 @@ DECODER_LAYER = Exercise(
                 state, "cross_attention", x, context, _future(x, context)
             )
         ),
-        "reads-itself": layer(cross=lambda state, x, context, mask: _cross()(state, x, x, None)),
+        "reads-itself": layer(cross=lambda state, x, context, mask: READ(state, x, x, None)),
         "mask-missing": layer(cross=_cross(lambda context, mask: (context, None))),
         "mask-inverted": layer(cross=_cross(lambda context, mask: (context, mask[:, None, None]))),
         "padding-zeroed": layer(cross=_cross(_zeroed)),
