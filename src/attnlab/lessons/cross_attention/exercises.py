@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -315,8 +316,9 @@ DECODER_LAYER = Exercise(
         "residual-missing": _once_or_thrice(lambda norm, part, x: part(norm(x))),
         "residual-of-normed": _once_or_thrice(lambda norm, part, x: norm(x) + part(norm(x))),
         "norms-exchanged": tuple(
-            layer(norms=norms)
-            for norms in "132 213 231 312 321 111 222 333 113 122 121 133 223 323".split()
+            layer(norms="".join(norms))
+            for norms in product("123", repeat=3)
+            if [*norms] != [*"123"]
         ),
         "norm-not-learned": layer(norm=lambda state, which, x: F.layer_norm(x, x.shape[-1:])),
         "another-eps": tuple(layer(norm=partial(_norm, eps=eps)) for eps in (1e-6, 1e-12)),
