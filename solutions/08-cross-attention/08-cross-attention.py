@@ -224,8 +224,8 @@ def merge_heads(x: Tensor) -> Tensor:
 # Two things make it harder. Catalogues have four to six cards, so there is padding. And each author has one
 # shelf that occurs in the test and *never* in training.
 #
-# The attention is PyTorch's own for now. `read` turns an answer into ten scores, one for each shelf, and the loss is
-# cross-entropy (lesson 06): ln 10 = 2.30 for someone who guesses.
+# The attention is PyTorch's own for now. `nn.Embedding` is a table with a learned row for each author. `read` turns an
+# answer into ten scores, one for each shelf, and the loss is cross-entropy (lesson 06): ln 10 = 2.30 for someone who guesses.
 
 # %% nbgrader={"grade": false, "grade_id": "desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from collections.abc import Callable
@@ -506,7 +506,7 @@ print("context = x is self-attention:", torch.allclose(by_cross, by_self))
 #
 # In a model, cross-attention has heads and linears, as lesson 07's module has. One thing is new: there are two widths.
 # Queries are made from x, which is d wide. Keys and values are made from the context, which may be d_context wide: an
-# image's patches, or a larger model's states. Both modules are given. Compare them: which lines differ?
+# image's patches, or a larger model's states. Both modules are given.
 
 
 # %% nbgrader={"grade": false, "grade_id": "modules", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -668,7 +668,7 @@ figures.cross_attention.maps(
 # - **Layer norm**, `nn.LayerNorm(d)`: the numbers of each token are shifted and scaled to mean 0 and variance 1,
 #   then multiplied and shifted by learned numbers. So a part reads numbers of the same size, however large x has grown.
 #
-# There are two places for the norm. For any part and its norm they are
+# There are two places for the norm. With any part and its norm, one of these lines is run:
 #
 # ```python
 # x = x + part(norm(x))  # pre-norm: before the part
@@ -685,8 +685,7 @@ figures.cross_attention.maps(
 #
 # difficulty ●●● · 15–20 min · 4 points
 #
-# Write a layer with pre-norm, from parts that you have. Its submodules need exactly these names, so that weights can be
-# copied into them:
+# Write a layer with pre-norm, from parts that you have. Its submodules have exactly these names:
 #
 # | name | what it is |
 # |---|---|
@@ -697,7 +696,8 @@ figures.cross_attention.maps(
 #
 # The context is read as it comes: no norm of this layer touches it. The layer returns (B, N, d), and no weights. It is
 # compared with `nn.TransformerDecoderLayer(d, n_heads, d_hidden, dropout=0, batch_first=True, norm_first=True)`, called with
-# the same weights and a causal `tgt_mask`. If n_heads does not divide d, `ValueError` is raised; the given modules do that.
+# the same weights and a causal `tgt_mask`, in float64 at 1e-6, gradients included. If n_heads does not divide d, the given
+# modules raise `ValueError`.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-DecoderLayer", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -768,7 +768,7 @@ check(DecoderLayer)
 
 # %% [markdown]
 # Before you run your layer: which rows change if the last word is another one? Do the dummies of
-# the context matter? And what does the third original do, which is lost?
+# the context matter? The third original is lost: what does the layer make of it?
 
 # %% nbgrader={"grade": false, "grade_id": "use-decoder", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(3)
@@ -848,7 +848,7 @@ check(reads_dummies, name="cross_attention")
 # | scores and mix | N · M · (d_k + d_v) |
 #
 # No length is squared: scores and mix grow with N · M, the projections with N and with M. And a decoder that writes
-# N words one at a time can keep the keys and values of the context. How much does that save?
+# N words one at a time can keep the keys and values of the context. How much does this save?
 
 # %% nbgrader={"grade": false, "grade_id": "count", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("   N     M   keys made anew   kept   ratio")
