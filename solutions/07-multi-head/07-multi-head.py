@@ -230,7 +230,7 @@ for place, (name, said) in enumerate(zip(names, (answers[0] + 1).tolist(), stric
     print(f"{place:<8}{name:10}{said[0] if place > 1 else '-':<10}{said[1]}")
 
 # %% [markdown]
-# Read one row aloud. (The first visitor has nobody in front; that question is not asked.)
+# (The first visitor has nobody in front; that question is not asked.)
 #
 # The model is attention and a linear layer that turns each output into two guesses. One variant has
 # a **hidden layer** there: a linear, a ReLU and another linear. For now attention is
@@ -299,7 +299,7 @@ figures.multi_head.two_answers(right)
 # hidden layer behind it.
 #
 # Why? See what the models say to the queue above, from the second visitor on, and where they look.
-# A solid frame is around the visitor in front, a dashed one around the twin.
+# A solid frame marks the visitor in front, a dashed one the twin.
 
 # %% nbgrader={"grade": false, "grade_id": "see-patterns", "locked": true, "schema_version": 3, "solution": false, "task": false}
 with torch.no_grad():
@@ -577,8 +577,7 @@ check(merge_heads)
 # d. `forward(x, causal=False)` returns the output (B, N, d) and the weights of each head, (B, H, N,
 # N), not their mean. With `causal=True` no token looks ahead, as in lesson 06.
 #
-# You may use `attend` or write your own. PyTorch's ready-made attention, `nn.MultiheadAttention` included, is banned and
-# forfeits the points.
+# You may use `attend` or write your own. PyTorch's attention is banned, `nn.MultiheadAttention` included.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-MultiHeadAttention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -969,8 +968,7 @@ for n_heads_now in (1, 2, 8, 64):
 #   [arXiv:2209.11895](https://arxiv.org/abs/2209.11895)
 # - [PyTorch's manual](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
 #
-# **To carry over.** All readers of this lesson asked about books on their own shelf: queries, keys and
-# values came from the same x. A translator reads one sentence and writes another. Which of W_q, W_k
+# **To carry over.** In this lesson queries, keys and values came from the same x. A translator reads one sentence and writes another. Which of W_q, W_k
 # and W_v would you feed with which sentence, and what would N × N become?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
