@@ -240,6 +240,10 @@ def _context_normalised(which: str) -> Formula:
     return layer(cross=cross)
 
 
+def _normalised_at_the_end(which: str) -> Formula:
+    return lambda state, *given, **mask: _norm(state, which, RIGHT(state, *given, **mask))
+
+
 def _all_read_the_first_x(state: State, x: Tensor, *context: Any, **mask: Any) -> Tensor:
     added = (layer(order=(part,))(state, x, *context, **mask) - x for part in PARTS)
     return x + sum(added)
@@ -348,6 +352,10 @@ DECODER_LAYER = Exercise(
             _bent(lambda rows: rows),
             layer(mlp=lambda state, x: state.linear("out", state.linear("hidden", F.relu(x)))),
         ),
+        "relu-at-the-end": layer(
+            mlp=lambda state, x: F.relu(state.linear("out", F.relu(state.linear("hidden", x))))
+        ),
+        "norm-at-the-end": tuple(map(_normalised_at_the_end, "123")),
         "another-bend": (_bent(F.gelu), _bent(F.silu), _bent(torch.tanh)),
         "computed-in-float32": lambda state, *given, **mask: RIGHT(
             State({name: each.float() for name, each in state.items()}, state.sizes),
