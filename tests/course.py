@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 SLUGS = list(slugs())
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
-GIVEN = ("attend", "heads")  # locked cells with what earlier lessons ask for
+GIVEN = ("attend", "heads", "modules")  # locked cells with what earlier lessons ask for
 
 # What `make release` and nbgrader read.
 _FILES = ("Makefile", "pyproject.toml", "constraints.txt", "nbgrader_config.py", "solutions")
