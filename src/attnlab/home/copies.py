@@ -166,7 +166,8 @@ def _one(course: Course, place: Path) -> Said:
     """Bring one file up to date."""
     mine, known = course.work / place, course.state / "released" / place
     new, base = (course.released / place).read_bytes(), _bytes(known)
-    if today(place.parts[0]) != place.parts[0] and base is None and not mine.exists():
+    now = today(place.parts[0])
+    if now != place.parts[0] and (course.released / now).is_dir() and not mine.exists():
         return False  # left over from a release in which the lesson was called so
     if place.suffix == ".ipynb":
         try:
