@@ -230,7 +230,7 @@ def train_both(readers: dict[str, Callable]) -> dict[str, dict]:
 
 
 everything = torch.ones(LONG, LONG).bool()  # True = attend: no mask
-readers = {
+readers: dict[str, Callable] = {
     "causal": masked(everything.tril()),
     "no mask": masked(everything),
     "itself alone": masked(torch.eye(LONG).bool()),

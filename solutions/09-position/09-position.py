@@ -451,6 +451,7 @@ print(f"the two rows of bites now differ by {100 * apart:.0f} % of their length"
 # on both sides.
 
 # %% nbgrader={"grade": false, "grade_id": "see-dots", "locked": true, "schema_version": 3, "solution": false, "task": false}
+E = sinusoidal_encoding(64, 32)
 dots = E @ E.mT / (E.shape[1] / 2)
 figures.position.dot_products(dots, 32)
 
