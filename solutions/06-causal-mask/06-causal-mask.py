@@ -323,8 +323,8 @@ for first in (0, 1, -1):
 # difficulty ●○○ · 3–5 min · 1 point
 #
 # Return the causal mask of n tokens as an (n, n) bool tensor, **True = blocked**. Each row is a reader, and
-# everything to the right of the diagonal is its future. A token may read itself. `device` says where
-# the tensor is made; None is PyTorch's default.
+# everything to the right of the diagonal is its future. A token may read itself. Make the tensor on `device`; None is
+# PyTorch's default.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-causal_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -514,7 +514,7 @@ print("no mask:", len(changed_rows(without_mask(x), without_mask(other))), "rows
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# After a cut behind n rows, x[:, n:] is (B, N − n, d). `x.clone()` is a copy to write into, and
+# If you cut after n rows, x[:, n:] is (B, N − n, d). `x.clone()` is a copy that you may write into, and
 # `torch.randn_like` makes normal numbers of a tensor's shape and dtype. You compare (B, n, e).
 #
 # </details>
@@ -825,7 +825,7 @@ check(read_d, name="attention")
 # %% [markdown]
 # ### −1e9 instead of −∞
 #
-# Much code writes −1e9, as `read_a` does. In most rows that is as good: e to the −1e9 is 0 in every format. But
+# Much code writes −1e9, as `read_a` does. In most rows that does the same: e to the −1e9 is 0 in every format. But
 # float16 ends at 65,504, so `masked_fill` refuses −1e9 there with an error. And a row that is *all* blocked reads
 # everything: equal scores share the weight evenly, and nobody is told.
 #
@@ -849,7 +849,7 @@ for name, read in readers.items():
 figures.causal_mask.losses(trained, best)
 
 # %% [markdown]
-# Dice give three away, because no honest loss ends below 1.79. Off by one is as bad as no mask at all: the one word
+# On dice three give themselves away: no honest loss ends below 1.79. Off by one is as bad as no mask at all: the one word
 # too many is the answer. On dice that are cut off, wrong axis and late mask do far worse than a guess. Yet both
 # wrote good sheep with 19 of seeds 1 to 20, so good writing proves nothing. **Compare the loss in training with
 # the loss on texts that are cut off.**
@@ -861,8 +861,8 @@ figures.causal_mask.losses(trained, best)
 #
 # ### Paint a mask
 #
-# Click a cell or drag over several, and the weights follow. Block a whole row. Then press *causal and padding*, with six real tokens, and find the cells that *causal* had
-# left open.
+# Click a cell or drag over several, and the weights follow. Block a whole row. Then press *causal and padding*, with
+# six real tokens, and find the cells that *causal* had left open.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-mask-painter", "locked": true, "schema_version": 3, "solution": false, "task": false}
 scores_of_eight = (embed(sentence) @ Wq @ (embed(sentence) @ Wk).mT)[0] / math.sqrt(d_k)

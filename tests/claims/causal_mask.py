@@ -146,7 +146,7 @@ def leaks_through_the_sums_of_shares_predict_dice(seed: int) -> None:
 
 
 @lesson.says(
-    "Dice give three away, because no honest loss ends below 1.79.",
+    "On dice three give themselves away: no honest loss ends below 1.79.",
     "Yet both wrote good sheep with 19 of seeds 1 to 20, so good writing proves nothing.",
     "**Compare the loss in training with the loss on texts that are cut off.**",
     long=True,
@@ -466,7 +466,7 @@ def a_padding_mask_without_its_axis_is_refused_or_misread(seed: int) -> None:
 
 @lesson.says(
     "−1e9: an empty row reads everything.",
-    "In most rows that is as good: e to the −1e9 is 0 in every format.",
+    "In most rows that does the same: e to the −1e9 is 0 in every format.",
     "But float16 ends at 65,504, so `masked_fill` refuses −1e9 there with an error.",
     "And a row that is *all* blocked reads everything: equal scores share the weight evenly, and nobody is told.",
 )
