@@ -125,7 +125,7 @@ figures.block("scale")
 # | 2 | −2, 0, 0, 2 | 0 | (4 + 0 + 0 + 4) / 4 = **2** |
 # | 3 | −3, −1, −1, −1, 1, 1, 1, 3 | 0 | (9 + 6 · 1 + 9) / 8 = **3** |
 #
-# Fill in d_k = 4 yourself. It has 16 cases.
+# Fill in d_k = 4 yourself, with its 16 cases.
 #
 # **What does a divisor do?** In lesson 02 *cat* scored three books 1, 2 and 6. You divided by √3 and
 # got the weights 0.048, 0.086 and 0.866. Now compute the weights for the same scores without a divisor, and
@@ -196,8 +196,7 @@ figures.scaling.weights_in_panels(unscaled, tokens)
 # Lines that agree and lines that disagree partly cancel each other, so scores grow only with the *square
 # root* of the width. Vaswani et al. (2017, section 3.2.1, footnote 4) state this law.
 #
-# The cell draws 20 shelves of 20 books, each with 50 readers, at three widths. Look at where the
-# dashed lines, ±√d_k, cut each histogram.
+# The cell draws 20 shelves of 20 books, each with 50 readers, at three widths. The dashed lines are at ±√d_k.
 
 
 # %% nbgrader={"grade": false, "grade_id": "see-spreads", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -573,9 +572,9 @@ check(best_scale)
 # ## One figure
 #
 # Now put your parts together, with 1,000 readers for each width. Their scores go into softmax as they
-# are, times your `best_scale`, and divided by d_k. You measure the standard
-# deviation of all scores and, for each reader, the entropy, the largest weight and the **norm** of the
-# Jacobian: the root of the sum of its squared entries. The figure shows the median of these three.
+# are, times your `best_scale`, and divided by d_k. You measure the standard deviation of all scores and each reader's
+# entropy, largest weight and **norm** of the Jacobian: the root of the sum of its squared entries. The figure shows
+# the medians.
 
 # %% nbgrader={"grade": false, "grade_id": "define-measures", "locked": true, "schema_version": 3, "solution": false, "task": false}
 WIDTHS = [2**power for power in range(1, 11)]
