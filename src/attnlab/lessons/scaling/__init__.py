@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="04-scaling",
     title="Scaling",
     builds="why the scores are divided by √d_k",
-    minutes=70,
+    minutes=85,
     stage="numpy",
     heading="Why √d_k",
 )
