@@ -1,4 +1,4 @@
-"""What lesson 12 shows that others measured, or that was recorded, is consistent in itself."""
+"""What lesson 13 shows that others measured, or that was recorded, is consistent in itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnlab.lessons.gpu_sdpa.counting import TFLOPS
 PUBLISHED = figures.gpu_sdpa.published()
 
 
-@pytest.mark.lessons("12-gpu-sdpa")
+@pytest.mark.lessons("13-gpu-sdpa")
 @pytest.mark.parametrize("row", PUBLISHED["speeds"]["rows"], ids=str)
 def test_published_times_and_speeds_agree(row: dict[str, float]) -> None:
     given = PUBLISHED["speeds"]
@@ -24,14 +24,14 @@ def test_published_times_and_speeds_agree(row: dict[str, float]) -> None:
     assert speed == pytest.approx(row["tflops"], rel=1e-4)
 
 
-@pytest.mark.lessons("12-gpu-sdpa")
+@pytest.mark.lessons("13-gpu-sdpa")
 def test_everything_published_says_where_and_speeds_say_when() -> None:
     assert PUBLISHED["speeds"]["source"]
     assert date.fromisoformat(PUBLISHED["speeds"]["date"])
     assert all(row["source"] for row in (*PUBLISHED["shares"], *PUBLISHED["peaks"]))
 
 
-@pytest.mark.lessons("12-gpu-sdpa")
+@pytest.mark.lessons("13-gpu-sdpa")
 def test_own_speeds_are_shown_beside_published_ones_of_the_same_width(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -49,7 +49,7 @@ def test_own_speeds_are_shown_beside_published_ones_of_the_same_width(
     assert "narrow" not in shown
 
 
-@pytest.mark.lessons("12-gpu-sdpa")
+@pytest.mark.lessons("13-gpu-sdpa")
 def test_kernel_is_fair_by_what_was_recorded() -> None:
     rows = json.loads(KEPT.read_text(encoding="utf-8"))["rows"]
     assert rows

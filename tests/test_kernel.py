@@ -1,4 +1,4 @@
-"""Lesson 12's kernel without a GPU: numbers in Triton's interpreter, compiling, refusals.
+"""Lesson 13's kernel without a GPU: numbers in Triton's interpreter, compiling, refusals.
 
 Triton asks once, when it is imported, whether to interpret. So each of these runs in a process of
 its own, which says as JSON what it found.
@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-SLUG = "12-gpu-sdpa"
+SLUG = "13-gpu-sdpa"
 pytestmark = [
     pytest.mark.lessons(SLUG),
     pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed"),

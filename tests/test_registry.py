@@ -242,7 +242,7 @@ MASKED = "scaled_dot_product_attention"
     [
         ("03-numpy", MASKED, {"claims": promises("is", 4.0, unchanged=0.25)}, "takes a mask"),
         ("05-pytorch", MASKED, {"claims": promises("is", 3.0, unchanged=0.25)}, "takes a mask"),
-        ("12-gpu-sdpa", "sdpa_attention", {"claims": worth(0.75, 0.25)}, "takes a mask"),
+        ("13-gpu-sdpa", "sdpa_attention", {"claims": worth(0.75, 0.25)}, "takes a mask"),
         (
             *("04-scaling", "score_std", {"axes": ("n k", "n k", "n k")}),
             "has axes for 3 arguments, and 2 in its signature",

@@ -145,7 +145,7 @@ def test_a_card_has_no_word_that_its_lesson_has_not(exercise: Exercise) -> None:
 @pytest.mark.parametrize("name", ["is_fair", "benchmark", "roofline_seconds"])
 def test_a_card_about_seconds_has_no_word_of_attention(name: str) -> None:
     of_attention = re.compile(r"softmax|attention\b|\bscores?\b|\bquer(y|ies)\b|\bheads\b")
-    measuring = exercises_of("12-gpu-sdpa")[name]
+    measuring = exercises_of("13-gpu-sdpa")[name]
     unheard = {slug for slug in SHARED if of_attention.search(" ".join(SHARED[slug]))}
     assert not [text for text in said_of(measuring) if of_attention.search(text)]
     assert not unheard & (GENERAL - {"banned-call", "banned-backward"})  # which these do not forbid

@@ -1,4 +1,4 @@
-"""Answers to lesson 12, with PyTorch."""
+"""Answers to lesson 13, with PyTorch."""
 
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
@@ -19,7 +19,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from . import Lesson
 
-lesson = Lesson("12-gpu-sdpa")
+lesson = Lesson("13-gpu-sdpa")
 wrong, right = lesson.wrong, lesson.right
 
 

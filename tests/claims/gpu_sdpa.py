@@ -1,4 +1,4 @@
-"""What lesson 12 says, and what would refute it.
+"""What lesson 13 says, and what would refute it.
 
 What runs on a GPU alone is not run here: such sentences rest on what others published, on what was
 recorded, or on a made GPU, whose call returns before its work is done.
@@ -32,8 +32,8 @@ from attnlab.bench.timed import one_thread
 from attnlab.lessons.gpu_sdpa.checked import KEPT, SIZES
 from tests.claims import Lesson, taught
 
-lesson = Lesson("12-gpu-sdpa")
-here = taught("12-gpu-sdpa")
+lesson = Lesson("13-gpu-sdpa")
+here = taught("13-gpu-sdpa")
 
 MATH, FLASH = SDPBackend.MATH, SDPBackend.FLASH_ATTENTION
 HALVES = (torch.float16, torch.bfloat16)

@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--json", type=Path, metavar="FILE", help="write what was measured")
     add("--plot", type=Path, metavar="FILE.png", help="draw it")
-    add("--record", action="store_true", help="keep it in the package, for lesson 12")
+    add("--record", action="store_true", help="keep it in the package, for lesson 13")
     return words
 
 

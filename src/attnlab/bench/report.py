@@ -20,7 +20,7 @@ from attnlab.bench.tiled import BLOCK
 from attnlab.bench.ways import PEERS
 from attnlab.figures.live.counts import SIZES, in_bytes, mixing_flops, score_bytes, score_flops
 
-# In lesson 12's folder: its figures show what is kept here next to what others published.
+# In lesson 13's folder: its figures show what is kept here next to what others published.
 RECORDED = Path(lessons.__file__).parent / "gpu_sdpa" / "recorded"
 
 
@@ -159,7 +159,7 @@ def as_json(found: Mapping[str, Any]) -> bytes:
 
 
 def record(found: Mapping[str, Any]) -> Path:
-    """Keep a document beside lesson 12, under the device's name and the day; where it is."""
+    """Keep a document beside lesson 13, under the device's name and the day; where it is."""
     device = re.sub(r"[^a-z0-9]+", "-", found["device"].lower()).strip("-")
     path = RECORDED / f"{device}-{found['date']}.json"
     write(path, as_json(found))
@@ -167,7 +167,7 @@ def record(found: Mapping[str, Any]) -> Path:
 
 
 def recorded() -> list[dict[str, Any]]:
-    """The documents that are kept beside lesson 12, the newest first.
+    """The documents that are kept beside lesson 13, the newest first.
 
     Each has 'device', 'driver', 'versions', 'date', 'command', and 'runs': what was the same for
     a comparison ('d', 'heads', 'dtype', 'causal', 'device', 'peak'), and its 'rows', each as `Row`.

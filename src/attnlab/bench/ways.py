@@ -1,7 +1,7 @@
 """The ways of computing attention that `python -m attnlab.bench` compares, by name.
 
 From lists to the GPU: Python's loops, NumPy, PyTorch with all scores held, tiles (lesson 11's, see
-`tiled`), PyTorch's own call as it chooses and with each of its backends, and lesson 12's kernel.
+`tiled`), PyTorch's own call as it chooses and with each of its backends, and lesson 13's kernel.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _reason(name: str, device: str, warned: list[str]) -> str:
 
 
 def _kernel() -> Callable[..., Any]:
-    """Lesson 12's kernel, imported when it is first called: Triton is not everywhere."""
+    """Lesson 13's kernel, imported when it is first called: Triton is not everywhere."""
 
     def run(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
         from attnlab.lessons.gpu_sdpa.kernel import attention

@@ -1,4 +1,4 @@
-"""What lesson 12's calls of PyTorch's own attention are asked, besides for their numbers."""
+"""What lesson 13's calls of PyTorch's own attention are asked, besides for their numbers."""
 
 from __future__ import annotations
 

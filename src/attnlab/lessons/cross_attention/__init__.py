@@ -9,4 +9,5 @@ LESSON = Lesson(
     minutes=75,
     stage="torch",
     heading="Asking someone else's shelf",
+    removed=("CrossAttention",),
 )

@@ -1,4 +1,4 @@
-"""Lesson 12's `run_backend`: PyTorch's call by one backend, or None where that refuses."""
+"""Lesson 13's `run_backend`: PyTorch's call by one backend, or None where that refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lesson 12's exercises in counting: how fast a kernel is, and how fast it could be."""
+"""Lesson 13's exercises in counting: how fast a kernel is, and how fast it could be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lesson 12's exercises: PyTorch's call, its backends, and what they cost and may err."""
+"""Lesson 13's exercises: PyTorch's call, its backends, and what they cost and may err."""
 
 from __future__ import annotations
 

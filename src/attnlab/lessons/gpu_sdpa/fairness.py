@@ -1,4 +1,4 @@
-"""Lesson 12's `is_fair`: FlashAttention's own rule for what error is fair."""
+"""Lesson 13's `is_fair`: FlashAttention's own rule for what error is fair."""
 
 from __future__ import annotations
 

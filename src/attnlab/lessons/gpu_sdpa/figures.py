@@ -1,4 +1,4 @@
-"""Lesson 12's figures: what a clock sees of a GPU, and speeds that others published.
+"""Lesson 13's figures: what a clock sees of a GPU, and speeds that others published.
 
 What others measured stands in `published.json`, with its source; what was measured by one's own
 hand in `recorded/`. No number of either is written anywhere else.

@@ -1,4 +1,4 @@
-"""Lesson 12's `benchmark`: what it makes of a clock that it is handed, and when it reads it.
+"""Lesson 13's `benchmark`: what it makes of a clock that it is handed, and when it reads it.
 
 Which calls it times is its own choice, so there is no one right answer. `attnlab.calling.timing`
 counts what it does; from these counts it is worked out here which calls were timed, and so what

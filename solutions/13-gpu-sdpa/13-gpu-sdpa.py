@@ -7,7 +7,7 @@
 # ---
 
 # %% [markdown]
-# # 12 · The call you use in production
+# # 13 · The call you use in production
 #
 # You have written attention with lists, arrays, tensors and tiles. In production you write it in one line, and
 # let PyTorch choose the program that runs. This lesson is about that line: which program ran, why another one refused, whether
@@ -41,7 +41,7 @@ from attnlab import begin, check, figures
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 usual = torch.float16 if device == "cuda" else torch.float32  # what such a device computes in
-begin("12-gpu-sdpa")
+begin("13-gpu-sdpa")
 
 # %% [markdown]
 # **Where you are.** The block of lesson 02. Lit is what one call of `F.scaled_dot_product_attention` does.
