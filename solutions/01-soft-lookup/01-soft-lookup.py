@@ -26,6 +26,7 @@
 # | minutes | about 90 |
 # | you need | Python lists, loops and functions; school algebra |
 # | runs on | any CPU, in seconds; no GPU, no network |
+# | you may stop | before *Temperature* |
 # | points | 6, in three exercises |
 #
 # Run the cells from top to bottom with Shift+Enter. Three cells are yours to write. Each has hints above it and a
@@ -43,12 +44,12 @@ begin("01-soft-lookup")
 #
 # > *the bank we passed on our long walk was muddy*
 #
-# Which kind of bank is this? You know by the end: *muddy*, eight words on, says that it lies by a
+# Which kind of bank is this? You know it at the end: *muddy*, eight words on, says that it lies by a
 # river. What a word means depends on other words, and they may be far away. A program that works on
 # text has to bring the two together.
 #
 # How far can it reach? Here is a race. A text has 17 **tokens**, pieces of text, here letters. One is
-# marked, and the question mark at the end asks which one. Guessing is right in 1/8. Four kinds of network were
+# marked, and the question mark at the end asks which one. A guess is right one time in eight. Four kinds of network were
 # trained for this, anew for each distance and from three starts, and tested on fresh texts.
 #
 # Slide from 1 to 16. Which bars fall to chance, and where? Then follow the orange from the marked letter to the
@@ -62,10 +63,11 @@ figures.live.Race(4)
 # - A **recurrent network** (RNN) reads token by token and hands on a summary, which each step writes
 #   anew. Before training, each hand-over leaves less than half of the slope: 0.001 after 8,
 #   2 · 10⁻⁶ after 16. At 9 and 10 it depends on the start; from 11 on it guesses. A **GRU** has a gate
-#   that can keep its summary. It learned every distance, in ten times as many steps of training at 16 as at 1.
+#   that can keep its summary. It learned every distance, but it needs ten times as many
+#   steps of training for 16 as for 1.
 # - A **convolution** computes each token anew from itself and one neighbour on either side. Such a round
-#   is called a **layer**. Four layers reach four tokens, and from 5 on they guess. (Layers that leave gaps of 1, 2, 4 and 8
-#   reach 15.)
+#   is called a **layer**. Four layers reach four tokens, and from 5 on they guess. (Layers that leave gaps of
+#   1, 2, 4 and 8 reach 15.)
 # - **Attention** lets the end look once at all tokens, and decides by what it finds how much to take
 #   from each. It learned all distances alike: the shortest path between any two words is one look
 #   (Vaswani et al. 2017, section 4). Choose *after training*: one arrow from the letters is thick,
@@ -310,8 +312,8 @@ figures.soft_lookup.shelf(QUERY, KEYS, by_hand, BOOKS)
 # factor $\mathbb{1}[\ldots]$ is called an **indicator**. Where one key matches, the sum is that key's value, as in
 # a dictionary. Where several match, the sum adds their values.
 #
-# The loop no longer asks *which* book; it asks *how much* of each. In the place of the 0/1 weights your
-# calculation had the shares 0.0132, 0.7212, 0.2653, 0.0002.
+# The loop no longer asks *which* book; it asks *how much* of each. In your calculation the weights were the
+# shares 0.0132, 0.7212, 0.2653, 0.0002.
 
 # %% [markdown]
 # ### Exercise: `hard_lookup`
@@ -395,7 +397,7 @@ except KeyError as error:
 # has a slope everywhere is called **differentiable**. (Guessing needs no slope: draw queries at random
 # and keep the best. This course follows slopes.)
 #
-# The next figure turns our query round, past *rivers*, *marshes* and *seas*. Above you see the salt in the answer,
+# The next figure turns our query around, past *rivers*, *marshes* and *seas*. Above you see the salt in the answer,
 # below its slope, for three lookups: exact match (with 0 in place of a `KeyError`); the page of the closest key;
 # and the soft one. The dotted line is our question. Look at the lower row: where could a nudge find out which way
 # to turn?
@@ -467,8 +469,8 @@ figures.live.SoftLookup(
 # scale the two are.
 #
 # Why e, and not 2, or squares? The base is a matter of units: 2 to the s is e to the 0.693 s, so powers
-# of 2 are softmax with all scores multiplied by 0.693. e has the simplest slope, as e to the s is its
-# own. Squares are another matter. They make −4 as good as 4, so the book that fits worst gets as much
+# of 2 are softmax with all scores multiplied by 0.693. e has the simplest slope: that of e to the s is
+# e to the s. Squares are another matter. They make −4 as good as 4, so the book that fits worst gets as much
 # as the one that fits best:
 
 # %% nbgrader={"grade": false, "grade_id": "see-why-e", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -598,8 +600,8 @@ for scores in scores_of:
 # difficulty ●●○ · 10–15 min · 3 points
 #
 # Write the formula. Use your own `softmax`, so finish that one first. Return two things, in this
-# order: the answer (d_v numbers) and the weights (M numbers). Refuse what cannot work with a
-# `ValueError`: a temperature of 0 or less (below 0 the worst fit would win); a key that is not as wide as the
+# order: the answer (d_v numbers) and the weights (M numbers). Raise `ValueError` for
+# what cannot work: a temperature of 0 or less (below 0 the worst fit would win); a key that is not as wide as the
 # query; a value that is not as wide as the others; not as many values as keys. A good message names both sizes;
 # the check looks at the kind of error alone.
 
@@ -612,7 +614,7 @@ for scores in scores_of:
 # <details><summary>Hint 2: the shapes</summary>
 #
 # (d_k,) with (M, d_k) gives M scores and M weights. (M,) with (M, d_v) gives d_v numbers.
-# `zip` stops at the shorter list without a word, so compare lengths before, or use
+# `zip` stops at the shorter list without an error, so compare lengths before, or use
 # `zip(…, strict=True)`, which raises `ValueError`.
 #
 # <details><summary>Hint 3: an outline</summary>
@@ -717,13 +719,13 @@ figures.soft_lookup.temperature(
 )
 
 # %% [markdown]
-# At the cold end *marshes* has all the weight but a trace, and the answer is its page: 10 g/l. At the hot
+# At the cold end *marshes* has nearly all the weight, and the answer is its page: 10 g/l. At the hot
 # end each book has about a quarter, and the answer is close to the plain mean of the pages, 12 g/l.
 # Between the two it does not go straight from 10 to 12. It rises to nearly 18 first, as
 # *seas*, with its 35, gains weight sooner than *rivers* and *deserts* do.
 #
-# So the cold end chooses the best score. Is that the exact match? For a query that equals a key, yes, on this shelf, as its keys are all different and of one
-# length. Ask with the key of *seas* itself, and measure:
+# So the cold end chooses the best score. Is that the exact match? On this shelf it is, for a query that equals a key, because the keys
+# are all different and of one length. Ask with the key of *seas* itself, and measure:
 
 # %% nbgrader={"grade": false, "grade_id": "measure-limits", "locked": true, "schema_version": 3, "solution": false, "task": false}
 exact = hard_lookup(KEYS[2], KEYS, PAGES)
@@ -800,7 +802,7 @@ check(softmax_without_shift, name="softmax")
 # The formula is right: open the claims at the end of the card, and the first one holds. Large scores
 # make `math.exp` overflow, very negative ones make the sum 0. The symptom in plain Python is an
 # `OverflowError` or a `ZeroDivisionError`; at two scores of 709.5 the sum alone overflows, and both
-# weights come out as 0 without a word. NumPy and PyTorch raise nothing for this formula and give NaN, "not a
+# weights come out as 0 without an error. NumPy and PyTorch raise nothing for this formula and give NaN, "not a
 # number", which then spreads.
 
 
@@ -854,7 +856,7 @@ for m in (500, 1000, 2000, 4000):
     before = soft
 
 # %% [markdown]
-# The ratios lie near 2, as counted, and the dictionary does not care. If yours lie near 4, your
+# The ratios lie near 2, as counted, and the dictionary's time stays the same. If yours lie near 4, your
 # softmax looks for the largest score, or adds up the powers, anew for each score: do it once, before the loop.
 #
 # In a text each of N words is a reader, and each is a book as well. That makes N · N comparisons, and lesson 11 is

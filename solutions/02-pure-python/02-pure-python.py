@@ -17,6 +17,7 @@
 # | **Minutes** | about 85 |
 # | **You need** | lesson 01 (dot product, softmax, weighted average), Python lists and loops |
 # | **Runs on** | CPU, without a network |
+# | **You may stop** | before *Break it on purpose* |
 # | **Points** | 10, in six exercises |
 #
 # The lesson's sentence is *the cat sat*.
@@ -386,7 +387,7 @@ check(matmul)
 # <details><summary>Hint 1: the idea</summary>
 #
 # The first row of the result is the first column of A. Read A column by column. If you like `zip`: on its own it
-# stops at the shortest row without a word, and it gives tuples where you need lists.
+# stops at the shortest row without an error, and it gives tuples where you need lists.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
@@ -424,16 +425,16 @@ check(transpose)
 # Each reader has one unit of attention to share among the books, so softmax runs along each row of S.
 #
 # You wrote softmax in lesson 01. Paste it into the cell as a helper (with `import math`), or write it again for
-# each row. Subtract each row's own largest score, as rows
-# can lie far apart: less a maximum of 10,000 from another row, scores near 0 all become
-# `exp(-10000)`, which is 0.0, and then 0 is divided by 0.
+# each row. Subtract each row's own largest score. If you
+# subtract a 10,000 from another row, scores near 0 all become `exp(-10000)`, which is 0.0, and then you divide 0 by
+# 0.
 
 # %% [markdown]
 # ### Exercise: `softmax_rows`
 #
 # difficulty ●○○ · 5 min · 1 point
 #
-# Softmax of every row. Stay right for scores near ±10,000, and give exactly 0 to a score of −inf.
+# Take softmax of every row. It has to be right near ±10,000, and gives exactly 0 to a score of −inf.
 # (In every row that you get, some score is finite.)
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "softmax_rows-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -482,8 +483,7 @@ check(softmax_rows)
 #
 # difficulty ●●○ · 5–8 min · 2 points
 #
-# From queries and keys to weights, A = softmax(Q Kᵀ / √d_k): steps 3, 4 and 6. Q and K come
-# ready-made, and there may be more or fewer keys than queries. If queries and keys differ in width,
+# Write steps 3, 4 and 6: from queries and keys to weights, A = softmax(Q Kᵀ / √d_k). There may be more or fewer keys than queries. If queries and keys differ in width,
 # raise a `ValueError`.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "attention_weights-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -536,7 +536,7 @@ print([f"{weight:.3f}" for weight in cat_alone[0]])
 #
 # difficulty ●●○ · 5–10 min · 3 points
 #
-# All seven steps. From tokens and three matrices to the output Z and the weights A, in this order.
+# Write all seven steps: from tokens and three matrices to the output Z and the weights A, in this order.
 # Matrices that do not fit raise a `ValueError`: X not as wide as a matrix has rows, or W_q and W_k
 # of different widths.
 
@@ -652,7 +652,7 @@ for phrase in ("the river bank", "the money bank"):
 # weight on *river*, and its Z is 0.95 water; beside *money*, its Z is 0.95 money. **Each word is rewritten
 # in its context**: that is what attention is for.
 #
-# And who asks for nothing? The scores of *river* are all 0, so it listens to all three alike, and its own
+# *River* asks for nothing. Its scores are all 0, so it listens to all three alike, and its own
 # Z is a third money. Weights that add up to 1 cannot say *nobody*.
 
 # %% [markdown]
@@ -766,7 +766,7 @@ for phrase in ("the river bank", "the money bank"):
 # To itself. Its key is now its query and scores 32; *river* and *money* promise nothing. Beside either of
 # them Z is V: *bank* stays in doubt, and its neighbour is not heard.
 #
-# That is this matrix, and not every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank*
+# This holds for this matrix, and not for every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank*
 # becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river*
 # has to score *bank* with the same 10, and it looks elsewhere only because it scores itself 100. Training can
 # live with that: Reformer (Kitaev et al. 2020, section 2) shares the matrix on purpose, forbids a token to attend

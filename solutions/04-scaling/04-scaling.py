@@ -18,6 +18,7 @@
 # | **Minutes** | about 85 |
 # | **You need** | lessons 01 to 03: softmax, slope and gradient, Q Kᵀ; NumPy arrays |
 # | **Runs on** | CPU, in seconds; needs no network |
+# | **You may stop** | before *Does it learn?* |
 # | **Points** | 5, in four exercises |
 #
 # At our reference desk, think of a query as a form with d_k lines. A key is the same form, filled in by

@@ -20,6 +20,7 @@
 # | **Minutes** | about 90 |
 # | **You need** | lessons 01 to 04: softmax, masks, slopes, softmax's Jacobian; NumPy's axes and broadcasting; what a Python class is |
 # | **Runs on** | CPU, in seconds; needs no network |
+# | **You may stop** | before *A few steps downhill* |
 # | **Points** | 8, in three exercises |
 #
 # The lesson's sentence is ***two readers want one book***. A batch needs a second one, and that is *one clerk
@@ -175,8 +176,6 @@ print("slopes of values", [round(slope, 4) for slope in values.grad.tolist()])
 print("slopes of scores", [round(slope, 4) + 0.0 for slope in scores.grad.tolist()])
 
 # %% [markdown]
-# These are your numbers.
-#
 # ## Shape ledger
 #
 # The letter b is new. It counts the sentences of a **batch**: problems of equal shape, stacked along a leading
@@ -199,7 +198,7 @@ print("slopes of scores", [round(slope, 4) + 0.0 for slope in scores.grad.tolist
 # %% [markdown]
 # ## From arrays to tensors
 #
-# Most of what you know carries over. What changes:
+# Most of what you know carries over. This changes:
 #
 # | NumPy, lesson 03 | PyTorch | mind |
 # |---|---|---|
@@ -210,7 +209,7 @@ print("slopes of scores", [round(slope, 4) + 0.0 for slope in scores.grad.tolist
 # | your `softmax` | `torch.softmax(s, dim=-1)` or `s.softmax(dim=-1)` | subtracts the maximum for you |
 #
 # A method whose name ends in an underscore, as `masked_fill_`, changes its tensor in place. Do not do
-# that to an input: it is somebody else's.
+# that to an input.
 #
 # ### `@` batches over leading axes
 #
@@ -233,14 +232,14 @@ print("the same as a loop over the batch:", torch.allclose(q @ k.mT, one_by_one)
 #
 # ### Autograd: nobody writes the tables down
 #
-# Who multiplies all the Jacobians of lesson 04? **Autograd** does, PyTorch's machinery for slopes. While your code runs, every float result that depends on a tensor
-# with `requires_grad` remembers the operation it came from, its `grad_fn`. `backward()` walks this record
-# from the end to the beginning, and multiplies slopes as it goes: the **chain rule**.
+# Who multiplies all the Jacobians of lesson 04? **Autograd** does, PyTorch's machinery for slopes. While your
+# code runs, every float result that depends on a tensor with `requires_grad` remembers the operation it came from,
+# its `grad_fn`. `backward()` walks this record from the end to the beginning, and multiplies slopes as it goes:
+# the **chain rule**.
 #
-# It never writes a Jacobian down. For each result it keeps one number an entry: the slope of
-# the final answer in that entry. To get past softmax, it turns the slopes of a row of
-# weights into slopes of the scores: M numbers go in and M come out, and the Jacobian's M² entries never
-# exist. You will write that step yourself.
+# It never writes a Jacobian down. For each entry of a result it keeps one number, the slope of the final answer in
+# that entry. To get past softmax, it turns the slopes of a row of weights into slopes of the scores: M numbers go
+# in and M come out, and the Jacobian's M² entries never exist. You will write that step yourself.
 #
 # Where a tensor is used several times, the slopes of all its uses are added up. In self-attention x goes
 # into queries, keys and values, and its slope is the sum of what comes back from the three.
@@ -258,9 +257,9 @@ while node is not None:
 # The answer came from a dot product, and that from a softmax. `AccumulateGrad` puts the slopes into
 # `scores.grad`.
 #
-# You can cut the record. `x.detach()`, `x.item()`, `x.tolist()` and anything under `torch.no_grad()` give
-# numbers without a past, and give no warning. That is fine for printing. *Break it on purpose* shows what it
-# does in the middle of a model.
+# You can cut the record. What comes from `x.detach()`, `x.item()`, `x.tolist()`, or from anything under
+# `torch.no_grad()`, remembers nothing, and PyTorch does not warn you. That is fine for printing. *Break it on
+# purpose* shows what it does in the middle of a model.
 #
 # ## See it: how far a gradient reaches
 #

@@ -116,6 +116,7 @@ def softmaxs_way_back_needs_its_result_alone(seed: int) -> None:
 
 @lesson.says(
     "`.detach()` cuts the record in silence.",
+    "What comes from `x.detach()`, `x.item()`, `x.tolist()`, or from anything under `torch.no_grad()`, remembers nothing, and PyTorch does not warn you.",
     "No error, and the loss will go down, since W_v learns. W_q and W_k never move: no slope tells this module *whom* to listen to.",
 )
 def with_weights_detached_only_values_learn(seed: int) -> None:
@@ -127,6 +128,13 @@ def with_weights_detached_only_values_learn(seed: int) -> None:
     losses = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        kept_past = model(x[0])[0].sum()
+        assert kept_past.requires_grad
+        assert not kept_past.detach().requires_grad
+        assert isinstance(kept_past.item(), float)
+        assert isinstance(kept_past.tolist(), float)
+        with torch.no_grad():
+            assert not (2 * kept_past).requires_grad
         for _ in range(50):
             _, weights = model(x[0])
             loss = ((weights.detach() @ model.W_v(x[0]) - wanted) ** 2).mean()

@@ -80,7 +80,7 @@ def raced(make: Any, distance: int, seed: int) -> tuple[Any, float]:
 @lesson.says(
     "Before training, each hand-over leaves less than half of the slope: 0.001 after 8, 2 · 10⁻⁶ after 16.",
     "At 9 and 10 it depends on the start; from 11 on it guesses.",
-    "It learned every distance, in ten times as many steps of training at 16 as at 1.",
+    "It learned every distance, but it needs ten times as many steps of training for 16 as for 1.",
     "Four layers reach four tokens, and from 5 on they guess.",
     "It learned all distances alike: the shortest path between any two words is one look",
     "one arrow from the letters is thick, wherever the mark stands.",
@@ -367,7 +367,7 @@ def cold_is_the_best_score_and_hot_the_mean(seed: int) -> None:
 
 
 @lesson.says(
-    "For a query that equals a key, yes, on this shelf, as its keys are all different and of one length.",
+    "On this shelf it is, for a query that equals a key, because the keys are all different and of one length.",
     "And where lengths differ, a loud key can take the place of the one that equals the query.",
     "All keys on our shelf have the same length, √(2² + 1²) = √5, so the angle alone decides who "
     "scores best, and no key scores better for a query than the key that equals it.",
@@ -412,7 +412,7 @@ def without_the_salt_of_seas_the_answer_does_not_rise_on_its_way() -> None:
 
 
 @lesson.says(
-    "at two scores of 709.5 the sum alone overflows, and both weights come out as 0 without a word.",
+    "at two scores of 709.5 the sum alone overflows, and both weights come out as 0 without an error.",
     "NumPy and PyTorch raise nothing for this formula and give NaN",
 )
 def the_unshifted_formula_fails_in_three_ways() -> None:
