@@ -1,4 +1,4 @@
-"""The line of lesson 04 that its reader writes is judged by what it gives; without it, the experiment runs."""
+"""The line of lesson 04 that its reader writes is judged by what it gives; without it all runs."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@
 #
 # | | |
 # |---|---|
-# | minutes | about 90 |
-# | you need | Python lists, loops and functions; school algebra |
-# | runs on | any CPU, in seconds; no GPU, no network |
-# | you may stop | before *Temperature* |
-# | points | 6, in three exercises |
+# | **Minutes** | about 90 |
+# | **You need** | Python lists, loops and functions; school algebra |
+# | **Runs on** | any CPU, in seconds; no GPU, no network |
+# | **You may stop** | before *Temperature* |
+# | **Points** | 6, in three exercises |
 #
 # Run the cells from top to bottom with Shift+Enter. Three cells are yours to write. Each has hints above it and a
 # check below it, which you may run as often as you like.
