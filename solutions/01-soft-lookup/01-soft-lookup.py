@@ -10,9 +10,9 @@
 # # 01 · A dictionary you can differentiate
 #
 # Attention lets each word of a text look at every other word, and take from each what it needs.
-# It is the block inside the Transformer, and so inside GPT, Claude and their kin. You will have trained
-# a small relative of theirs by lesson 10, and later in the course a function that you wrote runs inside
-# a real one. How a word looks is this lesson: a dictionary lookup, made soft. You write it in plain Python.
+# It is the block inside the Transformer, and so inside GPT, Claude and their kin. By lesson 10 you will have
+# trained a small relative of theirs, and in lesson 14 a function that you wrote runs inside a real one. Here you
+# learn how a word looks: by a dictionary lookup, made soft.
 #
 # **You will be able to**
 #
@@ -23,16 +23,14 @@
 #
 # | | |
 # |---|---|
-# | minutes | about 85 |
-# | you need | Python lists, loops and functions; school algebra: sums, powers, a little geometry |
-# | runs on | any CPU, in seconds; no GPU, no network |
-# | points | 6, in three exercises |
+# | **Minutes** | about 90 |
+# | **You need** | Python lists, loops and functions; school algebra |
+# | **Runs on** | any CPU, in seconds; no GPU, no network |
+# | **You may stop** | before *Temperature* |
+# | **Points** | 6, in three exercises |
 #
-# Run the cells from top to bottom with Shift+Enter. Three cells are yours to write. Each has hints
-# above it, which open one at a time, and a check below it, which compares your numbers with those of
-# PyTorch, the library of lesson 05. Run it as often as you like. It shows a card: your points and, if
-# something is wrong, what differed, the likely cause where one is certain, and what to try. A click on
-# its last line opens what the exercise promises, claim by claim.
+# Run the cells from top to bottom with Shift+Enter. Three cells are yours to write. Each has hints above it and a
+# check below it, which you may run as often as you like.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -46,20 +44,17 @@ begin("01-soft-lookup")
 #
 # > *the bank we passed on our long walk was muddy*
 #
-# Which kind of bank is this? You know by the end: *muddy*, eight words on, says that it lies by a
+# Which kind of bank is this? You know it at the end: *muddy*, eight words on, says that it lies by a
 # river. What a word means depends on other words, and they may be far away. A program that works on
-# text has to bring the two together. (It need not be English. In `for book in shelf: print(book)` the second
-# *book* means what the first one says.)
+# text has to bring the two together.
 #
 # How far can it reach? Here is a race. A text has 17 **tokens**, pieces of text, here letters. One is
-# marked, and the question mark at the end asks which one. There are eight letters, so
-# guessing is right in 1/8. Four kinds of network were trained, anew for each distance and from three
-# starts, 600 steps each, and tested on fresh texts.
+# marked, and the question mark at the end asks which one. A guess is right one time in eight. Four kinds of network were
+# trained for this, anew for each distance and from three starts, and tested on fresh texts.
 #
-# Slide from 1 to 16. Look at the bars first: which fall to chance, and where? Then follow the orange
-# from the marked letter to the end. The larger its **slope**, the thicker an arrow: how much the
-# answer's error changes when what is handed on there is nudged. A tenth of the slope takes off a fifth of the
-# width. Training follows slopes.
+# Slide from 1 to 16. Which bars fall to chance, and where? Then follow the orange from the marked letter to the
+# end. The thicker an arrow, the larger its **slope**: how much the answer's error changes when you nudge what is
+# handed on there. Training follows slopes.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-race", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.Race(4)
@@ -68,51 +63,47 @@ figures.live.Race(4)
 # - A **recurrent network** (RNN) reads token by token and hands on a summary, which each step writes
 #   anew. Before training, each hand-over leaves less than half of the slope: 0.001 after 8,
 #   2 · 10⁻⁶ after 16. At 9 and 10 it depends on the start; from 11 on it guesses. A **GRU** has a gate
-#   that can keep its summary. From all three starts it learned every distance, in ten times as many steps of training at
-#   16 as at 1; the slowest needed 597 of its 600.
+#   that can keep its summary. It learned every distance, but it needs ten times as many
+#   steps of training for 16 as for 1.
 # - A **convolution** computes each token anew from itself and one neighbour on either side. Such a round
-#   is called a **layer**. Four layers reach four tokens, and from 5 on they guess. (Layers that leave
-#   gaps of 1, 2, 4 and 8 reach 15.)
+#   is called a **layer**. Four layers reach four tokens, and from 5 on they guess. (Layers that leave gaps of
+#   1, 2, 4 and 8 reach 15.)
 # - **Attention** lets the end look once at all tokens, and decides by what it finds how much to take
 #   from each. It learned all distances alike: the shortest path between any two words is one look
 #   (Vaswani et al. 2017, section 4). Choose *after training*: one arrow from the letters is thick,
 #   wherever the mark stands.
 #
-# So attention meets two requirements. **One set of parameters has to serve a text of any length**, and
-# **connections have to be made by content, not by place**. Trained at distance 4 alone, the RNN and the
-# convolution fail at 3 and 5: they learned a place. Attention is right at every distance, and in
-# texts of 257 tokens. The GRU lies between: right around 4, and at 64 it guesses.
-#
 # And it does not wait. RNN and GRU take 17 steps, each of which needs the one before; the convolution
-# takes four, attention one. (Size did not decide: each has 32 numbers a token, and 2,696, 6,920,
-# 13,000 and 3,656 parameters.)
+# takes four, attention one.
 #
-# What comes out has as many words as went in: **each word, rewritten in its context**. If *muddy* gets
-# a large share, out comes a *bank* with a good deal of *muddy* in it.
+# What comes out has as many words as went in: **each word, rewritten in its context**.
 #
 # ## One look that was learned
 #
-# Here is a real one. A small language model, made for this course and built much like GPT-2, read 192,000
-# short texts of 64 words and learned to guess each next word. It has eight **heads**, and each looks in its
-# own way. This is one of them, on *the dogs that the boy sees* …. A row is a word that looks, a column a word
-# that is looked at, and the number in the cell is the share of the look that goes there. `<s>` begins
-# a text. Hatched words are not written yet.
+# A small language model, made for this course and built much like GPT-2, read 192,000 short texts of 64 words and
+# learned to guess each next word. It has eight **heads**, and this is one of them, on
+# *the dogs that the boy sees* …. A row is a word that looks, a column a word that it looks at, and the number is
+# the share of the look that goes there. `<s>` begins a text. Hatched words are not written yet.
 #
-# If a verb comes next, is it *run* or *runs*? The model guesses it in the row of *sees*, the last one. Guess before you
-# look: which word should that row look at, the nearest? The arrow keys lead to other rows.
+# The model guesses the next word in the row of *sees*, the last one: *run* or *runs*? Guess before you look: which
+# word should that row look at, the nearest?
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-head", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.soft_lookup.one_head()
 
 # %% [markdown]
 # *Sees* stands beside *boy*, and gives *boy* 0.01. *Dogs*, four words back, gets 0.83. Nobody told
-# the model what a subject is. (*Entropy* says how spread out a row is; lesson 04 counts it.)
+# the model what a subject is.
 #
 # And the look matters. Take what this head hands on at *sees*, the blend of what it read, from *the dog that the
 # boy sees* instead, and leave the rest of the model as it is: it now expects verbs like *runs* where it expected
-# verbs like *run*. That was tried on 400 sentences, and the number of the verb turned in every one. In lesson 07 you
-# do it yourself. The list above the figure has
-# the other seven heads. What they are for, a map alone does not say.
+# verbs like *run*. That was tried on 400 sentences, and the number of the verb turned in every one. In lesson 07
+# you do it yourself. A map alone does not say what a head is for.
+#
+# The race and this head show two things that attention is good for. **One set of parameters serves a text of any
+# length**, and **connections are made by content, not by place**. Trained at distance 4 alone, the RNN and the
+# convolution fail at 3 and 5: they learned a place. Attention is right at every distance, and in
+# texts of 257 tokens. The GRU lies between: right around 4, and at 64 it guesses.
 #
 # One look is a question to a dictionary. You know the kind: a record of fields, and one exact key for
 # each.
@@ -126,24 +117,22 @@ record = {
 print(record["date of birth"])
 
 # %% [markdown]
-# Attention asks like that, with two differences. Its keys are not words but lists of numbers, and it
-# takes from all of the fields at once, most from those whose keys fit best. That is a **soft lookup**,
-# and there are two reasons for the softness. You will run both: a question that no key was made for
-# still gets an answer, a blend; and a question that changes a little changes its answer a little, so
-# that a model can feel its way to a better one.
+# Attention asks like that, with two differences. Its keys are lists of numbers, and it takes from all of the
+# fields at once, most from those whose keys fit best. That is a **soft lookup**. There are two reasons for the
+# softness, and you will run both. A question that no key was made for still gets an answer, a blend. And a
+# question that changes a little changes its answer a little, so that a model can feel its way to a better one.
 
 # %% [markdown]
 # ## Recall
 #
-# Two questions on what you bring with you. Opening a choice is choosing it.
+# Opening a choice is choosing it.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # **1.** What does `record["birthday"]` give?
 #
 # <details><summary>A. "10 December 1815": "date of birth" is the closest key</summary>
 #
-# Not this one: a dictionary asks whether two keys are *equal*. It knows nothing of "close", which is
-# what this lesson will add.
+# Not this one: a dictionary asks whether two keys are *equal*. It knows nothing of "close".
 #
 # </details>
 # <details><summary>B. None</summary>
@@ -163,20 +152,18 @@ print(record["date of birth"])
 #
 # <details><summary>A. 15 €</summary>
 #
-# Yes. The shares are 3/4 and 1/4, and 3/4 · 10 + 1/4 · 30 = 7.5 + 7.5 = 15. This is a **weighted
+# Yes. The shares are 3/4 and 1/4, and 3/4 · 10 + 1/4 · 30 = 15. This is a **weighted
 # average**: shares that add up to 1, each multiplied by its number, all added up.
 #
 # </details>
 # <details><summary>B. 20 €</summary>
 #
-# Not this one: 20 is the plain mean of 10 and 30. It would be right if the shop had mixed equal
-# parts.
+# Not this one: 20 is the plain mean of 10 and 30, for equal parts.
 #
 # </details>
 # <details><summary>C. 60 €</summary>
 #
-# Not this one: 3 · 10 + 1 · 30 = 60 is the price of all 4 kg. Weights that add up to 4 have to be
-# divided by 4 before they are shares.
+# Not this one: 3 · 10 + 1 · 30 = 60 is the price of all 4 kg. Divide by 4.
 #
 # </details>
 
@@ -187,8 +174,8 @@ print(record["date of birth"])
 #
 # > *What is the water like where the river meets the sea?*
 #
-# The desk has a shelf of four books. Each book has a spine, which promises what it is about, and a
-# page, which says something. Three words name what is going on, here and in every lesson to come:
+# The desk has a shelf of four books. Each has a spine, which promises what it is about, and a
+# page, which says something. Three words come back in every lesson:
 #
 # - the **query** is what the reader asks;
 # - a **key** is what a book's spine promises;
@@ -196,7 +183,7 @@ print(record["date of birth"])
 #
 # No spine promises "where the river meets the sea", so a dictionary would send this reader away with
 # a `KeyError`. A good librarian opens several books, reads longest in the one that fits best, and
-# gives the reader a blend. The desk in this lesson works like that librarian, except that it never says *shh*.
+# gives the reader a blend. So does this desk.
 #
 # To compare a question with a spine we write both as lists of numbers, called **vectors**. Ours have
 # two entries: how much it is about *fresh water*, and how much about *salt water*. A negative entry
@@ -209,10 +196,9 @@ print(record["date of birth"])
 # | seas | (−1, 2) | (35, 0, 10) |
 # | deserts | (−2, −1) | (2, 0, 30) |
 #
-# The question is about water that is salt, with some fresh water in it: its query is (1, 2). All
-# these numbers are invented, and small, so that you can redo each step on paper. A trained model
-# computes them, with numbers that it has learned. (In the code, `list[float]` after a colon is a type
-# hint. It tells you what to expect, and Python does not check it.)
+# The question is about salt water with some fresh water in it: its query is (1, 2). All these numbers are
+# invented, and small, so that you can redo each step on paper. (`list[float]` after a colon is a type hint. It
+# tells you what to expect.)
 
 # %% nbgrader={"grade": false, "grade_id": "the-shelf", "locked": true, "schema_version": 3, "solution": false, "task": false}
 BOOKS = ["rivers", "marshes", "seas", "deserts"]
@@ -220,78 +206,59 @@ KEYS: list[list[float]] = [[2, -1], [2, 1], [-1, 2], [-2, -1]]
 PAGES: list[list[float]] = [[1, 4, 12], [10, 8, 16], [35, 0, 10], [2, 0, 30]]
 QUERY: list[float] = [1, 2]
 
-for book, key, page in zip(BOOKS, KEYS, PAGES, strict=True):
-    print(f"{book:8} key {key!s:8} page {page}")
-
-# %% [markdown]
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
-# Commit to a guess before anything is computed. The wrong choices are worth reading too.
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # How much salt, in grams a litre, will be in the answer that the desk blends for our reader? The
-# query is (1, 2). The four pages say 1, 10, 35 and 2.
+# query is (1, 2). The four pages say 1, 10, 35 and 2. Commit to a guess.
 #
 # <details><summary>A. 10</summary>
 #
-# Not this one: that is the page of *marshes* alone. This desk opens several books, and one of them
-# says 35.
+# Not this one: that is the page of *marshes* alone. This desk opens several books.
 #
 # </details>
 # <details><summary>B. 12</summary>
 #
-# Not this one: that is the plain mean of the four pages. It would be the same whatever the reader
-# asked.
+# Not this one: that is the plain mean of the four pages, whatever the reader asked.
 #
 # </details>
 # <details><summary>C. About 16.5</summary>
 #
 # Yes. *Marshes*, (2, 1), fits best and gets the largest share. *Seas*, (−1, 2), fits nearly as well
-# and pulls the answer up towards its 35. The other two books hardly count.
+# and pulls the answer up towards its 35.
 #
 # </details>
 # <details><summary>D. 22.5</summary>
 #
-# Not this one: that is halfway between the pages of *marshes* and *seas*. The query is closer to
-# *marshes*.
+# Not this one: that is halfway between *marshes* and *seas*. The query is closer to *marshes*.
 #
 # </details>
 
 # %% [markdown]
 # ## By hand
 #
-# Take a pencil. There are four steps, and they are all that this lesson is about.
+# Take a pencil. These four steps are all that this lesson is about.
 #
 # **Step 1: a score for each book.** Multiply the query and the key entry by entry, and add up. This
 # is their **dot product**, and here it is the book's **score**.
 #
-# | book | dot product with (1, 2) | score |
-# |---|---|---|
-# | rivers | 1 · 2 + 2 · (−1) | 0 |
-# | marshes | 1 · 2 + 2 · 1 | 4 |
-# | seas | 1 · (−1) + 2 · 2 | 3 |
-# | deserts | 1 · (−2) + 2 · (−1) | −4 |
-#
 # **Step 2: make the scores positive.** Raise e = 2.718… to the power of each score.
 #
-# **Step 3: turn them into shares.** Divide each by their sum. A book's share is its **weight**. (The
-# last column adds up to 0.9999 because its numbers are rounded.)
+# **Step 3: turn them into shares.** Divide each by their sum. A book's share is its **weight**.
 #
-# | book | score | e to the score | divided by 75.7020 |
-# |---|---|---|---|
-# | rivers | 0 | 1.0000 | 0.0132 |
-# | marshes | 4 | 54.5982 | 0.7212 |
-# | seas | 3 | 20.0855 | 0.2653 |
-# | deserts | −4 | 0.0183 | 0.0002 |
-# | *sum* | | 75.7020 | 0.9999 |
+# | book | dot product with (1, 2) | score | e to the score | weight: divided by 75.7020 |
+# |---|---|---|---|---|
+# | rivers | 1 · 2 + 2 · (−1) | 0 | 1.0000 | 0.0132 |
+# | marshes | 1 · 2 + 2 · 1 | 4 | 54.5982 | 0.7212 |
+# | seas | 1 · (−1) + 2 · 2 | 3 | 20.0855 | 0.2653 |
+# | deserts | 1 · (−2) + 2 · (−1) | −4 | 0.0183 | 0.0002 |
+# | *sum* | | | 75.7020 | 0.9999 (rounded) |
 #
-# **Step 4: blend the pages.** Multiply each page by its book's weight and add up. That is a
-# weighted average. For the salt:
+# **Step 4: blend the pages.** Multiply each page by its book's weight and add up. For the salt:
 #
 # 0.0132 · 1 + 0.7212 · 10 + 0.2653 · 35 + 0.0002 · 2 ≈ 16.5 grams a litre.
 #
-# That is choice C of *Predict*. No page says 16.5. It is an answer to a question that no book on the
-# shelf was written for. Let Python check your pencil, and do the mud and the warmth in the same way.
+# That is choice C of *Predict*. No page says 16.5. Do the mud and the warmth in the same way, and let Python check your pencil.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 by_hand = [0.0132, 0.7212, 0.2653, 0.0002]
@@ -304,9 +271,8 @@ print("warmth", round(0.0132 * 12 + 0.7212 * 16 + 0.2653 * 10 + 0.0002 * 30, 1))
 # %% [markdown]
 # ## Shape ledger
 #
-# Every lesson keeps a ledger of its symbols. The same names come back in the text, the code, the
-# docstrings and the messages of the checks. A size of (4, 2) stands for 4 lists of 2 numbers, (4,)
-# for one list of 4. M is how many books there are, d_k how wide a key is, d_v how wide a value is.
+# Every lesson keeps a ledger of its symbols. A size of (4, 2) stands for 4 lists of 2 numbers, (4,) for one list of 4. M is how many books there are,
+# d_k how wide a key is, d_v how wide a value is.
 #
 # | symbol | what it is | in code | axes | size here |
 # |---|---|---|---|---|
@@ -318,16 +284,14 @@ print("warmth", round(0.0132 * 12 + 0.7212 * 16 + 0.2653 * 10 + 0.0002 * 30, 1))
 # | a | the weights, which add up to 1 | `weights` | (M,) | (4,) |
 # | z | the answer | `output` | (d_v,) | (3,) |
 #
-# Three things to read off it. The query and the keys have the same width d_k, as they are compared
-# with each other. There are as many keys as values, M, as every book has a spine and a page. The
-# answer is as wide as a value, d_v, and has nothing of the keys in it: a key decides *how much* of
+# The answer is as wide as a value, d_v, and has nothing of the keys in it: a key decides *how much* of
 # its value is read, and never what is said.
 
 # %% [markdown]
 # ## See it
 #
-# The figure shows the shelf from above: each spine is an arrow, and so is the question. Look for the
-# arrow whose direction is closest to the question's, and then for its bar.
+# Each spine is an arrow, and so is the question. Look for the arrow whose direction is closest to the question's,
+# and then for its bar.
 
 # %% nbgrader={"grade": false, "grade_id": "see-the-shelf", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.soft_lookup.shelf(QUERY, KEYS, by_hand, BOOKS)
@@ -336,24 +300,20 @@ figures.soft_lookup.shelf(QUERY, KEYS, by_hand, BOOKS)
 # The bars fall off in the order of the angles: *marshes* is 37° away from the question, *seas* 53°,
 # *rivers* 90°, *deserts* 143°. *Deserts* points away from the question and its score is negative, yet
 # its weight is 0.0002 and not 0. Every book on the shelf has a say; two of them whisper.
-#
-# Now build it, from the dictionary up.
 
 # %% [markdown]
 # ## A dictionary, written as a sum
 #
-# Here is the lookup that you know, written in a way that you may not have seen:
+# Now build it. Here is the dictionary's lookup, written in a way that you may not have seen:
 #
 # $$z = \sum_{m=1}^{M} \mathbb{1}[k_m = q] \; v_m$$
 #
-# In words: go through all M books; multiply each value by 1 if its key equals the query and by 0 if
-# not; add up what you get. The 0/1 factor $\mathbb{1}[\ldots]$ is called an **indicator**. Where one
-# key matches, all terms but one vanish, and the sum is that key's value, as in a dictionary. Where
-# several match, the sum adds their values.
+# Go through all M books; multiply each value by 1 if its key equals the query and by 0 if not; add up. The 0/1
+# factor $\mathbb{1}[\ldots]$ is called an **indicator**. Where one key matches, the sum is that key's value, as in
+# a dictionary. Where several match, the sum adds their values.
 #
-# This looks like a detour, and it buys something. The loop no longer asks *which* book; it asks *how
-# much* of each. The 0/1 weights sit in the place where the shares 0.0132, 0.7212, 0.2653, 0.0002
-# stood in your calculation. The rest of the lesson replaces the one by the other.
+# The loop no longer asks *which* book; it asks *how much* of each. In your calculation the weights were the
+# shares 0.0132, 0.7212, 0.2653, 0.0002.
 
 # %% [markdown]
 # ### Exercise: `hard_lookup`
@@ -367,13 +327,13 @@ figures.soft_lookup.shelf(QUERY, KEYS, by_hand, BOOKS)
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-hard-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# There are two loops. One goes over the books and finds each one's weight, 0 or 1. The other goes
-# over the d_v entries of a value and computes a sum for each.
+# There are two loops. One finds each book's weight, 0 or 1. The other computes a sum for each of the d_v entries
+# of a value.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# M keys give M weights. M weights and M values of d_v entries give one list of d_v numbers. How wide
-# a value is, the first one tells you. A list of values may be empty, so ask about matches first.
+# M weights and M values of d_v entries give d_v numbers. There may be no values at all, so ask about matches
+# first.
 #
 # <details><summary>Hint 3: an outline</summary>
 #
@@ -417,8 +377,7 @@ def hard_lookup(query: object, keys: list, values: list[list[float]]) -> list[fl
 check(hard_lookup)
 
 # %% [markdown]
-# Your lookup finds a book by its title, or by its whole key. Asked for anything in between, it has
-# nothing to say.
+# Your lookup finds a book by its title, or by its whole key, and nothing in between:
 
 # %% nbgrader={"grade": false, "grade_id": "use-hard-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("seas:       ", hard_lookup("seas", BOOKS, PAGES))
@@ -432,37 +391,33 @@ except KeyError as error:
 # ## Why 0 and 1 cannot learn
 #
 # A model can learn by nudging. It changes one of its numbers a little, sees whether the answer got
-# better, and goes on in the direction that helped. What it needs for that is a **slope**: the change
-# of the answer divided by the change of the number, when that change is tiny. A query has several
-# entries, so it has several slopes, one for each; together they are the **gradient**. An answer that
+# better, and goes on in the direction that helped. For that it needs a **slope**: the change
+# of the answer divided by the change of the number, when that change is tiny. A query has a slope for each of its
+# entries; together they are the **gradient**. An answer that
 # has a slope everywhere is called **differentiable**. (Guessing needs no slope: draw queries at random
 # and keep the best. This course follows slopes.)
 #
-# The next figure turns our query round, past *rivers*, *marshes* and *seas*, and keeps its length.
-# Above you see the salt in the answer, below its slope, for three lookups: the exact match that you
-# wrote (with 0 in place of a `KeyError`); one that takes the page of the closest key; and the soft one
-# from your pencil. The dotted line is our question. Look at the lower row: where could a nudge find out
-# which way to turn?
+# The next figure turns our query around, past *rivers*, *marshes* and *seas*. Above you see the salt in the answer,
+# below its slope, for three lookups: exact match (with 0 in place of a `KeyError`); the page of the closest key;
+# and the soft one. The dotted line is our question. Look at the lower row: where could a nudge find out which way
+# to turn?
 
 # %% nbgrader={"grade": false, "grade_id": "see-slopes", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.soft_lookup.sliding_query(QUERY, KEYS, PAGES, BOOKS)
 
 # %% [markdown]
 # With exact match the answer is 0 except at three points, and the slope is 0 or there is none. A query
-# that is almost right looks the same as one that is altogether wrong. Taking the closest key does away
-# with the `KeyError`, but not with the flatness: the answer is a staircase, flat on every step and
-# without a slope at its two edges. The indicator has **no useful gradient**. A model that nudges its
-# query a little sees no change, and stays where it is.
+# that is almost right looks the same as one that is altogether wrong. With the closest key, the answer is a
+# staircase, flat on every step and without a slope at its two edges. The indicator has **no useful gradient**. A
+# model that nudges its query a little sees no change, and stays where it is.
 #
 # The soft answer has a slope everywhere. At our question it is 0.61 grams a litre for each degree,
-# and it says: turn towards the salt and the answer gets saltier. A slope to learn by is one reason for
-# softness. The other you have had by hand: a blend for a question that no key was made for. The next
-# three sections build both.
+# and it says: turn towards the salt and the answer gets saltier.
 #
 # Ask the desk yourself. Drag the black query, or reach it with Tab and move it by arrow keys, slowly
 # from *marshes* to *seas*. Watch the two columns of numbers, and the orange arrow: it points to where
 # the soft answer gets saltier fastest. Then slide τ, which every score is divided by, down to 0.05 and
-# do it again. Python computes every number anew as you move.
+# do it again.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-soft-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.SoftLookup(
@@ -483,33 +438,22 @@ figures.live.SoftLookup(
 # %% [markdown]
 # ## Similarity by dot product
 #
-# The indicator asks "equal, or not?". A soft lookup asks "how similar?", and needs a number that
-# grows with similarity. Your step 1 used the dot product:
+# The indicator asks "equal, or not?". A soft lookup asks "how similar?", and your step 1 answered with the dot
+# product:
 #
 # $$s_m = q \cdot k_m = \sum_{i=1}^{d_k} q_i \, k_{m,i}$$
 #
-# In words: multiply the query and key m entry by entry, and add up the d_k products. Geometry says
-# what this score measures:
+# Geometry says what this score measures:
 #
 # $$q \cdot k = |q| \; |k| \; \cos(\text{angle between } q \text{ and } k)$$
 #
-# In words: the length of the one, times the length of the other, times the cosine of the angle
-# between them. The cosine is 1 where two arrows have the same direction, 0 where they are at a right
-# angle, −1 where they are opposed.
+# The two lengths are multiplied with the cosine of the angle between them. The cosine is 1 where two arrows have the same direction, 0 at a right angle, −1 where they are opposed.
 #
 # All keys on our shelf have the same length, √(2² + 1²) = √5, so the angle alone decides who scores
-# best, and no key scores better for a query than the key that equals it. Where lengths differ, a long
-# key can outshout an equal one, as the last line shows.
-
-# %% nbgrader={"grade": false, "grade_id": "see-dot-products", "locked": true, "schema_version": 3, "solution": false, "task": false}
-print("QUERY with itself         ", 1 * 1 + 2 * 2)
-print("QUERY with marshes (2, 1) ", 1 * 2 + 2 * 1)
-print("QUERY with a key of (6, 3)", 1 * 6 + 2 * 3)
-
-# %% [markdown]
-# (6, 3) has the direction of *marshes* and three times its length, and scores 12, where the query
-# itself scores 5. Length works as loudness, for and against: beyond a right angle the cosine is
-# negative, and a longer key scores lower.
+# best, and no key scores better for a query than the key that equals it. Where lengths differ, length works as
+# loudness, for and against. A key of (6, 3) has the direction of *marshes* and three times its length, and scores
+# 12 with our query, where the query itself scores 5. And beyond a right angle the cosine is negative, and a longer
+# key scores lower.
 
 # %% [markdown]
 # ## Softmax: scores become shares
@@ -520,14 +464,13 @@ print("QUERY with a key of (6, 3)", 1 * 6 + 2 * 3)
 #
 # $$a_m = \frac{e^{s_m}}{\sum_{j=1}^{M} e^{s_j}}$$
 #
-# In words: raise e to each score, and divide each result by the sum of them all. A power of e is
-# positive whatever the score, so no weight is negative. Dividing by the sum makes the weights add up
-# to 1. And the order stays: a key that scores 1 more than another gets 2.718 times its weight,
-# wherever on the scale the two are.
+# A power of e is positive whatever the score, so no weight is negative. Dividing by the sum makes the weights add
+# up to 1. And the order stays: a key that scores 1 more than another gets 2.718 times its weight, wherever on the
+# scale the two are.
 #
 # Why e, and not 2, or squares? The base is a matter of units: 2 to the s is e to the 0.693 s, so powers
-# of 2 are softmax with all scores multiplied by 0.693. e has the simplest slope, as e to the s is its
-# own. Squares are another matter. They make −4 as good as 4, so the book that fits worst gets as much
+# of 2 are softmax with all scores multiplied by 0.693. e has the simplest slope: that of e to the s is
+# e to the s. Squares are another matter. They make −4 as good as 4, so the book that fits worst gets as much
 # as the one that fits best:
 
 # %% nbgrader={"grade": false, "grade_id": "see-why-e", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -543,8 +486,8 @@ for name, numbers in {
 # %% [markdown]
 # ### Why subtracting the maximum is safe
 #
-# The formula has a flaw on a computer. Python's floats have 64 bits (*float64*) and end near
-# 1.8 · 10³⁰⁸, and powers of e get there soon. They also run out at the other end, where they become 0.
+# The formula has a flaw on a computer. Python's floats end near 1.8 · 10³⁰⁸, and powers of e get there soon. They
+# also run out at the other end, where they become 0.
 
 # %% nbgrader={"grade": false, "grade_id": "see-overflow", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for score in (4, 709, 710, -745, -746):
@@ -555,20 +498,18 @@ for score in (4, 709, 710, -745, -746):
 
 # %% [markdown]
 # At 710 Python gives up. At −746 it returns 0, and if all scores are as low as that, the sum is 0 and
-# the division fails. Scores of that size come up in the third exercise. The way round is to subtract
-# the same number c from every score:
+# the division fails. The way round is to subtract the same number c from every score:
 #
 # $$\frac{e^{s_m - c}}{\sum_j e^{s_j - c}} = \frac{e^{-c} \, e^{s_m}}{e^{-c} \sum_j e^{s_j}} = \frac{e^{s_m}}{\sum_j e^{s_j}}$$
 #
-# In words: subtracting c multiplies every power by the same factor, above and below the line, and
-# the factor cancels. The weights depend on the *differences* between scores and on nothing else. So
-# choose c = the largest score. Then the largest exponent is 0 and its power is 1; nothing overflows,
-# and the sum is at least 1, so nothing is divided by 0: such a softmax is **stable**. A power that underflows to 0 belongs to a score
-# more than 745 below the best, whose share is 0 to over 300 digits anyway.
+# The factor cancels. The weights depend on the *differences* between scores and on nothing else. So
+# choose c = the largest score. Then the largest exponent is 0 and its power is 1. Nothing overflows,
+# and the sum is at least 1, so nothing is divided by 0: such a softmax is **stable**. A power that underflows to 0
+# belongs to a score more than 745 below the best, whose share is 0 to over 300 digits anyway.
 #
 # One score has a meaning of its own: −∞, which Python writes `-math.inf`. It says *this book may not
-# be opened at all*, and its weight has to be exactly 0. From lesson 03 on we use it to hide keys. If
-# every book is forbidden there is nothing to share out, and here that is an error.
+# be opened at all*, and its weight has to be exactly 0. From lesson 03 on we hide keys with it. If
+# every book is forbidden, that is an error here.
 
 # %% [markdown]
 # ### Exercise: `softmax`
@@ -586,9 +527,8 @@ for score in (4, 709, 710, -745, -746):
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# A list of M scores becomes a list of M powers, one number that is their sum, and a list of M
-# weights. Python's `math.exp(-math.inf)` is 0.0, so −∞ needs no case of its own, unless the best
-# score is −∞ too: −∞ − (−∞) is not a number.
+# M scores become M powers, one number that is their sum, and M weights. `math.exp(-math.inf)` is 0.0, so −∞ needs
+# no case of its own, unless the best score is −∞ too: −∞ − (−∞) is not a number.
 #
 # <details><summary>Hint 3: an outline</summary>
 #
@@ -642,8 +582,8 @@ for scores in scores_of:
     print([round(weight, 4) for weight in softmax(scores)], "from", scores)
 
 # %% [markdown]
-# The first two lines are equal: an offset that all scores share changes nothing. In the third, the
-# weight of *seas* is 0 and went to the others in proportion to what they had.
+# The first two lines are equal. In the third, the weight of *seas* is 0 and went to the others in proportion to
+# what they had.
 
 # %% [markdown]
 # ## The soft lookup
@@ -652,12 +592,7 @@ for scores in scores_of:
 #
 # $$z = \sum_{m=1}^{M} a_m \, v_m \qquad a = \operatorname{softmax}\!\left(\frac{q \cdot k_1}{\tau}, \ldots, \frac{q \cdot k_M}{\tau}\right)$$
 #
-# In words: score every key by its dot product with the query; divide every score by τ; turn the
-# scores into weights with softmax; return the weighted average of the values. Compare it with the
-# sum in *A dictionary, written as a sum*: the same loop over all books, with shares for weights.
-#
 # τ is the **temperature**, a number above 0. Unless you say otherwise it is 1, which changes nothing.
-# You will see in a moment what other values do.
 
 # %% [markdown]
 # ### Exercise: `soft_lookup`
@@ -665,10 +600,10 @@ for scores in scores_of:
 # difficulty ●●○ · 10–15 min · 3 points
 #
 # Write the formula. Use your own `softmax`, so finish that one first. Return two things, in this
-# order: the answer (d_v numbers) and the weights (M numbers). Refuse what cannot work with a
-# `ValueError`: a temperature of 0 or less (below 0 the worst fit would win); a key that is not as wide as the query; a value that is
-# not as wide as the others; not as many values as keys. A good message names both sizes; the check
-# looks at the kind of error alone.
+# order: the answer (d_v numbers) and the weights (M numbers). Raise `ValueError` for
+# what cannot work: a temperature of 0 or less (below 0 the worst fit would win); a key that is not as wide as the
+# query; a value that is not as wide as the others; not as many values as keys. A good message names both sizes;
+# the check looks at the kind of error alone.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-soft-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -678,8 +613,8 @@ for scores in scores_of:
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# (d_k,) with (M, d_k) gives M scores. M scores give M weights. (M,) with (M, d_v) gives d_v numbers.
-# `zip` stops at the shorter list without a word, so lengths have to be compared before, or with
+# (d_k,) with (M, d_k) gives M scores and M weights. (M,) with (M, d_v) gives d_v numbers.
+# `zip` stops at the shorter list without an error, so compare lengths before, or use
 # `zip(…, strict=True)`, which raises `ValueError`.
 #
 # <details><summary>Hint 3: an outline</summary>
@@ -740,7 +675,7 @@ def soft_lookup(
 check(soft_lookup)
 
 # %% [markdown]
-# Now the desk can answer: *What is the water like where the river meets the sea?*
+# Now the desk can answer its reader:
 
 # %% nbgrader={"grade": false, "grade_id": "use-soft-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 answer, weights = soft_lookup(QUERY, KEYS, PAGES)
@@ -748,7 +683,7 @@ print("salt, mud, warmth:", [round(number, 2) for number in answer])
 print("weights:          ", [round(weight, 4) for weight in weights])
 
 # %% [markdown]
-# 16.51 grams of salt a litre: your pencil's number, and the function's. The answer is a weighted
+# 16.51 grams of salt a litre: your pencil's number. The answer is a weighted
 # average, so it can never be saltier than the saltiest page or fresher than the freshest.
 #
 # ### Every key contributes
@@ -765,14 +700,12 @@ for absent, book in enumerate(BOOKS):
 
 # %% [markdown]
 # Every book changes the answer. Without *deserts* it moves in the third decimal; without *marshes*,
-# the closest, it doubles. In a dictionary, books that do not match might as well not be there.
+# the closest, it doubles.
 #
 # ### Temperature
 #
-# Dividing all scores by τ changes the differences between them. A small τ makes differences large,
-# so that the best book takes nearly everything; a large τ makes them small, so that all books get
-# nearly the same. The figure asks our question at 35 temperatures, from 0.056 to 1000. Look for the
-# two ends of the curves first, then for what happens between them. The upright line is τ = 1.
+# A small τ makes the differences between scores large, so that the best book takes nearly everything. A large τ
+# makes them small, so that all books get nearly the same. The figure asks our question at 35 temperatures. The upright line is τ = 1.
 
 # %% nbgrader={"grade": false, "grade_id": "see-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}
 temperatures = [10 ** (step / 8) for step in range(-10, 25)]
@@ -786,16 +719,13 @@ figures.soft_lookup.temperature(
 )
 
 # %% [markdown]
-# At the cold end *marshes* has all the weight but a trace, and the answer is its page: 10 g/l. At the hot
+# At the cold end *marshes* has nearly all the weight, and the answer is its page: 10 g/l. At the hot
 # end each book has about a quarter, and the answer is close to the plain mean of the pages, 12 g/l.
-# Between the two the answer does not travel straight from 10 to 12. It rises to nearly 18 first, as
+# Between the two it does not go straight from 10 to 12. It rises to nearly 18 first, as
 # *seas*, with its 35, gains weight sooner than *rivers* and *deserts* do.
 #
-# So the cold end chooses the best score. Is it then the exact match of *A dictionary, written as a
-# sum*? For a query that no key equals there is no exact match, and the cold end gives the page of the
-# best key. For a query that equals a key, yes, on this shelf, as its keys are all different and of one
-# length. Ask with the key of *seas* itself, and measure how far the soft answer is from the hard one, and
-# from the plain mean.
+# So the cold end chooses the best score. Is that the exact match? On this shelf it is, for a query that equals a key, because the keys
+# are all different and of one length. Ask with the key of *seas* itself, and measure:
 
 # %% nbgrader={"grade": false, "grade_id": "measure-limits", "locked": true, "schema_version": 3, "solution": false, "task": false}
 exact = hard_lookup(KEYS[2], KEYS, PAGES)
@@ -809,33 +739,17 @@ for temperature in (0.1, 0.3, 1, 3, 10, 100, 1000):
 
 # %% [markdown]
 # Down the table the first distance grows from 0.000 and the second shrinks towards 0. **The best score
-# alone is the cold limit of the soft lookup, and the plain mean is its hot limit.** τ = 0 itself is
-# refused, since it would divide by 0.
+# alone is the cold limit of the soft lookup, and the plain mean is its hot limit.**
 #
-# Two fine points, at which the cold limit is no dictionary even for a query that equals a key. Where two keys are equal, `hard_lookup`
-# adds their pages, while the soft lookup gives both the same weight and averages. And where lengths
-# differ, a loud key can take the place of the one that equals the query.
-
-# %% nbgrader={"grade": false, "grade_id": "see-fine-points", "locked": true, "schema_version": 3, "solution": false, "task": false}
-twins: list[list[float]] = [[-1, 2], [-1, 2]]
-pages_of_twins: list[list[float]] = [[35, 0, 10], [37, 0, 12]]
-soft_twins = soft_lookup([-1, 2], twins, pages_of_twins, 0.1)[0]
-
-print("equal keys, hard:", hard_lookup([-1, 2], twins, pages_of_twins))
-print("equal keys, soft:", [round(number, 2) for number in soft_twins])
-
-loud: list[list[float]] = [QUERY, [6, 3]]
-soft_loud = soft_lookup(QUERY, loud, pages_of_twins, 0.1)[0]
-print("loud key, hard:  ", hard_lookup(QUERY, loud, pages_of_twins))
-print("loud key, soft:  ", [round(number, 2) for number in soft_loud])
-
-# %% [markdown]
+# On other shelves the cold limit need not be the exact match. Where two keys are equal, `hard_lookup`
+# adds their pages, while the soft lookup averages them. And where lengths differ, a loud key can take the place of
+# the one that equals the query.
+#
 # ### What the slope is good for
 #
 # The desk says 16.51 g/l. Suppose that someone measured the water and found 25. Can the desk learn a
-# better query? Call the squared difference from 25 its error. For each entry of the query, nudge it,
-# measure the slope of the error, and take a small step downhill. The closest-key lookup gets the same
-# chance.
+# better query? Its error is the squared difference from 25. The cell nudges each entry of the query, measures the
+# slope of the error, and takes a small step downhill. The closest-key lookup gets the same chance.
 
 # %% nbgrader={"grade": false, "grade_id": "learn-a-query", "locked": true, "schema_version": 3, "solution": false, "task": false}
 MEASURED = 25
@@ -867,8 +781,7 @@ for name, salt in (("soft", soft_salt), ("closest key", closest_salt)):
 # %% [markdown]
 # In six steps the soft desk moved its query from (1, 2) to about (0.57, 2.15), towards *seas*, and
 # answers 25.0. The closest-key desk stands where it stood: both its slopes are 0. Training a model by
-# slopes is this loop with more numbers. Nudging costs one more lookup for each number; from lesson 05 on
-# PyTorch computes all the slopes at once.
+# slopes is this loop with more numbers. From lesson 05 on PyTorch computes all the slopes at once.
 
 # %% [markdown]
 # ## Break it on purpose
@@ -889,8 +802,8 @@ check(softmax_without_shift, name="softmax")
 # The formula is right: open the claims at the end of the card, and the first one holds. Large scores
 # make `math.exp` overflow, very negative ones make the sum 0. The symptom in plain Python is an
 # `OverflowError` or a `ZeroDivisionError`; at two scores of 709.5 the sum alone overflows, and both
-# weights come out as 0 without a word. (It never asks whether there is anything to share, either: the
-# card's last claim.) NumPy and PyTorch raise nothing for this formula and give NaN, "not a number", which then spreads.
+# weights come out as 0 without an error. NumPy and PyTorch raise nothing for this formula and give NaN, "not a
+# number", which then spreads.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -908,24 +821,17 @@ check(hot_and_cold_swapped, name="soft_lookup")
 # %% [markdown]
 # Here scores are *multiplied* by the temperature. Nothing crashes, the weights add up to 1, and at
 # τ = 1 the answer is right to the last digit. The symptom shows only when you turn the knob: a
-# colder desk gets vaguer. Looking at shapes and sums would not have found it; comparing numbers did.
-# (It never hands the temperature on, so a bad one is not refused either.)
+# colder desk gets vaguer. Shapes and sums would not have shown it; comparing numbers did.
 
 # %% [markdown]
 # ## Cost
 #
 # Count first. A dictionary finds a key in about the same time however many there are. The soft lookup
-# reads the whole shelf:
+# reads the whole shelf: M · d_k products for the scores, M divisions by τ, M powers and M divisions for softmax,
+# and M · d_v products for the answer. Every part has a factor M, so twice the books should take about twice the
+# time.
 #
-# | step | for M keys | on our shelf |
-# |---|---|---|
-# | scores | M · d_k products | 8 |
-# | temperature | M divisions | 4 |
-# | softmax | M powers, M divisions | 4 and 4 |
-# | answer | M · d_v products | 12 |
-#
-# Every line has a factor M, so twice the books should take about twice the time. Then measure. The
-# milliseconds are your machine's and differ from run to run; look at the ratios.
+# Then measure, and look at the ratios.
 
 # %% nbgrader={"grade": false, "grade_id": "measure-cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 import random
@@ -950,24 +856,23 @@ for m in (500, 1000, 2000, 4000):
     before = soft
 
 # %% [markdown]
-# The ratios lie near 2, as counted, and the dictionary does not care. If yours lie near 4, your
-# softmax looks for the largest score, or adds up the powers, anew for each score, which is M · M
-# steps: do it once, before the loop.
+# The ratios lie near 2, as counted, and the dictionary's time stays the same. If yours lie near 4, your
+# softmax looks for the largest score, or adds up the powers, anew for each score: do it once, before the loop.
 #
-# The factor M comes from comparing a query with every key. In a text each of N words is a reader, and
-# each is a book as well. That makes N · N comparisons, and lesson 11 is about that number.
+# In a text each of N words is a reader, and each is a book as well. That makes N · N comparisons, and lesson 11 is
+# about that number.
 
 # %% [markdown]
 # ## Recall, once more
 #
-# Five questions on this lesson. Answer each before you open a choice.
+# Answer each before you open a choice.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # **1.** Why can a model that follows slopes not learn its queries through an exact-match lookup?
 #
 # <details><summary>A. The loop over all keys is too slow</summary>
 #
-# Not this one: the soft lookup goes over all keys too, and does more work for each.
+# Not this one: the soft lookup goes over all keys too.
 #
 # </details>
 # <details><summary>B. Its slope is 0 wherever it has one</summary>
@@ -977,32 +882,12 @@ for m in (500, 1000, 2000, 4000):
 # </details>
 # <details><summary>C. It raises KeyError</summary>
 #
-# Not this one: one could answer 0 instead, as the figure did, and the slope would still be 0.
-#
-# </details>
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **2.** You add 7 to every score. What happens to the weights?
-#
-# <details><summary>A. They all grow by the factor e⁷</summary>
-#
-# Not this one: the powers of e grow by that factor, and so does their sum. In the weights it cancels.
-#
-# </details>
-# <details><summary>B. They become more even</summary>
-#
-# Not this one: evenness depends on the differences between scores, and those stay the same. Dividing
-# the scores by 7 would do it.
-#
-# </details>
-# <details><summary>C. Nothing</summary>
-#
-# Yes. Softmax depends on differences alone. That is why the maximum may be subtracted.
+# Not this one: one could answer 0 instead, and the slope would still be 0.
 #
 # </details>
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **3.** You double every entry of the query. Which temperature does the same to the weights?
+# **2.** You double every entry of the query. Which temperature does the same to the weights?
 #
 # <details><summary>A. 0.5</summary>
 #
@@ -1016,39 +901,16 @@ for m in (500, 1000, 2000, 4000):
 # </details>
 # <details><summary>C. 1, as softmax normalises the length away</summary>
 #
-# Not this one: softmax makes the *weights* add up to 1. It takes an offset away from the scores, not a
-# factor.
-#
-# </details>
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **4.** A shelf has 9 books, with keys of 4 entries and values of 6. How many weights are there, and
-# how wide is the answer?
-#
-# <details><summary>A. 4 weights, an answer of 6</summary>
-#
-# Not this one: 4 is the width of a key, which is summed away in the score. There is one weight for
-# each book.
-#
-# </details>
-# <details><summary>B. 9 weights, an answer of 4</summary>
-#
-# Not this one: the answer is made of values, not of keys.
-#
-# </details>
-# <details><summary>C. 9 weights, an answer of 6</summary>
-#
-# Yes. M = 9 weights, and the answer is as wide as a value, d_v = 6.
+# Not this one: softmax takes an offset away from the scores, not a factor.
 #
 # </details>
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **5.** The query is (2, 1). Three keys are (4, 2), (−1, 2) and (−2, −1). What do their dot products say?
+# **3.** The query is (2, 1). Three keys are (4, 2), (−1, 2) and (−2, −1). What do their dot products say?
 #
 # <details><summary>A. 10, 0 and −5: like the query, unrelated to it, its opposite</summary>
 #
-# Yes. They point the same way, at a right angle, and the other way. The first is not *more* like the query than
-# (2, 1) itself, which gets 5. It is longer.
+# Yes. The first is not *more* like the query than (2, 1) itself, which gets 5. It is longer.
 #
 # </details>
 # <details><summary>B. 8, −2 and −4: each key, entry by entry</summary>
@@ -1079,12 +941,7 @@ for m in (500, 1000, 2000, 4000):
 # 5. The answer is a weighted average of all values. Temperature steers it: towards 0 the best score
 #    alone (equal ones share), towards ∞ the plain mean. ([The soft lookup](#The-soft-lookup))
 #
-# **Words from this lesson**: [query, key, value](#The-reference-desk),
-# [weighted average](#Recall), [dot product, score, weight](#By-hand),
-# [indicator](#A-dictionary,-written-as-a-sum),
-# [slope, gradient, differentiable](#Why-0-and-1-cannot-learn),
-# [softmax, distribution](#Softmax:-scores-become-shares), [temperature](#The-soft-lookup). The
-# [glossary](../glossary.md) gathers the words of all lessons.
+# The [glossary](../glossary.md) gathers the words of all lessons.
 #
 # **Sources**
 #
@@ -1094,14 +951,8 @@ for m in (500, 1000, 2000, 4000):
 # - A soft alignment, through which a gradient passes: Bahdanau, Cho and Bengio 2014,
 #   *Neural Machine Translation by Jointly Learning to Align and Translate*, section 3.1.
 #   <https://arxiv.org/abs/1409.0473>
-# - The same in slides and notes, from recurrent networks to Transformers: Stanford's course CS 224N,
-#   *Natural Language Processing with Deep Learning*. <https://web.stanford.edu/class/cs224n/>
-# - Reading a memory by similarity and softmax, with a strength β in the place of our 1/τ: Graves, Wayne and
-#   Danihelka 2014, *Neural Turing Machines*, section 3.3.1. <https://arxiv.org/abs/1410.5401>
 # - Temperature in a softmax: Hinton, Vinyals and Dean 2015, *Distilling the Knowledge in a Neural
 #   Network*, section 2. <https://arxiv.org/abs/1503.02531>
-# - That the shifted softmax is safe: Blanchard, D. J. Higham and N. J. Higham 2021, *Accurately
-#   Computing the Log-Sum-Exp and Softmax Functions*. <https://doi.org/10.1093/imanum/draa038>
 #
 # **To carry over.** Today we wrote every query, key and value ourselves. In a sentence there are
 # words and nothing else. Where could a word's query, its key and its value come from, and why would

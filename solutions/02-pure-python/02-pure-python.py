@@ -9,18 +9,18 @@
 # %% [markdown]
 # # 02 · Every index visible
 #
-# Self-attention, written with nothing but lists and loops.
+# Here you write self-attention with nothing but lists and loops.
 #
 # | | |
 # |---|---|
-# | **You will be able to** | say where queries, keys and values come from and why there are three; compute self-attention on paper; write it from nested lists, with every index in sight; set two matrices so that words attend to what you want |
+# | **You will be able to** | say where queries, keys and values come from and why there are three; compute self-attention on paper; write it from nested lists; set two matrices so that words attend to what you want |
 # | **Minutes** | about 85 |
 # | **You need** | lesson 01 (dot product, softmax, weighted average), Python lists and loops |
 # | **Runs on** | CPU, without a network |
+# | **You may stop** | before *Break it on purpose* |
 # | **Points** | 10, in six exercises |
 #
-# The picture is still the reference desk of lesson 01, and the lesson's sentence is
-# *the cat sat*.
+# The lesson's sentence is *the cat sat*.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from math import exp, sqrt
@@ -33,7 +33,7 @@ begin("02-pure-python")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Recall
 #
-# Open the answer that you think is right.
+# Opening a choice is choosing it.
 #
 # **1.** You add 5 to every score and take softmax again. What happens to the weights?
 #
@@ -44,13 +44,13 @@ begin("02-pure-python")
 # </details>
 # <details><summary>B. All of them grow.</summary>
 #
-# Not this one: weights add up to 1 before and after, so they cannot all grow.
+# Not this one: weights add up to 1, so they cannot all grow.
 #
 # </details>
 # <details><summary>C. The largest takes a larger share.</summary>
 #
-# Not this one: that is what *multiplying* the scores by a number above 1 does, as a temperature
-# below 1 did in lesson 01. Adding leaves the differences between scores as they were.
+# Not this one: *multiplying* the scores by a number above 1 does that. Adding leaves their differences as they
+# were.
 #
 # </details>
 #
@@ -68,8 +68,7 @@ begin("02-pure-python")
 # </details>
 # <details><summary>C. It depends on the keys, so it cannot be known.</summary>
 #
-# Not this one: the keys decide the weights, but here the answer gives them away. Only one pair of
-# weights that adds up to 1 averages 0 and 10 to 7.
+# Not this one: only one pair of weights that adds up to 1 averages 0 and 10 to 7.
 #
 # </details>
 
@@ -82,8 +81,8 @@ begin("02-pure-python")
 #
 # <details><summary>A. Every word gives itself the largest weight.</summary>
 #
-# Not this one: (1, 0) scores 1 against itself and 3 against (3, 0). It is a tendency, not a law;
-# further down you see two of the three words break it.
+# Not this one: (1, 0) scores 1 against itself and 3 against (3, 0). Further down you see two of the three words
+# break it.
 #
 # </details>
 # <details><summary>B. Cat scores sat exactly as sat scores cat.</summary>
@@ -94,14 +93,12 @@ begin("02-pure-python")
 # </details>
 # <details><summary>C. Cat gives sat exactly the weight that sat gives cat.</summary>
 #
-# Not this one: the two *scores* are equal, but each is weighed against the scores of its own row, by
-# that row's softmax.
+# Not this one: the two *scores* are equal, but each is weighed against the scores of its own row.
 #
 # </details>
 # <details><summary>D. Nothing is lost: two lists are a convenience.</summary>
 #
-# Not this one: with two lists, cat can score sat high while sat scores cat low. With one, these two
-# scores are always equal.
+# Not this one: with two lists, cat can score sat high while sat scores cat low.
 #
 # </details>
 
@@ -109,7 +106,7 @@ begin("02-pure-python")
 # ## By hand
 #
 # *Cat* stands at the desk and asks. Its query is q = (1, 2, 0), three numbers wide: **d_k = 3**.
-# Three books stand on the shelf, one for each word of the sentence, *cat* itself included:
+# Three books stand on the shelf, one for each word of the sentence. *Cat* itself is one of them.
 #
 # | book | key | score q · key | ÷ √3 | e to that | weight |
 # |---|---|---|---|---|---|
@@ -118,29 +115,11 @@ begin("02-pure-python")
 # | sat | (2, 2, 1) | 1·2 + 2·2 + 0·1 = **6** | 3.464 | 31.948 | **0.866** |
 # | | | | | sum 36.902 | sum 1 |
 #
-# Redo the table on paper. One column is new: each score is
-# divided by √d_k, the square root of the width of a query. A score is a sum of d_k products, and
-# sums of more products spread further, as a rule; the division undoes that. Lesson 04 measures why
-# it is the root.
+# Redo the table on paper. One column is new: you divide each score by √d_k, the root of the width of a query. A
+# score is a sum of d_k products, and sums of more products spread further, as a rule. The division undoes that.
+# Lesson 04 measures why it is the root.
 #
-# The cell does the same sums.
-
-# %% nbgrader={"grade": false, "grade_id": "see-by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
-query = [1, 2, 0]  # what cat asks
-keys = {"the": [1, 0, 1], "cat": [0, 1, 0], "sat": [2, 2, 1]}
-
-scores = {book: sum(q * k for q, k in zip(query, key, strict=True)) for book, key in keys.items()}
-scaled = {book: score / sqrt(3) for book, score in scores.items()}
-powers = {book: exp(number) for book, number in scaled.items()}
-
-print("book  score  ÷ √3      e^  weight")
-for book in keys:
-    weight = powers[book] / sum(powers.values())
-    print(f"{book:4} {scores[book]:6} {scaled[book]:6.3f} {powers[book]:7.3f} {weight:7.3f}")
-
-# %% [markdown]
-# *Cat* listens to *sat* with 87 % of its attention, and to itself with 9 %. Nothing in the sums
-# said that a word has to prefer itself.
+# *Cat* listens to *sat* with 87 % of its attention, and to itself with 9 %. A word need not prefer itself.
 
 # %% [markdown]
 # ## Where q, k, v come from
@@ -155,17 +134,14 @@ for book in keys:
 # | **key** k | what its spine promises to other readers | k = x W_k |
 # | **value** v | what its pages say to whoever opens them | v = x W_v |
 #
-# In words: to get entry j of q, multiply each of the token's d numbers with its own factor and add
-# up; the d factors stand in column j of the matrix W_q. Making one row of numbers from another by
-# such a matrix is a **projection**. So there are three projections of the same token. The three
-# matrices are *learned*: training adjusts their entries (lesson 10), and the same three serve every
-# token of every sentence. When all three roles are filled from one and the same sentence, this is
-# **self-attention**.
+# Entry j of q is the sum of the token's d numbers, each times its own factor from column j of the matrix W_q.
+# This is a **projection**, and there are three projections of the same token. The matrices are *learned*: training
+# adjusts their entries (lesson 10), and the same three serve every token of every sentence. If one and the same
+# sentence fills all three roles, this is **self-attention**.
 #
-# Below, the entries were chosen, not learned, so that you can follow them on paper. Since x holds
-# only zeros and ones here, x W is the sum of those rows of W where x has a 1. For *cat*, x = (0, 1,
-# 1, 0), so its query is the second row of W_q plus the third: (0, 1, 0) + (1, 1, 0) = (1, 2, 0), the
-# query that you used above.
+# The entries below were chosen, not learned, so that you can follow them on paper. Here x holds only zeros and
+# ones, so x W is the sum of those rows of W where x has a 1. For *cat*, x = (0, 1, 1, 0), so its query is the
+# second row of W_q plus the third: (0, 1, 0) + (1, 1, 0) = (1, 2, 0), as above.
 
 # %% nbgrader={"grade": false, "grade_id": "see-sentence", "locked": true, "schema_version": 3, "solution": false, "task": false}
 TOKENS = ["the", "cat", "sat"]
@@ -182,94 +158,74 @@ W_k: Matrix = [[0, -1, 0], [1, 1, 0], [-1, 0, 0], [1, 1, 1]]
 W_v: Matrix = [[-1, 0], [1, 1], [-1, 1], [2, 0]]
 
 # %% [markdown]
-# | token | x | q = x W_q | k = x W_k | v = x W_v |
-# |---|---|---|---|---|
-# | the | (1, 0, 0, 1) | (−1, 1, 0) | (1, 0, 1) | (1, 0) |
-# | cat | (0, 1, 1, 0) | (1, 2, 0) | (0, 1, 0) | (0, 2) |
-# | sat | (0, 1, 0, 1) | (−1, 2, −1) | (2, 2, 1) | (3, 1) |
-#
-# Check one entry of each column.
-
-# %% [markdown]
 # ### One matrix for two roles
 #
-# What is lost if two roles share a matrix? With W_k = W_v the pages repeat the spine, and a token passes
-# on exactly what it is found by. With W_q = W_v the pages repeat the question. The third pair shows in the
-# scores.
+# What do you lose if two roles share a matrix? With W_k = W_v a token passes on exactly what it is found by.
+# With W_q = W_v its pages repeat its question. The third pair shows in the scores.
 #
 # **Queries and keys, W_q = W_k.** Every token's query then equals its key, k_i for token i. Scores are
 # symmetric: k_i · k_j = k_j · k_i. And (k_i − k_j) · (k_i − k_j) is a sum of squares, never negative. So
 # k_i · k_i and k_j · k_j are together at least 2 k_i · k_j, and **a token is drawn to itself**: over all tokens,
-# the scores for oneself are at least as large as those for another, on average. It need not hold for *every* token: a list of
-# small numbers can score one of large numbers higher than itself.
+# the scores for oneself are at least as large as those for another, on average. It need not hold for *every*
+# token: a list of small numbers can score one of large numbers higher than itself.
 #
-# The figure holds the scores of our sentence, left with W_q and W_k, right with W_k in both roles.
-# Look at the framed diagonals first, then compare each number with its mirror image across them.
+# The figure shows the scores of our sentence, left with W_q and W_k, right with W_k in both roles.
+# Compare the framed diagonals first, then each number with its mirror image.
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-matrix", "locked": true, "schema_version": 3, "solution": false, "task": false}
-queries = [[-1, 1, 0], [1, 2, 0], [-1, 2, -1]]  # from the table above, one row a token
-spines = [[1, 0, 1], [0, 1, 0], [2, 2, 1]]
+queries = [[-1, 1, 0], [1, 2, 0], [-1, 2, -1]]  # X W_q, one row a token
+spines = [[1, 0, 1], [0, 1, 0], [2, 2, 1]]  # X W_k
 figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 
 # %% [markdown]
-# On the left the diagonal is −1, 2, 1: *the* turns away from itself, and *cat* scores *sat* with 6
-# while *sat* scores *cat* with 2. On the right every number equals its mirror image (answer B of the
-# prediction). The diagonal is 2, 1, 9 (mean 4), and the other scores are 0, 2 and 3, each twice (mean 1.67). Still, *the* (2
-# for itself, 3 for *sat*) and *cat* (1 and 2) prefer *sat*, whose numbers are large. Under *Break
-# it on purpose* you see what this pull does to a sentence that means something.
+# On the left *the* turns away from itself, and *cat* scores *sat* with 6 while *sat* scores *cat* with 2. On the right every number equals its mirror image (answer B of the
+# prediction). The diagonal is 2, 1, 9 (mean 4), and the other scores are 0, 2 and 3, each twice (mean 1.67).
+# Still, *the* (2 for itself, 3 for *sat*) and *cat* (1 and 2) prefer *sat*, whose numbers are large.
 
 # %% [markdown]
 # ## Rows times columns
 #
-# You have multiplied one row by a matrix. For all tokens at once this is a **matrix product**, and
-# self-attention needs it again and again. Entry [i][j] of A B pairs row i of A with column j of B: multiply
-# entry by entry, add up.
+# For all tokens at once, a projection is a **matrix product**. Entry [i][j] of A B pairs row i of A with column j
+# of B: multiply entry by entry, add up.
 #
 # $$
 # (AB)_{ij} = \sum_{c} A_{ic} B_{cj}
 # $$
 #
-# In words: i walks down the rows of A, j along the columns of B, and c along the row and down the
-# column at the same time. So A must have as many columns as B has rows. (A and B are any two
-# matrices here; further down A stands for *weights*.)
-#
-# For *cat*'s query, the first entry is its row of X with the first column of W_q: 0·0 + 1·0 + 1·1 +
+# So A must have as many columns as B has rows. (A and B are any two matrices here; further down A stands for
+# *weights*.) For *cat*'s query, the first entry is its row of X with the first column of W_q: 0·0 + 1·0 + 1·1 +
 # 0·(−1) = 1.
 #
-# To meet all rows of K with all rows of Q, the rows of K have to become columns first. That is its
-# **transpose**, Kᵀ: what stood at [i][j] stands at [j][i].
+# So that rows of Q can meet rows of K, the latter become columns first. That is the **transpose**, Kᵀ: what
+# stood at [i][j] stands at [j][i].
 
 # %% [markdown]
 # ## The formula, factor by factor
 #
 # Stack all queries as rows of one matrix Q, all keys as rows of K, all values as rows of V. Then
-# all readers are served at once:
+# you serve all readers at once (Vaswani et al. 2017, eq. 1):
 #
 # $$
 # Z = A V, \qquad A = \operatorname{softmax}\!\left(\frac{Q K^{\top}}{\sqrt{d_k}}\right), \qquad
 # Q = X W_q, \quad K = X W_k, \quad V = X W_v
 # $$
 #
-# In words: compare each query with each key, tame the scores, turn each row of them into shares,
-# and average the values by these shares (Vaswani et al. 2017, eq. 1). Factor by factor:
-#
-# | factor | what it does | shapes |
+# | factor | what it does | shape |
 # |---|---|---|
-# | X W_q, X W_k, X W_v | gives every token its question, its promise and its pages | (N, d) times (d, d_k) → (N, d_k); for W_v, (d, d_v) → (N, d_v) |
-# | Kᵀ | turns keys into columns, so that rows of Q can meet them | (M, d_k) → (d_k, M) |
-# | Q Kᵀ | one score for each reader and book | (N, d_k) times (d_k, M) → (N, M) |
-# | ÷ √d_k | keeps scores from spreading with the width | (N, M) → (N, M) |
-# | softmax | makes each row shares that add up to 1 | (N, M) → (N, M) |
-# | A V | each reader's average of the pages | (N, M) times (M, d_v) → (N, d_v) |
+# | X W_q, X W_k, X W_v | gives every token its question, its promise and its pages | (N, d_k), (M, d_k), (M, d_v) |
+# | Q Kᵀ | one score for each reader and book | (N, M) |
+# | ÷ √d_k | keeps scores from spreading with the width | (N, M) |
+# | softmax | makes each row shares that add up to 1 | (N, M) |
+# | A V | each reader's average of the pages | (N, d_v) |
 #
-# As a picture. You meet it again in each lesson, with that lesson's part lit. (The mask comes in
+# Here it is as a picture. You meet it again in each lesson, with that lesson's part lit. (The mask comes in
 # lessons 03 and 06; W_o, one more matrix, in lesson 07.)
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block()
 
 # %% [markdown]
-# With every index in sight, and with s for a score, a for a weight, z for an entry of the output:
+# Here is every index. s is a score, a a weight, z an entry of the output:
 #
 # $$
 # s_{ij} = \sum_{c} q_{ic}\, k_{jc}, \qquad
@@ -277,9 +233,8 @@ figures.block()
 # z_{ie} = \sum_{j} a_{ij}\, v_{je}
 # $$
 #
-# In words: i is the reader, j the book, and m runs over all books. Sums over c run along the width
-# of a key. The sum in the middle runs over books for one reader: softmax goes **over keys, along a
-# row**. In z the books are added up, so j is gone: one row for each reader remains.
+# i is the reader, j the book, and m runs over all books. So softmax goes **over keys, along a row**. In z the
+# books are added up, so j is gone: one row for each reader remains.
 
 # %% [markdown]
 # ### Shape ledger
@@ -299,59 +254,33 @@ figures.block()
 # | A | weights | (N, M) | 3 × 3 |
 # | Z | output | (N, d_v) | 3 × 2 |
 #
-# Our example is small enough for paper, and pays for it: N, M and d_k are all 3, so a forgotten
-# transpose still fits and √N looks like √d_k. The checks also use sizes that all differ.
+# N, M and d_k are all 3 here, so a forgotten transpose still fits and √N looks like √d_k. The checks also use
+# sizes that all differ.
 
 # %% [markdown]
 # ## Seven steps
 #
-# The whole block for *the cat sat*.
+# This is the whole block for *the cat sat*. **Step 1** is X, as in the cell above. **Step 2** makes Q, K and V.
+# **Step 3** scores: row of Q by row of K. **Step 4** divides by √3. **Step 5**, the mask, is missing here:
+# every reader may open every book (lessons 03 and 06 add it). **Step 6** takes softmax along each row. **Step 7**
+# is Z = A V.
 #
-# **Step 1, X.** Three tokens, four numbers each, as in the cell above.
+# | reader | q | k | v | scores for *the*, *cat*, *sat* | weights | output z |
+# |---|---|---|---|---|---|---|
+# | the | (−1, 1, 0) | (1, 0, 1) | (1, 0) | −1, 1, 0 | 0.168, 0.533, 0.299 | (1.065, 1.365) |
+# | cat | (1, 2, 0) | (0, 1, 0) | (0, 2) | 1, 2, 6 | 0.048, 0.086, 0.866 | (2.645, 1.038) |
+# | sat | (−1, 2, −1) | (2, 2, 1) | (3, 1) | −2, 2, 1 | 0.060, 0.602, 0.338 | (1.074, 1.542) |
 #
-# **Step 2, Q, K, V.** Three projections: the columns q, k, v of the table above, stacked.
-#
-# **Step 3, scores S = Q Kᵀ.** Row: who asks. Column: who is asked.
-#
-# | reader | the | cat | sat |
-# |---|---|---|---|
-# | the | −1 | 1 | 0 |
-# | cat | 1 | 2 | 6 |
-# | sat | −2 | 2 | 1 |
-#
-# **Step 4, scaled.** Every score is divided by √3; the row of *cat* becomes 0.577, 1.155, 3.464.
-#
-# **Step 5, mask.** None in this lesson: every reader may open every book. Lesson 03 gives your
-# function a mask, and lesson 06 uses one to hide the future.
-#
-# **Step 6, weights A.** Softmax along each row. The middle row is the one that you did by hand.
-#
-# | reader | the | cat | sat | sum |
-# |---|---|---|---|---|
-# | the | 0.168 | 0.533 | 0.299 | 1 |
-# | cat | 0.048 | 0.086 | 0.866 | 1 |
-# | sat | 0.060 | 0.602 | 0.338 | 1 |
-#
-# **Step 7, output Z = A V.** For *cat*: 0.048 · (1, 0) + 0.086 · (0, 2) + 0.866 · (3, 1) ≈ (2.646,
-# 1.038); with unrounded weights the first is 2.645.
-#
-# | reader | first entry | second entry |
-# |---|---|---|
-# | the | 1.065 | 1.365 |
-# | cat | 2.645 | 1.038 |
-# | sat | 1.074 | 1.542 |
+# Check one number of each column.
 #
 # Every step has one row for each token, and only two bring rows together: Q Kᵀ *compares* them,
-# A V *mixes* them. *Cat*'s score of 6 for *sat* becomes 0.87 of its attention, and *cat*'s output lies
-# close to *sat*'s value (3, 1). *The* spreads its attention more evenly: its scores differ less.
+# A V *mixes* them. *Cat* gives *sat* 0.87 of its attention, so its output lies close to *sat*'s value (3, 1).
 
 # %% [markdown]
-# Now the same steps to touch. Choose *cat* at the left edge of a table: its row lights up, with its dot
-# product with every key in step 3, and below stands all that becomes of its query. *Play* walks the steps, *n*
-# goes on to the next, *p* goes back. Choose a cell and you see the sum behind it; the numbers
-# that enter it have a blue edge. Arrow keys
-# go from cell to cell. The cells of X, W_q, W_k and W_v have borders, and you may change them: Enter, a
-# number, Enter. A dot marks every cell that your last edit changed.
+# Now touch the same steps. Choose *cat* at the left edge of a table: its row lights up, and below stands all
+# that becomes of its query. *Play* walks the steps, *n* goes on to the next, *p* goes back. Choose a cell, and you
+# see the sum behind it. You may change the cells of X, W_q, W_k and W_v: Enter, a number, Enter. A dot marks every
+# cell that your last edit changed.
 #
 # First go to step 6 and to the weight that *cat* gives to *sat*: find your 31.948 and 36.902 in its
 # sum. Then guess: you raise the third number of *sat* in X from 0 to 1. Which rows of the output
@@ -364,13 +293,13 @@ figures.live.ByHand(TOKENS, X, W_q, W_k, W_v)
 # %% [markdown]
 # In Q, K and V only the row of *sat* changed, yet without a mask every row of Z did: each token
 # attends to *sat*, so *sat*'s key and value reach them all. Under the mask only *sat*'s own row
-# changed. *The* and *cat* come before it; their scores for it are −∞, their weights exactly 0 (lesson 06).
+# changed. *The* and *cat* come before it; their scores for it are −∞, their weights exactly 0.
 
 # %% [markdown]
 # ## Three tools
 #
 # A matrix is a list of rows here, with entries `A[i][c]`; the stubs below call such a list `Matrix`.
-# One trap comes with it. Look at what happens to the other rows when one entry is set:
+# There is one trap. Look at what happens to the other rows when you set one entry:
 
 # %% nbgrader={"grade": false, "grade_id": "see-shared-rows", "locked": true, "schema_version": 3, "solution": false, "task": false}
 repeated = [[0] * 3] * 2
@@ -389,26 +318,24 @@ print("[[0] * 3 for _ in range(2)]", separate)
 #
 # difficulty ●○○ · 5–8 min · 1 point
 #
-# Write the matrix product for nested lists. Give back a new list of lists; leave A and B as they
+# Write the matrix product for nested lists. Return a new list of lists; leave A and B as they
 # were. If A does not have as many columns as B has rows, raise a `ValueError`. A good message names
 # both shapes.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "matmul-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Every entry of the result is a small job of its own: one row of A, one column of B, one running
-# sum.
+# Every entry of the result is a small job of its own: one row of A, one column of B, one sum.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# A is (N, d), B is (d, M), the result is (N, M). Of the three loops, two say *which* entry (N and M
-# of them) and the innermost adds up d products. A column of B is the j-th entry of each of its
-# rows.
+# A is (N, d), B is (d, M), the result is (N, M). Of the three loops, two say *which* entry and the innermost
+# adds up d products. A column of B is the j-th entry of each of its rows.
 #
 # <details><summary>Hint 3: an outline</summary>
 #
 # First compare the length of a row of A with the number of rows of B. Then, for each row of A,
-# start an empty row for the result; for each column of B start a sum at 0.0, walk along the row and
+# start an empty row for the result. For each column of B start a sum at 0.0, walk along the row and
 # down the column together, add each product to the sum, and append the finished sum.
 #
 # </details>
@@ -453,25 +380,19 @@ check(matmul)
 #
 # difficulty ●○○ · 5 min · 1 point
 #
-# Turn rows into columns: what stood at [i][j] stands at [j][i]. Give back new lists. Rows of
+# Turn rows into columns: what stood at [i][j] stands at [j][i]. Return new lists. Rows of
 # different lengths are not a matrix: raise a `ValueError` for them.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "transpose-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# The first row of the result is the first column of A. Read A column by column.
+# The first row of the result is the first column of A. Read A column by column. If you like `zip`: on its own it
+# stops at the shortest row without an error, and it gives tuples where you need lists.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
 # (N, M) becomes (M, N). The outer loop runs over the M columns, the inner one over the N rows.
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# Take the length of the first row, and refuse if any row's length differs. For each column number
-# up to that length, collect the entry with that number from every row. If you like `zip`: on its
-# own it stops at the shortest row without a word, and it yields tuples where lists are asked for.
-#
-# </details>
 # </details>
 # </details>
 
@@ -501,39 +422,30 @@ check(transpose)
 # %% [markdown]
 # ## Scores become weights, row by row
 #
-# S has one row for each reader. Each reader has one unit of attention to share among the books, so
-# softmax runs along each row, for itself: its own largest score, its own sum.
+# Each reader has one unit of attention to share among the books, so softmax runs along each row of S.
 #
-# You wrote softmax in lesson 01. This notebook does not know it: paste it into the cell as a helper
-# (with `import math`), or write it again for each row. Subtract each row's own largest score, as rows
-# can lie far apart: less a maximum of 10,000 from another row, scores near 0 all become
-# `exp(-10000)`, which is 0.0, and then 0 is divided by 0.
+# You wrote softmax in lesson 01. Paste it into the cell as a helper (with `import math`), or write it again for
+# each row. Subtract each row's own largest score. If you
+# subtract a 10,000 from another row, scores near 0 all become `exp(-10000)`, which is 0.0, and then you divide 0 by
+# 0.
 
 # %% [markdown]
 # ### Exercise: `softmax_rows`
 #
 # difficulty ●○○ · 5 min · 1 point
 #
-# Softmax of every row. Stay right for scores near ±10,000, and give exactly 0 to a score of −inf.
+# Take softmax of every row. It has to be right near ±10,000, and gives exactly 0 to a score of −inf.
 # (In every row that you get, some score is finite.)
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "softmax_rows-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# A matrix of weights is a list of softmaxes, one for each row. Nothing is carried over from row to
-# row.
+# A matrix of weights is a list of softmaxes, one for each row. −inf needs no case of its own: `exp(float("-inf"))` is 0.0.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
 # (N, M) in, (N, M) out. For one row: M exponentials, one sum, M quotients.
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# For each row: find its largest score; take that away from every score and raise e to what is left;
-# add up these powers; append the list of each one divided by that sum. −inf needs no case of its
-# own: `exp(float("-inf"))` is 0.0.
-#
-# </details>
 # </details>
 # </details>
 
@@ -571,28 +483,20 @@ check(softmax_rows)
 #
 # difficulty ●●○ · 5–8 min · 2 points
 #
-# From queries and keys to weights, A = softmax(Q Kᵀ / √d_k): steps 3, 4 and 6. Q and K come
-# ready-made, and there may be more or fewer keys than queries. If queries and keys differ in width,
+# Write steps 3, 4 and 6: from queries and keys to weights, A = softmax(Q Kᵀ / √d_k). There may be more or fewer keys than queries. If queries and keys differ in width,
 # raise a `ValueError`.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "attention_weights-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
 # You have a function for each symbol except the division. Call them from the inside of the formula
-# outwards.
+# outwards. One of your tools notices different widths already.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
 # Q is (N, d_k). K is (M, d_k) and has to become (d_k, M) before the product. Scores, scaled scores
 # and weights are all (N, M). d_k is the width of one query, neither N nor M.
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# Turn the keys into columns. Multiply the queries with them. Make a new matrix in which every score
-# is divided by the square root of the width. Hand that to your softmax. Different widths are
-# noticed by one of your tools already.
-#
-# </details>
 # </details>
 # </details>
 
@@ -621,42 +525,31 @@ def attention_weights(Q: Matrix, K: Matrix) -> Matrix:
 check(attention_weights)
 
 # %% [markdown]
-# Does it give back what you did on paper? One query against three keys:
+# Does it return your table from *By hand*, 0.048, 0.086, 0.866? One query against three keys:
 
 # %% nbgrader={"grade": false, "grade_id": "see-by-hand-again", "locked": true, "schema_version": 3, "solution": false, "task": false}
 cat_alone = attention_weights([[1, 2, 0]], [[1, 0, 1], [0, 1, 0], [2, 2, 1]])
 print([f"{weight:.3f}" for weight in cat_alone[0]])
 
 # %% [markdown]
-# 0.048, 0.086, 0.866: your table from *By hand*.
-
-# %% [markdown]
 # ### Exercise: `self_attention`
 #
 # difficulty ●●○ · 5–10 min · 3 points
 #
-# All seven steps. From tokens and three matrices to the output Z and the weights A, in this order.
+# Write all seven steps: from tokens and three matrices to the output Z and the weights A, in this order.
 # Matrices that do not fit raise a `ValueError`: X not as wide as a matrix has rows, or W_q and W_k
 # of different widths.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "self_attention-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# The same tokens are projected three times. Two of the results decide the weights; the third is
+# You project the same tokens three times. Two of the results decide the weights; the third is
 # what gets averaged.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# X is (N, d). Q and K are (N, d_k), V is (N, d_v), A is (N, N), Z is (N, d_v). Check that Z's rows
-# are as wide as V's.
+# X is (N, d). Q and K are (N, d_k), V is (N, d_v), A is (N, N), Z is (N, d_v).
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# Three products of X, one with each matrix, in the order of the roles. Queries and keys go into the
-# function you wrote last. Its result, times the values, is the output. Return the output first and
-# the weights second.
-#
-# </details>
 # </details>
 # </details>
 
@@ -688,9 +581,7 @@ def self_attention(X: Matrix, W_q: Matrix, W_k: Matrix, W_v: Matrix) -> tuple[Ma
 check(self_attention)
 
 # %% [markdown]
-# ### Your own numbers
-#
-# Now run your block on *the cat sat*, and hold what it prints against steps 6 and 7.
+# Now run your block on *the cat sat*, and compare what it prints with the table of *Seven steps*.
 
 # %% nbgrader={"grade": false, "grade_id": "see-your-numbers", "locked": true, "schema_version": 3, "solution": false, "task": false}
 Z, A = self_attention(X, W_q, W_k, W_v)
@@ -707,9 +598,8 @@ for token, weights, output in zip(TOKENS, A, Z, strict=True):
 # %% [markdown]
 # ## A word that its neighbour decides
 #
-# The numbers of *the cat sat* were chosen to be easy, and mean nothing. These mean something. *Bank* has
-# two meanings, and another word says which one it is: *the river bank*, *the money bank*. A token has
-# d = 4 entries here: is it an article, is it about water, is it about money, does it have two meanings?
+# The numbers of *the cat sat* mean nothing. These mean something. *Bank* has two meanings, and another word says
+# which one it is: *the river bank*, *the money bank*. A token has d = 4 entries here:
 #
 # | token | article | water | money | two meanings |
 # |---|---|---|---|---|
@@ -727,9 +617,9 @@ for token, weights, output in zip(TOKENS, A, Z, strict=True):
 # | money | (0, 0) nothing | (0, 1) money | (0, 1) money |
 # | two meanings | (4, 4) both, loudly | (−1, −1) neither | (0, 0) nothing |
 #
-# So *bank* asks for water and for money, q = (4, 4), and nobody else asks for anything. *River* promises
-# water, *money* promises money. *Bank* is about both, but a word in doubt settles nobody's doubts: its
-# key is (1, 0) + (0, 1) + (−1, −1) = (0, 0). Its pages say (1, 1), half water and half money.
+# So *bank* asks for water and for money, q = (4, 4), and nobody else asks for anything. *Bank* is about both,
+# but a word in doubt settles nobody's doubts: its key is (1, 0) + (0, 1) + (−1, −1) = (0, 0). Its pages say
+# (1, 1), half water and half money.
 #
 # On paper: which weights does *bank* give in *the river bank*? Its scores are 0, 4, 0.
 
@@ -762,7 +652,7 @@ for phrase in ("the river bank", "the money bank"):
 # weight on *river*, and its Z is 0.95 water; beside *money*, its Z is 0.95 money. **Each word is rewritten
 # in its context**: that is what attention is for.
 #
-# And who asks for nothing? The scores of *river* are all 0, so it listens to all three alike, and its own
+# *River* asks for nothing. Its scores are all 0, so it listens to all three alike, and its own
 # Z is a third money. Weights that add up to 1 cannot say *nobody*.
 
 # %% [markdown]
@@ -770,41 +660,30 @@ for phrase in ("the river bank", "the money bank"):
 #
 # difficulty ●●○ · 5–10 min · 2 points
 #
-# Now you set the matrices. A token is a row with a 1 in its own place:
-#
-# | kind of word | x |
-# |---|---|
-# | article | (1, 0, 0, 0) |
-# | noun | (0, 1, 0, 0) |
-# | adjective | (0, 0, 1, 0) |
-# | verb | (0, 0, 0, 1) |
+# Now you set the matrices. An article is (1, 0, 0, 0), a noun (0, 1, 0, 0), an adjective (0, 0, 1, 0), a verb
+# (0, 0, 0, 1).
 #
 # Choose W_q and W_k, both 4 × 2, so that **every noun puts at least 0.9 of its weight on the adjective**,
 # in any sentence of up to eight words with exactly one adjective, wherever it stands. What other words
 # attend to does not matter. Weights are those of `attention_weights`, so scores are divided by √2.
 #
-# There are many right answers. The check looks at what your matrices do in the hardest sentences, never at an entry.
+# The check looks at what your matrices do in the hardest sentences, never at an
+# entry.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "point_to_adjective-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# *Bank* found its neighbour because one row of W_q asked for what one row of W_k promised. Who asks here,
-# and who has to be found?
+# *Bank* found its neighbour by a row of W_q that asks for what a row of W_k promises. Who asks here,
+# and who has to be found? Begin with zeros: all words score 0 then, and share equally.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
 # x W picks a row of W: counted from 0, row 1 for a noun, row 2 for an adjective. So a noun's score for an
-# adjective is row 1 of W_q times row 2 of W_k, entry by entry, added up. Its score for another kind is
-# the same row of W_q times that kind's row of W_k.
+# adjective is row 1 of W_q times row 2 of W_k, entry by entry, added up, and divided by √2.
 #
-# <details><summary>Hint 3: an outline</summary>
+# How large? At worst seven other words stand beside the adjective, with e to the 0, which is 1, each. For a share
+# of 0.9 the adjective needs nine times their sum, 63, and e to the 4.2 is more than that.
 #
-# Begin with zeros: all words score 0 then, and share equally. Give the one row that asks and the one row
-# that is found a number in the same column. How large? At worst seven other words stand beside the
-# adjective. With scores of 0 each of them has e to the 0, which is 1. For a share of 0.9 the adjective
-# needs nine times their sum, 63, and e to the 4.2 is more than that. The score is divided by √2 first.
-#
-# </details>
 # </details>
 # </details>
 
@@ -829,8 +708,7 @@ def point_to_adjective() -> tuple[Matrix, Matrix]:
 check(point_to_adjective)
 
 # %% [markdown]
-# Your matrices in one sentence. Read the rows of *clerk* and *maps*. (Words that ask for nothing listen to
-# all alike, 0.20 each.)
+# Here are your matrices in one sentence. Read the rows of *clerk* and *maps*.
 
 # %% nbgrader={"grade": false, "grade_id": "use-point-to-adjective", "locked": true, "schema_version": 3, "solution": false, "task": false}
 words, kinds = "the clerk finds old maps".split(), [0, 1, 3, 2, 1]
@@ -845,10 +723,8 @@ for word, row in zip(
 # %% [markdown]
 # ## Break it on purpose
 #
-# Two mistakes that run without an error. Each is made here with your own functions.
-#
-# **Softmax over the wrong axis.** Transposed, weighed and transposed back: now each *column* adds
-# up to 1, as if the readers of a book had to share it.
+# Two mistakes that run without an error. For each one, read the function, and say what goes wrong before you
+# run the cell.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-axis", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -859,7 +735,7 @@ def shares_by_column(S: Matrix) -> Matrix:
 check(shares_by_column, name="softmax_rows")
 
 # %% [markdown]
-# On our sentence, the symptom is in the row sums. Look at the last column:
+# On our sentence, the symptom is in one column. Which?
 
 # %% nbgrader={"grade": false, "grade_id": "break-axis-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
 step_4 = [[-0.577, 0.577, 0.000], [0.577, 1.155, 3.464], [-1.155, 1.155, 0.577]]
@@ -867,10 +743,8 @@ for token, row in zip(TOKENS, shares_by_column(step_4), strict=True):
     print(f"{token:4}", *(f"{weight:.3f}" for weight in row), f"  row sum {sum(row):.3f}")
 
 # %% [markdown]
-# Shapes are right, all numbers lie between 0 and 1, and the total is 3, as it should be. But *cat*
-# hands out 1.98 units of attention and *the* 0.46. So: after every softmax, add up a **row**.
-#
-# **One matrix for two roles.** The keys are made with W_q.
+# **Softmax ran over the wrong axis.** Shapes are right, all numbers lie between 0 and 1, and the total is 3, as
+# it should be. But *cat* hands out 1.98 units of attention and *the* 0.46. After every softmax, add up a **row**.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-one-matrix", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -881,8 +755,8 @@ def same_matrix_twice(X: Matrix, W_q: Matrix, W_k: Matrix, W_v: Matrix) -> tuple
 check(same_matrix_twice, name="self_attention")
 
 # %% [markdown]
-# No row sum gives this one away. What it does shows in a sentence that means something. Guess first: what
-# does *bank* attend to if its question, (4, 4), is also its promise?
+# **One matrix fills two roles.** No row sum gives this one away. Guess first: what does *bank* attend to if its
+# question, (4, 4), is also its promise?
 
 # %% nbgrader={"grade": false, "grade_id": "break-one-matrix-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for phrase in ("the river bank", "the money bank"):
@@ -892,10 +766,11 @@ for phrase in ("the river bank", "the money bank"):
 # To itself. Its key is now its query and scores 32; *river* and *money* promise nothing. Beside either of
 # them Z is V: *bank* stays in doubt, and its neighbour is not heard.
 #
-# That is this matrix, and not every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank*
+# This holds for this matrix, and not for every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank*
 # becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river*
-# has to score *bank* with the same 10, and it looks elsewhere only because it scores itself 100. Training can live with that: Reformer (Kitaev et al. 2020, section 2) shares the matrix on
-# purpose, forbids a token to attend to itself where it has anything else, and its authors found no loss.
+# has to score *bank* with the same 10, and it looks elsewhere only because it scores itself 100. Training can
+# live with that: Reformer (Kitaev et al. 2020, section 2) shares the matrix on purpose, forbids a token to attend
+# to itself where it has anything else, and its authors found no loss.
 
 # %% [markdown]
 # ## Cost
@@ -910,8 +785,7 @@ for phrase in ("the river bank", "the money bank"):
 # | Q Kᵀ | N · N · d_k | N² |
 # | A V | N · N · d_v | N² |
 #
-# With d = 16, d_k = 4 and d_v = 6 the pairs overtake at N = 22.4. The weights A alone are N² numbers,
-# whatever d is.
+# With d = 16, d_k = 4 and d_v = 6 the pairs overtake at N = 22.4.
 #
 # **Measure.** The milliseconds are your machine's; look at how they grow when N doubles.
 
@@ -935,9 +809,9 @@ for n in (16, 32, 64, 128):
     before = taken
 
 # %% [markdown]
-# Between two and four times as many multiplications, nearer to four as the pairs take over. Time follows
-# roughly: on a busy machine any line can take two or three times as long, so run the cell again. Lesson 03 hands whole matrices to NumPy: the same multiplications, without the
-# loops in Python.
+# By the count it is between two and four times as many multiplications, nearer to four as the pairs take over.
+# Time follows roughly. On a busy machine any line can take two or three times as long, so run the cell again.
+# Lesson 03 gives the same multiplications to NumPy, without the loops in Python.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
@@ -946,20 +820,17 @@ for n in (16, 32, 64, 128):
 #
 # <details><summary>A. To make the model larger.</summary>
 #
-# Not this one: size is not the point. (Side by side the three *are* one matrix, d_k + d_k + d_v columns
-# wide, and many programs store them so.) What counts is that three *roles* get numbers of their own.
+# Not this one: what counts is that three *roles* get numbers of their own.
 #
 # </details>
 # <details><summary>B. So that what a token asks, what it is found by and what it passes on can differ.</summary>
 #
-# Yes. Shared by queries and keys, a matrix makes scores symmetric and pulls tokens to themselves;
-# shared by keys and values, it lets a token pass on only what it is found by.
+# Yes. A matrix shared by queries and keys makes scores symmetric and pulls tokens to themselves.
 #
 # </details>
 # <details><summary>C. Because queries, keys and values must have different widths.</summary>
 #
-# Not this one: queries and keys must have the *same* width, or their dot product does not exist.
-# Only d_v may differ.
+# Not this one: queries and keys must have the *same* width. Only d_v may differ.
 #
 # </details>
 #
@@ -967,18 +838,17 @@ for n in (16, 32, 64, 128):
 #
 # <details><summary>A. A is (7, 7) and Z is (7, 5).</summary>
 #
-# Yes. One weight for each pair of tokens; one output row for each token, as wide as a value.
+# Yes. One weight for each pair of tokens, and one output row, as wide as a value, for each token.
 #
 # </details>
 # <details><summary>B. A is (4, 4) and Z is (7, 5).</summary>
 #
-# Not this one: (4, 4) is what Qᵀ K would give, comparing columns of numbers. Readers and books are
-# rows, so it is Q Kᵀ.
+# Not this one: (4, 4) is what Qᵀ K would give. Readers and books are rows, so it is Q Kᵀ.
 #
 # </details>
 # <details><summary>C. A is (7, 7) and Z is (7, 16).</summary>
 #
-# Not this one: Z = A V averages values, and a value is 5 wide. Nothing brings back the width of X.
+# Not this one: Z = A V averages values, and a value is 5 wide.
 #
 # </details>
 #
@@ -987,37 +857,17 @@ for n in (16, 32, 64, 128):
 #
 # <details><summary>A. Four times as many; the same.</summary>
 #
-# Yes. N · N · d_k has N twice. W_q is (d, d_k): no N in it, so one set of matrices serves sentences
-# of any length.
+# Yes. N · N · d_k has N twice. W_q is (d, d_k): one set of matrices serves sentences of any length.
 #
 # </details>
 # <details><summary>B. Twice as many; twice as many.</summary>
 #
-# Not this one: every reader meets every book, and twice as many readers with twice as many books
-# make four times as many pairs. And W_q has no axis for tokens.
+# Not this one: twice as many readers with twice as many books make four times as many pairs.
 #
 # </details>
 # <details><summary>C. Four times as many; twice as many.</summary>
 #
-# Not this one: the first half is right. W_q is (d, d_k), whatever the sentence.
-#
-# </details>
-#
-# **4.** In softmax(QKᵀ / √d_k) V, which piece makes shares of the scores, and which turns shares into an answer?
-#
-# <details><summary>A. QKᵀ makes shares, softmax the answer</summary>
-#
-# Not this one: QKᵀ compares every query with every key. Its numbers may be negative, and add up to anything.
-#
-# </details>
-# <details><summary>B. Softmax makes shares, the product with V the answer</summary>
-#
-# Yes. QKᵀ compares, √d_k keeps scores small, softmax makes each row shares, and V is what they are shares of.
-#
-# </details>
-# <details><summary>C. √d_k makes shares, as it divides</summary>
-#
-# Not this one: it divides all scores by the same number, so that softmax does not give nearly all to one.
+# Not this one: W_q is (d, d_k), whatever the sentence.
 #
 # </details>
 
@@ -1034,9 +884,6 @@ for n in (16, 32, 64, 128):
 #    neighbour decides](#A-word-that-its-neighbour-decides).
 # 5. The projections grow with N; scores, weights and their use grow with N²: [cost](#Cost).
 #
-# **Words of this lesson:** token, embedding, projection, self-attention
-# ([here](#Where-q,-k,-v-come-from)); matrix product, transpose ([here](#Rows-times-columns)). ([Glossary](../glossary.md).)
-#
 # **To take into lesson 03:** your `matmul` has three loops, i, j and c. Two of them remain as axes
 # of the result and one is summed away. For each matrix product in the seven steps, X W,
 # Q Kᵀ and A V: which axis is summed away, tokens, d or d_k?
@@ -1048,9 +895,6 @@ for n in (16, 32, 64, 128):
 #   on the spread of dot products. [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
 # - N. Kitaev, Ł. Kaiser and A. Levskaya (2020), *Reformer: The Efficient Transformer*, section 2:
 #   one matrix for queries and keys. [arXiv:2001.04451](https://arxiv.org/abs/2001.04451)
-# - M. Phuong and M. Hutter (2022), *Formal Algorithms for Transformers*, section 5: attention index
-#   by index; their tokens are columns, ours are rows.
-#   [arXiv:2207.09238](https://arxiv.org/abs/2207.09238)
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab import summary

@@ -15,9 +15,10 @@
 # | | |
 # |---|---|
 # | **You will be able to** | derive the variance of q·k and say what it assumes; write softmax's Jacobian and show when it vanishes; measure with entropy how many keys share a reader's attention; say what no scale, 1/√d_k and 1/d_k each do to weights and to learning |
-# | **Minutes** | about 70 |
+# | **Minutes** | about 85 |
 # | **You need** | lessons 01 to 03: softmax, slope and gradient, Q Kᵀ; NumPy arrays |
 # | **Runs on** | CPU, in seconds; needs no network |
+# | **You may stop** | before *Does it learn?* |
 # | **Points** | 5, in four exercises |
 #
 # At our reference desk, think of a query as a form with d_k lines. A key is the same form, filled in by
@@ -640,6 +641,22 @@ figures.live.Saturation(d_k=64, reader=11)
 # Here g, (M,), says how the error changes with each weight. The Jacobian turns g into slopes of the
 # scores, and the keys and the factor turn those into slopes of the query.
 #
+# Now write this slope, in one line, for one reader. It has no points. The cell below yours compares it with
+# nudging. Until it is right, the experiment runs with the course's own line.
+
+
+# %%
+def slope_in_query(K: np.ndarray, J: np.ndarray, g: np.ndarray, factor: float) -> np.ndarray:
+    """Slope of the error in one query, (d_k,), from K (M, d_k), J (M, M), g (M,) and the factor."""
+    raise NotImplementedError("not written yet")  # yours: return the product above
+
+
+# %% nbgrader={"grade": false, "grade_id": "compare-slope", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab.lessons.scaling.slope import compared, trusted
+
+print(compared(slope_in_query))
+
+# %% [markdown]
 # The factor counts twice: here, and again when the moved query makes new scores. So a step moves the
 # score in proportion to c² d_k. That is 1 for 1/√d_k, but at d_k = 64 it is 64 for no scale and 1/64 for
 # 1/d_k. These two get a **mended** step, divided by 64 and multiplied by 64. Then the three ways differ
@@ -664,6 +681,7 @@ def learn(
     steps: int = 300,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weight of the wanted book and norm of J, at the start and after each step: (steps + 1, 60)."""
+    slope_of = trusted(slope_in_query)
     V = np.eye(20)  # one-hot pages
     target = V[wanted]  # (60, 20), the page that each reader has to find
     history, norms = [], []
@@ -674,7 +692,7 @@ def learn(
         history.append(a)
         norms.append(np.linalg.norm(J, axis=(1, 2)))
         g = 2 * (weights @ V - target) @ V.T if error == "squared" else -target / a[:, None]
-        Q = Q - step * factor * (np.einsum("nij,nj->ni", J, g) @ K)
+        Q = Q - step * np.stack([slope_of(K, J[n], g[n], factor) for n in range(len(Q))])
     return np.array(history), np.array(norms)
 
 

@@ -96,7 +96,7 @@ def the_block_is_pytorchs_and_its_rows_add_up(seed: int) -> None:
 
 @lesson.says(
     "The same token comes out different beside another neighbour, by the same matrices: a word that its neighbour decides.",
-    "And who asks for nothing? The scores of *river* are all 0, so it listens to all three alike, and its own Z is a third money. Weights that add up to 1 cannot say *nobody*.",
+    "*River* asks for nothing. Its scores are all 0, so it listens to all three alike, and its own Z is a third money. Weights that add up to 1 cannot say *nobody*.",
 )
 def bank_is_decided_by_its_neighbour_and_its_question_does_it() -> None:
     def rows(phrase: str, asks: Matrix) -> dict[str, list[float]]:
@@ -119,7 +119,7 @@ def bank_is_decided_by_its_neighbour_and_its_question_does_it() -> None:
 
 
 @lesson.says(
-    "That is this matrix, and not every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank* becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river* has to score *bank* with the same 10, and it looks elsewhere only because it scores itself 100."
+    "This holds for this matrix, and not for every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank* becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river* has to score *bank* with the same 10, and it looks elsewhere only because it scores itself 100."
 )
 def another_shared_matrix_lets_bank_pick_its_neighbour() -> None:
     shared = [[0, 0], [10, 0], [0, 10], [-9, -9]]
@@ -175,7 +175,7 @@ def multiplications_are_counted_where_they_happen() -> None:
 
 
 @lesson.says(
-    "Subtract each row's own largest score, as rows can lie far apart: less a maximum of 10,000 from another row, scores near 0 all become `exp(-10000)`, which is 0.0, and then 0 is divided by 0."
+    "Subtract each row's own largest score. If you subtract a 10,000 from another row, scores near 0 all become `exp(-10000)`, which is 0.0, and then you divide 0 by 0."
 )
 def a_maximum_of_all_rows_empties_a_row(seed: int) -> None:
     rng = random.Random(seed)

@@ -17,7 +17,7 @@ from torch import nn
 
 from attnlab import small
 from attnlab.figures.live.figure import short
-from attnlab.figures.live.race import Entry, recording
+from attnlab.figures.live.race import Entry
 from attnlab.figures.live.soft_lookup import answer_and_slope
 from attnlab.lessons.training import race
 from attnlab.small import measure, train
@@ -80,12 +80,11 @@ def raced(make: Any, distance: int, seed: int) -> tuple[Any, float]:
 @lesson.says(
     "Before training, each hand-over leaves less than half of the slope: 0.001 after 8, 2 · 10⁻⁶ after 16.",
     "At 9 and 10 it depends on the start; from 11 on it guesses.",
-    "From all three starts it learned every distance, in ten times as many steps of training at 16 as at 1; the slowest needed 597 of its 600.",
+    "It learned every distance, but it needs ten times as many steps of training for 16 as for 1.",
     "Four layers reach four tokens, and from 5 on they guess.",
     "It learned all distances alike: the shortest path between any two words is one look",
     "one arrow from the letters is thick, wherever the mark stands.",
     "RNN and GRU take 17 steps, each of which needs the one before; the convolution takes four, attention one.",
-    "each has 32 numbers a token, and 2,696, 6,920, 13,000 and 3,656 parameters.",
 )
 def the_recording_says_so() -> None:
     """And shares are of what it records: other seeds are run below."""
@@ -96,17 +95,12 @@ def the_recording_says_so() -> None:
     rnn, gru, convolution, attention = entries.values()
     for name, each in entries.items():
         assert each[1].waits == race.WAITS[name]
-        given = sum(parameter.numel() for parameter in race.RACERS[name]().parameters())
-        assert given == recording()["racers"][name]["parameters"]
-    sizes = [recording()["racers"][name]["parameters"] for name in entries]
-    assert sizes == [2696, 6920, 13000, 3656]
     fading = [rnn[distance].at_the_mark("before") for distance in race.DISTANCES]
     assert all(after < before / 2 for before, after in pairwise([1.0, *fading]))
     assert (short(fading[7]), short(fading[15])) == ("1 · 10⁻³", "2 · 10⁻⁶")
     assert max(max(rnn[distance].seeds) for distance in range(11, 17)) < 0.2
     assert min(min(rnn[distance].seeds) for distance in range(1, 7)) > 0.99
     assert min(min(gru[distance].seeds) for distance in race.DISTANCES) > 0.99
-    assert max(map(max, recording()["racers"]["GRU"]["steps"])) == 597
     assert all(max(rnn[at].seeds) > 4 * min(rnn[at].seeds) for at in (9, 10))
     assert gru[16].steps / gru[1].steps == pytest.approx(10, abs=0.5)
     assert min(min(convolution[distance].seeds) for distance in range(1, 5)) > 0.99
@@ -373,7 +367,7 @@ def cold_is_the_best_score_and_hot_the_mean(seed: int) -> None:
 
 
 @lesson.says(
-    "For a query that equals a key, yes, on this shelf, as its keys are all different and of one length.",
+    "On this shelf it is, for a query that equals a key, because the keys are all different and of one length.",
     "And where lengths differ, a loud key can take the place of the one that equals the query.",
     "All keys on our shelf have the same length, √(2² + 1²) = √5, so the angle alone decides who "
     "scores best, and no key scores better for a query than the key that equals it.",
@@ -418,7 +412,7 @@ def without_the_salt_of_seas_the_answer_does_not_rise_on_its_way() -> None:
 
 
 @lesson.says(
-    "at two scores of 709.5 the sum alone overflows, and both weights come out as 0 without a word.",
+    "at two scores of 709.5 the sum alone overflows, and both weights come out as 0 without an error.",
     "NumPy and PyTorch raise nothing for this formula and give NaN",
 )
 def the_unshifted_formula_fails_in_three_ways() -> None:

@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="01-soft-lookup",
     title="Soft lookup",
     builds="a dictionary you can differentiate",
-    minutes=85,
+    minutes=90,
     stage="pure",
     heading="A dictionary you can differentiate",
 )
