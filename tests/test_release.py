@@ -14,7 +14,7 @@ import pytest
 from jupytext.cli import jupytext
 from nbformat import NotebookNode
 
-from attnlab.lessons import exercises_of, lesson
+from attnlab.lessons import WAYS, exercises_of, lesson, slugs
 from tests.course import (
     BEGIN,
     BIN,
@@ -347,3 +347,41 @@ def test_every_figure_has_a_text_alternative(slug: str) -> None:
 )
 def test_silent_pictures_are_found(html: str, count: int) -> None:
     assert len(silent_pictures(html)) == count
+
+
+@each_lesson
+def test_the_card_says_what_it_needs_and_where_one_may_stop(slug: str) -> None:
+    released = read(released_path(slug))
+    card = released.cells[0].source
+    needed = re.findall(r"\*\*You need\*\* \|(.+?)\|", card)
+    assert len(needed) == 1
+    earlier = [int(number) for number in re.findall(r"\b\d\d\b", needed[0])]
+    assert all(number < lesson(slug).number for number in earlier)
+    assert earlier or lesson(slug).number == 1
+    [stop] = re.findall(r"\*\*You may stop\*\* \| before \*(.+?)\* \|", card)
+    assert stop in [text for _, text in headings(released)]
+
+
+def until(slug: str) -> float:
+    """The minutes of a lesson up to where its card says that one may stop."""
+    released = read(released_path(slug))
+    [stop] = re.findall(r"\*\*You may stop\*\* \| before \*(.+?)\* \|", released.cells[0].source)
+    texts = [cell.source for cell in released.cells]
+    [at] = [
+        at for at, text in enumerate(texts) if re.search(rf"^##+ {re.escape(stop)}$", text, re.M)
+    ]
+    kept = NotebookNode(released, cells=released.cells[:at])
+    return minutes(kept)[0]
+
+
+def test_ways_through_take_as_long_as_they_say() -> None:
+    evening, weekend, whole = WAYS
+    some = ("01-soft-lookup", "03-numpy", "06-causal-mask")
+    assert abs(sum(map(until, some)) + 10 - evening.minutes) < 30
+    chosen = [
+        lesson(slug).minutes
+        for slug in slugs()
+        if lesson(slug).number in (1, 2, 3, 5, 6, 7, 10, 14)
+    ]
+    assert abs(sum(chosen) - weekend.minutes) < 30
+    assert abs(sum(lesson(slug).minutes for slug in slugs()) - whole.minutes) < 60

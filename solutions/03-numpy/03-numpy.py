@@ -19,6 +19,7 @@
 # | **Minutes** | about 90 |
 # | **You need** | lessons 01 and 02; NumPy arrays, their `shape`, and adding and multiplying them |
 # | **Runs on** | CPU, without a network |
+# | **You may stop** | before *What holds whatever the numbers are* |
 # | **Points** | 9, in five exercises |
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -18,6 +18,7 @@
 # | **Minutes** | about 90, and 5 more for the optional part |
 # | **You need** | lessons 03 to 05: masks, √d_k, batched tensors and `F.scaled_dot_product_attention` |
 # | **Runs on** | CPU; needs no network |
+# | **You may stop** | before *Padding* |
 # | **Points** | 11, in five exercises |
 #
 # `F.scaled_dot_product_attention` is called **SDPA** from here on. There are two conventions for masks, so beside

@@ -20,6 +20,7 @@
 # | **Minutes** | about 80 |
 # | **You need** | lessons 05 and 06: batched tensors, `nn.Module`, `nn.Linear`, masks |
 # | **Runs on** | CPU; ten small trainings take some seconds; needs no network |
+# | **You may stop** | before *Break it on purpose* |
 # | **Points** | 6, in three exercises |
 #
 # The sentence of this lesson is *the cat sat on the mat*.

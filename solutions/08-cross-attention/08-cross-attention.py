@@ -20,6 +20,7 @@
 # | **Minutes** | about 90 |
 # | **You need** | lessons 05 to 07: batched attention, padding masks, heads |
 # | **Runs on** | CPU; needs no network |
+# | **You may stop** | before *A decoder layer from these parts* |
 # | **Points** | 7, in two exercises |
 #
 # Today the readers stand at the desk of *another* library. The running sentence is *I read a book yesterday*. Its five

@@ -20,6 +20,7 @@
 # | **Minutes** | about 90 |
 # | **You need** | lessons 05 to 08: tensors, modules, the causal mask, `attend`; what sine and cosine of an angle are |
 # | **Runs on** | CPU, under a minute; needs no network |
+# | **You may stop** | before *Past the end of training* |
 # | **Points** | 7, in four exercises |
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}

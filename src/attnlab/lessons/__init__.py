@@ -96,7 +96,7 @@ class Way:
 WAYS = (
     Way(
         "An evening",
-        240,
+        195,
         "lessons 01, 03 and 06, each to where its card says that you may stop, then the first "
         "section of lesson 14, in which a model writes",
     ),
