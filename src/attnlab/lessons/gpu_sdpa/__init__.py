@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="13-gpu-sdpa",
     title="GPU",
     builds="the call you use in production",
-    minutes=80,
+    minutes=90,
     stage="torch",
     heading="The call you use in production",
 )
