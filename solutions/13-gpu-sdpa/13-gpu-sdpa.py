@@ -39,7 +39,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from attnlab import begin, check, figures
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
-os.environ["TRITON_INTERPRET"] = str(int(device == "cpu"))  # read when Triton is imported, at the end
+os.environ["TRITON_INTERPRET"] = str(int(device == "cpu"))  # Triton, at the end, asks
 usual = torch.float16 if device == "cuda" else torch.float32  # what such a device computes in
 begin("13-gpu-sdpa")
 
@@ -50,7 +50,8 @@ begin("13-gpu-sdpa")
 # [install page](https://pytorch.org/get-started/locally/) lists those there are:
 #
 # ```
-# pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130
+# pip uninstall --yes torch
+# pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cu130
 # ```
 #
 # Then restart the kernel and run the next cell. It worked if the cell names a version of CUDA and your GPU.
@@ -109,11 +110,6 @@ print("runs on", torch.cuda.get_device_name() if device == "cuda" else "the CPU"
 # Yes. It waits for memory nearly all the time.
 #
 # </details>
-# <details><summary>C. A higher share, as there is less to do</summary>
-#
-# Not this one: with fewer operations for each byte that it fetches, the arithmetic stands idle.
-#
-# </details>
 
 # %% [markdown]
 # ## By hand
@@ -170,12 +166,12 @@ def attend(q, k, v, mask=None):
 # %% [markdown]
 # ## See it
 #
-# The **roofline** (Williams, Waterman and Patterson 2009) draws what you did by hand. To the right it has operations for
-# each byte, and upwards the speed that a device can reach at best. On the left memory decides and the line rises. On
-# the right arithmetic decides and it is flat. At the bend both take equally long. The figures of the two GPUs are their
-# maker's.
+# The **roofline** (Williams, Waterman and Patterson 2009) draws what you did by hand. To the right are operations for each
+# byte, and upwards is the speed that a device can reach at best. On the left memory decides, and the line rises. On the
+# right arithmetic decides, and it is flat. At the bend both take equally long. The numbers for the two GPUs come from
+# their maker.
 #
-# You see three works of a layer: *a*, attention in a prefill; *b*, attention when a **batch** of readers decodes, each
+# You see three pieces of work in a layer: *a*, attention in a prefill; *b*, attention when a **batch** of readers decodes, each
 # with a cache of their own; *c*, the four projections of these readers, W_q, W_k, W_v and W_o. The slider sets the
 # batch. Guess first: which of the three moves?
 
@@ -194,8 +190,8 @@ def works(batch, keys=1024, d=4096):
 figures.live.Roofline(works, figures.gpu_sdpa.published()["peaks"])
 
 # %% [markdown]
-# At 512, prefill, both GPUs are on the flat part. (With a causal mask it is 256, just left of the H100's bend. A
-# prefill of 128 tokens is at 64 and waits for memory.) At 1, decoding for one reader, both GPUs wait for memory. At
+# At 512, prefill, both GPUs are on the flat part. A prefill of 128 tokens is at 64 and
+# waits for memory. At 1, decoding for one reader, both GPUs wait for memory. At
 # best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %: your prediction was right if it was B.
 #
 # With the batch only *c* moves: all readers share its weights, which are fetched once, and from a batch of 256
@@ -284,17 +280,17 @@ with torch.no_grad():
 #
 # | backend | what it is | takes on an NVIDIA GPU | here, on a CPU |
 # |---|---|---|---|
-# | `MATH` | scores, softmax and mix, one after the other | everything | everything |
+# | `MATH` | scores, softmax and mix, one after the other | all floats | all floats |
 # | `FLASH_ATTENTION` | FlashAttention-2 on a GPU, other tiles on a CPU | float16 and bfloat16; one width for q, k and v, up to 256; no mask, but `is_causal`; an A100 or newer | four axes, one width, no dropout |
 # | `EFFICIENT_ATTENTION` | tiles, from the library xFormers | float32, masks and another width for v, too; older GPUs | nothing |
 # | `CUDNN_ATTENTION` | NVIDIA's own library | float16 and bfloat16; widths that are multiples of 8 | nothing |
 #
 # **Which one is chosen?** PyTorch goes through a list and takes the first backend that accepts the device, the shapes, the
 # dtype and the mask. The list is flash, efficient, math. On an H100 or a B200 with a cuDNN newer than 9.15, cuDNN
-# comes first; elsewhere it comes after math, which takes everything, so that it never runs unless you ask for it. The list changes with
-# PyTorch's versions (this is 2.13's). So do not remember it; ask `which_ran`.
+# comes first; elsewhere it comes after math, which takes all floats, so it never runs unless you ask for it. The list changes with
+# PyTorch's versions (this is 2.13's), so do not learn it by heart: ask `which_ran`.
 #
-# `with sdpa_kernel(backend):` allows only that backend, and on leaving gives back what was allowed before. If the
+# `with sdpa_kernel(backend):` allows only that backend, and gives back what was allowed before when its block ends. If the
 # backend does not take the inputs, the call raises `RuntimeError`, and the *reasons* come as **warnings**, several lines
 # each, with paths of PyTorch's source in them. `why_not` makes them readable: `warnings.catch_warnings(record=True)`
 # collects warnings in a list, so that they do not go to the page.
@@ -415,7 +411,7 @@ check(run_backend)
 # %% [markdown]
 # ## What error is fair
 #
-# A GPU computes attention in shorter types than float64. PyTorch's `finfo` tells about them:
+# A GPU computes attention in shorter types than float64. PyTorch's `finfo` describes them:
 
 # %% nbgrader={"grade": false, "grade_id": "dtypes", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("             bytes   step after 1      largest")
@@ -425,8 +421,8 @@ for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
 
 # %% [markdown]
 # float16 has three digits and ends at 65,504, which a score can exceed. bfloat16 has the range of float32 and two
-# digits. So outputs are off, and by how much depends on the inputs. *Equal at 1e-6* is no test any more. What is?
-# FlashAttention's own tests ask for this (repository flash-attention, `tests/test_flash_attn.py`):
+# digits. So outputs are off, and by how much depends on the inputs. *Equal at 1e-6* is no test any more. What is
+# fair? FlashAttention's own tests ask for this (repository flash-attention, `tests/test_flash_attn.py`):
 #
 # > the largest error of the kernel is at most **twice** the largest error of naive attention *in the same precision*,
 # > both measured against a reference in higher precision.
@@ -483,7 +479,7 @@ check(is_fair)
 
 # %% [markdown]
 # Now judge every backend that runs here, in every precision that it takes. *Exact* starts from the inputs as they are
-# after rounding: no kernel is to blame for that. Digits depend on your processor.
+# after rounding: no kernel is to blame for that.
 
 # %% nbgrader={"grade": false, "grade_id": "use-is_fair", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 BACKENDS = [SDPBackend.MATH, flash, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION]
@@ -672,8 +668,8 @@ for n in (512, 1024, 2048):
 #
 # ## Cost
 #
-# People compare speeds in operations a second, so all have to count alike. For attention, forward, everyone counts
-# **4·B·H·N²·d**, as you did by hand, with d the width of *one head*; **exactly half if causal**, whatever the kernel
+# People compare speeds in operations a second, so all have to count alike. For the forward pass of attention
+# people count **4·B·H·N²·d**, as you did by hand, with d the width of *one head*; **exactly half if causal**, whatever the kernel
 # really does; nothing for softmax (Dao 2023, section 4.1). A causal kernel that skips blocked tiles then shows nearly its
 # full speed, and one that computes them and throws them away shows half.
 
@@ -769,7 +765,9 @@ for row in figures.gpu_sdpa.published()["shares"]:
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-roofline_seconds", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# *By hand* did it twice: a time for computing, a time for moving.</details>
+# *By hand* did it twice: a time for computing, a time for moving.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "roofline_seconds", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -796,8 +794,7 @@ check(roofline_seconds)
 
 # %% [markdown]
 # **Measure.** The next cell measures the peak of *your* device by a large matrix product and a large copy, on one core
-# of a CPU. Then it times prefill and decode, and says what share of the roofline each reaches, and what share of the
-# peak.
+# of a CPU. Then it times prefill and decode: what share of the roofline does each reach, and what share of the peak?
 
 # %% nbgrader={"grade": false, "grade_id": "measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from attnlab.bench.machine import name_of, peak
@@ -830,7 +827,7 @@ torch.set_num_threads(threads)
 # ## Break it on purpose
 #
 # Somebody rewrote `run_backend` without `sdpa_kernel`. It returns the right numbers. Then a cell further down,
-# which asks for nothing special, needs many times its memory. Guess what happened before you read what the check says.
+# which asks for nothing special, needs many times its memory. Guess why, before you read what the check says.
 
 # %% nbgrader={"grade": false, "grade_id": "break-switch", "locked": true, "schema_version": 3, "solution": false, "task": false}
 on = torch.backends.cuda
@@ -842,20 +839,21 @@ SWITCHES = {
 }
 
 
-def leaves_them(q, k, v, backend, causal=False):
+def rewritten(q, k, v, backend, causal=False):
     for each, turn in SWITCHES.items():
         turn(each == backend)
     return run_backend(q, k, v, backend, causal)
 
 
 q, k, v = slip(1, 2, 6, 8)
+right = run_backend(q, k, v, SDPBackend.MATH)
 with torch.no_grad():
     print("before:", which_ran(q, k, v))
-    leaves_them(q, k, v, SDPBackend.MATH)
+    print("right numbers:", torch.equal(rewritten(q, k, v, SDPBackend.MATH), right))
     print("after: ", which_ran(q, k, v))
 for turn in SWITCHES.values():
     turn(True)
-check(leaves_them, name="run_backend")
+check(rewritten, name="run_backend")
 
 # %% [markdown]
 # **Switches that stay.** The function allows one backend by its switch, and forgets the others. The symptom stands far
@@ -887,14 +885,14 @@ print("Triton is here." if has_triton else "Triton is not installed here: read o
 # **grid**, here (tiles of queries, B·H), and each program owns one tile of queries of one head:
 #
 # - `tl.program_id(0)` and `tl.program_id(1)` say which program this is. There is no loop over heads or queries.
-# - `tl.arange(0, QUERIES)` is a row of numbers. Sizes of tiles are powers of 2 and known when it is compiled:
-#   `tl.constexpr` marks what is.
+# - `tl.arange(0, QUERIES)` is a row of numbers. Sizes of tiles are powers of 2 and known when the kernel is
+#   compiled: `tl.constexpr` marks such numbers.
 # - `tl.load(places, mask=…, other=0.0)` fetches a tile from memory. *Places* are addresses: the tensor's start plus a
 #   number for each entry. Where the mask is False, nothing is read, and you get 0.
 # - `tl.dot(a, b, c)` is a @ b + c, for tiles, summed in float32: what a GPU's tensor cores do.
 # - `tl.store(places, tile, mask=…)` writes a tile. It stands once, at the end: no score and no weight goes to memory.
 #
-# In between is lesson 11's `merge_softmax`: `top`, `total` and `out` are the running maximum, sum and values. `scale` is
+# Between load and store is lesson 11's `merge_softmax`: `top`, `total` and `out` are the running maximum, sum and values. `scale` is
 # log₂e / √d, so that 2 to the power of a score is what e to the power of score/√d was: GPUs have an instruction for
 # powers of 2.
 #
@@ -903,7 +901,7 @@ print("Triton is here." if has_triton else "Triton is not installed here: read o
 # difficulty ●●○ · 3–5 min · no points
 #
 # One line is missing, the one that makes `shrink`, (QUERIES,): the factor that corrects `total` and `out`, which were
-# summed with the old maximum. Now 1 stands there, as if the maximum never changed. Write your line into the cell, run
+# summed with the old maximum. For now a 1 stands there, as if the maximum never changed. Write your line into the cell, run
 # it, and then the cells below it.
 #
 # <details><summary>Hint: the idea</summary>

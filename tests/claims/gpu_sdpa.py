@@ -93,8 +93,8 @@ def three_axes_hold_a_table_and_four_do_not(seed: int) -> None:
 
 @lesson.says(
     "The list is flash, efficient, math.",
-    "elsewhere it comes after math, which takes everything, so that it never runs unless you ask for it.",
-    "The list changes with PyTorch's versions (this is 2.13's).",
+    "elsewhere it comes after math, which takes all floats, so it never runs unless you ask for it.",
+    "The list changes with PyTorch's versions (this is 2.13's), so do not learn it by heart: ask `which_ran`.",
 )
 def the_list_of_this_version_is_as_told() -> None:
     """On a CPU; what puts cuDNN first is read in PyTorch's source."""
