@@ -45,13 +45,13 @@ begin("13-gpu-sdpa")
 
 # %% [markdown]
 # **If you have an NVIDIA GPU**, PyTorch has to be a build for CUDA. On Linux `pip install torch` brings one; on
-# Windows it brings the CPU's. To change builds, run `nvidia-smi`: it names the newest CUDA that your driver knows. Take
-# a build for that one or an older one from PyTorch's own index. The last word names it, `cu130` for CUDA 13.0, and the
-# [install page](https://pytorch.org/get-started/locally/) lists those there are:
+# Windows it brings the CPU's. To change builds, run `nvidia-smi` first: it names the newest CUDA that your driver knows.
+# Take a build for that CUDA or an older one from PyTorch's own index. The last word names it, `cu130` for CUDA 13.0, and
+# the [install page](https://pytorch.org/get-started/locally/) lists those there are. In a cell of your own:
 #
 # ```
-# pip uninstall --yes torch
-# pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cu130
+# %pip uninstall --yes torch
+# %pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cu130
 # ```
 #
 # Then restart the kernel and run the next cell. It worked if the cell names a version of CUDA and your GPU.
@@ -865,7 +865,7 @@ check(rewritten, name="run_backend")
 #
 # How does one write such a kernel? **Triton** is a language inside Python whose functions are compiled for a GPU. Its
 # **interpreter** runs them on a CPU, slowly and with the same steps. PyTorch's builds for CUDA bring Triton. On Linux you
-# also get it by `pip install "attnlab[triton]"`.
+# also get it by `%pip install "attnlab[triton]"`.
 
 # %% nbgrader={"grade": false, "grade_id": "triton", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from importlib.util import find_spec

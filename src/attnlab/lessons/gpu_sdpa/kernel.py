@@ -9,8 +9,8 @@ one tile at a time; memory sees q, k, v and the output alone.
 
 It goes forward only, with no mask but the causal one. Its numbers were checked on a CPU, in
 Triton's interpreter (`TRITON_INTERPRET=1`, set before Triton is imported), and it was compiled for
-NVIDIA's compute capabilities 8.0 and 9.0. **It has not been run or timed on a GPU yet.** This times
-it beside PyTorch's backends:
+NVIDIA's compute capabilities 8.0, 9.0 and 10.0. **It has not been run or timed on a GPU yet.** This
+times it beside PyTorch's backends:
 
     python -m attnlab.bench --device cuda --d 64 128 --causal both
 
