@@ -327,8 +327,7 @@ for backend in (SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION):
     print(f"{backend.name}:", why_not(backend, q, k, v))
 
 # %% [markdown]
-# Each line is one rule of a clerk. (The last two say it less plainly: there is no such kernel for a CPU. With a GPU you
-# see other lines.)
+# Each line is one rule of a clerk. (The last two mean that there is no such kernel for a CPU.)
 #
 # To compare backends you need a function that asks for exactly one, and says *None* where it refuses. Three traps are
 # in its way:
@@ -670,8 +669,7 @@ for n in (512, 1024, 2048):
 #
 # People compare speeds in operations a second, so all have to count alike. For the forward pass of attention
 # people count **4·B·H·N²·d**, as you did by hand, with d the width of *one head*; **exactly half if causal**, whatever the kernel
-# really does; nothing for softmax (Dao 2023, section 4.1). A causal kernel that skips blocked tiles then shows nearly its
-# full speed, and one that computes them and throws them away shows half.
+# really does; nothing for softmax (Dao 2023, section 4.1).
 
 # %% [markdown]
 # ### Exercise: `achieved_tflops`
@@ -1113,8 +1111,7 @@ else:
 # - What each backend takes: [pytorch](https://github.com/pytorch/pytorch), `aten/src/ATen/native/transformers/cuda/sdp_utils.cpp`.
 # - Speeds on an H100: [pytorch/benchmark, pull request 2296](https://github.com/pytorch/benchmark/pull/2296).
 # - Roofline: S. Williams, A. Waterman, D. Patterson (2009), Communications of the ACM 52(4).
-# - PyTorch's manual: [scaled_dot_product_attention](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html), [sdpa_kernel](https://docs.pytorch.org/docs/stable/generated/torch.nn.attention.sdpa_kernel.html),
-#   [benchmark](https://docs.pytorch.org/docs/stable/benchmark_utils.html).
+# - PyTorch's manual: [scaled_dot_product_attention](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html), [sdpa_kernel](https://docs.pytorch.org/docs/stable/generated/torch.nn.attention.sdpa_kernel.html).
 #
 # **To carry over.** A published language model calls attention through one function with a fixed signature. What would
 # yours have to accept to stand in its place: which mask, how many key heads, how many keys for one query?
