@@ -975,7 +975,7 @@ def forward(
 
 
 # %% [markdown]
-# `launch` starts the grid, `forward[grid](…)`. It hands over tensors, and Triton makes addresses of them. Rows have to
+# `launch` starts the grid: it calls `forward[grid]` with tensors, of which Triton makes addresses. Rows have to
 # lie one behind the other, which `.contiguous()` sees to. `DOT` is the type that is multiplied. (In the interpreter that
 # is float32: in Triton 3.7.1 it multiplies bfloat16 as if it were whole numbers, and makes bfloat16 by cutting digits
 # off.)
