@@ -844,10 +844,11 @@ def rewritten(q, k, v, backend, causal=False):
 
 
 q, k, v = slip(1, 2, 6, 8)
-right = run_backend(q, k, v, SDPBackend.MATH)
+run_backend(q, k, v, SDPBackend.MATH)  # stops here if it is not written, switches untouched
 with torch.no_grad():
     print("before:", which_ran(q, k, v))
-    print("right numbers:", torch.equal(rewritten(q, k, v, SDPBackend.MATH), right))
+    out = rewritten(q, k, v, SDPBackend.MATH)
+    print("right numbers:", torch.allclose(out, attend(q, k, v)[0], atol=1e-5))
     print("after: ", which_ran(q, k, v))
 for turn in SWITCHES.values():
     turn(True)
