@@ -82,7 +82,8 @@ def taught(slug: str) -> Any:
     """What a lesson's cells define: functions, classes, imports and Constants, by their names.
 
     The first of each name counts, as later ones are broken on purpose. Nothing else of the lesson
-    runs, so a constant (its name has a capital letter first) that is made of more is left out.
+    runs, so a constant (its name has a capital letter first) that is made of more is left out, and
+    so is what is decorated by more.
     """
     kept: list[ast.stmt] = []
     names = set(vars(builtins))
@@ -101,7 +102,9 @@ def taught(slug: str) -> Any:
 def _defined(node: ast.stmt, names: set[str]) -> list[str]:
     match node:
         case ast.FunctionDef() | ast.ClassDef():
-            return [node.name]
+            decorators = [part for each in node.decorator_list for part in ast.walk(each)]
+            used = {part.id for part in decorators if isinstance(part, ast.Name)}
+            return [node.name] if used <= names else []
         case ast.Import() | ast.ImportFrom():
             return [(each.asname or each.name).partition(".")[0] for each in node.names]
         case (

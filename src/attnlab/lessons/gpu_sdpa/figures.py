@@ -107,30 +107,3 @@ def _own(d: int) -> dict[str, list[tuple[int, float]]]:
                     found.setdefault(name, []).append((row["n"], flops / row["seconds"] / TERA))
             return found
     return {}
-
-
-def kernel_heart() -> str:
-    """The kernel's loop over tiles of keys, as it stands in `kernel.py`."""
-    text = Path(__file__).with_name("kernel.py").read_text(encoding="utf-8")
-    heart = text.partition("def _attend(")[2].partition("@triton.jit")[0]
-    return f"@triton.jit\ndef _attend({heart}".rstrip()
-
-
-def kernel_checked() -> str:
-    """The kernel's errors as they were recorded, with what they were found by."""
-    path = Path(__file__).with_name("kernel_checked.json")
-    found = json.loads(path.read_text(encoding="utf-8"))
-    told = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
-    lines = [
-        f"{found['how']}; {found['date']}; {told}",
-        f"{found['command']}",
-        "",
-        "dtype       N    M   d  causal   largest error   of naive's",
-    ]
-    for row in found["rows"]:
-        lines.append(
-            f"{row['dtype']:8} {row['n']:4} {row['m']:4} {row['d']:3}  "
-            f"{'yes' if row['causal'] else 'no':6} {row['kernel']:15.1e} "
-            f"{row['kernel'] / row['naive']:12.2f}"
-        )
-    return "\n".join(lines)

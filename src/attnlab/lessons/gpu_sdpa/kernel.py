@@ -2,25 +2,26 @@
 
     out = attention(q, k, v, causal=True)      # (B, H, N, d) each, on a GPU
 
-Read it top to bottom. The order of the loops is FlashAttention-2's (Dao 2023, section 3.1): a
-program of the grid owns a tile of queries and walks over the tiles of keys and values. Scores and
-weights live in registers, one tile at a time; memory sees q, k, v and the output, once each.
+`forward` is the kernel that lesson 13 shows whole and explains; there one of its lines is blank.
+The order of the loops is FlashAttention-2's (Dao 2023, section 3.1): a program of the grid owns a
+tile of queries and walks over the tiles of keys and values. Scores and weights live in registers,
+one tile at a time; memory sees q, k, v and the output alone.
 
 It goes forward only, with no mask but the causal one. Its numbers were checked on a CPU, in
 Triton's interpreter (`TRITON_INTERPRET=1`, set before Triton is imported), and it was compiled for
-NVIDIA's compute capabilities 8.0 and 9.0. **It has not been run or timed on a GPU yet.** This times
-it beside PyTorch's backends:
+NVIDIA's compute capabilities 8.0, 9.0 and 10.0. **It has not been run or timed on a GPU yet.** This
+times it beside PyTorch's backends:
 
     python -m attnlab.bench --device cuda --d 64 128 --causal both
 
-Triton is imported here and nowhere else: the lesson works without it.
+Triton is imported here and nowhere else in the package: the lesson works without it.
 """
 
 from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager, nullcontext
-from math import log2
+from math import e, log2
 from typing import Any
 
 import torch
@@ -28,11 +29,9 @@ import triton
 import triton.language as tl
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-IN_INTERPRETER = tl.constexpr(INTERPRETED)
-DTYPES = (torch.float16, torch.bfloat16, torch.float32)
+DTYPES = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16, torch.float32: tl.float32}
 WIDEST = 256  # numbers a head: a wider tile of queries does not fit into a program's registers
 NARROWEST = 16  # what the tensor cores multiply
-LOG2_E = log2(2.718281828459045)
 # Sizes of tiles, and how each is worked on. Which is fastest depends on GPU, N, d and dtype, so all
 # are tried at the first call. More stages: more tiles of keys on their way while one is worked on.
 TILES = [
@@ -46,136 +45,62 @@ INTERPRETED_TILES = {"QUERIES": 32, "KEYS": 16}  # unequal, and small: many tile
 
 
 @triton.jit
-def _load(
-    start, rows, columns, row_stride, column_stride, n_rows, D: tl.constexpr, CHECK: tl.constexpr
-):
-    """A tile of a matrix (n_rows, D), 0 beyond its edges.
-
-    Args:
-        start: where the matrix begins.
-        rows, columns: (R,) and (C,), which of them.
-        row_stride, column_stride: from one to the next.
-        CHECK: whether the tile may reach beyond an edge.
-    Returns:
-        (R, C).
-    """
-    at = start + rows[:, None] * row_stride + columns[None, :] * column_stride
-    if CHECK:
-        return tl.load(at, mask=(rows[:, None] < n_rows) & (columns[None, :] < D), other=0.0)
-    return tl.load(at)
-
-
-@triton.jit
-def _product(a, b, into):
-    """a @ b + into, summed in float32: (R, S), (S, C), (R, C)."""
-    if IN_INTERPRETER:  # it would take bfloat16 for whole numbers; products are exact in float32
-        a, b = a.to(tl.float32), b.to(tl.float32)
-    return tl.dot(a, b, into, input_precision="ieee")
-
-
-@triton.jit
-def _attend(
-    q, top, total, out,
-    k_start, v_start, k_strides, v_strides,
-    first, last, queries, m, scale,
+def forward(
+    q_start, k_start, v_start, out_start, n, m, scale,
     D: tl.constexpr, WIDTH: tl.constexpr, QUERIES: tl.constexpr, KEYS: tl.constexpr,
-    CAUSAL: tl.constexpr, EDGE: tl.constexpr,
+    CAUSAL: tl.constexpr, DOT: tl.constexpr,
 ):  # fmt: skip
-    """Let a tile of queries attend to the keys from `first` up to `last`, a tile at a time.
-
-    Args:
-        q: (QUERIES, WIDTH), the tile of queries.
-        top, total, out: (QUERIES,), (QUERIES,), (QUERIES, WIDTH), float32: of the keys so far the
-            largest score, the sum of the weights, and the values by their weights.
-        queries: (QUERIES,), the positions of the queries.
-        EDGE: whether some of these keys are hidden, or not there.
-    Returns:
-        top, total and out with these keys as well.
-    """
+    """Attention of one tile of queries of one head, which is one program's work."""
+    # Which work is mine? The grid is (tiles of queries, B * H).
+    head = tl.program_id(1).to(tl.int64)  # all B * H * N * d numbers may be more than 2 ** 31
+    first = tl.program_id(0) * QUERIES
+    queries = first + tl.arange(0, QUERIES)  # (QUERIES,), their places in the sentence
     columns = tl.arange(0, WIDTH)
-    for start in range(first, last, KEYS):
-        keys = start + tl.arange(0, KEYS)
-        k = _load(k_start, keys, columns, k_strides[2], k_strides[3], m, D, EDGE or D < WIDTH)
-        scores = _product(q, k.T, tl.zeros([QUERIES, KEYS], dtype=tl.float32))
-        if EDGE:
-            seen = keys[None, :] < m
-            if CAUSAL:
-                seen = seen & (keys[None, :] <= queries[:, None])
-            scores = tl.where(seen, scores, float("-inf"))
+    inside = columns[None, :] < D
 
-        # The softmax in one pass: what was summed with an old maximum is shrunk to the new one.
-        # The key at 0 is in the first tile and seen by all, so that no maximum stays at -inf.
-        new_top = tl.maximum(top, tl.max(scores, axis=1) * scale)  # (QUERIES,)
-        weights = tl.exp2(scores * scale - new_top[:, None])  # (QUERIES, KEYS), at most 1
-        shrink = tl.exp2(top - new_top)  # (QUERIES,); 0 for the first tile
-        top = new_top
-        total = total * shrink + tl.sum(weights, axis=1)
+    # Load my queries, once. A number's place is the start, plus D for each row before its own.
+    mine = (head * n + queries[:, None]) * D + columns[None, :]
+    q = tl.load(q_start + mine, mask=(queries[:, None] < n) & inside, other=0.0).to(DOT)
 
-        v = _load(v_start, keys, columns, v_strides[2], v_strides[3], m, D, EDGE or D < WIDTH)
-        out = _product(weights.to(v.dtype), v, out * shrink[:, None])  # (QUERIES, WIDTH)
-    return top, total, out
+    # What lesson 11's merge_softmax carries from tile to tile, in float32.
+    top = tl.full([QUERIES], float("-inf"), tl.float32)
+    total = tl.zeros([QUERIES], tl.float32)
+    out = tl.zeros([QUERIES, WIDTH], tl.float32)
 
+    # Tiles of keys that all my queries see whole come first. Those at the edge need a mask: they
+    # are on the diagonal, or reach past the last key. Causal tiles past the diagonal are left out.
+    whole = (tl.minimum(first + 1, m) if CAUSAL else m) // KEYS * KEYS
+    last = tl.minimum(first + QUERIES, m) if CAUSAL else m
+    for EDGE in tl.static_range(2):
+        for start in range(whole if EDGE else 0, last if EDGE else whole, KEYS):
+            keys = start + tl.arange(0, KEYS)
+            there = (keys[:, None] < m) & inside
+            theirs = (head * m + keys[:, None]) * D + columns[None, :]
+            k = tl.load(k_start + theirs, mask=there, other=0.0).to(DOT)
+            v = tl.load(v_start + theirs, mask=there, other=0.0)
 
-@triton.jit
-def _forward(
-    q_start, k_start, v_start, out_start,
-    q_strides, k_strides, v_strides, out_strides,
-    heads, n, m, scale,
-    D: tl.constexpr, WIDTH: tl.constexpr, CAUSAL: tl.constexpr,
-    QUERIES: tl.constexpr, KEYS: tl.constexpr,
-):  # fmt: skip
-    """One program: one tile of queries of one head.
+            # Scores, (QUERIES, KEYS): a product of two tiles, summed in float32.
+            scores = tl.dot(q, k.T, input_precision="ieee") * scale
+            if EDGE:
+                seen = keys[None, :] < m
+                if CAUSAL:
+                    seen = seen & (keys[None, :] <= queries[:, None])
+                scores = tl.where(seen, scores, float("-inf"))
 
-    Args:
-        q_start, out_start: (B, H, n, D), wherever their strides say.
-        k_start, v_start: (B, H, m, D).
-        scale: what scores are multiplied by, and log2(e): e^x is 2^(x · log2(e)), and a GPU has an
-            instruction for powers of 2.
-        WIDTH: D, or the next power of 2: a tile's sides are powers of 2.
-        QUERIES, KEYS: in a tile.
-    """
-    # Causal tiles at the end have the most keys to walk over: they begin first, and short ones
-    # fill the gaps at the end.
-    tile = tl.num_programs(0) - 1 - tl.program_id(0)
-    batch = (tl.program_id(1) // heads).to(tl.int64)  # B · H · N · d may be more than 2³¹
-    head = (tl.program_id(1) % heads).to(tl.int64)
-    q_start += batch * q_strides[0] + head * q_strides[1]
-    k_start += batch * k_strides[0] + head * k_strides[1]
-    v_start += batch * v_strides[0] + head * v_strides[1]
-    out_start += batch * out_strides[0] + head * out_strides[1]
+            new_top = tl.maximum(top, tl.max(scores, axis=1))
+            weights = tl.exp2(scores - new_top[:, None])
+            shrink = tl.exp2(top - new_top)
+            total = total * shrink + tl.sum(weights, axis=1)
+            mixed = weights.to(v.dtype).to(DOT)
+            out = tl.dot(mixed, v.to(DOT), out * shrink[:, None], input_precision="ieee")
+            top = new_top
 
-    begin = tile * QUERIES
-    queries = begin + tl.arange(0, QUERIES)
-    columns = tl.arange(0, WIDTH)
-    q = _load(q_start, queries, columns, q_strides[2], q_strides[3], n, D, True)
-
-    top = tl.full([QUERIES], float("-inf"), dtype=tl.float32)
-    total = tl.zeros([QUERIES], dtype=tl.float32)
-    out = tl.zeros([QUERIES, WIDTH], dtype=tl.float32)
-
-    # Most tiles of keys are seen whole and need no mask. Those at the edge come last: on the
-    # diagonal, or reaching beyond key m. Causal tiles past the diagonal are never begun.
-    if CAUSAL:
-        whole = tl.minimum(begin + 1, m) // KEYS * KEYS
-        last = tl.minimum(begin + QUERIES, m)
-    else:
-        whole = m // KEYS * KEYS
-        last = m
-    top, total, out = _attend(
-        q, top, total, out, k_start, v_start, k_strides, v_strides,
-        0, whole, queries, m, scale, D, WIDTH, QUERIES, KEYS, CAUSAL, False,
-    )  # fmt: skip
-    top, total, out = _attend(
-        q, top, total, out, k_start, v_start, k_strides, v_strides,
-        whole, last, queries, m, scale, D, WIDTH, QUERIES, KEYS, CAUSAL, True,
-    )  # fmt: skip
-
-    at = out_start + queries[:, None] * out_strides[2] + columns[None, :] * out_strides[3]
-    inside = (queries[:, None] < n) & (columns[None, :] < D)
-    tl.store(at, (out / total[:, None]).to(out_start.dtype.element_ty), mask=inside)
+    # Store my rows of the output: the only line that writes to memory.
+    rows = (out / total[:, None]).to(out_start.dtype.element_ty)
+    tl.store(out_start + mine, rows, mask=(queries[:, None] < n) & inside)
 
 
-_tuned = triton.autotune(TILES, key=["n", "m", "D", "CAUSAL"])(_forward)
+_tuned = triton.autotune(TILES, key=["n", "m", "D", "CAUSAL"])(forward)
 
 
 def attention(
@@ -184,7 +109,7 @@ def attention(
     """Scaled dot-product attention, one kernel for all of it.
 
     Args:
-        q: (B, H, N, d), float16, bfloat16 or float32, in any memory layout.
+        q: (B, H, N, d), float16, bfloat16 or float32; what is not contiguous is copied.
         k, v: (B, H, M, d), same dtype and device.
         causal: whether query i sees keys 0 to i alone.
     Returns:
@@ -193,15 +118,18 @@ def attention(
         ValueError: the kernel does not take these; the message says what it takes.
     """
     _check(q, k, v)
+    q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
     batch, heads, n, d = q.shape
     m = k.shape[-2]
     out = torch.empty_like(q)
-    arguments = (
-        *(q, k, v, out),
-        *(each.stride() for each in (q, k, v, out)),
-        *(heads, n, m, LOG2_E * d**-0.5),
-    )
-    fixed = {"D": d, "WIDTH": max(NARROWEST, triton.next_power_of_2(d)), "CAUSAL": causal}
+    arguments = q, k, v, out, n, m, log2(e) * d**-0.5
+    fixed = {
+        "D": d,
+        "WIDTH": max(NARROWEST, triton.next_power_of_2(d)),
+        "CAUSAL": causal,
+        # The interpreter would take bfloat16 for whole numbers; products are exact in float32.
+        "DOT": tl.float32 if INTERPRETED else DTYPES[q.dtype],
+    }
 
     def grid(chosen: dict[str, Any]) -> tuple[int, int]:
         return triton.cdiv(n, chosen["QUERIES"]), batch * heads
@@ -211,7 +139,7 @@ def attention(
     )
     with on_device:
         if INTERPRETED:
-            _forward[grid](*arguments, **fixed, **INTERPRETED_TILES)
+            forward[grid](*arguments, **fixed, **INTERPRETED_TILES)
         else:
             _tuned[grid](*arguments, **fixed)
     return out
