@@ -253,7 +253,8 @@ print("               merged by a reshape:   ", each_with_each.reshape(6))
 # ## Softmax that does not overflow
 #
 # As in lesson 01, you subtract the row's largest score before you
-# take exponentials: no weight changes, and nothing overflows. But you notice a mistake in another way. Where
+# take exponentials: no weight changes, and nothing overflows. NumPy's usual numbers are Python's (*float64*, about 16
+# digits); half-sized ones (*float32*) have about 7. But you notice a mistake in another way. Where
 # Python's `math.exp` stops with an error, NumPy goes on with `inf`, and ∞/∞ is `nan`, **not a number**;
 # 0/0 is `nan` as well.
 #

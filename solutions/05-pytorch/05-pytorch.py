@@ -209,7 +209,7 @@ print("slopes of scores", [round(slope, 4) + 0.0 for slope in scores.grad.tolist
 # | your `softmax` | `torch.softmax(s, dim=-1)` or `s.softmax(dim=-1)` | subtracts the maximum for you |
 #
 # A method whose name ends in an underscore, as `masked_fill_`, changes its tensor in place. Do not do
-# that to an input.
+# that to an input. And a tensor has a **device**, the CPU or a GPU; two that meet must have the same.
 #
 # ### `@` batches over leading axes
 #

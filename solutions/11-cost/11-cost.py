@@ -9,23 +9,23 @@
 # %% [markdown]
 # # 11 · The N² wall, and the ways around it
 #
-# Every token asks every token, so N tokens make N² scores. You count that price, measure it, and get around it:
-# two ways keep the result (tiles, a cache), two change it (a window, another softmax).
+# Every token asks every token, so N tokens make N² scores. You count that price, measure it, and get around it in
+# two ways that keep the result: tiles, and a cache. (Lesson 12 has ways that change it.)
 #
 # | | |
 # |---|---|
-# | **You will be able to** | count and measure attention's flops and bytes; write attention that never holds the N × M matrix; say what a window and linear attention give up; decode with a key–value cache, and size it |
-# | **Minutes** | about 75 |
+# | **You will be able to** | count and measure attention's flops and bytes; write attention that never holds the N × M matrix; decode with a key–value cache, and size it |
+# | **Minutes** | about 65 |
 # | **You need** | lessons 05 to 07: batched attention, causal masks, heads |
 # | **Runs on** | CPU; needs no network |
-# | **Points** | 13, in six exercises |
+# | **You may stop** | before *Break it on purpose* |
+# | **Points** | 10, in four exercises |
 #
 # Today the library grows. The running sentence opens *Anna Karenina*, about 350,000 words long:
 # ***Happy families are all alike***. Could a model attend to all of it?
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
-import warnings
 
 import torch
 import torch.nn.functional as F
@@ -131,7 +131,7 @@ print(f"{weights @ torch.tensor([10.0, 20, 30]):.2f}")
 # | symbol | what it is | axes |
 # |---|---|---|
 # | q, k, v | queries, keys, values | (…, N, d_k), (…, M, d_k), (…, M, d_v) |
-# | b, w | block_size, the edge of a tile; window | numbers |
+# | b | block_size, the edge of a tile | a number |
 # | m, s | running maximum and sum of a query | (…) |
 # | o | running output, not divided by s | (…, d_v) |
 # | k_all, v_all | what a cache holds | as k, v |
@@ -469,213 +469,6 @@ print(f"flops, causal: {half / full:.1%} of all tiles")
 
 
 # %% [markdown]
-# ## Look less far: a sliding window
-#
-# Tiles save memory, not work, unless you skip them. To save work, leave pairs out. A [**sliding
-# window**](../glossary.md#sliding-window) lets token i see itself and the w − 1 tokens before it: 0 ≤ i − j <
-# w. That is N · w pairs at most.
-
-# %% [markdown]
-# ### Exercise: `sliding_window_mask`
-#
-# difficulty ●○○ · 2–3 min · 1 point
-#
-# Return the mask, (n, n) bool, **True = attend**. A window larger than n is a causal mask; below 1 it is a `ValueError`.
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-sliding_window_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# <details><summary>Hint 1: the idea</summary>
-#
-# Build a table of i − j, then ask two questions of each entry. Join the answers with `&`.
-#
-# <details><summary>Hint 2: the shapes</summary>
-#
-# A column (n, 1) minus a row (n,) is (n, n).
-#
-# </details>
-# </details>
-
-
-# %% nbgrader={"grade": false, "grade_id": "sliding_window_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def sliding_window_mask(n: int, window: int) -> Tensor:
-    """Let each token see itself and the window − 1 tokens before it.
-
-    Args:
-        n: tokens.
-        window: how many tokens each sees at most, at least 1.
-    Returns:
-        (n, n) bool, True = attend.
-    Raises:
-        ValueError: window is below 1.
-    """
-    ### BEGIN SOLUTION
-    if window < 1:
-        raise ValueError(f"window is {window}: each token sees at least itself")
-    place = torch.arange(n)
-    distance = place[:, None] - place
-    return (distance >= 0) & (distance < window)
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "sliding_window_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check(sliding_window_mask)
-
-# %% [markdown]
-# **Longformer** (Beltagy et al. 2020, section 3.1) reads whole texts, so its window reaches to both sides. A
-# few *global* tokens see all tokens, and all tokens see them. Here are both masks, with equal weights for open
-# pairs:
-
-# %% nbgrader={"grade": false, "grade_id": "use-window", "locked": true, "schema_version": 3, "solution": false, "task": false}
-words = ["Happy", "families", "are", "all", "alike"]
-window = sliding_window_mask(5, 2)
-longformer = window | window.T
-longformer[0] = longformer[:, 0] = True  # the first word is global; True = attend
-nothing = torch.zeros(5, 1)
-figures.cross_attention.maps(
-    {
-        name: (attend(nothing, nothing, nothing, mask)[1], words, words, ~mask)
-        for name, mask in (
-            ("window of 2", window),
-            ("Longformer, one global token", longformer),
-        )
-    }
-)
-
-
-# %% [markdown]
-# With a window, *alike* no longer sees *Happy* in one look. Layers hand things on, w − 1 tokens each; Mistral
-# 7B counts on that (Jiang et al. 2023, section 2). With a global token two layers are enough, but everything
-# far passes through that bottleneck.
-#
-# A mask alone saves nothing: `attend` computes every score and throws most away. **FlexAttention** takes the
-# *rule* as a function and finds the empty tiles. Through `torch.compile` it makes a **kernel** (a program that
-# the processor or GPU runs in one go) that skips them. Here you run it uncompiled, and it forms all scores:
-
-# %% nbgrader={"grade": false, "grade_id": "use-flex", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-
-q, k, v = (torch.randn(1, 1, 512, 16) for _ in range(3))
-
-
-def rule(batch, head, query, key):
-    """Whether a pair is open."""
-    return (query >= key) & (query - key < 64)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    blocks = create_block_mask(rule, None, None, 512, 512, device="cpu", BLOCK_SIZE=64)
-    by_rule = flex_attention(q, k, v, block_mask=blocks)
-by_mask = attend(q, k, v, sliding_window_mask(512, 64))[0]
-print("the same output:", torch.allclose(by_rule, by_mask, atol=1e-5))
-print(f"empty tiles that a kernel may skip: {blocks.sparsity():.0f} %")
-
-# %% [markdown]
-# ## Change the softmax: linear attention
-#
-# Softmax's weights are e^(q·k) over their sum (leave √d_k out for now). [Linear
-# attention](../glossary.md#linear-attention) replaces e^(q·k) by a product of *features*, φ(q)·φ(k), with φ(x)
-# = elu(x) + 1: x + 1 above 0 and eˣ below, so never negative (Katharopoulos et al. 2020, section 3.2). Then
-#
-# $$\text{out}_i = \frac{\sum_{j \le i} \big(\varphi(q_i) \cdot \varphi(k_j)\big)\, v_j}{\sum_{j \le i} \varphi(q_i) \cdot \varphi(k_j)}
-# = \frac{\varphi(q_i)\, S_i}{\varphi(q_i) \cdot z_i}, \qquad S_i = \sum_{j \le i} \varphi(k_j)\, v_j^{\top}, \qquad z_i = \sum_{j \le i} \varphi(k_j)$$
-#
-# φ(q_i) stands in every term, so you can take it out of the sum. What is left, S (d_k × d_v) and z (d_k), are
-# *running sums*: token i adds its own part and reads. No score is ever formed, and the work is N · d_k · d_v.
-
-# %% [markdown]
-# ### Exercise: `linear_attention`
-#
-# difficulty ●●○ · 3–5 min · 2 points
-#
-# Write it causal, with any leading axes and M = N. Leave √d_k out, and add no small number to the denominator.
-# You may use a loop, running sums or the left form of the formula.
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-linear_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# <details><summary>Hint 1: the idea</summary>
-#
-# Make features of queries and keys, by `F.elu(…) + 1`. Then form all products, set the future to 0, and divide
-# by the sum. Or take running sums with `cumsum`.
-#
-# <details><summary>Hint 2: the shapes</summary>
-#
-# All products are (…, N, N). For running sums, each token's φ(k) vᵀ is (…, N, d_k, d_v), from (…, N, d_k, 1)
-# times (…, N, 1, d_v): add up along axis −3, for z along −2. The numerator is (…, N, 1, d_k) times S;
-# `squeeze(-2)` takes its axis of size 1 away.
-#
-# </details>
-# </details>
-
-
-# %% nbgrader={"grade": false, "grade_id": "linear_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Average the values so far by products of features, elu + 1, in place of a softmax.
-
-    Args:
-        q: (…, N, d_k).
-        k: (…, N, d_k).
-        v: (…, N, d_v).
-    Returns:
-        (…, N, d_v); row i is made of tokens 0 … i.
-    """
-    ### BEGIN SOLUTION
-    q, k = F.elu(q) + 1, F.elu(k) + 1
-    states = (k[..., :, None] * v[..., None, :]).cumsum(dim=-3)
-    totals = k.cumsum(dim=-2)
-    return (q[..., None, :] @ states).squeeze(-2) / (q * totals).sum(dim=-1, keepdim=True)
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "linear_attention-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(linear_attention)
-
-# %% [markdown]
-# **Parallel and recurrent.** The cell compares both forms with yours. The right form is a recurrent network: a
-# state of fixed size, handed from token to token. Then comes the price: a query *equals* one of 50 random keys.
-# How much of its weight can it put there?
-
-# %% nbgrader={"grade": false, "grade_id": "use-linear_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
-torch.manual_seed(3)
-q, k, v = (torch.randn(50, width, dtype=torch.float64) for width in (16, 16, 8))
-fq, fk = (torch.where(x > 0, x + 1, x.exp()) for x in (q, k))  # the features
-products = (fq @ fk.mT).tril()
-at_once = products / products.sum(dim=-1, keepdim=True) @ v
-
-S, z = torch.zeros(16, 8, dtype=torch.float64), torch.zeros(16, dtype=torch.float64)
-by_steps = []
-for i in range(50):
-    S, z = S + fk[i].outer(v[i]), z + fk[i]
-    by_steps.append(fq[i] @ S / (fq[i] @ z))
-print("parallel = recurrent:", torch.allclose(at_once, torch.stack(by_steps), 0, 1e-12))
-print("yours is the same:   ", torch.allclose(linear_attention(q, k, v), at_once, 0, 1e-12))
-
-softmax = (k @ k.mT / 16**0.5).softmax(dim=-1).diagonal().mean()
-linear = ((fk @ fk.mT) / (fk @ fk.mT).sum(dim=-1, keepdim=True)).diagonal().mean()
-print(
-    f"weight on the key that is asked for: softmax {softmax:.2f}, linear {linear:.2f}, all alike {1 / 50}"
-)
-
-# %% [markdown]
-# Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention gives it
-# 0.03, one and a half times that share. All it keeps of a text is S and z, 16 · 9 numbers: cheap, and blurred.
-#
-# **Performer** (Choromanski et al. 2021, section 2.3) takes random features whose products equal e^(q·k) *on
-# average*: e^(ω·x − |x|²/2)/√r, for r random normal vectors ω. You trade r against noise. (The cell halves q
-# and k, which scales their product by 1/√d_k.)
-
-# %% nbgrader={"grade": false, "grade_id": "performer", "locked": true, "schema_version": 3, "solution": false, "task": false}
-exact = attend(q, k, v)[0]
-for r in (16, 1024, 65536):
-    omega = torch.randn(16, r, dtype=torch.float64)
-    pq, pk = ((x @ omega - (x**2).sum(-1, keepdim=True) / 2).exp() for x in (q / 2, k / 2))
-    estimate = (pq @ (pk.mT @ v)) / (pq @ pk.sum(dim=0)[:, None])
-    print(
-        f"r = {r:5}: mean error {(estimate - exact).abs().mean():.3f}, of {exact.abs().mean():.3f}"
-    )
-
-# %% [markdown]
-# In the limit it is softmax attention. For these queries the error is larger than the output at r = 16, nearly
-# as large at 1,024, and still about a third at 65,536.
-#
 # ## Keep what does not change: a cache
 #
 # A decoder writes one word at a time. Without a cache, each step makes the keys and values of *all* words
@@ -793,28 +586,11 @@ except (ValueError, RuntimeError) as error:
 #
 # $$2 \times \text{layers} \times \text{key heads} \times \text{width of a head} \times \text{bytes of a number}$$
 #
-# **Llama 2**'s 7B model has 32 layers and 32 heads of 128 (Touvron et al. 2023a, table 2). Its 70B model has 80
-# layers and 64 heads, but only 8 of *keys and values* (2023b, appendix A.2.1). That is [**grouped-query
-# attention**](../glossary.md#grouped-query-attention) (Ainslie et al. 2023): each group of query heads shares
-# one head of keys and values.
-
-# %% nbgrader={"grade": false, "grade_id": "groups", "locked": true, "schema_version": 3, "solution": false, "task": false}
-q = torch.randn(2, 8, 10, 4, dtype=torch.float64)  # 8 heads of queries
-k, v = (torch.randn(2, 2, 10, 4, dtype=torch.float64) for _ in range(2))  # 2 of keys and values
-shared = attend(q, k.repeat_interleave(4, dim=1), v.repeat_interleave(4, dim=1))[0]
-theirs = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
-print("heads 0-3 share keys 0, heads 4-7 keys 1:", torch.allclose(shared, theirs, 0, 1e-12))
-
-for name, layers, key_heads in (("7B", 32, 32), ("70B", 80, 8), ("70B, not grouped", 80, 64)):
-    a_token = 2 * layers * key_heads * 128 * 2  # bytes, in half precision
-    print(
-        f"Llama 2 {name:16}: {a_token / 2**10:6,.0f} KiB a token, {4096 * a_token / 2**30:5.2f} GiB for 4096"
-    )
+# **Llama 2**'s 7B model has 32 layers and 32 heads of 128 (Touvron et al. 2023a, table 2). In half precision that is
+# 2 · 32 · 32 · 128 · 2 bytes: half a mebibyte for every token, and 2 GiB for 4,096 of them. Lesson 12 lets heads
+# share.
 
 # %% [markdown]
-# The 7B model keeps half a mebibyte for every token. The 70B model keeps *less*: groups save a factor of 8, for
-# a small loss in quality (Ainslie et al. 2023, figure 3).
-#
 # ## Break it on purpose
 #
 # **The forgotten factor.** When two tiles differ in their largest score, you have to multiply the sums of one
@@ -849,16 +625,13 @@ for name, third in (("score 2", late), ("score 1", low)):
 #
 # **Count** one head of width d, M = N:
 #
-# | way | flops | extra memory | gives up |
-# |---|---|---|---|
-# | all at once | 4N²d | N² | nothing |
-# | tiles of b | 4N²d, half if causal | N · d + b² | nothing |
-# | window of w | 4Nwd, in a kernel that skips | N · d | far looks |
-# | linear | 4Nd² | d², recurrent | finding one book |
-# | Performer, r features | 8Nrd | r · d, recurrent | precision |
-# | a step with a cache | 4Nd | 2Nd, kept | nothing |
+# | way | flops | extra memory |
+# |---|---|---|
+# | all at once | 4N²d | N² |
+# | tiles of b | 4N²d, half if causal | N · d + b² |
+# | a step with a cache | 4Nd | 2Nd, kept |
 #
-# **Measure** your tiles and your linear attention beside naive and fused:
+# **Measure** your tiles beside naive and fused:
 
 # %% nbgrader={"grade": false, "grade_id": "measure-ways", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 rows = measure(
@@ -866,18 +639,16 @@ rows = measure(
         "naive": known["naive"],
         "tiled": lambda q, k, v: tiled_attention(q, k, v, 64),
         "sdpa": known["sdpa"],
-        "linear": linear_attention,
     },
     [256, 512, 1024, 2048, 4096],
     d=16,
     seconds=6.0,
 )
-plot(rows, "ways around the wall")
+plot(rows, "naive, tiled, fused")
 
 # %% [markdown]
-# On the left, three lines have slope about 2 or more and one has about 1. Tiles save no flops (the other half
-# of answer B), and tiles as small as 64 cost time in Python's loop. On the right, naive alone has slope 2. (So
-# has a `linear_attention` that forms all products.)
+# On the left, all three lines have slope about 2 or more. Tiles save no flops (the other half of answer B), and
+# tiles as small as 64 cost time in Python's loop. On the right, naive alone has slope 2.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
@@ -907,19 +678,6 @@ plot(rows, "ways around the wall")
 # Yes. It loses every comparison, and its factor is 0.
 #
 # </details>
-#
-# **3.** Which of these makes a key–value cache smaller?
-#
-# <details><summary>A. Tiles</summary>
-#
-# Not this one: they save memory for scores.
-#
-# </details>
-# <details><summary>B. Grouped queries, or a sliding window</summary>
-#
-# Yes. Fewer heads of keys and values; or no keys kept beyond the window.
-#
-# </details>
 
 # %% [markdown]
 # ## Take away
@@ -927,18 +685,14 @@ plot(rows, "ways around the wall")
 # 1. Attention computes 4N²d flops and forms N² scores; what goes in and out is 4Nd ([count](#Count-before-you-measure)).
 # 2. (m, s, o) sum up any part of a softmax, and two parts merge exactly ([parts](#Softmax-in-parts)).
 # 3. In tiles, exact attention holds memory that grows as N; backward computes again what it did not keep ([tiles](#Attention-in-tiles)).
-# 4. A window or features save work, and give up far looks or sharp ones ([window](#Look-less-far:-a-sliding-window), [linear](#Change-the-softmax:-linear-attention)).
-# 5. Decoding keeps keys and values; its price is bytes per token, and sharing heads lowers it ([cache](#Keep-what-does-not-change:-a-cache)).
+# 4. A causal decoder may keep keys and values: a step takes 4Nd flops, not 4N²d ([cache](#Keep-what-does-not-change:-a-cache)).
+# 5. A cache costs a key and a value for each token, in each layer and each head of keys and values ([cache](#Keep-what-does-not-change:-a-cache)).
 #
 # ### Sources
 #
 # - Dao et al. 2022, [FlashAttention](https://arxiv.org/abs/2205.14135); Dao 2023, [FlashAttention-2](https://arxiv.org/abs/2307.08691)
 # - Milakov and Gimelshein 2018, [Online normalizer](https://arxiv.org/abs/1805.02867)
-# - Beltagy et al. 2020, [Longformer](https://arxiv.org/abs/2004.05150); Jiang et al. 2023, [Mistral 7B](https://arxiv.org/abs/2310.06825)
-# - Katharopoulos et al. 2020, [Transformers are RNNs](https://arxiv.org/abs/2006.16236)
-# - Choromanski et al. 2021, [Performers](https://arxiv.org/abs/2009.14794)
-# - Ainslie et al. 2023, [GQA](https://arxiv.org/abs/2305.13245)
-# - Touvron et al. 2023a, [LLaMA](https://arxiv.org/abs/2302.13971); 2023b, [Llama 2](https://arxiv.org/abs/2307.09288)
+# - Touvron et al. 2023a, [LLaMA](https://arxiv.org/abs/2302.13971)
 #
 # **To carry over.** The fused call is faster than your tiles, many times with tiles of 64. What can a kernel do
 # that a loop in Python cannot?

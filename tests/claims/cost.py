@@ -161,103 +161,8 @@ def tiles_hold_n_and_autograd_keeps_n_squared_unless_it_computes_again(seed: int
 
 
 @lesson.says(
-    "A window or features save work, and give up far looks or sharp ones.",
-    "Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention gives it 0.03, one and a half times that share.",
-)
-def a_window_misses_far_books_and_linear_attention_finds_none(seed: int) -> None:
-    """All keys are moved away from each other: softmax gains by it, linear attention hardly."""
-    torch.manual_seed(seed)
-    keys = torch.randn(50, 16, dtype=torch.float64)
-    pages = torch.eye(50, dtype=torch.float64)
-    shares = {}
-    for size in (1.0, 3.0):
-        k = size * keys
-        shares[size] = [
-            out.diagonal().mean()
-            for out in (here.attend(k, k, pages)[0], _open_linear(k, k, pages))
-        ]
-    assert 15 / 50 < shares[1.0][0] < 25 / 50
-    assert 1.2 / 50 < shares[1.0][1] < 1.6 / 50
-    assert shares[3.0][0] > 0.9
-    assert shares[3.0][1] < 4 / 50
-
-    short, long = (here.flops_of(here.linear_attention, *qkv(seed, n)) for n in (60, 120))
-    assert long == 2 * short
-
-    far, near = keys.clone(), keys.clone()
-    far[-1], near[-1] = 3 * keys[0], 3 * keys[40]
-    window = here.sliding_window_mask(50, 16)
-    for k, book, found in ((far, 0, False), (near, 40, True)):
-        assert bool(here.attend(k, k, pages, window)[1][-1, book] > 0) == found
-
-
-def _open_linear(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """The last row of the lesson's causal function sees all keys; so each query is put last."""
-    rows = [
-        here.linear_attention(torch.cat([k[:-1], q[i : i + 1]]), k, v)[-1] for i in range(len(q))
-    ]
-    return torch.stack(rows)
-
-
-@lesson.says(
-    "For these queries the error is larger than the output at r = 16, nearly as large at 1,024, and still about a third at 65,536.",
-    "In the limit it is softmax attention.",
-)
-def random_features_need_tens_of_thousands(seed: int) -> None:
-    q, k, v = qkv(seed, n=50)
-    exact = here.attend(q, k, v)[0]
-    q, k = q / 2, k / 2
-    errors = []
-    for r in (16, 1024, 65536):
-        found = []
-        for _ in range(3):
-            omega = torch.randn(16, r, dtype=torch.float64)
-            pq, pk = ((x @ omega - (x**2).sum(-1, keepdim=True) / 2).exp() for x in (q, k))
-            out = (pq @ (pk.mT @ v)) / (pq @ pk.sum(dim=0)[:, None])
-            found.append((out - exact).abs().mean() / exact.abs().mean())
-        errors.append(torch.stack(found).mean().item())
-    assert errors[0] > 1
-    assert 0.5 < errors[1] < 1
-    assert 0.15 < errors[2] < 0.45
-
-
-@lesson.says(
-    "A mask alone saves nothing: `attend` computes every score and throws most away.",
-    "That is N · w pairs at most.",
-)
-def a_mask_saves_no_flops_and_leaves_at_most_n_times_w_pairs(seed: int) -> None:
-    q, k, v = qkv(seed)
-    window = here.sliding_window_mask(60, 8)
-    plain = here.flops_of(here.attend, q, k, v)
-    assert here.flops_of(here.attend, q, k, v, window) == plain
-    assert window.sum() == 60 * 8 - sum(range(8))
-
-
-@lesson.says(
-    "With a window, *alike* no longer sees *Happy* in one look.",
-    "Layers hand things on, w − 1 tokens each;",
-    "With a global token two layers are enough",
-)
-def a_word_reaches_w_minus_1_further_with_each_layer(seed: int) -> None:
-    """The first word is changed; which rows notice, layer by layer."""
-    q, _, _ = qkv(seed, n=20)
-    changed = q.clone()
-    changed[0] += 1
-    window = here.sliding_window_mask(20, 4)
-    for layer in range(1, 5):
-        q, changed = (here.attend(x, x, x, window)[0] for x in (q, changed))
-        notice = ((q - changed).abs().amax(dim=-1) > 0).nonzero().flatten().tolist()
-        assert notice == list(range(3 * layer + 1))
-
-    one = (window | window.T).double()
-    assert not (one @ one > 0).all()
-    one[0] = one[:, 0] = 1  # the first token is global
-    assert (one @ one > 0).all()
-
-
-@lesson.says(
     "Without a cache, each step makes the keys and values of *all* words again, though they never change: word 3 does not see word 9.",
-    "Decoding keeps keys and values; its price is bytes per token, and sharing heads lowers it.",
+    "A causal decoder may keep keys and values: a step takes 4Nd flops, not 4N²d.",
 )
 def keys_of_two_layers_stay_as_they_are_only_if_nobody_looks_ahead(seed: int) -> None:
     torch.manual_seed(seed)
@@ -271,11 +176,22 @@ def keys_of_two_layers_stay_as_they_are_only_if_nobody_looks_ahead(seed: int) ->
             kept_keys.append((first @ W[1, 1])[:8])
         assert close(*kept_keys) == causal
 
-    q = torch.randn(8, 10, 4)
-    for groups in (8, 2):
+    q, k, v = torch.randn(3, 1, 60, 8)
+    assert here.flops_of(here.attend, q[:, -1:], k, v) == 4 * 60 * 8
+    assert here.flops_of(here.attend, q, k, v) == 4 * 60 * 60 * 8
+
+
+@lesson.says(
+    "A cache costs a key and a value for each token, in each layer and each head of keys and values.",
+    "In half precision that is 2 · 32 · 32 · 128 · 2 bytes: half a mebibyte for every token, and 2 GiB for 4,096 of them.",
+)
+def a_cache_grows_by_a_key_and_a_value_for_each_token_of_each_head(seed: int) -> None:
+    torch.manual_seed(seed)
+    for heads in (8, 2):
         cache = here.KVCache()
-        k, v = cache.append(*torch.randn(2, groups, 10, 4))
-        assert k.nbytes + v.nbytes == 2 * groups * 4 * 4 * 10
-        repeated = (each.repeat_interleave(8 // groups, dim=0) for each in (k, v))
-        shared = F.scaled_dot_product_attention(q[None], k[None], v[None], enable_gqa=True)[0]
-        assert torch.allclose(here.attend(q, *repeated)[0], shared, atol=1e-5)
+        for tokens in (5, 6, 7):
+            k, v = cache.append(*torch.randn(2, heads, 5 if tokens == 5 else 1, 4))
+            assert k.nbytes + v.nbytes == 2 * heads * 4 * 4 * tokens
+    a_token = 2 * 32 * 32 * 128 * 2
+    assert a_token == 2**20 / 2
+    assert 4096 * a_token == 2 * 2**30

@@ -70,7 +70,7 @@ REGISTRY: tuple[str | Lesson, ...] = (
     "09-position",
     "10-training",
     "11-cost",
-    Lesson("12-shortcuts", "Shortcuts", "what one gives up for N", 80),
+    "12-shortcuts",
     "13-gpu-sdpa",
     Lesson("14-real-model", "A real model", "your function in a language model", 80),
 )

@@ -6,7 +6,8 @@ LESSON = Lesson(
     slug="11-cost",
     title="Cost",
     builds="the N² wall, and the ways around it",
-    minutes=75,
+    minutes=65,
     stage="torch",
     heading="The N² wall, and the ways around it",
+    removed=("sliding_window_mask", "linear_attention"),
 )

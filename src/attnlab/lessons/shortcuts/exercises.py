@@ -1,4 +1,4 @@
-"""What is not exact, and cheaper: `sliding_window_mask` and `linear_attention`."""
+"""Lesson 12's exercises: a window, another softmax, and heads that share keys and values."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from attnlab.checks.attention import Attention, Parts
 from attnlab.checks.exercise import Case, Claim, Exercise, Slot, promises
-from attnlab.checks.inputs import sizes
+from attnlab.checks.inputs import FAR, normal, sizes
+from attnlab.checks.recipe import Recipe
 
 Generator = np.random.Generator
 Tensor = torch.Tensor
@@ -251,3 +253,194 @@ LINEAR_ATTENTION = Exercise(
         "values-with-features": _weighing(mix=lambda weights, v, k: weights @ _features(v)),
     },
 )
+
+
+# grouped_query_attention --------------------------------------------------------------------------
+
+Reads = Callable[[int, int, int], int]  # of a head, heads and groups: the group that it reads
+
+
+def _its_group(head: int, heads: int, groups: int) -> int:
+    return head // (heads // groups)
+
+
+def _in_turn(head: int, heads: int, groups: int) -> int:
+    return head % groups
+
+
+def _grouped(
+    keys: Reads = _its_group,
+    values: Reads | None = None,
+    seen: int | None = 0,
+    toward: Callable[[Tensor], Tensor] = _as_it_is,
+) -> Attention:
+    """Attention in which heads read groups of keys and values.
+
+    Args:
+        keys, values: which group a head reads; the same for both if that is not said.
+        seen: how many keys after its own place a query sees where it is causal; None for as many
+            as align the triangle bottom-right.
+        toward: what becomes of the mask.
+    """
+
+    def parts(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Parts:
+        heads, n, m = q.shape[1], q.shape[-2], k.shape[-2]
+        k, v = (
+            part[:, [reads(head, heads, part.shape[1]) for head in range(heads)]]
+            for part, reads in ((k, keys), (v, values or keys))
+        )
+        further = m - n if seen is None else seen
+        future = torch.ones(n, m, dtype=torch.bool).triu(1 + further)
+        return Parts(q, k, v, blocked=toward(future) if causal else None)
+
+    return Attention(parts, finish=lambda out, weights, *args, **kwargs: out)
+
+
+GROUPED = _grouped()
+
+
+def _enable_gqa(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Tensor:
+    return F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=True)
+
+
+def _blurred(part: Tensor) -> Tensor:
+    """Each group is the mean of all."""
+    return part.mean(1, keepdim=True).expand_as(part)
+
+
+def _over_groups(change: Callable[[Tensor, int], Tensor]) -> Callable[..., Tensor]:
+    """What is right, with its heads changed in the end, from how many read one group."""
+    return lambda q, k, v, causal=False: change(
+        GROUPED.oracle(q, k, v, causal), q.shape[1] // k.shape[1]
+    )
+
+
+def _queries_averaged(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Tensor:
+    """The queries of a group become one."""
+    size = q.shape[1] // k.shape[1]
+    one = q.unflatten(1, (-1, size)).mean(2)
+    return GROUPED.oracle(one.repeat_interleave(size, 1), k, v, causal)
+
+
+def _nothing_shared_out(attention: Attention) -> tuple[Callable[..., Tensor], ...]:
+    """Its answers where some rows are left nothing: 0, NaN, or an even share of all."""
+    low = Recipe(hide=lambda scores, blocked: scores.masked_fill(blocked, -1e9))
+    recipes = Recipe(), Recipe(empty=lambda weights, rows: weights), low
+    return tuple(attention.answer(recipe) for recipe in recipes)
+
+
+def _groups(rng: Generator) -> Iterator[Case]:
+    """Heads of queries, keys and values that do not fit; and scores that rise from key to key."""
+    n, m, d_k, d_v = sizes(rng, 4, 3)
+    q, k, v = normal(rng, 2, 6, n, d_k), normal(rng, 2, 2, m, d_k), normal(rng, 2, 2, m, d_v)
+    q[..., 0] = q[..., 0].abs() + 1.0
+    k[..., 0] = torch.linspace(-1.0, 1.0, m) * FAR
+    note = "scores are in the thousands and go up from key to key, and causal=True"
+    yield Case("large", (q, k, v, True), note=note, about=("masked",))
+    g, s = map(int, rng.choice([2, 3, 5], 2, replace=False))
+    uneven = "G does not divide H"
+    apart = "k and v differ in G"
+    for heads, of_k, of_v, note in (
+        (g * s + 1, g, g, uneven),
+        (g * s - 1, g, g, uneven),
+        (g, g * s, g * s, uneven),
+        (g * s, g, s, apart),
+        (g * s, s, g, apart),
+        (g * s, g, 1, apart),
+        (g * s, 1, g, apart),
+        (g * s, g * s, g, apart),
+        (g * s, g, g * s, apart),
+    ):
+        b, n, m, d_k, d_v = sizes(rng, 5)
+        q, k, v = (
+            normal(rng, b, heads, n, d_k),
+            normal(rng, b, of_k, m, d_k),
+            normal(rng, b, of_v, m, d_v),
+        )
+        note = f"{note}: {heads} heads, {of_k} groups of keys, {of_v} of values"
+        yield Case("refuses", (q, k, v), raises="ValueError", note=note)
+
+
+GROUPED_QUERY_ATTENTION = Exercise(
+    name="grouped_query_attention",
+    signature="(q, k, v, causal=False) -> out",
+    axes=("b h n k", "b g m k", "b g m v", "?"),
+    products={"h": "g s"},
+    fits="g",  # refusals of its own
+    read="Share keys and values: grouped queries",
+    returns=(Slot("out", "tensor", "B H N d_v"),),
+    claims=promises(
+        "equals PyTorch's attention with enable_gqa=True",
+        0.75,
+        Claim("masked", "is causal where that is asked for, N ≠ M too", 0.25),
+        Claim(
+            "refuses", "raises ValueError where G does not divide H, or k and v differ in G", 0.25
+        ),
+        large_and_precision=0.25,
+        gradient=0.25,
+        shapes_and_unchanged=0.25,
+    ),
+    cases=_groups,
+    oracle=_enable_gqa,
+    attention=GROUPED,
+    banned="attention",
+    without=(
+        *("mask-transposed", "mask-off-by-one"),  # of squares; below, of any sizes
+        *("best-value-only", "weights-not-masked"),  # no weights are seen
+    ),
+    mistakes={
+        "groups-in-turn": (
+            _grouped(_in_turn).oracle,
+            _grouped(_in_turn, _its_group).oracle,
+            _grouped(_its_group, _in_turn).oracle,
+        ),
+        "one-group-for-all": (
+            _grouped(lambda head, heads, groups: 0).oracle,
+            _grouped(lambda head, heads, groups: groups - 1).oracle,
+            _grouped(lambda head, heads, groups: 0, _its_group).oracle,
+            _grouped(_its_group, lambda head, heads, groups: 0).oracle,
+        ),
+        "divided-by-groups": _grouped(lambda head, heads, groups: head // groups).oracle,
+        "groups-backwards": _grouped(lambda *of: of[2] - 1 - _its_group(*of)).oracle,
+        "groups-averaged": (
+            lambda q, k, v, causal=False: GROUPED.oracle(q, _blurred(k), _blurred(v), causal),
+            lambda q, k, v, causal=False: GROUPED.oracle(q, _blurred(k), v, causal),
+            lambda q, k, v, causal=False: GROUPED.oracle(q, k, _blurred(v), causal),
+        ),
+        "queries-averaged": _queries_averaged,
+        "heads-averaged": (
+            _over_groups(lambda out, size: out.unflatten(1, (-1, size)).mean(2)),
+            _over_groups(lambda out, size: out.unflatten(1, (-1, size)).sum(2)),
+            _over_groups(lambda out, size: out.mean(1)),
+            _over_groups(lambda out, size: out.mean(1, keepdim=True).expand_as(out)),
+            _over_groups(
+                lambda out, size: out.unflatten(1, (-1, size)).mean(2).repeat_interleave(size, 1)
+            ),
+        ),
+        "groups-apart": _over_groups(lambda out, size: out.unflatten(1, (-1, size))),
+        "heads-side-by-side": _over_groups(lambda out, size: out.transpose(1, 2).flatten(2)),
+        "tokens-before-heads": _over_groups(lambda out, size: out.transpose(1, 2)),
+        "softmax-over-heads": GROUPED.answer(Recipe(weigh=lambda scores: scores.softmax(1))),
+        "scale-by-sqrt-heads": tuple(
+            GROUPED.answer(Recipe(scale=scale))
+            for scale in (
+                lambda at: at.q.shape[1] ** -0.5,
+                lambda at: (at.q.shape[-1] * at.q.shape[1]) ** -0.5,
+            )
+        ),
+        "mask-bottom-right": _nothing_shared_out(_grouped(seen=None)),
+        "mask-off-by-one": (
+            _grouped(seen=1).oracle,
+            *_nothing_shared_out(_grouped(seen=-1)),
+        ),
+        "mask-transposed": _nothing_shared_out(
+            _grouped(toward=lambda future: torch.ones_like(future).tril(-1))
+        ),
+        "causal-unasked": (
+            lambda q, k, v, causal=False: GROUPED.oracle(q, k, v, True),
+            lambda q, k, v, causal=False: GROUPED.oracle(q, k, v, not causal),
+        ),
+    },
+)
+
+EXERCISES = (SLIDING_WINDOW_MASK, LINEAR_ATTENTION, GROUPED_QUERY_ATTENTION)

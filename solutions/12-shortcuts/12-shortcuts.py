@@ -1,0 +1,705 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 12 · Shortcuts, and what each gives up
+#
+# Lesson 11 got around the N² wall and changed no number. Three shortcuts change something to pay less: you look
+# less far, you weigh in another way, or heads share. You write each of them, and test it where it can fail.
+#
+# | | |
+# |---|---|
+# | **You will be able to** | write a sliding window, linear attention and grouped queries; say what each saves in work and memory; name a task on which it fails, and one on which it does not |
+# | **Minutes** | about 55 |
+# | **You need** | lesson 07 (heads) and lesson 11 (flops, the cache) |
+# | **Runs on** | CPU; needs no network; the small trainings take about a minute in all |
+# | **You may stop** | before *Break it on purpose* |
+# | **Points** | 5, in three exercises |
+#
+# The library has little time today. The running sentence: ***Find me the book about whales***.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import warnings
+from collections.abc import Callable
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnlab import begin, check, figures
+from attnlab.lessons.shortcuts import tasks
+
+torch.set_num_threads(1)  # one core for PyTorch, so that its times can be compared
+begin("12-shortcuts")
+
+# %% [markdown]
+# **Where you are.** The lit parts are what a shortcut changes.
+
+# %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.block("scores", "scale", "mask", "softmax")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Recall
+#
+# Opening a choice is choosing it.
+#
+# **1.** What does attention in tiles give up?
+#
+# <details><summary>A. The small weights</summary>
+#
+# Not this one: every score is computed.
+#
+# </details>
+# <details><summary>B. Nothing in the output</summary>
+#
+# Yes. It is exact; it never holds all scores at one time.
+#
+# </details>
+#
+# **2.** A decoder keeps keys and values. What does each new token cost in memory, for one layer?
+#
+# <details><summary>A. A key and a value for each head of keys and values</summary>
+#
+# Yes. The cache grows with every token that you keep.
+#
+# </details>
+# <details><summary>B. A row of scores, which is kept</summary>
+#
+# Not this one: scores are forgotten at once.
+#
+# </details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Predict
+#
+# You train all of these further down, one layer each.
+#
+# **1.** Each token sees itself and the 7 before it. The answer, one of eight letters, stands 16 tokens back. After
+# training, the share of right answers is
+#
+# <details><summary>A. about 1 in 8</summary>
+#
+# You will measure it.
+#
+# </details>
+# <details><summary>B. nearly 1: training finds a way</summary>
+#
+# You will measure it.
+#
+# </details>
+#
+# **2.** Linear attention cannot weigh as sharply as softmax. What does it fail to learn as well as softmax does?
+#
+# <details><summary>A. To find the one marked token among 17</summary>
+#
+# You will measure it.
+#
+# </details>
+# <details><summary>B. To find one book of 32 by its title</summary>
+#
+# You will measure it.
+#
+# </details>
+# <details><summary>C. Both</summary>
+#
+# You will measure it.
+#
+# </details>
+#
+# **3.** Four heads share one head of keys and values, so the cache is a quarter as large. To find a book of 32 by
+# its title, the layer is
+#
+# <details><summary>A. clearly worse than with four</summary>
+#
+# You will measure it.
+#
+# </details>
+# <details><summary>B. as good</summary>
+#
+# You will measure it.
+#
+# </details>
+
+# %% [markdown]
+# ## Shape ledger
+#
+# | symbol | what it is | axes |
+# |---|---|---|
+# | q | queries | (B, H, N, d), or (…, N, d_k) |
+# | k, v | keys, values | (B, G, M, d) and (B, G, M, d_v), or (…, M, d_k) and (…, M, d_v) |
+# | G | groups: heads of keys and values | a number that divides H |
+# | w | window | a number |
+# | S, z | what linear attention keeps | (…, d_k, d_v), (…, d_k) |
+#
+# Attention itself is given, as before:
+
+
+# %% nbgrader={"grade": false, "grade_id": "attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def attend(q, k, v, mask=None):
+    """Attention as you built it in lessons 05 and 06.
+
+    Args:
+        q: (…, N, d_k).
+        k: (…, M, d_k).
+        v: (…, M, d_v).
+        mask: (…, N, M) bool, True = attend; None lets all attend.
+    Returns:
+        out (…, N, d_v) and weights (…, N, M); both 0 in a row that has nothing to attend to.
+    """
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+        weights = weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+    return weights @ v, weights
+
+
+# %% [markdown]
+# ## A test that can be lost
+#
+# A shortcut looks free where nobody asks for what it leaves out. So you need texts that ask for it:
+#
+# - **A mark.** This is the race of lessons 01 and 10: one of 16 letters is marked, and the last token asks which.
+#   `mark(4)` and `mark(16)` say how far back it stands.
+# - **Books.** Each token is a book, with a title on its spine and a letter inside. The last token asks for
+#   a title: what letter is in that book? `books(32)` has 32 books in a text.
+# - **Four questions.** Eight books have four facts each on the spine (title, author, colour, year). The last token
+#   asks four questions at once, one by each kind of fact.
+#
+# There are eight letters, so a guess is right one time in eight. The reader is one attention layer: four heads, each
+# 8 numbers wide, and no positions. Only the last token answers, and it may see all: no mask is needed.
+
+# %% nbgrader={"grade": false, "grade_id": "reader", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+MARKS = tasks.mark(4), tasks.mark(16)
+BOOKS = tasks.books(2), tasks.books(8), tasks.books(32)
+TASKS = (*MARKS, *BOOKS, tasks.books(8, facts=4, choices=16))
+right: dict[str, list[float]] = {}  # for each way, the share of right answers on each task
+
+
+class Reader(nn.Module):
+    """One attention layer with four heads, whose last token answers."""
+
+    def __init__(self, task: tasks.Task, way: Callable, groups: int = 4, width: int = 8) -> None:
+        super().__init__()
+        self.embed, self.way, self.width = task.embed(), way, width
+        self.W_q = nn.Linear(tasks.WIDTH, 4 * width, bias=False)
+        self.W_k, self.W_v = (nn.Linear(tasks.WIDTH, groups * width, bias=False) for _ in range(2))
+        self.letters = nn.Linear(4 * width, tasks.LETTERS * task.answers)
+
+    def heads(self, texts: Tensor) -> list[Tensor]:
+        """Queries (B, 4, N, width), keys and values (B, groups, N, width)."""
+        x = self.embed(texts)
+        made = (W(x).unflatten(-1, (-1, self.width)) for W in (self.W_q, self.W_k, self.W_v))
+        return [each.transpose(1, 2) for each in made]
+
+    def forward(self, texts: Tensor) -> Tensor:
+        last = self.way(*self.heads(texts))[:, :, -1].flatten(1)  # (B, 4 * width)
+        return self.letters(last).unflatten(-1, (-1, tasks.LETTERS))
+
+
+def run(name: str, way: Callable, chosen=TASKS, seed: int = 1, **sizes: int) -> None:
+    """Train a reader for each task, and say how often it is right on fresh texts."""
+    right[name], trained[name] = [], []
+    for task in chosen:
+        torch.manual_seed(seed)
+        reader = Reader(task, way, **sizes)
+        trained[name].append(reader)
+        right[name].append(tasks.learn(reader, task, seed))
+        print(f"{name}, {task.name}: {right[name][-1]:.2f}")
+
+
+trained: dict[str, list[Reader]] = {}
+
+
+def full(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return attend(q, k, v)[0]
+
+
+run("full", full)
+
+# %% [markdown]
+# Full attention learns all six. So what a shortcut misses below, the layer could have learned.
+#
+# ## Look less far: a sliding window
+#
+# Tiles save memory, not work. To save work, leave pairs out. A [**sliding
+# window**](../glossary.md#sliding-window) lets token i see itself and the w − 1 tokens before it: 0 ≤ i − j <
+# w. That is N · w pairs at most. A cache need keep no more than w keys and values.
+
+# %% [markdown]
+# ### Exercise: `sliding_window_mask`
+#
+# difficulty ●○○ · 2–3 min · 1 point
+#
+# Return the mask, (n, n) bool, **True = attend**. A window larger than n is a causal mask; below 1 it is a `ValueError`.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-sliding_window_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Build a table of i − j, then ask two questions of each entry. Join the answers with `&`.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# A column (n, 1) minus a row (n,) is (n, n).
+#
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "sliding_window_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sliding_window_mask(n: int, window: int) -> Tensor:
+    """Let each token see itself and the window − 1 tokens before it.
+
+    Args:
+        n: tokens.
+        window: how many tokens each sees at most, at least 1.
+    Returns:
+        (n, n) bool, True = attend.
+    Raises:
+        ValueError: window is below 1.
+    """
+    ### BEGIN SOLUTION
+    if window < 1:
+        raise ValueError(f"window is {window}: each token sees at least itself")
+    place = torch.arange(n)
+    distance = place[:, None] - place
+    return (distance >= 0) & (distance < window)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "sliding_window_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(sliding_window_mask)
+
+# %% [markdown]
+# **Longformer** (Beltagy et al. 2020, section 3.1) reads whole texts, so its window reaches to both sides. A
+# few *global* tokens see all tokens, and all tokens see them. Here are both masks, with equal weights for open
+# pairs:
+
+# %% nbgrader={"grade": false, "grade_id": "use-window", "locked": true, "schema_version": 3, "solution": false, "task": false}
+words = "Find me the book about whales".split()
+window = sliding_window_mask(6, 2)
+longformer = window | window.T
+longformer[0] = longformer[:, 0] = True  # the first word is global; True = attend
+nothing = torch.zeros(6, 1)
+figures.cross_attention.maps(
+    {
+        name: (attend(nothing, nothing, nothing, mask)[1], words, words, ~mask)
+        for name, mask in (
+            ("window of 2", window),
+            ("Longformer, one global token", longformer),
+        )
+    }
+)
+
+# %% [markdown]
+# With a window, *whales* no longer sees *Find* in one look. Layers hand things on, w − 1 tokens each; Mistral
+# 7B counts on that (Jiang et al. 2023, section 2). With a global token two layers are enough, but everything
+# far passes through that bottleneck.
+#
+# Now the test, with a window of 8. The last token sees itself and 7 before it:
+
+
+# %% nbgrader={"grade": false, "grade_id": "test-window", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+def windowed(window: int) -> Callable:
+    """Attention in which nobody looks further back than the window."""
+
+    def way(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return attend(q, k, v, sliding_window_mask(q.shape[-2], window))[0]
+
+    return way
+
+
+run("window of 8", windowed(8))
+for books in (8, 32):
+    print(f"{books} books, 7 in reach, the others guessed: {7 / books + (1 - 7 / books) / 8:.2f}")
+run("window of 33", windowed(33), BOOKS[2:])
+
+# %% [markdown]
+# Near marks and short shelves cost nothing. At 16 tokens back it guesses: answer A of your first prediction. Of 32
+# books it finds the seven that it can see, and guesses the rest, as the count says. Open the window to 33, and the
+# same layer finds them all: it was the reach.
+#
+# A mask alone saves nothing: `attend` computes every score and throws most away. **FlexAttention** takes the
+# *rule* as a function and finds the empty tiles. Through `torch.compile` it makes a
+# [**kernel**](../glossary.md#kernel) that skips them. Here you run it uncompiled, and it forms all scores:
+
+# %% nbgrader={"grade": false, "grade_id": "use-flex", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+q, k, v = (torch.randn(1, 1, 512, 16) for _ in range(3))
+
+
+def rule(batch, head, query, key):
+    """Whether a pair is open."""
+    return (query >= key) & (query - key < 64)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    blocks = create_block_mask(rule, None, None, 512, 512, device="cpu", BLOCK_SIZE=64)
+    by_rule = flex_attention(q, k, v, block_mask=blocks)
+by_mask = windowed(64)(q, k, v)
+print("the same output:", torch.allclose(by_rule, by_mask, atol=1e-5))
+print(f"empty tiles that a kernel may skip: {blocks.sparsity():.0f} %")
+
+# %% [markdown]
+# ## Change the softmax: linear attention
+#
+# Softmax's weights are e^(q·k) over their sum (leave √d_k out for now). [Linear
+# attention](../glossary.md#linear-attention) replaces e^(q·k) by a product of *features*, φ(q)·φ(k), with φ(x)
+# = elu(x) + 1: x + 1 above 0 and eˣ below, so never negative (Katharopoulos et al. 2020, section 3.2). Then
+#
+# $$\text{out}_i = \frac{\sum_{j \le i} \big(\varphi(q_i) \cdot \varphi(k_j)\big)\, v_j}{\sum_{j \le i} \varphi(q_i) \cdot \varphi(k_j)}
+# = \frac{\varphi(q_i)\, S_i}{\varphi(q_i) \cdot z_i}, \qquad S_i = \sum_{j \le i} \varphi(k_j)\, v_j^{\top}, \qquad z_i = \sum_{j \le i} \varphi(k_j)$$
+#
+# φ(q_i) stands in every term, so you can take it out of the sum. What is left, S (d_k × d_v) and z (d_k), are
+# *running sums*: token i adds its own part and reads. No score is ever formed, and the work is N · d_k · d_v.
+
+# %% [markdown]
+# ### Exercise: `linear_attention`
+#
+# difficulty ●●○ · 3–5 min · 2 points
+#
+# Write it causal, with any leading axes and M = N. Leave √d_k out, and add no small number to the denominator.
+# You may use a loop, running sums or the left form of the formula.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-linear_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Make features of queries and keys, by `F.elu(…) + 1`. Then form all products, set the future to 0, and divide
+# by the sum. Or take running sums with `cumsum`.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# All products are (…, N, N). For running sums, each token's φ(k) vᵀ is (…, N, d_k, d_v), from (…, N, d_k, 1)
+# times (…, N, 1, d_v): add up along axis −3, for z along −2. The numerator is (…, N, 1, d_k) times S;
+# `squeeze(-2)` takes its axis of size 1 away.
+#
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "linear_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Average the values so far by products of features, elu + 1, in place of a softmax.
+
+    Args:
+        q: (…, N, d_k).
+        k: (…, N, d_k).
+        v: (…, N, d_v).
+    Returns:
+        (…, N, d_v); row i is made of tokens 0 … i.
+    """
+    ### BEGIN SOLUTION
+    q, k = F.elu(q) + 1, F.elu(k) + 1
+    states = (k[..., :, None] * v[..., None, :]).cumsum(dim=-3)
+    totals = k.cumsum(dim=-2)
+    return (q[..., None, :] @ states).squeeze(-2) / (q * totals).sum(dim=-1, keepdim=True)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "linear_attention-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(linear_attention)
+
+# %% [markdown]
+# **Parallel and recurrent.** The cell compares both forms with yours. The right form is a recurrent network: a
+# state of fixed size, handed from token to token. Then comes the price: a query *equals* one of 50 random keys.
+# How much of its weight can it put there?
+
+# %% nbgrader={"grade": false, "grade_id": "use-linear_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+torch.manual_seed(3)
+q, k, v = (torch.randn(50, width, dtype=torch.float64) for width in (16, 16, 8))
+fq, fk = (torch.where(x > 0, x + 1, x.exp()) for x in (q, k))  # the features
+products = (fq @ fk.mT).tril()
+at_once = products / products.sum(dim=-1, keepdim=True) @ v
+
+S, z = torch.zeros(16, 8, dtype=torch.float64), torch.zeros(16, dtype=torch.float64)
+by_steps = []
+for i in range(50):
+    S, z = S + fk[i].outer(v[i]), z + fk[i]
+    by_steps.append(fq[i] @ S / (fq[i] @ z))
+print("parallel = recurrent:", torch.allclose(at_once, torch.stack(by_steps), 0, 1e-12))
+print("yours is the same:   ", torch.allclose(linear_attention(q, k, v), at_once, 0, 1e-12))
+
+softmax = (k @ k.mT / 16**0.5).softmax(dim=-1).diagonal().mean()
+linear = ((fk @ fk.mT) / (fk @ fk.mT).sum(dim=-1, keepdim=True)).diagonal().mean()
+print(
+    f"weight on the key that is asked for: softmax {softmax:.2f}, linear {linear:.2f}, all alike {1 / 50}"
+)
+
+# %% [markdown]
+# Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention gives it
+# 0.03, one and a half times that share. All it keeps of a text is S and z, 16 · 9 numbers: cheap, and blurred.
+#
+# But these keys are random, and learned ones may help. So test it. The picture shows how often each way finds the
+# book, by how many books there are:
+
+# %% nbgrader={"grade": false, "grade_id": "test-linear", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+run("linear", linear_attention)
+shown = {name: right[name][2:5] for name in ("full", "linear", "window of 8")}
+figures.shortcuts.found([2, 8, 32], shown, chance=1 / tasks.LETTERS)
+
+# %% [markdown]
+# It finds the mark as well as softmax does, near and far: a running sum does not fade with distance. Its line falls as
+# the shelf grows: about 0.9 of 8 books, about 0.4 of 32. That is answer B of your second prediction. (The window's
+# line falls by what it does not see.) It is blurred, not blind: with 2,000 steps it finds about 0.8 of 32 books. Softmax
+# needed 600 for all.
+#
+# In larger models it is alike. Where language models of gated convolutions fall behind attention, recall of what stood
+# in the text before is 82 % of the gap (Arora et al. 2023, abstract). How much a model recalls goes with the size of
+# its state (Arora et al. 2024, abstract).
+#
+# **Performer** (Choromanski et al. 2021, section 2.3) wants the softmax itself. It takes random features whose
+# products equal e^(x·y) *on average*: e^(ω·x − |x|²/2)/√r, for r random normal vectors ω. You trade r against noise.
+# Here d_k is 16, so x = q/2 and y = k/2 bring the scale 1/√d_k along. The last lines take all queries and keys half as
+# large:
+
+# %% nbgrader={"grade": false, "grade_id": "performer", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for size in (1.0, 0.5):
+    a, b = size * q, size * k
+    exact = attend(a, b, v)[0]
+    lengths = (a[:, None] / 2 + b / 2).square().sum(dim=-1)  # |x + y|² for each pair
+    print(
+        f"queries and keys times {size}: e^|x + y|² is {lengths.median().exp():,.0f} in the middle"
+    )
+    for r in (16, 256, 4096, 65536):
+        omega = torch.randn(16, r, dtype=torch.float64)
+        pq, pk = ((x @ omega - (x**2).sum(-1, keepdim=True) / 2).exp() for x in (a / 2, b / 2))
+        estimate = (pq @ (pk.mT @ v)) / (pq @ pk.sum(dim=0)[:, None])
+        error = (estimate - exact).abs().mean() / exact.abs().mean()
+        print(f"    r = {r:5}: mean error {error:.2f} of the output")
+
+# %% [markdown]
+# Why so many? One estimate of e^(x·y) is right on average. Its variance, in units of what it estimates, squared,
+# is (e^|x + y|² − 1)/r (Choromanski et al. 2021, lemma 2). So it takes about e^|x + y|² features until it is off by
+# no more than itself. Here that is 2,000 for the pair in the middle. With queries and keys half as large it is 7,
+# and 256 features do better than 65,536 did before. For normal queries and keys |x + y|² is about 2√d: 8 here, and 16
+# for heads of 64, where e¹⁶ is 9 million. (Performer also makes the ω orthogonal to each other. Tried here, it
+# changes the errors little.)
+
+# %% [markdown]
+# ## Share keys and values: grouped queries
+#
+# A cache of keys and values takes, for each token, in bytes
+#
+# $$2 \times \text{layers} \times \text{key heads} \times \text{width of a head} \times \text{bytes of a number}$$
+#
+# You can save heads of keys and values, and leave the queries as many as they were. In [**grouped-query
+# attention**](../glossary.md#grouped-query-attention) (Ainslie et al. 2023, section 2.2), H heads of queries share G
+# of keys and values, in order: with H = 6 and G = 2, heads 0, 1, 2 read group 0, and heads 3, 4, 5 read group 1. In
+# general head h reads group h // (H/G). G = H is lesson 07's attention; G = 1 is *multi-query* (Shazeer 2019).
+
+# %% [markdown]
+# ### Exercise: `grouped_query_attention`
+#
+# difficulty ●●○ · 6–10 min · 2 points
+#
+# It equals `F.scaled_dot_product_attention(…, enable_gqa=True)`, which is not allowed here; `attend` is. With
+# `causal`, query i sees keys 0 … i. Raise `ValueError` if G does not divide H, or if k and v differ in G.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-grouped_query_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Give each head of queries its own keys and values, by copying groups or by an index of H numbers. Or give q an axis
+# for the heads of a group, and let keys and values broadcast along it.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# After copying, k is (B, H, M, d). With an axis more, q is (B, G, H/G, N, d) and k is (B, G, 1, M, d). The mask is (N,
+# M) for all.
+#
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "grouped_query_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def grouped_query_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Tensor:
+    """Attention in which each group of query heads shares one head of keys and values.
+
+    Args:
+        q: (B, H, N, d).
+        k: (B, G, M, d).
+        v: (B, G, M, d_v).
+        causal: query i sees keys 0 … i alone, as in SDPA.
+    Returns:
+        (B, H, N, d_v); head h reads group h // (H/G).
+    Raises:
+        ValueError: G does not divide H, or k and v differ in G.
+    """
+    ### BEGIN SOLUTION
+    heads, groups = q.shape[1], k.shape[1]
+    if heads % groups or v.shape[1] != groups:
+        raise ValueError(f"{heads} heads, {groups} groups of keys, {v.shape[1]} of values")
+    k, v = (each.repeat_interleave(heads // groups, dim=1) for each in (k, v))
+    seen = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril() if causal else None
+    return attend(q, k, v, seen)[0]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "grouped_query_attention-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(grouped_query_attention)
+
+# %% [markdown]
+# What it saves: **Llama 2**'s 7B model has 32 layers and 32 heads of 128 (Touvron et al. 2023a, table 2). Its 70B
+# model has 80 layers and 64 heads, but only 8 of *keys and values* (2023b, appendix A.2.1).
+
+# %% nbgrader={"grade": false, "grade_id": "groups", "locked": true, "schema_version": 3, "solution": false, "task": false}
+q, k, v = torch.randn(2, 8, 10, 4), torch.randn(2, 2, 10, 4), torch.randn(2, 2, 10, 5)
+theirs = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+yours = grouped_query_attention(q, k, v, causal=True)
+print("8 heads, 2 groups, equals SDPA:", torch.allclose(yours, theirs, atol=1e-6))
+
+for name, layers, key_heads in (("7B", 32, 32), ("70B", 80, 8), ("70B, not grouped", 80, 64)):
+    a_token = 2 * layers * key_heads * 128 * 2  # bytes, in half precision
+    print(
+        f"Llama 2 {name:16}: {a_token / 2**10:6,.0f} KiB a token, {4096 * a_token / 2**30:5.2f} GiB for 4096"
+    )
+
+# %% [markdown]
+# The 7B model keeps half a mebibyte for every token. The 70B model keeps *less*: groups save a factor of 8. What do
+# they give up? Test two groups and one. Then take one that is four times as wide: a cache as large as without groups.
+
+# %% nbgrader={"grade": false, "grade_id": "test-groups", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+run("2 groups", grouped_query_attention, groups=2)
+run("1 group", grouped_query_attention, groups=1)
+run("1 group, 32 wide", grouped_query_attention, TASKS[5:], groups=1, width=32)
+
+# %% [markdown]
+# Where there is *one* thing to find, one group is as good as four: answer B of your third prediction. It loses where
+# four facts are asked for at once, and one key of 8 numbers has to answer to all: 0.66, and 0.94 with two groups. (Trained
+# three times as long, one group gets to 0.8.) With keys four times as wide it is nearly right again: 0.98, and 0.82 to 0.98
+# by other seeds. So you give up room in keys and values, and see it only in a task that needs the room. In published models of 11
+# billion parameters, 8 groups came close to all heads (Ainslie et al. 2023, figure 3).
+#
+# ## Break it on purpose
+#
+# A friend loads your reader with two groups. The weights are yours and the shapes fit. Nothing is raised, and yet:
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-layout", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+def of_a_friend(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Tensor:
+    times = q.shape[1] // k.shape[1]
+    return full(q, torch.cat([k] * times, dim=1), torch.cat([v] * times, dim=1))
+
+
+for task, reader in zip(TASKS, trained["2 groups"], strict=False):
+    shares = []
+    for reader.way in (grouped_query_attention, of_a_friend):
+        shares.append(tasks.share_right(reader, task, torch.Generator().manual_seed(9)))
+    print(f"{task.name:13}: yours {shares[0]:.2f}, your friend's {shares[1]:.2f}")
+
+# %% [markdown]
+# It works well enough to be believed, and most tasks suffer. What is wrong? Write down which group each of the four
+# heads reads, then ask the card:
+
+# %% nbgrader={"grade": false, "grade_id": "break-card", "locked": true, "schema_version": 3, "solution": false, "task": false}
+check(of_a_friend, name="grouped_query_attention")
+
+# %% [markdown]
+# The groups stand one behind the other, twice, so the heads take turns: they read 0, 1, 0, 1, and were trained for 0, 0, 1,
+# 1. Heads 0 and 3 still read what they learned. That is enough to be mostly right, so an accuracy alone does not tell you: compare
+# numbers.
+#
+# ## Cost
+#
+# What each way keeps after N = 4,096 tokens, for one layer of the reader, how many flops its next token takes, and
+# what it got right:
+
+# %% nbgrader={"grade": false, "grade_id": "cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+N, H, D = 4096, 4, 8  # tokens, heads, width of a head
+kept = {"full": 2 * H * D * N, "window of 8": 2 * H * D * 8, "linear": H * (D * D + D)}
+kept |= {"2 groups": 2 * 2 * D * N, "1 group": 2 * 1 * D * N}
+flops = {"full": 4 * H * D * N, "window of 8": 4 * H * D * 8, "linear": 4 * H * (D * D + D)}
+flops |= {"2 groups": flops["full"], "1 group": flops["full"]}
+print(f"{'':12}{'numbers kept':>14}{'flops':>9}", *(f"{task.name:>13}" for task in TASKS))
+for name in kept:
+    print(f"{name:12}{kept[name]:14,}{flops[name]:9,}", *(f"{each:13.2f}" for each in right[name]))
+
+# %% [markdown]
+# | way | same output | reach | cache | flops of the next token | what it gave up here |
+# |---|---|---|---|---|---|
+# | full | yes | all | grows with N | grow with N | nothing |
+# | window of w | no | w tokens | w tokens | fixed | all that stands further back |
+# | linear | no | all | fixed | fixed | finding one of many |
+# | G groups | no | all | G/H, grows with N | grow with N, as full | many questions at once, in narrow keys |
+#
+# **Measure** the time of all N tokens at once, with the mask and without, and yours without any score:
+
+# %% nbgrader={"grade": false, "grade_id": "measure-ways", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from attnlab.bench import measure, plot
+from attnlab.bench.ways import ways
+
+naive = ways(causal=False, device="cpu", tiled=None)["naive"]
+rows = measure(
+    {"naive": naive, "window of 64, by a mask": windowed(64), "linear": linear_attention},
+    [256, 512, 1024, 2048, 4096],
+    d=16,
+    seconds=5.0,
+)
+plot(rows, "shortcuts")
+
+# %% [markdown]
+# The window's mask makes it slower, not faster: all N² scores are computed, and most are thrown away. Linear attention has the
+# flattest line, and memory of slope 1. (A `linear_attention` that forms all products has slope 2.)
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Check yourself
+#
+# **1.** Which of these makes a key–value cache smaller?
+#
+# <details><summary>A. Tiles</summary>
+#
+# Not this one: they save memory for scores.
+#
+# </details>
+# <details><summary>B. Grouped queries, or a sliding window</summary>
+#
+# Yes. Fewer heads of keys and values; or no keys kept beyond the window.
+#
+# </details>
+#
+# **2.** You double the number of random features in Performer. What happens to the error, once it is small?
+#
+# <details><summary>A. It halves</summary>
+#
+# Not this one: noise falls with the root.
+#
+# </details>
+# <details><summary>B. It falls by a factor of about √2</summary>
+#
+# Yes. So one more digit takes a hundred times as many.
+#
+# </details>
+
+# %% [markdown]
+# ## Take away
+#
+# 1. A window is as good as full attention inside its reach, and guesses beyond it ([window](#Look-less-far:-a-sliding-window)).
+# 2. Linear attention keeps a state of fixed size: it finds a mark at any distance, and finds one book worse the more there are ([linear](#Change-the-softmax:-linear-attention)).
+# 3. Random features give the softmax back on average, and need about e^|x + y|² of them before they do so closely ([Performer](#Change-the-softmax:-linear-attention)).
+# 4. Grouped queries make the cache H/G times smaller, and lose where one key has to answer many questions ([groups](#Share-keys-and-values:-grouped-queries)).
+# 5. Test a shortcut on a task that needs what it leaves out ([test](#A-test-that-can-be-lost)).
+#
+# ### Sources
+#
+# - Beltagy et al. 2020, [Longformer](https://arxiv.org/abs/2004.05150); Jiang et al. 2023, [Mistral 7B](https://arxiv.org/abs/2310.06825)
+# - Dong et al. 2024, [Flex Attention](https://arxiv.org/abs/2412.05496)
+# - Katharopoulos et al. 2020, [Transformers are RNNs](https://arxiv.org/abs/2006.16236)
+# - Choromanski et al. 2021, [Performers](https://arxiv.org/abs/2009.14794)
+# - Arora et al. 2023, [Zoology](https://arxiv.org/abs/2312.04927); 2024, [Based](https://arxiv.org/abs/2402.18668)
+# - Shazeer 2019, [One write-head](https://arxiv.org/abs/1911.02150); Ainslie et al. 2023, [GQA](https://arxiv.org/abs/2305.13245)
+# - Touvron et al. 2023a, [LLaMA](https://arxiv.org/abs/2302.13971); 2023b, [Llama 2](https://arxiv.org/abs/2307.09288)
+#
+# **To carry over.** A mask saved nothing in your code. What has a kernel to know before it may skip a tile?
+
+# %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab import summary
+
+summary()
