@@ -319,7 +319,7 @@ def edited(path: Path, edit: Callable[[str], str]) -> None:
             "# 06 · Not",
             "its heading is '06 · Not looking ahead', the lesson's '06",
         ),
-        ("about 90 |", "about 70 |", f"its card says 70 minutes, {SOME} 90"),
+        ("about 90, and", "about 70, and", f"its card says 70 minutes, {SOME} 90"),
         ('"causal_mask"', '"casual_mask"', "no solution cell has the grade_id causal_mask"),
         ('"causal_mask-check"', '"x-check"', "no check cell has the grade_id causal_mask-check"),
         ('"causal_mask-check"', '"x-check"', "the cell x-check is of no exercise that"),
