@@ -35,7 +35,7 @@ def test_a_new_learner_is_asked_to_begin_with_the_first_lesson(course: Course) -
     page = home(course, Links())
     said = text(page)
     assert "2 lessons, 9 exercises, 16 points. Take them in order." in said
-    assert "Lesson 01, Soft lookup A dictionary you can differentiate, about 85 minutes" in said
+    assert "Lesson 01, Soft lookup A dictionary you can differentiate, about 90 minutes" in said
     assert f'href="/lab/tree/{SLUG}/{SLUG}.ipynb" autofocus' in page
     assert f'href="/notebooks/{SLUG}/{SLUG}.ipynb" autofocus' in page
 
@@ -47,7 +47,7 @@ def test_each_lesson_says_what_it_is_about_how_long_and_how_far(course: Course) 
     assert "So far 2.5 of 16 points, 1 of 9 exercises right." in said
     assert "Continue" in said
     assert "Lesson 01, Soft lookup hard_lookup , not right yet" in said
-    assert "2.5 of 6 points, 1 of 3 exercises about 85 minutes" in said
+    assert "2.5 of 6 points, 1 of 3 exercises about 90 minutes" in said
     assert "✓ softmax : right, 2 of 2" in said
     assert "off-by-one : once (lesson 01, hard_lookup), still there. One place too far." in said
     for planned in lessons.planned():
