@@ -294,6 +294,7 @@ def head_sum(weights, query_index):
 def head_0(weights, query_index):
     return at(weights[:, 0] if weights.ndim == 4 else weights, query_index)
 
+
 # patched -------------------------------------------------------------------------------------
 
 
@@ -333,9 +334,7 @@ def place_by_place(blocks, x, donor, places):
     """Rows are put together anew, and the caller's are not written into."""
     fits(blocks, x, donor, places)
     ours, theirs = blocks[0](x), blocks[0](donor)
-    x = torch.stack(
-        [(theirs if n in places else ours)[:, n] for n in range(x.shape[1])], dim=1
-    )
+    x = torch.stack([(theirs if n in places else ours)[:, n] for n in range(x.shape[1])], dim=1)
     for number in range(1, len(blocks)):
         x = blocks[number](x)
     return x

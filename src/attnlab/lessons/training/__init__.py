@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="10-training",
     title="Training",
     builds="what the weights learn",
-    minutes=85,
+    minutes=90,
     stage="torch",
     heading="What the weights learn",
 )

@@ -1,4 +1,4 @@
-"""Lesson 10's exercises: a training step, a classifier, a row of weights, rows exchanged, and writing."""
+"""Lesson 10's exercises: a step, a classifier, a row of weights, rows exchanged, and writing."""
 
 from __future__ import annotations
 

@@ -9,7 +9,15 @@ import numpy as np
 import torch
 
 from attnlab.calling.observe import Made, made
-from attnlab.checks.exercise import FLOAT32_TOLERANCE, Case, Claim, Exercise, Formula, Slot, promises
+from attnlab.checks.exercise import (
+    FLOAT32_TOLERANCE,
+    Case,
+    Claim,
+    Exercise,
+    Formula,
+    Slot,
+    promises,
+)
 from attnlab.checks.inputs import Generator, normal, sizes
 
 Tensor = torch.Tensor
@@ -73,7 +81,9 @@ def _cases(rng: Generator) -> Iterator[Case]:
         yield case("refused", "there are no blocks", places, [], **how)
     for place in (-1, n, -n, n + 3):
         for places in ([place], [order[0], place], [place, order[0]]):
-            yield case("refused", f"{place} is among the places, and N is {n}", places, some(), **how)
+            yield case(
+                "refused", f"{place} is among the places, and N is {n}", places, some(), **how
+            )
             yield case("refused", f"{place} is among the places", places, some(number=1), **how)
     low = int(rng.integers(n - 2))  # a place that all donors have
     for shape, places in (
@@ -111,7 +121,7 @@ def _patched(
     first: Callable[[Block, Tensor], Tensor] = lambda block, donor: block(donor),
     rest: Callable[[list[Block]], list[Block]] = lambda blocks: blocks[1:],
 ) -> Formula:
-    """The exchange with a part exchanged: how rows are, what the donor goes through, what is run."""
+    """With a part changed: how rows are exchanged, what the donor goes through, what is run."""
 
     def answer(blocks: list[Block], x: Tensor, donor: Tensor, places: list[int]) -> Tensor:
         after = mix(blocks[0](x), first(blocks[0], donor), places)

@@ -1,0 +1,25 @@
+"""What lesson 10's writer reads: documentation that every reader has."""
+
+from __future__ import annotations
+
+import inspect
+
+
+def documentation() -> str:
+    """The pages that come with Python, or PyTorch's where they do not; each paragraph once.
+
+    Pages quote each other, and what stands in two of them could be both learned and held out.
+    """
+    try:
+        from pydoc_data.topics import topics  # type: ignore[import-not-found,unused-ignore]
+
+        pages = [*topics.values()]
+    except ImportError:
+        import torch
+
+        print(
+            "This Python comes without its documentation (pydoc_data), so the model reads that of "
+            "PyTorch instead: its samples and losses are not those that the lesson describes."
+        )
+        pages = [inspect.getdoc(each) or "" for each in vars(torch).values() if callable(each)]
+    return "\n\n".join(dict.fromkeys("\n\n".join(pages).split("\n\n")))
