@@ -447,7 +447,7 @@ def few_letters_are_learned_by_heart_and_many_are_not(seed: int) -> None:
     assert many[1][-1] - many[0][-1] < 0.5
 
 
-@lesson.says("Greedy goes round in a loop.", "and at 3 none.", long=True)
+@lesson.says("Greedy, at temperature 0, goes round in a loop.", "and at 3 none.", long=True)
 def heat_makes_writing_less_like_the_text(seed: int) -> None:
     model = writer(seed, True)
     cold, warm, hot = (of_the_text(here.say(model, each)) for each in (0.5, 1.0, 3.0))
