@@ -688,9 +688,9 @@ pointer, pair = Pointer(learner), IDS[:1].repeat(2, 1)
 pair[:, -1] = torch.tensor([NUMBER["tired"], NUMBER["wide"]])
 optimizer = torch.optim.Adam(pointer.parameters(), lr=0.003)
 history = []
-for step in range(120):
-    if step % 3 == 0:
-        recorded[step] = row_of_it(learner, pair)
+for number in range(120):
+    if number % 3 == 0:
+        recorded[number] = row_of_it(learner, pair)
     history.append(train_step(pointer, IDS[:300], NOUNS[:300], optimizer))
 titles = ["it … tired", "it … wide"]
 figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wide"])
@@ -885,9 +885,9 @@ few_curves = learn_to_write("10,000 letters", READ[:10_000], 400)[1]
 figures.training.losses({**writer_curves, **few_curves}, every=20)
 
 # %% [markdown]
-# At the start it writes noise. In the middle the words have the right lengths and endings; at the end many are words. No sentence means anything.
+# At the start it writes noise, later words and what looks like words. No sentence means anything.
 #
-# Ours pays 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls below 1 and the second *rises*, to 3. That is **overfitting**: the model learns its pages by heart. The training loss alone does not show it.
+# Ours pays 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.1, and the second soon *rises*, from 3.0 to 3.6. That is **overfitting**: the model learns its pages by heart. The training loss alone does not show it.
 #
 # Greedy, at temperature 0, goes round in a loop. At 0.5 many words are words, at 1 fewer, and at 3 none.
 #
@@ -898,7 +898,7 @@ figures.training.losses({**writer_curves, **few_curves}, every=20)
 
 # %% nbgrader={"grade": false, "grade_id": "leak", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 learn_to_write("no mask", READ, 400, causal=False)
-print("causal: loss", writer_curves["writer, held out"][400 // 20], "after as many steps")
+print(f"causal, as many steps, held out: {writer_curves['writer, held out'][400 // 20]:.2f}")
 
 # %% [markdown]
 # The loss collapses, on held-out text too, and the writing is rubbish: the model learned to copy a letter that is not

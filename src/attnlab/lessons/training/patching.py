@@ -94,9 +94,9 @@ def _cases(rng: Generator) -> Iterator[Case]:
         args = (some(1), normal(rng, b, n, d), normal(rng, *shape), places)
         yield Case("refused", args, note=note, **how)
     how = {"raises": "ValueError or RuntimeError"}  # PyTorch's own, as they do not fit
-    for shape in ((b + 1, n, d), (b - 1, n, d), (b, n, d + 1), (b, n, d - 1), (n, d)):
-        args = (some(1), normal(rng, b, n, d), normal(rng, *shape), [low])
-        yield Case("refused", args, note=f"x is {(b, n, d)}, and the donor {shape}", **how)
+    for other in ((b + 1, n, d), (b - 1, n, d), (b, n, d + 1), (b, n, d - 1), (n, d)):
+        args = (some(1), normal(rng, b, n, d), normal(rng, *other), [low])
+        yield Case("refused", args, note=f"x is {(b, n, d)}, and the donor {other}", **how)
 
 
 # What is right, and what is not -------------------------------------------------------------------
@@ -146,8 +146,8 @@ def _each_time(blocks: list[Block], x: Tensor, donor: Tensor, places: list[int])
 
 
 def _after_two(blocks: list[Block], x: Tensor, donor: Tensor, places: list[int]) -> Tensor:
-    after = (_run(blocks[:2], each) for each in (x, donor))
-    return _run(blocks[2:], _mixed(*after, places))
+    x, donor = _run(blocks[:2], x), _run(blocks[:2], donor)
+    return _run(blocks[2:], _mixed(x, donor, places))
 
 
 def _into(change: Callable[[Tensor, Tensor, list[int]], None]) -> Formula:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 
 def documentation() -> str:
     """The pages that come with Python, or PyTorch's where they do not; each paragraph once.
 
-    Pages quote each other, and what stands in two of them could be both learned and held out.
+    Runs of spaces, which indent examples, are one space, as a sample would be full of them. Pages
+    quote each other, and what stands in two of them could be both learned and held out.
     """
     try:
         from pydoc_data.topics import topics  # type: ignore[import-not-found,unused-ignore]
@@ -22,4 +24,5 @@ def documentation() -> str:
             "PyTorch instead: its samples and losses are not those that the lesson describes."
         )
         pages = [inspect.getdoc(each) or "" for each in vars(torch).values() if callable(each)]
-    return "\n\n".join(dict.fromkeys("\n\n".join(pages).split("\n\n")))
+    text = re.sub(" +", " ", "\n\n".join(pages))
+    return "\n\n".join(dict.fromkeys(text.split("\n\n")))
