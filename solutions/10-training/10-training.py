@@ -832,7 +832,7 @@ check(generate)
 
 # %% [markdown]
 # Now `choose` is a draw by your probabilities. The writer shows a sample at the start, in the middle and at the end.
-# Its loss is measured on a hundred stretches that it trains on, and on a hundred held out. Then it tries temperatures, and a second writer trains on 10,000 letters alone. Guess how its two losses will end.
+# Its loss is measured on a hundred stretches that it trains on, and on a hundred held out. Then come temperatures, and a second writer trains on 10,000 letters alone. Guess how its two losses will end.
 
 
 # %% nbgrader={"grade": false, "grade_id": "writer", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -885,7 +885,7 @@ few_curves = learn_to_write("10,000 letters", READ[:10_000], 400)[1]
 figures.training.losses({**writer_curves, **few_curves}, every=20)
 
 # %% [markdown]
-# At the start it writes noise, later words and what looks like words. No sentence means anything.
+# At the start it writes noise, later words and what looks like words.
 #
 # Ours pays 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.1, and the second soon *rises*, from 3.0 to 3.6. That is **overfitting**: the model learns its pages by heart. The training loss alone does not show it.
 #
