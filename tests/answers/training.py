@@ -295,6 +295,177 @@ def head_0(weights, query_index):
     return at(weights[:, 0] if weights.ndim == 4 else weights, query_index)
 
 
+# patched -------------------------------------------------------------------------------------
+
+
+def fits(blocks, x, donor, places):
+    if not blocks:
+        raise ValueError("there are no blocks")
+    if x.shape != donor.shape:
+        raise ValueError(f"x is {tuple(x.shape)} and the donor {tuple(donor.shape)}")
+    if any(not 0 <= place < x.shape[1] for place in places):
+        raise ValueError(f"places are 0 to {x.shape[1] - 1}, and were {places}")
+
+
+@right("patched")
+def by_a_copy(blocks, x, donor, places):
+    fits(blocks, x, donor, places)
+    after = blocks[0](x).clone()
+    after[:, places] = blocks[0](donor)[:, places]
+    for block in blocks[1:]:
+        after = block(after)
+    return after
+
+
+@right("patched")
+def by_where(blocks, x, donor, places):
+    fits(blocks, x, donor, places)
+    first, *rest = blocks
+    chosen = torch.zeros(x.shape[1], 1, dtype=torch.bool)
+    chosen[places] = True
+    x = torch.where(chosen, first(donor), first(x))
+    for block in rest:
+        x = block(x)
+    return x
+
+
+@right("patched")
+def place_by_place(blocks, x, donor, places):
+    """Rows are put together anew, and the caller's are not written into."""
+    fits(blocks, x, donor, places)
+    ours, theirs = blocks[0](x), blocks[0](donor)
+    x = torch.stack([(theirs if n in places else ours)[:, n] for n in range(x.shape[1])], dim=1)
+    for number in range(1, len(blocks)):
+        x = blocks[number](x)
+    return x
+
+
+@right("patched")
+def both_in_one_batch(blocks, x, donor, places):
+    fits(blocks, x, donor, places)
+    for number, block in enumerate(blocks):
+        if number:
+            x = block(x)
+        else:
+            x, donor = block(torch.cat([x, donor])).chunk(2)
+            x = x.index_copy(1, torch.tensor(places, dtype=torch.long), donor[:, places])
+    return x
+
+
+@right("patched")
+def weighed(blocks, x, donor, places):
+    """A mask of 0s and 1s, and every size asked for by itself."""
+    if len(blocks) < 1:
+        raise ValueError("no block")
+    if list(x.shape) != list(donor.shape):
+        raise ValueError("shapes differ")
+    keep = x.new_ones(x.shape[1])
+    for place in places:
+        if place < 0 or place > len(keep) - 1:
+            raise ValueError("no such place")
+        keep[place] = 0
+    kept = keep[:, None]
+    x = kept * blocks[0](x) + (1 - kept) * blocks[0](donor)
+    with torch.no_grad():
+        for block in blocks[1:]:
+            x = block(x)
+    return x
+
+
+@right("patched")
+def by_recursion_over_blocks(blocks, x, donor, places):
+    fits(blocks, x, donor, places)
+
+    def rest(blocks, x):
+        return rest(blocks[1:], blocks[0](x)) if blocks else x
+
+    rows = blocks[0](x).unbind(1)
+    other = blocks[0](donor).unbind(1)
+    rows = [other[n] if n in set(places) else row for n, row in enumerate(rows)]
+    return rest(blocks[1:], torch.stack(rows, 1))
+
+
+@wrong("patched", "exchanged-too-early")
+def into_the_words(blocks, x, donor, places):
+    fits(blocks, x, donor, places)
+    x = x.clone()
+    x[:, places] = donor[:, places]
+    for block in blocks:
+        x = block(x)
+    return x
+
+
+@wrong("patched", "donor-not-run")
+def with_words_of_the_donor(blocks, x, donor, places):
+    fits(blocks, x, donor, places)
+    x = blocks[0](x).clone()
+    for n in places:
+        x[:, n] = donor[:, n]
+    for block in blocks[1:]:
+        x = block(x)
+    return x
+
+
+@wrong("patched", "mutated-input", "writes into what the first block gave")
+def no_copy(blocks, x, donor, places):
+    fits(blocks, x, donor, places)
+    x, donor = blocks[0](x), blocks[0](donor)
+    x[:, places] = donor[:, places]
+    for block in blocks[1:]:
+        x = block(x)
+    return x
+
+
+@wrong("patched", "mutated-input", "takes blocks off the list")
+def popped(blocks, x, donor, places):
+    fits(blocks, x, donor, places)
+    first = blocks.pop(0)
+    x, donor = first(x).clone(), first(donor)
+    x[:, places] = donor[:, places]
+    for block in blocks:
+        x = block(x)
+    return x
+
+
+def lenient(checked):
+    """Refuses less than is asked for."""
+
+    def patched(blocks, x, donor, places):
+        checked(blocks, x, donor, places)
+        after = blocks[0](x).clone()
+        after[:, places] = blocks[0](donor)[:, places]
+        for block in blocks[1:]:
+            after = block(after)
+        return after
+
+    return patched
+
+
+def no_negative_check(blocks, x, donor, places):
+    fits(blocks, x, donor, [place for place in places if place >= 0])
+
+
+def first_place_alone(blocks, x, donor, places):
+    fits(blocks, x, donor, places[:1])
+
+
+def no_shapes(blocks, x, donor, places):
+    fits(blocks, x, x, places)
+
+
+wrong("patched", "not-raised", "negative places")(lenient(no_negative_check))
+wrong("patched", "not-raised", "places after the first")(lenient(first_place_alone))
+wrong("patched", "not-raised", "a donor of another shape")(lenient(no_shapes))
+
+
+@wrong("patched", "raised", "refuses that nothing is exchanged")
+def not_none(blocks, x, donor, places):
+    fits(blocks, x, donor, places)
+    if not places:
+        raise ValueError("places is empty")
+    return by_a_copy(blocks, x, donor, places)
+
+
 # next_token_probabilities --------------------------------------------------------------------
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
 from functools import cache
 from typing import Any
 
@@ -28,7 +27,7 @@ OTHERS = [0, 2, 3, 4, 6, 8, 9, 10]
 @cache
 def classifier(seed: int) -> Any:
     model = here.untrained(seed, layers=2)
-    here.learn(here.At(model, IT), "classifier", here.KINDS, 100)
+    here.learn(model, "classifier", here.KINDS, 100)
     return model
 
 
@@ -40,9 +39,9 @@ def pointer(seed: int) -> Any:
 
 
 @cache
-def writer(seed: int, causal: bool) -> tuple[Any, list[float]]:
-    model = here.new_writer(causal, seed)
-    return model, here.learn_to_write(model, seed)
+def writer(seed: int, causal: bool) -> Any:
+    """Trained for a quarter of the lesson's steps."""
+    return here.learn_to_write("writer", here.READ, 250, causal, seed)[0]
 
 
 @torch.no_grad()
@@ -51,9 +50,9 @@ def rows_of_it(model: Any, ids: Tensor) -> Tensor:
     return here.attention_to(model.weights, IT)
 
 
-def by_heart(written: str) -> float:
-    """The share of its stretches of six letters that stand in the text."""
-    stretches = [written[i : i + 6] for i in range(len(written) - 5)]
+def of_the_text(written: str) -> float:
+    """The share of its stretches of four letters that stand in the text."""
+    stretches = [written[i : i + 4] for i in range(10, len(written) - 3)]
     return sum(each in here.TEXT for each in stretches) / len(stretches)
 
 
@@ -62,7 +61,7 @@ def noun_weights(row: Tensor) -> Tensor:
 
 
 def phrase_loss(model: nn.Module) -> float:
-    return float(here.learn_phrases(model, "phrases", here.TWO_WORDS, here.HOSTILE_FIRST)[-1])
+    return float(here.learn_phrases(model, "phrases", here.TWO_WORDS, here.HATE_LIKE)[-1])
 
 
 def learns_phrases(make: Any, seed: int, starts: int = 12) -> bool:
@@ -103,7 +102,6 @@ def a_step_is_the_formula_for_the_slope_and_leftovers_change_it(seed: int) -> No
     "A plain attention layer with one head averages, and an average cannot turn both *like* and *hate* round.",
     "W_o and the classifier are linear, so the phrase's number is the same average of the words' "
     "numbers.",
-    "We put a bend after the mix, with one more linear behind it. A bend on the last number that only rises, as softmax for two classes, would leave the phrase between its words.",
 )
 def a_phrase_lies_between_its_words_unless_bent_before_a_linear(seed: int) -> None:
     def outside(make: Any) -> int:
@@ -137,17 +135,17 @@ def a_phrase_lies_between_its_words_unless_bent_before_a_linear(seed: int) -> No
 @lesson.says(
     "All five come to rest at ½ ln 2 = 0.347: two phrases are sure, and for two the model tosses "
     "a coin.",
-    "So B: no learning rate and no width gets round this.",
+    "So no learning rate and no width gets round this.",
     long=True,
 )
 def no_width_gets_below_the_price_of_two_coins(seed: int) -> None:
     for width in (8, 32, 128):
         torch.manual_seed(seed)
         model = here.Plain(3, width, 2)
-        losses = here.learn_phrases(model, "plain", here.TWO_WORDS, here.HOSTILE_FIRST)
+        losses = here.learn_phrases(model, "plain", here.TWO_WORDS, here.HATE_LIKE)
         assert min(losses) > COIN / 2 - 1e-4
         assert losses[-1] < COIN / 2 + 0.01
-        assert sorted(abs(p - 0.5) < 0.1 for p in here.friendly(model)) == [False] * 2 + [True] * 2
+        assert here.answers(model).count("a coin") == 2
 
 
 @lesson.says("With a hidden layer behind it, it can.", long=True)
@@ -156,8 +154,7 @@ def relu_behind_attention_learns_not(seed: int) -> None:
 
 
 @lesson.says(
-    "and rests at the coin from the others. That a model *can* does not mean that training gets it "
-    "there.",
+    "and rests at the coin from the others. What a model *can* do, training need not find.",
     "On the phrases the bag is surer",
     long=True,
 )
@@ -175,7 +172,7 @@ def from_some_starts_a_hidden_layer_behind_attention_rests_at_the_coin() -> None
 
 
 @lesson.says(
-    "A residual connection (`x + …`) can, or positions, a padding word that is attended to, a second head "
+    "A residual connection (`x + …`) can, or positions, a padding word that is attended to, or a second head "
     "with an a of its own: then step 1 or 2 is no longer true.",
     long=True,
 )
@@ -204,12 +201,12 @@ def each_way_round_the_proof_learns_not(seed: int) -> None:
 
 @lesson.says(
     "In a transformer's block, words meet in attention alone; the hidden layer works on each row by itself.",
-    "In a block words meet in attention alone; the hidden layer works on each row by itself.",
 )
 def without_attention_a_word_changes_its_own_row_alone(seed: int) -> None:
     model = here.untrained(seed, layers=2)
     other = here.IDS[:1].clone()
     other[:, 3] = here.NUMBER["chase"]
+    model.at = None
     with torch.no_grad():
         met = (model(here.IDS[:1]) - model(other)).abs().sum(-1)[0]
         for block in model.blocks:
@@ -220,22 +217,26 @@ def without_attention_a_word_changes_its_own_row_alone(seed: int) -> None:
 
 
 @lesson.says(
-    "On the orders it pays ln 2 = 0.693 for ever, as both orders are the same bag. So does attention without positions, and so do positions without attention: read at *not* and without a mask, the orders need both.",
-    "Orders are read at *not*, as the last word alone would tell them apart.",
+    "On the orders it pays ln 2 for ever, as both orders are the same bag.",
+    "It answers at *not*, as the last word alone would tell the orders apart.",
 )
 def orders_differ_by_positions_or_by_the_last_word(seed: int) -> None:
     def apart(model: nn.Module) -> bool:
         one, other = model(here.ORDERS)
         return not torch.allclose(one, other, atol=1e-5)
 
-    torch.manual_seed(seed)
-    unplaced = here.Reader(3, 32, 2, length=1, layers=1)
+    def reader(length: int, at: int) -> Any:
+        torch.manual_seed(seed)
+        return here.Reader(3, 32, 2, length=length, layers=1, at=at)
+
     assert not apart(here.Bag(3, 32, 2))
-    assert not apart(here.At(unplaced, 1))
-    placed = here.Reader(3, 32, 2, length=3, layers=1)
-    assert apart(here.At(placed, 1))
-    assert not apart(here.At(here.deaf(placed), 1))
-    assert apart(here.At(unplaced, -1))
+    assert not apart(reader(1, 1))  # one place for all words
+    assert apart(reader(3, 1))
+    assert apart(reader(1, -1))
+    deaf = reader(3, 1)
+    with torch.no_grad():
+        deaf.blocks[0].W_v.weight.zero_()
+    assert not apart(deaf)
 
 
 # --- it
@@ -246,7 +247,7 @@ def a_bag_of_words_and_the_adjective_alone_are_right(seed: int) -> None:
     torch.manual_seed(seed)
     bag = here.Bag(len(here.VOCABULARY), 32, 2)
     here.learn(bag, "bag", here.KINDS, 100)
-    assert here.percent_right(bag(here.IDS[here.TEST])) > 99
+    assert here.percent(bag(here.IDS[here.TEST]), here.KINDS[here.TEST]) > 99
     kinds = dict(zip(here.IDS[:, -1].tolist(), here.KINDS.tolist(), strict=True))
     assert [kinds[last] for last in here.IDS[:, -1].tolist()] == here.KINDS.tolist()
 
@@ -254,35 +255,29 @@ def a_bag_of_words_and_the_adjective_alone_are_right(seed: int) -> None:
 @lesson.says(
     "A map of weights from a model that was trained for something else is no explanation.",
     "Other seeds give other maps and the same answers.",
-    "Hide both nouns from the last block, and every answer stays.",
     "So C: all five answer right, and the right noun gets next to nothing on average.",
     long=True,
 )
-def maps_differ_and_answers_stay_without_what_they_could_point_at(seed: int) -> None:
+def maps_differ_and_answers_stay_whatever_the_nouns_are(seed: int) -> None:
     models = classifier(seed), classifier(seed + 1)
-    both_nouns = torch.tensor([[ANIMAL, THING]]).expand(len(here.IDS[here.TEST]), 2)
     for model in models:
-        assert here.percent_right(model(here.IDS[here.TEST])[:, IT]) > 99
-        assert here.without(model, both_nouns) > 99
+        assert here.percent(model(here.IDS[here.TEST]), here.KINDS[here.TEST]) > 99
+        assert here.flips(model, [ANIMAL, THING]) < 1
     one, other = (rows_of_it(model, here.IDS[here.TEST]) for model in models)
     assert (one - other).abs().sum(dim=-1).mean() / 2 > 0.3  # 1 where they share nothing
     assert one.gather(1, here.NOUNS[here.TEST][:, None]).mean() < 0.1
 
 
-@lesson.says(
-    "Which of these it is, no map says.",
-    "Hide what gets most weight",
-    long=True,
-)
-def hiding_what_a_map_points_at_costs_some_models_their_answers_and_others_nothing() -> None:
-    """All of these maps are as sharp: weights of 0.7 or more on one place, on average."""
-    left = []
-    for seed in range(7001, 7009):
+@lesson.says("Which of these it is, no map says.", long=True)
+def what_gets_most_weight_carries_the_answer_on_some_seeds_and_on_others_nothing() -> None:
+    carried = []
+    for seed in range(7001, 7013):
         model = classifier(seed)
-        left.append(here.without(model, here.most(model)))
-        assert rows_of_it(model, here.IDS[here.TEST]).amax(dim=-1).mean() > 0.7
-    assert min(left) < 65, left
-    assert max(left) > 85, left
+        most = int(rows_of_it(model, here.IDS[here.TEST]).mean(dim=0).argmax())
+        carried.append(here.flips(model, [most]))
+        assert here.flips(model, list(range(11))) > 99
+    assert min(carried) < 15, carried
+    assert max(carried) > 90, carried
 
 
 @lesson.says(
@@ -323,34 +318,41 @@ def a_pointer_points_right_in_new_sentences_and_turns_with_the_adjective(seed: i
     "*it* and the nouns' keys.",
 )
 def the_rows_of_it_and_the_nouns_carry_all(seed: int) -> None:
-    assert here.flipped(pointer(seed), OTHERS) < 1
-    assert here.flipped(pointer(seed), [IT, ANIMAL, THING]) > 99
+    assert here.pointer_flips(pointer(seed), OTHERS) < 1
+    assert here.pointer_flips(pointer(seed), [IT, ANIMAL, THING]) > 99
 
 
 @lesson.says(
-    "most rows point to the same *place*, now the street.",
+    "With the nouns moved, most rows point to the same *place*, now the street.",
     "These models know two places, as nothing asked for more.",
 )
 def a_pointer_points_to_places_whatever_stands_there(seed: int) -> None:
-    words = here.MOVED.clone()
+    words = here.MOVED.clone()[here.TEST]
     for _ in range(2):  # the nouns moved, then no nouns at all
         most = rows_of_it(pointer(seed), words).argmax(dim=-1)
         assert (most == here.NOUNS[here.TEST]).float().mean() > 0.75
         words[:, ANIMAL], words[:, THING] = here.NUMBER["was"], here.NUMBER["because"]
 
 
-@lesson.says("Train on both orders, and the row follows the noun.", long=True)
+@lesson.says(
+    "Train on both orders, and the row follows the noun.",
+    "There the bag is at chance: both orders are the same bag.",
+    long=True,
+)
 def nouns_are_learned_where_places_will_not_do(seed: int) -> None:
     model = here.untrained(seed, layers=2)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
-    moved = here.IDS[:300, [0, 5, 2, 3, 4, 1, 6, 7, 8, 9, 10]]
-    ids = torch.cat([here.IDS[:300], moved])
+    ids = torch.cat([here.IDS[:300], here.MOVED[:300]])
     places = torch.cat([here.NOUNS[:300], 6 - here.NOUNS[:300]])
-    for _ in range(300):
-        here.train_step(here.Pointer(model), ids, places, optimizer)
-    for words, wanted in ((here.IDS[here.TEST], here.NOUNS), (here.MOVED, 6 - here.NOUNS)):
-        most = rows_of_it(model, words).argmax(dim=-1)
+    bag = here.Bag(len(here.VOCABULARY), 32, 11)
+    here.learn(here.Pointer(model), "pointer", places, 300, ids)
+    here.learn(bag, "bag", places, 300, ids)
+    right = []
+    for words, wanted in ((here.IDS, here.NOUNS), (here.MOVED, 6 - here.NOUNS)):
+        most = rows_of_it(model, words[here.TEST]).argmax(dim=-1)
         assert (most == wanted[here.TEST]).float().mean() > 0.9
+        right.append(here.percent(bag(words[here.TEST]), wanted[here.TEST]))
+    assert torch.equal(bag(here.IDS), bag(here.MOVED)) or sum(right) < 101
+    assert sum(right) <= 100.01  # what is right in one order is wrong in the other
 
 
 @lesson.says(
@@ -360,11 +362,11 @@ def nouns_are_learned_where_places_will_not_do(seed: int) -> None:
 )
 def the_carrier_differs_from_seed_to_seed() -> None:
     models = [pointer(seed) for seed in range(7001, 7013)]
-    by_it = [here.flipped(model, [IT]) for model in models]
-    by_nouns = [here.flipped(model, [ANIMAL, THING]) for model in models]
+    by_it = [here.pointer_flips(model, [IT]) for model in models]
+    by_nouns = [here.pointer_flips(model, [ANIMAL, THING]) for model in models]
     for carried in (by_it, by_nouns):
         assert min(carried) < 10 < 90 < max(carried), carried
-    alone = [max(here.flipped(model, [noun]) for noun in (ANIMAL, THING)) for model in models]
+    alone = [max(here.pointer_flips(model, [noun]) for noun in (ANIMAL, THING)) for model in models]
     assert sum(one > 90 for one in alone) >= 2, alone
 
 
@@ -389,7 +391,7 @@ def logits_divided_before_the_largest_is_taken_away_give_nan(seed: int) -> None:
 
 @lesson.says("(What `torch.inference_mode()` makes cannot be trained on.)")
 def tokens_made_in_inference_mode_cannot_be_trained_on() -> None:
-    prompt, model = here.SPANS[:2, :5], here.new_writer(causal=True)
+    prompt, model = here.IDS[:2, :5], here.Reader(33, 8, 33, length=8, layers=1, causal=True)
 
     def choose(logits: Tensor) -> Tensor:
         return logits.argmax(dim=-1)
@@ -405,63 +407,54 @@ def tokens_made_in_inference_mode_cannot_be_trained_on() -> None:
 
 
 @lesson.says(
-    "The causal one cannot get to 0: after the first letters of a stretch nobody could know what "
-    "comes next.",
-)
-def even_the_best_guesser_pays_for_the_first_letters() -> None:
-    """The least loss of any causal model is what the letters before leave open."""
-    stretches = [here.TEXT[i : i + 33] for i in range(len(here.TEXT) - 32)]
-    least = []
-    for seen in range(1, 33):
-        after: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for each in stretches:
-            after[each[:seen]][each[seen]] += 1
-        found = [(n, sum(count.values())) for count in after.values() for n in count.values()]
-        least.append(-sum(n * math.log(n / of) for n, of in found) / len(stretches))
-    assert sum(least) / 32 > 0.08
-    assert sum(least[:4]) > 0.8 * sum(least)
-
-
-@lesson.says(
-    "A loss too good to be true is a leak until the model has written something.",
-    "The loss collapses, and the writing is rubbish: the model learned to copy a letter that is "
-    "not there when it writes.",
     "At all places but the last, the next letter stands in the input, one to the right.",
+    "The loss collapses, on held-out text too, and the writing is rubbish: the model learned to copy a letter that is not there when it writes.",
+    "No held-out text shows a leak.",
+    "It shows no leak: for that, let the model write.",
     long=True,
 )
 def without_a_mask_it_copies_the_next_letter(seed: int) -> None:
     """Hide that one letter, or the one after it, and see which was needed."""
-    (causal, honest), (leaky, low) = writer(seed, True), writer(seed, False)
-    assert low[-1] < honest[-1] / 2
-    assert by_heart(here.say(leaky, 0.0)) < 0.3 < 0.5 < by_heart(here.say(causal, 0.0))
-    ids, target = here.SPANS[:, :-1], here.SPANS[:, 1:-1]
+    causal, leaky = writer(seed, True), writer(seed, False)
+    assert here.loss_on(leaky, here.HELD_OUT) < 0.5 < 1.5 < here.loss_on(causal, here.HELD_OUT)
+    assert of_the_text(here.say(leaky, 0.5)) < 0.6 < 0.8 < of_the_text(here.say(causal, 0.5))
+    ids = here.HELD_OUT.unfold(0, here.SPAN + 1, 400)[:, :-1]
+    changed = ids.clone()
 
-    def right(ahead: int) -> float:
-        mask = ~torch.ones(32, 32).bool().triu(ahead).tril(ahead)
-        with torch.no_grad():
-            x = leaky.embed(ids) + leaky.places
-            for block in leaky.blocks:
-                x, _ = block(x, mask)
-            return float((leaky.last(x)[:, :-1].argmax(dim=-1) == target).float().mean())
+    @torch.no_grad()
+    def still_right(place: int) -> float:
+        """Of guesses at place 30, with the letter there exchanged."""
+        changed.copy_(ids)
+        changed[:, place] = torch.randint(len(here.LETTERS), (len(ids),))
+        return float((leaky(changed)[:, 30].argmax(dim=-1) == ids[:, 31]).float().mean())
 
-    assert right(2) > 0.95
-    assert right(1) < 0.4
-    with torch.no_grad():
-        paid = F.cross_entropy(leaky(ids).mT, here.SPANS[:, 1:], reduction="none").mean(dim=0)
-    assert paid[-1] > 5 * paid[:-1].mean()
+    assert still_right(32) > 0.85
+    assert still_right(31) < 0.4
 
 
 @lesson.says(
-    "Greedy mostly recites here (other seeds and prompts leave the text, or go round in a loop).",
-    "At 3 words fall apart.",
+    "On 10,000 letters the first loss falls to 1.1, and the second soon *rises*, from 3.0 to 3.6.",
+    "A held-out loss shows what is learned by heart.",
+    "The training loss alone does not show it.",
     long=True,
 )
-def heat_makes_writing_less_by_heart(seed: int) -> None:
-    model, _ = writer(seed, True)
-    cold, warm, hot = (by_heart(here.say(model, each)) for each in (0.0, 1.0, 3.0))
-    assert cold > 0.5
-    assert hot < 0.5
-    assert hot < warm - 0.2
+def few_letters_are_learned_by_heart_and_many_are_not(seed: int) -> None:
+    few = list(here.learn_to_write("few", here.READ[:10_000], 400, seed=seed)[1].values())
+    many = list(here.learn_to_write("many", here.READ, 400, seed=seed)[1].values())
+    assert few[0][-1] < 1.5 < 2.5 < few[1][-1]
+    assert few[1][-1] > min(few[1]) + 0.1
+    assert many[1][-1] < min(many[1]) + 0.1
+    assert many[1][-1] - many[0][-1] < 0.5
+
+
+@lesson.says("Greedy, at temperature 0, goes round in a loop.", "and at 3 none.", long=True)
+def heat_makes_writing_less_like_the_text(seed: int) -> None:
+    model = writer(seed, True)
+    cold, warm, hot = (of_the_text(here.say(model, each)) for each in (0.5, 1.0, 3.0))
+    assert cold > warm - 0.05
+    assert warm > hot + 0.3
+    greedy = here.say(model, 0.0)
+    assert len({greedy[i : i + 8] for i in range(60, len(greedy) - 7)}) < 70  # of about 93
 
 
 # --- the race
@@ -584,25 +577,21 @@ class Everyone(race.Attention):
         return [x, scores.softmax(dim=-1) @ self.W_v(x)]
 
 
-# --- cost
+# --- to carry over
 
 
 @lesson.says(
-    "A step costs about three times a look: one walk forward, and one back, which is about twice "
-    "as much, since each matrix product has two gradients.",
     "Writing costs more for each letter than training: `generate` reads the whole past again for "
     "each new letter.",
 )
-def operations_of_looking_training_and_writing() -> None:
+def writing_takes_more_operations_for_a_letter_than_training() -> None:
     """PyTorch counts those of matrix products."""
-    model, batch = here.new_writer(causal=True), here.SPANS[:24]
+    letters = len(here.LETTERS)
+    model = here.Reader(letters, 96, letters, length=here.SPAN, layers=2, causal=True)
+    batch = here.READ[: 24 * 65].reshape(24, 65)
     optimizer = torch.optim.Adam(model.parameters())
-    with FlopCounterMode(display=False) as look:
-        model(batch[:, :-1])
     with FlopCounterMode(display=False) as step:
         here.train_step(model, batch[:, :-1], batch[:, 1:], optimizer)
-    assert step.get_total_flops() == pytest.approx(3 * look.get_total_flops(), rel=0.05)
     with FlopCounterMode(display=False) as writing:
-        here.say(model, 0.0)  # 100 letters
-    trained = step.get_total_flops() / (24 * 32)
-    assert writing.get_total_flops() / 100 > 5 * trained
+        here.say(model)  # 150 letters
+    assert writing.get_total_flops() / 150 > 5 * step.get_total_flops() / (24 * 64)

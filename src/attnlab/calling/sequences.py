@@ -1,4 +1,4 @@
-"""Functions of a sequence, to be asked whether they notice its order, or look ahead in it.
+"""Functions of a sequence: asked whether they notice its order or look ahead, or run in turn.
 
 A sequence is (…, N, d), its rows tokens. `made` makes a function by the name that its maker has.
 """
@@ -31,6 +31,11 @@ def attention_and_places(
         return (sharpness * x @ x.mT).softmax(-1) @ values + weights[:, None] * values
 
     return fn
+
+
+def as_it_is() -> Callable[[Tensor], Tensor]:
+    """A function that returns its input, and no copy."""
+    return lambda x: x
 
 
 def rows_by_place(

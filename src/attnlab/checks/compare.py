@@ -147,10 +147,20 @@ def _on_meta(outcome: Outcome, expected: Expected, slots: tuple[Slot, ...]) -> D
 def changed_input(before: Mapping[str, Value], after: tuple[Value, ...]) -> Difference | None:
     """Which input, if any, is no longer what it was before the call."""
     for (name, was), now in zip(before.items(), after, strict=False):
-        if was != now and not isinstance(was, Made):  # a generator is there to be used
+        if not _is_as_it_was(was, now):
             text = f"your function changed its input {name}, which the caller still needs"
             return Difference("mutated-input", text)
     return None
+
+
+def _is_as_it_was(was: Value, now: Value) -> bool:
+    match was, now:
+        case Made(), _:
+            return True  # a generator is there to be used
+        case Items(kind, items), Items(other, others) if Made in map(type, items):
+            return kind == other and len(items) == len(others)
+        case _:
+            return was == now
 
 
 def _split(returned: Value, slots: tuple[Slot, ...]) -> tuple[Value, ...] | Difference:

@@ -137,8 +137,8 @@ def answer_of(function: Callable[..., Any], case: Case) -> Expected:
     tensors = [thing for part in (given[0], *map(dict.values, given[1:])) for thing in part]
     memo = {id(thing): thing.clone() for thing in tensors if hasattr(thing, "clone")}
     args, kwargs, state = copy.deepcopy(given, memo)
-    args = tuple(rebuild(arg) if isinstance(arg, Made) else arg for arg in args)
-    kwargs = {name: rebuild(arg) if isinstance(arg, Made) else arg for name, arg in kwargs.items()}
+    args = tuple(map(_come_true, args))
+    kwargs = {name: _come_true(arg) for name, arg in kwargs.items()}
     target = function
     if case.sizes is not None:
         target = functools.partial(function, State(state, case.sizes))
@@ -155,6 +155,17 @@ def answer_of(function: Callable[..., Any], case: Case) -> Expected:
         return Expected(raises=type(error).__name__)
     parts = result if isinstance(result, tuple) else (result,)
     return Expected(values=tuple(np.asarray(part) for part in parts))
+
+
+def _come_true(arg: Any) -> Any:
+    """An argument in which what is to be made is made, in a list as well."""
+    if isinstance(arg, list):
+        return [_come_true(each) for each in arg] if _is_of_made(arg) else arg
+    return rebuild(arg) if isinstance(arg, Made) else arg
+
+
+def _is_of_made(arg: list[Any]) -> bool:
+    return bool(arg) and isinstance(arg[0], Made)
 
 
 def brief(case: Case, parameters: tuple[str, ...], hidden: bool = False) -> str:
@@ -174,6 +185,8 @@ def brief(case: Case, parameters: tuple[str, ...], hidden: bool = False) -> str:
 def _brief(arg: object, full: bool) -> str:
     if isinstance(arg, Made):
         return describe(arg)
+    if isinstance(arg, list) and _is_of_made(arg):
+        return f"[{', '.join(map(describe, arg))}]"
     if isinstance(arg, list) and not full:
         if not arg or not isinstance(arg[0], list):
             return f"{len(arg)} items"

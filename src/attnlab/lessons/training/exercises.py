@@ -1,4 +1,4 @@
-"""Lesson 10's exercises: a training step, a classifier, a row of weights, and writing."""
+"""Lesson 10's exercises: a step, a classifier, a row of weights, rows exchanged, and writing."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from attnlab.checks.attention import Attention, Parts
 from attnlab.checks.exercise import Case, Claim, Exercise, Formula, Slot, State, promises
 from attnlab.checks.inputs import Generator, normal, ones_in_turn, sizes
 from attnlab.checks.recipe import Recipe
+from attnlab.lessons.training.patching import PATCHED
 from attnlab.lessons.training.stepping import TRAIN_STEP
 from attnlab.lessons.training.writing import GENERATE, NEXT_TOKEN_PROBABILITIES
 
@@ -265,4 +266,4 @@ ATTENTION_TO = Exercise(
     },
 )
 
-EXERCISES = (TRAIN_STEP, CLASSIFIER, ATTENTION_TO, NEXT_TOKEN_PROBABILITIES, GENERATE)
+EXERCISES = (TRAIN_STEP, CLASSIFIER, ATTENTION_TO, PATCHED, NEXT_TOKEN_PROBABILITIES, GENERATE)

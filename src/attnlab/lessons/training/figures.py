@@ -101,20 +101,26 @@ class Watch:
 
 
 def losses(
-    curves: Mapping[str, Sequence[float]], floor: float = 0.0, label: str = "", most: int = 0
+    curves: Mapping[str, Sequence[float]],
+    floor: float = 0.0,
+    label: str = "",
+    most: int = 0,
+    every: int = 1,
 ) -> Picture:
     """Training losses, and a line to compare them with.
 
     Args:
-        curves: for each model, its loss at every step; five at most.
+        curves: for each model, its losses; five at most.
         floor: height of the line, if it has a label.
         label: what the line is.
         most: steps that the axis has room for; 0 for as many as there are.
+        every: steps from one loss to the next.
     """
     figure, axes = new_figure(width=8.5, height=3.0)
     place = axes[0, 0]
     for (name, curve), (colour, line) in zip(curves.items(), LINES, strict=False):
-        place.plot(curve, color=colour, linestyle=line, label=name)
+        steps = range(0, every * len(curve), every)
+        place.plot(steps, curve, color=colour, linestyle=line, label=name)
     words = "; ".join(
         f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f}" for name, curve in curves.items()
     )
@@ -133,8 +139,8 @@ def losses(
     place.set(xlabel="step", ylabel="loss, nats", ylim=(-0.03, None), xlim=(0, most or None))
     figure.legend(frameon=False, loc="outside right upper")
     line = f", with a line at {floor:.2f}, {label}" if label else ""
-    steps = len(next(iter(curves.values())))
-    return Picture(figure, f"Training loss over {steps} steps{line}. {words}.")
+    longest = every * max(map(len, curves.values()))
+    return Picture(figure, f"Loss over {longest} steps{line}. {words}.")
 
 
 def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
@@ -177,12 +183,15 @@ def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
     )
 
 
-def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str]) -> Picture:
-    """Rows of weights under each other, in panels that share their colours.
+def rows(
+    panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], label: str = "weight"
+) -> Picture:
+    """Rows of numbers under each other, in panels that share their colours.
 
     Args:
-        panels: for each title, (M,) weights by what the row is called.
+        panels: for each title, (M,) weights or shares by what the row is called.
         keys: M labels.
+        label: what the numbers are.
     """
     heights = [len(panel) for panel in panels.values()]
     figure, axes = new_figure(
@@ -201,5 +210,5 @@ def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str]) -> Pictur
             for name, row in zip(panel, numbers, strict=True)
         )
         words.append(f"{title}: {', '.join(found)}")
-    figure.colorbar(image, ax=axes, label="weight")
-    return Picture(figure, f"Rows of weights as heatmaps. {'; '.join(words)}.")
+    figure.colorbar(image, ax=axes, label=label)
+    return Picture(figure, f"Rows of {label} as heatmaps. {'; '.join(words)}.")
