@@ -240,7 +240,7 @@ def test_minutes_on_the_card_are_those_it_takes(slug: str) -> None:
     about = lesson(slug).minutes
     assert about - 5 < core <= about <= 90
     said = re.findall(
-        r"\| about \d+(?:, and (\d+) more for the optional part)? \|", released.cells[0].source
+        r"\| about \d+(?:, and (\d+) more for the optional parts?)? \|", released.cells[0].source
     )
     assert said == [str(5 * math.ceil(optional / 5)) if optional else ""]
 

@@ -15,9 +15,10 @@
 # | | |
 # |---|---|
 # | **You will be able to** | train a model; prove that plain attention cannot learn *not*, and mend it; find out what carries an answer; let a model write, and see overfitting and a leak |
-# | **Minutes** | about 90, and 10 more for two optional parts |
+# | **Minutes** | about 90, and 10 more for the optional parts |
 # | **You need** | lessons 05 and 06: modules, gradients, masks; 09: positions |
 # | **Runs on** | CPU; needs no network |
+# | **You may stop** | before *Writing* |
 # | **Points** | 11, in six exercises |
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
