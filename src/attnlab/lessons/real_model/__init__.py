@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="14-real-model",
     title="A real model",
     builds="your function in a language model",
-    minutes=80,
+    minutes=90,
     stage="torch",
     heading="Your function in a language model",
 )

@@ -141,10 +141,7 @@ def _cases(rng: Generator) -> Iterator[Case]:
 
     for scaling in (0.0, 1, -float(rng.uniform(0.2, 1)), float(rng.uniform(0.05, 3))):
         case = draw.case(draw.given(draw.sizes(3)), "scaling", note=f"scaling is {scaling:.3g}")
-        if rng.random() < 0.5:
-            yield replace(case, args=(*case.args, scaling, 0.0))
-        else:
-            yield replace(case, kwargs={"scaling": scaling, "dropout": 0.0})
+        yield replace(case, kwargs={"scaling": scaling, "dropout": 0.0})
     others = {
         "is_causal": bool(rng.integers(2)),
         "sliding_window": 2,
@@ -156,6 +153,12 @@ def _cases(rng: Generator) -> Iterator[Case]:
         case = draw.case(given(least, more).but(module=module), "scaling", "causal", note=note)
         yield replace(case, kwargs=others)
 
+    for name in ("query", "key"):
+        drawn = draw.given(draw.sizes(3))
+        narrow = drawn.args[name][..., 1:].clone()
+        note = f"d is one less in {name}, and not elsewhere"
+        refused = "ValueError or RuntimeError"
+        yield draw.case(drawn.but(**{name: narrow}), "refuses", raises=refused, note=note)
     h, g = map(int, rng.choice([2, 3, 5, 7], 2, replace=False))
     for heads, groups in ((h, g), (h, 2 * h), (2 * h + 1, 2), (1, g)):
         sizes = {**draw.sizes(3), "h": heads, "g": groups}
@@ -184,7 +187,7 @@ FORWARD = Exercise(
     axes=("module", "b h n d", "b g m d", "b g m d", "b h n m mask bias"),
     products={"h": "g s"},
     drawn={"module": lambda rng, sizes: made("modules.layer", False)},
-    fits="g",
+    fits="gd",  # other numbers of groups are refused below; values may be of another width
     read="A function with eight arguments",
     returns=(Slot("out", "tensor", "B N H d"), Slot("weights", "tensor", "B H N M")),
     claims=promises(
@@ -225,6 +228,10 @@ FORWARD = Exercise(
         "softmax-over-heads": BACKEND.answer(Recipe(weigh=lambda s: torch.softmax(s, 1))),
         "swapped-results": _forward(
             give=lambda out, weights: (weights, out.transpose(1, 2))
+        ).oracle,
+        "mask-missing": _forward(
+            when=lambda module, mask: False,
+            mask_as=lambda mask, scores: torch.ones_like(mask).bool(),
         ).oracle,
         "causal-missing": _forward(when=lambda module, mask: False).oracle,
         "always-causal": (
@@ -454,7 +461,7 @@ def _head_cases(rng: Generator) -> Iterator[Case]:
             ([h - 1], "the last head is to go"),
             ([0], "the first head is to go"),
             (sorted(some, reverse=True), "two heads are to go, the later one named first"),
-            (list(range(h)), "all heads are to go"),
+            *([] if gradient else [(list(range(h)), "all heads are to go")]),
         ):
             claim = "gradient" if gradient else "values"
             yield draw.case(given.but(heads=heads), claim, note=note, gradient=gradient)
