@@ -1,4 +1,4 @@
-"""The grader's command line: `python -m autograder grade | feedback | grade-file | doctor`.
+"""The grader's command line: `python -m autograder COMMAND`, see --help.
 
 Exit status: 0 where everything asked for was graded, also where submissions are INVALID; 1 where
 the machine or the course's files cannot do it; 2 for a wrong command; 128 + the signal's number
@@ -73,6 +73,9 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     one.add_argument("--lesson", default="", help="if neither its name nor its cells tell")
 
+    rename = commands.add_parser("rename", help="let a class follow lessons that were renamed")
+    rename.add_argument("--yes", action="store_true", help="do not ask first")
+
     commands.add_parser("doctor", help="say how well this machine isolates, and what is missing")
     return whole
 
@@ -111,6 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         require_linux()
         if asked.command == "grade-file":
             return _grade_file(asked)
+        if asked.command == "rename":
+            return _rename(asked)
         if asked.command == "feedback":
             return _feedback(asked)
         return _grade(asked)
@@ -167,6 +172,23 @@ def _feedback(asked: argparse.Namespace) -> int:
     try:
         fill_pages(Course.here(), lesson, asked.student)
     except (CourseError, GradebookError, NotWritten) as error:
+        return _failed(error, 1)
+    return 0
+
+
+def _rename(asked: argparse.Namespace) -> int:
+    from autograder.gradebook.course import Course, CourseError
+    from autograder.gradebook.database import GradebookError
+    from autograder.gradebook.rename import rename
+
+    def agreed(question: str) -> bool:
+        print(f"{question} [y/N] ", end="", flush=True)
+        return asked.yes or sys.stdin.readline().strip().lower() in ("y", "yes")
+
+    try:
+        for line in rename(Course.here(), agreed):
+            print(line)
+    except (CourseError, GradebookError, OSError) as error:
         return _failed(error, 1)
     return 0
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 SLUGS = list(slugs())
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
-GIVEN = ("attend", "heads")  # locked cells with what earlier lessons ask for
+GIVEN = ("attend", "heads", "modules")  # locked cells with what earlier lessons ask for
 
 # What `make release` and nbgrader read.
 _FILES = ("Makefile", "pyproject.toml", "constraints.txt", "nbgrader_config.py", "solutions")
@@ -69,22 +69,41 @@ def split_solution(source: str) -> tuple[str, str]:
     return "\n".join(public), "\n".join(solution)
 
 
-def minutes(notebook: NotebookNode) -> float:
-    """How long a released notebook takes: 200 words or 15 lines of code a minute, and each exercise
-    as long as it says at most. A word has a letter; a line of code is no comment.
+OPTIONAL = "Optional: "  # begins the heading of a section that can be left out
+
+
+def minutes(notebook: NotebookNode) -> tuple[float, float]:
+    """How long a released notebook takes, and how long what is optional in it.
+
+    160 words or 10 lines of code a minute, and each exercise as long as it says at most. A word has
+    a letter; a line of code is no comment.
     """
-    words = lines = exercises = 0
+    parts: dict[bool, list[NotebookNode]] = {False: [], True: []}
+    optional = False
     for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for head in re.findall(r"^## (.+)$", cell.source, re.MULTILINE):
+                optional = head.startswith(OPTIONAL)
+        parts[optional].append(cell)
+    return _minutes(parts[False]), _minutes(parts[True])
+
+
+def _minutes(cells: list[NotebookNode]) -> float:
+    words = lines = 0
+    for cell in cells:
         if cell.cell_type == "markdown":
             prose = re.sub(r"<[^>]+>", " ", cell.source)
             words += sum(any(map(str.isalpha, word)) for word in prose.split())
-            exercises += sum(
-                map(int, re.findall(r"^difficulty .*?(\d+) min", cell.source, re.MULTILINE))
-            )
         else:
             code = map(str.strip, cell.source.splitlines())
             lines += sum(bool(line) and not line.startswith("#") for line in code)
-    return words / 200 + lines / 15 + exercises
+    return words / 160 + lines / 10 + own_minutes(cells)
+
+
+def own_minutes(cells: list[NotebookNode]) -> int:
+    """How long the exercises in these cells take, as they say at most."""
+    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return sum(map(int, re.findall(r"^difficulty .*?(\d+) min", prose, re.MULTILINE)))
 
 
 def headings(notebook: NotebookNode) -> Iterator[tuple[int, str]]:

@@ -42,6 +42,13 @@ def table() -> str:
     )
 
 
+def ways() -> str:
+    """The ways through, a line each."""
+    return "\n".join(
+        ["", *(f"- **{way.name}**{str(way).removeprefix(way.name)}." for way in lessons.WAYS), ""]
+    )
+
+
 def of_answers() -> str:
     """What the checks are tried with, if all of it fares as the tests say that it does."""
     exercises = [each for slug in lessons.slugs() for each in lessons.exercises_of(slug).values()]
@@ -83,6 +90,7 @@ def main() -> None:
     if slips := list(of_the_registry()):
         sys.exit("\n".join(slips))
     text = replaced(README.read_text(encoding="utf-8"), "lessons", table())
+    text = replaced(text, "ways", ways())
     text = replaced(text, "totals", of_answers())
     text = replaced(text, "mutants", of_mutants())
     README.write_text(text, encoding="utf-8")

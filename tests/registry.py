@@ -216,7 +216,7 @@ def of_notebooks(root: Path, slug: str) -> Iterator[str]:
         heading, wanted = next(headings(notebook))[1], f"{about.number:02} · {about.heading}"
         if heading != wanted:
             yield f"{here}: its heading is {heading!r}, the lesson's {wanted!r}"
-        minutes = re.findall(r"about (\d+) \|", notebook.cells[0].source)
+        minutes = re.findall(r"\*\*Minutes\*\* \| about (\d+)", notebook.cells[0].source)
         if minutes != [str(about.minutes)]:
             yield f"{here}: its card says {' and '.join(minutes)} minutes, {slug} {about.minutes}"
         solutions = [grading(cell).grade_id for cell in notebook.cells if is_exercise(cell)]
@@ -228,6 +228,9 @@ def of_notebooks(root: Path, slug: str) -> Iterator[str]:
                 yield f"{here}: no check cell has the grade_id {name}-check"
             elif (points := grading(checks[f"{name}-check"]).points) != exercise.points:
                 yield f"{here}: {name}-check has {points} points, {name} {exercise.points:g}"
+        for name in {*about.changed, *about.removed}:
+            if (name in declared) != (name in about.changed):
+                yield f"{slug}: {name} is changed, and not declared, or removed, and declared"
         known = {*declared, *(f"{name}-check" for name in declared)}
         for label in [*solutions, *checks]:
             if label not in known:

@@ -170,13 +170,14 @@ def test_cells_that_a_learner_moved_stay_where_they_put_them(course: Course) -> 
     assert label(cells_of(path)[2]) == "soft_lookup"
 
 
-def test_an_answer_to_an_exercise_that_is_gone_is_kept_as_a_cell(course: Course) -> None:
+def test_an_answer_to_an_exercise_that_is_gone_is_kept_as_text(course: Course) -> None:
     write(course.notebook(SLUG), "hard_lookup", "def hard_lookup(): return 'mine'")
     path = course.released / SLUG / f"{SLUG}.ipynb"
     save(path, [cell for cell in cells_of(path) if not label(cell).startswith("hard_lookup")])
     updated(course)
     now = cells_of(course.notebook(SLUG))
-    assert "def hard_lookup(): return 'mine'" in map(source, now)
+    [kept] = [cell for cell in now if "def hard_lookup(): return 'mine'" in source(cell)]
+    assert kept["cell_type"] == "markdown"
     assert "hard_lookup" not in map(label, now)
 
 

@@ -73,6 +73,7 @@ def test_begin_and_check_keep_one_line_each(course: Course) -> None:
         "score": float(card),
         "points": 2.0,
         "mistake": "unstable-softmax",
+        "contract": 1,
     }
 
 
@@ -292,7 +293,7 @@ def test_what_comes_next_is_in_the_lesson_last_touched(course: Course) -> None:
 
 def test_the_terminal_shows_it(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     for record in RECORDS:
-        note(*(getattr(record, name) for name in Record.__slots__[1:]))
+        note(*(getattr(record, name) for name in Record.__slots__[1:-1]))
     assert main(["progress"]) == 0
     said = capsys.readouterr().out
     assert "01 Soft lookup      ###############.....  4.5 of 6 points, 2 of 3 exercises\n" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 from collections import Counter
@@ -27,6 +28,7 @@ from tests.course import (
     is_check,
     is_exercise,
     minutes,
+    own_minutes,
     read,
     released_path,
     solution_path,
@@ -233,8 +235,20 @@ def test_headings_descend_one_level_at_a_time(slug: str) -> None:
 
 @each_lesson
 def test_minutes_on_the_card_are_those_it_takes(slug: str) -> None:
+    released = read(released_path(slug))
+    core, optional = minutes(released)
     about = lesson(slug).minutes
-    assert about - 5 < minutes(read(released_path(slug))) <= about <= 90
+    assert about - 5 < core <= about <= 90
+    said = re.findall(
+        r"\| about \d+(?:, and (\d+) more for the optional part)? \|", released.cells[0].source
+    )
+    assert said == [str(5 * math.ceil(optional / 5)) if optional else ""]
+
+
+@each_lesson
+def test_a_third_of_the_minutes_are_the_learners_own(slug: str) -> None:
+    released = read(released_path(slug))
+    assert own_minutes(released.cells) / minutes(released)[0] >= 1 / 3
 
 
 @each_lesson

@@ -97,7 +97,8 @@ class Grader:
                 seconds=clock.seconds,
             )
         with clock.phase("rebuild"):
-            rebuilt = rebuild(cells, self._released)
+            removed = lessons.lesson(self.lesson).removed
+            rebuilt = rebuild(cells, self._released, removed=removed)
             plan = make_plan(rebuilt, self._exercises, self._limits)
         attempt = _Attempt(self._sandbox, self._requests, plan, self._limits, self._seed, clock)
         attempt.run()

@@ -16,7 +16,7 @@
 # | | |
 # |---|---|
 # | **After this lesson you can** | write a contraction by naming its axes; write attention for any leading axes, with a mask; say what depends on the number of tokens and what on the width; show the block as one big matrix that is rebuilt for every input |
-# | **Minutes** | about 80 |
+# | **Minutes** | about 90 |
 # | **You need** | lessons 01 and 02; NumPy arrays, their `shape`, and adding and multiplying them |
 # | **Runs on** | CPU, without a network |
 # | **Points** | 9, in five exercises |
@@ -72,9 +72,9 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 # Not this one: the scores still differ from pair to pair.
 #
 # </details>
-# <details><summary>C. The scores are symmetric, and none of a token with itself is negative</summary>
+# <details><summary>C. The scores are symmetric, and no token's score with itself is negative</summary>
 #
-# Yes. Then q_n · k_m = q_m · k_n, so two tokens must score each other alike; and a token's score with
+# Yes. Then q_n · k_m = q_m · k_n, so two tokens must give each other the same score; and a token's score with
 # itself is a sum of squares. (Another token's score can still be larger.) Two matrices let a token ask
 # for something other than what it offers.
 #
@@ -89,11 +89,11 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 # One word first: an **activation** is a function that a network applies to each number by itself, to
 # bend what would otherwise be a straight line. The usual one is **ReLU**, max(0, x).
 #
-# Choose now. Further down you run both experiments.
+# Choose now. You run both experiments later.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # **You multiply every number in X by 2. There are no biases and no activation, only matrix products
-# and softmax. What becomes of the output Z?**
+# and softmax. What happens to the output Z?**
 #
 # <details><summary>A. It doubles</summary>
 #
@@ -108,12 +108,12 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 # </details>
 # <details><summary>C. Something else</summary>
 #
-# Yes. Scores are multiplied by 4, so the weights sharpen, and the values they mix have doubled. In
+# Yes. Scores are multiplied by 4, so the weights become sharper, and the values that they mix have doubled. In
 # general the result is neither Z nor 2 Z.
 #
 # </details>
 #
-# **You shuffle the words to *old maps clerk the finds*. What becomes of the output row of *maps*?**
+# **You shuffle the words to *old maps clerk the finds*. What happens to the output row of *maps*?**
 #
 # <details><summary>A. The same numbers, in the row where *maps* now stands</summary>
 #
@@ -154,7 +154,7 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 # 5. Mix the values: 0.665 · (10, 0) + 0.245 · (0, 10) + 0.090 · (5, 5) = (7.10, 2.90).
 #
 # Now do *finds* and *maps*. You need no new exponentials: their scores are 4, 2 and 0 again, in
-# another order. Keep your numbers; your own code will be compared with them.
+# another order. Keep your numbers: you will compare them with those of your own code.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 words = ["clerk", "finds", "maps"]
@@ -170,8 +170,8 @@ print("e to the 2, 1, 0:", np.exp([2, 1, 0]).round(3))
 #
 # Each axis has one letter, the same in prose, in code and in error messages. N counts queries and M
 # keys. In self-attention both are the tokens of one sentence, so N = M, but they are still two
-# different axes of the weights. `…` stands for any number of **leading axes**, none included: a batch of
-# sentences, for example, each of which is a problem of its own.
+# different axes of the weights. `…` stands for any number of **leading axes**, or for none. In a batch of
+# sentences, for example, there is one, and each sentence is a problem of its own.
 #
 # | symbol | what it is | axes | size for *the clerk finds old maps* |
 # |---|---|---|---|
@@ -196,11 +196,11 @@ print("e to the 2, 1, 0:", np.exp([2, 1, 0]).round(3))
 # the axes, in three rules:
 #
 # - each input gets one letter for each of its axes;
-# - a letter that stands in several inputs is walked in step: those axes have the same size;
+# - the same letter in several inputs stands for axes of the same size, and einsum walks along them in step;
 # - a letter that is missing after the arrow is summed over; the others stay, in the order given.
 #
 # So `"nk,mk->nm"` reads: take Q (n, k) and K (m, k), keep n and m, sum over k. That is the table of
-# all scores. The cell runs it next to the three loops it stands for.
+# all scores. The cell compares it with the three loops that it stands for.
 
 # %% nbgrader={"grade": false, "grade_id": "see-einsum", "locked": true, "schema_version": 3, "solution": false, "task": false}
 S_loops = np.zeros((3, 3))
@@ -214,7 +214,7 @@ print(S3)
 print("same as three loops:", np.array_equal(S3, S_loops))
 
 # %% [markdown]
-# In the figure, look for the frames: which row of Q, which row of K, and which one cell of S.
+# In the figure, look at the frames: which row of Q, which row of K, and which cell of S?
 
 # %% nbgrader={"grade": false, "grade_id": "see-contraction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.numpy.contraction(Q3, K3, S3, words, n=1, m=2)
@@ -224,7 +224,7 @@ figures.numpy.contraction(Q3, K3, S3, words, n=1, m=2)
 #
 # You can also write `Q3 @ K3.T`: `@` sums over the last axis of the left array and the last but one of
 # the right, so you have to transpose K first. (Do not use `.T` on a batch: it reverses *all* axes.
-# `K.swapaxes(-1, -2)` exchanges the last two.) Einsum needs no transpose, and you see which axis goes.
+# `K.swapaxes(-1, -2)` exchanges the last two.) Einsum needs no transpose, and it shows which axis you sum away.
 # The checks compare numbers, so they accept `@` and loops everywhere.
 #
 # Read these four strings before you run them:
@@ -252,14 +252,14 @@ print("               merged by a reshape:   ", each_with_each.reshape(6))
 # ## Softmax that does not overflow
 #
 # As in lesson 01, you subtract the row's largest score before you
-# take exponentials: no weight changes, and nothing overflows. What is new is how a mistake shows. Where
+# take exponentials: no weight changes, and nothing overflows. But you notice a mistake in another way. Where
 # Python's `math.exp` stops with an error, NumPy goes on with `inf`, and ∞/∞ is `nan`, **not a number**;
 # 0/0 is `nan` as well.
 #
 # Two NumPy words help. `axis` says along which axis `max` or `sum` runs; −1 is the last.
-# `keepdims=True` keeps that axis with size 1, so that the result lines up with the array it came
-# from. Lining up is **broadcasting**: shapes are compared from the right, and where one of two
-# sizes is 1 (or the axis is not there) its entries are repeated.
+# `keepdims=True` keeps that axis with size 1, so that the result lines up with the array that it came
+# from. This lining up is called **broadcasting**: NumPy compares shapes from the right. Where one of two
+# sizes is 1 (or the axis is missing), it repeats the entries.
 
 # %% nbgrader={"grade": false, "grade_id": "see-keepdims", "locked": true, "schema_version": 3, "solution": false, "task": false}
 table = np.arange(10.0).reshape(2, 5)
@@ -275,14 +275,14 @@ print("the same, and the axis is kept:", table.sum(axis=-1, keepdims=True).shape
 #
 # difficulty ●○○ · 5 min · 1 point
 #
-# Write softmax for an array of any shape, along any axis. It stays right for scores near ±10,000.
-# A score of −∞ gets a weight of exactly 0. You need not treat a row in which *every* score is −∞;
+# Write softmax for an array of any shape, along any axis. It has to be right for scores near ±10,000, too.
+# A score of −∞ gets a weight of exactly 0. You do not need to handle a row in which *every* score is −∞;
 # that case comes back with the mask.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "softmax-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Take three steps: make the largest score along `axis` equal to 0, take exponentials, share them out.
+# Take three steps: move the scores so that the largest along `axis` is 0, take exponentials, divide by their sum.
 # Make new arrays; `-=` would change the caller's scores.
 #
 # <details><summary>Hint 2: the shapes</summary>
@@ -325,7 +325,7 @@ print(A3.round(3))
 # ## One einsum per arrow
 #
 # Draw the block with arrows: X → Q, X → K, X → V, then (Q, K) → A, the weights, then (A, V) → Z, the
-# output. Five arrows, and each needs one contraction. The fourth also divides and takes softmax.
+# output. These are five arrows, and each needs one contraction. The fourth also divides and takes softmax.
 #
 # The first three are **projections**: the same step with three different matrices.
 #
@@ -404,15 +404,15 @@ check(project)
 #
 # Here is the whole block, one line for each arrow:
 #
-# | line | einsum, without leading axes | summed away | in words |
-# |---|---|---|---|
-# | Q | `nd,dk->nk` | d | what each reader asks |
-# | K | `md,dk->mk` | d | what each spine promises |
-# | V | `md,dv->mv` | d | what each book's pages say |
-# | A | `nk,mk->nm`, divide by √d_k, softmax over m | k | how much reader n listens to book m |
-# | Z | `nm,mv->nv` | m | what each reader takes home |
+# | line | einsum, without leading axes | summed away |
+# |---|---|---|
+# | Q | `nd,dk->nk` | d |
+# | K | `md,dk->mk` | d |
+# | V | `md,dv->mv` | d |
+# | A | `nk,mk->nm`, divide by √d_k, softmax over m | k |
+# | Z | `nm,mv->nv` | m |
 #
-# In one formula, with the names of Vaswani et al. (2017, eq. 1):
+# This is one formula, with the names of Vaswani et al. (2017, eq. 1):
 #
 # $$Z = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
@@ -432,8 +432,8 @@ print("powers: ", powers.round(3))
 print("weights:", (powers / sum(powers)).round(3))
 
 # %% [markdown]
-# If *all* keys of a row are blocked, its maximum is −∞, and −∞ − (−∞) is `nan`. A reader who may consult
-# no book should come home with nothing: weights 0, output 0.
+# If *all* keys of a row are blocked, its maximum is −∞, and −∞ − (−∞) is `nan`. But a reader who may consult
+# no book should get nothing: weights 0, output 0.
 
 # %% nbgrader={"grade": false, "grade_id": "see-empty-row", "locked": true, "schema_version": 3, "solution": false, "task": false}
 nothing_left = np.array([-np.inf, -np.inf, -np.inf])
@@ -448,7 +448,7 @@ with np.errstate(all="ignore"):
 #
 # difficulty ●●○ · 10–15 min · 4 points
 #
-# Write the last two lines of the table: from Q, K and V to the output and the weights. Support any
+# Write the last two lines of the table: from Q, K and V to the output and the weights. Allow any
 # leading axes. With a mask (True = attend), blocked keys get a weight of exactly 0 and the others
 # share 1. A query with no key left gets weights and output of exactly 0, never `nan`. Use your
 # `softmax`. Float32 inputs have to work too; a wider result is accepted.
@@ -456,8 +456,8 @@ with np.errstate(all="ignore"):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "attention-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Take four steps: scores, hide, shares, mix. The mask acts on the scores. For a row with nothing left,
-# softmax returns `nan`; look at the mask once more afterwards and put 0 wherever it says blocked.
+# Take four steps: make scores, hide some, take softmax, mix values. The mask acts on the scores. For a row with
+# nothing left, softmax returns `nan`. So look at the mask again afterwards, and put 0 wherever it says blocked.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
@@ -466,7 +466,7 @@ with np.errstate(all="ignore"):
 #
 # <details><summary>Hint 3: an outline</summary>
 #
-# 1. Contract queries and keys over their width, keep three dots in front, and divide by the square
+# 1. Contract queries and keys over their width, with `...` for the leading axes, and divide by the square
 #    root of that width.
 # 2. If there is a mask: keep a score where it is True, use minus infinity where it is False.
 # 3. Take softmax. To silence NumPy's warning for an empty row, wrap this in
@@ -513,7 +513,7 @@ check(scaled_dot_product_attention)
 # %% [markdown]
 # ### The five lines, run
 #
-# First you run the example that you did on paper, then the one from lesson 02, with weights 0.048,
+# First you run the example that you did on paper, then the one from lesson 02, whose weights were 0.048,
 # 0.086, 0.866.
 
 # %% nbgrader={"grade": false, "grade_id": "use-attention-by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -526,8 +526,8 @@ keys = np.array([[1.0, 0, 1], [0, 1, 0], [2, 2, 1]])
 print("lesson 02:", scaled_dot_product_attention(q, keys, keys)[1].round(3))
 
 # %% [markdown]
-# Now the running sentence. Its word vectors and the matrices are random numbers from a fixed seed, so do
-# not look for meaning in who listens to whom. Look for what holds whatever the numbers are.
+# Now take the running sentence. Its word vectors and the matrices are random numbers from a fixed seed, so do
+# not look for meaning in who listens to whom. Look for what is true with any numbers.
 
 # %% nbgrader={"grade": false, "grade_id": "five-lines", "locked": true, "schema_version": 3, "solution": false, "task": false}
 rng = np.random.default_rng(3)
@@ -561,7 +561,7 @@ print("X", X.shape, "-> Z", Z.shape, "with weights", A.shape)
 # %% [markdown]
 # Now block some pairs (True = attend). The book of *old* is out on loan, so nobody may attend to it.
 # The reader *the* has lost a library card and may attend to nothing. In the figure, look at the
-# hatched cells, and at what the other cells of their rows do.
+# hatched cells, and at how the other cells of their rows change.
 
 # %% nbgrader={"grade": false, "grade_id": "see-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 mask = np.ones((5, 5), dtype=bool)  # True = attend
@@ -583,8 +583,8 @@ print("row sums:", A_masked.sum(axis=-1).round(6))
 print("output of the:", Z_masked[0])
 
 # %% [markdown]
-# Go through the masked rows, by pointer or arrow keys. Compare what is said of the reader *the* with what
-# is said of the others.
+# Go through the masked rows with the pointer or the arrow keys. Compare what the figure says about the reader *the*
+# with what it says about the others.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.WhoListens(attend(X, mask=mask)[1], sentence, blocked=~mask)
@@ -592,8 +592,8 @@ figures.live.WhoListens(attend(X, mask=mask)[1], sentence, blocked=~mask)
 # %% [markdown]
 # ### A bias that changes nothing
 #
-# Two of the three biases make a difference: b_q changes how every key is scored, and without a mask b_v is
-# added to every output, as weights that add up to 1 carry it through. But b_k, the keys' bias, does nothing
+# Two of the three biases make a difference: b_q changes the score of every key, and without a mask b_v is
+# added to every output, because the weights add up to 1. But b_k, the keys' bias, does nothing
 # at all. It adds q_n · b_k to *every* score of query n, and softmax does not notice a constant.
 
 # %% nbgrader={"grade": false, "grade_id": "see-key-bias", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -608,9 +608,9 @@ for name, biases in {"b_q": {"b_q": b_q}, "b_k": {"b_k": b_k}, "b_v": {"b_v": b_
 #
 # ### Rows are shares
 #
-# Unless a mask leaves it nothing, each row of A is non-negative and adds up to 1. So each output is a
-# weighted average of the values: no entry of Z can be larger than the largest, or smaller than the
-# smallest, value in its column. A batch of 1,000 random sentences tries to break this, in one call.
+# Each row of A is non-negative and adds up to 1, unless a mask leaves it nothing. So each output is a
+# weighted average of the values: no entry of Z can be larger than the largest value in its column, or smaller than the
+# smallest. Try to break this with a batch of 1,000 random sentences, in one call.
 
 # %% nbgrader={"grade": false, "grade_id": "test-rows", "locked": true, "schema_version": 3, "solution": false, "task": false}
 many = rng.normal(0, 5, size=(1000, 5, d))
@@ -628,7 +628,7 @@ print("all outputs between values:", bool(inside.all()))
 # ### Shuffling goes through
 #
 # Shuffle the rows of X, and the rows of Z are shuffled in the same way; nothing else changes. This
-# is **permutation equivariance**. The weights are shuffled twice, rows and columns, as each word is
+# is **permutation equivariance**. The weights are shuffled twice, in rows and in columns, because each word is
 # reader and book. In the figure, find the framed pair in both panels.
 
 # %% nbgrader={"grade": false, "grade_id": "see-shuffle", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -652,7 +652,7 @@ print("all within 1e-12:", bool(apart < 1e-12))
 
 # %% [markdown]
 # To attention without positions, a sentence is a bag of words (Lee et al. 2019 build networks for
-# sets on this property). You have to tell it the order, and lesson 09 does.
+# sets on this property). Somebody has to tell it the order, and lesson 09 does.
 #
 # ### Not linear, even without an activation
 #
@@ -677,8 +677,8 @@ print("weights of maps, 2X:", A_double[4].round(3))
 # A **parameter** is a number that training sets: the entries of W_q, W_k, W_v and of the biases. A
 # weight a_nm is not a parameter. It is computed anew for every input.
 #
-# Ask of each array which letters its axes have. The parameters have d, k and v, never n: the same
-# matrices serve a sentence of 5 words and one of 5,000. The weights have n and m and nothing else:
+# Look at the letters of each array's axes. The parameters have d, k and v, never n: the same
+# matrices serve a sentence of 5 words and one of 5,000. The weights have only n and m:
 # in self-attention there are N² of them, whether a token is 6 numbers wide or 6,000.
 #
 # You count work in the same way. A contraction multiplies once for every combination of its letters:
@@ -689,7 +689,7 @@ print("weights of maps, 2X:", A_double[4].round(3))
 # | scores | n, m, k | N² · d_k | four times as many |
 # | Z = A V | n, m, v | N² · d_v | four times as many |
 #
-# Computing the values is linear in N: each token is projected alone. Pairs are what costs N².
+# The work for the values is linear in N, because each token is projected alone. It is the pairs that cost N².
 #
 # ### Exercise: `count_attention`
 #
@@ -737,7 +737,7 @@ def count_attention(n: int, d: int, d_k: int, d_v: int, bias: bool = False) -> t
 check(count_attention)
 
 # %% [markdown]
-# Here is your formula against real arrays: the same three matrices, for sentences of three lengths.
+# Compare your formula with real arrays: the same three matrices, for sentences of three lengths.
 
 # %% nbgrader={"grade": false, "grade_id": "test-counts", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for n in (2, 5, 50):
@@ -748,15 +748,13 @@ for n in (2, 5, 50):
 # %% [markdown]
 # ## One big matrix, rebuilt for every input
 #
-# Keep the weights A fixed for a moment. Then Z = A X W_v *is* linear in X, and a linear map from all
-# N · d inputs to all N · d_v outputs is one big matrix. Write X as one long column, token after token
-# (`X.ravel()`), and Z as well. What is in the matrix?
+# Keep the weights A fixed for a moment. Then Z = A X W_v *is* linear in X, so one big matrix takes all N · d inputs to
+# all N · d_v outputs. Write X as one long column, token after token (`X.ravel()`), and Z as well. What is in the matrix?
 #
 # $$z_n = \sum_m a_{nm}\, W_v^\top x_m$$
 #
-# Block (n, m) of the matrix is a_nm times W_vᵀ. (You need the transpose because tokens are rows in X W_v
-# and columns here. Papers that write tokens as columns have a_nm W_v.) Check a case on paper, with two
-# tokens, d = 3 and d_v = 2. On the right stands the big matrix:
+# Block (n, m) of the matrix is a_nm times W_vᵀ. (The transpose is there because tokens are rows in X W_v
+# and columns here.) Check a case on paper, with two tokens, d = 3 and d_v = 2. The big matrix is on the right:
 #
 # $$A = \begin{pmatrix} 0.75 & 0.25 \\ 0.5 & 0.5 \end{pmatrix}, \quad
 # W_v = \begin{pmatrix} 4 & 0 \\ 0 & 8 \\ 4 & 4 \end{pmatrix}, \quad
@@ -774,8 +772,8 @@ for n in (2, 5, 50):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "routing-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Output entry (n, v) and input entry (m, d) are joined by one factor: a weight times an entry of
-# W_v. Which two axes does a row of the big matrix stand for, and which two a column?
+# One factor leads from input entry (m, d) to output entry (n, v): a weight times an entry of
+# W_v. Which two axes does a row of the big matrix stand for, and which two does a column?
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
@@ -820,10 +818,10 @@ for name, matrix in {"mix": mix, "values": values, "product": big}.items():
     print(f"{name:8}{np.count_nonzero(matrix):4} of {matrix.size} entries are not 0")
 
 # %% [markdown]
-# The big matrix is a product of two **sparse** ones, in which most entries are 0. One of them
-# multiplies every token by W_v, alone. The other mixes tokens, feature by feature.
+# The big matrix is a product of two **sparse** ones, in which most entries are 0. One of them multiplies each
+# token by W_v. The other mixes tokens, feature by feature.
 #
-# A fully connected layer of a multi-layer perceptron (MLP) that reads the whole sentence has such a big
+# A fully connected layer (of a multi-layer perceptron, MLP) that reads the whole sentence has such a big
 # matrix too, but there every entry is a parameter. In the figure, compare left and right: the top row is
 # attention for two sentences, the bottom row a fully connected layer with random entries.
 
@@ -837,10 +835,10 @@ for phrase in pair:
 figures.numpy.rebuilt_or_fixed(pair, rebuilt, fixed)
 
 # %% [markdown]
-# The bottom row does not change from left to right. The top row does: the pattern within the blocks is the
-# same, but the sentence sets its strength. A network that computes the numbers that another one multiplies
-# by is a **hypernetwork** (Ha et al. 2016). Attention is one in this sense, because queries and keys compute
-# the matrix. That is also where the whole map loses its linearity: the matrix depends on X.
+# The bottom row does not change from left to right. The top row does: the pattern within each block is the
+# same, but the sentence sets its strength. A network that computes the weights of another one is called a
+# **hypernetwork** (Ha et al. 2016). Attention is one in this sense, because queries and keys compute
+# the matrix. This is also why the whole map is not linear: the matrix depends on X.
 
 # %% nbgrader={"grade": false, "grade_id": "see-parameters", "locked": true, "schema_version": 3, "solution": false, "task": false}
 parameters = count_attention(5, d, d_k, d_v)[0]
@@ -850,8 +848,8 @@ print("parameters of the fixed layer:  ", fixed.size, "for sentences of 5 tokens
 # %% [markdown]
 # ## Break it on purpose
 #
-# Here is a mistake that runs without an error. Look at the sums of its rows: which step is in the wrong
-# place?
+# The next function has a mistake, but it runs without an error. Look at the sums of its rows: which step is in the
+# wrong place?
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-mask-late", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -872,9 +870,9 @@ check(mask_too_late, name="scaled_dot_product_attention")
 # %% [markdown]
 # The mask (True = attend) comes *after* softmax, when the blocked keys have already taken their share. So
 # rows add up to less than 1. No shape is wrong and nothing is `nan`. (Divide each row that is not all 0
-# by its sum afterwards and the result is right again, so the check accepts that as well. A weak spot
-# remains: a blocked key that leads by more than about 700 squeezes the others until digits are lost, and
-# from 746 on they are all 0. −∞ before softmax has none.)
+# by its sum afterwards and the result is right again, so the check accepts that as well. One weakness
+# remains: a blocked key that leads by more than about 700 leaves so little to the others that digits are lost, and
+# from 746 on they are all 0. With −∞ before softmax this cannot happen.)
 #
 # Add up the rows whenever you write attention. The sums show this mistake, and lesson 02's softmax over the
 # wrong axis.
@@ -901,9 +899,9 @@ for n in (512, 1024, 2048, 4096):
     before = min(runs)
 
 # %% [markdown]
-# Each line has four times the pairs of the one above, so on a quiet machine the ratios come out near 4. The first can be
-# well above it, as fetching larger tables from memory costs time as well, and on a busy machine any of them can. Lesson
-# 11 is about this number.
+# Each line has four times the pairs of the one above, so on a quiet machine the ratios are near 4. The first can be
+# well above that, because it also takes time to fetch larger tables from memory. On a busy machine any of them can.
+# Lesson 11 is about this number.
 
 # %% [markdown]
 # ## Check yourself
@@ -956,7 +954,7 @@ for n in (512, 1024, 2048, 4096):
 # </details>
 # <details><summary>B. NaN, because there is no right answer</summary>
 #
-# Not this one: one row of `nan` makes every row `nan` in the next layer, as all of them listen to it.
+# Not this one: one row of `nan` makes every row `nan` in the next layer, because all of them listen to it.
 # `F.scaled_dot_product_attention` of PyTorch 2.13 and this course give 0.
 #
 # </details>
@@ -966,43 +964,7 @@ for n in (512, 1024, 2048, 4096):
 #
 # </details>
 #
-# **4. What is true of every row of weights, whatever the queries and keys are?**
-#
-# <details><summary>A. It adds up to 1, and nothing in it is negative</summary>
-#
-# Yes. Softmax sees to it. The one exception is a row that may read nothing, which is 0.
-#
-# </details>
-# <details><summary>B. Its largest number stands at the token itself</summary>
-#
-# Not this one: what a token asks and what it promises are two projections. It may ask for something else.
-#
-# </details>
-# <details><summary>C. It has d numbers</summary>
-#
-# Not this one: it has one number a key. None of the N² weights depends on how wide a token is.
-#
-# </details>
-#
-# **5. Five tokens today, fifty tomorrow. How can the same layer serve both?**
-#
-# <details><summary>A. It has a set of matrices for each place, and leaves out what it does not need</summary>
-#
-# Not this one: that is the fully connected layer of question 2, whose length is fixed.
-#
-# </details>
-# <details><summary>B. All tokens share W_q, W_k and W_v, and how they are connected is computed from them</summary>
-#
-# Yes. No parameter has an axis n. What depends on N is made anew for each sentence: N² weights.
-#
-# </details>
-# <details><summary>C. It is trained again</summary>
-#
-# Not this one: nothing in the matrices knows of N.
-#
-# </details>
-#
-# **6. You want Q Kᵀ for a batch, Q (b, n, k) and K (b, m, k). Which string is it?**
+# **4. You want Q Kᵀ for a batch, Q (b, n, k) and K (b, m, k). Which string is it?**
 #
 # <details><summary>A. <code>bnk,bmk-&gt;nm</code></summary>
 #

@@ -62,9 +62,9 @@ figures.block("scale")
 # Yes. Dividing by 1/8 is multiplying by 8. The best book takes a larger share.
 #
 # </details>
-# <details><summary>C. None: softmax takes the factor away again</summary>
+# <details><summary>C. None: softmax removes the factor</summary>
 #
-# Not this one: softmax takes away what is *added* to all scores. A factor changes the differences
+# Not this one: softmax removes what is *added* to all scores. A factor changes the differences
 # between them.
 #
 # </details>
@@ -91,7 +91,7 @@ figures.block("scale")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
-# A reader stands before 20 books. Queries and keys are 64 numbers wide, and each number is drawn at
+# A reader stands in front of 20 books. Queries and keys are 64 numbers wide, and each number is drawn at
 # random from a bell curve with mean 0 and standard deviation 1. Scores go into softmax **as they are**.
 # For a typical reader, how large is the largest of the 20 weights?
 #
@@ -116,8 +116,8 @@ figures.block("scale")
 # ## By hand
 #
 # **How far does a score spread?** Suppose that every line of a form is a yes (+1) or a no (−1), tossed
-# with a fair coin, for the reader and for the book. Where they agree the product is +1, where they do
-# not it is −1. A score is the sum of d_k such products. All cases fit on paper:
+# with a fair coin, for the reader and for the book. Where the two agree, the product is +1, and where they do
+# not, it is −1. A score is the sum of d_k such products. You can write all cases on paper:
 #
 # | d_k | scores of all equally likely cases | mean | mean of the squares |
 # |---|---|---|---|
@@ -125,10 +125,10 @@ figures.block("scale")
 # | 2 | −2, 0, 0, 2 | 0 | (4 + 0 + 0 + 4) / 4 = **2** |
 # | 3 | −3, −1, −1, −1, 1, 1, 1, 3 | 0 | (9 + 6 · 1 + 9) / 8 = **3** |
 #
-# Fill in d_k = 4 yourself. It has 16 cases.
+# Fill in d_k = 4 yourself, with its 16 cases.
 #
 # **What does a divisor do?** In lesson 02 *cat* scored three books 1, 2 and 6. You divided by √3 and
-# got the weights 0.048, 0.086 and 0.866. Now work out the weights for the same scores undivided, and
+# got the weights 0.048, 0.086 and 0.866. Now compute the weights for the same scores without a divisor, and
 # divided by 3. The powers of e that you need are 2.718, 7.389 and 403.429, then 1.396, 1.948 and 7.389.
 #
 # The cell does both tasks:
@@ -151,9 +151,9 @@ for d_k in (1, 2, 3, 4, 5):
 # %% [markdown]
 # ## See it
 #
-# Six words, and each is a reader and a book. Their queries and keys are random numbers from a fixed
-# seed, as wide as the title of the panel says. The scores are not divided by anything. Look along a
-# row, from the left panel to the right one: how many books does a reader hear?
+# Each of six words is a reader and a book. Their queries and keys are random numbers from a fixed
+# seed, as wide as the title of the panel says. The scores are not divided by anything. Follow a
+# row from the left panel to the right one: how many books does a reader hear?
 
 # %% nbgrader={"grade": false, "grade_id": "see-sharpening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 tokens = ["the", "desk", "hears", "one", "book", "only"]
@@ -196,8 +196,7 @@ figures.scaling.weights_in_panels(unscaled, tokens)
 # Lines that agree and lines that disagree partly cancel each other, so scores grow only with the *square
 # root* of the width. Vaswani et al. (2017, section 3.2.1, footnote 4) state this law.
 #
-# The cell draws 20 shelves of 20 books, each with 50 readers, at three widths. Look at where the
-# dashed lines, ±√d_k, cut each histogram.
+# The cell draws 20 shelves of 20 books, each with 50 readers, at three widths. The dashed lines are at ±√d_k.
 
 
 # %% nbgrader={"grade": false, "grade_id": "see-spreads", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -215,7 +214,7 @@ figures.scaling.spreads(raw_scores)
 
 # %% [markdown]
 # Each histogram is four times as wide as the one above it, as √64 is four times √4. About seven scores in
-# ten lie between the dashed lines. So what do readers meet at d_k = 64?
+# ten lie between the dashed lines. What does that mean for the readers at d_k = 64?
 
 # %% nbgrader={"grade": false, "grade_id": "measure-64", "locked": true, "schema_version": 3, "solution": false, "task": false}
 raw = raw_scores[64]
@@ -231,8 +230,8 @@ for divisor in (1, 8, 64):
 
 # %% [markdown]
 # Nearly a third of the scores lie beyond ±8. ("Typical" means the median from here on.)
-# The typical reader's best book leads the second best by 2.6, by chance alone, so it gets e to the 2.6,
-# about thirteen times, the weight. The largest weight without a divisor answers your prediction: C.
+# The typical reader's best book leads the second best by 2.6, by chance alone. So it gets about thirteen times the
+# weight, e to the 2.6. The largest weight without a divisor answers your prediction: C.
 
 # %% [markdown]
 # ### Exercise: `score_std`
@@ -283,7 +282,7 @@ def score_std(Q: np.ndarray, K: np.ndarray) -> float:
 check(score_std)
 
 # %% [markdown]
-# Here is your measurement next to the law, with 20,000 queries and keys. Chance typically shifts the
+# Compare your measurement with the law, for 20,000 queries and keys. Chance typically changes the
 # result by less than 1 %.
 
 # %% nbgrader={"grade": false, "grade_id": "use-score-std", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -322,9 +321,8 @@ for name, (queries, keys) in pairs.items():
 # nothing cancels.
 #
 # So the law describes attention *before* training, if entries of q and k start with a variance near 1.
-# Queries and keys may learn to agree, and
-# then scores grow like d_k. For this reason Yang et al. (2022, definition 4.1 and its footnote) divide by
-# d_k, in a scheme that adapts the rest of the model as well.
+# Queries and keys may learn to agree, and then scores grow like d_k. For this reason Yang et al. (2022, definition 4.1
+# and its footnote) divide by d_k, in a scheme that adapts the rest of the model as well.
 
 # %% [markdown]
 # ## Softmax's Jacobian
@@ -342,12 +340,12 @@ for name, (queries, keys) in pairs.items():
 # 3. *Weight j itself* becomes p_j (1 + h) / (1 + p_j h), about p_j (1 + h − p_j h). Its slope is
 #    p_j − p_j².
 #
-# ("About" leaves out terms with h².) One formula holds both cases, with p a column and pᵀ a row:
+# ("About" leaves out terms with h².) One formula covers both cases, with p as a column and pᵀ as a row:
 #
 # $$J_{ij} = \frac{\partial p_i}{\partial s_j} = p_i\,(\mathbb{1}[i = j] - p_j), \qquad
 # J = \operatorname{diag}(p) - p\,p^{\top}$$
 #
-# A book gains from its own score and loses from everybody else's. Each column adds up to 0,
+# A book gains weight by its own score and loses weight by every other book's. Each column adds up to 0,
 # because the weights add up to 1 before and after the nudge.
 #
 # **By hand.** For the weights (½, ¼, ¼), the products p_i p_j are ¼, ⅛ and ¹⁄₁₆:
@@ -438,8 +436,8 @@ figures.scaling.jacobians(panels, tokens)
 
 # %% [markdown]
 # On the left all books have nearly the same weight. In the middle *hears* leads with 0.40, and its slope
-# of 0.24 is close to the steepest there is, ¼. On the right *hears* has 0.99 and no slope is larger than
-# 0.01: this reader is all but deaf to nudges. About four in ten such readers are, at this width.
+# of 0.24 is close to the steepest possible one, ¼. On the right *hears* has 0.99 and no slope is larger than
+# 0.01: this reader hardly notices a nudge. At this width, that is true of about four in ten such readers.
 
 # %% [markdown]
 # ## Entropy: how many keys share
@@ -450,19 +448,19 @@ figures.scaling.jacobians(panels, tokens)
 #
 # With the natural logarithm its unit is the **nat**.
 #
-# If all M books share alike, H = log M, the largest value there is. If one book has everything, H = 0.
+# If all M books have equal shares, H = log M, the largest possible value. If one book has everything, H = 0.
 # In between, e to the H says *how many books share*: for three books with a third each, e to the log 3
 # is 3.
 #
 # There is one trap. The logarithm of 0 is −∞, and NumPy's 0 · (−∞) is NaN. But a weight of 0 should
-# count nothing, and the limit says so: p log p goes to 0 as p does.
+# count as 0, because p log p goes to 0 when p does.
 
 # %% [markdown]
 # ### Exercise: `entropy`
 #
 # difficulty ●●○ · 8–10 min · 1 point
 #
-# Write the entropy of weights along any axis, in nats. A weight of exactly 0 counts 0, and never
+# Write the entropy of weights along any axis, in nats. A weight of exactly 0 counts as 0, and never
 # gives NaN. Leave p as it is.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-entropy", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -500,7 +498,7 @@ def entropy(p: np.ndarray, axis: int = -1) -> np.ndarray:
 check(entropy)
 
 # %% [markdown]
-# Here are the three rows of *By hand*, and the two ends:
+# Try it on the three rows of *By hand* and on the two extremes:
 
 # %% nbgrader={"grade": false, "grade_id": "use-entropy", "locked": true, "schema_version": 3, "solution": false, "task": false}
 rows = {
@@ -523,8 +521,8 @@ for name, p in rows.items():
 #
 # With c = 1/d_k the standard deviation is √d_k / d_k = 1/√d_k, which goes to 0 as the form gets wider.
 #
-# There is nothing sacred about variance 1: the readers of *Does it learn?* would find their books from 2 or
-# ½ as well. What counts is that every book starts with some weight, and that this is *the same for every
+# Variance 1 is nothing special: the readers of *Does it learn?* would also find their books with a variance of 2 or
+# ½. What counts is that every book starts with some weight, and that this is *the same for every
 # width*.
 #
 # ### Exercise: `best_scale`
@@ -574,9 +572,9 @@ check(best_scale)
 # ## One figure
 #
 # Now put your parts together, with 1,000 readers for each width. Their scores go into softmax as they
-# are, times your `best_scale`, and divided by d_k. You measure the standard
-# deviation of all scores and, for each reader, the entropy, the largest weight and the **norm** of the
-# Jacobian: the root of the sum of its squared entries. The figure shows the median of these three.
+# are, times your `best_scale`, and divided by d_k. You measure the standard deviation of all scores and each reader's
+# entropy, largest weight and **norm** of the Jacobian: the root of the sum of its squared entries. The figure shows
+# the medians.
 
 # %% nbgrader={"grade": false, "grade_id": "define-measures", "locked": true, "schema_version": 3, "solution": false, "task": false}
 WIDTHS = [2**power for power in range(1, 11)]
@@ -615,7 +613,7 @@ figures.scaling.four_measures(WIDTHS, lines, books=20)
 # - **÷ d_k.** The spread goes to 0, the entropy to log 20, the largest weight to 1/20: all books get the
 #   same. The Jacobian stays alive, at the 0.22 = √19 / 20 of equal weights.
 # - **÷ √d_k.** The spread is 1 at every width. From d_k = 8 on the other three are level, too: entropy
-#   2.6 nats, as if about 13 of the 20 books shared alike; largest weight 0.2; norm 0.28.
+#   2.6 nats, as if about 13 of the 20 books had equal shares; largest weight 0.2; norm 0.28.
 #
 # Now move along these lines yourself: drag *width d_k* from 2 to 1024, or use Tab and the arrow keys.
 # Above are the scores, below are the 20 weights of one reader. Then move *reader* to 8.
@@ -761,8 +759,8 @@ for d_k in (16, 64, 1024):
 # %% [markdown]
 # ## Break it on purpose
 #
-# This mistake runs without an error. Take two readers at the same shelf, and ask which share of their
-# attention they place differently: 0 means equal rows, 1 no book in common. Which column shows the
+# The next mistake runs without an error. Take two readers at the same shelf, and ask which share of their
+# attention they place differently: 0 means equal rows, 1 means no book in common. Which column shows the
 # mistake? The check names it.
 
 # %% nbgrader={"grade": false, "grade_id": "break-over-flatten-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -790,12 +788,12 @@ check(one_over_width, name="best_scale")
 # %% [markdown]
 # Divided by d_k = 1024, two readers differ in 2 % of their attention. Whatever they ask, they get almost
 # the plain mean of all pages: **the query hardly matters**. Divided by √d_k they differ in about half, at
-# each of the three widths. Without a scale they differ in 93 % and more from d_k = 64 on.
+# each of the three widths. Without a scale they differ in 93 % or more from d_k = 64 on.
 
 # %% [markdown]
 # ## Cost
 #
-# **Count.** The scale costs N · M multiplications, one part in d_k of Q Kᵀ. The Jacobian costs more: N
+# **Count.** The scale costs N · M multiplications, 1/d_k of those for Q Kᵀ. The Jacobian costs more: N
 # readers have N · M² slopes, 1 GiB in float64 at N = M = 512. PyTorch does not write them down (lesson
 # 05). Learning needs only J g:
 #

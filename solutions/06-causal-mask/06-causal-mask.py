@@ -10,18 +10,18 @@
 # # 06 · No looking ahead
 #
 # A model that writes is trained on sentences that are already written. If a word can look ahead, the model
-# learns to read the answer off, and has nothing to read when it has to write. One triangle of −∞ prevents that.
+# learns to copy the answer, and has nothing to copy when it has to write. One triangle of −∞ prevents that.
 #
 # | | |
 # |---|---|
-# | **You will be able to** | say what a causal mask means, and write causal attention that equals PyTorch's; write a test that catches any function that looks ahead; hide padding and the future with one mask; recognise six failures by their symptom |
-# | **Minutes** | about 90 |
+# | **You will be able to** | write causal attention that equals PyTorch's, and a test that catches what looks ahead; hide padding and the future with one mask; recognise six failures by their symptoms |
+# | **Minutes** | about 90, and 5 more for the optional part |
 # | **You need** | lessons 03 to 05: masks, √d_k, batched tensors and `F.scaled_dot_product_attention` |
 # | **Runs on** | CPU; needs no network |
 # | **Points** | 11, in five exercises |
 #
-# `F.scaled_dot_product_attention` is called **SDPA** from here on. Masks come in two conventions, so beside
-# every mask in this lesson stands what True means in it: *attend* or *blocked*.
+# `F.scaled_dot_product_attention` is called **SDPA** from here on. There are two conventions for masks, so beside
+# every mask you read what True means in it: *attend* or *blocked*.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -38,7 +38,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 begin("06-causal-mask")
 
 # %% [markdown]
-# **Where you are.** The block of lesson 02. Lit is what is new: the mask.
+# **Where you are.** The block of lesson 02. The lit part is new: the mask.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("mask")
@@ -54,49 +54,34 @@ figures.block("mask")
 #
 # <details><summary>A. 64</summary>
 #
-# Not this one: 64 is its *variance*, a sum of 64 variances of 1. The standard deviation is the root.
+# Not this one: 64 is its *variance*. The standard deviation is the root of that.
 #
 # </details>
 # <details><summary>B. 8</summary>
 #
-# Yes. √64 = 8. Scores that large push most of the weight onto one key, so they are divided by √d_k.
+# Yes. √64 = 8. Scores that large put most of the weight on one key, so you divide them by √d_k.
 #
 # </details>
-# <details><summary>C. 1</summary>
-#
-# Not this one: that is what it becomes *after* the division by √d_k.
-#
-# </details>
-#
 # **2.** You pass a bool `attn_mask` to SDPA. Its first row is (True, True, False). What may the first
 # query do?
 #
 # <details><summary>A. Read keys 1 and 2, and not key 3</summary>
 #
-# Yes. In SDPA's `attn_mask` True = attend. Keep this in mind: another part of PyTorch reads the
-# same row the other way round.
+# Yes. In SDPA's `attn_mask` True = attend. Another part of PyTorch reads the same row the other way round.
 #
 # </details>
 # <details><summary>B. Read key 3 alone</summary>
 #
-# Not this one: that reading, True = blocked, belongs to `nn.MultiheadAttention`. SDPA's True =
-# attend.
-#
-# </details>
-# <details><summary>C. Read all keys, key 3 with less weight</summary>
-#
-# Not this one: a bool mask allows or forbids. A *float* mask, which is added to the scores, can make a
-# key weaker.
+# Not this one: that would be True = blocked.
 #
 # </details>
 
 # %% [markdown]
 # ## Predict
 #
-# At the library's reference desk today the books are *delivered one at a time*, in the order
-# of the words, and each reader arrives together with one book. Nobody can open a book that has not
-# been delivered yet. The running sentence has eight words: *the cat sat on the mat yesterday
-# afternoon*.
+# Today the books arrive at the library's reference desk *one at a time*, in the order of the words. Each reader
+# comes together with one book, and nobody can open a book that has not arrived. The running sentence has eight
+# words: *the cat sat on the mat yesterday afternoon*.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Every word reads itself and the words before it. You replace *sat*, the third word, by *ran*. How many of the eight
@@ -104,13 +89,12 @@ figures.block("mask")
 #
 # <details><summary>A. Three</summary>
 #
-# Not this one: *the* and *cat* came before *sat* and cannot have read it.
+# Not this one: every word *after* sat has read it, too.
 #
 # </details>
 # <details><summary>B. Six</summary>
 #
-# Yes. Rows 3 to 8: *sat* itself and the five words after it. Further down you count them with your own
-# code.
+# Yes. Rows 3 to 8: *sat* itself and the five words after it.
 #
 # </details>
 # <details><summary>C. All eight</summary>
@@ -122,20 +106,19 @@ figures.block("mask")
 # %% [markdown]
 # ## By hand: four rungs
 #
-# Take the first four words, *the cat sat on*. Their pages hold two numbers each: (10, 0), (0, 10), (5, 5)
-# and (0, 0). Reader n may open books 1 to n.
+# Take the first four words, *the cat sat on*. Their pages hold (10, 0), (0, 10), (5, 5) and (0, 0). Reader n may
+# open books 1 to n.
 #
-# **1. A loop.** A reader who knows no better takes the mean of what is there. *The* has one book: (10, 0).
-# *Cat* has two: (5, 5). *Sat* has three: (5, 5) again. *On* has four: (3.75, 3.75).
+# **1. A loop.** Each reader takes the mean of the books that are there. *The* has one: (10, 0). *Cat* has two:
+# (5, 5). *Sat* has three: (5, 5) again. *On* has four: (3.75, 3.75).
 #
-# **2. One matrix.** A mean is a weighted sum: row n has 1/n for its first n books, and 0 for the others. One
-# product, matrix times pages, replaces the loop. The rows of *the cat sat on* are (1, 0, 0, 0), (½, ½, 0, 0),
-# (⅓, ⅓, ⅓, 0) and (¼, ¼, ¼, ¼): a **lower triangle**, the diagonal and what is below it.
+# **2. One matrix.** A mean is a weighted sum, so one product, matrix times pages, replaces the loop. The rows of the
+# matrix are (1, 0, 0, 0), (½, ½, 0, 0), (⅓, ⅓, ⅓, 0) and (¼, ¼, ¼, ¼). This is a **lower triangle**: the
+# diagonal and everything below it.
 #
-# **3. Softmax of 0 and −∞.** Where shall weights come from, if they are to be learned? From scores. Give every
-# book that is there a score of 0, and every other one −∞. e⁰ is 1 and e to the −∞ is 0, so the powers of *cat*
-# are 1, 1, 0, 0, and its shares ½, ½, 0, 0: the same matrix. So −∞ does not call a book bad. It says that
-# the book *is not there yet*.
+# **3. Softmax of 0 and −∞.** Weights that can be learned come from scores. Give each book that is there a score
+# of 0, and each of the others −∞. e⁰ is 1 and e to the −∞ is 0, so the powers of *cat* are 1, 1, 0, 0 and its weights
+# ½, ½, 0, 0: the same matrix. So −∞ does not call a book bad. It says that the book *is not there yet*.
 #
 # **4. Queries and keys.** Keep the −∞, and let queries and keys set the other scores. Say that q·k/√d_k is
 #
@@ -155,8 +138,8 @@ figures.block("mask")
 # | **sat** | 0.245 | 0.665 | 0.090 | 0 | 11.107 |
 # | **on** | 0.197 | 0.072 | 0.197 | 0.534 | 13.826 |
 #
-# The outputs are (10, 0), (2.69, 7.31), (2.90, 7.10) and (2.95, 1.71). Redo the row of *sat* on paper. Then
-# climb in code. `tril` keeps the lower triangle of a matrix and sets the rest to 0.
+# Compute the output of *sat* on paper. Then climb the rungs in code. `tril` keeps the lower triangle of a matrix and
+# sets the rest to 0.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 four = ["the", "cat", "sat", "on"]
@@ -167,10 +150,8 @@ triangle = torch.ones(4, 4, dtype=torch.float64).tril()
 averages = triangle / triangle.sum(dim=-1, keepdim=True)  # rung 2
 print("one matrix does what the loop does:", torch.allclose(averages @ pages, loop))
 
-open_or_not = torch.zeros(4, 4, dtype=torch.float64).masked_fill(
-    triangle == 0, -math.inf
-)  # True = blocked
-print("and softmax of 0 and -inf is it:   ", torch.allclose(open_or_not.softmax(dim=-1), averages))
+open_or_not = torch.zeros_like(triangle).masked_fill(triangle == 0, -math.inf)  # True = blocked
+print("softmax of 0 and -inf does it too: ", torch.allclose(open_or_not.softmax(-1), averages))
 
 scaled = torch.tensor([[1.0, 2, 0, 1], [0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 1, 2]]).double()
 shares = (scaled + open_or_not).softmax(dim=-1)  # rung 4: s + 0 is s, and s - inf is -inf
@@ -178,70 +159,40 @@ print(shares)
 print(shares @ pages)
 
 # %% [markdown]
-# ## Shape ledger
-#
-# N queries meet M keys; in self-attention both are the tokens of one sentence. B counts sentences.
-#
-# | symbol | what it is | axes | size in this lesson |
-# |---|---|---|---|
-# | x | tokens, one a row | (B, N, d) | (1, 6, 16), (1, 8, 16) |
-# | W_q, W_k | make queries, keys: `Wq`, `Wk` | (d, d_k) | (16, 12) |
-# | W_v | makes values: `Wv` | (d, d_v) | (16, 3) |
-# | q, k; v | queries, keys; values | (B, N, d_k); (B, N, d_v) | (1, 6, 12); (1, 6, 3) |
-# | blocked | causal mask, True = blocked | (N, N) | (8, 8) |
-# | real | padding mask, True = real token | (B, M), M = N | (4, 4) |
-# | attend | both in one, True = attend | (B, 1, N, N) | (3, 1, 6, 6) |
-# | A, out | weights, outputs | (B, N, N), (B, N, d_v) | (1, 6, 6), (1, 6, 3) |
-
-# %% [markdown]
 # ## See it
 #
-# The four rungs. Hatched cells are not there yet. Which panels have the same weights, and in
-# which row does the fourth differ from them most?
+# Here are the four rungs. Hatched cells are not there yet. Which panels have the same weights? In which row does the
+# fourth differ from them most?
 
 # %% nbgrader={"grade": false, "grade_id": "see-ladder", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.causal_mask.ladder(averages, open_or_not, shares, four)
 
 # %% [markdown]
-# The first three have the same weights: by a loop, as shares, as scores. In the fourth the row of *sat* is
-# farthest off: *cat* gets 0.67, where the mean gives it 0.33.
+# The first three have the same weights. In the fourth, the row of *sat* differs most: *cat* gets 0.67 instead of
+# 0.33.
 #
 # ## Why a decoder must not see the future
 #
-# A **decoder** is a model that writes: from the words so far it predicts the next one, appends it, and goes
-# on. Attention computes all rows at once, so in training each row n is asked at the same time: *which word
-# comes after word n?* A sentence of twelve words is eleven questions. The answers stand in the input, one
-# row further down. Whoever may look there can read them off.
+# A **decoder** is a model that writes: it predicts the next word, appends it, and goes on. In training, all rows are
+# computed at once, and every row n answers the same question: *which word comes after word n?* The answers stand in
+# the input, one row further down, and a row that may look there can copy them.
 #
-# Two texts show it. The first is **dice**: `dice` makes 64 texts of twelve rolls, each independent of the others.
-# Nobody can predict them. The second has a past that helps, and six words as well: *one sheep runs and two sheep
-# run and …* Whether *sheep* is followed by *runs* or *run* depends on the word before it. Only *one* or *two* is
-# a free choice.
+# Two texts of twelve words show it; each asks eleven questions. `dice` rolls a die for each word. `sheep` has a
+# past that helps: *one sheep runs and two sheep run and …* Only *one* or *two* is a free choice.
 #
-# The model is small: attention over words and their places, and a matrix that makes six scores. `read` is any
-# attention, like the one that you write below; `masked` makes one of a mask. What you need of the calls in it:
+# The model is attention over words and their places, and a matrix that makes six scores. `read` is any attention,
+# like the one that you write below; `masked` makes one from a mask. These calls are new:
 #
-# - `F.one_hot(text, 6)` makes (0, 0, 1, 0, 0, 0) of a 2, a vector for each word.
-# - **Cross-entropy** is −log of the share that the model gave to the word that came, so 0 at best and
-#   ln 6 = 1.79 for a guess among six. `F.cross_entropy` takes *scores*, (questions, 6), and the right words,
-#   (questions,), does the softmax itself and takes the mean. `flatten(0, 1)` makes one axis of the first
-#   two: (64, 11, 6) becomes (704, 6).
+# - `F.one_hot(text, 6)` makes a vector for each word: a 2 becomes (0, 0, 1, 0, 0, 0).
+# - **Cross-entropy** is −log of the share that the model gave to the word that came: 0 at best, and ln 6 = 1.79 for a
+#   guess among six. `F.cross_entropy` takes *scores* and the right words, does the softmax itself and returns the
+#   mean. `flatten(0, 1)` makes one axis of the first two.
 # - **Adam**, `torch.optim.Adam`, is an optimizer like lesson 05's `SGD`. It divides each parameter's step by
 #   how large that parameter's slopes have been. `torch.Generator` is PyTorch's `rng`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "small-model", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from attnlab.lessons.causal_mask.texts import LONG, WORDS, dice, sheep  # LONG = 12 words
-
-
-def masked(attend: Tensor) -> Callable:
-    """Attention that reads where a mask says so, True = attend."""
-
-    def read(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, None]:
-        mask = attend[: x.shape[1], : x.shape[1]]
-        return F.scaled_dot_product_attention(x @ Wq, x @ Wk, x @ Wv, attn_mask=mask), None
-
-    return read
+from attnlab.lessons.causal_mask.texts import LONG, WORDS, dice, loss_when_cut, masked, sheep
 
 
 def predict_next(text: Tensor, parameters: list, read: Callable) -> Tensor:
@@ -252,9 +203,7 @@ def predict_next(text: Tensor, parameters: list, read: Callable) -> Tensor:
     return read(x, W_ask, W_spine, W_page)[0] @ W_word
 
 
-def train(
-    draw: Callable, read: Callable, seed: int = 1, steps: int = 200
-) -> tuple[list, list[float]]:
+def train(draw: Callable, read: Callable, seed: int = 1, steps: int = 200) -> tuple[list, list]:
     """Parameters after some steps on fresh texts, and the loss at each step."""
     rng = torch.Generator().manual_seed(seed)
     sizes = [(18, 64), (18, 64), (18, 64), (64, 6)]
@@ -272,15 +221,6 @@ def train(
     return parameters, history
 
 
-everything = torch.ones(LONG, LONG).bool()  # True = attend: no mask
-readers = {
-    "causal": masked(everything.tril()),
-    "no mask": masked(everything),
-    "itself alone": masked(torch.eye(LONG).bool()),
-}
-best = {"dice": (math.log(6), "honest best: ln 6"), "sheep": (2 * math.log(2) / 11, "honest best")}
-
-
 def train_both(readers: dict[str, Callable]) -> dict[str, dict]:
     """By text and name of a reader, what `train` returns."""
     return {
@@ -289,25 +229,29 @@ def train_both(readers: dict[str, Callable]) -> dict[str, dict]:
     }
 
 
+everything = torch.ones(LONG, LONG).bool()  # True = attend: no mask
+readers: dict[str, Callable] = {
+    "causal": masked(everything.tril()),
+    "no mask": masked(everything),
+    "itself alone": masked(torch.eye(LONG).bool()),
+}
 trained = train_both(readers)
 
 # %% [markdown]
-# Which curves will lie below the line of the honest best? And which model would you ship, going by the
-# curves?
+# Which curves will fall below the line of the honest best? By these curves, which model would you ship?
 
 # %% nbgrader={"grade": false, "grade_id": "see-losses", "locked": true, "schema_version": 3, "solution": false, "task": false}
+best = {"dice": (math.log(6), "honest best: ln 6"), "sheep": (2 * math.log(2) / 11, "honest best")}
 figures.causal_mask.losses(trained, best)
 
 # %% [markdown]
-# Without a mask both losses fall to 0: this model "predicts" even dice. A loss **too good to be true** is the
-# symptom of a leak. With the causal mask dice stay at 1.79, all there is to learn. Sheep fall far below
-# that, to 0.13: two of the eleven questions are free choices between two words, which cost ln 2 each, and
-# 2 ln 2 / 11 = 0.126. It takes the past: a word that reads *itself alone* has to guess between *runs* and *run*
-# too, five guesses in all, and 5 ln 2 / 11 = 0.315.
+# Without a mask both losses fall to 0: this model "predicts" even dice. A loss that is **too good to be true** is
+# the symptom of a leak. With the causal mask the loss on dice stays at 1.79, the best that an honest model can do.
+# On sheep it falls to 0.13: two of the eleven questions are free choices, at ln 2 each, and 2 ln 2 / 11 = 0.126. A
+# word that reads *itself alone* has to guess between *runs* and *run* too: five guesses, and 5 ln 2 / 11 = 0.315.
 #
-# Let the models write. They get two words: take the word with the highest
-# score (`argmax` gives its place), append it, ask again. And cut fresh texts off behind each word: how large is the
-# loss now, and how often does the word with the highest score follow?
+# Now let the models write. Each gets two words, appends the word with the highest score (`argmax` gives its place),
+# and asks again.
 
 
 # %% nbgrader={"grade": false, "grade_id": "write", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -319,27 +263,14 @@ def write(parameters: list, read: Callable, start: list[int], more: int = 10) ->
     return " ".join(WORDS[word] for word in text[0].tolist())
 
 
-def when_cut(parameters: list, read: Callable, text: Tensor) -> tuple[float, float]:
-    """The loss, and how often the next word has the highest score, with the text cut off before it."""
-    asked = [predict_next(text[:, :n], parameters, read)[:, -1] for n in range(1, LONG)]
-    scores, follows = torch.stack(asked, dim=1), text[:, 1:]  # (B, 11, 6), (B, 11)
-    loss = F.cross_entropy(scores.flatten(0, 1), follows.flatten()).item()
-    return loss, (scores.argmax(dim=-1) == follows).float().mean().item()
-
-
-fresh = {draw.__name__: draw(torch.Generator().manual_seed(2)) for draw in (dice, sheep)}
 for name, read in readers.items():
-    parameters, history = trained["sheep"][name]
-    loss, share = when_cut(parameters, read, fresh["sheep"])
-    print(f"{name}: loss in training {history[-1]:.2f}; cut off {loss:.2f}, {share:.0%} right")
     for start in ([0, 2], [1, 2]):
-        print("   ", write(parameters, read, start))
+        print(f"{name:13}", write(trained["sheep"][name][0], read, start))
 
 # %% [markdown]
-# The model with the best loss writes nonsense: it learned to read what is not there when it counts. *Causal* you
-# would ship: its sheep agree with their number. *Itself alone* cannot tell one sheep from two. (The seed is
-# chosen: without a mask, three of seeds 1 to 20 wrote well. Cut off, the twenty were right in 58 to 83 %, and
-# causal ones in 91 %.)
+# The model with the best loss writes nonsense: it learned to read what is not there when it writes. You would ship
+# *causal*: its sheep agree with their number. *Itself alone* cannot tell one sheep from two. (This seed was chosen.
+# Without a mask, three of seeds 1 to 20 wrote well.)
 #
 # ### Three models, three masks
 #
@@ -347,42 +278,39 @@ for name, read in readers.items():
 # |---|---|
 # | **encoder**, reads a whole text (BERT) | none |
 # | **decoder**, writes (GPT) | causal |
-# | **encoder–decoder**, reads one text, writes another (the first Transformer, T5) | encoder: none; decoder: causal; **cross**, the decoder's queries on the encoder's keys: none |
+# | **encoder–decoder**, reads one text, writes another (T5) | encoder: none; decoder: causal; **cross**, the decoder's queries on the encoder's keys: none |
 #
-# Look for the two rectangles in the third panel that the first two do not have.
+# Find the two rectangles that only the third panel has.
 
 # %% nbgrader={"grade": false, "grade_id": "see-three-models", "locked": true, "schema_version": 3, "solution": false, "task": false}
 source, target = ["the", "cat", "sat", "down"], ["die", "Katze", "setzte", "sich", "hin"]
 figures.causal_mask.three_models(source, target)
 
 # %% [markdown]
-# Bottom left, *cross*: each German word may read the whole English sentence, which is finished before the
-# writing begins. No English word reads a German one.
+# Bottom left is *cross*: each German word may read the whole English sentence. Top right, no English word reads a
+# German one.
 #
 # ## The lower triangle
 #
-# Your fourth rung, as a formula. Hiding is adding:
+# This is your fourth rung as a formula. To hide a score, you add −∞ to it:
 #
 # $$
 # A = \operatorname{softmax}\!\left(\frac{Q K^{\top}}{\sqrt{d_k}} + C\right), \qquad
 # C_{nm} = \begin{cases} 0 & m \le n \\ -\infty & m > n \end{cases}
 # $$
 #
-# Why *before* softmax? The power of a blocked key is then 0 in the row's sum as well: it gets nothing,
-# and takes nothing from the others.
+# Why *before* softmax? Because a blocked key then adds 0 to the sum of its row as well: it gets nothing, and takes
+# nothing from the others.
 #
-# ### A mask of True and False
+# Code keeps the triangle as a bool tensor, in one of two conventions:
 #
-# Code keeps the triangle as a bool tensor, and there are two ways to say it:
+# | True means | the causal mask is True | who reads it so |
+# |---|---|---|
+# | **blocked** | *above* the diagonal | `masked_fill` with −∞; `nn.MultiheadAttention`, PyTorch's module with projections and heads |
+# | **attend** | *on and below* the diagonal | SDPA's `attn_mask` |
 #
-# | convention | True means | causal mask | who reads it so |
-# |---|---|---|---|
-# | **blocked** | may not be read | True *above* the diagonal | `masked_fill` with −∞; `nn.MultiheadAttention`, PyTorch's module with projections and heads |
-# | **attend** | may be read | True *on and below* the diagonal | SDPA's `attn_mask` |
-#
-# One is `~` of the other. Your `causal_mask` uses the first, True = blocked. `torch.triu` is `tril`'s
-# counterpart: it keeps the entries on and above a diagonal. Its second argument says which diagonal to begin
-# with. Guess what −1 does before you run it.
+# `~` turns one into the other. `torch.triu` is the counterpart of `tril`: it keeps the upper triangle. Its second
+# argument says on which diagonal to begin. Guess what −1 does before you run it.
 
 # %% nbgrader={"grade": false, "grade_id": "see-triu", "locked": true, "schema_version": 3, "solution": false, "task": false}
 table = torch.arange(1, 17).reshape(4, 4)
@@ -394,9 +322,9 @@ for first in (0, 1, -1):
 #
 # difficulty ●○○ · 3–5 min · 1 point
 #
-# Return the causal mask of n tokens as an (n, n) bool tensor, **True = blocked**. Row n is the reader:
-# everything to the right of the diagonal is the future. A token may read itself. `device` says where
-# the tensor is to live; None is PyTorch's default. One token has nothing to block.
+# Return the causal mask of n tokens as an (n, n) bool tensor, **True = blocked**. Each row is a reader, and
+# everything to the right of the diagonal is its future. A token may read itself. Make the tensor on `device`; None is
+# PyTorch's default.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-causal_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -405,8 +333,7 @@ for first in (0, 1, -1):
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# (n, n) ones, with the device; their upper triangle, (n, n); the same as bool, (n, n). The diagonal
-# itself is not the future.
+# Ones (n, n), on the device; their upper triangle (n, n), without the diagonal; the same as bool.
 #
 # </details>
 # </details>
@@ -433,7 +360,7 @@ check(causal_mask)
 # %% [markdown]
 # ## Attention that does not look ahead
 #
-# Everything is at hand: lesson 05's block with one more line, your fourth rung.
+# You have everything you need: lesson 05's block and one more line, your fourth rung.
 
 # %% [markdown]
 # ### Exercise: `attention`
@@ -444,22 +371,19 @@ check(causal_mask)
 # `F.scaled_dot_product_attention(q, k, v, is_causal=True)`, to 1e-6 in float64, gradients included.
 #
 # You need `@`, `F.softmax`, `torch.triu` (inside your `causal_mask`) and tensor methods. Calls that do the
-# whole job are banned, as in lesson 05, and using one forfeits the points. How you write it is otherwise up
-# to you, as numbers are compared and not code. Widths that do not fit have to raise an error; PyTorch's own
-# `RuntimeError` will do.
+# whole job are banned, as in lesson 05: using one forfeits the points. Widths that do not fit have to raise an
+# error; PyTorch's own `RuntimeError` will do.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Write attention without a mask first and look at the weights. Then find the one place where blocked
-# scores can be replaced so that softmax gives them exactly 0. Your `causal_mask` says where; make it on x's device.
+# Write attention without a mask first. Then find the one place where you can replace blocked scores so that softmax
+# gives them exactly 0. Your `causal_mask` says which; make it on x's device.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# x (B, N, d) times Wq (d, d_k) is q (B, N, d_k). To score every query with every key, k's last two
-# axes change places: `.mT`, or `.transpose(-2, -1)`. The scores are (B, N, N), and so are the weights.
-# The mask is (N, N): it lines up with the last two axes and serves every sentence. √d_k comes from the
-# last axis of q, not of x.
+# q and k are (B, N, d_k), and `k.mT` exchanges k's last two axes. Scores and weights are (B, N, N). The mask, (N, N),
+# lines up with the last two axes and serves every sentence. √d_k comes from the last axis of q, not of x.
 #
 # </details>
 # </details>
@@ -493,8 +417,7 @@ def attention(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Te
 check(attention)
 
 # %% [markdown]
-# Now the first six words, each with a fixed random vector, so that both *the* have the same one. Is the upper
-# triangle of your own weights *exactly* 0?
+# Now read the first six words, each with a fixed random vector. Is the upper triangle of your own weights *exactly* 0?
 
 # %% nbgrader={"grade": false, "grade_id": "use-attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 rng = torch.Generator().manual_seed(13)
@@ -523,32 +446,27 @@ print("largest entry above the diagonal:", weights[0].triu(1).max().item())
 print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 6).double()))
 
 # %% [markdown]
-# 0.0, not 0.0000001. Rows 1 and 5 are both *the* and ask the same question, with different
-# answers: the first has one book to read, the second five. Without the mask their rows are the same. So a causal
-# mask tells attention something about order, which lesson 09 is about.
+# It is 0.0, not 0.0000001.
 #
-# These vectors are random and say nothing about words. Here is attention that was learned: the
-# small model of lesson 01, causal like yours, on a sentence of its own. A verb may follow *dogs*, and may follow
-# *see*. Where do the two look? And what stands on the diagonal?
+# These vectors are random. The next figure shows attention that was learned: the small model of lesson 01, causal
+# like yours, on a sentence of its own. A verb may follow *dogs*, and may follow *see*. Where do the two look? And
+# what stands on the diagonal?
 
 # %% nbgrader={"grade": false, "grade_id": "see-causal-weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab import small
 
 its_own = "<s> the king behind the dogs that the boys see runs".split()
 layer, head = small.head("subject")  # counted from 0
-its_blocked = causal_mask(len(its_own))  # True = blocked
-figures.live.WhoListens(
-    small.weights(its_own), its_own, blocked=its_blocked, shown=4 * layer + head
-)
+blocked = causal_mask(len(its_own))  # True = blocked
+figures.live.WhoListens(small.weights(its_own), its_own, blocked=blocked, shown=4 * layer + head)
 
 # %% [markdown]
-# *See* puts 0.99 on *king*, past *dogs* and *boys*; *dogs*, where the verb could come as well, 0.90. The
-# **diagonal** is a word that reads itself. The causal mask never closes it, so it leaves no row empty, and a row that
-# finds nothing else to read still has its 1 to give away: *that* keeps 0.90. Both layers have the same triangle,
-# in every head.
+# *See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs*, where the verb could come as well, puts 0.90 on it. On
+# the **diagonal** a word reads itself. The causal mask never closes the diagonal, so no row is empty. A row that
+# finds nothing else to read still has to give its 1 away: *that* keeps 0.90 for itself. Every head has the same
+# triangle.
 #
-# Now your prediction. Replace *sat* and count the output rows that change, with your causal attention
-# and without a mask.
+# Now your prediction: replace *sat* and count the output rows that change, with the mask and without.
 
 
 # %% nbgrader={"grade": false, "grade_id": "count-changes", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -565,14 +483,13 @@ print("causal: ", changed_rows(attention(x, Wq, Wk, Wv)[0], attention(other, Wq,
 print("no mask:", len(changed_rows(without_mask(x), without_mask(other))), "rows")
 
 # %% [markdown]
-# Six rows, answer B; without a mask all eight. This is a test worth remembering, as it needs
-# no reference: **change the future, and nothing in the past may change.**
+# Six rows change (**B**); without a mask all eight do. This is a test that needs no reference: **change the future,
+# and nothing in the past may change.**
 #
 # ## A test of your own
 #
-# Just now you changed one word and looked. That catches a mask that is missing. A bug leaves less behind: one row
-# that reads one later row, in one sentence of the batch, in one number, by a millionth. Make the test so thorough
-# that it catches that too. It need not know what is inside.
+# You have just changed one word. That finds a missing mask. A bug can leave less behind: one row that reads one
+# later row, in one sentence of the batch, in one number, by a millionth. Write a test that finds that too.
 
 # %% [markdown]
 # ### Exercise: `looks_ahead`
@@ -584,21 +501,21 @@ print("no mask:", len(changed_rows(without_mask(x), without_mask(other))), "rows
 # sentence of one word has no future.
 #
 # You can rely on this: the same tokens give the same result. Where `fn` leaks, an earlier row moves by 1e-6 or more
-# when later ones are exchanged for fresh normal numbers. Where it does not, rounding moves it by less than 1e-12.
+# when you exchange later ones for fresh normal numbers. Where it does not, rounding moves it by less than 1e-12.
 #
-# That is all. `fn` takes tensors of x's shape and dtype alone, so you cannot cut the future off, and it may have no
-# slopes to ask for. Leave x as it is.
+# `fn` takes only tensors of x's shape and dtype, so you cannot cut the future off. It may have no slopes.
+# Leave x as it is.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-looks_ahead", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Cut the sentence in two and exchange all that comes after the cut. Then no row before it has a reason to move. Which
+# Cut the sentence in two and exchange everything after the cut. Then no row before it has a reason to move. Which
 # leaks does a cut in the middle miss?
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Behind a cut after n rows x[:, n:] is (B, N − n, d), in every sentence. `x.clone()` is a copy to write into, and
-# `torch.randn_like` makes normal numbers of a tensor's shape and dtype. What you compare is (B, n, e).
+# If you cut after n rows, x[:, n:] is (B, N − n, d). `x.clone()` is a copy that you may write into, and
+# `torch.randn_like` makes normal numbers of a tensor's shape and dtype. You compare (B, n, e).
 #
 # </details>
 # </details>
@@ -628,23 +545,17 @@ def looks_ahead(fn: Callable[[Tensor], Tensor], x: Tensor) -> bool:
 # %% nbgrader={"grade": true, "grade_id": "looks_ahead-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(looks_ahead)
 
-# %% nbgrader={"grade": false, "grade_id": "use-looks_ahead", "locked": true, "schema_version": 3, "solution": false, "task": false}
-print("causal: ", looks_ahead(lambda x: attention(x, Wq, Wk, Wv)[0], x))
-print("no mask:", looks_ahead(without_mask, x))
-
 # %% [markdown]
-# *Break it on purpose* begins with this test.
-#
 # ## Padding
 #
-# Sentences in a batch have different lengths, and a tensor is a rectangle. The short ones are filled up at
-# the end with a meaningless token, **padding**: dummies on the shelf, which nobody is to open.
+# Sentences in a batch have different lengths, but a tensor is a rectangle. So the short ones are filled up at
+# the end with a meaningless token, **padding**: dummies on the shelf, which nobody should open.
 #
-# | sentence | length | 1 | 2 | 3 | 4 | 5 | 6 |
-# |---|---|---|---|---|---|---|---|
-# | 1 | 6 | the | cat | sat | on | the | mat |
-# | 2 | 3 | the | cat | sat | · | · | · |
-# | 3 | 1 | afternoon | · | · | · | · | · |
+# | length | 1 | 2 | 3 | 4 | 5 | 6 |
+# |---|---|---|---|---|---|---|
+# | 6 | the | cat | sat | on | the | mat |
+# | 3 | the | cat | sat | · | · | · |
+# | 1 | afternoon | · | · | · | · | · |
 #
 # The **padding mask** of a batch has one row a *sentence* and one column a position, (B, max_len). Ours says
 # **True = real token**; for the keys of SDPA that is True = attend.
@@ -655,19 +566,19 @@ print("no mask:", looks_ahead(without_mask, x))
 # difficulty ●○○ · 3–5 min · 1 point
 #
 # From the lengths of B sentences, an integer tensor (B,), make the (B, max_len) bool mask, **True =
-# real token**. Positions are counted from 0, so a sentence of length 3 is real at 0, 1 and 2. A length
-# of 0 gives a row of False: a sentence that is all padding.
+# real token**. Positions count from 0, so a sentence of length 3 is real at 0, 1 and 2. A length
+# of 0 gives a row of False.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-padding_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Ask the same question of each position in each sentence: does it come before the sentence's end?
-# A comparison of tensors answers all of them at once.
+# Ask of each position in each sentence: does it come before the sentence's end? One comparison of tensors answers
+# for all of them.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# The positions are (max_len,), the lengths (B,). For every pair to meet, the lengths have to become a
-# column, (B, 1). Then the comparison broadcasts to (B, max_len).
+# The positions are (max_len,), the lengths (B,). Make the lengths a column, (B, 1). Then the comparison broadcasts
+# to (B, max_len).
 #
 # </details>
 # </details>
@@ -695,17 +606,14 @@ check(padding_mask)
 # %% [markdown]
 # ## Causal and padding in one
 #
-# A decoder trained on a batch has two rules: no future, no padding. SDPA takes one mask, **True = attend**, and
-# a key may be read if it is real *and* not in the future:
+# A decoder has two rules: no future, no padding. SDPA takes one mask, **True = attend**. A key may be read if it is
+# real *and* not in the future. With positions counted from 0, as in code:
 #
 # $$\text{attend}_{b\,1\,n\,m} = (m \le n) \;\wedge\; (m < \text{length}_b)$$
 #
-# (Positions are counted from 0, as in code.) The padding belongs to the *keys*, the columns. (A dummy's own row is
-# computed as well. Nobody reads its output, and the loss leaves it out.) The axis of size 1 stands where
-# scores have their heads, (B, H, N, N): one mask for all heads.
-#
-# (With padding at the end, the triangle alone already keeps real words from dummies; with padding in front it
-# does not.)
+# The padding belongs to the *keys*, the columns. The axis of size 1 stands where scores have their heads,
+# (B, H, N, N): one mask serves all heads. (With padding at the end, the triangle alone already keeps real words from
+# dummies; with padding in front it does not.)
 
 # %% [markdown]
 # ### Exercise: `decoder_mask`
@@ -713,20 +621,18 @@ check(padding_mask)
 # difficulty ●●○ · 8–10 min · 2 points
 #
 # Combine `causal_mask` and `padding_mask` into a (B, 1, n, n) bool tensor, **True = attend**, ready
-# for SDPA's `attn_mask`. Mind that one of your two functions says True = blocked and the other True =
+# for SDPA's `attn_mask`. Watch the conventions: one of your two functions says True = blocked, the other True =
 # real. A sentence that is all padding gives False everywhere.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-decoder_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Say both masks in the same convention first, True = attend. Then a key is open if the one *and* the
-# other says so.
+# Say both masks in the same convention first, True = attend. A key is open if both say so.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# The causal mask is (n, n) and the same for all sentences. The padding mask is (B, n), and its last
-# axis is the keys. To become (B, 1, n, n) together, the padding mask has to be (B, 1, 1, n): one axis
-# of 1 for heads and one for queries.
+# The causal mask, (n, n), is the same for all sentences. The padding mask is (B, n), and its last
+# axis is the keys. It has to become (B, 1, 1, n), with one axis of 1 for heads and one for queries.
 #
 # </details>
 # </details>
@@ -756,104 +662,65 @@ check(decoder_mask)
 # Look at how many columns are open, and at the rows of the dummies.
 
 # %% nbgrader={"grade": false, "grade_id": "see-decoder_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
-lengths = torch.tensor([6, 3, 1])
-attend = decoder_mask(lengths, 6)  # True = attend
+attend = decoder_mask(torch.tensor([6, 3, 1]), 6)[:, 0]  # (3, 6, 6), True = attend
 titles = ["length 6", "length 3", "length 1"]
-figures.causal_mask.masks(
-    {title: attend[b, 0] for b, title in enumerate(titles)}, [str(n) for n in range(1, 7)]
-)
+panels = dict(zip(titles, attend, strict=True))
+figures.causal_mask.masks(panels, [str(n) for n in range(1, 7)])
 
 # %% [markdown]
-# The first panel is the plain lower triangle. In the other two all columns from the first dummy on are
-# closed, for every row. A sentence of length 0 would leave rows with nothing to read. They get 0 from SDPA and
-# from this course, and NaN from softmax alone (lesson 05). `nn.MultiheadAttention` of PyTorch 2.13 gives NaN where
-# it returns weights, its default, and on its *fast path*, which `eval()` without gradients can take; else not.
+# In the second and third panel, all columns from the first dummy on are closed, for every row. A sentence of length 0
+# would leave rows with nothing to read. SDPA and this course give them 0, and softmax alone gives NaN (lesson 05).
 #
 # ## Two traps
 #
 # ### True means opposite things
 #
-# One mask, handed to SDPA and to PyTorch's module. To make them comparable, the module gets projections that change
-# nothing, and SDPA gets unit vectors for values, so that its output *is* the weights. The mask is True above
-# the diagonal.
+# You hand one mask, True above the diagonal, to PyTorch's module (its projections are random) and to SDPA (with unit
+# vectors as values, so that its output *is* the weights). What should be blocked is hatched. Where does the colour
+# lie?
 
 
 # %% nbgrader={"grade": false, "grade_id": "trap-true", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def plain_module(width: int) -> nn.MultiheadAttention:
-    """One head whose projections change nothing, so that it computes what SDPA does."""
-    module = nn.MultiheadAttention(width, 1, bias=False, batch_first=True, dtype=torch.float64)
-    with torch.no_grad():
-        module.in_proj_weight.copy_(torch.eye(width).repeat(3, 1))
-        module.out_proj.weight.copy_(torch.eye(width))
-    return module
-
-
+torch.manual_seed(6)
+module = nn.MultiheadAttention(d, 1, batch_first=True, dtype=torch.float64)
 t = embed(four)  # (1, 4, 16)
 unit = torch.eye(4, dtype=torch.float64)[None]
 upper = torch.ones(4, 4).triu(1).bool()  # meant as: True = blocked
 
-by_module = plain_module(d)(t, t, t, attn_mask=upper)[1].detach()
+by_module = module(t, t, t, attn_mask=upper)[1].detach()
 by_sdpa = F.scaled_dot_product_attention(t, t, unit, attn_mask=upper)
+both = {"nn.MultiheadAttention": by_module[0], "SDPA, the same mask": by_sdpa[0]}
+figures.causal_mask.weights_in_panels(both, four, four, upper)
 
 # %% [markdown]
-# Hatched in the figure is what ought to be blocked. Where does the colour lie?
-
-# %% nbgrader={"grade": false, "grade_id": "see-trap-true", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.causal_mask.weights_in_panels(
-    {"nn.MultiheadAttention": by_module[0], "SDPA, the same mask": by_sdpa[0]}, four, four, upper
-)
-
-# %% [markdown]
-# Same mask, same inputs, opposite triangles. To SDPA the mask said: read the future and nothing else, not even
-# yourself. No error, no warning, and row sums of 1 everywhere but in the last row, which has no future. Put the
-# convention in the name (`attend`, `blocked`) or in a comment beside it.
-#
-# ### Paint a mask
-#
-# Click a cell or drag over several; the weights follow, and below them the mask stands in both conventions. Block
-# a row throughout. Then press *causal and padding*, with six real tokens, and find the cells that *causal* had
-# left open.
-
-# %% nbgrader={"grade": false, "grade_id": "touch-mask-painter", "locked": true, "schema_version": 3, "solution": false, "task": false}
-scores_of_eight = (embed(sentence) @ Wq @ (embed(sentence) @ Wk).mT)[0] / math.sqrt(d_k)
-painter = figures.live.MaskPainter(scores_of_eight, sentence, preset="causal")
-painter
-
-# %% [markdown]
-# The row that you blocked shows zeros, not NaN. *Causal and padding* closed three more cells, all of them in
-# the rows of the two dummies.
+# The triangles are opposite. To SDPA the mask said: read the future and nothing else, not even yourself. There is no
+# error and no warning. Put the convention in the name (`attend`, `blocked`) or in a comment beside it.
 #
 # ### is_causal aligns top-left
 #
 # SDPA makes the triangle itself if you say `is_causal=True`. A decoder that writes keeps the keys and values of
-# all words so far (a **cache**, lesson 11) and asks only for the newest. Say that four words are there and the
-# last two ask: N = 2, M = 4. *Sat* may read three words, *on* all four. `is_causal=True` sees a 2 × 4 rectangle
-# and begins its triangle at the top-left corner.
+# all words so far (a **cache**, lesson 11), and only the newest words ask. Say that four words are there and the
+# last two ask: N = 2, M = 4. *Sat* may read three words, *on* all four.
 
 # %% nbgrader={"grade": false, "grade_id": "trap-is_causal", "locked": true, "schema_version": 3, "solution": false, "task": false}
 newest = t[:, -2:]  # sat, on
-top_left = F.scaled_dot_product_attention(newest, t, unit, is_causal=True)
 end_to_end = torch.ones(2, 4).tril(4 - 2).bool()  # True = attend; begins at the bottom right
-bottom_right = F.scaled_dot_product_attention(newest, t, unit, attn_mask=end_to_end)
-whole = F.scaled_dot_product_attention(t, t, unit, is_causal=True)
-
-print("is_causal=True")
-print(top_left[0])
-print("bottom-right mask, True = attend")
-print(bottom_right[0])
-print("the last two rows of all four words at once are")
-print("  those of is_causal:   ", torch.allclose(whole[:, -2:], top_left))
-print("  those of bottom-right:", torch.allclose(whole[:, -2:], bottom_right))
+due = F.scaled_dot_product_attention(t, t, unit, is_causal=True)[:, -2:]  # all four words ask
+for how, found in {
+    "is_causal=True": F.scaled_dot_product_attention(newest, t, unit, is_causal=True),
+    "bottom-right mask": F.scaled_dot_product_attention(newest, t, unit, attn_mask=end_to_end),
+}.items():
+    print(f"{how}; right: {torch.allclose(found, due)}\n{found[0]}")
 
 # %% [markdown]
-# *Sat* reads *the* alone, and *on* reads two words of four. Neither reads *itself*. Nothing leaks, so no test for
-# the future would notice; the model forgets instead. When N ≠ M, write the mask out, or take
-# `causal_lower_right(2, 4)` from `torch.nn.attention.bias`. (The newest word alone has no future: pass no mask.)
+# `is_causal=True` begins its triangle at the top-left corner: *sat* reads *the* alone, and *on* two words of four.
+# Neither reads *itself*. Nothing leaks, so no test for the future would notice; the model forgets instead. When
+# N ≠ M, write the mask out, or take `causal_lower_right(2, 4)` from `torch.nn.attention.bias`.
 #
 # ## Break it on purpose
 #
-# Six functions, `read_a` to `read_f`. Each is `attention` with one thing wrong, and takes padding as well: `real`,
-# (B, N), True = real token. In another order, they
+# Here are six functions, `read_a` to `read_f`. Each is `attention` with one thing wrong, and takes padding as well:
+# `real`, (B, N), True = real token. In another order, they
 #
 # - take softmax over the wrong axis,
 # - leave out √d_k,
@@ -862,49 +729,18 @@ print("  those of bottom-right:", torch.allclose(whole[:, -2:], bottom_right))
 # - begin the triangle one place too late,
 # - fill in −1e9 instead of −∞.
 #
-# `symptoms` examines one. Which line will give which failure away? Guess before you run it.
+# `symptoms` lets them, and a right one, read your six words, and then sentences of four words with padding in front.
+# Which line will give which failure away? Guess before you run it.
 
 
 # %% nbgrader={"grade": false, "grade_id": "symptoms", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from contextlib import suppress
-
-from attnlab.lessons.causal_mask.failures import SIX, right, side_by_side
+from attnlab.lessons.causal_mask.failures import SIX, symptoms
 
 read_a, read_b, read_c, read_d, read_e, read_f = SIX
-W = (Wq, Wk, Wv)
-
-
-def runs(read: Callable, *inputs: Tensor) -> str:
-    with suppress(RuntimeError):
-        read(*inputs)
-        return "runs"
-    return "error"
-
-
-def symptoms(read: Callable) -> dict:
-    """What gives a mistake away."""
-    x = embed(six)
-    weights = read(x, *W)[1]
-    x4 = embed(four).expand(4, -1, -1)
-    real = padding_mask(torch.tensor([1, 3, 2, 4]), 4).flip(-1)  # True = real; padding in front
-    to_padding = real[:, :, None] & ~real[:, None, :]  # a real query, a key that is none
-    return {
-        "row sums, farthest from 1": (weights.sum(-1) - 1).abs().max(),
-        "column sums, farthest from 1": (weights.sum(-2) - 1).abs().max(),
-        "entropy of a row, mean": torch.special.entr(weights).sum(-1).mean(),
-        "weight above the diagonal": weights.triu(1).sum(),
-        "looks ahead, says your test": str(looks_ahead(lambda x: read(x, *W)[0], x)),
-        "4 sentences of 4: on padding": read(x4, *W, real)[1][to_padding].sum(),
-        "2 sentences of 4": runs(read, x4[:2], *W, real[:2]),
-        "float16": runs(read, *(each.half() for each in (x, *W))),
-        "a row that is all blocked, sum": read(x4[:1], *W, real[:1])[1][0, 0].sum(),
-    }
-
-
-print(side_by_side({read.__name__: symptoms(read) for read in (right, *SIX)}))
+print(symptoms(embed(six), (Wq, Wk, Wv), looks_ahead))
 
 # %% [markdown]
-# Write a name beside each letter. Then see whether you agree:
+# Write a name beside each letter, then compare:
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "guess-failures", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # **1.** Three of them look ahead. Which is which?
@@ -916,12 +752,7 @@ print(side_by_side({read.__name__: symptoms(read) for read in (right, *SIX)}))
 # </details>
 # <details><summary>B. b has the wrong axis, d begins its triangle too late, e masks after softmax</summary>
 #
-# Not this one: d is right, but it is e whose *columns* add up to 1, all of them.
-#
-# </details>
-# <details><summary>C. b begins its triangle too late, d masks after softmax, e has the wrong axis</summary>
-#
-# Not this one: e is right, but of the three only d has weight above the diagonal.
+# Not this one: d is right, but it is e whose *columns* all add up to 1.
 #
 # </details>
 #
@@ -929,26 +760,21 @@ print(side_by_side({read.__name__: symptoms(read) for read in (right, *SIX)}))
 #
 # <details><summary>A. a leaves out √d_k, c fills in −1e9, f passes its mask as (B, N)</summary>
 #
-# Not this one: f is right, but c's entropy is lower, so its rows are sharper, and a has no float16.
+# Not this one: f is right, but c's entropy is lower, so its rows are sharper, and a fails in float16.
 #
 # </details>
-# <details><summary>B. a passes its mask as (B, N), c leaves out √d_k, f fills in −1e9</summary>
+# <details><summary>B. a fills in −1e9, c leaves out √d_k, f passes its mask as (B, N)</summary>
 #
-# Not this one: c is right, but it is f that stops where B ≠ N.
-#
-# </details>
-# <details><summary>C. a fills in −1e9, c leaves out √d_k, f passes its mask as (B, N)</summary>
-#
-# Yes. float16 has no number as large as a's, c's rows are sharper, and f stops where B ≠ N (and B > 1).
+# Yes. float16 has no number as large as a's, c's rows are sharper, and f stops where B ≠ N.
 #
 # </details>
 
 # %% [markdown]
 # ### Softmax over the wrong axis
 #
-# The softmax of `read_e` has `dim=-2`, the queries: *columns* add up to 1 and rows do not. The triangle is empty, so a
-# look at it alone would have passed it. But it leaks all the same: how much of a book an early reader gets depends on
-# who comes later.
+# `read_e` takes softmax over the queries, `dim=-2`: *columns* add up to 1 and rows do not. The upper triangle is
+# empty, so a look at it finds nothing. But it leaks: how much of a book an early reader gets depends on who comes
+# later.
 
 # %% nbgrader={"grade": false, "grade_id": "break-axis", "locked": true, "schema_version": 3, "solution": false, "task": false}
 check(read_e, name="attention")
@@ -956,8 +782,8 @@ check(read_e, name="attention")
 # %% [markdown]
 # ### No √d_k
 #
-# In `read_c` rows add up to 1 and nothing leaks: tests that need no reference find nothing. The one symptom above is
-# sharpness, and on average it grows with d_k. A comparison with right numbers finds it.
+# In `read_c` rows add up to 1 and nothing leaks, so tests without a reference find nothing. The one symptom is
+# sharpness, and on average it grows with d_k. A comparison with the right numbers finds it.
 
 # %% nbgrader={"grade": false, "grade_id": "break-scale", "locked": true, "schema_version": 3, "solution": false, "task": false}
 check(read_c, name="attention")
@@ -965,35 +791,33 @@ check(read_c, name="attention")
 # %% [markdown]
 # ### Mask after softmax
 #
-# In `read_b` rows add up to *less than 1*, all but the last: the blocked keys had already taken their share. And it
-# leaks: that share depends on the future.
+# In `read_b` all rows but the last add up to *less than 1*: the blocked keys had already taken their share. And it
+# leaks, because that share depends on the future.
 
 # %% nbgrader={"grade": false, "grade_id": "break-late", "locked": true, "schema_version": 3, "solution": false, "task": false}
 check(read_b, name="attention")
 
 # %% [markdown]
-# Divide each row by its sum afterwards, and what remains is e^s over the sum of e^s of the *open* keys: the
-# same fraction as with −∞ before softmax. So a late mask is wrong **without renormalising**; with it, it is
-# mathematically the same.
+# Divide each row by its sum, and you get e^s over the sum of e^s of the *open* keys, the same fraction as with −∞
+# before softmax. So a late mask is wrong only **without renormalising**.
 
 # %% nbgrader={"grade": false, "grade_id": "late-but-renormalised", "locked": true, "schema_version": 3, "solution": false, "task": false}
-late, due = read_b(embed(six), *W)[1], attention(embed(six), *W)[1]
+late, due = read_b(embed(six), Wq, Wk, Wv)[1], attention(embed(six), Wq, Wk, Wv)[1]
 print("same weights:", torch.allclose(late / late.sum(dim=-1, keepdim=True), due))
 
 # %% [markdown]
 # ### A mask of the wrong shape
 #
-# Masks broadcast against the scores from the right. (N, N) serves every sentence. A padding mask is (B, N), one
-# row a *sentence*, and has to be told where its axes go: (B, 1, N) for scores (B, N, N). `read_f` passes it as it is,
-# and B meets the axis of the queries. With two sentences or more and B ≠ N you get an error, and that is luck. **With
-# B = N it runs**: query n of *every* sentence gets the padding of *sentence n*. This is why tests use sizes that all
-# differ. One axis further left a mask of (B, N, N) meets the *heads*; so `decoder_mask` has its axis of 1. A (B, N)
-# mask fits as it is in the `key_padding_mask` of `nn.MultiheadAttention`, and in it True = blocked.
+# (N, N) broadcasts: it serves every sentence. (B, N) has one row a *sentence*, so for scores (B, N, N) it needs another
+# axis: (B, 1, N). `read_f` passes it as it is, and B meets the axis of the queries. With two sentences or more and
+# B ≠ N you get an error, and that is luck. **With B = N it runs**: query n of *every* sentence gets the padding of
+# *sentence n*. So tests use sizes that all differ. (`nn.MultiheadAttention` takes a (B, N) mask as it is, in its
+# `key_padding_mask`, with True = blocked.)
 #
 # ### A diagonal off by one
 #
-# `read_d` has `triu(2)` where `triu(1)` was meant, True = blocked: each word sees one word ahead. One off to the
-# other side, `triu(0)`, no word may read itself, and the first row is empty.
+# `read_d` has `triu(2)` instead of `triu(1)`, True = blocked: each word sees one word ahead. With `triu(0)`, one off
+# to the other side, no word may read itself, and the first row is empty.
 
 # %% nbgrader={"grade": false, "grade_id": "break-off-by-one", "locked": true, "schema_version": 3, "solution": false, "task": false}
 check(read_d, name="attention")
@@ -1001,75 +825,69 @@ check(read_d, name="attention")
 # %% [markdown]
 # ### −1e9 instead of −∞
 #
-# Much code writes −1e9, "a very low score", as `read_a` does. In most rows that is as good: e to the −1e9 is 0 in
-# every format. But float16 ends at 65,504, and `masked_fill` refuses −1e9 there with an error. And a row that is *all*
-# blocked reads everything: equal scores are shared out evenly, and nobody is told.
+# Much code writes −1e9, as `read_a` does. In most rows that does the same: e to the −1e9 is 0 in every format. But
+# float16 ends at 65,504, so `masked_fill` refuses −1e9 there with an error. And a row that is *all* blocked reads
+# everything: equal scores share the weight evenly, and nobody is told.
 #
 # ### Would training have told you?
 #
-# Let your own `attention` learn dice and sheep, and four of the six beside it. (Without padding `read_a` and `read_f`
-# are right.) Then cut the texts off, and let all five write. Which curves will end below the honest best, does one end
-# above it, and who will write well?
+# Train your own `attention` on dice and sheep, and four of the six beside it. (Without padding `read_a` and `read_f`
+# are right.) Then measure the loss on fresh texts that are cut off behind each word, with no future to read. Which
+# curves will end below the honest best? Does one end above it? Who will write well?
 
 # %% nbgrader={"grade": false, "grade_id": "train-failures", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-readers = {
-    "yours": attention,
-    "wrong axis": read_e,
-    "late mask": read_b,
-    "off by one": read_d,
-    "no √d_k": read_c,
-}
+readers = {"yours": attention, "wrong axis": read_e, "late mask": read_b}
+readers |= {"off by one": read_d, "no √d_k": read_c}
 trained = train_both(readers)
 for name, read in readers.items():
-    for text, found in trained.items():
-        parameters, history = found[name]
-        loss, share = when_cut(parameters, read, fresh[text])
-        print(f"{name:10} {text:5}: loss {history[-1]:.2f}; cut off {loss:5.2f}, {share:.0%} right")
+    for draw in (dice, sheep):
+        parameters, history = trained[draw.__name__][name]
+        fresh = draw(torch.Generator().manual_seed(2))
+        loss = loss_when_cut(predict_next, fresh, parameters, read)
+        print(f"{name:10} {draw.__name__:5}: loss {history[-1]:.2f}; cut off {loss:5.2f}")
     print("           writes", write(parameters, read, [1, 2]))
 figures.causal_mask.losses(trained, best)
 
 # %% [markdown]
-# Dice give three away: nothing honest ends below 1.79. Off by one is as bad as no mask at all: the one word too many
-# is the answer. Cut off, wrong axis and late mask do far worse than a guess on dice. Yet both wrote good sheep on 19 of
-# seeds 1 to 20. Wrong axis leaked there too, ending below 0.1 on eleven, but away from the two free choices its cut-off
-# loss stayed under 0.05 on 19: it looks ahead at the choices, where whatever it writes is right. So good writing
-# proves nothing. **Compare the loss in training with the loss on texts that are cut off.**
+# On dice three give themselves away: no honest loss ends below 1.79. Off by one is as bad as no mask at all: the one word
+# too many is the answer. On dice that are cut off, wrong axis and late mask do far worse than a guess. Yet both
+# wrote good sheep with 19 of seeds 1 to 20, so good writing proves nothing. **Compare the loss in training with
+# the loss on texts that are cut off.**
 #
-# *No √d_k* leaks nothing and gets stuck above the line: on 13 of those seeds it never fell below 0.15, which yours
-# passed within 40 steps on each. After 20 steps one key had 0.99 of the weight in 34 to 84 % of its rows (the first apart), and in none
-# of yours; softmax has hardly a slope there (lesson 04). With 400 steps, a quarter as large, 15 of the 20 got there.
+# *No √d_k* leaks nothing, but it is slow: with 13 of those seeds it never fell below 0.15 on sheep. Yours did so within
+# 40 steps, with every seed.
 #
-# ## Precision: what 1e-6 can promise
+# ## Optional: two more things to try
 #
-# Why are you checked in float64, when models run in float32 or less? Count in how many of 100 draws correct
-# code is off by more than 1e-6, with N = d = 64 and tokens of standard deviation *std*.
+# ### Paint a mask
+#
+# Click a cell or drag over several, and the weights follow. Block a whole row. Then press *causal and padding*, with
+# six real tokens, and find the cells that *causal* had left open.
+
+# %% nbgrader={"grade": false, "grade_id": "touch-mask-painter", "locked": true, "schema_version": 3, "solution": false, "task": false}
+scores_of_eight = (embed(sentence) @ Wq @ (embed(sentence) @ Wk).mT)[0] / math.sqrt(d_k)
+painter = figures.live.MaskPainter(scores_of_eight, sentence, preset="causal")
+painter
+
+# %% [markdown]
+# The row that you blocked shows zeros, not NaN. *Causal and padding* closed three more cells, all of them in
+# the rows of the two dummies.
+#
+# ### What 1e-6 can promise
+#
+# In how many of 100 draws is right float32 code off by more than 1e-6, with N = d = 64 and tokens of standard
+# deviation *std*?
 
 
 # %% nbgrader={"grade": false, "grade_id": "precision", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-def causal_sdpa(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Tensor:
-    return F.scaled_dot_product_attention(x @ Wq, x @ Wk, x @ Wv, is_causal=True)
-
+from attnlab.lessons.causal_mask.precision import misses, sdpa
 
 for std in (0.5, 1.0, 3.0):
-    misses = [0, 0]
-    for seed in range(100):
-        seeded = torch.Generator().manual_seed(seed)
-        x, matrices = (torch.randn(n, 64, 64, generator=seeded) for n in (1, 3))
-        arrays = [std * x, *(matrices / 8)]
-        exact = causal_sdpa(*(array.double() for array in arrays))
-        for which, result in enumerate((attention(*arrays)[0], causal_sdpa(*arrays))):
-            misses[which] += (result - exact).abs().max().item() > 1e-6
-    print(f"std {std}: off by more than 1e-6: yours {misses[0]:3}, SDPA {misses[1]:3} of 100")
+    print(f"std {std}: yours {misses(attention, std):3} of 100, SDPA {misses(sdpa, std):3} of 100")
 
 # %% [markdown]
-# At std 1 float32 misses now and then, at std 3 always, and SDPA with you: the fault is in the format. So this
+# At std 1 float32 misses now and then, at std 3 always, and so does SDPA: the format is too coarse. So this
 # course grades in **float64 at 1e-6**, with one more case in float32 at 1e-4.
-#
-# ## Cost
-#
-# The mask blocks N(N − 1)/2 of N² cells, nearly half. Your function computes them all the same, and
-# throws them away. So does SDPA on a CPU with a tensor as `attn_mask`. `is_causal=True` is a promise
-# about shape, which lets it skip blocks above the diagonal without looking.
 
 # %% [markdown]
 # ## Check yourself
@@ -1079,19 +897,12 @@ for std in (0.5, 1.0, 3.0):
 #
 # <details><summary>A. To save computation</summary>
 #
-# Not this one: the plain way computes all scores and throws nearly half of them away. Saving is a
-# side effect of clever programs.
+# Not this one: your function computes all scores and throws nearly half of them away.
 #
 # </details>
 # <details><summary>B. Because in training the answers stand in the input</summary>
 #
-# Yes. All positions are trained at once, and the next word is one row further down. Without a mask
-# copying it is the best strategy, and a useless one.
-#
-# </details>
-# <details><summary>C. Because NaN would appear without it</summary>
-#
-# Not this one: attention without a mask never meets an empty row. NaN is a danger *of* masks.
+# Yes. All positions are trained at once, and the next word is one row further down.
 #
 # </details>
 #
@@ -1099,8 +910,7 @@ for std in (0.5, 1.0, 3.0):
 #
 # <details><summary>A. attn_mask=blocked</summary>
 #
-# Not this one: SDPA reads True = attend. Each token would read the future alone, and the last one
-# nothing.
+# Not this one: SDPA reads True = attend, so each token would read the future alone.
 #
 # </details>
 # <details><summary>B. attn_mask=~blocked</summary>
@@ -1108,28 +918,17 @@ for std in (0.5, 1.0, 3.0):
 # Yes. `~` turns True = blocked into True = attend.
 #
 # </details>
-# <details><summary>C. attn_mask=blocked.float()</summary>
-#
-# Not this one: a float mask is added. The future would *gain* a point of score.
-#
-# </details>
 #
 # **3. Four words are in the cache and the newest two ask, `is_causal=True`. What is wrong?**
 #
-# <details><summary>A. The two read words that come after them</summary>
+# <details><summary>A. They read words that come after them</summary>
 #
-# Not this one: nothing leaks. The triangle begins too far to the left, so it hides too much.
-#
-# </details>
-# <details><summary>B. They are treated as words 1 and 2, and miss the later words, themselves included</summary>
-#
-# Yes. The triangle is aligned top-left. It has to be aligned bottom-right, where the newest query sees
-# all keys.
+# Not this one: nothing leaks. The triangle hides too much.
 #
 # </details>
-# <details><summary>C. PyTorch raises an error because N ≠ M</summary>
+# <details><summary>B. They read as if they were words 1 and 2</summary>
 #
-# Not this one: it runs, which is why this is a trap.
+# Yes. The triangle is aligned top-left, but the newest query should see all keys.
 #
 # </details>
 
@@ -1153,22 +952,16 @@ for std in (0.5, 1.0, 3.0):
 #
 # ### Sources
 #
-# - The causal mask as −∞ before softmax, and the three attentions of an encoder–decoder: Vaswani et
-#   al. 2017, *Attention Is All You Need*, section 3.2.3.
-#   [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
-# - The four rungs, from a loop over the past to queries and keys: A. Karpathy 2023, *Let's build GPT: from
-#   scratch, in code, spelled out*, a video, versions 1 to 4.
-#   [youtu.be/kCc8FmEb1nY](https://youtu.be/kCc8FmEb1nY)
-# - An encoder without a causal mask: Devlin et al. 2018, *BERT*, section 3.
-#   [arXiv:1810.04805](https://arxiv.org/abs/1810.04805)
-# - PyTorch's documentation: `attn_mask` and `is_causal` of
+# - The causal mask, and the three attentions of an encoder–decoder:
+#   [Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.2.3
+# - The four rungs: A. Karpathy 2023, [*Let's build GPT*](https://youtu.be/kCc8FmEb1nY), a video, versions 1 to 4
+# - An encoder without a causal mask: [Devlin et al. 2018](https://arxiv.org/abs/1810.04805), section 3
+# - PyTorch's documentation:
 #   [scaled_dot_product_attention](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html),
-#   `attn_mask` and `key_padding_mask` of
-#   [MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
+#   [MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)
 #
 # **To carry over.** One softmax gives each reader one way to share out its attention. *Cat* may want
-# to know who sat *and* where, at the same time. How would you give it two questions, without a second
-# model?
+# to know who sat *and* where. How would you give it two questions at once, without a second model?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab import summary

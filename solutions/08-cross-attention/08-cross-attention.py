@@ -9,22 +9,21 @@
 # %% [markdown]
 # # 08 · Asking someone else's shelf
 #
-# So far readers and books came from the same sentence: every word asked, and every word was a book. Now the
-# two part. One sequence asks, another answers, and they need not be equally long or even of the same kind:
-# a translation asks its original, a caption asks its image, an answer asks its documents. That is
+# So far readers and books came from the same sentence: every word asked, and every word was a book. In this lesson one
+# sequence asks and another one answers, and they need not be equally long or even of the same kind.
+# A translation asks its original, a caption asks its image, an answer asks its documents. That is
 # **cross-attention**, and it takes one change to what you have.
 #
 # | | |
 # |---|---|
-# | **You will be able to** | write cross-attention as a function and as a module with heads; hide the padding of what is read, and say what comes out where nothing is left; tell the three attentions of an encoder–decoder apart at a glance; follow how your parts make a whole decoder layer that equals PyTorch's |
-# | **Minutes** | about 75 |
+# | **You will be able to** | write cross-attention; hide the padding of what is read, and say what comes out where nothing is left; tell the three attentions of an encoder–decoder apart at a glance; build a whole decoder layer that equals PyTorch's |
+# | **Minutes** | about 90 |
 # | **You need** | lessons 05 to 07: batched attention, padding masks, heads |
 # | **Runs on** | CPU; needs no network |
-# | **Points** | 6, in two exercises |
+# | **Points** | 7, in two exercises |
 #
-# The picture is a library's reference desk: a **query** is what a reader asks, a **key** is what a book's
-# spine promises, a **value** is what its pages say. Today the readers stand at the desk of *another* library. The running sentence is *I read a book yesterday*, whose five words
-# ask the six German ones that it translates: ***ich habe gestern ein Buch gelesen***.
+# Today the readers stand at the desk of *another* library. The running sentence is *I read a book yesterday*. Its five
+# words ask the six German words that it translates: ***ich habe gestern ein Buch gelesen***.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -39,7 +38,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 begin("08-cross-attention")
 
 # %% [markdown]
-# **Where you are.** The block of lesson 02. Lit is what changes: what comes along these two arrows is another sequence, and not X.
+# **Where you are.** The block of lesson 02. What changes is lit: these two arrows bring another sequence, and not X.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("X to W_k", "X to W_v")
@@ -47,7 +46,7 @@ figures.block("X to W_k", "X to W_v")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Recall
 #
-# Two questions on earlier lessons. Opening a choice is choosing it.
+# Opening a choice is choosing it.
 #
 # **1.** A batch has 3 sentences of up to 6 tokens, and 2 heads. Which shape must a padding mask have
 # to meet the scores (3, 2, 6, 6), if it hides *keys*?
@@ -55,22 +54,21 @@ figures.block("X to W_k", "X to W_v")
 # <details><summary>A. (3, 6)</summary>
 #
 # Not this one: axes are lined up from the right, so 3 would meet the axis of queries, which is 6. That is an error
-# here, and silence where the sizes are equal (lesson 06).
+# here. Where the sizes are equal, it is a silent mistake (lesson 06).
 #
 # </details>
 # <details><summary>B. (3, 1, 1, 6)</summary>
 #
-# Yes. One axis of size 1 for heads and one for queries: each head and each query of a sentence has the
-# same keys hidden.
+# Yes. The axes of size 1 are for heads and queries: all of them have the same keys hidden.
 #
 # </details>
 # <details><summary>C. (3, 1, 6, 1)</summary>
 #
-# Not this one: its last axis, the keys, has size 1. It hides whole rows, so queries.
+# Not this one: it hides whole rows, and rows are queries.
 #
 # </details>
 #
-# **2.** In multi-head attention with d = 8 and two heads, by what are the scores of a head divided?
+# **2.** Multi-head attention has d = 8 and two heads. What are the scores of a head divided by?
 #
 # <details><summary>A. √8</summary>
 #
@@ -91,40 +89,39 @@ figures.block("X to W_k", "X to W_v")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
-# Commit to a guess. Further down you run both.
+# Commit to a guess. You run both further down.
 #
 # **1.** The German words are shuffled: *Buch ich gelesen ein habe gestern*. Nobody tells the model. What
 # happens to the five output rows?
 #
 # <details><summary>A. Nothing at all</summary>
 #
-# Yes. The columns of the weights are shuffled, and a weighted average does not mind in which order
-# it is added up.
+# Yes. The columns of the weights are shuffled, and a sum does not depend on the order of what is added.
 #
 # </details>
 # <details><summary>B. They are shuffled in the same way</summary>
 #
-# Not this one: that holds for self-attention, where shuffled words also *ask*. Here those who ask stay where
+# Not this one: that is true of self-attention, where the shuffled words also *ask*. Here those who ask stay where
 # they are.
 #
 # </details>
 # <details><summary>C. All five become something else</summary>
 #
-# Not this one: each reader still finds the same six books, in other places on the shelf.
+# Not this one: each reader still finds the same six books.
 #
 # </details>
 #
-# **2.** A German sentence got lost: its context is all padding. What should the *module* give, whose last
-# step is a linear layer W_o with a bias?
+# **2.** A German sentence got lost: its context is all padding. A module with heads ends in a linear layer W_o, with a
+# bias. What should it give?
 #
 # <details><summary>A. NaN</summary>
 #
-# Not this one, though softmax of nothing but −∞ gives it, and so does one of PyTorch's ways. You will see it.
+# Not this one, though softmax of nothing but −∞ gives NaN, and PyTorch's module can give it too.
 #
 # </details>
 # <details><summary>B. Zeros</summary>
 #
-# Not this one: what the heads found is 0. But that still goes through W_o.
+# Not this one: the heads bring back 0, but that still goes through W_o.
 #
 # </details>
 # <details><summary>C. W_o's bias</summary>
@@ -144,19 +141,19 @@ figures.block("X to W_k", "X to W_v")
 # | **read** | 0 | 2 | 6 |
 # | **book** | 4 | 0 | 6 |
 #
-# **Scale** by √d_k = 2. **Hide** the dummy, which is a *column*, with −∞: the context's padding may be read by
-# nobody. **Softmax** of each row; you need e⁰ = 1, e¹ = 2.718 and e² = 7.389.
+# **Scale** by √d_k = 2. **Hide** the dummy with −∞. It is a *column*: nobody may read the context's padding. Take
+# the **softmax** of each row; you need e⁰ = 1, e¹ = 2.718 and e² = 7.389.
 #
-# | weights | Buch | gelesen | dummy | powers add up to |
-# |---|---|---|---|---|
-# | **read** | 0.269 | 0.731 | 0 | 3.718 |
-# | **book** | 0.881 | 0.119 | 0 | 8.389 |
+# | weights | Buch | gelesen | dummy |
+# |---|---|---|---|
+# | **read** | 0.269 | 0.731 | 0 |
+# | **book** | 0.881 | 0.119 | 0 |
 #
 # **Mix** the values of the *shelf*, (10, 0) for *Buch*, (0, 10) for *gelesen*, (99, 99) for the dummy: *read*
 # takes home (2.69, 7.31), *book* (8.81, 1.19). Redo one row on paper.
 #
-# Two rows, three columns: as many weights as readers times books. And as many results as *readers*. Had the dummy
-# not been hidden, it would have got most of both rows.
+# The weights are two rows of three columns, a row for each reader and a column for each book. And there are as many
+# results as *readers*.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 scaled = torch.tensor([[0, 1, -math.inf], [2, 0, -math.inf]], dtype=torch.float64)
@@ -168,8 +165,8 @@ print(shares @ pages)
 # %% [markdown]
 # ## Shape ledger
 #
-# The sequence that asks is **x**; the one that is read is the **context** (others say *memory*, or
-# *encoder output*). Everything that belongs to x has N rows, everything that belongs to the context has M.
+# The sequence that asks is **x**. The one that is read is the **context** (PyTorch says *memory*). Everything that belongs
+# to x has N rows, and everything that belongs to the context has M.
 #
 # | symbol | what it is | axes | size in *Three shelves* |
 # |---|---|---|---|
@@ -182,8 +179,7 @@ print(shares @ pages)
 # | weights | one row a reader, one column a book | (B, N, M); (B, H, N, M) with heads | (3, 5, 6) |
 # | out | an answer for each reader | (B, N, d_v); (B, N, d) in the module | (3, 5, 3) |
 #
-# Attention itself you have written often enough. From here on it is given, with lesson 07's two ways to lay out
-# heads. Use them or not.
+# Attention is given again, with lesson 07's two functions for heads. You may use them or not.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -219,21 +215,17 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 # %% [markdown]
-# (`unflatten` cuts an axis into two; `flatten(2)` joins the axes from 2 on.)
-#
 # ## See it: a desk that learns to look things up
 #
-# Lesson 01 began with a dictionary: a key,
-# a value, an exact match. Now a catalogue of index cards is the context, each with an author (one of 10) and a shelf (one of 10),
-# shuffled and made anew for every list of questions. x is that list, four authors. The answer to each is the shelf on their
-# card. There is no shelf to learn by heart: Austen is on shelf 3 today and on shelf 7 in the next catalogue.
+# Lesson 01 began with a dictionary. Here the context is one: a catalogue of index cards. Each card has an author (one of
+# 10) and a shelf (one of 10). x is a list of four authors, and the answer to each is the shelf on their card. No shelf can
+# be learned by heart: every list of questions comes with a new, shuffled catalogue.
 #
-# Two things make it harder. Catalogues have four to six cards, so there is padding. And for each author one
-# shelf *never* occurs in training. In the test it does: whoever gets that right has not learned pairs by heart.
+# Two things make it harder. Catalogues have four to six cards, so there is padding. And each author has one
+# shelf that occurs in the test and *never* in training.
 #
-# The attention is PyTorch's own for now; further down yours takes its place. Around it: `nn.Embedding` is a table with a learned row for each author. `read` makes ten scores out of an
-# answer, a score a shelf. **Cross-entropy** is −log of the share that softmax of these scores gives to the right
-# shelf: ln 10 = 2.30 for someone who guesses. **Adam** is an optimizer that gives each parameter a step size of its own.
+# The attention is PyTorch's own for now. `nn.Embedding` is a table with a learned row for each author. `read` turns an
+# answer into ten scores, one for each shelf, and the loss is cross-entropy (lesson 06): ln 10 = 2.30 for someone who guesses.
 
 # %% nbgrader={"grade": false, "grade_id": "desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from collections.abc import Callable
@@ -262,7 +254,7 @@ def questions(size: int, rng: torch.Generator, forbidden: bool) -> Questions:
 
 
 class Ready(nn.Module):
-    """PyTorch's own cross-attention with two heads, called as yours will be."""
+    """PyTorch's own cross-attention with two heads, called with x, context and mask."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -310,7 +302,7 @@ new = questions(1000, torch.Generator().manual_seed(99), forbidden=True)  # for 
 
 # %% [markdown]
 # The next cell trains it and shows one catalogue of the test: who asks, and which card is read. Choose
-# a row, and the other head. Which card do you expect to be bright for each author, and does its place matter?
+# a row, and then the other head. Which card do you expect to be bright for each author? Does its place matter?
 
 # %% nbgrader={"grade": false, "grade_id": "see-desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
 names = "Austen Borges Chekhov Dante Eliot Frisch Goethe Hesse Ibsen Joyce".split()
@@ -328,37 +320,32 @@ dummies = (~real[shown]).expand(4, -1)  # True = blocked
 figures.live.WhoListens(weights[shown], readers, spines, dummies)
 
 # %% [markdown]
-# The map is a rectangle, four rows and six columns. There is no triangle: the catalogue is there before the first question.
+# The map is a rectangle, four rows and six columns. It has no triangle: the catalogue is there before the first question.
 # Each author finds the one card with the same name, whatever its place, and the hatched dummy gets nothing. Both heads do
-# the same, and one head alone learns the task as well. Nobody told the model that a name on a card and a name in a
-# question are the same.
+# the same, and one head alone learns the task as well.
 #
-# Which word of an original belongs to which of its translation is called an **alignment**.
-# In 2014, three years before the Transformer, Bahdanau, Cho and Bengio let a translator learn it. Neural
-# translators until then had often squeezed a sentence into one vector of fixed length and unpacked it on the other
-# side. Theirs lets each word of the translation look back at all words of the original, with weights from a softmax.
+# Which word of an original belongs to which word of its translation is called an **alignment**. In 2014, three years
+# before the Transformer, Bahdanau, Cho and Bengio let a translator learn it: each word of the translation looks
+# back at all words of the original, with weights from a softmax.
 #
 # ## Who asks and who answers
 #
 # $$Q = X\,W_q, \qquad K = C\,W_k, \qquad V = C\,W_v, \qquad
 # \text{out} = \operatorname{softmax}\!\left(\frac{Q K^{\top}}{\sqrt{d_k}}\right) V$$
 #
-# In words: queries are made from x; keys and values are made from the context C; the rest is as it was.
-# (Vaswani et al. 2017, section 3.2.3.) Keys *and* values come from the context, since both belong to the same
-# books: the spine and the pages.
+# (Vaswani et al. 2017, section 3.2.3.) Keys *and* values come from the context C: they are the spines and the pages of the
+# same books.
 #
-# The shapes check much of it for you. Scores are (N, M). The weights' M columns can only be multiplied
-# with M values. W_q has as many rows as x is wide, W_k and W_v as many as the context is wide. Queries, keys and
-# values could each be made from x or from the context, by any of the three matrices. That is 216 ways. Where all sizes
-# differ, 8 of them run, and only the right one gives (N, d_v). Where N = M and all widths are equal, all 216 run, and no
-# shape protects you; you try that under *Break it on purpose*.
+# The shapes check much of it for you. Queries, keys and values could each be made from x or from the context, by any of
+# the three matrices. That is 216 ways. Where all sizes differ, 8 of them run, and only the right one gives (N, d_v). Where
+# N = M and all widths are equal, all 216 run, and no shape protects you. You try that under *Break it on purpose*.
 #
 # **Padding.** A batch of originals has different lengths, so short ones are filled up. `context_mask`, (B, M), says
-# which tokens are real, **True = attend**. It hides columns. What about padding in x? It asks as well and gets an answer,
-# which no other row depends on. The loss has to leave it out. So x needs no mask here.
+# which tokens are real, **True = attend**. It hides columns. x may have padding too. It asks and gets an answer, but no
+# other row depends on that answer, and the loss leaves it out. So x needs no mask here.
 #
 # **Nothing left.** If a context is all padding, weights and out are 0 for each of its readers, as in lessons 05 and
-# 06. And no NaN in the slopes: −∞ is *filled in* before softmax and 0 after it.
+# 06. The slopes have no NaN either: −∞ is *filled in* before softmax and 0 after it.
 
 # %% [markdown]
 # ### Exercise: `cross_attention`
@@ -370,26 +357,19 @@ figures.live.WhoListens(weights[shown], readers, spines, dummies)
 # float64 at 1e-6, gradients included. Widths that do not fit raise an error: PyTorch's own
 # `RuntimeError` will do, or a `ValueError` of yours. No input is changed.
 #
-# Banned, in both exercises, are PyTorch's own attention functions and modules. The given `attend` is not.
+# PyTorch's own attention functions and modules are banned in both exercises. The given `attend` is not.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-cross_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Three products make queries, keys and values. Say of each which sequence it is made from. Then all that is
-# left is to hand the mask to the block in the shape that it expects.
+# Three products make queries, keys and values. Which sequence is each of them made from? Then `attend` needs the mask in
+# a shape that it can use.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
 # Queries (B, N, d_k), keys (B, M, d_k), values (B, M, d_v), scores (B, N, M). The mask is (B, M) and has to
 # become (B, 1, M), so that each of the N rows of a sentence hides the same columns.
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. If there is a mask, give it an axis of size 1 between its two: index with `None`.
-# 2. Multiply x with the first matrix, the context with the other two.
-# 3. Hand queries, keys, values and the mask to `attend`, and return both of its results.
-#
-# </details>
 # </details>
 # </details>
 
@@ -430,10 +410,9 @@ check(cross_attention)
 # %% [markdown]
 # ### Three shelves
 #
-# To follow your function's arithmetic, give the words vectors that you can read. Each English word is 1 in a place of its own, so x is 5 wide;
-# each German word likewise, so the context is 6 wide. The matrices, set by hand, say what a word is *about*, in four
-# columns: who, doing, thing, time. An article is about a thing, and about nothing that is done: it has a number
-# below 0 there.
+# Now give your function words that you can read. Each word is one-hot, so x is 5 wide and the context 6. The matrices are
+# set by hand and say what a word is *about*, in four columns: who, doing, thing, time. An article is about a
+# thing, and it keeps away from what is done: it has a number below 0 there.
 
 # %% nbgrader={"grade": false, "grade_id": "see-words", "locked": true, "schema_version": 3, "solution": false, "task": false}
 english = ["I", "read", "a", "book", "yesterday"]
@@ -457,9 +436,9 @@ W_v = torch.tensor(  # what the pages say: a person, a deed, a thing
 )
 
 # %% [markdown]
-# Now the five English words ask three shelves at once, B = 3: the whole German sentence; a short one, *ich habe
-# gelesen*, filled up with three dummies; and one that got lost and is all dummies. A dummy has numbers
-# too, 0.5 everywhere: they must not matter.
+# The five English words ask three shelves at once, B = 3: the whole German sentence; a short one, *ich habe
+# gelesen*, filled up with three dummies; and one that got lost and is all dummies. A dummy is 0.5 everywhere, and that
+# must not matter.
 
 # %% nbgrader={"grade": false, "grade_id": "use-cross_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 full = torch.eye(6, dtype=torch.float64)
@@ -489,11 +468,11 @@ figures.cross_attention.maps(
 )
 
 # %% [markdown]
-# In the first panel *yesterday*, the last English word, reads the third German one, *gestern*. *read* reads two books at once, *gelesen* at the end and *habe* in second place: this German past tense
-# is made of two words that stand far apart. In the second panel the hatched columns hold exactly 0, and what they would have taken is shared among
-# three books. *book* and *yesterday* find nothing that suits them, and read all three alike: softmax does not
-# know *nothing suits*, it has to share out somewhere. (*a* settles for *ich*, as the other two are about doing.) In the
-# third panel everything is hidden, and even the row sums are 0.
+# In the first panel *yesterday*, the last English word, reads the third German one, *gestern*. *read* reads two books at
+# once, *gelesen* at the end and *habe* in second place: this German past tense is made of two words that stand far apart.
+# In the second panel the hatched columns hold exactly 0, and three books share what is left. *book* and *yesterday* find
+# nothing that suits them, and read all three alike: softmax has no way to say *nothing suits*. In the third panel
+# everything is hidden, and even the row sums are 0.
 #
 # **Your first prediction.** Shuffle the German words and compare.
 
@@ -508,13 +487,11 @@ print(
 
 # %% [markdown]
 # Prediction 1 is A. To cross-attention a context is a *bag* of words: how often a word stands there counts, and its
-# place does not. *Dog bites man* and *man bites dog* answer alike, unless the words' vectors say where they stand.
-# Lesson 09 is about that.
+# place does not. Lesson 09 changes the words' vectors, so that they say where they stand.
 #
 # ### Self-attention, a special case
 #
-# What if the context is x itself? Then readers and books come from the same sentence again. Nothing else
-# has to change:
+# What if the context is x itself? Then readers and books come from the same sentence again:
 
 # %% nbgrader={"grade": false, "grade_id": "use-self", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(8)
@@ -527,122 +504,62 @@ print("context = x is self-attention:", torch.allclose(by_cross, by_self))
 # %% [markdown]
 # ## As a module, with heads
 #
-# In a model, cross-attention has heads, as lesson 07's has, and a linear layer for each
-# projection. One thing is new: two widths. Queries are made from x, which is d wide. Keys and values are made
-# from the context, which may be of another width, d_context: an image's patches, a larger model's states. After the projections
-# everything is d wide, is split into H heads of d/H, and comes back to d through W_o:
-#
-# | linear | in | out |
-# |---|---|---|
-# | `W_q` | d | d |
-# | `W_k`, `W_v` | d_context | d |
-# | `W_o` | d | d |
-#
-# For `nn.MultiheadAttention` the widths of the context are called `kdim` and `vdim`.
-
-# %% [markdown]
-# ### Exercise: `CrossAttention`
-#
-# difficulty ●●● · 15–20 min · 3 points
-#
-# Write the module, with linears of exactly these names. `bias` gives all four a bias, or none. If n_heads does not
-# divide d, the constructor raises `ValueError`. `forward` takes x, the context and perhaps a mask (B, M), True = attend, and
-# returns the output (B, N, d) and the weights of *each head*, (B, H, N, M). It is compared with
-# `nn.MultiheadAttention` that has the same weights. Where a context is all padding, weights are 0 and the output is W_o's
-# bias.
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-CrossAttention", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# <details><summary>Hint 1: the idea</summary>
-#
-# Lesson 07's module, with a second input. The constructor needs another width in two of the four linears;
-# `forward` needs another sequence in two of the three projections. Nothing has to be done about empty contexts: if the
-# weights are 0, W_o does the rest.
-#
-# <details><summary>Hint 2: the shapes</summary>
-#
-# After projection queries are (B, N, d), keys and values (B, M, d). Split, they are (B, H, N, d/H) and
-# (B, H, M, d/H). Scores and weights are (B, H, N, M), so the mask has to be (B, 1, 1, M). Merged, the
-# output is (B, N, d) again.
-#
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. In the constructor: if d is no multiple of n_heads, raise `ValueError`. Keep n_heads. Make four
-#    `nn.Linear`, and pass `bias` on by name.
-# 2. In `forward`: call each linear with its sequence and split the three results into heads.
-# 3. Index the mask with two `None`, between its axes, unless it is None.
-# 4. Hand it all to `attend`, merge the heads of the first result, and call W_o with it.
-# 5. Return that, and the weights as they are.
-#
-# </details>
-# </details>
-# </details>
+# In a model, cross-attention has heads and linears, as lesson 07's module has. One thing is new: there are two widths.
+# Queries are made from x, which is d wide. Keys and values are made from the context, which may be d_context wide: an
+# image's patches, or a larger model's states. Both modules are given.
 
 
-# %% nbgrader={"grade": false, "grade_id": "CrossAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% nbgrader={"grade": false, "grade_id": "modules", "locked": true, "schema_version": 3, "solution": false, "task": false}
+class MultiHeadAttention(nn.Module):
+    """Lesson 07's: `forward` gives (B, N, d) and weights (B, H, N, N)."""
+
+    def __init__(self, d: int, n_heads: int, bias: bool = True) -> None:
+        super().__init__()
+        if n_heads < 1 or d % n_heads:
+            raise ValueError(f"d = {d} does not divide by {n_heads} heads")
+        self.n_heads = n_heads
+        self.W_q, self.W_k = nn.Linear(d, d, bias=bias), nn.Linear(d, d, bias=bias)
+        self.W_v, self.W_o = nn.Linear(d, d, bias=bias), nn.Linear(d, d, bias=bias)
+
+    def forward(self, x: Tensor, causal: bool = False) -> tuple[Tensor, Tensor]:
+        q, k, v = (split_heads(W(x), self.n_heads) for W in (self.W_q, self.W_k, self.W_v))
+        past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()
+        out, weights = attend(q, k, v, past if causal else None)
+        return self.W_o(merge_heads(out)), weights
+
+
 class CrossAttention(nn.Module):
-    """Multi-head attention whose keys and values come from another sequence.
-
-    Args:
-        d: width of x and of the output.
-        d_context: width of the context.
-        n_heads: how many heads share d; it divides d.
-        bias: whether each of the four linears has a bias.
-    Raises:
-        ValueError: n_heads does not divide d.
-    """
+    """x (B, N, d) reads a context (B, M, d_context): gives (B, N, d) and weights (B, H, N, M)."""
 
     def __init__(self, d: int, d_context: int, n_heads: int, bias: bool = True) -> None:
         super().__init__()
-        ### BEGIN SOLUTION
-        if d % n_heads != 0:
-            raise ValueError(f"d = {d} cannot be split among {n_heads} heads")
+        if n_heads < 1 or d % n_heads:
+            raise ValueError(f"d = {d} does not divide by {n_heads} heads")
         self.n_heads = n_heads
-        self.W_q = nn.Linear(d, d, bias=bias)
-        self.W_k = nn.Linear(d_context, d, bias=bias)
-        self.W_v = nn.Linear(d_context, d, bias=bias)
-        self.W_o = nn.Linear(d, d, bias=bias)
-        ### END SOLUTION
+        self.W_q, self.W_k = nn.Linear(d, d, bias=bias), nn.Linear(d_context, d, bias=bias)
+        self.W_v, self.W_o = nn.Linear(d_context, d, bias=bias), nn.Linear(d, d, bias=bias)
 
     def forward(
         self, x: Tensor, context: Tensor, context_mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Let each token of x attend to all tokens of its context.
-
-        Args:
-            x: (B, N, d).
-            context: (B, M, d_context).
-            context_mask: (B, M) bool, True = attend; None lets all be read.
-        Returns:
-            out: (B, N, d).
-            weights: (B, H, N, M); rows add up to 1, or are 0 where a context is all padding.
-        Raises:
-            RuntimeError: x is not d wide or the context not d_context (from `nn.Linear`).
-        """
-        ### BEGIN SOLUTION
         q = split_heads(self.W_q(x), self.n_heads)
-        k = split_heads(self.W_k(context), self.n_heads)
-        v = split_heads(self.W_v(context), self.n_heads)
-        mask = None if context_mask is None else context_mask[:, None, None, :]
+        k, v = (split_heads(W(context), self.n_heads) for W in (self.W_k, self.W_v))
+        mask = None if context_mask is None else context_mask[:, None, None]  # (B, 1, 1, M)
         out, weights = attend(q, k, v, mask)
         return self.W_o(merge_heads(out)), weights
-        ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "CrossAttention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(CrossAttention)
 
 # %% [markdown]
-# ### Yours against PyTorch's, and a lost sentence
+# ### Against PyTorch's, and a lost sentence
 #
-# `nn.MultiheadAttention` with a `kdim` or `vdim` that is not d keeps your three first matrices under other names, and
-# their biases in one row. The cell copies yours over. Its padding mask says **True = blocked**, so it gets
-# `~context_mask`. Sentence 3 is the one that got lost. PyTorch is called twice: with `need_weights=True`, the default,
-# and without.
+# `nn.MultiheadAttention` calls the widths of the context `kdim` and `vdim`. If they are not d, it keeps three matrices
+# under names of their own, and three biases in one row. The cell copies ours over. PyTorch's padding mask says **True =
+# blocked**, so it gets `~context_mask`. The cell calls it twice: with `need_weights=True`, the default, and without.
 
 # %% nbgrader={"grade": false, "grade_id": "use-module", "locked": true, "schema_version": 3, "solution": false, "task": false}
-mine = CrossAttention(5 * 2, 6, n_heads=2).double()
+ours = CrossAttention(10, 6, n_heads=2).double()
 theirs = nn.MultiheadAttention(10, 2, kdim=6, vdim=6, batch_first=True).double()
-own = mine.state_dict()
+own = ours.state_dict()
 theirs.load_state_dict(
     {
         "q_proj_weight": own["W_q.weight"],
@@ -653,69 +570,27 @@ theirs.load_state_dict(
         "out_proj.bias": own["W_o.bias"],
     }
 )
-x10 = x.repeat(1, 1, 2)  # (3, 5, 10)
-out, weights = mine(x10, context, context_mask)
+out, _ = ours(x.repeat(1, 1, 2), context, context_mask)  # x is 10 wide
 given = {"key": context, "value": context, "key_padding_mask": ~context_mask}
-their_out, their_weights = theirs(x10, **given, need_weights=True, average_attn_weights=False)
-unweighed, _ = theirs(x10, **given, need_weights=False)
-print("out", tuple(out.shape), " weights", tuple(weights.shape))
-for b, what in enumerate(("full", "short", "lost")):
-    same = torch.allclose(out[b], their_out[b], rtol=0, atol=1e-12)
-    same_weights = torch.allclose(weights[b], their_weights[b], rtol=0, atol=1e-12)
-    print(f"{what:5}  the same output: {same}, the same weights: {same_weights}")
-
-print("lost, PyTorch's with weights:", their_out[2, 0, :3].tolist())
-for name, what in (("PyTorch's without weights", unweighed), ("yours", out)):
-    print(f"lost, {name}: W_o's bias: {torch.allclose(what[2], mine.W_o.bias.expand(5, -1))}")
+for need_weights in (True, False):
+    their_out, _ = theirs(x.repeat(1, 1, 2), **given, need_weights=need_weights)
+    for b, what in enumerate(("full", "short", "lost")):
+        same = torch.allclose(out[b], their_out[b], rtol=0, atol=1e-12)
+        print(f"need_weights={need_weights!s:5}  {what:5}  the same output: {same}", end="  ")
+        print(their_out[b, 0, :2].detach().numpy().round(3) if what == "lost" else "")
+print("lost, ours is W_o's bias:", torch.allclose(out[2], ours.W_o.bias.expand(5, -1)))
 
 # %% [markdown]
 # Two sentences agree to 1e-12. For the third, PyTorch 2.13 does what the call asks for. With `need_weights=True` the
 # module takes softmax of nothing but −∞ itself, fills in no 0, and gives NaN. With `need_weights=False` it hands
-# cross-attention to `F.scaled_dot_product_attention`, which gives 0, and W_o's bias comes out, as it does from yours.
-# (Self-attention with `batch_first=True` and an even number of heads, in `eval()` without slopes, goes a third way, and
-# gives NaN.) Prediction 2 is C.
+# cross-attention to `F.scaled_dot_product_attention`, which gives 0, and W_o's bias comes out, as it does from ours.
+# Prediction 2 is C.
 #
 # A NaN goes back through all that the lost sentence went through. Where weights are asked for, one empty context in a
 # batch makes the loss NaN, and one step later these four linears, which all sentences share.
 #
-# ## Three attentions, side by side
-#
-# An **encoder** reads the German sentence, a **decoder** writes the English one (lesson 06). Three attentions are at
-# work, and they differ in who asks, who answers and what is hidden:
-#
-# | attention | queries from | keys and values from | mask |
-# |---|---|---|---|
-# | encoder, self | German | German | padding |
-# | decoder, self | English so far | English so far | causal (and padding) |
-# | cross | English so far | German, as the encoder left it | padding of the German |
-#
-# Before you run the cell: which of the three maps are squares, and which has hatched cells?
-
-# %% nbgrader={"grade": false, "grade_id": "see-three", "locked": true, "schema_version": 3, "solution": false, "task": false}
-asks_german = 8 * W_k  # German words ask as they are asked, so that alike finds alike
-keys_english = W_q / 8
-_, encoder = cross_attention(context1, context1, asks_german, W_k, W_v)
-future = torch.ones(5, 5).triu(1).bool()  # True = blocked
-_, decoder = attend(x1 @ W_q, x1 @ keys_english, x1, ~future)
-_, cross = cross_attention(x1, context1, W_q, W_k, W_v)
-figures.cross_attention.maps(
-    {
-        "encoder, self": (encoder[0], german, german, None),
-        "decoder, self": (decoder[0], english, english, future),
-        "cross": (cross[0], english, german, None),
-    }
-)
-
-# %% [markdown]
-# Left, a square without a mask: *habe* finds *gelesen*, four words later. In the middle, a square whose upper
-# triangle is hatched: *a* cannot find *book*, which is not written yet, though *book* reads *a*. Right, a
-# rectangle without a mask. When *read* is being worked on, *book* is still in the future of the decoder, and *Buch* is
-# already on the shelf. That is no leak: the German sentence is the question, not the answer.
-#
-# ## Your module at the desk
-#
-# Put yours in the place of PyTorch's. The next cell trains the desk twice. The second time every card is marked as padding: `real & False`. (That is
-# a batch of nothing but empty contexts, and your module survives it.) Around which level will its loss stay?
+# **At the desk.** The next cell puts the given module in the place of PyTorch's and trains twice. The second time every
+# card is marked as padding. What will its loss stay near?
 
 
 # %% nbgrader={"grade": false, "grade_id": "see-training", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -733,93 +608,188 @@ figures.training.losses(
 asked, cards, real, answers = new
 never_trained = answers == asked  # author a on shelf a
 for name, with_context in (("with", True), ("without", False)):
-    desk = train(own_module, with_context)[0]
     with torch.no_grad():
-        scores = desk(asked, cards, real & with_context)[0]
+        scores = train(own_module, with_context)[0](asked, cards, real & with_context)[0]
     right = scores.argmax(-1) == answers
-    print(
-        f"{name:7} the context, new catalogues: {right[~never_trained].float().mean():5.1%} right; "
-        f"pairs never trained: {right[never_trained].float().mean():5.1%}"
-    )
+    print(f"{name:7} the context: {right[~never_trained].float().mean():5.1%} right", end="; ")
+    print(f"pairs never trained: {right[never_trained].float().mean():5.1%}")
 
 # %% [markdown]
 # With the context the desk is right on catalogues that it has never seen, also where author and shelf had never
-# come together before. Without it, the loss stays around ln 10. The desk cannot even tell who was asked for: x has its
-# say in the *weights* alone, and those are 0. What comes out is W_o's bias, the same shelf for everyone, which is right
+# come together before. Without it, the loss stays around ln 10. The desk cannot even tell who was asked for: x speaks in
+# the *weights* alone, and those are 0. What comes out is W_o's bias, the same shelf for everyone, which is right
 # one time in ten.
 #
-# W_q and W_k learned to bring a name in a question and a name on a card together: give the desk back the W_k that it began with, and
-# four or five answers in ten are wrong. This is lesson 01's `soft_lookup`, with keys and queries that were learned.
+# W_q and W_k learned to bring a name in a question and a name on a card together: give the desk back the W_k that it
+# began with, and four or five answers in ten are wrong.
+#
+# ## Three attentions, side by side
+#
+# An **encoder** reads the German sentence, a **decoder** writes the English one (lesson 06). They use three attentions,
+# which differ in who asks, who answers and what is hidden:
+#
+# | attention | queries from | keys and values from | mask |
+# |---|---|---|---|
+# | encoder, self | German | German | padding |
+# | decoder, self | English so far | English so far | causal (and padding) |
+# | cross | English so far | German, as the encoder left it | padding of the German |
+#
+# Before you run the cell: which of the three maps are squares, and which one has hatched cells?
+
+# %% nbgrader={"grade": false, "grade_id": "see-three", "locked": true, "schema_version": 3, "solution": false, "task": false}
+asks_german = 8 * W_k  # German words ask as they are asked, so that alike finds alike
+keys_english = W_q / 8
+_, encoder = cross_attention(context1, context1, asks_german, W_k, W_v)
+future = torch.ones(5, 5).triu(1).bool()  # True = blocked
+_, decoder = attend(x1 @ W_q, x1 @ keys_english, x1, ~future)
+_, cross = cross_attention(x1, context1, W_q, W_k, W_v)
+figures.cross_attention.maps(
+    {
+        "encoder, self": (encoder[0], german, german, None),
+        "decoder, self": (decoder[0], english, english, future),
+        "cross": (cross[0], english, german, None),
+    }
+)
 
 # %% [markdown]
-# ## A decoder layer from your parts
+# On the left is a square without a mask: *habe* finds *gelesen*, four words later. In the middle is a square whose upper
+# triangle is hatched: *a* cannot find *book*, which is not written yet. On the right is a rectangle without a mask. While
+# *read* is being written, *Buch* is already on the shelf. That is no leak: the German sentence is the question, not the
+# answer.
 #
-# A Transformer's decoder is a stack of layers, all built alike, and you own the two attentions of one. In order: *causal
+# ## A decoder layer from these parts
+#
+# A Transformer's decoder is a stack of layers, all built alike. Each layer has three parts, in this order: *causal
 # self-attention* (what have I written?), *cross-attention* (what does the original say?), and a **feed-forward network**, an
-# MLP that works on each token alone: d numbers to more of them, ReLU, and back. Around each stand
-# two things:
+# MLP that works on each token alone, with one hidden layer and a ReLU. Two things stand around each part:
 #
-# - A **residual connection**: what a part finds is *added* to what it was given, x + part(x). In that
-#   sum a part may say nothing without anything getting lost, and gradients have a direct way back.
-# - **Layer norm**, `nn.LayerNorm`: the numbers of each token are shifted and scaled to mean 0 and variance 1,
-#   then multiplied and shifted by learned numbers. So layers on top of each other keep a sane scale.
+# - A **residual connection**: what a part finds is *added* to x. In that sum a part may say nothing without anything
+#   getting lost, and gradients have a direct way back.
+# - **Layer norm**, `nn.LayerNorm(d)`: the numbers of each token are shifted and scaled to mean 0 and variance 1,
+#   then multiplied and shifted by learned numbers. So a part reads numbers of the same size, however large x has grown.
 #
-# PyTorch has the same layer ready-made, `nn.TransformerDecoderLayer`. Take its weights, run *your*
-# attentions with them, and compare. Your `CrossAttention` serves twice: for self-attention the context is x, and only its four
-# linears are used, since its mask cannot say *causal*. `dropout=0.0` switches off random deletions, used in
-# training.
-
-# %% nbgrader={"grade": false, "grade_id": "decoder-layer", "locked": true, "schema_version": 3, "solution": false, "task": false}
-torch.manual_seed(3)
-layer = nn.TransformerDecoderLayer(
-    8, nhead=2, dim_feedforward=20, dropout=0.0, batch_first=True, dtype=torch.float64
-)
-
-
-def from_pytorch(attention: nn.MultiheadAttention) -> CrossAttention:
-    """Your module with the weights of PyTorch's; d_context = d, so its three are one matrix."""
-    module = CrossAttention(8, 8, n_heads=2).double()
-    state = {"W_o.weight": attention.out_proj.weight, "W_o.bias": attention.out_proj.bias}
-    matrices = dict(zip("qkv", attention.in_proj_weight.chunk(3), strict=True))
-    biases = dict(zip("qkv", attention.in_proj_bias.chunk(3), strict=True))
-    for name in "qkv":
-        state |= {f"W_{name}.weight": matrices[name], f"W_{name}.bias": biases[name]}
-    module.load_state_dict(state)
-    return module
-
-
-def decoder_layer(x: Tensor, context: Tensor, context_mask: Tensor) -> Tensor:
-    """One layer of a Transformer's decoder, (B, N, d) to (B, N, d)."""
-    own, other = from_pytorch(layer.self_attn), from_pytorch(layer.multihead_attn)
-    q, k, v = (split_heads(linear(x), 2) for linear in (own.W_q, own.W_k, own.W_v))
-    past = torch.ones(x.shape[1], x.shape[1]).tril().bool()  # True = attend
-    x = layer.norm1(x + own.W_o(merge_heads(attend(q, k, v, past)[0])))
-    x = layer.norm2(x + other(x, context, context_mask)[0])
-    return layer.norm3(x + layer.linear2(F.relu(layer.linear1(x))))
-
-
-written = torch.randn(3, 5, 8, dtype=torch.float64)
-original = torch.randn(3, 7, 8, dtype=torch.float64)
-kept = torch.arange(7) < torch.tensor([[7], [4], [0]])  # True = attend; the third is lost
-yours = decoder_layer(written, original, kept)
-theirs_out = layer(
-    written,
-    original,
-    tgt_mask=torch.ones(5, 5).triu(1).bool(),  # True = blocked
-    memory_key_padding_mask=~kept,  # True = blocked
-)
-for tolerance in (1e-6, 1e-12):
-    print(f"equal to {tolerance}:", torch.allclose(yours, theirs_out, rtol=0, atol=tolerance))
+# There are two places for the norm. With any part and its norm, one of these lines is run:
+#
+# ```python
+# x = x + part(norm(x))  # pre-norm: before the part
+# x = norm(x + part(x))  # post-norm: after the sum
+# ```
+#
+# The first Transformer had post-norm (Vaswani et al. 2017, section 3.1). GPT-2 has pre-norm (Radford et al. 2019, section
+# 2.3), and so has yours. GPT-like models leave out the cross-attention, as they have no
+# original to read. Latent diffusion, which draws from a text, has it: the image's parts ask, the words answer (Rombach et
+# al. 2022, section 3.3).
 
 # %% [markdown]
-# The last three lines of the function are the layer of which the first Transformer had six (Vaswani et al. 2017, section
-# 3.1). The lost original makes no NaN here: the layer calls its attentions with `need_weights=False`. GPT-like models
-# leave out the middle line, as there is no original to read. Latent diffusion, which draws
-# from a text, has it: the image's parts ask, the words answer (Rombach et al. 2022, section 3.3).
+# ### Exercise: `DecoderLayer`
+#
+# difficulty ●●● · 15–20 min · 4 points
+#
+# Write a layer with pre-norm, from parts that you have. Its submodules have exactly these names:
+#
+# | name | what it is |
+# |---|---|
+# | `self_attention` | the given `MultiHeadAttention`, d wide, called with `causal=True` |
+# | `cross_attention` | the given `CrossAttention`, for x and a context that are both d wide |
+# | `hidden`, `out` | linears from d to d_hidden, and back |
+# | `norm_1`, `norm_2`, `norm_3` | `nn.LayerNorm`, one for each part, in the order of the parts |
+#
+# The context is read as it comes: no norm of this layer touches it. The layer returns (B, N, d), and no weights. It is
+# compared with `nn.TransformerDecoderLayer(d, n_heads, d_hidden, dropout=0, batch_first=True, norm_first=True)`, called with
+# the same weights and a causal `tgt_mask`, in float64 at 1e-6, gradients included. If n_heads does not divide d, the given
+# modules raise `ValueError`.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-DecoderLayer", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Write the pre-norm line three times, and put another part and its norm into each. Each sum is called x again, and the
+# next part reads it. Both attentions return two things, and you need the first.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# x is (B, N, d) after each of the three lines. Only cross-attention sees the context, (B, M, d), and its mask, (B, M). Only
+# inside the last part the width is d_hidden.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. In the constructor: two attentions, two linears, three norms.
+# 2. Normalise x, let it attend to itself, add.
+# 3. Normalise x anew, let it read the context with the mask, add.
+# 4. Normalise x anew, then widen, ReLU, narrow, add.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "DecoderLayer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class DecoderLayer(nn.Module):
+    """One layer of a Transformer's decoder, with pre-norm.
+
+    Args:
+        d: width of x, of the context and of the output.
+        n_heads: heads of each attention; it divides d.
+        d_hidden: width of the hidden layer.
+    Raises:
+        ValueError: n_heads does not divide d.
+    """
+
+    def __init__(self, d: int, n_heads: int, d_hidden: int) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.self_attention = MultiHeadAttention(d, n_heads)
+        self.cross_attention = CrossAttention(d, d, n_heads)
+        self.hidden = nn.Linear(d, d_hidden)
+        self.out = nn.Linear(d_hidden, d)
+        self.norm_1 = nn.LayerNorm(d)
+        self.norm_2 = nn.LayerNorm(d)
+        self.norm_3 = nn.LayerNorm(d)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, context: Tensor, context_mask: Tensor | None = None) -> Tensor:
+        """Let each token read what was written before it, then the context, then work alone.
+
+        Args:
+            x: (B, N, d).
+            context: (B, M, d).
+            context_mask: (B, M) bool, True = attend; None lets all be read.
+        Returns:
+            (B, N, d).
+        """
+        ### BEGIN SOLUTION
+        x = x + self.self_attention(self.norm_1(x), causal=True)[0]
+        x = x + self.cross_attention(self.norm_2(x), context, context_mask)[0]
+        return x + self.out(F.relu(self.hidden(self.norm_3(x))))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "DecoderLayer-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(DecoderLayer)
+
+# %% [markdown]
+# Before you run your layer: which rows change if the last word is another one? Do the dummies of
+# the context matter? The third original is lost: what does the layer make of it?
+
+# %% nbgrader={"grade": false, "grade_id": "use-decoder", "locked": true, "schema_version": 3, "solution": false, "task": false}
+torch.manual_seed(3)
+layer = DecoderLayer(8, n_heads=2, d_hidden=20)
+written, original = torch.randn(3, 5, 8), torch.randn(3, 7, 8)
+kept = torch.arange(7) < torch.tensor([[7], [4], [0]])  # True = attend; the third is lost
+found = layer(written, original, kept)
+other_end = torch.cat([written[:, :4], torch.randn(3, 1, 8)], dim=1)
+changed = (layer(other_end, original, kept) - found).abs().amax(dim=(0, 2)) > 1e-5
+print("another last word changes rows", changed.nonzero().flatten().tolist())
+other_dummies = original.masked_fill(~kept[..., None], 9.0)
+print("other dummies change nothing:", torch.allclose(layer(written, other_dummies, kept), found))
+print("the lost original makes a NaN:", bool(found.isnan().any()))
+
+# %% [markdown]
+# The last word changes its own row alone. The lost original adds W_o's bias and no NaN, as in PyTorch's layer, which calls
+# its attentions with `need_weights=False`.
 #
 # ## Break it on purpose
 #
-# **Values from the wrong side.** The weights are yours, and what they mix is x:
+# **Values from the wrong side.** The weights are right, but they mix x:
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-values", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -831,8 +801,8 @@ def hears_itself(x, context, W_q, W_k, W_v, context_mask=None):
 check(hears_itself, name="cross_attention")
 
 # %% [markdown]
-# The card says that PyTorch refused: widths differ. Now choose sizes that hide it, x and context equally long and
-# equally wide:
+# The card says that PyTorch refused: widths differ. Now choose sizes that hide the mistake: x and context are equally
+# long and equally wide.
 
 # %% nbgrader={"grade": false, "grade_id": "break-values-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
 rng = torch.Generator().manual_seed(1)
@@ -846,11 +816,11 @@ for function in (hears_itself, cross_attention):
     print("one book: its value:", torch.allclose(one_book, shelf[:, :1] @ square[2], atol=1e-5))
 
 # %% [markdown]
-# No error, the right shape, rows that add up to 1. A test that needs no reference finds it: **with a single book on the
-# shelf, every reader takes home that book's value.** The weight is 1 then, whatever the scores are. A model with this
-# slip mixes its own words: the context says how much of each, and none of its values gets through.
+# There is no error, the shape is right, and rows add up to 1. A test that needs no reference finds the mistake: **with a
+# single book on the shelf, every reader takes home that book's value.** The weight is 1 then, whatever the scores are. A
+# model with this mistake mixes its own words: the context says how much of each, and none of its values gets through.
 #
-# **The mask, inverted.** The convention of `nn.MultiheadAttention` in a function that expects the other one:
+# **A mask.** Someone hands over a mask of another kind. Run the cell and say what the symptom is before you read on.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -863,12 +833,13 @@ print("short, I:", reads_dummies(x, context, W_q, W_k, W_v, context_mask)[1][1, 
 check(reads_dummies, name="cross_attention")
 
 # %% [markdown]
-# All of the weight is on the three dummies. The symptom: an output that does not depend on the real words at
-# all. And full sentences, which have no dummy, get 0.
+# All of the weight is on the three dummies. The symptom is an output that does not depend on the real words at
+# all. And full sentences, which have no dummy, get 0. The mask is inverted: `nn.MultiheadAttention` wants True = blocked,
+# and this function wants True = attend.
 #
 # ## Cost
 #
-# **Count.** For one head, N readers and M books:
+# For one head, N readers and M books:
 #
 # | step | multiplications |
 # |---|---|
@@ -876,43 +847,19 @@ check(reads_dummies, name="cross_attention")
 # | keys and values | M · d_context · (d_k + d_v) |
 # | scores and mix | N · M · (d_k + d_v) |
 #
-# No length is squared: scores and mix grow with N · M, the projections with N and with M. And while a decoder writes
-# N words one at a time, keys and values of the context need not be made again for each:
+# No length is squared: scores and mix grow with N · M, the projections with N and with M. And a decoder that writes
+# N words one at a time can keep the keys and values of the context. How much does this save?
 
 # %% nbgrader={"grade": false, "grade_id": "count", "locked": true, "schema_version": 3, "solution": false, "task": false}
-print("   N     M   keys made anew   kept")
+print("   N     M   keys made anew   kept   ratio")
 for n, m in ((5, 6), (20, 1000), (1000, 1000)):
     shelf_once = 2 * m * 64 * 64  # keys and values, all widths 64
     rest = n * 64 * 64 + 2 * n * m * 64
-    print(f"{n:5} {m:5} {(n * shelf_once + rest) / 1e6:13.1f} M {(shelf_once + rest) / 1e6:6.1f} M")
+    anew, once = n * shelf_once + rest, shelf_once + rest
+    print(f"{n:4} {m:5} {anew / 1e6:13.1f} M {once / 1e6:6.1f} M {anew / once:6.1f}")
 
 # %% [markdown]
-# **Measure.** One new word asks a context of 1000, with keys and values made anew, and with those kept.
-
-# %% nbgrader={"grade": false, "grade_id": "measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-from time import perf_counter
-
-
-def milliseconds(function: Callable[[], object]) -> float:
-    """The fastest of twenty calls."""
-    taken = []
-    for _ in range(20):
-        start = perf_counter()
-        function()
-        taken.append(perf_counter() - start)
-    return 1000 * min(taken)
-
-
-word, long_context = torch.randn(1, 1, 64), torch.randn(1, 1000, 64)
-to_queries, to_keys, to_values = (torch.randn(64, 64) / 8 for _ in range(3))
-kept_k, kept_v = long_context @ to_keys, long_context @ to_values
-anew_ms = milliseconds(lambda: cross_attention(word, long_context, to_queries, to_keys, to_values))
-kept_ms = milliseconds(lambda: attend(word @ to_queries, kept_k, kept_v))
-print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept_ms:.1f}")
-
-# %% [markdown]
-# Milliseconds are your machine's; the ratio is what to look at. Counted, it is 63. The clock shows less: for so short a
-# call, starting the operations is much of the time. Lesson 11 keeps keys and values of the decoder as well.
+# Lesson 11 keeps keys and values of the decoder's own words as well.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
@@ -924,7 +871,7 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 # Not this one: they need not, d_v may differ from d_k.
 #
 # </details>
-# <details><summary>B. Because a weight says how much of book m to take home, and only book m's own pages can be that</summary>
+# <details><summary>B. Because a weight says how much of book m to take home, and book m's pages are its value</summary>
 #
 # Yes. Column m of the weights belongs to key m, and is multiplied with value m.
 #
@@ -939,17 +886,17 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 #
 # <details><summary>A. The first three words of the original</summary>
 #
-# Not this one: that is the causal mask's rule, and it is about the decoder's own words.
+# Not this one: that is the rule of the causal mask, which is about the decoder's own words.
 #
 # </details>
 # <details><summary>B. The whole original except its padding</summary>
 #
-# Yes. The original is there from the beginning. Only what is being written has a future.
+# Yes. The whole original is there from the beginning. Only what is being written has a future.
 #
 # </details>
 # <details><summary>C. The whole original and the words written so far</summary>
 #
-# Not this one: what is written so far is read by the decoder's self-attention, a part of its own.
+# Not this one: the decoder's self-attention reads what is written so far.
 #
 # </details>
 #
@@ -958,7 +905,7 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 #
 # <details><summary>A. Nothing: the example is skipped</summary>
 #
-# Not this one: nobody skips it. Its rows become NaN, and they go into the loss with all others.
+# Not this one: nobody skips it. Its rows become NaN, and they go into the loss with all the others.
 #
 # </details>
 # <details><summary>B. Only the example's own output is lost</summary>
@@ -968,8 +915,8 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 # </details>
 # <details><summary>C. All parameters that the lost example touches become NaN</summary>
 #
-# Yes. NaN comes back through everything that the example went through, and a step with such slopes leaves no number
-# intact there: in the linears from the attention on, and in its own words' rows of an embedding.
+# Yes. NaN comes back through everything that the example went through. One step with such slopes ruins every number
+# there: in the linears from the attention on, and in its own words' rows of an embedding.
 #
 # </details>
 
@@ -981,17 +928,15 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 # 2. Self-attention is the case context = x ([special case](#Self-attention,-a-special-case)).
 # 3. The context's padding is hidden in columns: (B, 1, M), and (B, 1, 1, M) with heads. Where nothing is left, weights
 #    are 0 and W_o's bias comes out; `nn.MultiheadAttention` gives NaN there, in PyTorch 2.13, if it returns weights
-#    ([lost](#Yours-against-PyTorch's,-and-a-lost-sentence)).
+#    ([lost](#Against-PyTorch's,-and-a-lost-sentence)).
 # 4. An encoder–decoder has three attentions: self, causal self, cross
 #    ([side by side](#Three-attentions,-side-by-side)). A decoder layer is the last two, a feed-forward network, residuals
-#    and norms ([your parts](#A-decoder-layer-from-your-parts)).
+#    and norms ([its parts](#A-decoder-layer-from-these-parts)).
 # 5. Trained to look things up, cross-attention is a dictionary whose keys are learned, and it works for pairs never seen
 #    together ([look up](#See-it:-a-desk-that-learns-to-look-things-up)).
 #
-# **Words of this lesson**: [cross-attention](../glossary.md#cross-attention), [context](../glossary.md#context),
-# [alignment](../glossary.md#alignment), [encoder](../glossary.md#encoder), [decoder](../glossary.md#decoder),
-# [padding](../glossary.md#padding), [residual connection](../glossary.md#residual-connection),
-# [layer norm](../glossary.md#layer-norm), [feed-forward network](../glossary.md#feed-forward-network).
+# **In the glossary**: [cross-attention](../glossary.md#cross-attention), [alignment](../glossary.md#alignment),
+# [layer norm](../glossary.md#layer-norm), [residual connection](../glossary.md#residual-connection).
 #
 # ### Sources
 #
@@ -999,8 +944,8 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 #   Jointly Learning to Align and Translate*, section 3. [arXiv:1409.0473](https://arxiv.org/abs/1409.0473)
 # - The three attentions, the decoder layer: A. Vaswani et al. (2017), *Attention Is All You Need*, sections 3.1 and
 #   3.2.3. [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
-# - Cross-attention in pseudo-code, with two sequences and a mask: M. Phuong, M. Hutter (2022), *Formal Algorithms for
-#   Transformers*, algorithm 4. [arXiv:2207.09238](https://arxiv.org/abs/2207.09238)
+# - Norms before the parts: A. Radford et al. (2019), *Language Models are Unsupervised Multitask Learners*, section 2.3.
+#   [openai.com](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)
 # - Layer norm: J. L. Ba, J. R. Kiros, G. E. Hinton (2016), *Layer Normalization*.
 #   [arXiv:1607.06450](https://arxiv.org/abs/1607.06450)
 # - Images that ask words: R. Rombach et al. (2022), *High-Resolution Image Synthesis with Latent Diffusion Models*,
@@ -1009,8 +954,8 @@ print(f"made anew {anew_ms:.3f} ms, kept {kept_ms:.3f} ms, ratio {anew_ms / kept
 #   [MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html),
 #   [TransformerDecoderLayer](https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerDecoderLayer.html).
 #
-# **To carry over.** You shuffled the German words, and no output changed. *Man bites dog* has the words of *dog bites man*. What would you add to
-# a word's vector, so that its place can be told, without a new kind of attention?
+# **To carry over.** You shuffled the German words, and no output changed. *Man bites dog* has the words of *dog bites
+# man*. What would you add to a word's vector to tell its place, without a new kind of attention?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab import summary

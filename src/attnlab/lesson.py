@@ -31,6 +31,7 @@ def begin(slug: str) -> str:
         One line to read: ready, or what is missing and the command that mends it.
     """
     global _current
+    former, slug = slug, lessons.today(slug)
     if slug not in lessons.slugs():
         return lessons.absent(slug)
     _current = slug
@@ -41,7 +42,9 @@ def begin(slug: str) -> str:
             with contextlib.suppress(RuntimeError):  # a browser's Python has no threads
                 threading.Thread(target=_load_checks, args=(slug,)).start()
         problem = _first_problem(SHOWN)
-    return problem or f"Lesson {slug} is ready: {lessons.lesson(slug).heading}."
+    ready = f"Lesson {slug} is ready: {lessons.lesson(slug).heading}."
+    renamed = f" It was {former}; `attnlab update` brings your copy up to it." * (former != slug)
+    return problem or f"{ready}{renamed}"
 
 
 def _load_checks(slug: str) -> None:

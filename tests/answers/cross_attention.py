@@ -157,151 +157,250 @@ def zeroes_the_padding_in_place(x, context, W_q, W_k, W_v, context_mask=None):
     return result
 
 
-# CrossAttention ------------------------------------------------------------------------------
+# DecoderLayer --------------------------------------------------------------------------------
 
 
-class Linears(nn.Module):
-    """Four linears, as the signature says; each answer changes a part."""
+def split(x, n_heads):
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+def merge(x):
+    return x.transpose(1, 2).flatten(2)
+
+
+class MultiHeadAttention(nn.Module):
+    """As the lesson gives it."""
+
+    def __init__(self, d, n_heads, bias=True):
+        super().__init__()
+        if n_heads < 1 or d % n_heads:
+            raise ValueError(f"d = {d} does not divide by {n_heads} heads")
+        self.n_heads = n_heads
+        self.W_q, self.W_k = nn.Linear(d, d, bias=bias), nn.Linear(d, d, bias=bias)
+        self.W_v, self.W_o = nn.Linear(d, d, bias=bias), nn.Linear(d, d, bias=bias)
+
+    def forward(self, x, causal=False):
+        q, k, v = (split(W(x), self.n_heads) for W in (self.W_q, self.W_k, self.W_v))
+        mask = torch.ones(x.shape[1], x.shape[1]).tril().bool() if causal else None
+        out, weights = attend(q, k, v, mask)
+        return self.W_o(merge(out)), weights
+
+
+class CrossAttention(nn.Module):
+    """As the lesson gives it."""
 
     def __init__(self, d, d_context, n_heads, bias=True):
         super().__init__()
-        if d % n_heads:
-            raise ValueError(f"d = {d} cannot be split among {n_heads} heads")
+        if n_heads < 1 or d % n_heads:
+            raise ValueError(f"d = {d} does not divide by {n_heads} heads")
         self.n_heads = n_heads
-        self.W_q = nn.Linear(d, d, bias=bias)
+        self.W_q, self.W_o = nn.Linear(d, d, bias=bias), nn.Linear(d, d, bias=bias)
         self.W_k = nn.Linear(d_context, d, bias=bias)
         self.W_v = nn.Linear(d_context, d, bias=bias)
-        self.W_o = nn.Linear(d, d, bias=bias)
-
-    def split(self, x):
-        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-
-    def merge(self, x):
-        return x.transpose(1, 2).flatten(2)
-
-    def project(self, x, context):
-        return self.W_q(x), self.W_k(context), self.W_v(context)
-
-    def open_keys(self, context_mask):
-        return None if context_mask is None else context_mask[:, None, None, :]
-
-    def attend(self, q, k, v, mask):
-        return attend(q, k, v, mask)
 
     def forward(self, x, context, context_mask=None):
-        q, k, v = map(self.split, self.project(x, context))
-        out, a = self.attend(q, k, v, self.open_keys(context_mask))
-        return self.W_o(self.merge(out)), a
+        q = split(self.W_q(x), self.n_heads)
+        k, v = (split(W(context), self.n_heads) for W in (self.W_k, self.W_v))
+        mask = None if context_mask is None else context_mask[:, None, None]
+        out, weights = attend(q, k, v, mask)
+        return self.W_o(merge(out)), weights
 
 
-@right("CrossAttention")
-class ByTheBook(Linears):
-    pass
+@right("DecoderLayer")
+class ByTheBook(nn.Module):
+    """Each other answer changes a part."""
 
+    def __init__(self, d, n_heads, d_hidden):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d, n_heads)
+        self.cross_attention = CrossAttention(d, d, n_heads)
+        self.hidden = nn.Linear(d, d_hidden)
+        self.out = nn.Linear(d_hidden, d)
+        self.norm_1 = nn.LayerNorm(d)
+        self.norm_2 = nn.LayerNorm(d)
+        self.norm_3 = nn.LayerNorm(d)
 
-@right("CrossAttention")
-class AsInPublicCode(Linears):
+    def own(self, x):
+        return self.self_attention(x, causal=True)[0]
+
+    def other(self, x, context, context_mask):
+        return self.cross_attention(x, context, context_mask)[0]
+
+    def mlp(self, x):
+        return self.out(F.relu(self.hidden(x)))
+
     def forward(self, x, context, context_mask=None):
-        B, N, d = x.shape
-        M = context.shape[1]
-        d_head = d // self.n_heads
-        q = self.W_q(x).view(B, N, self.n_heads, d_head).permute(0, 2, 1, 3)
-        k = self.W_k(context).view(B, M, self.n_heads, d_head).permute(0, 2, 1, 3)
-        v = self.W_v(context).view(B, M, self.n_heads, d_head).permute(0, 2, 1, 3)
-        energy = torch.matmul(q, k.permute(0, 1, 3, 2)) / math.sqrt(d_head)
+        x = x + self.own(self.norm_1(x))
+        x = x + self.other(self.norm_2(x), context, context_mask)
+        return x + self.mlp(self.norm_3(x))
+
+
+@right("DecoderLayer")
+class WithNamesForAll(ByTheBook):
+    def forward(self, x, context, context_mask=None):
+        asked = self.norm_1(x)
+        written, _ = self.self_attention(asked, True)
+        after_self = x + written
+        asked = self.norm_2(after_self)
+        read, _ = self.cross_attention(asked, context, context_mask=context_mask)
+        after_cross = after_self + read
+        widened = self.hidden(self.norm_3(after_cross))
+        return self.out(widened.clamp(min=0)) + after_cross
+
+
+@right("DecoderLayer")
+class LinearsByHand(ByTheBook):
+    """The submodules hold the parameters, and attention is written out."""
+
+    def read(self, module, x, tokens, allowed):
+        H, w = module.n_heads, x.shape[-1] // module.n_heads
+        found = []
+        q, k, v = module.W_q(x), module.W_k(tokens), module.W_v(tokens)
+        for h in range(H):
+            part = slice(h * w, (h + 1) * w)
+            s = q[..., part] @ k[..., part].mT / math.sqrt(w)
+            a = s.masked_fill(~allowed, -1e30).softmax(-1) * allowed
+            found.append(a @ v[..., part])
+        return module.W_o(torch.cat(found, -1))
+
+    def own(self, x):
+        past = torch.arange(x.shape[1])
+        return self.read(self.self_attention, x, x, past[:, None] >= past)
+
+    def other(self, x, context, context_mask):
+        if context_mask is None:
+            context_mask = torch.ones(context.shape[:2], dtype=torch.bool)
+        return self.read(self.cross_attention, x, context, context_mask[:, None])
+
+
+@right("DecoderLayer")
+class SelfAttentionByItsOwnSigns(ByTheBook):
+    """Its own cross-attention, which says padding instead of mask, and joins W_k and W_v."""
+
+    def __init__(self, d, n_heads, d_hidden):
+        super().__init__(d, n_heads, d_hidden)
+        self.d = d
+
+    def other(self, x, context, context_mask):
+        mine, H = self.cross_attention, self.cross_attention.n_heads
+        weight = torch.cat([mine.W_k.weight, mine.W_v.weight])
+        bias = torch.cat([mine.W_k.bias, mine.W_v.bias])
+        k, v = F.linear(context, weight, bias).split(self.d, -1)
+        s = torch.einsum("bnhk,bmhk->bhnm", split(mine.W_q(x), H).transpose(1, 2), to_last(k, H))
+        s = s * (self.d // H) ** -0.5
         if context_mask is not None:
-            mask = context_mask.unsqueeze(1).unsqueeze(2)
-            energy = energy.masked_fill(mask == 0, -1e10)
-        attention = torch.softmax(energy, dim=-1)
-        if context_mask is not None:
-            attention = attention * mask
-        out = torch.matmul(attention, v).permute(0, 2, 1, 3).contiguous().view(B, -1, d)
-        return self.W_o(out), attention
+            padding = ~context_mask[:, None, None]
+            s = s.masked_fill(padding & ~padding.all(-1, keepdim=True), -torch.inf)
+            a = s.softmax(-1).masked_fill(padding, 0)
+        else:
+            a = s.softmax(-1)
+        return mine.W_o(torch.einsum("bhnm,bmhv->bnhv", a, to_last(v, H)).flatten(2))
 
 
-@right("CrossAttention")
-class ByEinsum(Linears):
-    def split(self, x):
-        return x.unflatten(-1, (self.n_heads, -1))
-
-    def merge(self, x):
-        return x.flatten(2)
-
-    def attend(self, q, k, v, mask):
-        s = torch.einsum("bnhk,bmhk->bhnm", q, k) / q.shape[-1] ** 0.5
-        a = s.softmax(-1) if mask is None else _softmax_of(s, mask)
-        return torch.einsum("bhnm,bmhv->bnhv", a, v), a
+def to_last(x, n_heads):
+    return x.unflatten(-1, (n_heads, -1))
 
 
-def _softmax_of(s, mask):
-    return s.masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)
+@right("DecoderLayer")
+class NormsByHand(ByTheBook):
+    def normed(self, norm, x):
+        spread = (x.var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
+        return (x - x.mean(-1, keepdim=True)) / spread * norm.weight + norm.bias
 
-
-@right("CrossAttention")
-class HeadAfterHead(Linears):
     def forward(self, x, context, context_mask=None):
-        mask = None if context_mask is None else context_mask[:, None]
-        parts = [t.chunk(self.n_heads, -1) for t in self.project(x, context)]
-        found = [attend(q, k, v, mask) for q, k, v in zip(*parts, strict=True)]
-        out = torch.cat([out for out, _ in found], -1)
-        return self.W_o(out), torch.stack([a for _, a in found], 1)
+        x = x + self.own(self.normed(self.norm_1, x))
+        x = x + self.other(self.normed(self.norm_2, x), context, context_mask)
+        return x + self.mlp(self.normed(self.norm_3, x))
 
 
-@right("CrossAttention")
-class HeadsInTheBatch(Linears):
+@right("DecoderLayer")
+class TokenByToken(ByTheBook):
+    """Self-attention of each beginning of the sentence, of which the last row is kept."""
+
+    def own(self, x):
+        rows = [self.self_attention(x[:, : n + 1])[0][:, -1] for n in range(x.shape[1])]
+        return torch.stack(rows, 1)
+
+    def mlp(self, x):
+        return torch.stack([super(TokenByToken, self).mlp(row) for row in x.unbind(1)], 1)
+
+
+@right("DecoderLayer")
+class ChecksItself(ByTheBook):
+    def __init__(self, d, n_heads, d_hidden):
+        if d % n_heads != 0:
+            raise ValueError(f"{d} numbers for {n_heads} heads")
+        super().__init__(d, n_heads, d_hidden)
+        self.dropout = nn.Dropout(0.0)
+
     def forward(self, x, context, context_mask=None):
-        q, k, v = (self.split(t).flatten(0, 1) for t in self.project(x, context))
-        mask = context_mask
-        if mask is not None:
-            mask = mask.repeat_interleave(self.n_heads, 0)[:, None]
-        out, a = attend(q, k, v, mask)
-        out = out.unflatten(0, (-1, self.n_heads))
-        return self.W_o(self.merge(out)), a.unflatten(0, (-1, self.n_heads))
+        if x.shape[-1] != context.shape[-1]:
+            raise ValueError(f"x is {tuple(x.shape)} and the context {tuple(context.shape)}")
+        return self.dropout(super().forward(x, context, context_mask))
 
 
-@right("CrossAttention")
-class HalvesByTensorMethods(Linears):
-    def split(self, x):
-        return torch.stack(x.tensor_split(self.n_heads, dim=-1), dim=1)
-
-    def merge(self, x):
-        return torch.cat(tuple(x.unbind(1)), dim=-1)
-
-
-@right("CrossAttention")
-class LastPartsByMatrices(Linears):
+@wrong("DecoderLayer", "norm-after")
+class AsIn2017(ByTheBook):
     def forward(self, x, context, context_mask=None):
-        q, k, v = map(self.split, self.project(x, context))
-        out, a = attend(q, k, v, self.open_keys(context_mask))
-        each = self.W_o.weight.unflatten(1, (self.n_heads, -1))
-        mixed = torch.einsum("bhnk,ohk->bno", out, each)
-        return mixed if self.W_o.bias is None else mixed + self.W_o.bias, a
+        x = self.norm_1(x + self.own(x))
+        x = self.norm_2(x + self.other(x, context, context_mask))
+        return self.norm_3(x + self.mlp(x))
 
 
-@wrong("CrossAttention", "heads-not-transposed")
-class ReshapedAlone(Linears):
-    def split(self, x):
-        return x.reshape(x.shape[0], self.n_heads, x.shape[1], -1)
-
-    def merge(self, x):
-        return x.reshape(x.shape[0], x.shape[2], -1)
-
-
-@wrong("CrossAttention", "heads-interleaved")
-class EveryHth(Linears):
-    def split(self, x):
-        return x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
-
-    def merge(self, x):
-        return x.permute(0, 2, 3, 1).flatten(2)
+@wrong("DecoderLayer", "residual-of-normed")
+class CallsTheNormedX(ByTheBook):
+    def forward(self, x, context, context_mask=None):
+        x = self.norm_1(x)
+        x = x + self.own(x)
+        x = self.norm_2(x)
+        x = x + self.other(x, context, context_mask)
+        x = self.norm_3(x)
+        return x + self.mlp(x)
 
 
-@wrong("CrossAttention", "remembers-a-call")
-class KeepsItsFirstContext(Linears):
-    def project(self, x, context):
-        if not hasattr(self, "kept"):
-            self.kept = context
-        return super().project(x, self.kept)
+@wrong("DecoderLayer", "future-not-hidden")
+class ForgetsCausal(ByTheBook):
+    def own(self, x):
+        return self.self_attention(x)[0]
 
 
-# mistakes in loops ---------------------------------------------------------------------------
+@wrong("DecoderLayer", "mask-inverted")
+class TrueIsPadding(ByTheBook):
+    def other(self, x, context, context_mask):
+        flipped = None if context_mask is None else ~context_mask
+        return super().other(x, context, flipped)
+
+
+@wrong("DecoderLayer", "context-normalised")
+class NormsBoth(ByTheBook):
+    def other(self, x, context, context_mask):
+        return super().other(x, self.norm_2(context), context_mask)
+
+
+@wrong("DecoderLayer", "residual-missing")
+class NoSumAroundTheHiddenLayer(ByTheBook):
+    def forward(self, x, context, context_mask=None):
+        x = x + self.own(self.norm_1(x))
+        x = x + self.other(self.norm_2(x), context, context_mask)
+        return self.mlp(self.norm_3(x))
+
+
+@wrong("DecoderLayer", "another-bend")
+class AsInGpt2(ByTheBook):
+    def mlp(self, x):
+        return self.out(F.gelu(self.hidden(x)))
+
+
+@wrong("DecoderLayer", "norms-exchanged")
+class OneNormForAll(ByTheBook):
+    def forward(self, x, context, context_mask=None):
+        x = x + self.own(self.norm_1(x))
+        x = x + self.other(self.norm_1(x), context, context_mask)
+        return x + self.mlp(self.norm_1(x))
+
+
+@wrong("DecoderLayer", "wrong-structure")
+class NoSecondNorm(ByTheBook):
+    def __init__(self, d, n_heads, d_hidden):
+        super().__init__(d, n_heads, d_hidden)
+        self.norm_2 = self.norm_1

@@ -72,18 +72,6 @@ def drawn(seed: int, *sizes: tuple[int, ...]) -> list[Tensor]:
     return [torch.randn(*size, generator=rng, dtype=torch.float64) for size in sizes]
 
 
-def seen(seed: int, parameters: list[Tensor]) -> list[Tensor]:
-    """What a trained model's attention is called with on fresh sheep."""
-    calls: list[list[Tensor]] = []
-
-    def read(*given: Tensor) -> tuple[Tensor, None]:
-        calls.append(list(given))
-        return given[0] @ given[3], None
-
-    here.predict_next(texts("sheep", seed), parameters, read)
-    return calls[0]
-
-
 def block(seed: int, d_k: int = 12, n: int = 6) -> list[Tensor]:
     """x, Wq, Wk and Wv as wide as the lesson's."""
     x, *matrices = drawn(seed, (1, n, 16), (16, d_k), (16, d_k), (16, 3))
@@ -101,23 +89,34 @@ def writes_well(how: str, seed: int) -> bool:
     return all(part in CLAUSES for part in parts)
 
 
-def when_cut(draw: str, how: str, seed: int) -> tuple[float, float]:
-    """Its loss on texts that are cut off, and how often it is right."""
-    given: tuple[float, float] = here.when_cut(
-        trained(draw, how, seed)[0], READERS[how], texts(draw, seed)
-    )
-    return given
+def loss_when_cut(draw: str, how: str, seed: int) -> float:
+    model = trained(draw, how, seed)[0], READERS[how]
+    loss: float = here.loss_when_cut(here.predict_next, texts(draw, seed), *model)
+    return loss
 
 
 def right(how: str, seed: int) -> float:
-    return when_cut("sheep", how, seed)[1]
+    """How often it is right about sheep that are cut off."""
+    text = texts("sheep", seed)
+    each = [scores("sheep", how, seed, text[:, :n])[:, -1] for n in range(1, here.LONG)]
+    return (torch.stack(each, dim=1).argmax(-1) == text[:, 1:]).float().mean().item()
+
+
+def plain_module(width: int) -> nn.MultiheadAttention:
+    """One head whose projections change nothing, so that it computes what SDPA does."""
+    module = nn.MultiheadAttention(width, 1, bias=False, batch_first=True, dtype=torch.float64)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.eye(width).repeat(3, 1))
+        module.out_proj.weight.copy_(torch.eye(width))
+    return module
 
 
 @lesson.says(
     "The causal mask hides them, and a loss below what an honest model can reach gives a leak away.",
     "Without a mask both losses fall to 0",
-    "With the causal mask dice stay at 1.79, all there is to learn.",
-    "a word that reads *itself alone* has to guess between *runs* and *run* too, five guesses in all, and 5 ln 2 / 11 = 0.315.",
+    "With the causal mask the loss on dice stays at 1.79, the best that an honest model can do.",
+    "On sheep it falls to 0.13",
+    "A word that reads *itself alone* has to guess between *runs* and *run* too: five guesses, and 5 ln 2 / 11 = 0.315.",
     "Off by one is as bad as no mask at all: the one word too many is the answer.",
     "Off by one: too good to be true.",
 )
@@ -135,23 +134,21 @@ def losses_end_where_what_each_may_read_lets_them(seed: int) -> None:
 
 @lesson.says(
     "The causal mask hides them, and a loss below what an honest model can reach gives a leak away.",
-    "But it leaks all the same: how much of a book an early reader gets depends on who comes later.",
-    "And it leaks: that share depends on the future.",
-    "Cut off, wrong axis and late mask do far worse than a guess on dice.",
+    "But it leaks: how much of a book an early reader gets depends on who comes later.",
+    "And it leaks, because that share depends on the future.",
+    "On dice that are cut off, wrong axis and late mask do far worse than a guess.",
 )
 def leaks_through_the_sums_of_shares_predict_dice(seed: int) -> None:
     for leak in ("axis", "late"):
         assert trained("dice", leak, seed)[1] < math.log(6) - 0.1, leak
-        assert when_cut("dice", leak, seed)[0] > 2 * math.log(6), leak
-    assert abs(when_cut("dice", "yours", seed)[0] - math.log(6)) < 0.05
+        assert loss_when_cut("dice", leak, seed) > 2 * math.log(6), leak
+    assert abs(loss_when_cut("dice", "yours", seed) - math.log(6)) < 0.05
 
 
 @lesson.says(
-    "Dice give three away: nothing honest ends below 1.79.",
-    "Yet both wrote good sheep on 19 of seeds 1 to 20.",
-    "Wrong axis leaked there too, ending below 0.1 on eleven, but away from the two free choices its cut-off loss stayed under 0.05 on 19",
-    "it looks ahead at the choices, where whatever it writes is right.",
-    "So good writing proves nothing. **Compare the loss in training with the loss on texts that are cut off.**",
+    "On dice three give themselves away: no honest loss ends below 1.79.",
+    "Yet both wrote good sheep with 19 of seeds 1 to 20, so good writing proves nothing.",
+    "**Compare the loss in training with the loss on texts that are cut off.**",
     long=True,
 )
 def leaks_write_well_and_their_cut_off_loss_gives_them_away() -> None:
@@ -160,55 +157,24 @@ def leaks_write_well_and_their_cut_off_loss_gives_them_away() -> None:
         assert sum(writes_well(how, seed) for seed in TWENTY) >= 17, how
     for seed in TWENTY:
         assert all(trained("dice", how, seed)[1] < 1.65 for how in ("axis", "late", "ahead"))
-        assert all(when_cut("dice", how, seed)[0] > 3 for how in ("axis", "late", "ahead"))
-
-    leaky = [seed for seed in TWENTY if trained("sheep", "axis", seed)[1] < 0.1]
-    assert 8 <= len(leaky) <= 14, leaky
-    elsewhere = []
-    for seed in TWENTY:
-        text, follows = texts("sheep", seed), texts("sheep", seed)[:, 1:]
-        each = [scores("sheep", "axis", seed, text[:, :n])[:, -1] for n in range(1, here.LONG)]
-        losses = F.cross_entropy(torch.stack(each, dim=2), follows, reduction="none").mean(0)
-        chosen = torch.zeros(11).bool()
-        chosen[list(CHOICES)] = True
-        elsewhere.append(losses[~chosen].mean().item())
-        if seed in leaky:
-            assert losses[chosen].mean() > 1.5 * math.log(2), seed
-            assert when_cut("sheep", "axis", seed)[0] > trained("sheep", "axis", seed)[1] + 0.1
-        else:
-            assert losses[chosen].mean() < 2 * math.log(2), seed
-    assert sum(each < 0.05 for each in elsewhere) >= 17, elsewhere
+        assert all(loss_when_cut("dice", how, seed) > 3 for how in ("axis", "late", "ahead"))
 
 
 @lesson.says(
-    "*No √d_k* leaks nothing and gets stuck above the line: on 13 of those seeds it never fell below 0.15, which yours passed within 40 steps on each.",
-    "After 20 steps one key had 0.99 of the weight in 34 to 84 % of its rows (the first apart), and in none of yours",
-    "softmax has hardly a slope there",
-    "With 400 steps, a quarter as large, 15 of the 20 got there.",
+    "*No √d_k* leaks nothing, but it is slow: with 13 of those seeds it never fell below 0.15 on sheep. Yours did so within 40 steps, with every seed.",
     long=True,
 )
-def without_the_root_rows_are_sharp_at_once_and_most_models_stuck() -> None:
+def without_the_root_most_models_are_slow() -> None:
     """Loose by what another processor's rounding may move."""
 
-    def arrived(how: str, **settings: Any) -> list[bool]:
-        return [min(learned("sheep", how, seed, **settings)[1]) < 0.15 for seed in TWENTY]
+    def arrived(how: str, steps: int = 200, rate: float = 0.02) -> list[bool]:
+        return [min(learned("sheep", how, seed, steps, rate)[1]) < 0.15 for seed in TWENTY]
 
-    assert all(arrived("yours", steps=45))
+    assert all(arrived("yours", 45))
     assert 4 <= sum(arrived("bare")) <= 10
-    assert 12 <= sum(arrived("bare", steps=400, rate=0.005)) <= 18
+    assert 12 <= sum(arrived("bare", 400, 0.005)) <= 18  # slow, and not unable
     for seed in TWENTY:
         assert abs(trained("dice", "bare", seed)[1] - math.log(6)) < 0.01
-        sharp = {}
-        for how in ("yours", "bare"):
-            x, *matrices = seen(seed, learned("sheep", how, seed, steps=20)[0])
-            weights = READERS[how](x, *matrices)[1]
-            sharp[how] = (weights[:, 1:].amax(-1) > 0.99).float().mean()
-        assert sharp["yours"] == 0, seed
-        assert 0.28 < sharp["bare"] < 0.9, (seed, sharp)
-    # A key with 0.99 of the weight: no slope of its row is larger than 0.99 · 0.01.
-    weights = torch.tensor([0.99, 0.01], dtype=torch.float64)
-    slopes = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), weights.log())
-    assert slopes.abs().max() < 0.01
 
 
 @lesson.says(
@@ -227,8 +193,8 @@ def one_pass_asks_all_that_cut_off_texts_would_ask(seed: int) -> None:
 
 
 @lesson.says(
-    "If a word can look ahead, the model learns to read the answer off, and has nothing to read when it has to write.",
-    "it learned to read what is not there when it counts.",
+    "If a word can look ahead, the model learns to copy the answer, and has nothing to copy when it has to write.",
+    "it learned to read what is not there when it writes.",
 )
 def predictions_follow_what_comes_later_and_are_worse_without_it(seed: int) -> None:
     """Exchange later words, then take them away."""
@@ -254,7 +220,7 @@ def predictions_follow_what_comes_later_and_are_worse_without_it(seed: int) -> N
 
 
 @lesson.says(
-    "*Causal* you would ship: its sheep agree with their number.",
+    "You would ship *causal*: its sheep agree with their number.",
     "*Itself alone* cannot tell one sheep from two.",
 )
 def causal_sheep_agree_and_lonely_ones_are_written_alike(seed: int) -> None:
@@ -265,7 +231,7 @@ def causal_sheep_agree_and_lonely_ones_are_written_alike(seed: int) -> None:
 
 
 @lesson.says(
-    "(The seed is chosen: without a mask, three of seeds 1 to 20 wrote well. Cut off, the twenty were right in 58 to 83 %, and causal ones in 91 %.)",
+    "(This seed was chosen. Without a mask, three of seeds 1 to 20 wrote well.)",
     long=True,
 )
 def twenty_seeds_are_as_far_apart_as_it_says() -> None:
@@ -279,23 +245,9 @@ def twenty_seeds_are_as_far_apart_as_it_says() -> None:
 
 
 @lesson.says(
-    "Without the mask their rows are the same.",
-    "So a causal mask tells attention something about order",
-)
-def two_equal_words_differ_by_the_mask_alone(seed: int) -> None:
-    x, *matrices = block(seed, n=8)
-    x[:, 4] = x[:, 0]
-    out = here.attention(x, *matrices)[0]
-    assert not same(out[0, 0], out[0, 4])
-    q, k, v = (x @ matrix for matrix in matrices)
-    unmasked = F.scaled_dot_product_attention(q, k, v)[0]
-    assert same(unmasked[0], unmasked[4])
-
-
-@lesson.says(
-    "*See* puts 0.99 on *king*, past *dogs* and *boys*; *dogs*, where the verb could come as well, 0.90.",
-    "The causal mask never closes it, so it leaves no row empty, and a row that finds nothing else to read still has its 1 to give away: *that* keeps 0.90.",
-    "Both layers have the same triangle, in every head.",
+    "*See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs*, where the verb could come as well, puts 0.90 on it.",
+    "The causal mask never closes the diagonal, so no row is empty. A row that finds nothing else to read still has to give its 1 away: *that* keeps 0.90 for itself.",
+    "Every head has the same triangle.",
 )
 def the_small_model_is_causal_and_looks_for_the_subject() -> None:
     its_own = ["<s>", "the", "king", "behind", "the", "dogs", "that", "the", "boys", "see"]
@@ -352,7 +304,8 @@ def renormalised(*sentence: Tensor) -> tuple[Tensor, Tensor]:
 
 @lesson.says(
     "After softmax a mask is wrong, unless you renormalise.",
-    "rows add up to *less than 1*, all but the last",
+    "all rows but the last add up to *less than 1*",
+    "So a late mask is wrong only **without renormalising**.",
     "Late mask: rows below 1.",
 )
 def a_late_mask_loses_what_the_future_took(seed: int) -> None:
@@ -407,7 +360,7 @@ def the_two_traps(seed: int) -> None:
     unit, upper = torch.eye(5).double()[None], here.causal_mask(5)
 
     def module(mask: Tensor) -> Any:
-        return here.plain_module(8)(t, t, t, attn_mask=mask)[1].detach()
+        return plain_module(8)(t, t, t, attn_mask=mask)[1].detach()
 
     def sdpa(mask: Tensor) -> Tensor:
         return F.scaled_dot_product_attention(t, t, unit, attn_mask=mask)
@@ -430,37 +383,20 @@ def the_two_traps(seed: int) -> None:
 
 
 @lesson.says(
-    "They get 0 from SDPA and from this course, and NaN from softmax alone",
-    "`nn.MultiheadAttention` of PyTorch 2.13 gives NaN where it returns weights, its default, and on its *fast path*, which `eval()` without gradients can take; else not.",
+    "SDPA and this course give them 0, and softmax alone gives NaN",
 )
-def an_empty_row_is_nan_where_weights_are_returned_and_on_the_fast_path(seed: int) -> None:
+def an_empty_row_is_0_and_nan_by_softmax_alone(seed: int) -> None:
     [x] = drawn(seed, (2, 3, 8))
     blocked = torch.tensor([[True, True, True], [False, False, True]])  # True = blocked
     out = F.scaled_dot_product_attention(x, x, x, attn_mask=~blocked[:, None, :])
     assert (out[0] == 0).all()
     assert torch.full((3,), -math.inf).softmax(-1).isnan().all()
-    options: product[Any] = product(
-        (1, 2), (True, False), (True, False), (True, False), (True, False)
-    )
-    for heads, weights, training, slopes, allowed in options:
-        module = nn.MultiheadAttention(8, heads, batch_first=True, dtype=torch.float64)
-        module.train(training)
-        fast = allowed and heads == 2 and not training and not slopes
-        before = torch.backends.mha.get_fastpath_enabled()
-        torch.backends.mha.set_fastpath_enabled(allowed)
-        try:
-            with torch.set_grad_enabled(slopes):
-                found = module(x, x, x, key_padding_mask=blocked, need_weights=weights)[0]
-        finally:
-            torch.backends.mha.set_fastpath_enabled(before)
-        assert found[0].isnan().all() == (weights or fast), (heads, weights, training, slopes)
-        assert found[1].isfinite().all()
 
 
 @lesson.says(
     "Wrong axis: columns add up to 1.",
     "*columns* add up to 1 and rows do not.",
-    "But it leaks all the same: how much of a book an early reader gets depends on who comes later.",
+    "But it leaks: how much of a book an early reader gets depends on who comes later.",
 )
 def softmax_over_queries_shares_out_columns(seed: int) -> None:
     sentence = block(seed)
@@ -478,8 +414,8 @@ def softmax_over_queries_shares_out_columns(seed: int) -> None:
 
 @lesson.says(
     "No √d_k: too sharp.",
-    "The one symptom above is sharpness, and on average it grows with d_k.",
-    "In `read_c` rows add up to 1 and nothing leaks: tests that need no reference find nothing.",
+    "The one symptom is sharpness, and on average it grows with d_k.",
+    "In `read_c` rows add up to 1 and nothing leaks, so tests without a reference find nothing.",
 )
 def without_the_root_weights_are_sharper_the_wider_the_keys(seed: int) -> None:
     def sharpness(function: Callable[..., Any], d_k: int) -> float:
@@ -508,8 +444,7 @@ def without_the_root_weights_are_sharper_the_wider_the_keys(seed: int) -> None:
     "Wrong shape: an error, or silence when sizes are equal.",
     "With two sentences or more and B ≠ N you get an error, and that is luck.",
     "**With B = N it runs**: query n of *every* sentence gets the padding of *sentence n*.",
-    "One axis further left a mask of (B, N, N) meets the *heads*",
-    "A (B, N) mask fits as it is in the `key_padding_mask` of `nn.MultiheadAttention`, and in it True = blocked.",
+    "(`nn.MultiheadAttention` takes a (B, N) mask as it is, in its `key_padding_mask`, with True = blocked.)",
 )
 def a_padding_mask_without_its_axis_is_refused_or_misread(seed: int) -> None:
     for b, n in product(range(2, 6), repeat=2):
@@ -523,25 +458,17 @@ def a_padding_mask_without_its_axis_is_refused_or_misread(seed: int) -> None:
         weights = F.scaled_dot_product_attention(x, x, unit, attn_mask=real)
         assert all(torch.equal(weights[sentence] > 0, real) for sentence in range(b))
 
-    attend = here.decoder_mask(torch.tensor([4, 3, 1]), 4)[:, 0]  # (B, N, N)
-    [q] = drawn(seed, (3, 2, 4, 6))
-    with pytest.raises(RuntimeError):
-        F.scaled_dot_product_attention(q, q, q, attn_mask=attend)
-    [q] = drawn(seed, (3, 3, 4, 6))
-    silent = F.scaled_dot_product_attention(q, q, q, attn_mask=attend)
-    assert same(silent, F.scaled_dot_product_attention(q, q, q, attn_mask=attend[None]))
-
     [x] = drawn(seed, (3, 4, 6))
     real = here.padding_mask(torch.tensor([4, 3, 1]), 4)
-    weights = here.plain_module(6)(x, x, x, key_padding_mask=~real)[1]
+    weights = plain_module(6)(x, x, x, key_padding_mask=~real)[1]
     assert torch.equal(weights > 0, real[:, None, :].expand(3, 4, 4))
 
 
 @lesson.says(
     "−1e9: an empty row reads everything.",
-    "In most rows that is as good: e to the −1e9 is 0 in every format.",
-    "float16 ends at 65,504, and `masked_fill` refuses −1e9 there with an error.",
-    "And a row that is *all* blocked reads everything: equal scores are shared out evenly, and nobody is told.",
+    "In most rows that does the same: e to the −1e9 is 0 in every format.",
+    "But float16 ends at 65,504, so `masked_fill` refuses −1e9 there with an error.",
+    "And a row that is *all* blocked reads everything: equal scores share the weight evenly, and nobody is told.",
 )
 def a_large_number_is_no_infinity(seed: int) -> None:
     [row] = drawn(seed, (1, 5))
@@ -555,25 +482,3 @@ def a_large_number_is_no_infinity(seed: int) -> None:
     assert torch.finfo(torch.float16).max == 65504
     with pytest.raises(RuntimeError, match="overflow"):
         row.half().masked_fill(some, -1e9)
-
-
-@lesson.says(
-    "Your function computes them all the same, and throws them away. So does SDPA on a CPU with a tensor as `attn_mask`.",
-    "`is_causal=True` is a promise about shape, which lets it skip blocks above the diagonal without looking.",
-)
-def a_page_that_spoils_its_readers_shows_who_opens_it(seed: int) -> None:
-    """0 · NaN is NaN: a hidden NaN shows where it was computed with."""
-    n = 1024
-    q, k, v = (each.float() for each in drawn(seed, *[(1, 1, n, 64)] * 3))
-    v[..., -1, :] = math.nan
-
-    def spoiled(out: Tensor) -> int:
-        return int(out.reshape(n, -1)[:-1].isnan().any(-1).sum())
-
-    attend = ~here.causal_mask(n)
-    added = torch.zeros(n, n).masked_fill(~attend, -math.inf)
-    for mask in (attend, added):
-        assert spoiled(F.scaled_dot_product_attention(q, k, v, attn_mask=mask)) == n - 1
-    cut = torch.eye(192).split(64, dim=-1)
-    assert spoiled(here.attention(torch.cat([q, k, v], dim=-1)[0], *cut)[0]) == n - 1
-    assert spoiled(F.scaled_dot_product_attention(q, k, v, is_causal=True)) < n - 1

@@ -69,7 +69,7 @@ def a_missing_letter_is_a_loop_that_adds_up(seed: int) -> None:
 
 @lesson.says(
     "Attention is five contractions, with a division and a softmax after the fourth; `...` carries any leading axes.",
-    "Five arrows, and each needs one contraction. The fourth also divides and takes softmax.",
+    "These are five arrows, and each needs one contraction. The fourth also divides and takes softmax.",
 )
 def five_einsums_a_division_and_a_softmax_are_pytorchs_attention(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -133,7 +133,7 @@ def one_desk_serves_every_length_and_order(seed: int) -> None:
 
 @lesson.says(
     "Attention is one big matrix of blocks a_nm W_vᵀ, rebuilt for every input; so it is not linear in X.",
-    "That is also where the whole map loses its linearity: the matrix depends on X.",
+    "This is also why the whole map is not linear: the matrix depends on X.",
 )
 def what_is_not_linear_is_linear_once_its_weights_are_held(seed: int) -> None:
     desk = Desk(seed)
@@ -150,7 +150,7 @@ def what_is_not_linear_is_linear_once_its_weights_are_held(seed: int) -> None:
 
 
 @lesson.says(
-    "The scores are symmetric, and none of a token with itself is negative",
+    "The scores are symmetric, and no token's score with itself is negative",
     "(Another token's score can still be larger.)",
     "Two matrices let a token ask for something other than what it offers.",
 )
@@ -169,7 +169,7 @@ def one_matrix_for_two_roles_makes_scores_symmetric(seed: int) -> None:
 
 @lesson.says(
     "But b_k, the keys' bias, does nothing at all.",
-    "b_q changes how every key is scored, and without a mask b_v is added to every output, as weights that add up to 1 carry it through.",
+    "b_q changes the score of every key, and without a mask b_v is added to every output, because the weights add up to 1.",
 )
 def only_the_bias_of_keys_does_nothing(seed: int) -> None:
     desk = Desk(seed)
@@ -197,7 +197,7 @@ def what_a_mask_takes_is_shared_out_in_proportion(seed: int) -> None:
 
 
 @lesson.says(
-    "Computing the values is linear in N: each token is projected alone. Pairs are what costs N².",
+    "The work for the values is linear in N, because each token is projected alone. It is the pairs that cost N².",
     "A contraction multiplies once for every combination of its letters:",
 )
 def numpy_counts_twice_the_work_for_values_and_four_times_for_pairs() -> None:
@@ -209,7 +209,7 @@ def numpy_counts_twice_the_work_for_values_and_four_times_for_pairs() -> None:
 
 @lesson.says(
     "(Divide each row that is not all 0 by its sum afterwards and the result is right again",
-    "A weak spot remains: a blocked key that leads by more than about 700 squeezes the others until digits are lost, and from 746 on they are all 0. −∞ before softmax has none.)",
+    "One weakness remains: a blocked key that leads by more than about 700 leaves so little to the others that digits are lost, and from 746 on they are all 0. With −∞ before softmax this cannot happen.)",
 )
 def late_masks_renormalised_fail_where_a_blocked_key_leads_by_far() -> None:
     open_keys = np.array([False, True, True])
@@ -227,7 +227,7 @@ def late_masks_renormalised_fail_where_a_blocked_key_leads_by_far() -> None:
 
 
 @lesson.says(
-    "Not this one: one row of `nan` makes every row `nan` in the next layer, as all of them listen to it.",
+    "Not this one: one row of `nan` makes every row `nan` in the next layer, because all of them listen to it.",
     "`F.scaled_dot_product_attention` of PyTorch 2.13 and this course give 0.",
 )
 def nan_spreads_and_pytorchs_function_gives_none(seed: int) -> None:

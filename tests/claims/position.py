@@ -73,7 +73,7 @@ def no_stack_of_such_layers_notices_the_order(seed: int) -> None:
 
 @lesson.says(
     "So the causal mask breaks the symmetry.",
-    "After one such layer, a row still knows a bag, that of the words up to its own.",
+    "After one such layer, a row still knows only a bag: the words up to its own.",
 )
 def one_causal_layer_knows_a_bag_and_two_know_more(seed: int) -> None:
     draw = torch.Generator().manual_seed(seed)
@@ -117,7 +117,9 @@ def names_the_word_before(causal: bool, seed: int) -> float:
 
 
 @lesson.says(
-    "Two layers (each added to what it reads, normalised first) can learn to name the word before: 0.74 to 0.88 right on five seeds after 500 steps. Without the mask it is 0.27, the best there is then.",
+    "Two layers (each normalises what it reads and is added to it) can learn to name the word "
+    "before: they were right in 0.74 to 0.88 of all cases on five seeds, after 500 steps. Without "
+    "the mask they reach 0.27, the best that is possible then.",
     "A causal mask breaks that, and two causal layers can learn order from it.",
     long=True,
 )
@@ -129,8 +131,9 @@ def two_causal_layers_learn_order_and_two_without_a_mask_do_not(seed: int) -> No
 @lesson.says(
     "Sinusoidal encodings are a clock with d/2 hands.",
     "The dot product of two of them depends on distance alone, and is blind to direction.",
-    "Near positions are alike, far ones less so, and it falls in waves, not steadily.",
-    "Their product goes by **how far** and not by **which way**: compared as they are, the word before and the word after are the same. And as it falls in waves, one number fits several distances.",
+    "Near positions are alike and far ones less so, but the product falls in waves. It depends on "
+    "**how far** and not on **which way**: by it, the word before and the word after are the same. "
+    "And because it falls in waves, one number fits several distances.",
 )
 def the_dot_product_of_two_stamps_is_one_of_distance_without_its_sign() -> None:
     for d in (2, 6, 32):
@@ -172,7 +175,8 @@ def by_hand() -> Any:
 
 @lesson.says(
     "So there is a W_q that asks *as if it stood three places back*.",
-    "There is a W_q that is right at every place",
+    "There is a W_q that is right at every place, but training found one that is right for the 16 "
+    "stamps it saw.",
 )
 def a_matrix_set_by_hand_is_right_at_every_place() -> None:
     for n in (16, 32, 256):
@@ -181,7 +185,7 @@ def a_matrix_set_by_hand_is_right_at_every_place() -> None:
 
 @lesson.says(
     "**sinusoidal** falls at once, too, though every place has a stamp.",
-    "and training found one that is right for the 16 stamps it saw.",
+    "but training found one that is right for the 16 stamps it saw.",
     long=True,
 )
 def the_matrix_that_training_finds_is_wrong_at_once(seed: int) -> None:
@@ -223,8 +227,9 @@ class FromAnywhere(nn.Module):
 
 
 @lesson.says(
-    "Is it the new *places*? It is: train with texts of 16 words that begin anywhere from place 0 to "
-    "16, and the grey field gives 0.88 to 1.00 for learned, 0.93 to 1.00 for sinusoidal (ten seeds).",
+    "Are the new *places* the cause? They are: train with texts of 16 words that begin anywhere from "
+    "place 0 to 16, and in the grey field learned reaches 0.88 to 1.00, and sinusoidal 0.93 to 1.00 "
+    "(ten seeds).",
     long=True,
 )
 def texts_as_short_at_all_places_mend_both(seed: int) -> None:
@@ -272,23 +277,18 @@ def rotary_carries_twice_as_far_and_not_for_ever(seed: int) -> None:
 
 @lesson.says(
     "Distances past 15 were never trained either, and nothing keeps their scores low.",
-    "Most of these far words get next to nothing, and a few get much",
-    "Block every word that is more than 15 places away, and the same model is right in 1.00 of all "
-    "cases",
+    "Most of these far words get next to nothing, but a few get much",
 )
-def far_words_alone_take_what_the_third_word_back_loses(seed: int) -> None:
+def far_words_take_what_the_third_word_back_loses(seed: int) -> None:
     attend, model, weights = here.attend, here.trained("rotary", seed), []
     places = torch.arange(512)
     near = (places[:, None] - places).abs() < here.SEEN
 
-    def watched(q: Tensor, k: Tensor, v: Tensor) -> Any:
-        out, shares = attend(q, k, v)
+    def watched(*given: Tensor) -> Any:
+        out, shares = attend(*given)
         weights.append(shares)
         return out, shares
 
-    with patch.multiple(here, attend=lambda q, k, v: attend(q, k, v, near)):
-        mended = here.share_right(model, 512).nanmean()
-    assert mended > max(0.99, curve("rotary", seed, 512).nanmean() + 0.1)
     with patch.multiple(here, attend=watched), torch.no_grad():
         model(torch.randint(8, (4, 512), generator=torch.Generator().manual_seed(seed)))
     far = weights[0].masked_fill(near, 0.0)
@@ -297,9 +297,46 @@ def far_words_alone_take_what_the_third_word_back_loses(seed: int) -> None:
 
 
 @lesson.says(
-    "Same distance, same score, wherever the two stand.",
-    "And unlike the dot product of two stamps, a score may differ between left and right, as q and "
-    "k themselves decide.",
+    "If the far distances are the cause, you can mend the model without training it again",
+    "A window as long as the training, 16 words, was right in 1.00 of all cases on each of nine seeds",
+    "Less than 4 hides the answer.",
+    "The window mends far *distances*, not new *places*: in the grey field, a window of 16 left "
+    "learned at 0.14 to 0.19 and sinusoidal at 0.19 to 0.41.",
+    "A window as long as the training mended rotary.",
+    long=True,
+)
+def a_window_mends_what_far_words_spoil_and_nothing_else(seed: int) -> None:
+    model = here.trained("rotary", seed)
+    assert here.share_right(model, 512, here.SEEN).nanmean() > 0.99
+    assert curve("rotary", seed, 512).nanmean() < 0.9
+    assert here.share_right(model, 512, here.BACK).nanmean() < 0.2
+    for kind in ("learned", "sinusoidal"):
+        assert unseen(here.share_right(here.trained(kind, seed), 32, here.SEEN)) < 0.5
+
+
+@lesson.says(
+    "without one, the same models were right in 0.13 to 0.76. Twice that was too wide for one of the "
+    "nine (0.70).",
+    long=True,
+)
+def windows_of_nine_models() -> None:
+    """Loose by what another processor's rounding may move."""
+    models = [here.trained("rotary", seed) for seed in (*range(6), 7001, 7002, 7003)]
+    without, wide, right = (
+        torch.stack([here.share_right(model, 512, window).nanmean() for model in models])
+        for window in (512, 2 * here.SEEN, here.SEEN)
+    )
+    assert right.min() > 0.99
+    assert 0.1 < without.min() < 0.2
+    assert 0.6 < without.max() < 0.9
+    assert wide.min() < 0.9
+    assert (wide > 0.99).sum() >= 7
+
+
+@lesson.says(
+    "The same distance gives the same score, wherever the two stand.",
+    "And unlike the dot product of two stamps, a score may differ between left and right: q and k "
+    "themselves decide that.",
     "Rotary turns queries and keys by their own positions, and scores feel the difference.",
 )
 def scores_of_turned_tokens_feel_the_difference_of_their_places(seed: int) -> None:

@@ -111,7 +111,7 @@ def broadcasting_hides_a_missing_row(seed: int) -> None:
             here.score_std(Q, other)
 
 
-@lesson.says("Chance typically shifts the result by less than 1 %.")
+@lesson.says("Chance typically changes the result by less than 1 %.")
 def twenty_thousand_pairs_leave_little_to_chance(seed: int) -> None:
     rng = np.random.default_rng(seed)
     for d_k in (2, 8, 64):
@@ -167,8 +167,8 @@ def the_jacobian_and_its_columns(seed: int) -> None:
     assert 3.5 < np.log10(norms[0] / norms[1]) < 4.7
 
 
-@lesson.says("About four in ten such readers are, at this width.")
-def four_in_ten_readers_of_six_books_are_deaf(seed: int) -> None:
+@lesson.says("At this width, that is true of about four in ten such readers.")
+def four_in_ten_readers_of_six_books_hardly_notice_a_nudge(seed: int) -> None:
     rng = np.random.default_rng(seed)
     q, K = rng.standard_normal((2000, 64)), rng.standard_normal((2000, 6, 64))
     weights = here.softmax(np.einsum("nk,nmk->nm", q, K))
@@ -241,8 +241,8 @@ def the_scale_moved_into_the_queries_does_the_same(seed: int) -> None:
 
 
 @lesson.says(
-    "There is nothing sacred about variance 1: the readers of *Does it learn?* would find their books from 2 "
-    "or ½ as well. What counts is that every book starts with some weight, and that this is *the same for "
+    "Variance 1 is nothing special: the readers of *Does it learn?* would also find their books with a "
+    "variance of 2 or ½. What counts is that every book starts with some weight, and that this is *the same for "
     "every width*."
 )
 def other_variances_learn_and_64_does_not(seed: int) -> None:

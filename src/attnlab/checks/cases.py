@@ -144,8 +144,10 @@ def _magnified(draw: Draw, given: Given) -> Given:
     It is the argument or parameter that has the width of the values, else the last array.
     """
     wide = [name for name in draw.arrays if "v" in draw.axes_of(name)]
-    if state := [name for name in given.state if name.startswith("W_v.weight")]:
-        return replace(given, state={**given.state, state[0]: given.state[state[0]] * 1e5})
+    of_values = [name for name in given.state if name.endswith("W_v.weight")]
+    if of_values:
+        magnified = {name: given.state[name] * 1e5 for name in of_values}
+        return replace(given, state={**given.state, **magnified})
     name = (wide or draw.arrays)[-1]
     return given.but(**{name: given.args[name] * 1e5})
 

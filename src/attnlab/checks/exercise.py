@@ -295,7 +295,8 @@ class Exercise:
 
 UNCHANGED = "unchanged"  # the claim that every case tries as well
 CALLED = {"b": "B", "h": "H", "e": "d/H", "n": "N", "m": "M", "k": "d_k", "v": "d_v"}
-CALLED |= {"p": "d / 2", "t": "max_len", "r": "max_len / N", "g": "G", "s": "H / G"}
+CALLED |= {"f": "d_hidden", "g": "G", "s": "H / G"}
+CALLED |= {"p": "d / 2", "t": "max_len", "r": "max_len / N"}
 PROMISES = {
     "masked": "hides what is blocked, and only that",
     "empty": "gives 0, not NaN, to a query with nothing to attend to",

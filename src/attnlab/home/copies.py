@@ -10,6 +10,7 @@ and doing it again finds what is done already.
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
@@ -23,7 +24,7 @@ from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
 from attnlab.ipynb.which import holds, is_of, plainly_another
 from attnlab.ipynb.words import few
-from attnlab.lessons import slugs
+from attnlab.lessons import lesson, slugs, today
 
 # What a part of an update says, a line each; in the end, whether it wrote a copy.
 Said = Generator[str, None, bool]
@@ -86,6 +87,7 @@ def update(course: Course) -> Iterator[str]:
         NotWritten: a file could not be; all others are as they were, or as they shall be.
     """
     (course.state / "released").mkdir(parents=True, exist_ok=True)
+    yield from _follow(course)
     changed = False
     for path in sorted(course.released.rglob("*")):
         place = path.relative_to(course.released)
@@ -96,10 +98,77 @@ def update(course: Course) -> Iterator[str]:
         yield f"Left as they are, since they have other names or places: {', '.join(others)}."
 
 
+def _follow(course: Course) -> Iterator[str]:
+    """Let what is a learner's follow a lesson that has another name now, or went into two."""
+    for slug in slugs():
+        for former in lesson(slug).former:
+            if former in slugs():
+                yield from _answers_from(course, former, slug)
+            else:
+                yield from _renamed(course, former, slug)
+
+
+def _renamed(course: Course, former: str, slug: str) -> Iterator[str]:
+    """Rename the learner's copy, what it was copied from, and what was made to hand in."""
+    moves = [
+        (course.notebook(former), course.notebook(slug)),
+        (_release_of(course, former), _release_of(course, slug)),
+        (course.handed_in(former), course.handed_in(slug)),
+    ]
+    moves = [(old, new) for old, new in moves if old.is_file() and not os.path.lexists(new)]
+    if moves:
+        yield f"{former} is called {slug} now, and what you have of it is moved there."
+    for old, new in moves:
+        new.parent.mkdir(parents=True, exist_ok=True)
+        old.rename(new)
+        with suppress(OSError):  # something else is in it
+            old.parent.rmdir()
+
+
+def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:
+    """Begin a copy of a lesson with what its learner has written for it in an earlier one."""
+    handed_out = course.released / slug / f"{slug}.ipynb"
+    if os.path.lexists(course.notebook(slug)) or not handed_out.is_file():
+        return
+    try:
+        was, cells = own_copy(course, former)
+        new, base = handed_out.read_bytes(), _bytes(_release_of(course, former))
+        fresh, old = read(new), read(base) if base else []
+    except (Amiss, Unreadable, OSError):  # the update says what is amiss
+        return
+    asked = {cell.grade_id for cell in fresh if cell.is_solution}
+    written = [cell for cell in cells if cell.grade_id in asked and cell.is_written]
+    if not written:
+        return
+    names = ", ".join(cell.grade_id for cell in written)
+    yield f"{slug} was a part of {former}: what you wrote there is copied to it ({names})."
+    merged = upgraded(_with_own(cells, asked, {cell.id for cell in old}), fresh, fresh)
+    write_whole(course.notebook(slug), document(merged, new, was))
+    write_whole(_release_of(course, slug), new)
+
+
+def _with_own(cells: list[Cell], asked: set[str], theirs: set[str]) -> list[Cell]:
+    """Answers, each with the cells of a learner's own that follow it."""
+    found, of = [], ""
+    for cell in cells:
+        of = cell.exercise if cell.grade_id else of
+        if of in asked and (cell.exercise or cell.id not in theirs) and not cell.is_check:
+            found.append(cell)
+    return found
+
+
+def _release_of(course: Course, slug: str) -> Path:
+    """What a learner's copy was copied from."""
+    return course.state / "released" / slug / f"{slug}.ipynb"
+
+
 def _one(course: Course, place: Path) -> Said:
     """Bring one file up to date."""
     mine, known = course.work / place, course.state / "released" / place
     new, base = (course.released / place).read_bytes(), _bytes(known)
+    now = today(place.parts[0])
+    if now != place.parts[0] and (course.released / now).is_dir() and not mine.exists():
+        return False  # left over from a release in which the lesson was called so
     if place.suffix == ".ipynb":
         try:
             cells = read(new)
@@ -167,7 +236,8 @@ def _notebook(course: Course, place: Path, base: bytes | None, new: bytes) -> Sa
         old = read(base) if base is not None else fresh
     except Unreadable:  # somebody was in .attnlab/: what is not in the new release is theirs
         old = fresh
-    merged = upgraded(cells, old, fresh)
+    removed = lesson(slug).removed if slug in slugs() else ()
+    merged = upgraded(cells, old, fresh, removed)
     wrote = was not in (base, new) and not same(cells, merged, labels=True)
     if was == base:  # nobody touched it
         write_whole(mine, new)

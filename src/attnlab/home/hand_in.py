@@ -13,7 +13,7 @@ from attnlab.ipynb.python import not_python
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.rebuild import last_definition, rebuild
 from attnlab.ipynb.words import few, short
-from attnlab.lessons import known
+from attnlab.lessons import known, lesson
 
 _MISSING = ": solution cell is missing"
 
@@ -73,7 +73,7 @@ def _written(cells: list[Cell], released: list[Cell]) -> bool:
 
 def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -> Iterator[str]:
     """What a grader will find: nothing of it keeps a notebook from being handed in."""
-    rebuilt = rebuild(cells, released)
+    rebuilt = rebuild(cells, released, removed=lesson(slug).removed)
     missing = [line.removesuffix(_MISSING) for line in rebuilt.repaired if line.endswith(_MISSING)]
     empty = [c.grade_id for c in rebuilt.cells if c.is_solution and not c.is_written]
     repaired = [line for line in rebuilt.repaired if not line.endswith(_MISSING)]

@@ -56,6 +56,7 @@ def home(course: Course, links: Links, *, xsrf: str = "", said: Sequence[str] = 
         f'<p class="quiet">{_so_far(found)}</p></header><main>',
         f'<div class="said" role="status">{done}</div>' if done else "",
         _continue(going, found, links),
+        _ways(),
         '<h2>Lessons</h2><ol class="lessons">',
         *(_lesson(course, each, links, each is going, xsrf) for each in found),
         *(_planned(each) for each in lessons.planned()),
@@ -98,6 +99,11 @@ def _so_far(found: Sequence[Standing]) -> str:
     if not any(each.begun for each in found):
         return f"{len(found)} lessons, {number} exercises, {worth:g} points. Take them in order."
     return f"So far {earned:g} of {worth:g} points, {right} of {number} exercises right."
+
+
+def _ways() -> str:
+    rows = "".join(f"<li>{escape(str(way))}.</li>" for way in lessons.WAYS)
+    return f"<details><summary>Not all of it? Ways through</summary><ul>{rows}</ul></details>"
 
 
 def _continue(going: Standing | None, found: Sequence[Standing], links: Links) -> str:

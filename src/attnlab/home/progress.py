@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
+from attnlab import lessons
+
 STATE = ".attnlab"
 FILE = "progress.jsonl"
 VERSION = 1
@@ -38,6 +40,7 @@ class Record:
         score: points earned, of `points`.
         mistake: slug of what a check named, '' for none.
         why: that is wrong, as the card said; lines of old have none.
+        contract: the exercise's, by number; lines of old have the first.
     """
 
     when: str
@@ -48,6 +51,13 @@ class Record:
     points: float = 0.0
     mistake: str = ""
     why: str = ""
+    contract: int = 1
+
+    @property
+    def is_earlier(self) -> bool:
+        """Whether the exercise asks for something else now."""
+        asked = lessons.lesson(self.lesson) if self.lesson in lessons.slugs() else None
+        return asked is not None and self.contract < asked.changed.get(self.exercise, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +107,8 @@ def note(
         False if there is a place for it, and it could not be written there.
     """
     when = datetime.now().astimezone().isoformat(timespec="seconds")
-    record = Record(when, lesson, exercise, status, score, points, mistake, why)
+    contract = lessons.lesson(lesson).changed.get(exercise, 1) if lesson in lessons.slugs() else 1
+    record = Record(when, lesson, exercise, status, score, points, mistake, why, contract)
     folder = None
     try:
         folder = place()
@@ -161,7 +172,10 @@ def _record(found: Mapping[str, object]) -> Record:
     if not all(isinstance(number, (int, float)) and abs(number) < 1e9 for number in numbers):
         raise TypeError("not a number")
     when, lesson, exercise, status, mistake = map(str, texts)
+    lesson = lessons.today(lesson, exercise)
     score, points = (float(str(number)) for number in numbers)
     why = found.get("why")
     told = why if isinstance(why, str) else ""
-    return Record(when, lesson, exercise, status, score, points, mistake, told)
+    contract = found.get("contract")
+    number = contract if type(contract) is int else 1
+    return Record(when, lesson, exercise, status, score, points, mistake, told, number)

@@ -25,6 +25,7 @@ class Exercise:
         passed: whether one gave all.
         tried: whether a check has seen more than the stub.
         read: whether its solution was looked at before it passed.
+        earlier: whether it passed when it asked for something else.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Exercise:
     passed: bool
     tried: bool
     read: bool
+    earlier: bool = False
 
     @property
     def said(self) -> str:
@@ -40,6 +42,8 @@ class Exercise:
             return "right, after reading the solution" if self.read else "right"
         if self.tried:
             return "not right yet, solution read" if self.read else "not right yet"
+        if self.earlier:
+            return "right earlier; it asks for something else now"
         return "open"
 
 
@@ -115,7 +119,9 @@ def standing(slug: str, declared: Mapping[str, float], records: Iterable[Record]
     mine = [record for record in records if record.lesson == slug]
     found = []
     for name, points in declared.items():
-        about = [record for record in mine if record.exercise == name]
+        every = [record for record in mine if record.exercise == name]
+        about = [record for record in every if not record.is_earlier]
+        earlier = any(record.status == "PASS" for record in every if record.is_earlier)
         passes = [at for at, record in enumerate(about) if record.status == "PASS"]
         reads = [at for at, record in enumerate(about) if record.status == READ]
         best = max([0.0, *(min(record.score, points) for record in about)])
@@ -127,6 +133,7 @@ def standing(slug: str, declared: Mapping[str, float], records: Iterable[Record]
                 bool(passes),
                 any(record.status not in NO_ATTEMPT for record in about),
                 bool(reads) and (not passes or reads[0] < passes[0]),
+                earlier,
             )
         )
     return Standing(lessons.lesson(slug), tuple(found), bool(mine))
@@ -158,7 +165,7 @@ def mistakes(found: Sequence[Standing], records: Iterable[Record]) -> list[Mista
     why: dict[str, str] = {}
     for record in records:
         home = (record.lesson, record.exercise)
-        if home not in passed or record.status == READ:
+        if home not in passed or record.status == READ or record.is_earlier:
             continue
         outcome = (record.status, record.score, record.mistake)
         if record.mistake not in ("", *NO_MISTAKE) and before.get(home) != outcome:

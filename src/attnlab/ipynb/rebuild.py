@@ -28,7 +28,10 @@ class Rebuilt:
 
 
 def rebuild(
-    submitted: list[Cell], released: list[Cell], unwritten: Collection[str] = ()
+    submitted: list[Cell],
+    released: list[Cell],
+    unwritten: Collection[str] = (),
+    removed: Collection[str] = (),
 ) -> Rebuilt:
     """Put a submission right.
 
@@ -36,9 +39,16 @@ def rebuild(
         submitted: a learner's cells.
         released: those of the notebook that learners were given.
         unwritten: solutions that are put back, too, where they are missing.
+        removed: exercises of an earlier release. An answer to one becomes a text, which hides
+            nothing that this release gives under the same name.
     """
     known = {cell.grade_id: cell for cell in released if cell.grade_id}
     repaired: list[str] = []
+    submitted = [
+        _as_text(cell, repaired) if cell.exercise in removed else cell
+        for cell in submitted
+        if not (cell.is_check and cell.exercise in removed)
+    ]
     cells = _without_doubles(_labelled(submitted, released, known, repaired), known, repaired)
     cells = [_restored(cell, known, repaired) for cell in cells]
     _put_back(cells, released, repaired, unwritten)
@@ -94,6 +104,15 @@ def _without_doubles(cells: list[Cell], known: dict[str, Cell], repaired: list[s
     repaired += reversed(doubles)
     repaired += few(strange[::-1])
     return kept[::-1]
+
+
+def _as_text(cell: Cell, repaired: list[str]) -> Cell:
+    """An answer that nobody asks for any more, to be read and not run."""
+    name = cell.grade_id
+    repaired.append(f"{name}: is no exercise any more, kept as text")
+    fence = max([2, *map(len, re.findall(r"`+", cell.source))]) * "`" + "`"
+    said = f"Your answer to `{name}`, which this lesson does not ask for any more:"
+    return Cell("markdown", f"{said}\n\n{fence}python\n{cell.source}\n{fence}", id=cell.id)
 
 
 def unlabelled(cell: Cell) -> Cell:

@@ -7,7 +7,7 @@ release to come. What is mine and not base is the learner's. Labelled cells are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from attnlab.ipynb.read import Cell
@@ -29,11 +29,14 @@ def same(some: list[Cell], others: list[Cell], *, labels: bool = False) -> bool:
     return told(some) == told(others)
 
 
-def upgraded(mine: list[Cell], base: list[Cell], new: list[Cell]) -> list[Cell]:
+def upgraded(
+    mine: list[Cell], base: list[Cell], new: list[Cell], removed: Collection[str] = ()
+) -> list[Cell]:
     """The cells of `new`, with those in `mine` that are a learner's own.
 
     Answers stay in their cells, other cells of a learner's after the cell that they followed. The
-    order is the new release's, unless the learner has moved cells about: then it is theirs.
+    order is the new release's, unless the learner has moved cells about: then it is theirs. An
+    answer to an exercise of `base` that `new` has not, or to one of `removed`, is kept as text.
     """
     new = [_lent(cell, cell) for cell in new]
     prose = _prose(new)
@@ -51,8 +54,9 @@ def upgraded(mine: list[Cell], base: list[Cell], new: list[Cell]) -> list[Cell]:
         and cell.grade_id not in present
         and last_definition(written, cell.grade_id) < 0
     }
+    had = {cell.exercise for cell in base} - {cell.exercise for cell in new} - {""}
     asked = [_open(cell) if cell.grade_id in kept else cell for cell in new]
-    return [_returned(cell) for cell in rebuild(mine, asked, missing).cells]
+    return [_returned(cell) for cell in rebuild(mine, asked, missing, had | {*removed}).cells]
 
 
 def _lent(cell: Cell, original: Cell) -> Cell:

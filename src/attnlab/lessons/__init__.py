@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -32,6 +33,9 @@ class Lesson:
         minutes: that it takes.
         stage: what learners write in: 'pure', 'numpy' or 'torch'; '' while it is planned.
         heading: of its notebook, after the number.
+        former: slugs that it had, or that a part of it was in.
+        removed: exercises that it asked for once, and does not any more.
+        changed: which contract an exercise has that had others before: 2 after the first change.
     """
 
     slug: str
@@ -40,6 +44,9 @@ class Lesson:
     minutes: int
     stage: str = ""
     heading: str = ""
+    former: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
@@ -69,6 +76,35 @@ REGISTRY: tuple[str | Lesson, ...] = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way through the course for those who will not take all of it.
+
+    Attributes:
+        minutes: that it takes.
+        parts: which lessons, and how far.
+    """
+
+    name: str
+    minutes: int
+    parts: str
+
+    def __str__(self) -> str:
+        return f"{self.name}, about {round(self.minutes / 60)} hours: {self.parts}"
+
+
+WAYS = (
+    Way(
+        "An evening",
+        240,
+        "lessons 01, 03 and 06, each to where its card says that you may stop, then the first "
+        "section of lesson 14, in which a model writes",
+    ),
+    Way("A weekend", 700, "lessons 01 to 03, 05 to 07, 10 and 14"),
+    Way("The whole", 1200, "all lessons, in order"),
+)
+
+
 def slugs() -> tuple[str, ...]:
     """The lessons that are there, in their order."""
     return tuple(line for line in REGISTRY if isinstance(line, str))
@@ -88,6 +124,17 @@ def known(slug: str) -> str:
     if slug not in slugs():
         raise LookupError(absent(slug))
     return slug
+
+
+def today(slug: str, exercise: str = "") -> str:
+    """What a lesson that was called so, or that asked for an exercise once, is called now.
+
+    Returns:
+        A slug; what was given, where no lesson was ever called so.
+    """
+    if slug in slugs() and exercise not in lesson(slug).removed:
+        return slug
+    return next((each for each in slugs() if slug in lesson(each).former), slug)
 
 
 def name_of(slug: str) -> str:
@@ -156,7 +203,7 @@ def figures_of(slug: str) -> ModuleType:
 
 def absent(name: str) -> str:
     """What to say to a name that is no lesson's: which one is meant, as far as that can be told."""
-    meant = _meant(str(name))
+    meant = today(str(name)) if str(name) != today(str(name)) else _meant(str(name))
     if meant in [lesson.slug for lesson in planned()]:
         said = f"Lesson {meant} is planned and not there yet."
     else:

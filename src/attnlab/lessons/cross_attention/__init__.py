@@ -6,7 +6,8 @@ LESSON = Lesson(
     slug="08-cross-attention",
     title="Cross-attention",
     builds="asking someone else's shelf",
-    minutes=75,
+    minutes=90,
     stage="torch",
     heading="Asking someone else's shelf",
+    removed=("CrossAttention",),
 )

@@ -1,17 +1,20 @@
-"""Lesson 08's exercises: attention over another sequence, as a function and as a module."""
+"""Lesson 08's exercises: attention over another sequence, and the decoder layer that has it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
+from torch import nn
 
 from attnlab.checks import in_heads
 from attnlab.checks.attention import Attention, Parts, sdpa
-from attnlab.checks.draw import Draw
 from attnlab.checks.exercise import Case, Claim, Exercise, Formula, Procedure, Slot, State, promises
 from attnlab.checks.in_heads import Heads
 from attnlab.checks.recipe import Recipe
@@ -29,8 +32,9 @@ OTHERWISE = {
     "values-as-keys": ("q x, v c, v c",),
     "keys-from-w-q": ("q x, q c, v c",),
     "queries-from-w-k": ("k x, k c, v c",),
+    "values-not-projected": ("q x, k c, - c",),
+    "nothing-projected": ("- x, - c, - c",),
 }
-UNPROJECTED = {"values-not-projected": ("q x, k c, - c",), "nothing-projected": ("- x, - c, - c",)}
 
 
 def _pairs(made_of: str) -> list[list[str]]:
@@ -43,30 +47,6 @@ def _read(context: Tensor, mask: Tensor | None, read: Read) -> tuple[Tensor, Ten
 
 def _zeroed(context: Tensor, mask: Tensor) -> tuple[Tensor, None]:
     return context * mask[..., None], None
-
-
-def _as_it_is(context: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    return context, ~mask
-
-
-def _in_masks(of: Callable[..., Attention], *wrong: Read, rows: Read) -> dict[str, Any]:
-    """Mistakes in reading a context with padding.
-
-    Args:
-        of: attention, from how the context and its mask are read.
-        wrong: ways to line the mask up with another axis.
-        rows: the way to line it up with the queries.
-    """
-    nothing_left = Recipe(block=lambda blocked: blocked & ~blocked.all())
-    return {
-        "padding-zeroed": of(read=_zeroed).oracle,
-        "empty-batch-sees-all": of().answer(nothing_left),
-        "mask-on-queries": tuple(
-            of(read=rows).answer(recipe)
-            for recipe in (Recipe(), Recipe(empty=lambda a, empty: a))  # 0 in rows, or NaN
-        ),
-        "mask-of-wrong-axis": tuple(of(read=read).oracle for read in wrong),
-    }
 
 
 # cross_attention ----------------------------------------------------------------------------------
@@ -125,13 +105,17 @@ FUNCTION = Exercise(
     mistakes={
         **{
             slug: tuple(_function(made_of).oracle for made_of in ways)
-            for slug, ways in {**OTHERWISE, **UNPROJECTED}.items()
+            for slug, ways in OTHERWISE.items()
         },
-        **_in_masks(
-            _function,
-            _as_it_is,
-            rows=lambda context, mask: (context, ~mask[:, :, None]),
+        "padding-zeroed": _function(read=_zeroed).oracle,
+        "empty-batch-sees-all": _function().answer(
+            Recipe(block=lambda blocked: blocked & ~blocked.all())
         ),
+        "mask-on-queries": tuple(
+            _function(read=lambda context, mask: (context, ~mask[:, :, None])).answer(recipe)
+            for recipe in (Recipe(), Recipe(empty=lambda a, empty: a))  # 0 in rows, or NaN
+        ),
+        "mask-of-wrong-axis": _function(read=lambda context, mask: (context, ~mask)).oracle,
         "sequences-joined": (_joined(True), _joined(False)),
         "scale-by-sqrt-d": replace(
             _function(), scale=lambda x, context, *args, **kwargs: context.shape[-1] ** -0.5
@@ -142,85 +126,248 @@ FUNCTION = Exercise(
 )
 
 
-# CrossAttention -----------------------------------------------------------------------------------
+# DecoderLayer -------------------------------------------------------------------------------------
+
+Norm = Callable[[State, str, Tensor], Tensor]
+Part = Callable[[Tensor], Tensor]
+Step = Callable[[Part, Part, Tensor], Tensor]  # of a norm, what comes with it, and x
+Cross = Callable[[State, Tensor, Tensor, Tensor | None], Tensor]
+PARTS = "self", "cross", "hidden"
+ATTENTIONS = {"self_attn": "self_attention", "multihead_attn": "cross_attention"}  # PyTorch's
 
 
-def _module(
-    made_of: str = MADE_OF, read: Read = lambda context, mask: (context, ~mask[:, None, None])
-) -> Heads:
-    def given(x: Tensor, context: Tensor, context_mask: Tensor | None = None) -> Any:
-        context, blocked = _read(context, context_mask, read)
-        tokens = {"x": x, "c": context}
-        return (*(tokens[of] for _, of in _pairs(made_of)), blocked)
+def _pytorch(norm_first: bool = True) -> Formula:
+    """PyTorch's own layer, which is on no device: its numbers are the state's."""
 
-    return Heads(given, tuple(f"W_{name}" for name, _ in _pairs(made_of)))
+    def forward(state: State, x: Tensor, context: Tensor, context_mask: Any = None) -> Any:
+        how: dict[str, Any] = {"norm_first": norm_first, "device": "meta", "dtype": x.dtype}
+        d, n_heads, d_hidden = state.sizes
+        theirs = nn.TransformerDecoderLayer(d, n_heads, d_hidden, 0.0, batch_first=True, **how)
+        packed: dict[str, Tensor] = {}
+        for kind in ("weight", "bias"):
+            for their, own in ATTENTIONS.items():
+                parts = [state[f"{own}.W_{letter}.{kind}"] for letter in "qkv"]
+                packed[f"{their}.in_proj_{kind}"] = torch.cat(parts)
+                packed[f"{their}.out_proj.{kind}"] = state[f"{own}.W_o.{kind}"]
+            packed |= {f"norm{n}.{kind}": state[f"norm_{n}.{kind}"] for n in "123"}
+            packed[f"linear1.{kind}"] = state[f"hidden.{kind}"]
+            packed[f"linear2.{kind}"] = state[f"out.{kind}"]
+        masks = {
+            "tgt_mask": _future(x, x),
+            "memory_key_padding_mask": None if context_mask is None else ~context_mask,
+        }
+        return torch.func.functional_call(theirs, packed, (x, context), masks)
+
+    return forward
 
 
-def _empty_out_is_zero(
-    state: State, x: Tensor, context: Tensor, context_mask: Tensor | None = None
-) -> Any:
-    out, weights = _module().attention.oracle(state, x, context, context_mask)
-    if context_mask is not None:
-        out = out.masked_fill(~context_mask.any(-1)[:, None, None], 0.0)
-    return out, weights
+def _future(x: Tensor, context: Tensor) -> Tensor:
+    return torch.ones(x.shape[1], context.shape[1], dtype=torch.bool).triu(1)
 
 
-CONSTRUCT = Procedure("modules.construct", (), lambda *sizes: None, ("d", "d_context", "n_heads"))
+def _attend(state: State, of: str, x: Tensor, context: Tensor, blocked: Any = None) -> Tensor:
+    """What an attention of the layer gives, with the parameters that begin with its name."""
+    own = {name.removeprefix(f"{of}."): each for name, each in state.items() if of in name}
+    attention = Heads(lambda: (x, context, context, blocked)).attention
+    out: Tensor = attention.oracle(State(own, state.sizes[:2]))[0]
+    return out
 
 
-def _cases(rng: np.random.Generator) -> Iterator[Case]:
-    draw = Draw(MODULE, rng)
-    for _ in range(2):  # what exchanges matrices, or x and context, needs them to fit
-        some = draw.sizes(3)
-        given = draw.given({**some, "m": some["n"], "c": some["d"]})
-        yield draw.case(given, "values", note="x and context are equally long and wide")
+def _cross(read: Read = lambda context, mask: (context, ~mask[:, None, None])) -> Cross:
+    return lambda state, x, context, mask: _attend(
+        state, "cross_attention", x, *_read(context, mask, read)
+    )
+
+
+READ = _cross()
+
+
+def _norm(state: State, which: str, x: Tensor, eps: float = 1e-5) -> Tensor:
+    weight, bias = state[f"norm_{which}.weight"], state[f"norm_{which}.bias"]
+    return F.layer_norm(x, x.shape[-1:], weight, bias, eps)
+
+
+def _before(norm: Part, part: Part, x: Tensor) -> Tensor:
+    return x + part(norm(x))
+
+
+def layer(
+    steps: Mapping[str, Step] = {},
+    order: tuple[str, ...] = PARTS,
+    norms: str = "123",
+    norm: Norm = _norm,
+    causal: bool = True,
+    cross: Cross = READ,
+    mlp: Callable[[State, Tensor], Tensor] = lambda state, x: state.linear(
+        "out", F.relu(state.linear("hidden", x))
+    ),
+) -> Formula:
+    """A decoder layer made of parts that can be exchanged; as it stands it is PyTorch's.
+
+    Args:
+        steps: how a part comes together with its norm and its residual, by the part's name.
+        order: of the parts.
+        norms: which one each of PARTS has.
+        cross: normalised x, context and mask to what cross-attention gives.
+        mlp: normalised x to what the hidden layer gives.
+    """
+
+    def forward(state: State, x: Tensor, context: Tensor, context_mask: Any = None) -> Tensor:
+        parts: dict[str, Part] = {
+            "self": lambda x: _attend(
+                state, "self_attention", x, x, _future(x, x) if causal else None
+            ),
+            "cross": lambda x: cross(state, x, context, context_mask),
+            "hidden": lambda x: mlp(state, x),
+        }
+        for name in order:
+            own = partial(norm, state, norms[PARTS.index(name)])
+            x = steps.get(name, _before)(own, parts[name], x)
+        return x
+
+    return forward
+
+
+def _once_or_thrice(step: Step) -> tuple[Formula, ...]:
+    """A step taken in another way, at one of the parts or at all."""
+    return tuple(layer(dict.fromkeys(some, step)) for some in (*((one,) for one in PARTS), PARTS))
+
+
+def _context_normalised(which: str) -> Formula:
+    def cross(state: State, x: Tensor, context: Tensor, mask: Tensor | None) -> Tensor:
+        return READ(state, x, _norm(state, which, context), mask)
+
+    return layer(cross=cross)
+
+
+def _normalised_at_the_end(which: str) -> Formula:
+    return lambda state, *given, **mask: _norm(state, which, RIGHT(state, *given, **mask))
+
+
+def _all_read_the_first_x(state: State, x: Tensor, *context: Any, **mask: Any) -> Tensor:
+    added = (layer(order=(part,))(state, x, *context, **mask) - x for part in PARTS)
+    return x + sum(added)
+
+
+def _where_empty(value: float) -> Cross:
+    """Another number where a context is all padding."""
+
+    def cross(state: State, x: Tensor, context: Tensor, mask: Tensor | None) -> Tensor:
+        found = READ(state, x, context, mask)
+        return found if mask is None else found.masked_fill(~mask.any(-1)[:, None, None], value)
+
+    return cross
+
+
+def _in_order(*order: str) -> tuple[Formula, Formula]:
+    """Norms go with their parts, or stay in their places."""
+    by_place = "".join(str(1 + order.index(part)) for part in PARTS)
+    return layer(order=order), layer(order=order, norms=by_place)
+
+
+def _bent(bend: Callable[[Tensor], Tensor]) -> Formula:
+    return layer(mlp=lambda state, x: state.linear("out", bend(state.linear("hidden", x))))
+
+
+RIGHT = _pytorch()
+CONSTRUCT = Procedure("modules.construct", (), lambda *sizes: None, ("d", "n_heads", "d_hidden"))
+
+
+def _constructors(rng: np.random.Generator) -> Iterator[Case]:
     for d, n_heads, note in in_heads.indivisible(rng):
-        sizes = d, n_heads * int(rng.integers(1, 4)), n_heads
+        sizes = d, n_heads, n_heads * int(rng.integers(1, 4))
         yield Case("refuses", sizes, raises="ValueError", note=note, procedure=CONSTRUCT)
 
 
-MODULE = Exercise(
-    name="CrossAttention",
-    signature="nn.Module(d, d_context, n_heads, bias=True) with "
-    "forward(x, context, context_mask=None) -> (out, weights)",
-    axes=("b n d", "b m c", "b m mask"),
+DECODER_LAYER = Exercise(
+    name="DecoderLayer",
+    signature="nn.Module(d, n_heads, d_hidden) with "
+    "forward(x, context, context_mask=None) -> (B, N, d)",
+    axes=("b n d", "b m d", "b m mask"),
     products={"d": "h e"},
     fits="b",
-    builds=("d", "c", "h"),
+    builds=("d", "h", "f"),
     state={
-        **{"W_q.weight": "d d", "W_k.weight": "d c", "W_v.weight": "d c", "W_o.weight": "d d"},
-        **{f"W_{name}.bias": "d" for name in "qkvo"},
-    },
-    read="As a module, with heads",
-    returns=(Slot("out", "tensor", "B N d"), Slot("weights", "tensor", "B H N M")),
-    claims=promises(
-        "equals nn.MultiheadAttention with the same weights",
-        1.25,
-        Claim("masked", "hides the context's padding, in every head (True = attend)", 0.5),
-        Claim("empty", "gives weights of 0 and W_o's bias where a context is all padding", 0.25),
-        large_and_precision_and_shapes=0.25,
-        bias_and_gradient_and_finite=0.5,
-        refuses_and_again_and_unchanged=0.25,
-    ),
-    attention=_module().attention,
-    cases=_cases,
-    mistakes={
-        **in_heads.mistakes(_module()),
         **{
-            slug: tuple(_module(made_of).attention.oracle for made_of in ways)
-            for slug, ways in OTHERWISE.items()
+            f"{of}.W_{letter}.{kind}": axes
+            for of in ATTENTIONS.values()
+            for letter in "qkvo"
+            for kind, axes in (("weight", "d d"), ("bias", "d"))
         },
-        **_in_masks(
-            lambda **how: _module(**how).attention,
-            _as_it_is,
-            lambda context, mask: (context, ~mask[:, None]),
-            rows=lambda context, mask: (context, ~mask[:, None, :, None]),
-        ),
-        "empty-out-is-0": _empty_out_is_zero,
+        **{"hidden.weight": "f d", "hidden.bias": "f", "out.weight": "d f", "out.bias": "d"},
+        **{f"norm_{n}.{kind}": "d" for n in "123" for kind in ("weight", "bias")},
     },
-    # A head's part of x is as wide as its queries; here the context asks.
-    without=("scale-by-sqrt-d", "swapped-results", "swapped-q-k"),
+    read="A decoder layer from these parts",
+    returns=(Slot("out", "tensor", "B N d"),),
+    claims=promises(
+        "equals nn.TransformerDecoderLayer(…, norm_first=True) with a causal mask",
+        2.0,
+        Claim("masked", "hides the context's padding (True = attend)", 0.5),
+        Claim("empty", "adds W_o's bias, not NaN, where a context is all padding", 0.25),
+        precision_and_shapes=0.25,
+        gradient_and_finite=0.5,
+        refuses_and_again_and_unchanged=0.5,
+    ),
+    oracle=RIGHT,
+    cases=_constructors,
+    mistakes={
+        "norm-after": (
+            _pytorch(norm_first=False),
+            *_once_or_thrice(lambda norm, part, x: norm(x + part(x))),
+            *_once_or_thrice(lambda norm, part, x: x + norm(part(x))),
+        ),
+        "norm-missing": _once_or_thrice(lambda norm, part, x: x + part(x)),
+        "residual-missing": _once_or_thrice(lambda norm, part, x: part(norm(x))),
+        "residual-of-normed": _once_or_thrice(lambda norm, part, x: norm(x) + part(norm(x))),
+        "norms-exchanged": tuple(
+            layer(norms="".join(norms))
+            for norms in product("123", repeat=3)
+            if [*norms] != [*"123"]
+        ),
+        "norm-not-learned": layer(norm=lambda state, which, x: F.layer_norm(x, x.shape[-1:])),
+        "another-eps": tuple(layer(norm=partial(_norm, eps=eps)) for eps in (1e-6, 1e-12)),
+        "context-normalised": tuple(map(_context_normalised, "123")),
+        "future-not-hidden": layer(causal=False),
+        "cross-is-causal": layer(
+            cross=lambda state, x, context, mask: _attend(
+                state, "cross_attention", x, context, _future(x, context)
+            )
+        ),
+        "reads-itself": layer(cross=lambda state, x, context, mask: READ(state, x, x, None)),
+        "mask-missing": layer(cross=_cross(lambda context, mask: (context, None))),
+        "mask-inverted": layer(cross=_cross(lambda context, mask: (context, mask[:, None, None]))),
+        "padding-zeroed": layer(cross=_cross(_zeroed)),
+        "empty-row-is-nan": layer(cross=_where_empty(torch.nan)),
+        "empty-out-is-0": layer(cross=_where_empty(0.0)),
+        "parts-in-another-order": (
+            *_in_order("cross", "self", "hidden"),
+            *_in_order("self", "hidden", "cross"),
+            *_in_order("hidden", "self", "cross"),
+        ),
+        "parts-side-by-side": _all_read_the_first_x,
+        "part-left-out": tuple(
+            layer(order=tuple(part for part in PARTS if part != without)) for without in PARTS
+        ),
+        "no-relu": (
+            _bent(lambda rows: rows),
+            layer(mlp=lambda state, x: state.linear("out", state.linear("hidden", F.relu(x)))),
+        ),
+        "relu-at-the-end": layer(
+            mlp=lambda state, x: F.relu(state.linear("out", F.relu(state.linear("hidden", x))))
+        ),
+        "norm-at-the-end": tuple(map(_normalised_at_the_end, "123")),
+        "another-bend": (_bent(F.gelu), _bent(F.silu), _bent(torch.tanh)),
+        "computed-in-float32": lambda state, *given, **mask: RIGHT(
+            State({name: each.float() for name, each in state.items()}, state.sizes),
+            *(each.float() if each.is_floating_point() else each for each in given),
+            **mask,
+        ).double(),
+        "no-gradient": (
+            lambda state, x, context, *mask, **how: RIGHT(state, x, context.detach(), *mask, **how),
+            lambda state, x, context, *mask, **how: RIGHT(state, x.detach(), context, *mask, **how),
+        ),
+    },
     banned="attention",
 )
 
-EXERCISES = (FUNCTION, MODULE)
+EXERCISES = (FUNCTION, DECODER_LAYER)

@@ -9,4 +9,6 @@ LESSON = Lesson(
     minutes=80,
     stage="torch",
     heading="The call you use in production",
+    former=("12-gpu-sdpa",),
+    changed={"benchmark": 2},
 )

@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="03-numpy",
     title="NumPy",
     builds="the same block, one einsum per arrow",
-    minutes=80,
+    minutes=90,
     stage="numpy",
     heading="One einsum per arrow",
 )

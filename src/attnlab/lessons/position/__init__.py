@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="09-position",
     title="Position",
     builds="order has to be told",
-    minutes=75,
+    minutes=90,
     stage="torch",
     heading="Order has to be told",
 )

@@ -9,4 +9,5 @@ LESSON = Lesson(
     minutes=70,
     stage="numpy",
     heading="Why √d_k",
+    changed={"score_std": 2},
 )

@@ -9,4 +9,5 @@ LESSON = Lesson(
     minutes=85,
     stage="torch",
     heading="What the weights learn",
+    changed={"PhraseClassifier": 2, "generate": 2},
 )

@@ -1,0 +1,318 @@
+"""A course with other lessons than before: what a learner and a class have of it follows.
+
+`tests/earlier/twelve_lessons.zip` is what learners were given when the course had twelve lessons.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import nbformat
+import pytest
+
+from attnlab import lessons
+from attnlab.home import copies, progress
+from attnlab.home.places import Course
+from attnlab.home.standing import standings
+from attnlab.ipynb.files import NotWritten
+from attnlab.ipynb.read import STUB, Cell
+from attnlab.ipynb.rebuild import rebuild
+from attnlab.lesson import begin
+from attnlab.lessons import today
+from autograder.__main__ import main
+from autograder.gradebook.course import Course as Class
+from autograder.gradebook.gradebook import Gradebook
+from tests.course import ROOT, SLUGS, released_path
+from tests.graded import grade, make_course
+from tests.home import cells_of, label, save, source, updated
+from tests.test_home_copies import stopping_at
+
+EARLIER = Path(__file__).parent / "earlier" / "twelve_lessons.zip"
+GPU, NOW = "12-gpu-sdpa", "13-gpu-sdpa"
+
+
+def an_earlier_course(folder: Path) -> Course:
+    """A course of twelve lessons, as it was handed out, with a learner's copies."""
+    with ZipFile(EARLIER) as archive:
+        archive.extractall(folder)
+    (folder / "jupyter").mkdir()
+    (folder / "jupyter" / "lab_config.py").touch()
+    course = Course(folder)
+    updated(course)
+    return course
+
+
+def released_today(course: Course) -> None:
+    """Today's notebooks in place of those, as a newer bundle brings them."""
+    shutil.rmtree(course.released)
+    shutil.copytree(ROOT / "notebooks", course.released)
+
+
+def answer(slug: str, name: str) -> str:
+    return f"def {name}(*given):\n    return 'mine, of {slug}'"
+
+
+def answered(course: Course, every: int) -> dict[tuple[str, str], str]:
+    """Write into every so manieth exercise; what was written, by lesson and exercise."""
+    found = {}
+    for path in sorted(course.work.glob("*/*.ipynb")):
+        cells = cells_of(path)
+        asked = [cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("solution")]
+        for cell in asked[::every]:
+            cell["source"] = found[path.stem, label(cell)] = answer(path.stem, label(cell))
+        save(path, cells)
+    return found
+
+
+def whole(course: Course) -> None:
+    """Every lesson of today is there, a valid notebook with each of its cells."""
+    for slug in SLUGS:
+        path = course.notebook(slug)
+        nbformat.validate(nbformat.read(path, as_version=4))
+        wanted = [label(cell) for cell in cells_of(released_path(slug)) if label(cell)]
+        assert [label(cell) for cell in cells_of(path) if label(cell)] == wanted
+    assert not (course.work / GPU).exists()
+
+
+def test_names_of_old_mean_todays_lessons() -> None:
+    assert today(GPU) == today(GPU, "benchmark") == NOW
+    assert today("11-cost") == today("11-cost", "KVCache") == "11-cost"
+    assert today("11-cost", "linear_attention") == "12-shortcuts"
+    assert today("08-cross-attention", "CrossAttention") == "08-cross-attention"
+    assert today("99-nothing") == "99-nothing"
+
+
+def test_untouched_copies_become_todays(tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    released_today(course)
+    updated(course)
+    whole(course)
+    for slug in SLUGS:
+        assert course.notebook(slug).read_bytes() == released_path(slug).read_bytes()
+    assert updated(course) == []
+
+
+@pytest.mark.parametrize("every", [2, 1], ids=["half done", "done"])
+def test_each_answer_stands_where_it_is_asked_for_today(every: int, tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    written = answered(course, every)
+    released_today(course)
+    said = "\n".join(updated(course))
+    whole(course)
+    assert f"{GPU} is called {NOW} now" in said
+    removed = set()
+    for (slug, name), text in written.items():
+        cells = cells_of(course.notebook(today(slug, name)))
+        asked = next((cell for cell in cells if label(cell) == name), None)
+        if asked is None:
+            removed.add(name)
+            [kept] = [cell for cell in cells if text in source(cell)]
+            assert kept["cell_type"] == "markdown"
+        else:
+            assert source(asked) == text
+    assert removed <= {"CrossAttention"}
+    assert updated(course) == []
+
+
+@pytest.mark.parametrize("number", range(0, 24, 3))
+def test_an_update_that_is_killed_midway_goes_on(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = an_earlier_course(tmp_path)
+    written = answered(course, 1)
+    released_today(course)
+    with monkeypatch.context() as patched:
+        patched.setattr(copies, "write_whole", stopping_at(number))
+        with pytest.raises(NotWritten):
+            updated(course)
+    updated(course)
+    whole(course)
+    everything = "".join(source(cell) for slug in SLUGS for cell in cells_of(course.notebook(slug)))
+    assert all(text in everything for text in written.values())
+
+
+def test_cells_beside_a_moved_answer_come_along(tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    path = course.notebook("11-cost")
+    cells = cells_of(path)
+    [at] = [at for at, cell in enumerate(cells) if label(cell) == "linear_attention"]
+    cells[at]["source"] = "def linear_attention(q, k, v):\n    return helped(q, k, v)"
+    helper: dict[str, Any] = {"cell_type": "code", "id": "mine", "metadata": {}, "outputs": []}
+    helper |= {"execution_count": None, "source": "def helped(q, k, v): ..."}
+    cells.insert(at + 1, helper)
+    save(path, cells)
+    released_today(course)
+    updated(course)
+    now = [source(cell) for cell in cells_of(course.notebook("12-shortcuts"))]
+    assert "def helped(q, k, v): ..." in now
+    assert STUB in "".join(now)  # what was not written
+
+
+def test_what_was_made_to_hand_in_follows(tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    made = course.handed_in(GPU)
+    made.parent.mkdir(parents=True)
+    made.write_text("mine")
+    released_today(course)
+    updated(course)
+    assert course.handed_in(NOW).read_text() == "mine"
+
+
+def test_a_folder_of_an_earlier_release_is_not_copied_again(tmp_path: Path) -> None:
+    """As where a newer course was unpacked over the older one."""
+    course = an_earlier_course(tmp_path)
+    shutil.copytree(ROOT / "notebooks", course.released, dirs_exist_ok=True)
+    for _ in range(2):
+        updated(course)
+        assert not (course.work / GPU).exists()
+
+
+def test_an_answer_that_is_asked_for_no_more_is_text_and_is_never_run() -> None:
+    given = Cell("code", "class Given: ...", {"nbgrader": {"grade_id": "given", "locked": True}})
+    label = {"nbgrader": {"grade_id": "Given", "solution": True, "locked": False}}
+    checked = {"nbgrader": {"grade_id": "Given-check", "grade": True, "locked": True}}
+    mine = Cell("code", "class Given:\n    '''```'''\n    mine = True", label, "own")
+    handed_in = [given, mine, Cell("code", "check(Given)", checked)]
+    found = rebuild(handed_in, [given], removed=["Given"])
+    assert [cell.kind for cell in found.cells] == ["code", "markdown"]
+    assert mine.source in found.cells[1].source
+    assert "````python\n" in found.cells[1].source
+    assert found.repaired == ("Given: is no exercise any more, kept as text",)
+
+
+# progress ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def noted(tmp_path: Path) -> Course:
+    """What a learner of the twelve lessons had passed."""
+    course = an_earlier_course(tmp_path)
+    passed = [
+        (GPU, "benchmark", 2.0),
+        (GPU, "is_fair", 1.0),
+        ("11-cost", "linear_attention", 2.0),
+        ("11-cost", "KVCache", 3.0),
+        ("08-cross-attention", "CrossAttention", 3.0),
+        ("04-scaling", "score_std", 1.0),
+    ]
+    lines = [
+        {"v": 1, "when": "2026-11-23T10:00:00+00:00", "lesson": slug, "exercise": name}
+        | {"status": "PASS", "score": points, "points": points, "mistake": "", "why": ""}
+        for slug, name, points in passed
+    ]
+    (course.state / progress.FILE).write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    released_today(course)
+    updated(course)
+    return course
+
+
+def test_points_follow_and_those_of_another_contract_are_earlier_ones(noted: Course) -> None:
+    found = standings(noted, progress.read(noted.state).records)
+    said = {(each.lesson.slug, one.name): one for each in found for one in each.exercises}
+    assert said[NOW, "is_fair"].passed
+    assert said["12-shortcuts", "linear_attention"].passed
+    assert said["11-cost", "KVCache"].passed
+    for earlier in (said[NOW, "benchmark"], said["04-scaling", "score_std"]):
+        assert (earlier.passed, earlier.score) == (False, 0.0)
+        assert earlier.said == "right earlier; it asks for something else now"
+    assert ("08-cross-attention", "CrossAttention") not in said
+
+
+def test_what_passes_now_counts(noted: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(noted.work)
+    assert progress.note("04-scaling", "score_std", "PASS", 1.0, 1.0)
+    found = standings(noted, progress.read(noted.state).records)
+    [scaling] = [each for each in found if each.lesson.slug == "04-scaling"]
+    assert scaling.exercises[0].passed
+
+
+def test_a_notebook_of_old_begins_todays_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnlab.lesson._current", "")
+    assert begin(GPU).endswith(f"It was {GPU}; `attnlab update` brings your copy up to it.")
+    assert lessons.absent(GPU).startswith(f"There is no lesson {GPU!r}. Do you mean {NOW}?")
+
+
+# a class -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def class_of_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A class that was graded in lesson 13 when it was called otherwise."""
+    folder = tmp_path / "course"
+    folder.mkdir()
+    make_course(folder, NOW)
+    monkeypatch.chdir(folder)
+    handed_in = folder / "class" / "submitted" / "s001" / NOW
+    handed_in.mkdir(parents=True)
+    (handed_in / f"{NOW}.ipynb").write_text("{}")
+    with Gradebook(Class.here()) as gradebook:
+        gradebook.prepare(NOW)
+        gradebook.record([grade("s001", lesson=NOW)])
+    for step in ("submitted", "autograded", "feedback"):
+        place = folder / "class" / step / "s001" / NOW
+        for path in [*place.glob(f"{NOW}.*")]:
+            path.rename(path.with_name(path.name.replace(NOW, GPU)))
+        place.rename(place.with_name(GPU))
+    with closing(sqlite3.connect(folder / "class" / "gradebook.db")) as connection:
+        for table in ("assignment", "notebook"):
+            connection.execute(f"update {table} set name = ? where name = ?", (GPU, NOW))
+        connection.commit()
+    return folder
+
+
+def names(folder: Path) -> tuple[set[Any], set[str]]:
+    """Lessons in the gradebook, and files of the class."""
+    with closing(sqlite3.connect(folder / "class" / "gradebook.db")) as connection:
+        tables = ("assignment", "notebook")
+        rows = {row for each in tables for row in connection.execute(f"select name from {each}")}
+    files = {path.relative_to(folder).as_posix() for path in folder.glob("class/*/s001/*/*")}
+    return {name for (name,) in rows}, files
+
+
+def test_a_class_follows_once_its_instructor_agrees(
+    class_of_old: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = names(class_of_old)
+    assert before[0] == {GPU}
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    assert main(["rename"]) == 0
+    assert f"{GPU} is called {NOW} now. Rename its rows and 3 folders" in capsys.readouterr().out
+    assert names(class_of_old) == before
+    monkeypatch.setattr("sys.stdin", io.StringIO("yes\n"))
+    assert main(["rename"]) == 0
+    now = names(class_of_old)
+    assert now == ({NOW}, {path.replace(GPU, NOW) for path in before[1]})
+    with Gradebook(Class.here()) as gradebook:
+        gradebook.prepare(NOW)
+        standing = gradebook.standings(NOW)["s001"]
+    assert standing is not None
+    assert standing.earned > 0
+    assert main(["rename", "--yes"]) == 0  # nothing is left to rename
+    assert names(class_of_old) == now
+
+
+def test_a_rename_that_was_stopped_goes_on(class_of_old: Path) -> None:
+    before = names(class_of_old)
+    (class_of_old / "class" / "submitted" / "s001" / NOW).mkdir()
+    assert main(["rename", "--yes"]) == 1
+    (class_of_old / "class" / "submitted" / "s001" / NOW).rmdir()
+    assert main(["rename", "--yes"]) == 0
+    assert names(class_of_old) == ({NOW}, {path.replace(GPU, NOW) for path in before[1]})
+
+
+def test_rows_under_both_names_are_refused(
+    class_of_old: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Gradebook(Class.here()) as gradebook:
+        gradebook.prepare(NOW)
+    before = names(class_of_old)
+    assert main(["rename", "--yes"]) == 1
+    assert f"has rows of {GPU} and of {NOW}" in capsys.readouterr().err
+    assert names(class_of_old) == before
