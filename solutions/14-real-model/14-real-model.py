@@ -74,7 +74,7 @@ def written(model: Any, text: str) -> str:
     end = small.words.index(".")
     longer = model.generate(
         ids,
-        attention_mask=torch.ones_like(ids),
+        attention_mask=ids.new_ones(ids.shape),
         max_new_tokens=20,
         do_sample=False,
         eos_token_id=end,
@@ -496,7 +496,7 @@ if PUBLISHED:
             batch(LONG)["input_ids"],
             lambda ids: " ".join(small.words[each] for each in ids),
         )
-sizes, real = models[0].config, torch.ones_like(ids)
+sizes, real = models[0].config, ids.new_ones(ids.shape)
 groups = getattr(sizes, "num_key_value_heads", sizes.num_attention_heads)
 print(f"{type(models[0]).__name__}: {sizes.num_attention_heads} heads, {groups} groups a layer")
 with torch.no_grad():
