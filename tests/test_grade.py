@@ -115,6 +115,21 @@ def test_solution_gets_full_marks_and_the_released_notebook_none(slug: str) -> N
     assert untouched.repaired == ()
 
 
+def test_a_library_that_shows_a_model_is_neither_loaded_nor_missed() -> None:
+    slug, name = "14-real-model", "without_heads"
+    answer = (
+        "from transformers import AutoModelForCausalLM\nfrom attnlab.small import measure\n"
+        "def without_heads(out, heads):\n"
+        "    return out * torch.tensor([float(h not in heads) for h in range(out.shape[2])])"
+        "[:, None].to(out.dtype)\n"
+    )
+    cell = "import transformers\nprint(transformers.__name__, mine, written(theirs, 'the dogs'))"
+    with grader_of(slug, limits=Limits()) as grader:
+        graded = grader.grade(notebook({name: answer}, {"transcript": cell}, slug), "s")
+    assert {exercise.status for exercise in graded.result.exercises} == {"PASS"}
+    assert '"output_type": "error"' not in graded.notebook
+
+
 # statuses ---------------------------------------------------------------------------------------
 
 ANSWERS = {

@@ -1,9 +1,15 @@
-"""Procedures that use a learner's module otherwise than by one call of it."""
+"""Procedures that use a learner's module otherwise than by one call; and a module to be told of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
+
+
+def layer(is_causal: bool) -> SimpleNamespace:
+    """What a library's layer tells an attention function of itself, and nothing else of a layer."""
+    return SimpleNamespace(is_causal=is_causal)
 
 
 def construct(module_class: Callable[..., Any], *sizes: Any) -> Any:

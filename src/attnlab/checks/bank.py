@@ -59,8 +59,13 @@ def _rounded(exercise: Exercise) -> tuple[Mistake, ...]:
     return tuple(rounded(decimals) for decimals in (2, 3, 4))
 
 
+def _first_axes(exercise: Exercise) -> list[str]:
+    """The axes of the first argument that has any."""
+    return next(axes for axes in map(str.split, exercise.axes) if len(axes[0]) == 1)
+
+
 def _of_softmax(exercise: Exercise) -> Iterator[Part]:
-    python, first = exercise.stage == "pure", exercise.axes[0].split()
+    python, first = exercise.stage == "pure", _first_axes(exercise)
     yield in_softmax.SOFTMAX
     if len(first) > 1:  # or there is one row
         yield in_softmax.ROWS
@@ -79,7 +84,7 @@ def _of_softmax(exercise: Exercise) -> Iterator[Part]:
 
 
 def _of_attention(exercise: Exercise) -> Iterator[Part]:
-    promised, axes = exercise.promised, exercise.axes[0].split()
+    promised, axes = exercise.promised, _first_axes(exercise)
     projected = any(name.startswith("W") for name in (*exercise.parameters, *exercise.state))
     masked = "masked" in promised or exercise.causal
     if exercise.attention and not exercise.attention.scale:

@@ -195,10 +195,10 @@ def _again(draw: Draw) -> Iterator[Case]:
         sizes = draw.sizes(3)
         earlier = draw.given({**sizes, tokens: sizes[tokens] + step})
         given = draw.given(sizes)
-        then = [*earlier.args.values()]
         pairs = zip(drawn_masks(draw, given.sizes), drawn_masks(draw, earlier.sizes), strict=True)
         for (_, masks), (_, before) in [*pairs][:1]:
-            how = {"masks": masks, "earlier": (*then, *before.values()), "note": MASKED_TWICE}
+            then = (*earlier.but(**before).args.values(),)
+            how = {"masks": masks, "earlier": then, "note": MASKED_TWICE}
             yield draw.case(given, "again", "masked", **how)
     if "gradient" in draw.exercise.promised:
         given, how = draw.given(draw.sizes(3)), {"made": EVALUATED, "note": MADE[EVALUATED]}
@@ -225,7 +225,7 @@ def _masked(draw: Draw) -> Iterator[Case]:
     for note, masks in drawn_masks(draw, given.sizes)[:1]:
         note = f"{SECOND}, and {note}"
         yield draw.case(given, "masked", masks=masks, earlier=then, note=note)
-        before = (*then, *masks.values())
+        before = (*earlier.but(**masks).args.values(),)
         yield draw.case(given, "values", earlier=before, note=AFTER_A_MASK)
     if "causal" in draw.exercise.parameters:
         given = draw.given(draw.sizes(3))

@@ -53,6 +53,7 @@ class Draw:
         leads: whether it takes any number of leading axes.
         arrays: arguments that are arrays of numbers, drawn here and not by the exercise.
         mask: the argument that is a mask, with its axes and kinds; None where there is none.
+        demanded: whether it has no default, so that where nothing is masked None is said.
         short: whether numbers have two decimals, so that a card can show them whole.
     """
 
@@ -69,6 +70,7 @@ class Draw:
         self.leads = any(axes[0] == "…" for axes in given.values())
         kinds = ("mask", "bias")
         self.mask = next((name for name, axes in given.items() if axes[-1] in kinds), None)
+        self.demanded = bool(self.mask) and f"{self.mask}=" not in exercise.signature
         self.mask_axes = [axis for axis in given.get(self.mask or "", ()) if axis not in kinds]
         self.mask_kinds = [kind for kind in given.get(self.mask or "", ()) if kind in kinds]
         self.arrays = [
@@ -124,6 +126,8 @@ class Draw:
         for name, axes in zip(exercise.parameters, exercise.axes, strict=False):
             if axes != "?" and name != self.mask:
                 args[name] = self._argument(name, axes.split(), {**args, **all_sizes})
+            elif name == self.mask and self.demanded:
+                args[name] = None
         state = {
             name: self.numbers([sizes[axis] for axis in axes.split()], root=-1)
             for name, axes in exercise.state.items()
@@ -172,9 +176,10 @@ class Draw:
         masked = bool(masks) or exercise.causal
         how.setdefault("exact_zeros", masked and not how.get("gradient"))
         how.setdefault("tolerance", exercise.tolerance)
-        args, kwargs = [*given.args.values()], dict(masks)
-        if any(str(getattr(arg, "dtype", "")).endswith("float32") for arg in args):
-            kwargs = {name: _single(mask) for name, mask in masks.items()}
+        if any(str(getattr(arg, "dtype", "")).endswith("float32") for arg in given.args.values()):
+            masks = {name: _single(mask) for name, mask in masks.items()}
+        args = [masks.get(name, arg) for name, arg in given.args.items()]
+        kwargs = {name: mask for name, mask in masks.items() if name not in given.args}
         after = self.exercise.parameters[len(args) : len(args) + 1]
         if after and after[0] in kwargs and self.rng.random() < 0.5:
             args.append(kwargs.pop(after[0]))  # by its place, not by its name

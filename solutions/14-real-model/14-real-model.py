@@ -1,0 +1,851 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 14 · Your function in a language model
+#
+# You have written attention with lists and with tensors, with masks, heads and caches. Each time a check told you that it was right. Today something
+# else tells you: a language model that writes with it. Hugging Face's library *transformers* runs most published models, and it lets
+# you register an attention function of your own. So you write one more function, and it can stand inside GPT-2, or inside a model
+# of billions of parameters with grouped heads and a cache. Then you do what the library's own fast function does not let you do: you look into it, remove a head, and see
+# what the model cannot say any more.
+#
+# | | |
+# |---|---|
+# | **You will be able to** | give a model of the library *transformers* your own attention, masks and cache included; name the trap in which it gets no mask; score heads by where they look, remove them, and say which of the two tells what a head does |
+# | **Minutes** | about 90, and 5 more for the optional part |
+# | **You need** | 05 for masks, 06 for causal ones and padding, 07 for heads, 11 for the cache, 12 for grouped heads |
+# | **Runs on** | CPU, under a minute; needs no network, and asks for it only if you name a published model |
+# | **You may stop** | before *Look inside* |
+# | **Points** | 7, in three exercises |
+#
+# The reference desk has seen many readers by now: **queries** that ask, **keys** on spines, **values** on pages. Today you get the keys to a
+# real library, and stand behind its desk. The running sentence is *the king behind the dogs that the boy sees* …, and a verb is still to come.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import logging
+import math
+import random
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnlab import begin, check, figures
+
+begin("14-real-model")
+
+# %% [markdown]
+# ## It writes
+#
+# The model is the course's own small one, which you know from lessons 01 and 07: two layers of four heads, 148 words, trained on sentences that a grammar
+# wrote. Its file has GPT-2's layout, so the library takes it for a GPT-2. `from_pretrained` loads it from the folder of the course,
+# and `generate` writes with it: it reads the text, takes the likeliest next word, puts it behind the text, and goes on up to the full stop.
+# **Loading the library takes some seconds.**
+
+# %% nbgrader={"grade": false, "grade_id": "load", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("Loading the library takes some seconds …", flush=True)
+import transformers
+from transformers import AttentionInterface, AttentionMaskInterface, AutoModelForCausalLM
+from transformers.masking_utils import sdpa_mask
+
+from attnlab import small
+
+transformers.logging.set_verbosity_error()  # its advice would stand between your lines
+transformers.logging.disable_progress_bar()
+logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)
+
+
+def opened(folder: Any, attention: str = "sdpa") -> Any:
+    """A model from a folder or by its published name, which attends by the function of that name."""
+    return AutoModelForCausalLM.from_pretrained(
+        folder, attn_implementation=attention, dtype=torch.float32
+    )
+
+
+def written(model: Any, text: str) -> str:
+    """What the model writes behind a text of the small model's words, up to the full stop."""
+    ids = small.numbered(["<s>", *text.split()])
+    end = small.words.index(".")
+    longer = model.generate(
+        ids,
+        attention_mask=ids.new_ones(ids.shape),
+        max_new_tokens=20,
+        do_sample=False,
+        eos_token_id=end,
+    )
+    return " ".join(small.words[each] for each in longer[0, ids.shape[1] :])
+
+
+PROMPTS = [
+    "the king behind the dogs that the boy sees",
+    "the dogs near the boy",
+    "( red [ blue ]",
+    "we walked past the river to the bank , which was",
+]
+theirs = opened(small.HERE)  # "sdpa": PyTorch's own attention
+for prompt in PROMPTS:
+    print(f"{prompt} … {written(theirs, prompt)}")
+
+# %% [markdown]
+# Look at the verbs at the end. *The king … waits*, *the dogs … fall*: several nouns stand between, of the other number, and the model keeps the
+# right one in mind. It closes the round bracket that is still open, and its river bank is steep. In forty minutes these lines will be yours: the same words, by your function.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Recall
+#
+# Two questions on earlier lessons. Opening a choice is choosing it.
+#
+# **1.** A model has read five words and keeps their keys and values. Now two more come, at once. What are N and M?
+#
+# <details><summary>A. Both are 7</summary>
+#
+# Not this one: the five old words ask nothing any more. Their outputs are done.
+#
+# </details>
+# <details><summary>B. N = 2 queries, M = 7 keys</summary>
+#
+# Yes (lesson 11). And the two queries are the *last* two of seven tokens. Keep that in mind.
+#
+# </details>
+# <details><summary>C. N = 7 queries, M = 2 keys</summary>
+#
+# Not this one: new words ask, and they ask about all that has been said.
+#
+# </details>
+#
+# **2.** Sentences of different lengths stand in one batch. Why do real tokens need a mask?
+#
+# <details><summary>A. Because padding has vectors too, and softmax gives each key something</summary>
+#
+# Yes (lesson 06). Nothing in the numbers says that a token is only filling.
+#
+# </details>
+# <details><summary>B. Because softmax fails on padding</summary>
+#
+# Not this one: it runs, and shares out weight to the filling as well.
+#
+# </details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Predict
+#
+# Commit to a guess. Both are measured below.
+#
+# **1.** You register your function under a name, and nothing else. The model runs, on one sentence alone and on two of different lengths in a batch. What do you see?
+#
+# <details><summary>A. An error: a model needs a mask function as well</summary>
+#
+# Not this one. It would be kinder.
+#
+# </details>
+# <details><summary>B. One sentence alone is right; in the batch the shorter one is wrong, without a word</summary>
+#
+# Yes. *No mask at all* has the numbers.
+#
+# </details>
+# <details><summary>C. All is right: the model hands over its masks</summary>
+#
+# Not this one: it makes none for a name that it does not know.
+#
+# </details>
+#
+# **2.** In a run of words that comes again, all four heads of the second layer look at the word that came next the first time: 59, 88, 55 and 95 % of their weight lie there. You remove
+# one at a time. How many of the four removals cost the model more than half of its right answers on such runs?
+#
+# <details><summary>A. None: the other three stand in</summary>
+#
+# Not this one, though it holds for some of them.
+#
+# </details>
+# <details><summary>B. One</summary>
+#
+# Yes, and the one with 88 % is not it.
+#
+# </details>
+# <details><summary>C. Two: those with 88 and 95 %</summary>
+#
+# Not this one. They look alike, and they do not count alike.
+#
+# </details>
+
+# %% [markdown]
+# ## What the library hands over
+#
+# In each layer the library makes queries, keys and values, and then calls *the attention function of the name that you chose*. What does it
+# give? Register a spy: it prints what it gets in the first layer and lets PyTorch's own backend do the work. Two lines register it: one for the function, one for a *mask function*, which makes the masks. Why the second
+# one is needed comes later.
+#
+# `batch` puts texts of different lengths side by side, filled up **on the left**, so that all end at the same place, where the next word comes.
+# Each word keeps the position that it would have alone.
+
+
+# %% nbgrader={"grade": false, "grade_id": "spy", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def batch(*texts: str) -> dict[str, Tensor]:
+    """Texts side by side, filled up on the left: words, which are real (1), positions, (B, N)."""
+    rows = [small.numbered(["<s>", *text.split()])[0] for text in texts]
+    room = [(max(map(len, rows)) - len(row), 0) for row in rows]
+    ids = torch.stack([F.pad(row, left) for row, left in zip(rows, room)])
+    real = torch.stack([F.pad(row.new_ones(len(row)), left) for row, left in zip(rows, room)])
+    positions = (real.cumsum(dim=-1) - 1).clamp(min=0)
+    return {"input_ids": ids, "attention_mask": real, "position_ids": positions}
+
+
+def spy(module: Any, query: Tensor, key: Tensor, *given: Any, **others: Any) -> Any:
+    """Says what it is given in the first layer, and lets PyTorch's backend do the work."""
+    if module.layer_idx == 0:
+        mask = None if given[1] is None else (given[1].dtype, *given[1].shape)
+        print(f"query {tuple(query.shape)}  key, value {tuple(key.shape)}  mask {mask}")
+        print(f"   module.is_causal {module.is_causal}, scaling {others['scaling']}, {[*others]}")
+    return AttentionInterface()["sdpa"](module, query, key, *given, **others)
+
+
+AttentionInterface.register("spy", spy)
+AttentionMaskInterface.register("spy", sdpa_mask)
+spied = opened(small.HERE, "spy")
+with torch.no_grad():
+    print("one sentence")
+    first = spied(**batch("the dogs that"))
+    print("one word more, with the cache")
+    spied(small.numbered(["the"]), past_key_values=first.past_key_values)
+    print("a batch of two")
+    spied(**batch("the dogs that", "the dogs"))
+
+
+# %% [markdown]
+# Read it line by line.
+#
+# | argument | what comes | what it means |
+# |---|---|---|
+# | `module` | the layer's module | ask it `module.is_causal`, nothing else |
+# | `query` | (B, H, N, d) | cut into heads already; d is the width of *one head*, 16 here |
+# | `key`, `value` | (B, G, M, d) | M counts the cache as well; G is H here, and less in models with grouped heads |
+# | `attention_mask` | None, or something that broadcasts to (B, H, N, M) | bool: True = **attend**; float: **added** to the scores |
+# | `scaling` | a number, or None | what scores are multiplied by; None means 1/√d |
+# | the rest | dropout, the cache, positions … | nothing that you need |
+#
+# The library is thrifty. If a sentence stands alone it makes no mask: None, and `module.is_causal` says what is meant. Only in the batch, where
+# padding has to be hidden, it makes one, (B, 1, N, M) bool, and this one holds *everything*, the future too. So **a mask is the whole truth, and only None asks
+# the module**.
+#
+# ## By hand: the last N of M
+#
+# None and `is_causal`, with N = 2 queries and M = 5 keys. Which keys are open? The queries are the *last* two tokens of five, numbers 3 and 4
+# if you count from 0:
+#
+# | | key 0 | key 1 | key 2 | key 3 | key 4 |
+# |---|---|---|---|---|---|
+# | query 0, which is token 3 | open | open | open | open | blocked |
+# | query 1, which is token 4 | open | open | open | open | open |
+#
+# This is aligned **bottom-right**: the corner of the triangle is at the last query and the last key. In lesson 06, where N = M, you could not see the difference. PyTorch's
+# `is_causal=True` aligns top-left: query 0 sees key 0 alone. With a cache that is wrong.
+#
+# Draw the table for N = 3 and M = 5, and for N = 3 and M = 2. In the last one, token 0 would stand at place −1. It has no key at all, and gets 0.
+#
+# **Grouped heads** (lesson 12): H = 6 heads may share G = 2 groups of keys and values. Heads 0, 1, 2 read group 0, heads 3, 4, 5 read group 1. G has to divide H.
+
+# %% [markdown]
+# ### A function with eight arguments
+#
+# ### Exercise: `attention_forward`
+#
+# difficulty ●●● · 20–25 min · 4 points
+#
+# Write the function that the library will call, by the table above. `out` goes back as **(B, N, H, d)**, tokens first, because the library joins the heads right
+# after; the weights stay (B, H, N, M). If G does not divide H, raise `ValueError`. A row with no key left, in a mask of any kind or because M < N, gives 0, and no NaN
+# comes back in the slopes. `scaling` is taken as it is, 0 too. PyTorch's fused functions are off limits.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-attention_forward", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# It is the block of lesson 06, with three questions before it. Do heads share keys? Then give each head its own copy. Which scale? And
+# what is blocked: the mask's False, the mask's −∞, or the future? However it is said, blocked scores become −∞. After that one line finds the rows
+# where nothing is left.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# (B, G, M, d) becomes (B, H, M, d) by `repeat_interleave(…, dim=1)`. Scores are (B, H, N, M), and every mask that comes broadcasts to that. The causal one is
+# (N, M): `triu` of a table of ones, and its `diagonal` depends on M − N. Which diagonal blocks nothing for N = 1?
+#
+# A row of −∞ gives NaN in softmax, and hiding the NaN afterwards leaves it in the slopes. Put some number in such a row first, then softmax, then 0.
+#
+# <details><summary>Hint 3: an outline</summary>
+#
+# 1. Sizes from the shapes; refuse if `H % G`.
+# 2. Repeat the groups of keys and of values.
+# 3. Scores, times the scaling. Compare with `is None`: 0 is a number.
+# 4. No mask: if the module is causal, fill in the future. A bool mask: fill in where it is False. A float mask: add it.
+# 5. Rows that are −∞ all along: fill in 0, softmax, fill in 0 again.
+# 6. Weights times values, axes 1 and 2 exchanged; and the weights.
+#
+# </details>
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention_forward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_forward(
+    module: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **kwargs: Any,
+) -> tuple[Tensor, Tensor]:
+    """Attention as the library calls it.
+
+    Args:
+        module: says whether it is_causal.
+        query: (B, H, N, d).
+        key, value: (B, G, M, d); head h reads group h // (H / G).
+        attention_mask: broadcasts to (B, H, N, M). bool, True = attend; or float, added. None:
+            causal, aligned bottom-right, if module.is_causal, else open.
+        scaling: of the scores; None is 1/√d.
+        dropout, kwargs: not used.
+    Returns:
+        out (B, N, H, d) and weights (B, H, N, M); both 0 in a row that has no key left.
+    Raises:
+        ValueError: G does not divide H.
+    """
+    ### BEGIN SOLUTION
+    (_, heads, n, d), (_, groups, m, _) = query.shape, key.shape
+    if heads % groups:
+        raise ValueError(f"{groups} groups of keys cannot be shared by {heads} heads")
+    keys, values = (part.repeat_interleave(heads // groups, dim=1) for part in (key, value))
+    scores = query @ keys.mT * (d**-0.5 if scaling is None else scaling)
+    if attention_mask is None:
+        if module.is_causal:
+            future = torch.ones(n, m, dtype=torch.bool, device=query.device).triu(m - n + 1)
+            scores = scores.masked_fill(future, -torch.inf)
+    elif attention_mask.dtype == torch.bool:
+        scores = scores.masked_fill(~attention_mask, -torch.inf)
+    else:
+        scores = scores + attention_mask
+    nothing = (scores == -torch.inf).all(dim=-1, keepdim=True)
+    weights = scores.masked_fill(nothing, 0.0).softmax(dim=-1).masked_fill(nothing, 0.0)
+    return (weights @ values).transpose(1, 2), weights
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention_forward-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(attention_forward)
+
+# %% [markdown]
+# ## The model writes with it
+#
+# Register your function as *yours*, with the library's own mask function beside it, and let both models read the same texts. `counted` stands in between to
+# count calls, so that you can be sure who computes. What is compared are the **logits**, the scores of all 148 words, at every real token: how far are yours from PyTorch's? And wherever PyTorch's best word
+# leads by 0.001 or more, is yours the same one?
+
+# %% nbgrader={"grade": false, "grade_id": "yours", "locked": true, "schema_version": 3, "solution": false, "task": false}
+calls = 0
+
+
+def counted(*given: Any, **others: Any) -> Any:
+    """Your function, counted."""
+    global calls
+    calls += 1
+    return attention_forward(*given, **others)
+
+
+AttentionInterface.register("yours", counted)
+AttentionMaskInterface.register("yours", sdpa_mask)
+mine = opened(small.HERE, "yours")
+
+
+def apart(one: Tensor, other: Tensor, real: Tensor) -> str:
+    """How far logits (B, N, V) are from others at the real tokens, and whether the best agree."""
+    one, other = one[real.bool()], other[real.bool()]
+    best = other.topk(2).values
+    clear = best[:, 0] - best[:, 1] >= 1e-3
+    same = (one.argmax(dim=-1) == other.argmax(dim=-1))[clear]
+    near = (one - other).abs().max() < 1e-4
+    return f"within 1e-4: {near}; same word: {same.sum()} of {len(same)}"
+
+
+def in_two_parts(model: Any, ids: Tensor) -> Tensor:
+    """Logits of a text of which the last three words come later, and find the others in the cache."""
+    start = model(ids[:, :-3])
+    rest = model(ids[:, -3:], past_key_values=start.past_key_values)
+    return torch.cat([start.logits, rest.logits], dim=1)
+
+
+LONG, SHORT = "the king behind the dogs that the boy sees", "the dogs"
+alone, both = batch(LONG), batch(LONG, SHORT)
+with torch.no_grad():
+    for name, given in (("alone", alone), ("padded batch", both)):
+        real = given["attention_mask"]
+        print(f"{name:15}{apart(mine(**given).logits, theirs(**given).logits, real)}")
+    ids = alone["input_ids"]
+    parts = (in_two_parts(model, ids) for model in (mine, theirs))
+    print(f"{'with the cache':15}{apart(*parts, alone['attention_mask'])}")
+
+
+# %% nbgrader={"grade": false, "grade_id": "writes", "locked": true, "schema_version": 3, "solution": false, "task": false}
+calls = 0
+for prompt in PROMPTS:
+    print(f"{prompt} … {written(mine, prompt)}")
+print(f"attention_forward was called {calls} times.")
+print(
+    "The same as PyTorch's:", all(written(mine, text) == written(theirs, text) for text in PROMPTS)
+)
+
+# %% [markdown]
+# These are the lines from the beginning, and each word in them went through your function, once in each of two layers. The first call of a layer reads the whole prompt; from then on
+# the library keeps keys and values in its cache, and you get one query at a time.
+#
+# ## Break it on purpose
+#
+# ### No mask at all
+#
+# Now forget the second line: register the function, and no mask function of the same name.
+
+# %% nbgrader={"grade": false, "grade_id": "break-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
+AttentionInterface.register("nothing else", counted)
+careless = opened(small.HERE, "nothing else")
+with torch.no_grad():
+    for name, given in (("alone", batch(LONG)), ("padded batch", batch(LONG, SHORT))):
+        real = given["attention_mask"]
+        print(f"{name:15}{apart(careless(**given).logits, theirs(**given).logits, real)}")
+    for name, model in (("PyTorch's", theirs), ("yours", mine), ("no mask", careless)):
+        best = model(**given).logits[1, -1].softmax(dim=-1).topk(3)
+        said = [
+            f"{small.words[word]} {share:.2f}" for word, share in zip(best.indices, best.values)
+        ]
+        print(f"after “{SHORT}”, {name:10}", ", ".join(said))
+
+
+# %% [markdown]
+# No error, no warning. Alone each sentence is right, as None is what your function would have got anyway, and it asks the module. In the batch the short sentence reads its own padding, seven times `<s>`, and
+# goes on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function
+# (`transformers` 5.23, `masking_utils.py`: any other name gets None, padding or not). A test with one sentence would never have shown it. **Test a backend on a padded batch.**
+#
+# ### A row that has no key
+#
+# Look at the padding itself. Its rows may see nothing: all False. Nobody reads what comes out there, so does it matter that you give 0? Below, such rows get NaN, as a plain softmax
+# would give. Guess first: which rows of the *real* words are NaN after layer 1, and which after layer 2?
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-empty", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def as_softmax_would(*given: Any, **others: Any) -> Any:
+    """Your function, with NaN in the rows that have no key left."""
+    out, weights = attention_forward(*given, **others)
+    spoilt = weights.sum(dim=-1).mT[..., None] == 0  # (B, N, H, 1)
+    return out.masked_fill(spoilt, math.nan), weights
+
+
+AttentionInterface.register("softmax alone", as_softmax_would)
+AttentionMaskInterface.register("softmax alone", sdpa_mask)
+given = batch(LONG, SHORT)
+real = given["attention_mask"][1].bool()
+with torch.no_grad():
+    rows = opened(small.HERE, "softmax alone")(**given, output_hidden_states=True).hidden_states
+for layer in (1, 2):
+    lost = rows[layer][1].isnan().any(dim=-1)
+    print(
+        f"after layer {layer}: NaN in {lost[~real].sum()} of {(~real).sum()} rows of padding",
+        end="",
+    )
+    print(f" and in {lost[real].sum()} of {real.sum()} real rows of the short sentence")
+
+
+# %% [markdown]
+# After layer 1 the padding is NaN and nothing else is. In layer 2 these rows are values, and the real words give them a weight of exactly 0. But 0 · NaN is NaN. One layer later all that stood beside padding is
+# lost. This is why your function gives 0.
+#
+# ## Optional: a published model
+#
+# The same function works in models that you have heard of, without a change. Name one here and run both cells: a name on the Hugging Face Hub such as `"gpt2"`, which
+# downloads half a gigabyte, or a folder in which you have one. Leave it empty and the small model is used.
+
+# %%
+PUBLISHED = ""
+
+# %% nbgrader={"grade": false, "grade_id": "published", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from transformers import AutoTokenizer
+
+
+def a_text(name: str) -> tuple[Tensor, Any]:
+    """A text as numbers (1, N), and what makes words of numbers; without a tokenizer, numbers."""
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    except ValueError:  # a folder with weights alone
+        return torch.arange(1, 10)[None], Tensor.tolist
+    text = "When Mary and John went to the store, John gave a drink to"
+    return tokenizer(text, return_tensors="pt").input_ids, tokenizer.decode
+
+
+models = mine, theirs
+ids, told = batch(LONG)["input_ids"], lambda ids: " ".join(small.words[each] for each in ids)
+if PUBLISHED:
+    print(f"Loading {PUBLISHED}; without a network this gives up after half a minute …", flush=True)
+    try:
+        ids, told = a_text(PUBLISHED)
+        models = opened(PUBLISHED, "yours"), opened(PUBLISHED)
+    except (OSError, ValueError) as error:
+        print("No luck, so the small model it is:", str(error).splitlines()[0])
+        ids, told = (
+            batch(LONG)["input_ids"],
+            lambda ids: " ".join(small.words[each] for each in ids),
+        )
+sizes, real = models[0].config, ids.new_ones(ids.shape)
+groups = getattr(sizes, "num_key_value_heads", sizes.num_attention_heads)
+print(f"{type(models[0]).__name__}: {sizes.num_attention_heads} heads, {groups} groups a layer")
+with torch.no_grad():
+    print(apart(*(model(ids, attention_mask=real).logits for model in models), real))
+    for name, model in zip(("yours", "PyTorch's"), models):
+        longer = model.generate(ids, attention_mask=real, max_new_tokens=8, do_sample=False)
+        print(f"{name:11}", told(longer[0]))
+
+
+# %% [markdown]
+# A model with larger numbers can be further apart than 1e-4, as float32 keeps seven digits of each. Then look at the words.
+#
+# ## Look inside
+#
+# Your function returns its weights, and the library passes them on. PyTorch's backend gives none:
+
+# %% nbgrader={"grade": false, "grade_id": "weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
+run = "fox king owl wolf queen ; fox king owl".split()
+ids = small.numbered(["<s>", *run])
+with torch.no_grad():
+    print(
+        "PyTorch's backend:",
+        len(theirs(ids, output_attentions=True).attentions),
+        "layers of weights",
+    )
+    seen = mine(ids, output_attentions=True).attentions
+print("yours:", len(seen), "layers of weights, each", tuple(seen[0].shape))
+looks = figures.live.Heads(seen[1][0].double().numpy(), ["<s>", *run])
+looks.row = len(run)  # the second *owl*
+looks
+
+# %% [markdown]
+# The second layer reads a run of words that comes again. The marked row is the second *owl*; what comes next? The first time it was *wolf*. In all four heads
+# the largest share of that row lies on *wolf*. A head that looks at the word *after* an earlier one like this is called an **induction head** (lesson 07; Olsson et al. 2022).
+# One sentence proves little. Make it a number.
+#
+# ### A number for a head
+#
+# ### Exercise: `induction_score`
+#
+# difficulty ●●○ · 8–12 min · 2 points
+#
+# Take every token that stood earlier in its own sentence. Find the *latest* earlier place, m, and take the weight on the token after it, m + 1. The
+# score of a head is the mean over all such tokens, of all sentences together. If *the the* occurs, the token after the first *the* is the second one itself; it counts. Where no token comes again, the
+# scores are 0. Loops are fine.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-induction_score", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Two loops, over sentences and over places n. Look back from n for the same token. If there is one, keep the weight of *all heads* at once. At the end take one mean.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# `weights[b, :, n, m + 1]` is (H,): one number for each head. A list of those, stacked, is (places, H). What is the mean of an empty list to be, in shape and dtype?
+#
+# </details>
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "induction_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def induction_score(weights: Tensor, ids: Tensor) -> Tensor:
+    """How much each head looks at what came after the same token before.
+
+    Args:
+        weights: (B, H, N, N), rows are queries.
+        ids: (B, N), the tokens.
+    Returns:
+        (H,): the mean weight on the token after the latest earlier occurrence, over all tokens that
+        have one in their sentence; 0 where there are none.
+    """
+    ### BEGIN SOLUTION
+    looked = []
+    for b, sentence in enumerate(ids.tolist()):
+        latest: dict[int, int] = {}
+        for n, token in enumerate(sentence):
+            if token in latest:
+                looked.append(weights[b, :, n, latest[token] + 1])
+            latest[token] = n
+    return torch.stack(looked).mean(dim=0) if looked else weights.new_zeros(weights.shape[1])
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "induction_score-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(induction_score)
+
+# %% [markdown]
+# Now 50 runs of eight words, each written twice. Nobody picked the words.
+
+# %% nbgrader={"grade": false, "grade_id": "scores", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab.small import grammar, measure
+
+
+def twice(rng: random.Random) -> Tensor:
+    """50 runs of eight words, each of which comes again at once, (50, 17)."""
+    some = [rng.sample(grammar.CONTENT, 8) for _ in range(50)]
+    return torch.cat([small.numbered(["<s>", *eight, *eight]) for eight in some])
+
+
+def scores_of(model: Any, ids: Tensor) -> list[list[float]]:
+    """The induction score of each head, layer by layer."""
+    with torch.no_grad():
+        seen = model(ids, output_attentions=True).attentions
+    return [induction_score(weights, ids).tolist() for weights in seen]
+
+
+runs = twice(random.Random(14))
+for layer, row in enumerate(scores_of(mine, runs)):
+    print(
+        f"layer {layer + 1}:", "  ".join(f"head {h + 1} {each:.2f}" for h, each in enumerate(row))
+    )
+
+# %% [markdown]
+# No head of the first layer does it, all four of the second do. It has to be so: to know what came *before* a word, some head must have written that into its row, and that
+# takes a layer. Heads 2 and 4 look nearly alike, with 0.88 and 0.95. Are they equally important? A score cannot tell. Take heads away.
+#
+# ### A head less
+#
+# ### Exercise: `without_heads`
+#
+# difficulty ●○○ · 3–5 min · 1 point
+#
+# `out` is what your function returns, (B, N, H, d). Set the heads in the list to 0, and leave `out` itself as it was. The list may be empty. Slopes pass through the other heads.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-without_heads", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# Copy first. A list is an index: it picks several entries of an axis at once, none if it is empty.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "without_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def without_heads(out: Tensor, heads: list[int]) -> Tensor:
+    """Heads removed.
+
+    Args:
+        out: (B, N, H, d), what the heads give.
+        heads: those to remove, 0 … H − 1.
+    Returns:
+        The same with these heads 0; a new tensor.
+    """
+    ### BEGIN SOLUTION
+    left = out.clone()
+    left[:, :, heads] = 0.0
+    return left
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "without_heads-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check(without_heads)
+
+# %% [markdown]
+# ## What each head is for
+#
+# `pruned` is a third backend: your attention, then your `without_heads`. There are two ways to take a head away. **By 0** is the plain one. But a model may count on a head's
+# usual output as if it were a constant, and 0 takes that away too. So do it also **by its mean**: in the place of the head stands what it gives on average, the same for every word. It can no longer tell the model
+# anything, and nothing else is missing.
+#
+# Each line of the table is one head removed, by 0 and by its mean. There are five tasks of 200 questions each, those of lesson 07: a verb that agrees with its subject across clauses; a bracket that closes the last one still open; *it*
+# and *bank*, each with two meanings; and a run that comes again. Guessing gives 0.5, 0.33, 0.5, 0.5 and nearly 0.
+
+# %% nbgrader={"grade": false, "grade_id": "pruned", "locked": true, "schema_version": 3, "solution": false, "task": false}
+gone: list[tuple[int, int]] = []  # the heads that are removed: layer and head, from 0
+instead: dict[int, Tensor] = {}  # by layer, what stands in their place, (H, d); nothing means 0
+heard: dict[int, Tensor] = {}  # by layer, what its heads gave last, (B, N, H, d)
+
+
+def pruned(module: Any, *given: Any, **others: Any) -> Any:
+    """Your attention, without the heads that are gone."""
+    out, weights = attention_forward(module, *given, **others)
+    heard[module.layer_idx] = out
+    heads = [head for layer, head in gone if layer == module.layer_idx]
+    mean = instead.get(module.layer_idx, torch.zeros(1)).expand_as(out)
+    return without_heads(out, heads) + mean - without_heads(mean, heads), weights
+
+
+def remove(*heads: tuple[int, int], by: dict[int, Tensor] | None = None) -> None:
+    """These heads are removed from now on, and no others: by 0, or by their means."""
+    gone[:] = heads
+    instead.clear()
+    instead.update(by or {})
+
+
+AttentionInterface.register("pruned", pruned)
+AttentionMaskInterface.register("pruned", sdpa_mask)
+cut = opened(small.HERE, "pruned")
+
+
+def usual(rng: random.Random) -> dict[int, Tensor]:
+    """What each head gives on average, by layer, over 64 texts of 64 words."""
+    remove()
+    with torch.no_grad():
+        cut(torch.tensor([grammar.written(rng, 64)[0] for _ in range(64)]))
+    return {layer: out.mean(dim=(0, 1)) for layer, out in heard.items()}
+
+
+def shares(questions: dict[str, Any]) -> list[float]:
+    """How many questions of each task the model answers rightly, as it is now."""
+    asked: Any = lambda ids, _: cut(ids).logits
+    return [measure.right_share(asked, some) for some in questions.values()]
+
+
+# %% nbgrader={"grade": false, "grade_id": "table", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+rng = random.Random(14)
+means = usual(rng)
+questions = {task: measure.questions(task, rng, 200) for task in measure.TASKS}
+
+
+def line(name: str, *heads: tuple[int, int]) -> None:
+    """Prints the shares of right answers without these heads, by 0 and by their means."""
+    remove(*heads)
+    by_0 = shares(questions)
+    remove(*heads, by=means)
+    both = zip(by_0, shares(questions), strict=True)
+    print(f"{name:17}" + "".join(f"{zero:8.2f} {mean:.2f}" for zero, mean in both))
+
+
+print(f"{'removed':17}" + "".join(f"{task:>13}" for task in questions))
+line("none")
+for each in measure.heads_of(small.load()):
+    line(measure.named(each), each)
+
+
+# %% [markdown]
+# Where a number falls, the task hangs on that head. Find these four, and say each sentence only as far as the table carries it.
+#
+# - **The subject across a clause.** Without head 3 of layer 2 agreement drops from 1.00 to about 0.6. The next head costs a third of that or less. By its mean it drops as far: the model misses what this head *says*, and not
+#   only that it says something.
+# - **The bracket** is two heads' work. That same head and head 2 of layer 1 cost about a third each.
+# - ***Bank*** hangs on head 1 of layer 1, down to guessing. *It* hangs on no head alone.
+# - **Runs that come again.** Of the four heads that look at the right word, head 4 takes most of the answers with it. Head 2, which looks nearly as hard, costs about a fifth, and the other two next to nothing. (Prediction 2: B.) Two heads of the first layer, 1 and 3, are needed as well.
+#
+# So a look is not a cause. Two heads look almost alike, and the model leans on one of them. Where a head looks you read off its weights; what it is *for* you learn by taking it
+# away.
+#
+# Three more tries. Take away both heads of the brackets; both heads 2 and 4; and the head of the first layer that looks at the word before, to see whether the induction heads
+# still find their word.
+
+# %% nbgrader={"grade": false, "grade_id": "together", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+subject, previous, repeat = (small.head(role) for role in ("subject", "previous", "repeat"))
+line("both, brackets", (0, 1), subject)
+line("heads 2 and 4", (1, 1), repeat)
+for name, heads in (("with all heads", []), (f"without {measure.named(previous)}", [previous])):
+    remove(*heads)
+    said = "  ".join(f"{each:.2f}" for each in scores_of(cut, runs)[1])
+    print(f"induction scores of layer 2, {name}: {said}")
+
+# %% [markdown]
+# Without both, brackets are guessed. Without heads 2 and 4 no run is continued rightly, so head 2 did carry something: the fifth that head 4's removal had left. And without the head
+# that looks at the word before, all four induction scores fall below 0.4. That is the mechanism, by intervention: one head writes into each row what stood before it, and the next layer finds it there.
+#
+# ## Your transcript
+#
+# Here is what you take home: a model of the library that everyone uses, writing by your function, and the same model without one head.
+
+# %% nbgrader={"grade": false, "grade_id": "transcript", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for name, heads in (("all heads", []), (f"without {measure.named(subject)}", [subject])):
+    remove(*heads)
+    print(f"Written by attention_forward, {name}:")
+    for prompt in PROMPTS[:3]:
+        print(f"    {prompt} … {written(cut, prompt)}")
+remove()
+
+# %% [markdown]
+# With one head of eight gone it still writes fluent sentences: the clauses are in order, the words fit. But now *the dogs … sleeps*, and a round bracket closes as a curly
+# one. You have found where this model keeps a piece of grammar, and you did it with your own attention.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Check yourself
+#
+# **1. Your backend gets a bool mask, and `module.is_causal` is True. What is blocked?**
+#
+# <details><summary>A. What the mask says, and the future on top of it</summary>
+#
+# Not this one: the mask holds the future already, if there is one to hide. A model may open some of it on purpose.
+#
+# </details>
+# <details><summary>B. What the mask says, and nothing else</summary>
+#
+# Yes. Only None asks the module.
+#
+# </details>
+#
+# **2. N = 1, M = 7, no mask, a causal module. Which keys are open?**
+#
+# <details><summary>A. All seven</summary>
+#
+# Yes. The one query is the last token.
+#
+# </details>
+# <details><summary>B. Key 0</summary>
+#
+# Not this one: that is the top-left corner. The model would forget all that it has read but the first word.
+#
+# </details>
+#
+# **3. A head puts 0.88 of its weight on the right word. What do you know?**
+#
+# <details><summary>A. That the model needs it for that word</summary>
+#
+# Not this one: head 2 has nearly as much, and without it most runs are still right.
+#
+# </details>
+# <details><summary>B. Where it looks</summary>
+#
+# Yes. What hangs on it, its removal shows.
+#
+# </details>
+#
+# **4. Why remove a head by its mean as well as by 0?**
+#
+# <details><summary>A. Because 0 also takes away what the head gives at every word alike</summary>
+#
+# Yes. If both cost as much, it is what the head says about *this* text that is missed.
+#
+# </details>
+# <details><summary>B. Because by 0 the weights do not add up to 1 any more</summary>
+#
+# Not this one: the weights stay as they are. What the head gives is replaced.
+#
+# </details>
+
+# %% [markdown]
+# ## Take away
+#
+# 1. A backend is a function of queries, keys, values and a mask, registered under a name: with yours the model's logits are within 1e-4 of PyTorch's, alone, in a padded batch and with a cache ([it writes](#The-model-writes-with-it)).
+# 2. Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right, and padding is read in a batch ([no mask](#No-mask-at-all)).
+# 3. Where more keys come than queries, the queries are the last tokens: a causal mask is aligned bottom-right ([by hand](#By-hand:-the-last-N-of-M)).
+# 4. A row without a key gives 0, as NaN in it reaches real rows a layer later ([the row](#A-row-that-has-no-key)).
+# 5. Weights show where a head looks; what it is for shows in its removal: of two heads that look nearly alike one carries several times as many answers as the other ([each head](#What-each-head-is-for)).
+#
+# **Words of this lesson**: [backend](../glossary.md#backend), [grouped-query attention](../glossary.md#grouped-query-attention),
+# [key-value cache](../glossary.md#key-value-cache), [logits](../glossary.md#logits), [padding](../glossary.md#padding), [prefill](../glossary.md#prefill).
+#
+# ### Sources
+#
+# - The library: Wolf et al. 2020, *Transformers: State-of-the-Art Natural Language Processing*. [arXiv:1910.03771](https://arxiv.org/abs/1910.03771); its page on
+#   [attention functions](https://huggingface.co/docs/transformers/attention_interface).
+# - The layout: Radford et al. 2019, *Language Models are Unsupervised Multitask Learners*, section 2.3.
+# - Grouped heads: Ainslie et al. 2023, *GQA*. [arXiv:2305.13245](https://arxiv.org/abs/2305.13245)
+# - Induction heads: Olsson et al. 2022, *In-context Learning and Induction Heads*. [arXiv:2209.11895](https://arxiv.org/abs/2209.11895)
+# - Removing heads by 0: Michel et al. 2019, *Are Sixteen Heads Really Better than One?* [arXiv:1905.10650](https://arxiv.org/abs/1905.10650); by their mean: Wang et al. 2022, *Interpretability in
+#   the Wild*. [arXiv:2211.00593](https://arxiv.org/abs/2211.00593)
+#
+# **To carry over.** You have all the parts: the block, the model, the library, and two tools to take it apart. Name a published model above. Which of its heads is an induction head, and
+# what can it no longer do without it?
+
+# %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab import summary
+
+summary()

@@ -1,0 +1,264 @@
+"""What lesson 14 says, and what would refute it."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnlab import small
+from attnlab.small import grammar, measure
+from tests.claims import Lesson, taught
+
+lesson = Lesson("14-real-model")
+
+
+@cache
+def here() -> Any:
+    """The lesson's functions, with what its cells keep between them, and its backends registered."""
+    lab = taught("14-real-model")
+    vars(lab).update(gone=[], instead={}, heard={}, calls=0)
+    for name in ("counted", "pruned", "as_softmax_would"):
+        lab.AttentionInterface.register(name, getattr(lab, name))
+        lab.AttentionMaskInterface.register(name, lab.sdpa_mask)
+    lab.AttentionInterface.register("careless", lab.attention_forward)
+    lab.cut = model("pruned")
+    return lab
+
+
+@cache
+def model(attention: str) -> Any:
+    return taught("14-real-model").opened(small.HERE, attention).requires_grad_(False)
+
+
+def texts(seed: int, count: int = 6) -> list[str]:
+    """The beginnings of texts that the grammar writes, of different lengths."""
+    rng = random.Random(seed)
+    return [
+        " ".join(small.words[each] for each in grammar.written(rng, 3 + 4 * at)[0][1:])
+        for at in range(count)
+    ]
+
+
+def logits(attention: str, given: dict[str, Tensor]) -> Tensor:
+    found: Tensor = model(attention)(**given).logits
+    return found[given["attention_mask"].bool()]
+
+
+def same_words(one: Tensor, other: Tensor) -> bool:
+    best = other.topk(2).values
+    clear = best[:, 0] - best[:, 1] >= 1e-3
+    assert clear.float().mean() > 0.9
+    return bool((one.argmax(dim=-1) == other.argmax(dim=-1))[clear].all())
+
+
+@lesson.says(
+    "A backend is a function of queries, keys, values and a mask, registered under a name: with yours the model's logits are within 1e-4 of PyTorch's, alone, in a padded batch and with a cache.",
+    "the same words, by your function.",
+)
+def the_model_is_the_same_with_it(seed: int) -> None:
+    lab = here()
+    some = texts(seed)
+    for given in (lab.batch(some[-1]), lab.batch(*some)):
+        ours, pytorchs = logits("counted", given), logits("sdpa", given)
+        assert (ours - pytorchs).abs().max() < 1e-4
+        assert same_words(ours, pytorchs)
+    ids = lab.batch(some[-1])["input_ids"]
+    whole = model("sdpa")(ids).logits
+    for attention in ("counted", "sdpa"):
+        parts = lab.in_two_parts(model(attention), ids)
+        assert (parts - whole).abs().max() < 1e-4
+    small_models = small.load()(ids)
+    assert (whole - small_models).abs().max() < 1e-4
+    for text in some:
+        assert lab.written(model("counted"), text) == lab.written(model("sdpa"), text)
+
+
+@lesson.says("each word in them went through your function, once in each of two layers.")
+def every_layer_calls_it(seed: int) -> None:
+    lab = here()
+    lab.calls = 0
+    words = lab.written(model("counted"), texts(seed)[-1]).split()
+    assert lab.calls == 2 * len(words)
+
+
+@lesson.says(
+    "Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right, and padding is read in a batch.",
+    "B. One sentence alone is right; in the batch the shorter one is wrong, without a word",
+    "any other name gets None, padding or not",
+)
+def without_a_mask_function_padding_is_read(seed: int) -> None:
+    lab = here()
+    some = texts(seed)
+    alone, both = lab.batch(some[-1]), lab.batch(some[-1], some[0])
+    assert (logits("careless", alone) - logits("sdpa", alone)).abs().max() < 1e-4
+    apart = (model("careless")(**both).logits - model("sdpa")(**both).logits).abs()
+    assert apart[0].max() < 1e-4
+    assert apart[1][both["attention_mask"][1].bool()].max() > 1
+    # All that it lacks is the mask: given by hand, (B, 1, N, M), it is passed on.
+    n = both["input_ids"].shape[1]
+    causal = torch.ones(n, n).tril().bool()
+    by_hand = causal & both["attention_mask"].bool()[:, None, None]
+    found = model("careless")(**{**both, "attention_mask": by_hand}).logits
+    real = both["attention_mask"].bool()
+    assert (found[real] - logits("sdpa", both)).abs().max() < 1e-4
+
+
+@lesson.says(
+    "Where more keys come than queries, the queries are the last tokens: a causal mask is aligned bottom-right.",
+    "PyTorch's `is_causal=True` aligns top-left: query 0 sees key 0 alone.",
+    "With a cache that is wrong.",
+)
+def the_last_queries_see_what_they_would_have_seen(seed: int) -> None:
+    lab = here()
+    torch.manual_seed(seed)
+    q, k, v = torch.randn(3, 2, 4, 9, 8, dtype=torch.float64)
+    layer = model("sdpa").transformer.h[0].attn
+    assert layer.is_causal
+    whole, _ = lab.attention_forward(layer, q, k, v, None)
+    last, _ = lab.attention_forward(layer, q[:, :, -3:], k, v, None)
+    torch.testing.assert_close(last, whole[:, -3:])
+    top_left = torch.nn.functional.scaled_dot_product_attention(q[:, :, -3:], k, v, is_causal=True)
+    torch.testing.assert_close(top_left[:, :, 0], v[:, :, 0])
+    assert (top_left.transpose(1, 2) - whole[:, -3:]).abs().max() > 0.1
+
+
+@lesson.says(
+    "A row without a key gives 0, as NaN in it reaches real rows a layer later.",
+    "But 0 · NaN is NaN.",
+    "One layer later all that stood beside padding is lost.",
+)
+def nan_in_padding_reaches_real_rows(seed: int) -> None:
+    lab = here()
+    some = texts(seed)
+    given = lab.batch(some[-1], some[0])
+    real = given["attention_mask"].bool()
+    rows = model("as_softmax_would")(**given, output_hidden_states=True).hidden_states
+    lost = [each.isnan().any(dim=-1) for each in rows]
+    assert not lost[1][real].any()
+    assert lost[1][~real].all()
+    assert lost[2][1].all()
+    assert not lost[2][0].any()
+    kept = model("counted")(**given, output_hidden_states=True).hidden_states
+    assert not any(each.isnan().any() for each in kept)
+
+
+def without(*heads: tuple[int, int], by: Any = None) -> None:
+    here().remove(*heads, by=by)
+
+
+@cache
+def right(seed: int) -> tuple[Any, Any]:
+    """Shares of right answers by task, with all heads and without each, by 0 and by its mean."""
+    lab = here()
+    rng = random.Random(seed)
+    means = lab.usual(rng)
+    questions = {task: measure.questions(task, rng, 200) for task in measure.TASKS}
+
+    def shares(*heads: tuple[int, int]) -> tuple[dict[str, float], dict[str, float]]:
+        found = []
+        for by in (None, means):
+            without(*heads, by=by)
+            found.append(dict(zip(questions, lab.shares(questions), strict=True)))
+        without()
+        return found[0], found[1]
+
+    every = measure.heads_of(small.load())
+    return {head: shares(head) for head in every} | {"none": shares()}, shares
+
+
+@lesson.says(
+    "Without head 3 of layer 2 agreement drops from 1.00 to about 0.6.",
+    "The next head costs a third of that or less.",
+    "By its mean it drops as far: the model misses what this head *says*, and not only that it says something.",
+)
+def the_subject_hangs_on_one_head(seed: int) -> None:
+    table, _ = right(seed)
+    subject = small.head("subject")
+    assert subject == (1, 2)
+    assert table["none"][0]["agreement"] > 0.99
+    for by in (0, 1):
+        cost = {h: 1 - both[by]["agreement"] for h, both in table.items() if h != "none"}
+        assert 0.3 < cost[subject] < 0.5
+        assert max(each for h, each in cost.items() if h != subject) < cost[subject] / 3
+
+
+@lesson.says(
+    "That same head and head 2 of layer 1 cost about a third each.",
+    "Without both, brackets are guessed.",
+    "***Bank*** hangs on head 1 of layer 1, down to guessing.",
+    "*It* hangs on no head alone.",
+)
+def the_bracket_is_two_heads_work(seed: int) -> None:
+    table, shares = right(seed)
+    cost = {h: 1 - both[0]["brackets"] for h, both in table.items() if h != "none"}
+    pair = {(0, 1), (1, 2)}
+    assert set(sorted(cost, key=cost.__getitem__)[-2:]) == pair
+    assert all(0.2 < cost[head] < 0.45 for head in pair)
+    assert max(each for head, each in cost.items() if head not in pair) < 0.1
+    assert abs(shares((0, 1), (1, 2))[0]["brackets"] - 1 / 3) < 0.1
+    assert abs(table[0, 0][0]["bank"] - 0.5) < 0.1
+    assert min(both[0]["it"] for both in table.values()) > 0.95
+
+
+@lesson.says(
+    "Weights show where a head looks; what it is for shows in its removal: of two heads that look nearly alike one carries several times as many answers as the other.",
+    "head 4 takes most of the answers with it.",
+    "Head 2, which looks nearly as hard, costs about a fifth, and the other two next to nothing.",
+    "Two heads of the first layer, 1 and 3, are needed as well.",
+    "Without heads 2 and 4 no run is continued rightly, so head 2 did carry something: the fifth that head 4's removal had left.",
+)
+def a_look_is_not_a_cause(seed: int) -> None:
+    lab = here()
+    without()
+    look = lab.scores_of(lab.cut, lab.twice(random.Random(seed)))
+    assert max(look[0]) < 0.1
+    assert min(look[1]) > 0.5
+    assert look[1][3] > look[1][1] > 0.85
+    table, shares = right(seed)
+    for by in (0, 1):
+        cost = [1 - table[1, head][by]["repeats"] for head in range(4)]
+        assert cost[3] > 0.75
+        assert 0.08 < cost[1] < 0.27
+        assert cost[3] > 3 * cost[1]
+        assert max(cost[0], cost[2]) < 0.08
+        assert all(table[0, head][by]["repeats"] < 0.5 for head in (0, 2))
+        assert shares((1, 1), (1, 3))[by]["repeats"] < 0.02
+
+
+@lesson.says(
+    "all four induction scores fall below 0.4.",
+    "one head writes into each row what stood before it, and the next layer finds it there.",
+    "to know what came *before* a word, some head must have written that into its row, and that takes a layer.",
+)
+def induction_needs_the_head_that_looks_at_the_word_before(seed: int) -> None:
+    lab = here()
+    runs = lab.twice(random.Random(seed))
+    previous = small.head("previous")
+    without()
+    ids = runs[:1]
+    looks = model("counted")(ids, output_attentions=True).attentions[0][0]
+    before = looks.diagonal(-1, dim1=-2, dim2=-1).mean(-1)  # on the word before, by head
+    assert int(before.argmax()) == previous[1]
+    without(previous)
+    assert max(lab.scores_of(lab.cut, runs)[1]) < 0.4
+    # Another head of that layer, removed in its place, leaves most of the strongest looks.
+    without((0, 1))
+    assert lab.scores_of(lab.cut, runs)[1][3] > 0.85
+    without()
+
+
+@lesson.says(
+    "Slopes pass through the other heads.",
+    "Set the heads in the list to 0, and leave `out` itself as it was.",
+)
+def slopes_pass_through_the_other_heads(seed: int) -> None:
+    torch.manual_seed(seed)
+    out = torch.randn(2, 3, 4, 5, requires_grad=True)
+    here().without_heads(out, [1, 3]).sum().backward()
+    assert out.grad is not None
+    torch.testing.assert_close(out.grad[:, :, [0, 2]], torch.ones(2, 3, 2, 5))
+    assert not out.grad[:, :, [1, 3]].any()
