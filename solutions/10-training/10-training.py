@@ -14,7 +14,7 @@
 #
 # | | |
 # |---|---|
-# | **You will be able to** | train a model; prove that plain attention cannot learn *not*, and mend it; find out what carries an answer; let a model write, and see overfitting and a leak |
+# | **You will be able to** | train a model; prove that plain attention cannot learn *not*, and mend it; find what carries an answer; let a model write; see overfitting and a leak |
 # | **Minutes** | about 90, and 10 more for the optional parts |
 # | **You need** | lessons 05 and 06: modules, gradients, masks; 09: positions |
 # | **Runs on** | CPU; needs no network |
@@ -83,11 +83,6 @@ def attend(q, k, v):
 # <details><summary>B. It is faster</summary>
 #
 # Not this one: both are one step.
-#
-# </details>
-# <details><summary>C. 0 has no gradient</summary>
-#
-# Not this one: nothing should be learned from what is hidden.
 #
 # </details>
 
