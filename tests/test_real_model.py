@@ -26,10 +26,16 @@ def grouped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("llama")
     torch.manual_seed(14)
-    sizes = {"hidden_size": 48, "intermediate_size": 64, "num_hidden_layers": 2, "vocab_size": 97}
-    heads = {"num_attention_heads": 6, "num_key_value_heads": 2}
-    spread = {"max_position_embeddings": 64, "initializer_range": 0.2}  # so that words differ
-    config = transformers.LlamaConfig(**sizes, **heads, **spread)
+    config = transformers.LlamaConfig(
+        hidden_size=48,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        vocab_size=97,
+        num_attention_heads=6,
+        num_key_value_heads=2,
+        max_position_embeddings=64,
+        initializer_range=0.2,  # so that words differ
+    )
     with contextlib.redirect_stderr(io.StringIO()):
         transformers.LlamaForCausalLM(config).save_pretrained(folder)
     return folder

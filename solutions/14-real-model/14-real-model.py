@@ -191,8 +191,10 @@ def batch(*texts: str) -> dict[str, Tensor]:
     """Texts side by side, filled up on the left: words, which are real (1), positions, (B, N)."""
     rows = [small.numbered(["<s>", *text.split()])[0] for text in texts]
     room = [(max(map(len, rows)) - len(row), 0) for row in rows]
-    ids = torch.stack([F.pad(row, left) for row, left in zip(rows, room)])
-    real = torch.stack([F.pad(row.new_ones(len(row)), left) for row, left in zip(rows, room)])
+    ids = torch.stack([F.pad(row, left) for row, left in zip(rows, room, strict=True)])
+    real = torch.stack(
+        [F.pad(row.new_ones(len(row)), left) for row, left in zip(rows, room, strict=True)]
+    )
     positions = (real.cumsum(dim=-1) - 1).clamp(min=0)
     return {"input_ids": ids, "attention_mask": real, "position_ids": positions}
 
@@ -386,8 +388,8 @@ with torch.no_grad():
         real = given["attention_mask"]
         print(f"{name:15}{apart(mine(**given).logits, theirs(**given).logits, real)}")
     ids = alone["input_ids"]
-    parts = (in_two_parts(model, ids) for model in (mine, theirs))
-    print(f"{'with the cache':15}{apart(*parts, alone['attention_mask'])}")
+    one, other = (in_two_parts(model, ids) for model in (mine, theirs))
+    print(f"{'with the cache':15}{apart(one, other, alone['attention_mask'])}")
 
 
 # %% nbgrader={"grade": false, "grade_id": "writes", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -419,7 +421,8 @@ with torch.no_grad():
     for name, model in (("PyTorch's", theirs), ("yours", mine), ("no mask", careless)):
         best = model(**given).logits[1, -1].softmax(dim=-1).topk(3)
         said = [
-            f"{small.words[word]} {share:.2f}" for word, share in zip(best.indices, best.values)
+            f"{small.words[word]} {share:.2f}"
+            for word, share in zip(best.indices, best.values, strict=True)
         ]
         print(f"after “{SHORT}”, {name:10}", ", ".join(said))
 
@@ -501,8 +504,9 @@ sizes, real = models[0].config, ids.new_ones(ids.shape)
 groups = getattr(sizes, "num_key_value_heads", sizes.num_attention_heads)
 print(f"{type(models[0]).__name__}: {sizes.num_attention_heads} heads, {groups} groups a layer")
 with torch.no_grad():
-    print(apart(*(model(ids, attention_mask=real).logits for model in models), real))
-    for name, model in zip(("yours", "PyTorch's"), models):
+    one, other = (model(ids, attention_mask=real).logits for model in models)
+    print(apart(one, other, real))
+    for name, model in zip(("yours", "PyTorch's"), models, strict=True):
         longer = model.generate(ids, attention_mask=real, max_new_tokens=8, do_sample=False)
         print(f"{name:11}", told(longer[0]))
 
@@ -696,7 +700,11 @@ def usual(rng: random.Random) -> dict[int, Tensor]:
 
 def shares(questions: dict[str, Any]) -> list[float]:
     """How many questions of each task the model answers rightly, as it is now."""
-    asked: Any = lambda ids, _: cut(ids).logits
+
+    def asked(ids: Tensor, _: Any) -> Tensor:
+        logits: Tensor = cut(ids).logits
+        return logits
+
     return [measure.right_share(asked, some) for some in questions.values()]
 
 
@@ -742,8 +750,8 @@ line("both, brackets", (0, 1), subject)
 line("heads 2 and 4", (1, 1), repeat)
 for name, heads in (("with all heads", []), (f"without {measure.named(previous)}", [previous])):
     remove(*heads)
-    said = "  ".join(f"{each:.2f}" for each in scores_of(cut, runs)[1])
-    print(f"induction scores of layer 2, {name}: {said}")
+    found = "  ".join(f"{each:.2f}" for each in scores_of(cut, runs)[1])
+    print(f"induction scores of layer 2, {name}: {found}")
 
 # %% [markdown]
 # Without both, brackets are guessed. Without heads 2 and 4 no run is continued rightly, so head 2 did carry something: the fifth that head 4's removal had left. And without the head

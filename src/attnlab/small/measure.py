@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from attnlab.small.model import Change, SmallModel
 from attnlab.small.train import batch, loss_of
 
 Head = tuple[int, int]  # layer and head, from 0
+Asked = Callable[[Tensor, Change | None], Tensor]  # a model, as it is asked: ids (B, N) to logits
 TASKS = ("agreement", "brackets", "it", "bank", "repeats")
 DISTANCES = (1, 4, 5, 7, 8, 9, 10, 11, 12, 13)  # what up to three clauses can make of it
 
@@ -121,7 +122,7 @@ def _padded(asked: Sequence[Question]) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def answers(model: SmallModel, asked: Sequence[Question], change: Change | None = None) -> Tensor:
+def answers(model: Asked, asked: Sequence[Question], change: Change | None = None) -> Tensor:
     """Whether the right words together are likelier than the wrong ones, (questions,) bool."""
     ids, last = _padded(asked)
     shares = model(ids, change)[torch.arange(len(asked)), last].softmax(dim=-1)
@@ -132,9 +133,7 @@ def answers(model: SmallModel, asked: Sequence[Question], change: Change | None 
     return torch.tensor([right > wrong for right, wrong in sums])
 
 
-def right_share(
-    model: SmallModel, asked: Sequence[Question], change: Change | None = None
-) -> float:
+def right_share(model: Asked, asked: Sequence[Question], change: Change | None = None) -> float:
     """The share of questions that the model answers rightly."""
     return float(answers(model, asked, change).float().mean())
 

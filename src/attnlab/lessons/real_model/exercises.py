@@ -115,7 +115,7 @@ def _cases(rng: Generator) -> Iterator[Case]:
         yield draw.case(given(n, m), "causal", note=note, **how)
         yield draw.case(given(n, m), "causal", "gradient", note=note, gradient=True)
     note = "the module is causal, and inputs are float32"
-    single = {"note": note, "tolerance": FLOAT32_TOLERANCE}
+    single: dict[str, Any] = {"note": note, "tolerance": FLOAT32_TOLERANCE}
     yield draw.case(in_float32(given(least, more)), "causal", "precision", **single, **how)
 
     note = "the module is causal, and some queries come before all keys"
