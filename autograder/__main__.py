@@ -53,6 +53,12 @@ def parser() -> argparse.ArgumentParser:
         "--jobs", type=_jobs, default=os.cpu_count() or 1, metavar="N", help="worker processes"
     )
     grade.add_argument(
+        "--keep",
+        choices=["latest", "best"],
+        default="",
+        help="which hand-in of a student counts; the latest if it is not said",
+    )
+    grade.add_argument(
         "--resume", action="store_true", help="go on with the last run, which was stopped"
     )
     grade.add_argument(
@@ -147,6 +153,7 @@ def _grade(asked: argparse.Namespace) -> int:
         students=tuple(asked.student),
         jobs=asked.jobs,
         seed=asked.seed,
+        keep=asked.keep,
         resume=asked.resume,
         json=asked.json,
         scheduler=asked.scheduler,

@@ -22,7 +22,7 @@ from autograder.submission.results import ExerciseResult, Graded, Result
 
 
 class FakeGrader:
-    """Scores depend on the seed and on the notebook's bytes alone."""
+    """Scores depend on the seed and on the notebook's bytes alone, or are what it orders."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -57,6 +57,11 @@ class FakeGrader:
         return Graded(result, data.decode())
 
     def _exercise(self, name: str, points: float, data: bytes) -> ExerciseResult:
+        orders: dict[str, Any] = json.loads(data)["metadata"].get("fake", {})
+        if "statuses" in orders:
+            status = orders["statuses"].get(name, "PASS")
+            score = points if status == "PASS" else 0.0
+            return ExerciseResult(name, status, score, points, None, "as ordered", 0.0)
         drawn = hashlib.sha256(f"{self._job.seed} {name} ".encode() + data).digest()[0] % 3
         if drawn == 0:
             return ExerciseResult(name, "PASS", points, points, None, "", 0.0)

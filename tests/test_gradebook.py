@@ -32,7 +32,7 @@ from autograder.gradebook.course import Course, CourseError
 from autograder.gradebook.database import GradebookError
 from autograder.gradebook.gradebook import BadName, Gradebook
 from autograder.pages import feedback
-from autograder.submission.results import Graded, Written
+from autograder.submission.results import Graded, Past, Written
 from tests.course import ROOT, copy_to, run
 from tests.graded import LESSON, MOST, grade, invalid, make_course
 
@@ -227,6 +227,31 @@ def test_what_may_break_the_rules_is_flagged_for_a_person(
         }
     assert {name for name, is_flagged in flagged.items() if is_flagged} == {"attention-check"}
     assert len(flagged) == 5
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "waits"),
+    [
+        ("FAIL", "FAIL", False),
+        ("POLICY", "POLICY", False),
+        ("FAIL", "PASS", True),
+        ("FAIL", "POLICY", True),  # of no points either, and to be judged from now on
+        ("PASS", "FAIL", True),
+    ],
+)
+def test_the_same_hand_in_waits_for_a_person_where_its_verdict_is_another(
+    folder: Path, gradebook: Gradebook, before: str, now: str, waits: bool
+) -> None:
+    """As after a check was mended."""
+    first, second = (grade("ann", {"attention": status}) for status in (before, now))
+    gradebook.record([first])
+    edit(folder, "ann", manual=2.0)
+    again = Past(again=first.result.as_json())
+    for _ in range(2):  # also where a run was killed before it noted the first
+        gradebook.record([dataclasses.replace(second, past=again)])
+        with db(folder) as found:
+            row = found.find_grade("attention-check", LESSON, LESSON, "ann")
+            assert (row.needs_manual_grade, row.manual_score) == (waits, 2.0)
 
 
 def test_a_better_submission_replaces_the_first(folder: Path, gradebook: Gradebook) -> None:

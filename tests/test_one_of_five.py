@@ -217,7 +217,7 @@ def test_what_cannot_even_be_noted_is_told_and_graded_again(
 
     def fails(journal: Journal, entries: Any) -> None:
         entries = list(entries)
-        if any(folder == BAD for folder, _, _ in entries):
+        if any(entry["folder"] == BAD for entry in entries):
             raise ValueError("injected")
         add(journal, entries)
 

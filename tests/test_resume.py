@@ -40,13 +40,19 @@ pytestmark = pytest.mark.slow
 # The journal
 
 
-def entry(student: str) -> tuple[str, str, dict[str, Any]]:
-    return student, f"print of {student}", {"student": student}
+HEADER = {"seed": 7, "begun": "2026-01-01"}
+
+
+def entry(student: str, of: str = "", **more: Any) -> dict[str, Any]:
+    """What is added of a submission."""
+    result = {"student": student, "score": 0.0}
+    line = {"folder": student, "fingerprint": of or f"print of {student}", "result": result}
+    return line | more
 
 
 def test_a_journal_goes_on_where_its_last_line_was_cut(tmp_path: Path) -> None:
     path = tmp_path / "runs" / "journal.jsonl"
-    with Journal.begin(path, {"seed": 7}) as journal:
+    with Journal.begin(path, HEADER) as journal:
         journal.add([entry("a"), entry("b")])
         journal.add([entry("c")])
     whole = path.read_bytes()
@@ -60,15 +66,17 @@ def test_a_journal_goes_on_where_its_last_line_was_cut(tmp_path: Path) -> None:
             assert resumed.holds("b", "print of b")
             assert not resumed.holds("c", "print of c")
             resumed.add([entry("c")])
-            assert resumed.result("c") == {"student": "c"}
-            assert resumed.result("a") == {"student": "a"}
-        assert path.read_bytes() == whole
+            assert resumed.result("c")["student"] == "c"
+            assert resumed.result("a")["student"] == "a"
+        again = path.read_bytes()
+        assert again.startswith(whole[:start_of_last])
+        assert json.loads(again[start_of_last:])["folder"] == "c"
 
 
 def test_a_journal_takes_the_last_word_on_a_student(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    with Journal.begin(path, {"seed": 7}) as journal:
-        journal.add([("a", "first", {"n": 1}), ("a", "second", {"n": 2})])
+    with Journal.begin(path, HEADER) as journal:
+        journal.add([entry("a", "first", n=1), entry("a", "second", result={"n": 2})])
     resumed = Journal.resume(path)
     assert resumed is not None
     with resumed:

@@ -13,12 +13,12 @@ from __future__ import annotations
 import html
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader import api
-from nbgrader.plugins.base import BasePlugin
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -37,10 +37,12 @@ from autograder.gradebook.rows import (
     remarks_of,
     rows_of,
     standings,
+    submitted,
 )
+from autograder.gradebook.weigh import Recorded, penalty, weigh
 from autograder.pages import feedback
 from autograder.pages.inert import inert
-from autograder.pages.standing import Standing
+from autograder.pages.standing import Other, Standing
 from autograder.pages.summary import Remarks
 from autograder.submission import timestamps
 from autograder.submission.folder import TIMESTAMP, small_files
@@ -150,6 +152,25 @@ class Gradebook:
             graded = standings(session, self._ids(session, lesson))
         return {student: graded.get(student) for student in names}
 
+    def penalise(self, lesson: str, students: Collection[str]) -> dict[str, Standing]:
+        """Apply the course's rule for late hand-ins, if it has one, to scores as they are now.
+
+        Returns:
+            how those of the students stand who were graded.
+        Raises:
+            GradebookError: nothing was changed.
+        """
+        with self._database.transaction() as session:
+            ids = self._ids(session, lesson)
+            found = standings(session, ids)
+            return {
+                submission.student_id: self._penalise(
+                    submission, notebook, found[submission.student_id]
+                )
+                for submission, notebook in submitted(session, ids)
+                if submission.student_id in found and submission.student_id in students
+            }
+
     def page(self, lesson: str, student: str) -> Path:
         """Where a student's page is, if there is one."""
         return self._course.feedback(student, lesson) / f"{lesson}.html"
@@ -159,43 +180,69 @@ class Gradebook:
         autograded = self._course.autograded(student, lesson) / f"{lesson}.ipynb"
         return autograded, self.page(lesson, student)
 
-    def record(self, batch: Iterable[Graded]) -> None:
+    def record(self, batch: Iterable[Graded], keep_best: bool = False) -> list[Recorded]:
         """Record submissions of prepared lessons: rows, autograded notebooks and feedback.
 
         The batch is one transaction. Its files are written beside their places before that ends,
         and renamed after it, so that a full disk leaves rows and files as they were.
 
+        Args:
+            keep_best: what was recorded of a hand-in stays where another comes to less.
+        Returns:
+            what became of each.
         Raises:
             GradebookError: nothing was recorded.
             Obstructed: nothing was, for the sake of one of them.
         """
+        batch = list(batch)
         by_lesson: dict[str, dict[str, Graded]] = {}
         for graded in batch:
             check_name(graded.result.student)
             by_lesson.setdefault(graded.result.lesson, {})[graded.result.student] = graded
         try:
             with Parts() as parts:
-                came_with = {
-                    lesson: {name: self._write(parts, graded) for name, graded in students.items()}
-                    for lesson, students in by_lesson.items()
-                }
                 with self._database.transaction() as session, session.no_autoflush:
-                    for lesson, students in by_lesson.items():
-                        ids = self._ids(session, lesson)
-                        rows = rows_of(session, ids, students)
-                        for student, graded in students.items():
-                            self._fill(rows[student], graded, came_with[lesson][student])
-                        session.flush()  # for nbgrader's own sums, and for due dates
-                        found = standings(session, ids, [row.notebook.id for row in rows.values()])
-                        for student, graded in students.items():
-                            standing = self._penalise(rows[student], found[student])
-                            self._write_page(parts, graded, standing)
+                    recorded = {
+                        lesson: self._record(session, parts, lesson, students, keep_best)
+                        for lesson, students in by_lesson.items()
+                    }
                 parts.place()
         except NotWritten as error:
             folders = self._course.autograded(".", "."), self._course.feedback(".", ".")
             if error.in_the_way and all(folder.is_dir() for folder in folders):
                 raise Obstructed(str(error)) from error
             raise GradebookError(str(error)) from error
+        return [recorded[graded.result.lesson][graded.result.student] for graded in batch]
+
+    def _record(
+        self,
+        session: Session,
+        parts: Parts,
+        lesson: str,
+        students: Mapping[str, Graded],
+        keep_best: bool,
+    ) -> dict[str, Recorded]:
+        """Record one lesson's submissions: files beside their places, rows in the transaction."""
+        ids = self._ids(session, lesson)
+        rows = rows_of(session, ids, students)
+        recorded = {}
+        for student, graded in students.items():
+            folder, submission = self._course.submitted(student, lesson), rows[student].submission
+            came_with = _came_with(folder)
+            handed_in = _handed_in(submission, folder, came_with)
+            plugin = self._course.penalties
+            told = weigh(rows[student], graded, handed_in, ids.duedate, plugin, keep_best)
+            if told.stands:
+                self._write(parts, graded, came_with)
+                self._fill(rows[student], graded, handed_in)
+            recorded[student] = told
+        session.flush()  # for nbgrader's own sums, and for due dates
+        found = standings(session, ids, [row.notebook.id for row in rows.values()])
+        for student, graded in students.items():
+            row = rows[student]
+            standing = self._penalise(row.submission, row.notebook, found[student])
+            self._write_page(parts, graded, recorded[student], standing)
+        return recorded
 
     def _ids(self, session: Session, lesson: str) -> Ids:
         """Asked for with each batch, as `make release` may make them anew."""
@@ -207,65 +254,70 @@ class Gradebook:
             )
         return ids
 
-    def _fill(self, rows: Rows, graded: Graded, came_with: Mapping[str, bytes]) -> None:
+    def _fill(self, rows: Rows, graded: Graded, handed_in: datetime | None) -> None:
         """Set what the autograder says of one submission."""
-        result = graded.result
-        folder = self._course.submitted(result.student, result.lesson)
-        if TIMESTAMP in came_with:
-            rows.submission.timestamp = timestamps.time_of(came_with[TIMESTAMP])
-        elif timestamps.note(folder):  # an earlier one's time would not be this one's
-            rows.submission.timestamp = None
+        result, again = graded.result, graded.past.again
+        rows.submission.timestamp = handed_in
         if result.status == "INVALID":
+            same = again is not None and again["status"] == "INVALID"
             for grade in rows.grades.values():
-                _score(grade, 0.0)
+                _score(grade, 0.0, same=same)
             for comment in rows.comments.values():
                 comment.auto_comment = inert(f"This could not be graded: {result.message}")
         else:
             said = _comments(graded, self._lessons[result.lesson].stubs)
+            before = {item["name"]: item["status"] for item in again["exercises"]} if again else {}
             for exercise in result.exercises:
-                name = exercise.name
+                name, status = exercise.name, exercise.status
                 if name not in rows.comments or name + CHECK not in rows.grades:
                     raise GradebookError(
                         f"The gradebook {self._database} has no cells for exercise {name!r} of "
                         f"{result.lesson}. Run `make release`, then run this again."
                     )
-                _score(rows.grades[name + CHECK], exercise.score, exercise.status == "POLICY")
+                grade, same = rows.grades[name + CHECK], before.get(name) == status
+                _score(grade, exercise.score, status == "POLICY", same)
                 rows.comments[name].auto_comment = said[name]
 
-    def _penalise(self, rows: Rows, standing: Standing) -> Standing:
+    def _penalise(
+        self,
+        submission: api.SubmittedAssignment,
+        notebook: api.SubmittedNotebook,
+        standing: Standing,
+    ) -> Standing:
         """Set the late penalty, if the course has a rule for it: else a person did, if at all."""
         plugin = self._course.penalties
         if plugin is None:
             return standing
-        penalty = _penalty(plugin, rows.submission, standing.earned)
-        rows.notebook.late_submission_penalty = penalty
-        return replace(standing, penalty=penalty or 0.0)
+        late = submission.total_seconds_late
+        taken = penalty(plugin, submission.student_id, standing.earned, late)
+        notebook.late_submission_penalty = taken
+        return replace(standing, penalty=taken or 0.0)
 
-    def _write(self, parts: Parts, graded: Graded) -> dict[str, bytes]:
-        """Write a submission's files beside their places, but for the page.
-
-        Returns:
-            the small files that came with the submission and can be read, by name.
-        """
+    def _write(self, parts: Parts, graded: Graded, came_with: Mapping[str, bytes]) -> None:
+        """Write a submission's files beside their places, but for the page."""
         student, lesson = graded.result.student, graded.result.lesson
-        course = self._course
-        came_with = small_files(course.submitted(student, lesson))
-        if timestamps.time_of(came_with.get(TIMESTAMP, b"")) is None:
-            came_with.pop(TIMESTAMP, None)
         text = graded.notebook or self._not_graded(lesson, graded.result.message)
         # A lone surrogate, which UTF-8 has not, means the same in JSON as an escape.
         notebook = text.encode(errors="backslashreplace")
         autograded, returned = self._files(lesson, student)
-        parts.write(autograded, notebook, course.file_mode)
+        parts.write(autograded, notebook, self._course.file_mode)
         for name, data in came_with.items():
-            parts.write(autograded.parent / name, data, course.file_mode)
-            parts.write(returned.parent / name, data, course.page_mode)
-        return came_with
+            parts.write(autograded.parent / name, data, self._course.file_mode)
+            parts.write(returned.parent / name, data, self._course.page_mode)
 
-    def _write_page(self, parts: Parts, graded: Graded, standing: Standing) -> None:
-        page = feedback.fill(graded.page, standing).encode(errors="replace")
+    def _write_page(self, parts: Parts, graded: Graded, told: Recorded, standing: Standing) -> None:
+        """Write the page of a submission, or into that of the one before it if that one stands."""
         path = self.page(graded.result.lesson, graded.result.student)
-        parts.write(path, page, self._course.page_mode)
+        if told.stands:
+            page, other = graded.page, told.earlier
+        else:
+            page, other = feedback.read(path) or "", graded.result.score
+            if not feedback.is_page(page):
+                return  # someone took it away
+        if other is not None:
+            standing = replace(standing, other=Other(other, is_later=not told.stands))
+        filled = feedback.fill(page, standing).encode(errors="replace")
+        parts.write(path, filled, self._course.page_mode)
 
     def _not_graded(self, lesson: str, message: str) -> str:
         """For formgrader, which shows comments in a notebook: the released one, under a notice."""
@@ -286,31 +338,35 @@ class Gradebook:
             return remarks_of(session, self._ids(session, lesson))
 
 
-def _score(grade: api.Grade, score: float, flagged: bool = False) -> None:
-    """As nbgrader's SaveAutoGrades: a person's score stays, and is to be looked at again."""
-    grade.auto_score = score
-    grade.needs_manual_grade = flagged or grade.manual_score is not None
+def _came_with(folder: Path) -> dict[str, bytes]:
+    """The small files that came with a submission and can be read, by name."""
+    found = small_files(folder)
+    if timestamps.time_of(found.get(TIMESTAMP, b"")) is None:
+        found.pop(TIMESTAMP, None)
+    return found
 
 
-def _penalty(
-    plugin: BasePlugin, submission: api.SubmittedAssignment, earned: float
-) -> float | None:
-    """The late penalty, as nbgrader's AssignLatePenalties.
+def _handed_in(
+    submission: api.SubmittedAssignment, folder: Path, came_with: Mapping[str, bytes]
+) -> datetime | None:
+    """When a submission was, in UTC; what the gradebook has, where no file tells."""
+    if TIMESTAMP in came_with:
+        return timestamps.time_of(came_with[TIMESTAMP])
+    # An earlier one's time would not be this one's.
+    known: datetime | None = None if timestamps.note(folder) else submission.timestamp
+    return known
 
-    Raises:
-        GradebookError: the plugin stopped.
+
+def _score(grade: api.Grade, score: float, flagged: bool = False, same: bool = False) -> None:
+    """As nbgrader's SaveAutoGrades, a person's score stays; but what is the same waits for nobody.
+
+    Args:
+        flagged: a person has to judge it.
+        same: it is the very hand-in that the gradebook has, with the same status.
     """
-    late, student = submission.total_seconds_late, submission.student_id
-    if late <= 0:
-        return None
-    try:
-        penalty = plugin.late_submission_penalty(student, earned, late)
-    except Exception as error:  # it is the instructor's own code
-        raise GradebookError(
-            f"The late submission plugin {type(plugin).__name__} stopped at {student!r} with "
-            f"{type(error).__name__}: {error}. Mend it, then run this again."
-        ) from error
-    return None if penalty is None else min(max(float(penalty), 0.0), earned)
+    if not same or grade.auto_score != score:
+        grade.needs_manual_grade = flagged or grade.manual_score is not None
+    grade.auto_score = score
 
 
 def _comments(graded: Graded, stubs: Mapping[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ _COLUMNS: dict[Any, tuple[Any, ...]] = {
     api.Grade: (
         api.Grade.auto_score,
         api.Grade.manual_score,
+        api.Grade.extra_credit,
         api.Grade.needs_manual_grade,
     ),
     api.Comment: (api.Comment.auto_comment,),
@@ -63,10 +65,15 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """A lesson's ids in the gradebook; `grades` and `comments` are of cells, by name."""
+    """A lesson's ids in the gradebook; `grades` and `comments` are of cells, by name.
+
+    Attributes:
+        duedate: in UTC, without extensions.
+    """
 
     assignment: str
     notebook: str
+    duedate: datetime | None
     grades: Mapping[str, str]
     comments: Mapping[str, str]
 
@@ -152,20 +159,20 @@ def _cell_rows(cell: NotebookNode, notebook: str) -> list[Any]:
 def find_ids(session: Session, lesson: str) -> Ids | None:
     """A lesson's ids, None if the gradebook does not have it."""
     found = session.execute(
-        select(api.Assignment.id, api.Notebook.id)
+        select(api.Assignment.id, api.Notebook.id, api.Assignment.duedate)
         .join(api.Notebook, api.Notebook.assignment_id == api.Assignment.id)
         .where(api.Assignment.name == lesson, api.Notebook.name == lesson)
     ).one_or_none()
     if found is None:
         return None
-    assignment, notebook = found
+    assignment, notebook, duedate = found
     cell = api.BaseCell
     cells = session.execute(
         select(cell.type, cell.name, cell.id).where(cell.notebook_id == notebook)
     ).all()
     grades = {name: id_ for kind, name, id_ in cells if kind == api.GradeCell.__name__}
     comments = {name: id_ for kind, name, id_ in cells if kind == api.SolutionCell.__name__}
-    return Ids(assignment, notebook, grades, comments)
+    return Ids(assignment, notebook, duedate, grades, comments)
 
 
 def auto_scores(session: Session, ids: Ids) -> dict[str, float]:
@@ -192,8 +199,7 @@ def remarks_of(session: Session, ids: Ids) -> Remarks:
         .where(of_lesson, grade.needs_manual_grade)
     )
     known = set(session.scalars(select(api.Student.id)))
-    assignment = session.get(api.Assignment, ids.assignment)
-    if assignment is None or assignment.duedate is None:
+    if ids.duedate is None:
         return Remarks({}, set(by_hand), known)
     columns = (submission.assignment_id, submission.timestamp, submission.extension)
     late = {
@@ -242,6 +248,19 @@ def standings(
         standing = found.setdefault(student, Standing({}, penalty or 0.0))
         standing.marks[exercise] = Mark(score, most, manual, extra or 0.0, text)
     return found
+
+
+def submitted(
+    session: Session, ids: Ids
+) -> list[tuple[api.SubmittedAssignment, api.SubmittedNotebook]]:
+    """Everyone's submission of a lesson, and its notebook."""
+    submission, notebook = api.SubmittedAssignment, api.SubmittedNotebook
+    found = session.execute(
+        select(submission, notebook)
+        .join(notebook, notebook.assignment_id == submission.id)
+        .where(submission.assignment_id == ids.assignment, notebook.notebook_id == ids.notebook)
+    )
+    return [(one, other) for one, other in found]
 
 
 def rows_of(session: Session, ids: Ids, students: Collection[str]) -> dict[str, Rows]:

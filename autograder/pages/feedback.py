@@ -13,6 +13,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from attnlab.checks import card
 from autograder.pages.standing import Mark, Standing
@@ -97,10 +98,21 @@ def render(graded: Graded) -> str:
         f"<h1>{_text(title)}</h1>\n"
         f'<p class="quiet">For <bdi>{_text(result.student)}</bdi></p>\n'
         f'<p class="score">{_region("total", f"{result.max_score:g}")}</p>\n'
-        f"{_region('late')}{body}{_repaired(result)}</main>\n</body>\n</html>\n"
+        f"{_region('late')}{_region('other', f'{result.max_score:g}')}"
+        f"{body}{_repaired(result)}</main>\n</body>\n</html>\n"
     )
     marks = {item.name: Mark(item.score, item.max_score) for item in result.exercises}
     return fill(page.translate(_CONTROLS), Standing(marks))
+
+
+def read(path: Path) -> str | None:
+    """What is in a page's place: None where there is none, '' where it is no text."""
+    try:
+        return path.read_bytes().decode()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeError):
+        return ""
 
 
 def is_page(text: str) -> bool:
@@ -111,18 +123,17 @@ def is_page(text: str) -> bool:
 def fill(page: str, standing: Standing) -> str:
     """The page with what the gradebook holds of the submission, in place of what it showed before.
 
-    Exercises that the gradebook does not have stay as they are.
+    Exercises that the gradebook does not have stay as they are, and so does what is not known.
     """
 
     def filled(region: re.Match[str]) -> str:
         begin, what, of, end = region.groups()
+        told: str | None = None
         if what in _OF_ALL:
             told = _OF_ALL[what](standing, of)
         elif what in _OF_ONE and of in standing.marks:
             told = _OF_ONE[what](standing.marks[of])
-        else:
-            return region[0]
-        return begin + told.translate(_CONTROLS) + end
+        return region[0] if told is None else begin + told.translate(_CONTROLS) + end
 
     return _REGION.sub(filled, page)
 
@@ -258,6 +269,20 @@ def _late(standing: Standing, _: str) -> str:
     return f"<p>Handed in late: {_points(standing.penalty)} taken off{least}.</p>\n"
 
 
+def _other(standing: Standing, most: str) -> str | None:
+    """Of two hand-ins, that the later one came to less."""
+    other = standing.other
+    if other is None:
+        return None
+    earned = f"earned {other.score:g} of {_points(float(most))}"
+    if other.is_later:
+        return f"<p>A later hand-in {earned} and comes to less, so this one counts.</p>\n"
+    return (
+        f"<p>An earlier hand-in {earned} and came to more. The last one counts: if you mean the "
+        "earlier one, hand it in again.</p>\n"
+    )
+
+
 def _reached(mark: Mark) -> str:
     person = ""
     if mark.manual is not None:
@@ -301,9 +326,10 @@ def _words(mark: Mark) -> str:
 
 
 # What stands in a region, by the name of it: of a submission, or of one exercise.
-_OF_ALL: dict[str, Callable[[Standing, str], str]] = {
+_OF_ALL: dict[str, Callable[[Standing, str], str | None]] = {
     "total": _total,
     "late": _late,
+    "other": _other,
     "notes": _notes,
 }
 _OF_ONE: dict[str, Callable[[Mark], str]] = {"points": _reached, "note": _note}

@@ -25,16 +25,31 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Other:
+    """Another hand-in: an earlier one that came to more, or a later one that came to less.
+
+    Attributes:
+        score: the autograder's.
+        is_later: the page's own hand-in came before it, and counts all the same.
+    """
+
+    score: float
+    is_later: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """One submission.
 
     Attributes:
         marks: by exercise.
         penalty: points taken off for lateness.
+        other: None for what the page has said of it.
     """
 
     marks: dict[str, Mark]
     penalty: float = 0.0
+    other: Other | None = None
 
     @property
     def earned(self) -> float:

@@ -31,6 +31,7 @@ _TROUBLE = "The grader's own trouble: what it could not judge"
 _REPAIRED = f"Much repaired: {_MUCH} or more cells had to be put right"
 _NOTHING = "0 points, though something was written"
 _BY_HAND = "Waiting in formgrader for a score by hand"
+_FIRST, _AGAIN = "Look at first", "To look at, as the last summary said"
 _REASONS = (_INVALID, _STOPPED, _BANNED, _TROUBLE, _REPAIRED, _NOTHING, _BY_HAND)
 _AS_HANDED_IN = (_INVALID, _REPAIRED)  # what is to be seen is not in the autograded notebook
 
@@ -38,11 +39,28 @@ _Looks = dict[str, list[tuple[str, str]]]  # by reason: a student, and what was 
 _Lists = dict[str, list[tuple[str, str]]]  # an item to print, and a line to write
 
 
-@dataclass(frozen=True, slots=True)
-class Remarks:
-    """What nbgrader knows of a lesson's submissions besides their scores.
+class Worse(NamedTuple):
+    """A hand-in that comes to less than the one before it.
 
     Attributes:
+        score, earlier: the autograder's, of both.
+        stands: it counts all the same; else the one before it does.
+        said: why nothing of it was graded, '' if something was.
+    """
+
+    score: float
+    earlier: float
+    stands: bool = True
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What is known of a lesson's submissions besides their results, by student.
+
+    Attributes:
+        worse: whose last hand-in comes to less than the one before.
+        told: of whom an earlier summary has said the same.
         late: seconds past the due date, extensions granted, by student; None for whom it has no
             time of handing in. Empty where there is no due date.
         by_hand: students with a score that a person has to give, or to look at again.
@@ -52,6 +70,8 @@ class Remarks:
     late: Mapping[str, float | None] = field(default_factory=dict)
     by_hand: Collection[str] = ()
     known: Set[str] = frozenset()
+    worse: Mapping[str, Worse] = field(default_factory=dict)
+    told: Set[str] = frozenset()
 
 
 class Texts(NamedTuple):
@@ -80,14 +100,30 @@ def summarise(
         seen.add(result, remarks)
         students.add(result["student"])
     seen.absent = [printable(name) for name in sorted(remarks.known - students)]
-    looks = {reason: found for reason, found in seen.looks.items() if found}
+    looks, told = _some(seen.looks), _some(seen.told)
     lists = _lists(seen)
+    again = {_AGAIN: [(_name(who), who) for found in told.values() for who, _ in found]}
     head = _wrapped(_headline(lesson, seen), "", "  ")
     files = _Files(lesson, from_here(submitted), from_here(autograded))
     return Texts(
-        _joined(head, _table(seen, _CAUSES), _short_looks(looks, files), _short_lists(lists)),
-        _joined(head, _table(seen), _full_looks(looks, files), _full_lists(lists)),
+        _joined(
+            head,
+            _table(seen, _CAUSES),
+            _short_looks(looks, files),
+            _short_lists(lists | again if told else lists),
+        ),
+        _joined(
+            head,
+            _table(seen),
+            _full_looks(_FIRST, looks, files),
+            _full_looks(_AGAIN, told, files),
+            _full_lists(lists),
+        ),
     )
+
+
+def _some(looks: _Looks) -> _Looks:
+    return {reason: found for reason, found in looks.items() if found}
 
 
 def from_here(path: Path) -> Path:
@@ -136,10 +172,12 @@ class _Class:
     invalid: int = 0
     exercises: dict[str, _Exercise] = field(default_factory=dict)
     looks: _Looks = field(default_factory=lambda: {reason: [] for reason in _REASONS})
+    told: _Looks = field(default_factory=lambda: {reason: [] for reason in _REASONS})
     repaired: list[tuple[str, str]] = field(default_factory=list)
     noted: list[tuple[str, str]] = field(default_factory=list)  # a word on their files
     absent: list[str] = field(default_factory=list)
     late: list[tuple[str, float | None]] = field(default_factory=list)  # as in Remarks
+    worse: list[tuple[str, Worse]] = field(default_factory=list)
 
     def add(self, result: Mapping[str, Any], remarks: Remarks) -> None:
         name = result["student"]
@@ -156,11 +194,14 @@ class _Class:
             found[_BY_HAND] = f"the grader's own score is {result['score']:g}"
         if found:
             first = min(found, key=_REASONS.index)
-            self.looks[first].append((student, "; ".join(found.values())))
+            looks = self.told if name in remarks.told else self.looks
+            looks[first].append((student, "; ".join(found.values())))
         if result["message"] and result["status"] != "INVALID":
             self.noted.append((student, _told([result["message"]])))
         if result["repaired"]:
             self.repaired.append((student, _told(result["repaired"])))
+        if name in remarks.worse:
+            self.worse.append((student, remarks.worse[name]))
         if name in remarks.late:
             self.late.append((student, remarks.late[name]))
 
@@ -247,7 +288,7 @@ def _counted(counts: Iterable[tuple[str, int]]) -> str:
 
 def _short_looks(looks: _Looks, files: _Files) -> list[str]:
     """For each reason a line for each of the first few students, cut to fit."""
-    lines = _title(looks)
+    lines = _title(_FIRST, looks)
     for reason, found in looks.items():
         shown = [(_name(student), said) for student, said in found[:_LINES]]
         width = max(len(student) for student, _ in shown)
@@ -262,9 +303,9 @@ def _short_looks(looks: _Looks, files: _Files) -> list[str]:
     return lines
 
 
-def _full_looks(looks: _Looks, files: _Files) -> list[str]:
+def _full_looks(title: str, looks: _Looks, files: _Files) -> list[str]:
     """For each reason all students, what was found, and the file to open."""
-    lines = _title(looks)
+    lines = _title(title, looks)
     for reason, found in looks.items():
         lines.append(f"{reason} ({len(found)})")
         for student, said in found:
@@ -273,12 +314,12 @@ def _full_looks(looks: _Looks, files: _Files) -> list[str]:
     return lines
 
 
-def _title(looks: _Looks) -> list[str]:
-    return [f"Look at first: {sum(map(len, looks.values()))}"] if looks else []
+def _title(title: str, looks: _Looks) -> list[str]:
+    return [f"{title}: {sum(map(len, looks.values()))}"] if looks else []
 
 
 def _lists(seen: _Class) -> _Lists:
-    """Who was late, and whose notebooks were repaired."""
+    """Who was late, who did worse than before, whose notebooks were repaired, and the like."""
     timed = [(-late, student) for student, late in seen.late if late is not None]
     late = [(student, _span(-early)) for early, student in sorted(timed) if early < 0]
     lists: _Lists = {}
@@ -287,6 +328,8 @@ def _lists(seen: _Class) -> _Lists:
     untimed = [student for student, late in seen.late if late is None]
     if untimed:
         lists["Handed in at an unknown time"] = [(_name(student), student) for student in untimed]
+    if seen.worse:
+        lists["Worse than the hand-in before"] = [_worse(*each) for each in seen.worse]
     if seen.noted:
         lists["With a word on their files"] = [(_name(who), f"{who}: {w}") for who, w in seen.noted]
     if seen.absent:
@@ -294,6 +337,15 @@ def _lists(seen: _Class) -> _Lists:
     if seen.repaired:
         lists["Repaired"] = [(_name(who), f"{who}: {what}") for who, what in seen.repaired]
     return lists
+
+
+def _worse(student: str, told: Worse) -> tuple[str, str]:
+    """'ann 5 after 7', and a sentence."""
+    stays = "" if told.stands else ", which is kept"
+    sentence = f"{student}: {told.score:g} points, after {told.earlier:g}{stays}"
+    said = f": {_told([told.said])}" if told.said else ""
+    kept = "" if told.stands else " kept"
+    return f"{_name(student)} {told.score:g} after {told.earlier:g}{kept}", f"{sentence}{said}"
 
 
 def _short_lists(lists: _Lists) -> list[str]:

@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 import secrets
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -30,8 +31,9 @@ from autograder import Problem, Usage
 from autograder.gradebook.course import Course
 from autograder.gradebook.database import GradebookError
 from autograder.gradebook.gradebook import BadName, Gradebook, check_name
+from autograder.gradebook.weigh import Recorded
 from autograder.pages.summary import Remarks, from_here, summarise
-from autograder.run import cluster, code, pool
+from autograder.run import cluster, code, journal, pool
 from autograder.run.engine import Done, Engine, OpensPlace
 from autograder.run.interrupts import Interrupts
 from autograder.run.journal import Journal
@@ -49,6 +51,7 @@ _BATCH = 16  # submissions in one transaction of the gradebook
 _BATCH_SECONDS = 1.0  # the longest that a graded submission waits for others
 # What is wrong with the machine or the course, and no one submission's.
 MACHINE = (Problem, GradebookError, NotWritten)
+LATEST, BEST = "latest", "best"  # which of a student's hand-ins counts
 _LISTED = 10  # folders that are named as misplaced
 
 
@@ -60,6 +63,7 @@ class Order:
         students: whom to grade, everyone if empty.
         jobs: worker processes on this machine.
         seed: None for a fresh one.
+        keep: 'best' or 'latest' of a student's hand-ins; '' for the latest, or as the last run did.
         resume: go on with the lesson's last run.
         json: file for the results, '-' for standard output, '' for none.
         scheduler: address of a Dask cluster's, '' for this machine.
@@ -69,6 +73,7 @@ class Order:
     students: tuple[str, ...] = ()
     jobs: int = 1
     seed: int | None = None
+    keep: str = ""
     resume: bool = False
     json: str = ""
     scheduler: str = ""
@@ -77,13 +82,14 @@ class Order:
 class Stopped(Exception):
     """A person or the system ended the run; the sentence says how to go on."""
 
-    def __init__(self, lesson: str, signal: int) -> None:
-        super().__init__(f"Stopped. {_to_go_on(lesson)}")
+    def __init__(self, order: Order, signal: int) -> None:
+        super().__init__(f"Stopped. {_to_go_on(order)}")
         self.signal = signal
 
 
-def _to_go_on(lesson: str) -> str:
-    return f"What was recorded stays. To go on: python -m autograder grade {lesson} --resume"
+def _to_go_on(order: Order) -> str:
+    asked = [order.lesson, "--resume", *(f"--student={name}" for name in order.students)]
+    return f"What was recorded stays. To go on: python -m autograder grade {shlex.join(asked)}"
 
 
 def grade_class(
@@ -109,43 +115,48 @@ def grade_class(
             if not order.students:
                 _say_all(list(roster.misplaced(submitted, order.lesson, names)))
             names = roster.chosen(names, order.students, order.lesson)
-            journal = stack.enter_context(_journal(order, released, runs / order.lesson))
+            log = stack.enter_context(_journal(order, released, runs / order.lesson))
             _sweep(course, order.lesson)
-            run = _Run(order, course, journal, names, interrupts)
+            run = _Run(order, course, log, names, interrupts)
             if names:
-                job = Job(order.lesson, released, journal.seed, Limits())
+                job = Job(order.lesson, released, log.seed, Limits())
                 run.grade(job, opens)
             else:
                 _say(f"Nobody has handed in {order.lesson}: nothing in {submitted} has its name.")
             run.report()
         except KeyboardInterrupt:
-            raise Stopped(order.lesson, interrupts.number) from None
+            raise Stopped(order, interrupts.number) from None
         except (Problem, GradebookError, NotWritten) as error:
-            error.add_note(_to_go_on(order.lesson))
+            error.add_note(_to_go_on(order))
             raise
 
 
 def _journal(order: Order, released: str, folder: Path) -> Journal:
-    """A new run's journal, or the one to go on with."""
-    path = folder / "journal.jsonl"
+    """The lesson's journal, with a new run in it, or the one to go on with."""
+    path, whole = folder / journal.NAME, not order.students
     header = {
         "lesson": order.lesson,
         "seed": secrets.randbits(63) if order.seed is None else order.seed,
+        "keep": order.keep or LATEST,
+        "whole": whole,
         "released": hashlib.sha256(released.encode()).hexdigest(),
         "code": code.digest(),
-        "begun": datetime.now().isoformat(timespec="seconds"),
+        "begun": datetime.now().astimezone().isoformat(),
     }
-    found = Journal.resume(path) if order.resume else None
+    found = Journal.resume(path, whole) if order.resume else None
     if found is None:
         if order.resume:
             _say(f"There is no run of {order.lesson} to go on with: this is a new one.")
         return Journal.begin(path, header)
-    if order.seed not in (None, found.seed):
-        found.close()
-        raise Usage(
-            f"The run to go on with has seed {found.seed}, not {order.seed}. Leave --seed out, or "
-            "leave --resume out to grade everyone anew."
-        )
+    for option, asked in (("seed", order.seed), ("keep", order.keep or None)):
+        has = found.header.get(option, LATEST)
+        if asked not in (None, has):
+            found.close()
+            raise Usage(
+                f"The run to go on with has {option} {has}, not {asked}. Leave --{option} out, or "
+                "leave --resume out to grade everyone anew."
+            )
+        header[option] = has
     changed = {
         "released": f"{order.lesson} was released anew",
         "code": "The grader or its checks changed",
@@ -155,7 +166,7 @@ def _journal(order: Order, released: str, folder: Path) -> Journal:
             continue
         found.close()
         _say(f"{what} since that run: it begins anew, with the same seed.")
-        return Journal.begin(path, header | {"seed": found.seed})
+        return Journal.begin(path, header)
     return found
 
 
@@ -174,11 +185,11 @@ class _Run:
         self,
         order: Order,
         course: Course,
-        journal: Journal,
+        log: Journal,
         names: list[str],
         interrupts: Interrupts,
     ) -> None:
-        self._order, self._course, self._journal = order, course, journal
+        self._order, self._course, self._journal = order, course, log
         self._names, self._interrupts = names, interrupts
         self._begun = time.monotonic()
         self._graded = 0
@@ -269,11 +280,15 @@ class _Run:
             progress.advance(len(batch))
 
     def _write(self, batch: list[Done], gradebook: Gradebook) -> None:
-        gradebook.record([graded for sent, graded in batch if sent.folder not in self._nameless])
-        self._journal.add(
-            (submission.folder, submission.fingerprint, graded.result.as_json())
-            for submission, graded in batch
+        named = [each for each in batch if each[0].folder not in self._nameless]
+        log, keep_best = self._journal, self._journal.header.get("keep") == BEST
+        past = [log.past(sent.folder, sent.fingerprint) for sent, _ in named]
+        recorded = gradebook.record(
+            [replace(graded, past=was) for (_, graded), was in zip(named, past, strict=True)],
+            keep_best,
         )
+        became = {sent.folder: told for (sent, _), told in zip(named, recorded, strict=True)}
+        log.add(_line(sent, graded, became.get(sent.folder, Recorded())) for sent, graded in batch)
 
     def _write_one(self, submission: Submission, graded: Graded, gradebook: Gradebook) -> None:
         """Record one submission, or that the grader failed at it."""
@@ -299,7 +314,12 @@ class _Run:
             write_results(self._order.json, "".join(lines))
         seconds = time.monotonic() - self._begun
         folders = self._course.submitted(".", "."), self._course.autograded(".", ".")
-        remarks = self._remarks
+        log, noted = self._journal, set(self._names) - self._unrecorded.keys()
+        remarks = replace(
+            self._remarks,
+            worse=log.worse(noted),
+            told={log.result(name)["student"] for name in noted if log.is_as_told(name)},
+        )
         if self._order.students:  # the others are not in this run
             remarks = replace(remarks, known=frozenset())
         text = summarise(self._order.lesson, self._results(), remarks, *folders)
@@ -310,13 +330,26 @@ class _Run:
                 f"{self._graded} graded now{rate * bool(self._graded)}. Seed {self._journal.seed}."
             )
         if not self._order.students:  # what it says of a whole class stays
-            path = self._journal.path.with_name("summary.txt")
+            path = log.path.with_name(journal.SUMMARY)
             write_whole(path, text.written.encode(errors="backslashreplace"))
             _say(f"The whole summary is in {from_here(path)}")
+        log.tell()
 
     def _results(self) -> Iterator[dict[str, Any]]:
         for name in self._names:
             yield self._unrecorded.get(name) or self._journal.result(name)
+
+
+def _line(sent: Submission, graded: Graded, told: Recorded) -> dict[str, Any]:
+    """What the journal notes of a submission, besides what the whole run has in common."""
+    return {
+        "folder": sent.folder,
+        "fingerprint": sent.fingerprint,
+        "handed_in": told.handed_in and told.handed_in.isoformat(),
+        "stands": told.stands,
+        "earlier": told.earlier,
+        "result": graded.result.as_json(),
+    }
 
 
 def _say_all(sentences: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The pages that learners get back, filled with what the gradebook holds now; nothing is graded."""
+"""Learners' pages, filled with what the gradebook holds now; late penalties follow its scores."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ def fill_pages(course: Course, lesson: str, students: Iterable[str] = ()) -> Non
     with Gradebook(course, make=False) as gradebook:
         runs = course.submitted(".", ".").parent / "runs"
         with sole_grader(runs / "lock", lesson, _say):
-            standings = gradebook.standings(lesson)
-            for student in chosen(list(standings), students, lesson, "is in the gradebook for"):
-                path, standing = gradebook.page(lesson, student), standings[student]
+            names = list(gradebook.standings(lesson))
+            names = chosen(names, students, lesson, "is in the gradebook for")
+            standings = gradebook.penalise(lesson, names)
+            for student in names:
+                path, standing = gradebook.page(lesson, student), standings.get(student)
                 page = _read(student, path)
                 if page is None:
                     missing.append(printable(student))
@@ -57,11 +59,9 @@ def _read(student: str, path: Path) -> str | None:
     """A student's page: None where there is none, '' where what is there is no page."""
     try:
         check_name(student)
-        return path.read_bytes().decode()
-    except (BadName, FileNotFoundError, NotADirectoryError):
+    except BadName:
         return None
-    except (OSError, UnicodeError):
-        return ""
+    return feedback.read(path)
 
 
 def _say(sentence: str) -> None:

@@ -1,8 +1,17 @@
-"""What a run has recorded so far, so that it can be killed at any moment and go on.
+"""What was graded of a lesson: by which run, when, and with which result. It only grows.
 
-A file of JSON lines: a header with the seed, then one line for each submission *after* its scores
-and its files were written. A submission without a line may or may not have been recorded; grading
-it again with the same seed records the same.
+A file of JSON lines. One without a "result" begins a run, or tells that its summary was printed;
+one with it is a submission, added *after* its scores and its files were written. Each says by
+itself all that is known, so that it can be read without this code, years later:
+
+    lesson, seed, released, code   what was asked, and digests of the notebook and of what graded it
+    begun, keep, at                when the run began; which hand-in counts; when this was graded
+    folder, fingerprint            whose it is, and a digest of what was handed in
+    handed_in, result              when, in UTC; and what `--json` writes
+    stands, earlier                false where the one before it counts; that one's score, if more
+
+A submission without a line may or may not have been recorded; grading it again with the same seed
+records the same.
 """
 
 from __future__ import annotations
@@ -10,106 +19,183 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from attnlab.ipynb.files import NotWritten, write_whole
-from autograder import Problem
+from autograder.pages.summary import Worse
+from autograder.submission.results import Past, outcome
+
+NAME, SUMMARY = "journal.jsonl", "summary.txt"  # of a lesson, in its folder below class/runs
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """Where the line of a submission is, and what is asked of it most."""
+
+    begun: str
+    fingerprint: str
+    stands: bool
+    place: int
 
 
 class Journal:
-    """The journal of one run; a context manager, as it holds the file open.
+    """A lesson's journal, open for one run; a context manager.
 
     Attributes:
         path: the file.
         header: what the whole run has in common: 'lesson', 'seed', and what else it was begun with.
+    Raises:
+        NotWritten: the file cannot be opened.
     """
 
-    def __init__(self, path: Path, header: dict[str, Any]) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.header = header
-        self._entries: dict[str, tuple[str, int]] = {}  # by folder: fingerprint, place of its line
-        self._file: IO[bytes]
+        self.header: Line = {}
+        self._headers: list[Line] = []
+        self._entries: dict[str, list[_Entry]] = {}
+        self._told: dict[str, int] = {}  # by run: the size of the file when its summary was printed
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = open(path, "a+b")  # noqa: SIM115
+            self._file.seek(0)
+            place = 0
+            for data, line in lines(self._file):
+                if line:
+                    self._note(place, line)
+                place += len(data)
+            self._file.truncate(place)  # a last line that was cut short, by a kill
+        except OSError as error:
+            raise NotWritten(path, error) from error
 
     @classmethod
-    def begin(cls, path: Path, header: dict[str, Any]) -> Journal:
-        """The journal of a new run, in place of an older one."""
-        line = json.dumps(header).encode() + b"\n"
-        write_whole(path, line)
-        journal = cls(path, header)
-        journal._open(len(line))
+    def begin(cls, path: Path, header: Line) -> Journal:
+        """The journal, with a new run begun in it."""
+        journal = cls(path)
+        journal.header = header
+        journal._write([header])
         return journal
 
     @classmethod
-    def resume(cls, path: Path) -> Journal | None:
-        """The journal of a run that was stopped, None if there is none.
+    def resume(cls, path: Path, whole: bool = True) -> Journal | None:
+        """The journal, to go on with the last run in it; None if there is none.
 
-        Raises:
-            Problem: there is one, and it cannot be read.
+        Args:
+            whole: of a whole class alone.
         """
-        try:
-            with open(path, "rb") as file:
-                header = _parsed(file.readline())
-                if not header or not isinstance(header.get("seed"), int):
-                    return None
-                journal = cls(path, header)
-                place = file.tell()
-                # The last line may be cut short, where the run was killed while writing it.
-                while entry := _parsed(line := file.readline()):
-                    journal._entries[entry["folder"]] = (entry["fingerprint"], place)
-                    place += len(line)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise Problem(f"Cannot read {path}: {error.strerror}.") from error
-        journal._open(place)
-        return journal
+        journal = cls(path)
+        for header in reversed(journal._headers):
+            if header.get("whole", True) or not whole:
+                journal.header = header
+                return journal
+        journal.close()
+        return None
 
-    def _open(self, size: int) -> None:
-        try:
-            self._file = open(self.path, "r+b")  # noqa: SIM115
-            self._file.truncate(size)
-        except OSError as error:
-            raise NotWritten(self.path, error) from error
+    def _note(self, place: int, line: Line) -> None:
+        if "result" in line:
+            entry = _Entry(line["begun"], line["fingerprint"], line.get("stands", True), place)
+            self._entries.setdefault(line["folder"], []).append(entry)
+        elif "told" in line:
+            self._told[line["begun"]] = place
+        else:
+            self._headers.append(line)
 
     @property
     def seed(self) -> int:
         seed: int = self.header["seed"]
         return seed
 
-    def holds(self, folder: str, fingerprint: str) -> bool:
-        """Whether this very submission is recorded."""
-        return self._entries.get(folder, ("", 0))[0] == fingerprint
+    @property
+    def folders(self) -> list[str]:
+        """Whoever has a line, in order."""
+        return sorted(self._entries)
 
-    def add(self, recorded: Iterable[tuple[str, str, dict[str, Any]]]) -> None:
+    def holds(self, folder: str, fingerprint: str) -> bool:
+        """Whether this run has recorded this very submission."""
+        of_run = [e for e in self._entries.get(folder, ()) if e.begun == self.header.get("begun")]
+        return bool(of_run) and of_run[-1].fingerprint == fingerprint
+
+    def past(self, folder: str, fingerprint: str) -> Past:
+        """What was recorded of a student's hand-ins, this very one and the one before it."""
+        standing = [entry for entry in self._entries.get(folder, ()) if entry.stands]
+        others = [entry for entry in standing if entry.fingerprint != fingerprint]
+        again = before = handed_in = None
+        if standing and standing[-1].fingerprint == fingerprint:
+            again = self._at(standing[-1])["result"]
+        if others:
+            line = self._at(others[-1])
+            before, handed_in = line["result"], line.get("handed_in")
+        return Past(again, before, datetime.fromisoformat(handed_in) if handed_in else None)
+
+    def add(self, recorded: Iterable[Line]) -> None:
         """Note that submissions are recorded; they are on the disk when this returns.
 
         Args:
-            recorded: folder, fingerprint and result of each.
+            recorded: 'folder', 'fingerprint' and 'result' of each, and what else is to be told.
         Raises:
             NotWritten: it cannot be written.
         """
-        places = {}
+        self._write([{**self.header, "at": now(), **line} for line in recorded])
+
+    def tell(self) -> None:
+        """Note that the run's summary was printed."""
+        self._write([{**self.header, "told": now()}])
+
+    def _write(self, added: list[Line]) -> None:
         try:
             place = self._file.seek(0, os.SEEK_END)
-            for folder, fingerprint, result in recorded:
-                entry = {"folder": folder, "fingerprint": fingerprint, "result": result}
-                line = json.dumps(entry).encode() + b"\n"
-                self._file.write(line)
-                places[folder] = (fingerprint, place)
-                place += len(line)
+            places = []
+            for line in added:
+                data = json.dumps(line).encode() + b"\n"
+                self._file.write(data)
+                places.append(place)
+                place += len(data)
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
             raise NotWritten(self.path, error) from error
-        self._entries |= places
+        for where, line in zip(places, added, strict=True):
+            self._note(where, line)
 
-    def result(self, folder: str) -> dict[str, Any]:
-        """The result of a recorded submission."""
-        self._file.seek(self._entries[folder][1])
-        result: dict[str, Any] = json.loads(self._file.readline())["result"]
+    def result(self, folder: str) -> Line:
+        """The result that stands of a student's submissions."""
+        standing = [entry for entry in self._entries[folder] if entry.stands]
+        result: Line = self._at((standing or self._entries[folder])[-1])["result"]
         return result
+
+    def latest(self, folder: str) -> Line:
+        """The last line on a student."""
+        return self._at(self._entries[folder][-1])
+
+    def worse(self, folders: Iterable[str]) -> dict[str, Worse]:
+        """Whose last hand-in comes to less than the one before it, by the student's name."""
+        found = {}
+        for line in map(self.latest, folders):
+            if line.get("earlier") is not None:
+                result = line["result"]
+                said = result["message"] if result["status"] == "INVALID" else ""
+                told = Worse(result["score"], line["earlier"], line["stands"], said)
+                found[result["student"]] = told
+        return found
+
+    def is_as_told(self, folder: str) -> bool:
+        """Whether an earlier summary has told the same of a student."""
+        *before, last = self._entries[folder]
+        told = [entry for entry in before if entry.place < self._told.get(entry.begun, 0)]
+        if last.place < self._told.get(last.begun, 0):
+            return True
+        if not told or told[-1].fingerprint != last.fingerprint:
+            return False
+        return outcome(self._at(told[-1])["result"]) == outcome(self._at(last)["result"])
+
+    def _at(self, entry: _Entry) -> Line:
+        self._file.seek(entry.place)
+        line: Line = json.loads(self._file.readline())
+        return line
 
     def __enter__(self) -> Journal:
         return self
@@ -123,12 +209,57 @@ class Journal:
             self._file.close()
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    """A whole line's object, None for anything else."""
-    if not line.endswith(b"\n"):
-        return None
+def lines(file: BinaryIO) -> Iterator[tuple[bytes, Line | None]]:
+    """Each whole line, and what it says; None for what is damaged."""
+    run: Line = {}
+    for data in file:
+        if not data.endswith(b"\n"):
+            return
+        line = _parsed(data)
+        if line and "folder" in line:
+            # An older journal leaves out what the run's own line has said.
+            line = {"begun": "", **run, **line}
+        elif line:
+            run = line
+        yield data, line
+
+
+def now() -> str:
+    """The time, with its zone."""
+    return datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def forget(path: Path, student: str) -> int:
+    """Remove a student's lines, and what is damaged and has the name; how many there were.
+
+    Raises:
+        NotWritten: the file could not be replaced; it is as it was.
+    """
+    name = json.dumps(student)[1:-1].encode()
+    with open(path, "rb") as file:
+        kept, removed = [], 0
+        for data, line in lines(file):
+            theirs = name in data if line is None else is_of(line, student)
+            removed += theirs
+            if not theirs:
+                kept.append(data)
+    if removed:
+        write_whole(path, b"".join(kept))
+    return removed
+
+
+def is_of(line: Line, student: str) -> bool:
+    """Whether a line is on a student, by the folder's name or by the name that is shown."""
+    return "result" in line and student in (line["folder"], line["result"]["student"])
+
+
+def _parsed(data: bytes) -> Line | None:
+    """A line's object, None for anything else."""
     try:
-        found = json.loads(line)
+        found = json.loads(data)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return None
+    is_submission = {"folder", "fingerprint", "result"} <= found.keys()
+    return found if is_submission or isinstance(found.get("seed"), int) else None

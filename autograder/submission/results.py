@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
 from attnlab.checks.verdict import Verdict
@@ -76,6 +77,21 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """What was recorded of a student before; results are as JSON.
+
+    Attributes:
+        again: the last result of this very hand-in, if it is what stands.
+        before: the result of the hand-in that stood before it.
+        handed_in: when that one was handed in, in UTC.
+    """
+
+    again: Mapping[str, Any] | None = None
+    before: Mapping[str, Any] | None = None
+    handed_in: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Graded:
     """A result, with what a person is shown of it.
 
@@ -85,6 +101,7 @@ class Graded:
         cards: a Verdict for each exercise, with no expected value in it.
         seconds: wall-clock time by phase: 'read', 'rebuild', 'cells', 'calls', 'judge', 'report'.
         page: the student's feedback, HTML; '' until it is made, of all the rest.
+        past: what was recorded of the student before.
     """
 
     result: Result
@@ -93,3 +110,10 @@ class Graded:
     cards: Mapping[str, Verdict] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     page: str = ""
+    past: Past = Past()
+
+
+def outcome(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What a person looks at in a result, as JSON: less what changes with the seed."""
+    exercises = {item["name"]: (item["status"], item["score"]) for item in result["exercises"]}
+    return {**{key: result[key] for key in ("status", "message", "flags", "repaired")}, **exercises}
