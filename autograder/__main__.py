@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -82,6 +83,14 @@ def parser() -> argparse.ArgumentParser:
     rename = commands.add_parser("rename", help="let a class follow lessons that were renamed")
     rename.add_argument("--yes", action="store_true", help="do not ask first")
 
+    history = commands.add_parser("history", help="say how often a student was graded, and how")
+    history.add_argument("student", metavar="STUDENT")
+    history.add_argument("lesson", nargs="?", default="", metavar="LESSON")
+
+    forget = commands.add_parser("forget", help="remove every trace of a student from the class")
+    forget.add_argument("student", metavar="STUDENT")
+    forget.add_argument("--yes", action="store_true", help="do not ask first")
+
     commands.add_parser("doctor", help="say how well this machine isolates, and what is missing")
     return whole
 
@@ -124,6 +133,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _rename(asked)
         if asked.command == "feedback":
             return _feedback(asked)
+        if asked.command == "history":
+            return _history(asked)
+        if asked.command == "forget":
+            return _forget(asked)
         return _grade(asked)
     except Usage as wrong:
         return _failed(wrong, 2)
@@ -188,14 +201,43 @@ def _rename(asked: argparse.Namespace) -> int:
     from autograder.gradebook.database import GradebookError
     from autograder.gradebook.rename import rename
 
-    def agreed(question: str) -> bool:
-        print(f"{question} [y/N] ", end="", flush=True)
-        return asked.yes or sys.stdin.readline().strip().lower() in ("y", "yes")
-
     try:
-        for line in rename(Course.here(), agreed):
+        for line in rename(Course.here(), partial(_agreed, asked)):
             print(line)
     except (CourseError, GradebookError, OSError) as error:
+        return _failed(error, 1)
+    return 0
+
+
+def _agreed(asked: argparse.Namespace, question: str) -> bool:
+    if asked.yes:
+        return True
+    print(f"{question} [y/N] ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _history(asked: argparse.Namespace) -> int:
+    from autograder.gradebook.course import Course, CourseError
+    from autograder.run.history import history
+
+    try:
+        for line in history(Course.here(), asked.student, asked.lesson):
+            print(line)
+    except (Problem, CourseError) as error:
+        return _failed(error, 1)
+    return 0
+
+
+def _forget(asked: argparse.Namespace) -> int:
+    from attnlab.ipynb.files import NotWritten
+    from autograder.gradebook.course import Course, CourseError
+    from autograder.gradebook.database import GradebookError
+    from autograder.run.forget import forget
+
+    try:
+        for line in forget(Course.here(), asked.student, partial(_agreed, asked)):
+            print(line, flush=True)
+    except (Problem, CourseError, GradebookError, NotWritten) as error:
         return _failed(error, 1)
     return 0
 

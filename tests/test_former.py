@@ -260,6 +260,8 @@ def class_of_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for path in [*place.glob(f"{NOW}.*")]:
             path.rename(path.with_name(path.name.replace(NOW, GPU)))
         place.rename(place.with_name(GPU))
+    (folder / "class" / "runs" / GPU).mkdir(parents=True)
+    (folder / "class" / "runs" / GPU / "journal.jsonl").write_text("what was graded")
     with closing(sqlite3.connect(folder / "class" / "gradebook.db")) as connection:
         for table in ("assignment", "notebook"):
             connection.execute(f"update {table} set name = ? where name = ?", (GPU, NOW))
@@ -283,12 +285,14 @@ def test_a_class_follows_once_its_instructor_agrees(
     assert before[0] == {GPU}
     monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
     assert main(["rename"]) == 0
-    assert f"{GPU} is called {NOW} now. Rename its rows and 3 folders" in capsys.readouterr().out
+    assert f"{GPU} is called {NOW} now. Rename its rows and 4 folders" in capsys.readouterr().out
     assert names(class_of_old) == before
     monkeypatch.setattr("sys.stdin", io.StringIO("yes\n"))
     assert main(["rename"]) == 0
     now = names(class_of_old)
     assert now == ({NOW}, {path.replace(GPU, NOW) for path in before[1]})
+    journal = class_of_old / "class" / "runs" / NOW / "journal.jsonl"
+    assert journal.read_text() == "what was graded"
     with Gradebook(Class.here()) as gradebook:
         gradebook.prepare(NOW)
         standing = gradebook.standings(NOW)["s001"]

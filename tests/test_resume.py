@@ -18,6 +18,7 @@ import attnlab
 import autograder
 from autograder import Usage
 from autograder.run import code
+from autograder.run.classes import Order, Stopped
 from autograder.run.journal import Journal
 from autograder.run.lock import sole_grader
 from tests.course import read, released_path
@@ -91,6 +92,69 @@ def test_a_journal_without_a_header_is_none(tmp_path: Path, content: bytes) -> N
     assert Journal.resume(path) is None
     path.write_bytes(content)
     assert Journal.resume(path) is None
+
+
+def test_what_is_damaged_in_a_journal_loses_nothing_after_it(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal.begin(path, HEADER) as journal:
+        journal.add([entry("a"), entry("b")])
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    for damaged in (
+        b"",
+        b"\n",
+        b"\0" * 9 + b"\n",
+        second[:40] + b"\n",
+        b"[]\n",
+        b'{"folder": 1}\n',
+    ):
+        path.write_bytes(first + damaged + third)
+        resumed = Journal.resume(path)
+        assert resumed is not None
+        with resumed:
+            assert (resumed.folders, resumed.holds("b", "print of b")) == (["b"], True)
+            resumed.add([entry("c")])
+        assert path.read_bytes().startswith(first + damaged + third)
+
+
+def test_a_journal_of_an_earlier_grader_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    lines = [HEADER | {"lesson": LESSON}, entry("a"), entry("b")]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    resumed = Journal.resume(path)
+    assert resumed is not None
+    with resumed:
+        assert resumed.seed == 7
+        assert resumed.holds("a", "print of a")
+        assert resumed.past("a", "another").before == lines[1]["result"]
+
+
+def test_one_student_graded_again_takes_nothing_from_the_run_over_the_class(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = course / "class" / "runs" / LESSON / "journal.jsonl"
+    for number in range(3):
+        hand_in(course, f"s{number}", notebook({"number": number}))
+    results = grade(course, seed=11)
+    whole = path.read_bytes()
+    grade(course, students=("s1",), seed=12)
+    assert path.read_bytes().startswith(whole)
+    hand_in(course, "s3", notebook())
+    capsys.readouterr()
+    assert grade(course, resume=True)[0] == results[0]
+    assert "Seed 11." in capsys.readouterr().err
+    assert grade(course, resume=True) == grade(course, seed=11)
+
+
+def test_a_stopped_run_over_some_goes_on_over_them(course: Path) -> None:
+    for name in ("ann lee", "bob"):
+        hand_in(course, name, notebook())
+    grade(course, seed=11)
+    grade(course, students=("ann lee",), seed=12)
+    before = recorded(course)
+    grade(course, students=("ann lee",), resume=True)
+    assert recorded(course) == before
+    stopped = Stopped(Order(LESSON, students=("ann lee",)), 2)
+    assert f"grade {LESSON} --resume '--student=ann lee'" in str(stopped)
 
 
 # Going on

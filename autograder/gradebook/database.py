@@ -52,7 +52,7 @@ class Database:
         GradebookError: it cannot be opened.
     """
 
-    def __init__(self, url: str, course_id: str, wait_seconds: float, make: bool) -> None:
+    def __init__(self, url: str | URL, course_id: str, wait_seconds: float, make: bool) -> None:
         self._url = url
         with self._explained():
             address = make_url(url)
@@ -90,6 +90,19 @@ class Database:
 
     def close(self) -> None:
         self._gradebook.close()
+
+    def vacuum(self) -> None:
+        """Let nothing stay in a SQLite file of what was removed from it.
+
+        Raises:
+            GradebookError: it may still be there.
+        """
+        engine = self._gradebook.engine
+        if engine.dialect.name != "sqlite":
+            return
+        with self._explained(), engine.connect() as connection:
+            connection.exec_driver_sql("COMMIT")  # it has begun, and SQLite does this outside
+            connection.exec_driver_sql("VACUUM")
 
     def __str__(self) -> str:
         """The file, or the address without its password."""

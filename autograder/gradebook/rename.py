@@ -76,11 +76,12 @@ def _rename(row: api.Assignment | None, former: str, slug: str) -> None:
 
 
 def _folders(course: Course, former: str) -> Iterator[Path]:
-    """Of every student and step, where there is none under the new name."""
+    """Of every student and step, and of its runs."""
     for place in (course.submitted, course.autograded, course.feedback):
         pattern = place("*", former)
         steps = next(parent for parent in pattern.parents if "*" not in str(parent))
         yield from sorted(steps.glob(str(pattern.relative_to(steps))))
+    yield from (course.submitted(".", ".").parent / "runs").glob(former)
 
 
 def _move(folder: Path, former: str, slug: str) -> None:

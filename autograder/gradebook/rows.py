@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 from nbgrader import api, utils
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session, load_only
 
 from autograder.pages.standing import Mark, Standing
@@ -261,6 +261,25 @@ def submitted(
         .where(submission.assignment_id == ids.assignment, notebook.notebook_id == ids.notebook)
     )
     return [(one, other) for one, other in found]
+
+
+def remove_student(session: Session, student: str) -> int:
+    """Remove a student with all that is recorded; how many rows that were.
+
+    No column is read but ids: a backup may be of an older nbgrader.
+    """
+    submission, notebook = api.SubmittedAssignment, api.SubmittedNotebook
+    submissions = select(submission.id).where(submission.student_id == student)
+    notebooks = select(notebook.id).where(notebook.assignment_id.in_(submissions))
+    theirs = [
+        delete(api.Comment).where(api.Comment.notebook_id.in_(notebooks)),
+        delete(api.Grade).where(api.Grade.notebook_id.in_(notebooks)),
+        delete(notebook).where(notebook.assignment_id.in_(submissions)),
+        delete(submission).where(submission.student_id == student),
+        delete(api.Student).where(api.Student.id == student),
+    ]
+    connection = session.connection()
+    return sum(connection.execute(each).rowcount for each in theirs)
 
 
 def rows_of(session: Session, ids: Ids, students: Collection[str]) -> dict[str, Rows]:

@@ -17,6 +17,7 @@ records the same.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -236,15 +237,14 @@ def forget(path: Path, student: str) -> int:
         NotWritten: the file could not be replaced; it is as it was.
     """
     name = json.dumps(student)[1:-1].encode()
-    with open(path, "rb") as file:
-        kept, removed = [], 0
-        for data, line in lines(file):
-            theirs = name in data if line is None else is_of(line, student)
-            removed += theirs
-            if not theirs:
-                kept.append(data)
-    if removed:
-        write_whole(path, b"".join(kept))
+    whole, kept, removed = path.read_bytes(), [], 0
+    for data, line in lines(io.BytesIO(whole)):
+        theirs = name in data if line is None else is_of(line, student)
+        removed += theirs
+        if not theirs:
+            kept.append(data)
+    if (left := b"".join(kept)) != whole:  # without a line that was cut short, whoever's it was
+        write_whole(path, left)
     return removed
 
 

@@ -1,0 +1,203 @@
+"""A student removed from a class: rows, also of backups, folders, and what runs have written.
+
+Stopped in between, the same command goes on: the journal's lines go last, so that a student of whom
+anything is left is still known.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import re
+import shutil
+import sqlite3
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from nbgrader import api
+from sqlalchemy import select
+from sqlalchemy.engine import URL, make_url
+
+from attnlab.ipynb.files import write_whole
+from attnlab.ipynb.words import few, printable, short
+from autograder import Problem
+from autograder.gradebook.course import Course
+from autograder.gradebook.database import Database
+from autograder.gradebook.rows import find_ids, remarks_of, remove_student
+from autograder.pages.summary import Remarks, from_here, summarise
+from autograder.run import journal
+from autograder.run.history import journals, students
+from autograder.run.journal import Journal
+from autograder.run.lock import sole_grader
+from autograder.submission.roster import chosen
+
+
+def forget(course: Course, student: str, agreed: Callable[[str], bool]) -> Iterator[str]:
+    """Remove every trace of a student, waiting for a run in progress; a line for what was removed.
+
+    Args:
+        agreed: is told in a sentence what would be removed; nothing is where it says no.
+    Raises:
+        Usage: nobody of that name is in the class.
+        GradebookError, NotWritten: it cannot go on; what was removed stays so.
+        Problem: the same; or something that is not the grader's still has the name.
+    """
+    home, who = _home(course), short(student)
+    chosen(sorted(_names(course)), [student], "this class", "is in")
+    what = "rows in the gradebook and its copies, hand-ins, pages and history"
+    if not agreed(f"Remove all of {who} from {from_here(home)}/, for good: {what}?"):
+        yield f"{who}: left as it is."
+        return
+    with sole_grader(home / "runs" / "lock", "this class", _say), _gradebooks(course) as books:
+        for book in books:
+            with book.transaction() as session:
+                rows = remove_student(session, student) if _is_text(student) else 0
+            book.vacuum()
+            if rows:
+                yield f"{book}: {rows} rows."
+        for step in _steps(course):
+            if student in _in(step):
+                _remove(step / student)
+                yield f"{printable(str(from_here(step / student)))}: all of it."
+        for path in journals(course):
+            if _summarise(course, path, student, books):
+                yield f"{from_here(path.with_name(journal.SUMMARY))}: written without them."
+        for path in journals(course):
+            if count := journal.forget(path, student):
+                yield f"{from_here(path)}: {count} lines."
+    left = [printable(str(from_here(path))) for path in _naming(course, student)]
+    if left:
+        raise Problem(
+            f"{who} may still be named in what is not the grader's: {', '.join(few(left))}. "
+            "Look at it yourself."
+        )
+
+
+def _home(course: Course) -> Path:
+    return course.submitted(".", ".").parent
+
+
+def _names(course: Course) -> set[str]:
+    """Whoever is in the class, graded or not."""
+    names = students(journals(course)) | {name for step in _steps(course) for name in _in(step)}
+    with _gradebooks(course) as books:
+        for book in books:
+            with book.transaction() as session:
+                names.update(session.scalars(select(api.Student.id)))
+    return names
+
+
+def _steps(course: Course) -> list[Path]:
+    """The folders that hold a folder for each student."""
+    return [place(".", ".") for place in (course.submitted, course.autograded, course.feedback)]
+
+
+def _in(folder: Path) -> list[str]:
+    """Names in a folder: none of them leads out of it."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.listdir(folder)
+    return []
+
+
+def _is_text(name: str) -> bool:
+    """Whether a database can hold it: a folder's name may be any bytes."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder, following no link."""
+    try:
+        if stat.S_ISDIR(path.lstat().st_mode):
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    except OSError as error:
+        place = error.filename or path
+        raise Problem(
+            f"{printable(str(place))} could not be removed: {error.strerror}. Put that right, then "
+            "run this again."
+        ) from error
+
+
+@contextmanager
+def _gradebooks(course: Course) -> Iterator[list[Database]]:
+    """The course's own, if there is one, then each copy of it below the class."""
+    url = make_url(course.directory.db_url)
+    copies = [path.resolve() for path in _files(course) if _is_gradebook(path)]
+    urls = [url]
+    if url.get_backend_name() == "sqlite" and url.database:
+        own = Path(url.database).resolve()
+        urls = urls if own.exists() else []
+        copies = [path for path in copies if path != own]
+    urls += [URL.create("sqlite", database=str(path)) for path in copies]
+    with ExitStack() as stack:
+        books = [Database(each, course.directory.course_id, 30.0, make=False) for each in urls]
+        for book in books:
+            stack.callback(book.close)
+        yield books
+
+
+def _is_gradebook(path: Path) -> bool:
+    """Whether a file is a database of nbgrader's; it is not changed."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            table = "select 1 from sqlite_master where name = 'submitted_assignment'"
+            return database.execute(table).fetchone() is not None
+    except sqlite3.Error:
+        return False
+
+
+def _files(course: Course) -> Iterator[Path]:
+    """Whatever lies below the class, but for students' folders and what runs write."""
+    steps = set(_steps(course))
+    for folder, folders, files in os.walk(_home(course)):
+        folders[:] = sorted(name for name in folders if Path(folder, name) not in steps)
+        for path in (Path(folder, name) for name in sorted(files)):
+            is_runs = path.name in (journal.NAME, journal.SUMMARY)
+            if stat.S_ISREG(path.lstat().st_mode) and not is_runs:
+                yield path
+
+
+def _naming(course: Course, student: str) -> Iterator[Path]:
+    """Files that have the student's name or are called by it, as a word of its own."""
+    word = re.compile(rb"(?<![\w-])" + re.escape(os.fsencode(student)) + rb"(?![\w-])")
+    for path in _files(course):
+        if word.search(os.fsencode(path.relative_to(_home(course)))):
+            yield path
+        elif path.stat().st_size and not _is_gradebook(path):
+            with open(path, "rb") as file:
+                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                    if word.search(content):
+                        yield path
+
+
+def _summarise(course: Course, path: Path, student: str, books: list[Database]) -> bool:
+    """Write a lesson's summary without one student; whether it may have named them."""
+    summary, lesson = path.with_name(journal.SUMMARY), path.parent.name
+    try:
+        words = summary.read_text(encoding="utf-8", errors="replace").split()
+    except FileNotFoundError:
+        return False
+    if " ".join(printable(student).split()) not in " ".join(words):  # a name may have been wrapped
+        return False
+    remarks = Remarks()
+    if books:
+        with books[0].transaction() as session:
+            ids = find_ids(session, lesson)
+            remarks = remarks_of(session, ids) if ids else remarks
+    with Journal(path) as log:
+        others = [name for name in log.folders if not journal.is_of(log.latest(name), student)]
+        remarks = replace(remarks, worse=log.worse(others))
+        folders = course.submitted(".", "."), course.autograded(".", ".")
+        text = summarise(lesson, map(log.result, others), remarks, *folders)
+    write_whole(summary, text.written.encode(errors="backslashreplace"))
+    return True
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)

@@ -1,0 +1,400 @@
+"""What is kept of a student, and how all of it is removed: `history` and `forget`."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbgrader import api
+
+from autograder.run import forget as forgetting
+from autograder.run.journal import Journal
+from autograder.run.lock import sole_grader
+from tests import small_class
+from tests.small_class import LESSON, environment, hand_in, notebook, recorded, written
+from tests.test_again import rule, score_by_hand, submit, torn, worse
+from tests.test_grade_command import command
+
+pytestmark = pytest.mark.slow
+
+grade = partial(small_class.grade, jobs=1, seed=1)
+OTHER = "01-soft-lookup"
+ODD = ["two words", "π🙂", "two\nlines", 'it\'s "quoted"', "-rf", "..x", "*", "%s", "[a-z]", "a\\b"]
+
+
+def journal_of(course: Path) -> Path:
+    return course / "class" / "runs" / LESSON / "journal.jsonl"
+
+
+def said_by(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+    """What a command says."""
+    capsys.readouterr()
+    assert command(*arguments) == status
+    said = capsys.readouterr()
+    return said.out + said.err
+
+
+# --- history ---
+
+
+def test_who_was_graded_when_by_what_and_how_can_be_read_without_the_grader(course: Path) -> None:
+    submit(course, "ann", "2026-03-01 12:00:00 UTC")
+    [first] = grade(course, seed=7)
+    worse(course, "ann")
+    [second] = grade(course, students=("ann",), seed=8)
+    lines = list(map(json.loads, journal_of(course).read_text().splitlines()))
+    graded = [line for line in lines if "result" in line]
+    assert [line["seed"] for line in graded] == [7, 8]
+    assert [line["result"]["score"] for line in graded] == [first["score"], second["score"]]
+    assert graded[0]["handed_in"] == "2026-03-01T12:00:00"
+    assert graded[0]["fingerprint"] != graded[1]["fingerprint"]
+    for line in graded:
+        assert line["folder"] == line["result"]["student"] == "ann"
+        assert len(line["code"]) == len(line["released"]) == 64
+        assert line["begun"][:10] <= line["at"][:10]
+
+
+def test_history_tells_each_time(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    submit(course, "ann")
+    torn(course, "bob")
+    grade(course, seed=7)
+    worse(course, "ann")
+    grade(course, seed=8, keep="best")
+    said = said_by(capsys, "history", "ann")
+    assert f"{LESSON}: graded 2 times, as class/runs/{LESSON}/journal.jsonl says" in said
+    assert "GRADED, 9 of 9 points\n" in said
+    assert "GRADED, 5 of 9 points, after 9, which was kept\n" in said
+    assert "scaled_dot_product_attention FAIL 0" in said
+    assert [word in said for word in ("seed 7, checks ", "seed 8, checks ", "seed 1")] == [1, 1, 0]
+    assert said_by(capsys, "history", "ann", LESSON) == said
+    assert "INVALID, 0 of 9 points\n    The file is not JSON" in said_by(capsys, "history", "bob")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["an"], "No student 'an' was graded in any lesson. Do you mean 'ann'?"),
+        (["bob", LESSON], f"No student 'bob' was graded in {LESSON}."),
+        (["ann", "06-casual-mask"], "Do you mean 06-causal-mask?"),
+        (["ann", OTHER], f"No student 'ann' was graded in {OTHER}. Nobody was."),
+        (["ann", "../submitted"], "There is no lesson '../submitted'"),
+    ],
+)
+def test_history_of_what_is_not_there_says_so(
+    course: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    for student in ("ann", "ann-lee"):
+        submit(course, student)
+    grade(course)
+    assert said in said_by(capsys, "history", *arguments, status=2)
+
+
+def test_history_of_a_class_without_runs_says_so(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "Nobody was." in said_by(capsys, "history", "ann", status=2)
+
+
+@pytest.mark.parametrize("name", [*ODD, os.fsdecode(b"bytes \xff"), "n" * 200])
+def test_history_of_an_odd_name_is_theirs_and_safe_to_print(
+    course: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    hand_in(course, name, notebook())
+    submit(course, "ann")
+    grade(course)
+    said = said_by(capsys, "history", "--", name)
+    assert "graded once" in said
+    assert all(letter == "\n" or letter.isprintable() for letter in said)
+
+
+# --- forget ---
+
+ID, NAME = "zq-17", ("Zebulon", "Quarkfield")
+
+
+def traces(course: Path, *words: str) -> list[str]:
+    """Files and folders below the class whose name or bytes have one of the words."""
+    return [
+        f"{word} in {path.relative_to(course)}"
+        for path in sorted((course / "class").rglob("*"))
+        for word in words
+        if word in path.name
+        or (path.is_file() and not path.is_symlink() and word.encode() in path.read_bytes())
+    ]
+
+
+@pytest.fixture
+def term(course: Path) -> Path:
+    """A class in which one student has left all kinds of traces, and so has another one."""
+    rule(course, "score / 2")
+    submitted = course / "class" / "submitted"
+    for student in (ID, "ann"):
+        submit(course, student, "2026-03-03 12:00:00 UTC")
+    grade(course)
+    for student in (ID, "ann"):
+        worse(course, student)
+        (submitted / student / f"notes of {student}.txt").write_text("a draft")
+    with api.Gradebook(f"sqlite:///{course}/class/gradebook.db", "attnlab") as found:
+        found.update_or_create_student(ID, first_name=NAME[0], last_name=NAME[1], email="z@q")
+        comment = found.find_comment("softmax", LESSON, LESSON, ID)
+        comment.manual_comment = f"Well done, {NAME[0]} {NAME[1]}. " * 500
+        found.db.commit()
+        comment.manual_comment = "Well done."  # what it was is still in the file
+        found.db.commit()
+    score_by_hand(course, ID, "project", 1.0)
+    shutil.copy(course / "class" / "gradebook.db", course / "class" / "gradebook.db.2026-03-01")
+    grade(course)
+    grade(course, students=(ID,), seed=2)
+    assert len(traces(course, ID)) > 8
+    assert traces(course, *NAME) != []
+    return course
+
+
+def others(course: Path) -> dict[str, Any]:
+    """What the class has of everyone else."""
+    rows = {
+        name: [row for row in found if row[0] != ID] for name, found in recorded(course).items()
+    }
+    files = {name: data for name, data in written(course).items() if f"/{ID}/" not in name}
+    submitted = sorted((course / "class" / "submitted" / "ann").rglob("*"))
+    lines = [
+        line
+        for line in journal_of(course).read_text().splitlines()
+        if json.loads(line).get("folder") != ID
+    ]
+    return {"rows": rows, "files": files, "submitted": submitted, "lines": lines}
+
+
+def test_nothing_of_who_is_forgotten_is_left_and_all_of_the_others_is(
+    term: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = others(term)
+    said = said_by(capsys, "forget", ID, "--yes")
+    assert traces(term, ID, *NAME, "z@q") == []
+    assert others(term) == before
+    for what in ("gradebook.db'", "gradebook.db.2026-03-01'"):
+        assert f"{what}: 13 rows." in said
+    for step in ("submitted", "autograded", "feedback"):
+        assert f"class/{step}/{ID}: all of it." in said
+    assert f"class/runs/{LESSON}/journal.jsonl: 3 lines." in said
+    assert f"class/runs/{LESSON}/summary.txt: written without them." in said
+    summary = journal_of(term).with_name("summary.txt").read_text()
+    assert f"{LESSON}: 1 graded" in summary
+    assert "Worse than the hand-in before: 1\n  ann: 5 points, after 9\n" in summary
+    assert "No student" in said_by(capsys, "forget", ID, "--yes", status=2)
+    assert "No student" in said_by(capsys, "history", ID, status=2)
+    assert [result["student"] for result in grade(term, resume=True)] == ["ann"]
+
+
+def test_it_asks_first_and_a_no_leaves_all_as_it_is(
+    term: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path: path.read_bytes() for path in (term / "class").rglob("*") if path.is_file()}
+    for answer in ("", "n\n", "\n", "yep\n"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+        said = said_by(capsys, "forget", ID)
+        assert f"Remove all of {ID} from class/, for good: rows in the gradebook" in said
+        assert f"{ID}: left as it is." in said
+    assert before == {
+        path: path.read_bytes() for path in (term / "class").rglob("*") if path.is_file()
+    }
+    monkeypatch.setattr("sys.stdin", io.StringIO("yes\n"))
+    said_by(capsys, "forget", ID)
+    assert traces(term, ID) == []
+
+
+@pytest.mark.parametrize("name", ["s1", "s10", "s", "S1", "s1 ", "s1-b"])
+def test_who_is_called_nearly_the_same_stays(
+    course: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    names = {"s1", "s10", "s", "S1", "s1 ", "s1-b"}
+    for student in names:
+        submit(course, student)
+    results = grade(course)
+    said_by(capsys, "forget", name, "--yes")
+    assert {student for (student,) in recorded(course)["students"]} == names - {name}
+    for step in ("submitted", "autograded", "feedback"):
+        assert set(os.listdir(course / "class" / step)) == names - {name}
+    assert grade(course, resume=True) == [each for each in results if each["student"] != name]
+    assert "0 graded now" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [*ODD, os.fsdecode(b"bytes \xff"), "n" * 200])
+def test_an_odd_name_is_forgotten_and_nothing_else(
+    course: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    for student in (name, "ann"):
+        hand_in(course, student, notebook())
+    grade(course)
+    said = said_by(capsys, "forget", "--yes", "--", name)
+    assert all(letter == "\n" or letter.isprintable() for letter in said)
+    for step in ("submitted", "autograded", "feedback"):
+        assert os.listdir(course / "class" / step) == ["ann"]
+    with Journal(journal_of(course)) as log:
+        assert log.folders == ["ann"]
+    assert {student for (student,) in recorded(course)["students"]} == {"ann"}
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../class", "class/submitted/ann", "*", "an", "%"])
+def test_nobody_of_that_name_is_nobody(
+    course: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    submit(course, "ann")
+    grade(course)
+    before = recorded(course), written(course)
+    assert f"No student {name!r} is in this class." in said_by(
+        capsys, "forget", "--yes", "--", name, status=2
+    )
+    assert (recorded(course), written(course)) == before
+
+
+def test_a_name_in_the_gradebook_that_leads_elsewhere_removes_its_rows_alone(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    submit(course, "ann")
+    grade(course)
+    before = written(course)
+    with api.Gradebook(f"sqlite:///{course}/class/gradebook.db", "attnlab") as found:
+        for name in ("../submitted/ann", ".", "ann\0"):
+            found.add_student(name)
+    for name in ("../submitted/ann", "."):
+        assert "1 rows" in said_by(capsys, "forget", name, "--yes")
+    assert written(course) == before
+    assert (course / "class" / "submitted" / "ann" / LESSON / f"{LESSON}.ipynb").exists()
+
+
+def test_a_folder_that_is_a_link_is_removed_and_not_what_it_leads_to(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    submit(course, "ann")
+    (course / "class" / "submitted" / "eve").symlink_to("ann")
+    grade(course)
+    said_by(capsys, "forget", "eve", "--yes")
+    assert os.listdir(course / "class" / "submitted") == ["ann"]
+    assert (course / "class" / "submitted" / "ann" / LESSON / f"{LESSON}.ipynb").exists()
+
+
+def test_who_was_never_graded_is_forgotten_also_without_a_gradebook(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (course / "class" / "gradebook.db").unlink()
+    (course / "class" / "submitted" / ID).mkdir(parents=True)
+    assert f"class/submitted/{ID}: all of it." in said_by(capsys, "forget", ID, "--yes")
+    assert traces(course, ID) == []
+    assert not (course / "class" / "gradebook.db").exists()
+
+
+def cut_short(path: Path) -> None:
+    """As a kill leaves a journal, in the middle of a line."""
+    with open(path, "rb") as file:
+        line = file.read().splitlines()[1]
+    with open(path, "ab") as file:
+        file.write(line[: line.index(b"fingerprint")])
+
+
+def damaged(path: Path) -> None:
+    with open(path, "ab") as file:
+        file.write(b'{"folder": "zq-17", ...\n')
+
+
+@pytest.mark.parametrize("spoil", [cut_short, damaged])
+def test_no_line_that_cannot_be_read_keeps_the_name(
+    course: Path, capsys: pytest.CaptureFixture[str], spoil: Callable[[Path], None]
+) -> None:
+    for student in (ID, "zz"):
+        submit(course, student)
+    grade(course)
+    spoil(journal_of(course))
+    said_by(capsys, "forget", ID, "--yes")
+    assert traces(course, ID) == []
+    assert "graded once" in said_by(capsys, "history", "zz")
+
+
+def test_what_is_not_the_graders_is_named_and_left(
+    term: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (term / "class" / "grades.csv").write_text(f"student_id,score\n{ID},5\n")
+    (term / "class" / "mail").mkdir()
+    (term / "class" / "mail" / f"to {ID}.txt").write_text("")
+    (term / "class" / "others.csv").write_text(f"student_id,score\n{ID}0,5\na-{ID},4\n")
+    said = said_by(capsys, "forget", ID, "--yes", status=1)
+    assert said.splitlines()[-1] == (
+        f"{ID} may still be named in what is not the grader's: class/grades.csv, "
+        f"class/mail/to {ID}.txt. Look at it yourself."
+    )
+    assert (term / "class" / "grades.csv").exists()
+
+
+@pytest.mark.parametrize("step", ["_remove", "_summarise"])
+def test_stopped_in_between_it_goes_on(
+    term: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    before = others(term)
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(forgetting, step, killed)
+        assert "Stopped." in said_by(capsys, "forget", ID, "--yes", status=130)
+    assert traces(term, ID) != []
+    said_by(capsys, "forget", ID, "--yes")
+    assert traces(term, ID, *NAME) == []
+    assert others(term) == before
+
+
+def test_a_folder_that_cannot_be_removed_is_named(
+    term: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", refused)
+        said = said_by(capsys, "forget", ID, "--yes", status=1)
+    assert f"class/submitted/{ID} could not be removed: Permission denied." in said
+    said_by(capsys, "forget", ID, "--yes")
+    assert traces(term, ID) == []
+
+
+def test_it_waits_for_a_run_in_progress_and_says_so(term: Path) -> None:
+    before = traces(term, ID)
+    with sole_grader(term / "class" / "runs" / "lock", LESSON, print):
+        waiting = subprocess.Popen(
+            [sys.executable, "-m", "autograder", "forget", ID, "--yes"],
+            cwd=term,
+            env=environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert waiting.stderr is not None
+        said = waiting.stderr.readline()
+        assert said.startswith(f"Process {os.getpid()} has been grading {LESSON} since")
+        assert traces(term, ID) == before
+    waiting.communicate(timeout=120)
+    assert waiting.returncode == 0
+    assert traces(term, ID) == []
+
+
+def test_a_copy_of_an_older_nbgrader_loses_the_rows_too(
+    term: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = term / "class" / "gradebook.db.2026-03-01"
+    with closing(sqlite3.connect(copy)) as connection:
+        connection.execute("alter table submitted_notebook drop column late_submission_penalty")
+        connection.execute("alter table grade drop column extra_credit")
+    said_by(capsys, "forget", ID, "--yes")
+    assert traces(term, ID, *NAME) == []
+    with closing(sqlite3.connect(copy)) as connection:
+        assert connection.execute("select id from student").fetchall() == [("ann",)]
