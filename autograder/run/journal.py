@@ -116,9 +116,9 @@ class Journal:
         return sorted(self._entries)
 
     def holds(self, folder: str, fingerprint: str) -> bool:
-        """Whether this run has recorded this very submission."""
-        of_run = [e for e in self._entries.get(folder, ()) if e.begun == self.header.get("begun")]
-        return bool(of_run) and of_run[-1].fingerprint == fingerprint
+        """Whether this run has recorded this very submission, and no other run anything since."""
+        last = [(each.begun, each.fingerprint) for each in self._entries.get(folder, [])[-1:]]
+        return last == [(self.header.get("begun"), fingerprint)]
 
     def past(self, folder: str, fingerprint: str) -> Past:
         """What was recorded of a student's hand-ins, this very one and the one before it."""
