@@ -33,6 +33,7 @@ TABLE: Any = nn.Embedding(5, 4)
 Row3: Any = torch.ones(3)
 NONE: Any = None
 NUMBER: Any = 5.0
+Both: Any = (T, T)
 
 
 def late(go: bool = False) -> float:
@@ -443,6 +444,13 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "a power by ^": (lambda: NUMBER ^ 2, "`n**2`"),
     "a power of a tensor by ^": (lambda: T ^ 2, "`n**2`"),
     "a tuple handed on": (lambda: LAYER((T, T)), "Take it apart first"),
+    "a tuple added": (lambda: T + Both, "Take it apart first"),
+    "a tuple added in place": (lambda: added_to(T, Both), "or pick one by its place"),
+    "added to a tuple": (lambda: Both + T, "Take it apart first"),
+    "multiplied by a tuple": (lambda: T @ Both, "Take it apart first"),
+    "a tuple multiplied": (lambda: Both @ T, "Take it apart first"),
+    "a parameter minus a tuple": (lambda: nn.Parameter(T) - Both, "Take it apart first"),
+    "a tuple's mT": (lambda: Both.mT, "Take it apart first"),
     "targets for logits": (lambda: F.cross_entropy(LENGTHS, T[0]), "takes logits first"),
     "targets of floats": (lambda: F.cross_entropy(T[0], T[0, :, 0]), "`targets.long()`"),
     "a table shorter than x": (lambda: (T + T[:, :3]).mean(1), "from the last axis"),
