@@ -58,7 +58,7 @@ def release_again(course: Course, slug: str = SLUG) -> list[dict[str, Any]]:
     twin |= {"id": "new-exercise", "source": [f"def fresh():\n    raise X('{STUB}')"]}
     twin["metadata"]["nbgrader"]["grade_id"] = "fresh"
     cells.insert(cells.index(stub), twin)
-    cells.remove(find(cells, "see-fine-points"))
+    cells.remove(find(cells, "see-the-shelf"))
     cells.append(cells.pop(cells.index(find(cells, "see-overflow"))))
     save(path, cells)
     return cells
