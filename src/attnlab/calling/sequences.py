@@ -47,7 +47,8 @@ def rows_by_place(
 
     Args:
         turn: (N, N), orthogonal.
-        turned: (B, e, N, N), the weights of each sentence and number, turned back.
+        turned: (B, e, N, N), the weights of each sentence and number, turned back; (B, 1, N, N)
+            where all numbers share them.
         matrix: (d, e), what a row says of itself.
         base: added to all.
         taken: how rows are taken, a key of TAKEN.
