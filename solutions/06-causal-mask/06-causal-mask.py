@@ -161,8 +161,8 @@ print("output of sat:", (shares @ pages)[2])
 # %% [markdown]
 # ## See it
 #
-# Here are the four rungs. Hatched cells are not there yet. Which panels have the same weights? In which row does the
-# fourth differ from them most?
+# Here are the four rungs. Hatched cells are books that are not there yet. Which panels have the same weights? In which
+# row does the fourth differ from them most?
 
 # %% nbgrader={"grade": false, "grade_id": "see-ladder", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.causal_mask.ladder(averages, open_or_not, shares, four)
@@ -439,7 +439,7 @@ print("no mask:", len(changed_rows(old_out, new_out)), "rows")
 #
 # ## A test of your own
 #
-# To change one word finds a missing mask. Some bugs are smaller: one row reads one later row, in one sentence of the
+# Changing one word finds a missing mask. Some bugs are smaller: one row reads one later row, in one sentence of the
 # batch, in one number, by a millionth. Write a test that finds these, too.
 
 # %% [markdown]
@@ -452,8 +452,8 @@ print("no mask:", len(changed_rows(old_out, new_out)), "rows")
 # sentence of one word has no future.
 #
 # You can rely on this: the same tokens give the same result. Where `fn` leaks, at least one number of an earlier row
-# moves by 1e-6 or more when you exchange later rows for fresh normal numbers. Where it does not, no number of it moves
-# by as much as 1e-12, which is rounding.
+# moves by 1e-6 or more when you exchange later rows for fresh normal numbers. Where it does not leak, rounding changes
+# earlier rows by less than 1e-12.
 #
 # `fn` takes only tensors of x's shape and dtype, so you cannot cut the future off. It may round what it computes, and
 # then its slopes are 0, whether it leaks or not. Leave x as it is.
@@ -461,7 +461,7 @@ print("no mask:", len(changed_rows(old_out, new_out)), "rows")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-looks_ahead", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Cut the sentence in two and exchange everything after the cut. Then no row before it has a reason to move. Which
+# Cut the sentence in two and exchange everything after the cut. Then no row before it should change. Which
 # leaks does a cut in the middle miss?
 #
 # <details><summary>Hint 2: the shapes</summary>
@@ -579,7 +579,7 @@ check(padding_mask)
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-decoder_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Say both masks in the same convention first, True = attend. A key is open if both say so.
+# Put both masks into the same convention first, True = attend. A key is open if both say so.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
@@ -653,7 +653,7 @@ figures.causal_mask.weights_in_panels(both, four, four, upper)
 # ### is_causal aligns top-left
 #
 # SDPA makes the triangle itself if you say `is_causal=True`. A decoder that writes keeps the keys and values of
-# all words so far (a **cache**, lesson 11), and only the newest words ask. Say that the last two of four words ask:
+# all words so far (a **cache**, lesson 11), and only the newest words ask. Suppose the last two of four words ask:
 # N = 2, M = 4. *Sat* may read three words, *on* all four.
 
 # %% nbgrader={"grade": false, "grade_id": "trap-is_causal", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -691,10 +691,14 @@ from attnlab.lessons.causal_mask.failures import SIX, symptoms, told
 read_a, read_b, read_c, read_d, read_e, read_f = SIX
 
 # %% [markdown]
-# Begin with your own test. The next cell is yours: it asks about `read_a`. Ask about the other five.
+# Begin with your own test. The next cell is yours: change its letter, and run both cells again, for all six.
 
 # %%
-looks_ahead(lambda tokens: read_a(tokens, Wq, Wk, Wv)[0], x)
+letter = "a"
+
+# %% nbgrader={"grade": false, "grade_id": "asked-failures", "locked": true, "schema_version": 3, "solution": false, "task": false}
+asked = dict(zip("abcdef", SIX, strict=True))[letter]
+print(letter, "looks ahead:", looks_ahead(lambda tokens: asked(tokens, Wq, Wk, Wv)[0], x))
 
 # %% [markdown]
 # Three of them look ahead. `symptoms` says more: it lets the six, and a right one, read your eight words, and then four

@@ -60,7 +60,7 @@ def rows_by_place(
             given = f"{tuple(x.shape)}, {x.dtype}"
             raise ValueError(f"fn takes {shape}, {matrix.dtype}, as x is, and was given {given}")
         said = TAKEN[taken](x, matrix)  # (B, N, e)
-        return base + (turn @ (turned @ said.mT[..., None]))[..., 0].mT
+        return base + turn @ torch.einsum("benm,bme->bne", turned, said)
 
     return fn
 

@@ -139,7 +139,7 @@ def _faintly(rng: Generator) -> Iterator[Case]:
         weights = np.tril(_weights(rng, b, e, n, n)) * (1 if large else 1e-4)
         faint, sentences = weights.copy(), slice(None) if all_ else int(rng.integers(b))
         faint[sentences, :, row, rng.integers(row + 1, n)] = FAINT
-        base = float(rng.choice([-1.0, 1.0]) * rng.uniform(100.0, 200.0)) if large else 0.0
+        base = _large(rng) if large else 0.0
         about = "numbers are in the hundreds" if large else "numbers are small"
         for each, note in (
             (faint, f"row {row} reads a later one with a weight of {FAINT:g}, and {about}"),
@@ -148,6 +148,10 @@ def _faintly(rng: Generator) -> Iterator[Case]:
             fn = _made(rng, each, d, (PLAIN, CENTRED)[rng.integers(2)], base)
             yield Case("faint", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
     yield from _lost_in_a_mean(rng)
+
+
+def _large(rng: Generator) -> float:
+    return float(rng.choice([-1.0, 1.0]) * rng.uniform(100.0, 200.0))
 
 
 def _lost_in_a_mean(rng: Generator) -> Iterator[Case]:
@@ -161,7 +165,7 @@ def _lost_in_a_mean(rng: Generator) -> Iterator[Case]:
         (faint, f"a few of many numbers read a later row with a weight of {FAINT:g}"),
         (weights, "no row looks ahead, and there are many numbers"),
     ):
-        fn = _made(rng, each, d, columns=e)
+        fn = _made(rng, each, d, base=_large(rng), columns=e)
         yield Case("faint", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
 
 
@@ -191,7 +195,12 @@ def _looks(
     cuts: Callable[[int], Any] = lambda n: range(1, n),
 ) -> Callable[..., bool]:
     """The test: exchange rows from n on, for each n, and look at the rows before it."""
-    return lambda fn, x: any(told(fn(x), fn(exchange(x, n)), n) for n in cuts(x.shape[1]))
+
+    def looks(fn: Any, x: Tensor) -> bool:
+        out = fn(x)
+        return any(told(out, fn(exchange(x, n)), n) for n in cuts(x.shape[1]))
+
+    return looks
 
 
 def _later(change: Callable[[Tensor], Tensor]) -> Exchange:
@@ -223,6 +232,16 @@ def _by_slopes(fn: Any, x: Tensor) -> bool:
     for n in range(out.shape[1]):
         [slope] = torch.autograd.grad((signs * out)[:, n].sum(), x, retain_graph=True)
         if slope[:, n + 1 :].abs().sum() > LEAST:
+            return True
+    return False
+
+
+def _in_one_copy(fn: Any, x: Tensor) -> bool:
+    """What was exchanged in one round is still so in the next."""
+    out, other = fn(x), x
+    for n in range(1, x.shape[1]):
+        other = _exchanged(other, n)
+        if _differ()(fn(other), out, n):
             return True
     return False
 
@@ -271,6 +290,7 @@ LOOKS_AHEAD = Exercise(
             _looks(told=lambda a, b, n: _differ()(a, b, n + 1)),
             _looks(told=lambda a, b, n: _differ()(a, b, a.shape[1])),
             _looks(told=lambda a, b, n: _differ()(a, b, a.shape[1]), cuts=range),
+            _in_one_copy,
         ),
         "past-exchanged": _looks(
             lambda x, n: torch.cat([_fresh(x)[:, :n], x[:, n:]], dim=1),
