@@ -94,7 +94,7 @@ def mixed() -> Graded:
 def with_error(graded: Graded, name: str, error: str) -> Graded:
     """With an error in an answer; in a cell of the learner's own if it has no name."""
     written = [
-        dataclasses.replace(cell, errors=(error,)) if cell.name == name else cell
+        dataclasses.replace(cell, errors=(error,)) if name and cell.name == name else cell
         for cell in graded.written
     ]
     if not name:

@@ -241,6 +241,8 @@ CRASHES = (
         "too-few-axes",
         r"does not have enough dimensions|mT is only supported|at least 2 dimensions",
     ),
+    Crash("t-of-a-batch", r"t\(\) expects a tensor with <= 2"),
+    Crash("fn-of-other-shape", r"ValueError: fn takes .*, as x is"),
     Crash("bmm-axes", r"must be a (3D tensor|matrix)"),
     Crash(
         "no-such-axis",

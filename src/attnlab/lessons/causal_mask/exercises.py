@@ -14,7 +14,6 @@ from attnlab.checks.exercise import (
     Case,
     Claim,
     Exercise,
-    Procedure,
     Slot,
     promises,
 )
@@ -39,11 +38,10 @@ def _from_diagonal(k: int) -> Any:
 def _on_a_device(rng: np.random.Generator) -> Iterator[Case]:
     n = int(rng.integers(2, 9))
     yield Case("device", (n,), {"device": "cpu"}, note="a device is given")
-    yield Case("device", (n,), note="the device that is given is not the CPU", procedure=ELSEWHERE)
+    note = "the device that is given is not the CPU"
+    yield Case("device", (n,), {"device": "meta"}, laid="meta", note=note)
 
 
-ON_IT = Slot("whether it is on the device that was given", "bool")
-ELSEWHERE = Procedure("torch_calls.on_meta", (ON_IT,), lambda n: True)
 CAUSAL_MASK = Exercise(
     name="causal_mask",
     signature="(n, device=None) -> (n, n) bool",
@@ -117,6 +115,15 @@ def _lengths(rng: np.random.Generator, sizes: Mapping[str, Any]) -> Tensor:
     return torch.from_numpy(lengths)
 
 
+def _elsewhere(rng: np.random.Generator) -> Iterator[Case]:
+    b, n = (int(size) for size in rng.choice(range(2, 9), 2, replace=False))
+    lengths = torch.from_numpy(rng.integers(0, n + 1, b))
+    yield Case("device", (lengths, n), laid="meta", note="lengths are not on the CPU")
+
+
+DEVICE = Claim("device", "is made on the device of `lengths`", 0.25)
+
+
 def _padding(lengths: Tensor, max_len: int) -> Tensor:
     """True = real token: sentences of ones, padded with zeros by PyTorch."""
     ones = [torch.ones(int(length)) for length in lengths] + [torch.ones(max_len)]
@@ -130,11 +137,14 @@ PADDING_MASK = Exercise(
     drawn={"lengths": _lengths},
     read="Padding",
     returns=(Slot("real", "tensor", "B max_len"),),
-    claims=promises("is True for the real tokens (True = real)", 0.5, shapes=0.25, unchanged=0.25),
+    claims=promises(
+        "is True for the real tokens (True = real)", 0.5, DEVICE, shapes_and_unchanged=0.25
+    ),
     oracle=_padding,
+    cases=_elsewhere,
     mistakes={
         "mask-inverted": lambda lengths, n: ~_padding(lengths, n),
-        "mask-off-by-one": (
+        "length-off-by-one": (
             lambda lengths, n: _padding((lengths + 1).clamp(max=n), n),
             lambda lengths, n: _padding((lengths - 1).clamp(min=0), n),
         ),
@@ -170,9 +180,14 @@ DECODER_MASK = Exercise(
     read="Causal and padding in one",
     returns=(Slot("attend", "tensor", "B 1 n n"),),
     claims=promises(
-        "is True for real keys that are not in the future", 1.25, shapes=0.5, unchanged=0.25
+        "is True for real keys that are not in the future",
+        1.25,
+        DEVICE,
+        shapes=0.25,
+        unchanged=0.25,
     ),
     oracle=_decoder,
+    cases=_elsewhere,
     mistakes={
         "mask-inverted": lambda lengths, n: ~_decoder(lengths, n),
         "padding-missing": lambda lengths, n: ~_blocked(n).expand(len(lengths), 1, n, n),
@@ -180,11 +195,8 @@ DECODER_MASK = Exercise(
         "or-not-and": lambda lengths, n: ~_blocked(n) | _keys(lengths, n),
         "padding-on-queries": lambda lengths, n: ~_blocked(n) & _keys(lengths, n).mT,
         "mask-transposed": lambda lengths, n: ~_blocked(n).mT & _keys(lengths, n),
-        "mask-off-by-one": (
-            _to_diagonal(-1),
-            _to_diagonal(1),
-            lambda lengths, n: _decoder((lengths + 1).clamp(max=n), n),
-        ),
+        "mask-off-by-one": (_to_diagonal(-1), _to_diagonal(1)),
+        "length-off-by-one": lambda lengths, n: _decoder((lengths + 1).clamp(max=n), n),
         "causal-inverted": lambda lengths, n: _blocked(n) & _keys(lengths, n),
         "not-of-both": lambda lengths, n: ~(_blocked(n) & _keys(lengths, n)),
         "padding-reads-itself": lambda lengths, n: _decoder(lengths, n) | torch.eye(n).bool(),
