@@ -293,6 +293,18 @@ def test_harm_done_by_one_exercise_costs_that_one_alone(grader: Grader, how: str
         assert (results[other].status, results[other].score) == ("PASS", WORTH[other])
 
 
+def test_a_flood_of_output_is_cut_and_costs_no_points() -> None:
+    flood = {"cell_type": "code", "metadata": {}, "outputs": [], "source": "print('\\x01' * 5000)"}
+    many = [flood | {"id": f"flood-{number}"} for number in range(20)]
+    dies = flood | {"id": "dies", "source": "import os; os._exit(1)"}  # and all are run again
+    with grader_of(SLUG, limits=replace(LIMITS, output_bytes=200_000)) as grader:
+        bare = grader.grade(notebook(), "s")
+        graded = grader.grade(as_file([*many, dies, *cells_of(SLUG, solved=True), *many]), "s")
+    assert graded.result.score == graded.result.max_score
+    assert graded.notebook.count("cut here: no more than") == 1
+    assert 150_000 < len(graded.notebook) - len(bare.notebook) < 215_000, "with 41 cells' own bytes"
+
+
 def test_harm_done_by_an_extra_cell_costs_nothing(grader: Grader) -> None:
     harm = "import os\nos._exit(0)"
     assert grader.grade(notebook(after={"setup": harm}), "s").result.score == sum(WORTH.values())
