@@ -705,8 +705,8 @@ def test_feedback_without_a_lesson_or_a_gradebook_says_so(
 
 # --- names ---
 
-NAMES = ["ann lee", "🦊", "two\nlines", "o'neil \"x\"", "<script>alert(1)<b>", "a;b--", "{0}",
-         "*", "%s", "..a", "ünï", "x" * 128]  # fmt: skip
+NAMES = ["ann lee", "🦊", "o'neil", "<script>alert(1)<b>", "a;b--", "{0}", "*", "%s", "..a", "ünï",
+         "x" * 128]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -719,7 +719,11 @@ def test_a_student_may_be_called_anything(folder: Path, gradebook: Gradebook, na
     assert "<script" not in page
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../eve", "\0", "\udcff", "x" * 129])
+REFUSED = ["", ".", "..", "a/b", "../eve", "\0", "\udcff", "x" * 129, "two\nlines", 'o"x', "a,b",
+           "=1"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
 def test_a_name_that_cannot_be_recorded_is_refused(
     folder: Path, gradebook: Gradebook, name: str
 ) -> None:

@@ -11,6 +11,7 @@ has set in nbgrader stays. Recording twice is recording once.
 from __future__ import annotations
 
 import html
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +44,7 @@ from autograder.pages.inert import inert
 from autograder.pages.standing import Standing
 from autograder.pages.summary import Remarks
 from autograder.submission import timestamps
-from autograder.submission.folder import TIMESTAMP, small_files
+from autograder.submission.folder import TIMESTAMP, in_nfc, small_files
 from autograder.submission.results import Graded
 
 NO_RESPONSE = "No response."  # nbgrader's words for a stub left as it was
@@ -58,18 +59,34 @@ class Obstructed(Exception):
     """Something is in the place of one student's files; the sentence names it."""
 
 
+def names_a_folder(student: str) -> bool:
+    """Whether a student's name can be that of a folder, and of no other place."""
+    return student not in ("", ".", "..") and "/" not in student and "\0" not in student
+
+
 def check_name(student: str) -> None:
-    """Refuse a student's name that is not a folder's, or that a gradebook cannot hold.
+    """Refuse a student's name that a gradebook cannot hold, or that breaks nbgrader's export.
+
+    That writes names into lines and columns as they are: one with a line break is a line of its
+    own, with the scores that it says.
 
     Raises:
         BadName: with what is wrong with it.
     """
     if any("\ud800" <= character <= "\udfff" for character in student):
         wrong = "is not UTF-8"
-    elif student in ("", ".", "..") or "/" in student or "\0" in student:
+    elif not names_a_folder(student):
         wrong = "is not the name of a folder"
     elif len(student) > _NAME_CHARACTERS:
         wrong = f"is longer than the {_NAME_CHARACTERS} characters that nbgrader stores"
+    elif not student.isprintable() or student != student.strip():
+        wrong = "has characters that are not seen, such as a line break, or a blank at an end"
+    elif student != in_nfc(student):
+        wrong = "is not composed as Unicode's NFC"
+    elif "," in student or '"' in student:
+        wrong = "has a comma or a double quote, which `nbgrader export` takes for columns"
+    elif unicodedata.normalize("NFKC", student)[0] in "=+-@":
+        wrong = "begins with a character that a spreadsheet takes for a formula"
     else:
         return
     raise BadName(

@@ -15,7 +15,7 @@ import json
 import secrets
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -42,6 +42,7 @@ from autograder.run.progress import Progress
 from autograder.sandbox.limits import Limits
 from autograder.submission import roster
 from autograder.submission.folder import Submission
+from autograder.submission.left_out import left_out
 from autograder.submission.lessons import released_text
 from autograder.submission.results import Graded
 
@@ -49,7 +50,6 @@ _BATCH = 16  # submissions in one transaction of the gradebook
 _BATCH_SECONDS = 1.0  # the longest that a graded submission waits for others
 # What is wrong with the machine or the course, and no one submission's.
 MACHINE = (Problem, GradebookError, NotWritten)
-_LISTED = 10  # folders that are named as misplaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,15 @@ def grade_class(
     with Interrupts() as interrupts, ExitStack() as stack:
         try:
             stack.enter_context(sole_grader(runs / "lock", order.lesson, _say))
-            names = roster.students(submitted, order.lesson)
-            if not order.students:
-                _say_all(list(roster.misplaced(submitted, order.lesson, names)))
-            names = roster.chosen(names, order.students, order.lesson)
+            everyone = roster.students(submitted, order.lesson)
+            everyone = roster.composed(submitted, order.lesson, everyone)
+            left = left_out(submitted, order.lesson, everyone)
+            for name in filter(left.get, order.students):
+                raise Usage(f"{printable(name)} is not graded: {left[name]}.")
+            names = roster.chosen(everyone, order.students, order.lesson)
             journal = stack.enter_context(_journal(order, released, runs / order.lesson))
             _sweep(course, order.lesson)
-            run = _Run(order, course, journal, names, interrupts)
+            run = _Run(order, course, journal, names, left, interrupts)
             if names:
                 job = Job(order.lesson, released, journal.seed, Limits())
                 run.grade(job, opens)
@@ -176,10 +178,11 @@ class _Run:
         course: Course,
         journal: Journal,
         names: list[str],
+        left: Mapping[str, str],
         interrupts: Interrupts,
     ) -> None:
         self._order, self._course, self._journal = order, course, journal
-        self._names, self._interrupts = names, interrupts
+        self._names, self._left, self._interrupts = names, left, interrupts
         self._begun = time.monotonic()
         self._graded = 0
         self._resumed = False  # some were graded by an earlier run
@@ -299,10 +302,10 @@ class _Run:
             write_results(self._order.json, "".join(lines))
         seconds = time.monotonic() - self._begun
         folders = self._course.submitted(".", "."), self._course.autograded(".", ".")
-        remarks = self._remarks
+        remarks, left = self._remarks, self._left
         if self._order.students:  # the others are not in this run
-            remarks = replace(remarks, known=frozenset())
-        text = summarise(self._order.lesson, self._results(), remarks, *folders)
+            remarks, left = replace(remarks, known=frozenset()), {}
+        text = summarise(self._order.lesson, self._results(), remarks, left, *folders)
         _say(text.printed)
         if self._names:
             rate = f" in {seconds:.1f} s, {60 * self._graded / seconds:.0f} a minute"
@@ -317,13 +320,6 @@ class _Run:
     def _results(self) -> Iterator[dict[str, Any]]:
         for name in self._names:
             yield self._unrecorded.get(name) or self._journal.result(name)
-
-
-def _say_all(sentences: list[str]) -> None:
-    for sentence in sentences[:_LISTED]:
-        _say(sentence)
-    if len(sentences) > _LISTED:
-        _say(f"There are {len(sentences) - _LISTED} more such folders.")
 
 
 def _say(sentence: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from attnlab.ipynb.files import write_whole
 from attnlab.ipynb.words import printable
 from autograder.gradebook.course import Course
-from autograder.gradebook.gradebook import BadName, Gradebook, check_name
+from autograder.gradebook.gradebook import Gradebook, names_a_folder
 from autograder.pages import feedback
 from autograder.run.lock import sole_grader
 from autograder.submission.roster import chosen
@@ -55,10 +55,11 @@ def fill_pages(course: Course, lesson: str, students: Iterable[str] = ()) -> Non
 
 def _read(student: str, path: Path) -> str | None:
     """A student's page: None where there is none, '' where what is there is no page."""
+    if not names_a_folder(student):
+        return None
     try:
-        check_name(student)
         return path.read_bytes().decode()
-    except (BadName, FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeError):
         return ""
