@@ -728,6 +728,103 @@ def test_outputs_do_not_travel(submitted: Path) -> None:
         assert read(content, Limits()) == read(path.read_bytes(), Limits())
 
 
+# Points and exercises that disagree
+
+
+def in_git(course: Path) -> None:
+    """Commit what is released, as an author would."""
+    (course / ".gitignore").write_text("class/\n*.jsonl\n")
+    me = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for arguments in (["init", "-q"], ["add", "-A"], [*me, "commit", "-qm", "Release"]):
+        subprocess.run(["git", *arguments], cwd=course, check=True)
+
+
+def change_points(course: Path) -> None:
+    path = course / "notebooks" / LESSON / NOTEBOOK
+    text = path.read_text()
+    path.write_text(text.replace('"points": 4', '"points": 2'))
+    assert path.read_text() != text
+
+
+def class_files(course: Path) -> dict[str, bytes]:
+    found = (path for path in (course / "class").rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in found if path.name != "lock"}
+
+
+def commands_in(said: str) -> tuple[list[str], list[str]]:
+    """What is printed to be typed, to keep the release and to follow the new one."""
+    first, then = re.split("^To grade ", said[said.index("To keep the release") :], flags=re.M)
+    keep, follow = (re.findall("^  (.*)$", part, re.M) for part in (first, then))
+    return keep, follow
+
+
+def type_in(course: Path, commands: list[str], grader: str) -> None:
+    for typed in commands:
+        run = typed.replace("python -m autograder", f"{sys.executable} -m {grader}")
+        subprocess.run(run, shell=True, cwd=course, env=environment(), check=True)
+
+
+def exported(course: Path) -> dict[str, list[str]]:
+    """Each column of what nbgrader exports."""
+    asked = [sys.executable, "-m", "nbgrader", "export", "--to=grades.csv"]
+    subprocess.run(asked, check=True, cwd=course)
+    with open(course / "grades.csv", encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    return {column: [line[column] for line in lines] for column in lines[0]}
+
+
+def test_a_notebook_that_disagrees_with_its_checks_stops_a_class_before_anything_is_written(
+    course: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(course, "ann", json.dumps(right_notebook(LESSON)).encode())
+    in_git(course)
+    assert command("grade", LESSON, "--seed=1", fake=False) == 0
+    before = class_files(course)
+    change_points(course)
+    capfd.readouterr()
+    assert command("grade", LESSON, "--jobs=1", fake=False) == 1
+    said = capfd.readouterr().err
+    assert f"{LESSON} disagree, so nothing was graded: `scaled_dot_product_attention` has 2" in said
+    assert "--resume" not in said
+    assert class_files(course) == before
+    keep, follow = commands_in(said)
+    assert follow == ["make release", f"python -m autograder grade {LESSON} --regrade"]
+    assert "src/attnlab/lessons/numpy/exercises.py" in said
+    type_in(course, keep, "autograder")
+    scores = exported(course)
+    assert (scores["score"], scores["max_score"]) == (["9.0"], ["9.0"])
+
+
+@pytest.mark.parametrize("way", ["keep", "follow"])
+def test_a_gradebook_of_another_release_stops_a_class_before_anything_is_written(
+    course: Path, capfd: pytest.CaptureFixture[str], way: str
+) -> None:
+    for student in ("ann", "bob"):
+        hand_in(course, student, notebook())
+    in_git(course)
+    grade(course)
+    before = class_files(course)
+    change_points(course)
+    in_git(course)
+    assert command("grade", LESSON, "--jobs=1") == 1
+    assert class_files(course) == before
+    keep, follow = commands_in(capfd.readouterr().err)
+    type_in(course, keep if way == "keep" else follow, "tests.fake_run")
+    assert exported(course)["max_score"] == ["9.0" if way == "keep" else "7.0"] * 2
+    backup = course / "class" / "gradebook.db.before"
+    assert backup.exists() == (way == "follow")
+
+
+def test_without_git_the_release_is_to_be_brought_back_by_hand(
+    course: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(course, "ann", notebook())
+    change_points(course)
+    assert command("grade", LESSON, "--jobs=1") == 1
+    keep, _ = commands_in(capfd.readouterr().err)
+    assert keep[0].startswith(f"# put notebooks/{LESSON} back as it was")
+
+
 # Names that learners choose
 
 
@@ -912,11 +1009,7 @@ def test_no_name_reaches_an_export_that_would_forge_it(
     assert all(line.isprintable() for line in written.splitlines())
     assert f"\n  {FORGED.encode('unicode_escape').decode()}\n" in written
     assert f"{len(REFUSED)} INVALID" in capsys.readouterr().err
-    subprocess.run(
-        [sys.executable, "-m", "nbgrader", "export", "--to=grades.csv"], check=True, cwd=course
-    )
-    with open(course / "grades.csv", encoding="utf-8", newline="") as file:
-        assert [row["student_id"] for row in csv.DictReader(file)] == ["ann"]
+    assert exported(course)["student_id"] == ["ann"]
 
 
 JURGEN, DECOMPOSED = "J\xfcrgen", "Ju\u0308rgen"

@@ -25,6 +25,8 @@ from sqlalchemy.orm import Session
 
 from attnlab.checks import card
 from attnlab.ipynb.files import NotWritten, Parts
+from attnlab.ipynb.words import few, printable
+from autograder import Usage
 from autograder.gradebook.course import Course
 from autograder.gradebook.database import Database, GradebookError
 from autograder.gradebook.rows import (
@@ -32,6 +34,7 @@ from autograder.gradebook.rows import (
     Ids,
     Lesson,
     Rows,
+    above_worth,
     add_lesson,
     auto_scores,
     find_ids,
@@ -45,6 +48,7 @@ from autograder.pages.standing import Standing
 from autograder.pages.summary import Remarks
 from autograder.submission import timestamps
 from autograder.submission.folder import TIMESTAMP, in_nfc, small_files
+from autograder.submission.lessons import refuse_other_points
 from autograder.submission.results import Graded
 
 NO_RESPONSE = "No response."  # nbgrader's words for a stub left as it was
@@ -117,13 +121,20 @@ class Gradebook:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    def prepare(self, lesson: str) -> None:
+    def prepare(
+        self, lesson: str, students: Collection[str] | None = None, regrade: bool = False
+    ) -> None:
         """Read a released lesson, and add to the gradebook what it lacks of it.
 
         What `make release` has recorded is not changed, nor is a due date.
 
+        Args:
+            students: who is going to be graded; None if that is not to be looked at.
+            regrade: let the gradebook's exercises and points be those of the notebook.
         Raises:
-            GradebookError: there is no such lesson, or the gradebook has another version of it.
+            Disagree: the gradebook has other exercises or points, and that was not said.
+            Usage: somebody would be left with scores for other points.
+            GradebookError: there is no such lesson.
         """
         path = self._course.released(lesson)
         try:
@@ -134,22 +145,31 @@ class Gradebook:
                 "run `make release`."
             ) from error
         with self._database.transaction() as session:
-            differ = add_lesson(session, released, self._course.directory.course_id)
-            if differ:
-                raise GradebookError(
-                    f"The gradebook {self._database} and {str(path)!r} differ in the points of "
-                    f"{', '.join(differ)}. Run `make release`, then run this again."
+            ids = find_ids(session, lesson)
+            above = above_worth(session, ids) if ids else {}
+            course_id = self._course.directory.course_id
+            points = add_lesson(session, released, course_id, follow=regrade)
+            changed = bool(points) and points != released.points
+            if changed and not regrade:
+                refuse_other_points(lesson, released.points, points, of_gradebook=True)
+            left = sorted(name for name in above if changed or above[name] > 0)
+            left = [name for name in left if students is not None and name not in students]
+            if left:
+                raise Usage(
+                    f"{', '.join(few(list(map(printable, left))))}: graded when {lesson} had other "
+                    "points, and not to be graded now. Grade everyone, with what they handed in."
                 )
         self._lessons[lesson] = released
 
     def recorded(self, lesson: str) -> dict[str, float]:
-        """The autograder's scores of a prepared lesson by student, of those whose files are there.
+        """The autograder's scores of a lesson by student, of those whose files are there.
 
         Raises:
             GradebookError: it cannot be read.
         """
         with self._database.transaction() as session:
-            scores = auto_scores(session, self._ids(session, lesson))
+            ids = find_ids(session, lesson)
+            scores = auto_scores(session, ids) if ids else {}
         return {
             student: score
             for student, score in scores.items()

@@ -26,7 +26,8 @@ from typing import Any
 from attnlab.ipynb.files import NotWritten, write_whole
 from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import printable
-from autograder import Problem, Usage
+from autograder import Disagree, Problem, Usage
+from autograder.gradebook.agreement import ways_on
 from autograder.gradebook.course import Course
 from autograder.gradebook.database import GradebookError
 from autograder.gradebook.gradebook import BadName, Gradebook, check_name
@@ -63,6 +64,7 @@ class Order:
         resume: go on with the lesson's last run.
         json: file for the results, '-' for standard output, '' for none.
         scheduler: address of a Dask cluster's, '' for this machine.
+        regrade: let the gradebook's points and exercises be those of the notebook.
     """
 
     lesson: str
@@ -72,6 +74,7 @@ class Order:
     resume: bool = False
     json: str = ""
     scheduler: str = ""
+    regrade: bool = False
 
 
 class Stopped(Exception):
@@ -95,6 +98,7 @@ def grade_class(
 
     Raises:
         Usage: there is no such student, or no such folder for the results.
+        Disagree: notebook, checks and gradebook have not the same exercises and points.
         Problem, GradebookError, NotWritten: it cannot go on; whatever was recorded stays.
         Stopped: it was told to end.
     """
@@ -122,6 +126,9 @@ def grade_class(
             run.report()
         except KeyboardInterrupt:
             raise Stopped(order.lesson, interrupts.number) from None
+        except Disagree as error:
+            error.add_note(ways_on(course, order.lesson, error))
+            raise
         except (Problem, GradebookError, NotWritten) as error:
             error.add_note(_to_go_on(order.lesson))
             raise
@@ -190,6 +197,7 @@ class _Run:
         self._unrecorded: dict[str, dict[str, Any]] = {}  # results, by folder
         self._recorded: dict[str, float] = {}  # scores that the gradebook had as this run began
         self._remarks = Remarks()
+        self._prepared = False
 
     def grade(self, job: Job, opens: OpensGrader) -> None:
         """Grade and record all that is not recorded yet."""
@@ -197,7 +205,6 @@ class _Run:
             Progress(len(self._names)) as progress,
             Gradebook(self._course) as gradebook,
         ):
-            gradebook.prepare(job.lesson)  # meanwhile what workers need is loaded
             if self._order.resume:
                 self._recorded = gradebook.recorded(job.lesson)
             pending = self._pending(progress, job.limits)
@@ -213,6 +220,7 @@ class _Run:
                         self._record(batch, gradebook, progress)
                         batch, recorded = [], time.monotonic()
                 self._record(batch, gradebook, progress)
+            self._prepare(gradebook)
             self._remarks = gradebook.remarks(job.lesson)
 
     def _next(self, graded: Iterator[list[Done]]) -> list[Done] | None:
@@ -262,14 +270,23 @@ class _Run:
         """Record a batch; where one submission cannot be recorded, the others are."""
         with self._interrupts.held():
             try:
+                self._prepare(gradebook)
                 self._write(batch, gradebook)
-            except MACHINE:
+            except (*MACHINE, Usage):
                 raise
             except Exception:  # of one submission, whatever it is: which one, the next loop finds
                 for submission, graded in batch:
                     self._write_one(submission, graded, gradebook)
             self._graded += len(batch)
             progress.advance(len(batch))
+
+    def _prepare(self, gradebook: Gradebook) -> None:
+        """Once, and only when something was graded: till then nothing is written."""
+        if not self._prepared:
+            students = {name for name in self._names if name not in self._nameless}
+            gradebook.prepare(self._order.lesson, students, self._order.regrade)
+            self._journal.start()
+            self._prepared = True
 
     def _write(self, batch: list[Done], gradebook: Gradebook) -> None:
         gradebook.record([graded for sent, graded in batch if sent.folder not in self._nameless])

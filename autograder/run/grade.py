@@ -32,7 +32,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.link import Ended, Link, Requests
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submission import lookups
-from autograder.submission.lessons import refuse_others
+from autograder.submission.lessons import points_in, refuse_other_points, refuse_others
 from autograder.submission.plan import Plan, make_plan
 from autograder.submission.results import ExerciseResult, Graded, Result
 
@@ -48,6 +48,7 @@ class Grader:
         seed: from which every exercise's hidden cases are drawn.
         limits: for each submission.
     Raises:
+        Disagree: the notebook has other exercises or points than the checks.
         IsolationError: this machine cannot shut learners' code in.
         LookupError: no such lesson.
     """
@@ -56,6 +57,8 @@ class Grader:
         self.lesson = lesson
         self._exercises = lessons.exercises_of(lesson)
         self._released = read(released.encode(), limits)
+        points = {exercise.name: exercise.points for exercise in self._exercises.values()}
+        refuse_other_points(lesson, points_in(self._released), points)
         self._seed, self._limits = seed, limits
         self._sandbox = Sandbox(lessons.lesson(lesson).stage, limits)
         self._requests = Requests()

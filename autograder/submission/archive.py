@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from attnlab.ipynb.read import Unreadable, too_large
+from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import short
 from autograder.sandbox.limits import Limits
 
@@ -77,12 +77,10 @@ def notebook_in(
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limits: Limits) -> bytes:
-    if entry.file_size > limits.notebook_bytes:
-        raise Unreadable(too_large(entry.file_size, limits))
     if entry.flag_bits & _LOCKED or entry.compress_type not in _METHODS:
         raise Unreadable("It needs a password, or is packed in a way that is not read.")
     with archive.open(entry) as file:
-        return file.read(limits.notebook_bytes + 1)  # no more than it says, whatever it holds
+        return file.read(limits.notebook_bytes + 1)  # what is larger is refused as any notebook is
 
 
 def _path(entry: zipfile.ZipInfo) -> PurePosixPath | None:
