@@ -105,7 +105,13 @@ def render(graded: Graded) -> str:
 
 def is_page(text: str) -> bool:
     """Whether this is a page that can be filled."""
-    return "<!--gradebook total " in text
+    return worth(text) != ""
+
+
+def worth(page: str) -> str:
+    """The points that could be reached when a page was made, '' if it is none."""
+    found = re.search("<!--gradebook total ([^>]*)-->", page)
+    return found[1] if found else ""
 
 
 def fill(page: str, standing: Standing) -> str:

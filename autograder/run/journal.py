@@ -8,6 +8,7 @@ it again with the same seed records the same.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 from collections.abc import Iterable
@@ -30,16 +31,13 @@ class Journal:
         self.path = path
         self.header = header
         self._entries: dict[str, tuple[str, int]] = {}  # by folder: fingerprint, place of its line
-        self._file: IO[bytes]
+        self._file: IO[bytes] = io.BytesIO()
+        self._started = False
 
     @classmethod
     def begin(cls, path: Path, header: dict[str, Any]) -> Journal:
-        """The journal of a new run, in place of an older one."""
-        line = json.dumps(header).encode() + b"\n"
-        write_whole(path, line)
-        journal = cls(path, header)
-        journal._open(len(line))
-        return journal
+        """The journal of a new run; the file is an older one's until it is started."""
+        return cls(path, header)
 
     @classmethod
     def resume(cls, path: Path) -> Journal | None:
@@ -66,7 +64,19 @@ class Journal:
         journal._open(place)
         return journal
 
+    def start(self) -> None:
+        """Take the place of an older run's journal, unless this goes on with it.
+
+        Raises:
+            NotWritten: it cannot be written.
+        """
+        if not self._started:
+            line = json.dumps(self.header).encode() + b"\n"
+            write_whole(self.path, line)
+            self._open(len(line))
+
     def _open(self, size: int) -> None:
+        self._started = True
         try:
             self._file = open(self.path, "r+b")  # noqa: SIM115
             self._file.truncate(size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -50,7 +51,7 @@ class Submission:
     @property
     def student(self) -> str:
         """The folder's name as text that can be printed, stored and sent anywhere."""
-        return os.fsencode(self.folder).decode("utf-8", "backslashreplace")
+        return in_nfc(os.fsencode(self.folder).decode("utf-8", "backslashreplace"))
 
     @property
     def fingerprint(self) -> str:
@@ -67,6 +68,11 @@ class Submission:
             digest.update(b"%d\0" % len(part))
             digest.update(part)
         return digest.hexdigest()
+
+
+def in_nfc(name: str) -> str:
+    """A name as Unicode composes it: one person's name is one text, whatever system wrote it."""
+    return unicodedata.normalize("NFC", name)
 
 
 def small_files(folder: Path) -> dict[str, bytes]:
@@ -140,7 +146,11 @@ def read_file(path: Path, limits: Limits) -> bytes | Unreadable:
     except OSError as error:
         reason = os.strerror(error.errno or 0)
         raise Usage(f"Cannot open {printable(str(path))}: {reason}.") from error
-    return take(descriptor, path.name, limits)
+    try:
+        # Without outputs, or megabytes would wait, and travel, for nothing.
+        return without_outputs(whole(descriptor, path.name, limits), limits)
+    except Unreadable as reason:
+        return reason
 
 
 def is_notebook(name: str) -> bool:
@@ -153,19 +163,20 @@ def is_named(name: str, lesson: str) -> bool:
     return is_notebook(name) and lesson in name.lower()
 
 
-def take(descriptor: int, name: str, limits: Limits) -> bytes | Unreadable:
-    """The bytes of an open file, and the end of it."""
+def whole(descriptor: int, name: str, limits: Limits) -> bytes:
+    """The bytes of an open file, and the end of it.
+
+    Raises:
+        Unreadable: it is no file, or too large.
+    """
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             kind = next((kind for is_it, kind in KINDS if is_it(found.st_mode)), "no file")
-            return Unreadable(f"`{short(name)}` is {kind}, not a file.")
+            raise Unreadable(f"`{short(name)}` is {kind}, not a file.")
         if found.st_size > limits.notebook_bytes:
-            return Unreadable(too_large(found.st_size, limits))
+            raise Unreadable(too_large(found.st_size, limits))
         with open(descriptor, "rb", closefd=False) as file:
-            content = file.read(limits.notebook_bytes + 1)  # it may grow while it is read
-        return without_outputs(content, limits)  # or megabytes would wait, and travel, for nothing
-    except Unreadable as reason:
-        return reason
+            return file.read(limits.notebook_bytes + 1)  # it may grow while it is read
     finally:
         os.close(descriptor)
