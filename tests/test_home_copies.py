@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from attnlab.home import copies, doctor
+from attnlab.home import copies, doctor, places
 from attnlab.home.check_mine import check_all
 from attnlab.home.commands import main
 from attnlab.home.hand_in import Refused, hand_in
@@ -58,7 +58,7 @@ def release_again(course: Course, slug: str = SLUG) -> list[dict[str, Any]]:
     twin |= {"id": "new-exercise", "source": [f"def fresh():\n    raise X('{STUB}')"]}
     twin["metadata"]["nbgrader"]["grade_id"] = "fresh"
     cells.insert(cells.index(stub), twin)
-    cells.remove(find(cells, "see-fine-points"))
+    cells.remove(find(cells, "see-the-shelf"))
     cells.append(cells.pop(cells.index(find(cells, "see-overflow"))))
     save(path, cells)
     return cells
@@ -279,7 +279,7 @@ def test_a_folder_in_a_lessons_place_is_left_and_told_of(course: Course) -> None
     course.notebook(SLUG).unlink()
     course.notebook(SLUG).mkdir()
     [line] = updated(course)
-    assert "is a link or a folder" in line
+    assert "is a folder, not a file." in line
 
 
 def test_answers_in_notebooks_are_taken_along_and_no_release(tmp_path: Path) -> None:
@@ -356,10 +356,10 @@ def stopping_at(number: int) -> Any:
     """`write_whole`, but the disk is full from this file on."""
     calls: Iterator[int] = iter(range(100))
 
-    def write_or_stop(path: Path, data: bytes, mode: int = 0o644) -> None:
+    def write_or_stop(path: Path, data: bytes, **more: Path) -> None:
         if next(calls) >= number:
             raise NotWritten(path, OSError(errno.ENOSPC, "No space left on device"))
-        write_whole(path, data, mode)
+        write_whole(path, data, within=more["within"])
 
     return write_or_stop
 
@@ -376,7 +376,7 @@ def test_an_upgrade_that_is_cut_short_loses_nothing_and_ends_well_the_next_time(
     other = course.released / OTHER / f"{OTHER}.ipynb"
     save(other, [own("# Newer", "markdown"), *cells_of(other)])
     with monkeypatch.context() as patched:
-        patched.setattr(copies, "write_whole", stopping_at(number))
+        patched.setattr(places, "write_whole", stopping_at(number))
         with pytest.raises(NotWritten, match="The disk is full"):
             updated(course)
     kept = [*files_under(course.work).values()]
@@ -422,7 +422,7 @@ def test_a_full_disk_is_said_in_one_sentence(
     course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     release_again(course)
-    monkeypatch.setattr(copies, "write_whole", stopping_at(0))
+    monkeypatch.setattr(places, "write_whole", stopping_at(0))
     monkeypatch.chdir(course.root)
     assert main(["update"]) == 1
     assert "The disk is full. Free some space, then run this again." in capsys.readouterr().err

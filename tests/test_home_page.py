@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from attnlab import lessons
-from attnlab.home import progress
 from attnlab.home.page import Links, glossary, home
 from attnlab.home.places import Course
 from attnlab.home.progress import note
@@ -79,7 +78,7 @@ def test_nothing_is_asked_of_elsewhere_and_no_script_runs(course: Course) -> Non
 
 @pytest.mark.parametrize("data", [b"\xff\n[]\n", b'{"v": 9}\n'])
 def test_a_progress_file_that_cannot_be_used_is_said_below(data: bytes, course: Course) -> None:
-    (course.state / progress.FILE).write_bytes(data)
+    course.progress.write_bytes(data)
     assert "Mend it with: " in text(home(course, Links()))
 
 

@@ -46,7 +46,7 @@ def softmax(scores: list[float]) -> list[float]:
 
 
 def path_of(course: Course) -> Path:
-    return course.state / progress.FILE
+    return course.progress
 
 
 def lines(course: Course) -> list[dict[str, object]]:
@@ -108,7 +108,7 @@ def test_two_notebooks_at_once_lose_no_line(course: Course) -> None:
     )
     both = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]
     assert [each.wait(timeout=60) for each in both] == [0, 0]
-    log = read(course.state)
+    log = read(course)
     assert (len(log.records), log.broken) == (600, 0)
 
 
@@ -116,7 +116,7 @@ def test_a_line_that_was_cut_short_spoils_no_other(course: Course) -> None:
     note(SLUG, "softmax", "PASS", 2.0, 2.0)
     path_of(course).write_bytes(path_of(course).read_bytes() + b'{"v": 1, "when": "20')
     note(SLUG, "hard_lookup", "PASS", 1.0, 1.0)
-    log = read(course.state)
+    log = read(course)
     assert [record.exercise for record in log.records] == ["softmax", "hard_lookup"]
     assert log.broken == 1
 

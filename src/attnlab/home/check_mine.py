@@ -18,7 +18,8 @@ from attnlab import lessons
 from attnlab.home.copies import Amiss, back_up, own_copy
 from attnlab.home.page import whole
 from attnlab.home.places import Course
-from attnlab.ipynb.files import write_whole
+from attnlab.ipynb.files import NotWritten
+from attnlab.ipynb.read import Unreadable
 
 TITLE = "My checks"
 CELL_SECONDS = 120
@@ -62,7 +63,7 @@ def check_all(course: Course, slugs: Sequence[str], run: Run | None = None) -> I
     """
     for slug in slugs:
         try:
-            _, cells = own_copy(course, slug)
+            cells = own_copy(course, slug).cells
         except Amiss as why:
             yield Checked(slug, problem=str(why))
             continue
@@ -153,9 +154,15 @@ def write_page(course: Course, found: Sequence[Checked]) -> Path:
     if waiting := [_link(each.slug) for each in found if each.problem == UNWRITTEN]:
         parts.append(f"<p>Nothing is written yet in {'; '.join(waiting)}.</p>")
     page = whole(TITLE, "".join([*parts, "</main>"])).encode()
-    if path.exists() and f"<title>{TITLE}</title>".encode() not in path.read_bytes():
-        back_up(course, path, path.read_bytes())
-    write_whole(path, page)
+    try:
+        before = course.read(path)
+        if f"<title>{TITLE}</title>".encode() not in before:
+            back_up(course, path, before)
+    except FileNotFoundError:
+        pass
+    except Unreadable as why:
+        raise NotWritten(path, OSError(0, str(why).rstrip("."))) from None
+    course.write(path, page)
     return path
 
 

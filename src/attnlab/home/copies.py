@@ -16,10 +16,9 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from attnlab.home.places import Course
-from attnlab.ipynb.files import write_whole
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
 from attnlab.ipynb.which import holds, is_of, plainly_another
@@ -34,8 +33,16 @@ class Amiss(Exception):
     """A learner's copy is not what it should be; the sentence says what it is instead."""
 
 
-def own_copy(course: Course, slug: str) -> tuple[bytes, list[Cell]]:
-    """A learner's copy of a lesson, the file and its cells, if it is there and holds that lesson.
+class Copy(NamedTuple):
+    """A learner's copy of a lesson: the file, its cells, and those that were handed out."""
+
+    data: bytes
+    cells: list[Cell]
+    released: list[Cell]
+
+
+def own_copy(course: Course, slug: str) -> Copy:
+    """A learner's copy of a lesson, if it is there and holds that lesson.
 
     Raises:
         Amiss: it is not there, is no notebook, another lesson's, or has nothing of its own.
@@ -43,24 +50,22 @@ def own_copy(course: Course, slug: str) -> tuple[bytes, list[Cell]]:
     path, handed_out = course.notebook(slug), course.released / slug / f"{slug}.ipynb"
     name = from_work(course, path)
     try:
-        released = read(handed_out.read_bytes())
-    except (OSError, Unreadable) as why:
+        released = read(course.read(handed_out))
+    except (FileNotFoundError, Unreadable) as why:
         raise Amiss(f"notebooks/{slug} cannot be read: {why} `attnlab doctor` helps.") from None
     try:
-        data = path.read_bytes()
+        data = course.read(path)
         cells = read(data)
     except FileNotFoundError:
         said = f"{name} is not there.{in_others(course, slug)}"
         raise Amiss(f"{said} For a fresh copy: `attnlab update`.") from None
-    except OSError as why:
-        raise Amiss(f"{name} cannot be read: {why.strerror}.") from None
     except Unreadable as why:
         raise Amiss(f"{name} cannot be read: {why}{_way_back(course, slug)}") from None
     if other := plainly_another(slug, cells, released, labels_of(course)):
         raise Amiss(f"{name} holds lesson {other}.{_way_back(course, slug)}")
     if not is_of(cells, released):
         raise Amiss(f"{name} has none of its lesson's cells.{_way_back(course, slug)}")
-    return data, cells
+    return Copy(data, cells, released)
 
 
 def _way_back(course: Course, slug: str) -> str:
@@ -86,7 +91,6 @@ def update(course: Course) -> Iterator[str]:
     Raises:
         NotWritten: a file could not be; all others are as they were, or as they shall be.
     """
-    (course.state / "released").mkdir(parents=True, exist_ok=True)
     yield from _follow(course)
     changed = False
     for path in sorted(course.released.rglob("*")):
@@ -115,7 +119,8 @@ def _renamed(course: Course, former: str, slug: str) -> Iterator[str]:
         (_release_of(course, former), _release_of(course, slug)),
         (course.handed_in(former), course.handed_in(slug)),
     ]
-    moves = [(old, new) for old, new in moves if old.is_file() and not os.path.lexists(new)]
+    ours = (move for move in moves if move[0].is_file() and course.in_the_way(move[0]) == move[0])
+    moves = [(old, new) for old, new in ours if not _is_there(course, new)]
     if moves:
         yield f"{former} is called {slug} now, and what you have of it is moved there."
     for old, new in moves:
@@ -128,11 +133,11 @@ def _renamed(course: Course, former: str, slug: str) -> Iterator[str]:
 def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:
     """Begin a copy of a lesson with what its learner has written for it in an earlier one."""
     handed_out = course.released / slug / f"{slug}.ipynb"
-    if os.path.lexists(course.notebook(slug)) or not handed_out.is_file():
+    if _is_there(course, course.notebook(slug)) or not handed_out.is_file():
         return
     try:
-        was, cells = own_copy(course, former)
-        new, base = handed_out.read_bytes(), _bytes(_release_of(course, former))
+        was, cells, _ = own_copy(course, former)
+        new, base = course.read(handed_out), _bytes(course, _release_of(course, former))
         fresh, old = read(new), read(base) if base else []
     except (Amiss, Unreadable, OSError):  # the update says what is amiss
         return
@@ -143,8 +148,8 @@ def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:
     names = ", ".join(cell.grade_id for cell in written)
     yield f"{slug} was a part of {former}: what you wrote there is copied to it ({names})."
     merged = upgraded(_with_own(cells, asked, {cell.id for cell in old}), fresh, fresh)
-    write_whole(course.notebook(slug), document(merged, new, was))
-    write_whole(_release_of(course, slug), new)
+    course.write(course.notebook(slug), document(merged, new, was))
+    course.write(_release_of(course, slug), new)
 
 
 def _with_own(cells: list[Cell], asked: set[str], theirs: set[str]) -> list[Cell]:
@@ -165,54 +170,61 @@ def _release_of(course: Course, slug: str) -> Path:
 def _one(course: Course, place: Path) -> Said:
     """Bring one file up to date."""
     mine, known = course.work / place, course.state / "released" / place
-    new, base = (course.released / place).read_bytes(), _bytes(known)
+    base, there = _bytes(course, known), _is_there(course, mine)
     now = today(place.parts[0])
-    if now != place.parts[0] and (course.released / now).is_dir() and not mine.exists():
+    if now != place.parts[0] and (course.released / now).is_dir() and not there:
         return False  # left over from a release in which the lesson was called so
-    if place.suffix == ".ipynb":
-        try:
-            cells = read(new)
-        except Unreadable as why:
-            yield f"notebooks/{place} cannot be read, and was not copied. {why}"
-            return False
-        if any(cell.is_solution and cell.is_written for cell in cells):
-            return (yield from _answered(course, place, new))
-    if mine.is_symlink() or (mine.exists() and not mine.is_file()):
-        yield f"work/{place} is a link or a folder, and is left as it is."
+    try:
+        new = course.read(course.released / place)
+        cells = read(new) if place.suffix == ".ipynb" else []
+    except Unreadable as why:
+        yield f"notebooks/{place} cannot be read, and was not copied. {why}"
         return False
-    if not mine.exists():
+    if any(cell.is_solution and cell.is_written for cell in cells):
+        return (yield from _answered(course, place, new, there))
+    if not there:
         if base is not None and _is_lesson(course, place):
             others = in_others(course, place.stem)
             yield f"work/{place} was gone, and you have a fresh copy there.{others}"
-        write_whole(mine, new)
-        write_whole(known, new)
+        course.write(mine, new)
+        course.write(known, new)
         return True
-    if place.suffix != ".ipynb":
-        return (yield from _plain_file(course, place, base, new))
-    return (yield from _notebook(course, place, base, new))
+    upgrade = _notebook if place.suffix == ".ipynb" else _plain_file
+    try:
+        return (yield from upgrade(course, place, base, new))
+    except Amiss as why:
+        yield f"Left as it is: {why}"
+    except Unreadable as why:
+        yield f"Left as it is: work/{place} cannot be read: {why}"
+    return False
 
 
-def _answered(course: Course, place: Path, new: bytes) -> Said:
+def _is_there(course: Course, path: Path) -> bool:
+    """Whether anything is in a file's place, or a link on the way to it."""
+    return os.path.lexists(course.in_the_way(path))
+
+
+def _answered(course: Course, place: Path, new: bytes, there: bool) -> Said:
     """A notebook that was worked on where it was handed out: no release to measure others by."""
-    if (course.work / place).exists():
+    if there:
         said = "Your copy in work/ counts; the other is left as it is, and gets no upgrades."
         yield f"There are answers in notebooks/{place}. {said}"
         return False
     yield f"Your answers in notebooks/{place} are copied to work/: go on there."
-    write_whole(course.work / place, new)
+    course.write(course.work / place, new)
     return True
 
 
 def _plain_file(course: Course, place: Path, base: bytes | None, new: bytes) -> Said:
     """The glossary, or what else lies beside the notebooks."""
     mine = course.work / place
-    was = mine.read_bytes()
+    was = course.read(mine)
     if was != new:
         if was != base:
             yield f"{place} is replaced. What was there is in {back_up(course, mine, was)}."
-        write_whole(mine, new)
+        course.write(mine, new)
     if base != new:
-        write_whole(course.state / "released" / place, new)
+        course.write(course.state / "released" / place, new)
     return was != new
 
 
@@ -220,15 +232,11 @@ def _notebook(course: Course, place: Path, base: bytes | None, new: bytes) -> Sa
     """A lesson that there is a copy of."""
     mine, known = course.work / place, course.state / "released" / place
     slug = place.stem
-    try:
-        if _is_lesson(course, place):
-            was, cells = own_copy(course, slug)
-        else:
-            was = mine.read_bytes()
-            cells = read(was)
-    except (Amiss, Unreadable) as why:
-        yield f"Left as it is: {why}"
-        return False
+    if _is_lesson(course, place):
+        was, cells, _ = own_copy(course, slug)
+    else:
+        was = course.read(mine)
+        cells = read(was)
     if base == new:
         return False
     fresh = read(new)
@@ -240,17 +248,17 @@ def _notebook(course: Course, place: Path, base: bytes | None, new: bytes) -> Sa
     merged = upgraded(cells, old, fresh, removed)
     wrote = was not in (base, new) and not same(cells, merged, labels=True)
     if was == base:  # nobody touched it
-        write_whole(mine, new)
+        course.write(mine, new)
         wrote = True
     elif wrote:
         kept = back_up(course, mine, was)
         own = "" if same(cells, old) else " around what you wrote"
         yield f"{slug} is upgraded{own}. What it was before is in {kept}."
-        if _bytes(mine) != was:
+        if _bytes(course, mine) != was:
             yield f"work/{place} was saved this very moment: start again to have it upgraded."
             return False
-        write_whole(mine, document(merged, new, was))
-    write_whole(known, new)
+        course.write(mine, document(merged, new, was))
+    course.write(known, new)
     return wrote
 
 
@@ -261,7 +269,7 @@ def back_up(course: Course, path: Path, data: bytes) -> str:
     while kept.exists():
         number += 1
         kept = course.backups / f"{path.stem}-{stamp}-{number}{path.suffix}"
-    write_whole(kept, data)
+    course.write(kept, data)
     return f"work/{kept.relative_to(course.work).as_posix()}"
 
 
@@ -320,7 +328,7 @@ def in_others(course: Course, slug: str) -> str:
     names = []
     for place in _elsewhere(course):
         with suppress(OSError, Unreadable):
-            cells = read((course.work / place).read_bytes())
+            cells = read(course.read(course.work / place))
             if holds(cells, labels_of(course)) == slug:
                 names.append(f"work/{place.as_posix()}")
     if not names:
@@ -329,25 +337,22 @@ def in_others(course: Course, slug: str) -> str:
     return f" Also of this lesson: {', '.join(few(names))}. To go on there, move it to {own}."
 
 
-def _bytes(path: Path) -> bytes | None:
+def _bytes(course: Course, path: Path) -> bytes | None:
+    """What is in a file, None where there is none that can be read."""
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
+        return course.read(path)
+    except (FileNotFoundError, Unreadable):
         return None
 
 
+@cache
 def labels_of(course: Course) -> dict[str, set[str]]:
     """The names of each lesson's cells, to tell which one a notebook is of."""
-    return _labels_in(course.released)
-
-
-@cache
-def _labels_in(released: Path) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for slug in slugs():
         try:
-            cells = read((released / slug / f"{slug}.ipynb").read_bytes())
-        except (OSError, Unreadable):
+            cells = read(course.read(course.released / slug / f"{slug}.ipynb"))
+        except (FileNotFoundError, Unreadable):
             cells = []
         found[slug] = {cell.grade_id for cell in cells} - {""}
     return found

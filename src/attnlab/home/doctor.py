@@ -70,8 +70,8 @@ def python(course: Course) -> Iterator[Finding]:
 def package(course: Course) -> Iterator[Finding]:
     """Whether the package that is installed is the one that came with this folder, in a wheel."""
     try:
-        text = (course.root / "requirements.txt").read_text(encoding="utf-8")
-    except OSError:
+        text = course.read(course.root / "requirements.txt").decode()
+    except (FileNotFoundError, Unreadable, UnicodeError):
         return
     if wheel := re.search(r"^\./attnlab-([^-\s]+)-", text, re.MULTILINE):
         found = importlib.metadata.version("attnlab")
@@ -147,8 +147,8 @@ def lessons(course: Course) -> Iterator[Finding]:
     for slug in slugs():
         path = course.released / slug / f"{slug}.ipynb"
         try:
-            read_notebook(path.read_bytes())
-        except (OSError, Unreadable) as why:
+            read_notebook(course.read(path))
+        except (FileNotFoundError, Unreadable) as why:
             mend = "git checkout notebooks, or unpack the course again over this folder"
             yield Finding(f"notebooks/{slug} cannot be read: {why}", mend)
             continue
@@ -156,9 +156,9 @@ def lessons(course: Course) -> Iterator[Finding]:
             if copied:
                 own_copy(course, slug)
         except Amiss as why:
-            mine = course.notebook(slug)
-            away = f"mv {shlex.quote(str(mine))} {shlex.quote(f'{mine}.broken')}; "
-            yield Finding(str(why), f"{away if mine.exists() else ''}attnlab update")
+            wrong = course.in_the_way(course.notebook(slug))
+            away = f"mv {shlex.quote(str(wrong))} {shlex.quote(f'{wrong}.broken')}; "
+            yield Finding(str(why), f"{away if os.path.lexists(wrong) else ''}attnlab update")
     yield Finding(f"{len(slugs())} lessons were looked at")
 
 
@@ -182,7 +182,7 @@ def writing(course: Course) -> Iterator[Finding]:
 
 def progress(course: Course) -> Iterator[Finding]:
     """Whether progress is kept, and what of it can be read."""
-    told = [Finding(*each) for each in problems(course, read(course.state))]
+    told = [Finding(*each) for each in problems(course, read(course))]
     yield from told or [Finding("progress can be read")]
 
 
@@ -190,8 +190,8 @@ def _pins(course: Course) -> dict[str, str]:
     """The versions that the course is tested with, from whichever list was handed out."""
     for name in ("constraints.txt", "requirements.txt"):
         try:
-            text = (course.root / name).read_text(encoding="utf-8")
-        except OSError:
+            text = course.read(course.root / name).decode()
+        except (FileNotFoundError, Unreadable, UnicodeError):
             continue
         return dict(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
     return {}

@@ -8,7 +8,6 @@ from attnlab.home.copies import Amiss, back_up, from_work, in_others, own_copy
 from attnlab.home.places import Course
 from attnlab.home.progress import read as read_log
 from attnlab.home.standing import standings
-from attnlab.ipynb.files import write_whole
 from attnlab.ipynb.python import not_python
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.rebuild import last_definition, rebuild
@@ -34,13 +33,18 @@ def hand_in(course: Course, slug: str) -> list[str]:
             what was made before would be replaced.
     """
     try:
-        data, cells = own_copy(course, known(slug))
+        data, cells, released = own_copy(course, known(slug))
     except Amiss as why:
         raise Refused(f"There is nothing to hand in: {why}") from None
     path = course.handed_in(slug)
-    before = path.read_bytes() if path.exists() else data
+    try:
+        before = course.read(path)
+    except FileNotFoundError:
+        before = data
+    except Unreadable as why:
+        name = from_work(course, path)
+        raise Refused(f"{name} cannot be read: {why} Move it away, then hand in again.") from None
     said = []
-    released = read((course.released / slug / f"{slug}.ipynb").read_bytes())
     if not _written(cells, released):
         mine = from_work(course, course.notebook(slug))
         said.append(f"Nothing is written in {mine} yet.{in_others(course, slug)}")
@@ -52,7 +56,7 @@ def hand_in(course: Course, slug: str) -> list[str]:
     said += _notes(course, slug, cells, released)
     if before != data:
         said.append(f"What you made before is in {back_up(course, path, before)}.")
-    write_whole(path, data)
+    course.write(path, data)
     return said
 
 
@@ -80,7 +84,7 @@ def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -
     broken = list(_not_python(rebuilt.cells))
     wrong = [
         one.name
-        for each in standings(course, read_log(course.state).records)
+        for each in standings(course, read_log(course).records)
         if each.lesson.slug == slug
         for one in each.exercises
         if one.tried and not one.passed and one.name not in empty

@@ -1,11 +1,21 @@
-"""Where a learner's course lies: what was handed out, and what is theirs."""
+"""Where a learner's course lies: what was handed out, and what is theirs.
+
+What lies in work/ may have come from anywhere. A `Course` is the one door to it: what it reads is a
+regular file, opened without waiting and read to a limit, as the grader opens what is handed in;
+what it writes is there whole or not at all; and in work/ no link is followed either way.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnlab.home.progress import STATE
+from attnlab.ipynb.files import link_on, open_file, read_file, write_whole
+from attnlab.ipynb.read import Unreadable
+
+STATE = ".attnlab"
 
 
 class NotHere(Exception):
@@ -39,6 +49,11 @@ class Course:
         return self.work / STATE
 
     @property
+    def progress(self) -> Path:
+        """What their checks found, see `attnlab.home.progress`."""
+        return self.state / "progress.jsonl"
+
+    @property
     def backups(self) -> Path:
         return self.work / "backups"
 
@@ -46,6 +61,44 @@ class Course:
     def checks(self) -> Path:
         """The page of `attnlab check-mine`."""
         return self.work / "my-checks.html"
+
+    def read(self, path: Path) -> bytes:
+        """The bytes of a file, a learner's or one that was handed out.
+
+        Raises:
+            FileNotFoundError: it is not there, nor a folder for it.
+            Unreadable: it is something else than a file, too large, or may not be read.
+        """
+        try:
+            return read_file(path, self.work if path.is_relative_to(self.work) else None)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR):
+                raise FileNotFoundError(path) from error
+            raise Unreadable(f"{error.strerror}.") from error
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Write a file in work/, whole.
+
+        Raises:
+            NotWritten: it could not be, or a link leads there.
+        """
+        write_whole(path, data, within=self.work)
+
+    def append(self, path: Path, line: bytes) -> None:
+        """Add a line to a file in work/, in one write: two notebooks at once lose none."""
+        handle = open_file(path, self.work, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        try:
+            if os.fstat(handle).st_size:
+                os.lseek(handle, -1, os.SEEK_END)
+                if os.read(handle, 1) != b"\n":  # one was cut short: it shall not spoil this one
+                    line = b"\n" + line
+            os.write(handle, line)
+        finally:
+            os.close(handle)
+
+    def in_the_way(self, path: Path) -> Path:
+        """What to move away where a file cannot be read: a link on the way to it, else itself."""
+        return link_on(path, self.work) or path
 
     def notebook(self, slug: str) -> Path:
         """A learner's own copy of a lesson."""

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 from attnlab.home.places import Course
-from attnlab.home.progress import FILE, Log, read
+from attnlab.home.progress import Log, read
 from attnlab.home.standing import Standing, mistakes, next_up, standings
 
 _WIDTH = 20  # of a bar
@@ -15,7 +15,7 @@ _WIDTH = 20  # of a bar
 
 def report(course: Course) -> Iterator[str]:
     """Lessons, exercises, points, mistakes met and what to do next, line by line."""
-    log = read(course.state)
+    log = read(course)
     found = standings(course, log.records)
     for each in found:
         filled = round(_WIDTH * each.score / max(each.points, 1))
@@ -48,8 +48,8 @@ def what_next(lesson: Standing | None) -> str:
 
 def problems(course: Course, log: Log) -> Iterator[tuple[str, str]]:
     """What is wrong with the file, and what mends it, '' where nothing has to be done."""
-    path = course.state / FILE
-    away = f"mv {shlex.quote(str(path))} {shlex.quote(f'{path}.broken')}"
+    path, wrong = course.progress, course.in_the_way(course.progress)
+    away = f"mv {shlex.quote(str(wrong))} {shlex.quote(f'{wrong}.broken')}"
     if log.problem:
         yield log.problem, away
         return

@@ -143,9 +143,9 @@ def standings(course: Course, records: Sequence[Record]) -> list[Standing]:
     """Of all lessons that were handed out."""
     found = []
     for slug in lessons.slugs():
-        declared = _declared(course.released / slug / f"{slug}.ipynb")
-        if declared:
-            found.append(standing(slug, declared, records))
+        points = declared(course, slug)
+        if points:
+            found.append(standing(slug, points, records))
     return found
 
 
@@ -185,19 +185,20 @@ def mistakes(found: Sequence[Standing], records: Iterable[Record]) -> list[Mista
     return sorted(told, key=lambda one: (one.mended, -one.times, one.slug))
 
 
-def _declared(path: Path) -> dict[str, float]:
+def declared(course: Course, slug: str) -> dict[str, float]:
     """The points of a lesson's exercises, without loading PyTorch to ask them; {} if unreadable."""
+    path = course.released / slug / f"{slug}.ipynb"
     try:
         stamp = path.stat().st_mtime_ns
     except OSError:
         return {}
-    return _points_in(path, stamp)
+    return _points_in(course, path, stamp)
 
 
 @cache
-def _points_in(path: Path, stamp: int) -> dict[str, float]:
+def _points_in(course: Course, path: Path, stamp: int) -> dict[str, float]:
     try:
-        cells = read(path.read_bytes())
+        cells = read(course.read(path))
     except (OSError, Unreadable):
         return {}
     points = {cell.exercise: cell.nbgrader.get("points") for cell in cells if cell.is_check}
