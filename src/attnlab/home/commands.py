@@ -94,13 +94,14 @@ def _progress(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _check_mine(course: Course, asked: argparse.Namespace) -> int:
-    from attnlab.home.check_mine import UNWRITTEN, check_all, write_page
+    from attnlab.home.check_mine import UNWRITTEN, check_all, told_first, write_page
 
+    wanted = [known(slug) for slug in asked.lesson or slugs()]
+    for line in told_first(with_copies(course), wanted):
+        print(line, flush=True)
     found = []
     try:
-        for each in check_all(
-            with_copies(course), [known(slug) for slug in asked.lesson or slugs()]
-        ):
+        for each in check_all(course, wanted):
             found.append(each)
             if each.problem != UNWRITTEN:
                 print(f"{each.slug}: {each.said}", flush=True)
