@@ -20,6 +20,7 @@ from attnlab.home.copies import update
 from attnlab.home.hand_in import Refused, hand_in
 from attnlab.home.page import Links, home
 from attnlab.home.places import Course
+from attnlab.home.report import report
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Unreadable
 from autograder.sandbox.limits import Limits
@@ -267,6 +268,22 @@ def test_the_grader_and_the_home_say_the_same_of_a_file(
     course.work.rename(tmp_path / "submitted" / "ann")
     graded = roster.collect(tmp_path / "submitted", "ann", SLUG, Limits())
     assert str(graded.content) == str(found.value)
+
+
+# what it is called -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [b"\x1b[2J", b"\xff", b"a\nb", "\u202e".encode()])
+def test_names_and_texts_of_any_kind_can_be_printed_and_shown(name: bytes, course: Course) -> None:
+    text = os.fsdecode(name)
+    course.notebook(SLUG).rename(course.work / f"{text}.ipynb")
+    with pytest.raises(Refused, match=r"Also of this lesson: work/\S+\.ipynb\.") as refused:
+        hand_in(course, SLUG)
+    line = {"v": 1, "when": "", "lesson": SLUG, "exercise": "softmax", "status": "FAIL"}
+    line |= {"score": 1, "points": 2, "mistake": text, "why": text}
+    course.progress.write_text(json.dumps(line))
+    told = [str(refused.value), *updated(course), *report(course), home(course, Links())]
+    assert all(part.isprintable() for each in told for part in each.split("\n"))
 
 
 # links -------------------------------------------------------------------------------------------

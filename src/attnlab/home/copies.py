@@ -22,7 +22,7 @@ from attnlab.home.places import Course
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
 from attnlab.ipynb.which import holds, is_of, plainly_another
-from attnlab.ipynb.words import few
+from attnlab.ipynb.words import few, printable
 from attnlab.lessons import lesson, slugs, today
 
 # What a part of an update says, a line each; in the end, whether it wrote a copy.
@@ -80,7 +80,7 @@ def _way_back(course: Course, slug: str) -> str:
 
 
 def from_work(course: Course, path: Path) -> str:
-    return f"work/{path.relative_to(course.work).as_posix()}"
+    return printable(f"work/{path.relative_to(course.work).as_posix()}")
 
 
 def update(course: Course) -> Iterator[str]:
@@ -98,7 +98,7 @@ def update(course: Course) -> Iterator[str]:
         if path.is_file() and not any(part.startswith(".") for part in place.parts):
             wrote = yield from _one(course, place)
             changed = changed or wrote
-    if changed and (others := [place.as_posix() for place in _elsewhere(course)]):
+    if changed and (others := [printable(place.as_posix()) for place in _elsewhere(course)]):
         yield f"Left as they are, since they have other names or places: {', '.join(others)}."
 
 
@@ -330,7 +330,7 @@ def in_others(course: Course, slug: str) -> str:
         with suppress(OSError, Unreadable):
             cells = read(course.read(course.work / place))
             if holds(cells, labels_of(course)) == slug:
-                names.append(f"work/{place.as_posix()}")
+                names.append(from_work(course, course.work / place))
     if not names:
         return ""
     own = from_work(course, course.notebook(slug))

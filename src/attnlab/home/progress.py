@@ -22,6 +22,7 @@ from pathlib import Path
 from attnlab import lessons
 from attnlab.home.places import STATE, Course
 from attnlab.ipynb.read import Unreadable
+from attnlab.ipynb.words import printable
 
 VERSION = 1
 BEGUN, READ = "BEGUN", "READ"
@@ -158,11 +159,11 @@ def _record(found: Mapping[str, object]) -> Record:
         raise TypeError("not a text")
     if not all(isinstance(number, (int, float)) and abs(number) < 1e9 for number in numbers):
         raise TypeError("not a number")
-    when, lesson, exercise, status, mistake = map(str, texts)
+    when, lesson, exercise, status, mistake = (printable(str(text)) for text in texts)
     lesson = lessons.today(lesson, exercise)
     score, points = (float(str(number)) for number in numbers)
     why = found.get("why")
-    told = why if isinstance(why, str) else ""
+    told = printable(why) if isinstance(why, str) else ""
     contract = found.get("contract")
     number = contract if type(contract) is int else 1
     return Record(when, lesson, exercise, status, score, points, mistake, told, number)
