@@ -17,9 +17,9 @@ import attnlab
 from attnlab.home import doctor, progress
 from attnlab.home.check_mine import Checked, check_all, write_page
 from attnlab.home.copies import update
-from attnlab.home.hand_in import Refused, hand_in
+from attnlab.home.hand_in import hand_in
 from attnlab.home.page import Links, home
-from attnlab.home.places import Course
+from attnlab.home.places import Course, Refused
 from attnlab.home.report import report
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Unreadable

@@ -10,9 +10,9 @@ import pytest
 
 from attnlab.home import progress
 from attnlab.home.commands import main
-from attnlab.home.hand_in import Refused, hand_in
+from attnlab.home.hand_in import hand_in
 from attnlab.home.page import Links, home
-from attnlab.home.places import Course
+from attnlab.home.places import Course, Refused
 from autograder.sandbox.limits import Limits
 from autograder.submission.lessons import lesson_of
 from tests.home import ANSWER, SLUG, cells_of, find, label, make_home, own, save, updated, write

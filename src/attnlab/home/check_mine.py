@@ -19,7 +19,7 @@ from typing import Any
 from attnlab import lessons
 from attnlab.home.copies import Amiss, Copy, back_up, own_copy
 from attnlab.home.page import whole
-from attnlab.home.places import Course
+from attnlab.home.places import Course, NotThere
 from attnlab.home.standing import declared
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Unreadable, cell_of
@@ -207,7 +207,7 @@ def write_page(course: Course, found: Sequence[Checked]) -> Path:
         before = course.read(path)
         if f"<title>{TITLE}</title>".encode() not in before:
             back_up(course, path, before)
-    except FileNotFoundError:
+    except NotThere:
         pass
     except Unreadable as why:
         raise NotWritten(path, OSError(0, str(why).rstrip("."))) from None

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from attnlab.home.places import Course, NotHere, course_at, with_copies
+from attnlab.home.places import Course, Refused, course_at, with_copies
 from attnlab.ipynb.files import NotWritten
 from attnlab.lessons import known, slugs
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever reads has enough: attnlab progress | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (NotHere, NotWritten, LookupError) as why:
+    except (Refused, NotWritten, LookupError) as why:
         print(why.args[0], file=sys.stderr)
         return 1
 
@@ -114,13 +114,9 @@ def _check_mine(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _hand_in(course: Course, asked: argparse.Namespace) -> int:
-    from attnlab.home.hand_in import Refused, hand_in
+    from attnlab.home.hand_in import hand_in
 
-    try:
-        print(*hand_in(with_copies(course), asked.lesson), sep="\n")
-    except Refused as why:
-        print(why, file=sys.stderr)
-        return 1
+    print(*hand_in(with_copies(course), asked.lesson), sep="\n")
     return 0
 
 

@@ -10,7 +10,6 @@ and doing it again finds what is done already.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
@@ -18,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attnlab.home.places import Course
+from attnlab.home.places import Course, NotThere, lesson_path
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
 from attnlab.ipynb.which import holds, is_of, plainly_another
@@ -47,16 +46,16 @@ def own_copy(course: Course, slug: str) -> Copy:
     Raises:
         Amiss: it is not there, is no notebook, another lesson's, or has nothing of its own.
     """
-    path, handed_out = course.notebook(slug), course.released / slug / f"{slug}.ipynb"
+    path = course.notebook(slug)
     name = from_work(course, path)
     try:
-        released = read(course.read(handed_out))
-    except (FileNotFoundError, Unreadable) as why:
+        released = course.handed_out(slug)
+    except Unreadable as why:
         raise Amiss(f"notebooks/{slug} cannot be read: {why} `attnlab doctor` helps.") from None
     try:
         data = course.read(path)
         cells = read(data)
-    except FileNotFoundError:
+    except NotThere:
         said = f"{name} is not there.{in_others(course, slug)}"
         raise Amiss(f"{said} For a fresh copy: `attnlab update`.") from None
     except Unreadable as why:
@@ -115,12 +114,11 @@ def _follow(course: Course) -> Iterator[str]:
 def _renamed(course: Course, former: str, slug: str) -> Iterator[str]:
     """Rename the learner's copy, what it was copied from, and what was made to hand in."""
     moves = [
-        (course.notebook(former), course.notebook(slug)),
-        (_release_of(course, former), _release_of(course, slug)),
-        (course.handed_in(former), course.handed_in(slug)),
+        (old, new)
+        for folder in (course.work, course.copied, course.hand_ins)
+        for old, new in [(folder / lesson_path(former), folder / lesson_path(slug))]
+        if old.is_file() and course.in_the_way(old) == old and not course.in_the_way(new)
     ]
-    ours = (move for move in moves if move[0].is_file() and course.in_the_way(move[0]) == move[0])
-    moves = [(old, new) for old, new in ours if not _is_there(course, new)]
     if moves:
         yield f"{former} is called {slug} now, and what you have of it is moved there."
     for old, new in moves:
@@ -132,14 +130,14 @@ def _renamed(course: Course, former: str, slug: str) -> Iterator[str]:
 
 def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:
     """Begin a copy of a lesson with what its learner has written for it in an earlier one."""
-    handed_out = course.released / slug / f"{slug}.ipynb"
-    if _is_there(course, course.notebook(slug)) or not handed_out.is_file():
+    if course.in_the_way(course.notebook(slug)):
         return
     try:
+        new = course.read(course.released / lesson_path(slug))
         was, cells, _ = own_copy(course, former)
-        new, base = course.read(handed_out), _bytes(course, _release_of(course, former))
+        base = _bytes(course, course.copied / lesson_path(former))
         fresh, old = read(new), read(base) if base else []
-    except (Amiss, Unreadable, OSError):  # the update says what is amiss
+    except (Amiss, Unreadable):  # the update says what is amiss
         return
     asked = {cell.grade_id for cell in fresh if cell.is_solution}
     written = [cell for cell in cells if cell.grade_id in asked and cell.is_written]
@@ -149,7 +147,7 @@ def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:
     yield f"{slug} was a part of {former}: what you wrote there is copied to it ({names})."
     merged = upgraded(_with_own(cells, asked, {cell.id for cell in old}), fresh, fresh)
     course.write(course.notebook(slug), document(merged, new, was))
-    course.write(_release_of(course, slug), new)
+    course.write(course.copied / lesson_path(slug), new)
 
 
 def _with_own(cells: list[Cell], asked: set[str], theirs: set[str]) -> list[Cell]:
@@ -162,15 +160,10 @@ def _with_own(cells: list[Cell], asked: set[str], theirs: set[str]) -> list[Cell
     return found
 
 
-def _release_of(course: Course, slug: str) -> Path:
-    """What a learner's copy was copied from."""
-    return course.state / "released" / slug / f"{slug}.ipynb"
-
-
 def _one(course: Course, place: Path) -> Said:
     """Bring one file up to date."""
-    mine, known = course.work / place, course.state / "released" / place
-    base, there = _bytes(course, known), _is_there(course, mine)
+    mine, known = course.work / place, course.copied / place
+    base, there = _bytes(course, known), course.in_the_way(mine) is not None
     now = today(place.parts[0])
     if now != place.parts[0] and (course.released / now).is_dir() and not there:
         return False  # left over from a release in which the lesson was called so
@@ -183,7 +176,7 @@ def _one(course: Course, place: Path) -> Said:
     if any(cell.is_solution and cell.is_written for cell in cells):
         return (yield from _answered(course, place, new, there))
     if not there:
-        if base is not None and _is_lesson(course, place):
+        if base is not None and place in map(lesson_path, slugs()):
             others = in_others(course, place.stem)
             yield f"work/{place} was gone, and you have a fresh copy there.{others}"
         course.write(mine, new)
@@ -197,11 +190,6 @@ def _one(course: Course, place: Path) -> Said:
     except Unreadable as why:
         yield f"Left as it is: work/{place} cannot be read: {why}"
     return False
-
-
-def _is_there(course: Course, path: Path) -> bool:
-    """Whether anything is in a file's place, or a link on the way to it."""
-    return os.path.lexists(course.in_the_way(path))
 
 
 def _answered(course: Course, place: Path, new: bytes, there: bool) -> Said:
@@ -224,15 +212,15 @@ def _plain_file(course: Course, place: Path, base: bytes | None, new: bytes) -> 
             yield f"{place} is replaced. What was there is in {back_up(course, mine, was)}."
         course.write(mine, new)
     if base != new:
-        course.write(course.state / "released" / place, new)
+        course.write(course.copied / place, new)
     return was != new
 
 
 def _notebook(course: Course, place: Path, base: bytes | None, new: bytes) -> Said:
     """A lesson that there is a copy of."""
-    mine, known = course.work / place, course.state / "released" / place
+    mine, known = course.work / place, course.copied / place
     slug = place.stem
-    if _is_lesson(course, place):
+    if place in map(lesson_path, slugs()):
         was, cells, _ = own_copy(course, slug)
     else:
         was = course.read(mine)
@@ -270,7 +258,7 @@ def back_up(course: Course, path: Path, data: bytes) -> str:
         number += 1
         kept = course.backups / f"{path.stem}-{stamp}-{number}{path.suffix}"
     course.write(kept, data)
-    return f"work/{kept.relative_to(course.work).as_posix()}"
+    return from_work(course, kept)
 
 
 def document(cells: list[Cell], new: bytes, was: bytes) -> bytes:
@@ -307,10 +295,6 @@ def _item(cell: Cell, had: dict[str, Any]) -> dict[str, Any]:
     return item
 
 
-def _is_lesson(course: Course, place: Path) -> bool:
-    return place.stem in slugs() and course.work / place == course.notebook(place.stem)
-
-
 def _elsewhere(course: Course) -> list[Path]:
     """Notebooks in work/ at no lesson's place: renamed, copied, moved or somebody's own."""
     found = []
@@ -327,7 +311,7 @@ def in_others(course: Course, slug: str) -> str:
     """Where else in work/ the lesson is written in, and how to go on there; '' if nowhere."""
     names = []
     for place in _elsewhere(course):
-        with suppress(OSError, Unreadable):
+        with suppress(Unreadable):
             cells = read(course.read(course.work / place))
             if holds(cells, labels_of(course)) == slug:
                 names.append(from_work(course, course.work / place))
@@ -339,10 +323,9 @@ def in_others(course: Course, slug: str) -> str:
 
 def _bytes(course: Course, path: Path) -> bytes | None:
     """What is in a file, None where there is none that can be read."""
-    try:
+    with suppress(Unreadable):
         return course.read(path)
-    except (FileNotFoundError, Unreadable):
-        return None
+    return None
 
 
 @cache
@@ -350,9 +333,6 @@ def labels_of(course: Course) -> dict[str, set[str]]:
     """The names of each lesson's cells, to tell which one a notebook is of."""
     found: dict[str, set[str]] = {}
     for slug in slugs():
-        try:
-            cells = read(course.read(course.released / slug / f"{slug}.ipynb"))
-        except (FileNotFoundError, Unreadable):
-            cells = []
-        found[slug] = {cell.grade_id for cell in cells} - {""}
+        with suppress(Unreadable):
+            found[slug] = {cell.grade_id for cell in course.handed_out(slug)} - {""}
     return found

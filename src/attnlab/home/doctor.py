@@ -17,9 +17,8 @@ from pathlib import Path
 from attnlab.home.copies import Amiss, own_copy
 from attnlab.home.places import Course
 from attnlab.home.progress import read
-from attnlab.home.report import problems
+from attnlab.home.report import aside, problems
 from attnlab.ipynb.read import Unreadable
-from attnlab.ipynb.read import read as read_notebook
 from attnlab.lesson import PYTHON
 from attnlab.lessons import slugs
 
@@ -71,7 +70,7 @@ def package(course: Course) -> Iterator[Finding]:
     """Whether the package that is installed is the one that came with this folder, in a wheel."""
     try:
         text = course.read(course.root / "requirements.txt").decode()
-    except (FileNotFoundError, Unreadable, UnicodeError):
+    except (Unreadable, UnicodeError):
         return
     if wheel := re.search(r"^\./attnlab-([^-\s]+)-", text, re.MULTILINE):
         found = importlib.metadata.version("attnlab")
@@ -89,7 +88,8 @@ def packages(course: Course) -> Iterator[Finding]:
         try:
             found = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            yield Finding(f"{name} is missing", _install(course, name, pinned.get(name)))
+            version = f"=={pinned[name]}" if name in pinned else ""
+            yield Finding(f"{name} is missing", f'{_python()} -m pip install "{name}{version}"')
             continue
         if name in pinned and found.partition("+")[0] != pinned[name]:
             wrong.append(f"{name} {found}, tested with {pinned[name]}")
@@ -145,10 +145,9 @@ def lessons(course: Course) -> Iterator[Finding]:
     """Whether what was handed out is whole, and what a learner has of it."""
     copied = course.state.is_dir()
     for slug in slugs():
-        path = course.released / slug / f"{slug}.ipynb"
         try:
-            read_notebook(course.read(path))
-        except (FileNotFoundError, Unreadable) as why:
+            course.handed_out(slug)
+        except Unreadable as why:
             mend = "git checkout notebooks, or unpack the course again over this folder"
             yield Finding(f"notebooks/{slug} cannot be read: {why}", mend)
             continue
@@ -156,9 +155,8 @@ def lessons(course: Course) -> Iterator[Finding]:
             if copied:
                 own_copy(course, slug)
         except Amiss as why:
-            wrong = course.in_the_way(course.notebook(slug))
-            away = f"mv {shlex.quote(str(wrong))} {shlex.quote(f'{wrong}.broken')}; "
-            yield Finding(str(why), f"{away if os.path.lexists(wrong) else ''}attnlab update")
+            away = aside(course, course.notebook(slug))
+            yield Finding(str(why), "; ".join(filter(None, (away, "attnlab update"))))
     yield Finding(f"{len(slugs())} lessons were looked at")
 
 
@@ -191,14 +189,10 @@ def _pins(course: Course) -> dict[str, str]:
     for name in ("constraints.txt", "requirements.txt"):
         try:
             text = course.read(course.root / name).decode()
-        except (FileNotFoundError, Unreadable, UnicodeError):
+        except (Unreadable, UnicodeError):
             continue
         return dict(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
     return {}
-
-
-def _install(course: Course, name: str, version: str | None) -> str:
-    return f'{_python()} -m pip install "{name}{f"=={version}" if version else ""}"'
 
 
 def _python() -> str:

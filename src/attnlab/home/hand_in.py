@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from attnlab.home.copies import Amiss, back_up, from_work, in_others, own_copy
-from attnlab.home.places import Course
+from attnlab.home.places import Course, NotThere, Refused
 from attnlab.home.progress import read as read_log
 from attnlab.home.standing import standings
 from attnlab.ipynb.python import not_python
@@ -15,10 +15,6 @@ from attnlab.ipynb.words import few, short
 from attnlab.lessons import known, lesson
 
 _MISSING = ": solution cell is missing"
-
-
-class Refused(Exception):
-    """This cannot be handed in; the sentence says why and what to do."""
 
 
 def hand_in(course: Course, slug: str) -> list[str]:
@@ -39,7 +35,7 @@ def hand_in(course: Course, slug: str) -> list[str]:
     path = course.handed_in(slug)
     try:
         before = course.read(path)
-    except FileNotFoundError:
+    except NotThere:
         before = data
     except Unreadable as why:
         name = from_work(course, path)

@@ -82,7 +82,7 @@ def glossary(course: Course, links: Links) -> str:
 
     try:
         text = course.read(course.released / "glossary.md").decode()
-    except (FileNotFoundError, Unreadable, UnicodeError):
+    except (Unreadable, UnicodeError):
         text = "# Glossary\n\nIt is not among what was handed out."
     body = str(mistune.create_markdown(escape=True)(text))
 

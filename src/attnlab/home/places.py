@@ -13,13 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnlab.ipynb.files import link_on, open_file, read_file, write_whole
-from attnlab.ipynb.read import Unreadable
+from attnlab.ipynb.read import Cell, Unreadable, read
 
 STATE = ".attnlab"
 
 
-class NotHere(Exception):
-    """There is no course in this folder; the sentence says what to do."""
+class Refused(Exception):
+    """This cannot be done; the sentence says why, and what to do."""
+
+
+class NotThere(Unreadable):
+    """There is no such file."""
+
+
+def lesson_path(slug: str) -> Path:
+    """Where a lesson lies in each folder that has it: notebooks/, work/ and what is in there."""
+    return Path(slug, f"{slug}.ipynb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,15 @@ class Course:
         return self.state / "progress.jsonl"
 
     @property
+    def copied(self) -> Path:
+        """What was handed out, as it was when it was copied."""
+        return self.state / "released"
+
+    @property
+    def hand_ins(self) -> Path:
+        return self.work / "hand-in"
+
+    @property
     def backups(self) -> Path:
         return self.work / "backups"
 
@@ -66,15 +84,19 @@ class Course:
         """The bytes of a file, a learner's or one that was handed out.
 
         Raises:
-            FileNotFoundError: it is not there, nor a folder for it.
+            NotThere: it is not, nor a folder for it.
             Unreadable: it is something else than a file, too large, or may not be read.
         """
         try:
             return read_file(path, self.work if path.is_relative_to(self.work) else None)
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ENOTDIR):
-                raise FileNotFoundError(path) from error
+                raise NotThere("It is not there.") from error
             raise Unreadable(f"{error.strerror}.") from error
+
+    def handed_out(self, slug: str) -> list[Cell]:
+        """The cells of a lesson as it was handed out; raises Unreadable."""
+        return read(self.read(self.released / lesson_path(slug)))
 
     def write(self, path: Path, data: bytes) -> None:
         """Write a file in work/, whole.
@@ -96,29 +118,30 @@ class Course:
         finally:
             os.close(handle)
 
-    def in_the_way(self, path: Path) -> Path:
-        """What to move away where a file cannot be read: a link on the way to it, else itself."""
-        return link_on(path, self.work) or path
+    def in_the_way(self, path: Path) -> Path | None:
+        """What is in the place of a file in work/: a link on the way to it, itself, or nothing."""
+        found = link_on(path, self.work) or path
+        return found if os.path.lexists(found) else None
 
     def notebook(self, slug: str) -> Path:
         """A learner's own copy of a lesson."""
-        return self.work / slug / f"{slug}.ipynb"
+        return self.work / lesson_path(slug)
 
     def handed_in(self, slug: str) -> Path:
         """What was made of it to be handed in."""
-        return self.work / "hand-in" / slug / f"{slug}.ipynb"
+        return self.hand_ins / lesson_path(slug)
 
 
 def course_at(folder: Path) -> Course:
     """The course that a folder is of, or is in.
 
     Raises:
-        NotHere: it is in none.
+        Refused: it is in none.
     """
     for root in (folder, *folder.parents):
         if (root / "jupyter" / "lab_config.py").is_file() and (root / "notebooks").is_dir():
             return Course(root)
-    raise NotHere(
+    raise Refused(
         f"{folder} is not in the course's folder, which holds notebooks/ and jupyter/. "
         "Go there first, or name it: attnlab --course FOLDER …"
     )
@@ -128,8 +151,8 @@ def with_copies(course: Course) -> Course:
     """The course, once its learner has copies of their own.
 
     Raises:
-        NotHere: there are none yet.
+        Refused: there are none yet.
     """
     if not course.state.is_dir():
-        raise NotHere("You have no copies of the lessons yet. Run `attnlab update` first.")
+        raise Refused("You have no copies of the lessons yet. Run `attnlab update` first.")
     return course

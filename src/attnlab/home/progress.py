@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 
 from attnlab import lessons
-from attnlab.home.places import STATE, Course
+from attnlab.home.places import STATE, Course, NotThere
 from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import printable
 
@@ -134,7 +134,7 @@ def read(course: Course) -> Log:
     """All that can be read of a progress file. Never raises."""
     try:
         lines = course.read(course.progress).splitlines()
-    except FileNotFoundError:
+    except NotThere:
         return Log()
     except Unreadable as why:
         return Log(problem=f"{course.progress} cannot be read: {str(why).rstrip('.')}")

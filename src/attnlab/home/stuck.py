@@ -79,7 +79,7 @@ def solution(exercise: object, lesson: str = "") -> Solution | str:
     try:
         found = json.loads(course.read(path))["solutions"][slug][name]
         shown = Solution(name, _text(found["code"]), _text(found["why"]))
-    except (OSError, Unreadable, ValueError, KeyError, TypeError, RecursionError):
+    except (Unreadable, ValueError, KeyError, TypeError, RecursionError):
         return f"{path} holds no solution of {name} that can be read. Unpack the course again."
     progress.note(slug, name, progress.READ)
     return shown
