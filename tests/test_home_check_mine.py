@@ -80,6 +80,12 @@ def test_a_lesson_that_is_not_begun_is_not_run(course: Course) -> None:
     assert found.said == "No exercise is written yet."
 
 
+def test_a_lesson_that_is_answered_in_a_cell_of_ones_own_is_run(course: Course) -> None:
+    save(course.notebook(OTHER), [*cells_of(course.notebook(OTHER)), own("def matmul(a, b): ...")])
+    [found] = check_all(course, [OTHER], shown)
+    assert found.cards
+
+
 def test_broken_and_missing_notebooks_are_told_of(course: Course) -> None:
     course.notebook(SLUG).write_text("no")
     course.notebook(OTHER).unlink()

@@ -24,6 +24,7 @@ from attnlab.home.standing import declared
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Unreadable, cell_of
 from attnlab.ipynb.rebuild import squeezed
+from attnlab.ipynb.which import is_answered
 from attnlab.ipynb.words import CONTROLS, POLICY, few, short
 
 TITLE = "My checks"
@@ -103,7 +104,7 @@ def check_all(course: Course, slugs: Sequence[str], run: Run | None = None) -> I
         except Amiss as why:
             yield Checked(slug, problem=str(why))
             continue
-        if any(cell.is_solution and cell.is_written for cell in copy.cells):
+        if is_answered(copy.cells, copy.released):
             yield _checked(course, slug, copy, run or run_in_kernel)
         else:
             yield Checked(slug, problem=UNWRITTEN)
@@ -119,19 +120,17 @@ def _checked(course: Course, slug: str, copy: Copy, run: Run) -> Checked:
             ran = run(course.notebook(slug).parent, copy.data, lambda: bar.update() and None)
         except Stopped as why:
             return Checked(slug, problem=str(why), others=others)
-    worth, earned, cards = declared(course, slug), dict[str, float](), dict[str, str]()
-    for item in ran:
-        cell = cell_of(item)
-        if cell is not None and cell.kind == "code" and cell.is_check:
-            name = cell.exercise  # of a cell that is there twice, the last one counts
-            card, score = _card(item.get("outputs", []))
-            cards[name] = card or f"<p><code>{escape(short(name))}</code> showed no card.</p>"
-            earned[name] = min(score, worth.get(name, 0.0))
-    points = sum(worth.get(name, 0.0) for name in cards)
-    return Checked(slug, tuple(cards.values()), sum(earned.values()), points, others=others)
+    cells = [(cell, item.get("outputs", [])) for item in ran if (cell := cell_of(item))]
+    checks = [each for each in cells if each[0].kind == "code" and each[0].is_check]
+    # Of a check that is there twice, the last one counts.
+    found = {cell.exercise: _card(cell.exercise, outputs) for cell, outputs in checks}
+    worth = declared(course, slug)
+    score = sum(min(earned, worth.get(name, 0.0)) for name, (_, earned) in found.items())
+    points = sum(worth.get(name, 0.0) for name in found)
+    return Checked(slug, tuple(card for card, _ in found.values()), score, points, others=others)
 
 
-def _card(outputs: Sequence[dict[str, Any]]) -> tuple[str, float]:
+def _card(name: str, outputs: Sequence[dict[str, Any]]) -> tuple[str, float]:
     """A check's card and score; what was raised where it has none."""
     for output in reversed(outputs):
         if output.get("output_type") == "error":
@@ -141,7 +140,7 @@ def _card(outputs: Sequence[dict[str, Any]]) -> tuple[str, float]:
         if isinstance(data, dict) and "text/html" in data:
             number = re.fullmatch(r"\d+(\.\d+)?", str(data.get("text/plain")))
             return _safe(str(data["text/html"])), float(number[0]) if number else 0.0
-    return "", 0.0
+    return f"<p><code>{escape(short(name))}</code> showed no card.</p>", 0.0
 
 
 def _safe(card: str) -> str:

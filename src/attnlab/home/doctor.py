@@ -68,10 +68,7 @@ def python(course: Course) -> Iterator[Finding]:
 
 def package(course: Course) -> Iterator[Finding]:
     """Whether the package that is installed is the one that came with this folder, in a wheel."""
-    try:
-        text = course.read(course.root / "requirements.txt").decode()
-    except (Unreadable, UnicodeError):
-        return
+    text = course.text(course.root / "requirements.txt")
     if wheel := re.search(r"^\./attnlab-([^-\s]+)-", text, re.MULTILINE):
         found = importlib.metadata.version("attnlab")
         if found != wheel[1]:
@@ -82,7 +79,8 @@ def package(course: Course) -> Iterator[Finding]:
 
 def packages(course: Course) -> Iterator[Finding]:
     """What is missing, and what is of another version than the course is tested with."""
-    pinned = _pins(course)
+    lists = [course.text(course.root / f"{name}.txt") for name in ("constraints", "requirements")]
+    pinned = dict(re.findall(r"^([\w.-]+)==([\w.]+)", lists[0] or lists[1], re.MULTILINE))
     wrong = []
     for name in NEEDED:
         try:
@@ -135,7 +133,7 @@ def kernel(course: Course) -> Iterator[Finding]:
         return
     # Jupyter takes its own Python for a name without a folder.
     unplaced = command in ("python", "python3", "python.exe")
-    if unplaced or _same_place(command, sys.executable):
+    if unplaced or Path(command).parent.absolute() == Path(sys.executable).parent.absolute():
         yield Finding("notebooks run in this Python")
     else:
         yield Finding(f"notebooks run in another Python: {command}", mend)
@@ -184,21 +182,5 @@ def progress(course: Course) -> Iterator[Finding]:
     yield from told or [Finding("progress can be read")]
 
 
-def _pins(course: Course) -> dict[str, str]:
-    """The versions that the course is tested with, from whichever list was handed out."""
-    for name in ("constraints.txt", "requirements.txt"):
-        try:
-            text = course.read(course.root / name).decode()
-        except (Unreadable, UnicodeError):
-            continue
-        return dict(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
-    return {}
-
-
 def _python() -> str:
     return shlex.quote(sys.executable)
-
-
-def _same_place(one: str, other: str) -> bool:
-    """Whether two Pythons are of one environment."""
-    return Path(one).parent.absolute() == Path(other).parent.absolute()

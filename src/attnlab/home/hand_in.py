@@ -10,7 +10,8 @@ from attnlab.home.progress import read as read_log
 from attnlab.home.standing import standings
 from attnlab.ipynb.python import not_python
 from attnlab.ipynb.read import Cell, Unreadable, read
-from attnlab.ipynb.rebuild import last_definition, rebuild
+from attnlab.ipynb.rebuild import rebuild
+from attnlab.ipynb.which import is_answered
 from attnlab.ipynb.words import few, short
 from attnlab.lessons import known, lesson
 
@@ -41,7 +42,7 @@ def hand_in(course: Course, slug: str) -> list[str]:
         name = from_work(course, path)
         raise Refused(f"{name} cannot be read: {why} Move it away, then hand in again.") from None
     said = []
-    if not _written(cells, released):
+    if not is_answered(cells, released):
         mine = from_work(course, course.notebook(slug))
         said.append(f"Nothing is written in {mine} yet.{in_others(course, slug)}")
         if before != data and _has_answers(before, released):
@@ -58,17 +59,9 @@ def hand_in(course: Course, slug: str) -> list[str]:
 
 def _has_answers(data: bytes, released: list[Cell]) -> bool:
     try:
-        return _written(read(data), released)
+        return is_answered(read(data), released)
     except Unreadable:  # whatever it is, it is theirs
         return True
-
-
-def _written(cells: list[Cell], released: list[Cell]) -> bool:
-    """Whether any exercise is answered, in its own cell or in another."""
-    if any(cell.is_solution and cell.is_written for cell in cells):
-        return True
-    own = [cell for cell in cells if not cell.grade_id]
-    return any(last_definition(own, cell.exercise) >= 0 for cell in released if cell.is_check)
 
 
 def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -> Iterator[str]:
@@ -86,19 +79,19 @@ def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -
         if one.tried and not one.passed and one.name not in empty
     ]
     if broken:
-        yield f"This stops with an error, and what it defines is not there: {_list(broken)}."
+        found = ", ".join(few(broken))
+        yield f"This stops with an error, and what it defines is not there: {found}."
     if empty:
-        yield f"Not written yet: {_list(_coded(empty))}."
+        yield f"Not written yet: {_named(empty)}."
     if missing:
-        gone = _list(_coded(missing))
-        yield f"The cell to write in is gone: {gone}. What you defined elsewhere counts."
+        yield f"The cell to write in is gone: {_named(missing)}. What you defined elsewhere counts."
     if wrong:
-        yield f"No check of these was right so far: {_list(_coded(wrong))}."
+        yield f"No check of these was right so far: {_named(wrong)}."
     if repaired:
         yield f"The grader will put right what was changed: {'; '.join(few(repaired))}."
     if not (empty or missing or wrong or repaired or broken):
         yield "Every exercise is written, and every cell is whole."
-    if _written(cells, released):
+    if is_answered(cells, released):
         yield f"Whether it is right as it is saved now, `attnlab check-mine {slug}` tells."
 
 
@@ -112,9 +105,5 @@ def _not_python(cells: Sequence[Cell]) -> Iterator[str]:
             yield f"{name}, line {line} ({short(why)})"
 
 
-def _coded(names: Sequence[str]) -> list[str]:
-    return [f"`{name}`" for name in names]
-
-
-def _list(items: Sequence[str]) -> str:
-    return ", ".join(few(items))
+def _named(exercises: Sequence[str]) -> str:
+    return ", ".join(few([f"`{name}`" for name in exercises]))

@@ -13,7 +13,6 @@ from attnlab.home.places import Course
 from attnlab.home.progress import read
 from attnlab.home.report import told
 from attnlab.home.standing import Mistake, Standing, mistakes, next_up, standings
-from attnlab.ipynb.read import Unreadable
 
 
 class Links:
@@ -80,11 +79,9 @@ def glossary(course: Course, links: Links) -> str:
     """The glossary, rendered."""
     import mistune
 
-    try:
-        text = course.read(course.released / "glossary.md").decode()
-    except (Unreadable, UnicodeError):
-        text = "# Glossary\n\nIt is not among what was handed out."
-    body = str(mistune.create_markdown(escape=True)(text))
+    text = course.text(course.released / "glossary.md")
+    none = "# Glossary\n\nIt is not among what was handed out."
+    body = str(mistune.create_markdown(escape=True)(text or none))
 
     def named(heading: re.Match[str]) -> str:
         plain = re.sub("<[^>]+>", "", heading[1]).strip().replace(" ", "-")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,6 +94,12 @@ class Course:
             if error.errno in (errno.ENOENT, errno.ENOTDIR):
                 raise NotThere("It is not there.") from error
             raise Unreadable(f"{error.strerror}.") from error
+
+    def text(self, path: Path) -> str:
+        """What a text says, '' where it cannot be read."""
+        with suppress(Unreadable, UnicodeError):
+            return self.read(path).decode()
+        return ""
 
     def handed_out(self, slug: str) -> list[Cell]:
         """The cells of a lesson as it was handed out; raises Unreadable."""
