@@ -19,26 +19,23 @@ from attnlab.ipynb.words import POLICY
 from attnlab.notebook import check_function
 from tests.home import (
     ANSWER,
+    OTHER,
     SLUG,
     cells_of,
     files_under,
     find,
     label,
-    make_home,
+    make_copies,
     own,
     save,
-    updated,
     write,
 )
 from tests.test_feedback import HOSTILE, Page
 
-OTHER = "02-pure-python"
-
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    course = make_home(tmp_path, SLUG, OTHER)
-    updated(course)
+    course = make_copies(tmp_path, SLUG, OTHER)
     write(course.notebook(SLUG), "softmax", ANSWER)
     return course
 

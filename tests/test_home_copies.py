@@ -22,11 +22,13 @@ from attnlab.ipynb.read import STUB
 from tests.course import ROOT, SLUGS, released_path
 from tests.home import (
     ANSWER,
+    OTHER,
     SLUG,
     cells_of,
     files_under,
     find,
     label,
+    make_copies,
     make_home,
     own,
     save,
@@ -35,15 +37,11 @@ from tests.home import (
     write,
 )
 
-OTHER = "02-pure-python"
-
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
     """A course whose lessons have been copied."""
-    course = make_home(tmp_path, SLUG, OTHER)
-    updated(course)
-    return course
+    return make_copies(tmp_path, SLUG, OTHER)
 
 
 def release_again(course: Course, slug: str = SLUG) -> list[dict[str, Any]]:
@@ -185,8 +183,7 @@ def test_an_answer_to_an_exercise_that_is_gone_is_kept_as_text(course: Course) -
 def test_every_lesson_can_be_upgraded_with_all_its_exercises_written(
     slug: str, tmp_path: Path
 ) -> None:
-    course = make_home(tmp_path, slug)
-    updated(course)
+    course = make_copies(tmp_path, slug)
     path = course.notebook(slug)
     cells = cells_of(path)
     for cell in cells:
@@ -266,22 +263,6 @@ def test_a_broken_notebook_is_left_and_told_of(data: bytes, course: Course) -> N
     assert course.notebook(SLUG).read_bytes() == data
 
 
-def test_another_lessons_notebook_is_left_and_told_of(course: Course) -> None:
-    shutil.copy(course.notebook(OTHER), course.notebook(SLUG))
-    before = course.notebook(SLUG).read_bytes()
-    release_again(course)
-    [line] = updated(course)
-    assert line.startswith(f"Left as it is: work/{SLUG}/{SLUG}.ipynb holds lesson {OTHER}.")
-    assert course.notebook(SLUG).read_bytes() == before
-
-
-def test_a_folder_in_a_lessons_place_is_left_and_told_of(course: Course) -> None:
-    course.notebook(SLUG).unlink()
-    course.notebook(SLUG).mkdir()
-    [line] = updated(course)
-    assert "is a folder, not a file." in line
-
-
 def test_answers_in_notebooks_are_taken_along_and_no_release(tmp_path: Path) -> None:
     course = make_home(tmp_path)
     released = course.released / SLUG / f"{SLUG}.ipynb"
@@ -356,10 +337,10 @@ def stopping_at(number: int) -> Any:
     """`write_whole`, but the disk is full from this file on."""
     calls: Iterator[int] = iter(range(100))
 
-    def write_or_stop(path: Path, data: bytes, **more: Path) -> None:
+    def write_or_stop(path: Path, data: bytes) -> None:
         if next(calls) >= number:
             raise NotWritten(path, OSError(errno.ENOSPC, "No space left on device"))
-        write_whole(path, data, within=more["within"])
+        write_whole(path, data)
 
     return write_or_stop
 

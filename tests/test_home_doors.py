@@ -32,7 +32,7 @@ from tests.home import (
     cells_of,
     files_under,
     find,
-    make_home,
+    make_copies,
     own,
     save,
     source,
@@ -48,8 +48,7 @@ NOTEBOOK = f"{SLUG}/{SLUG}.ipynb"
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """A course whose learner has written something, handed it in and had it checked."""
-    course = make_home(tmp_path / "course")
-    updated(course)
+    course = make_copies(tmp_path / "course")
     write(course.notebook(SLUG), "softmax", ANSWER)
     monkeypatch.chdir(course.work)
     monkeypatch.setattr(progress, "_unwritten", [])
@@ -355,7 +354,7 @@ def test_work_itself_may_be_a_link(course: Course, tmp_path: Path) -> None:
 # one door ----------------------------------------------------------------------------------------
 
 OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "mkdir", "touch"}
-OPENING |= {"copy", "copyfile", "copytree", "move", "write_whole", "read_file", "open_file"}
+OPENING |= {"copy", "copyfile", "copytree", "move", "write_whole", "open_file"}
 # The package's own style sheet; /dev/null, for a reader who has enough; a folder that no link is in
 # the way of, for a lesson of another name.
 KNOWN = {("page", "read_text"), ("commands", "open"), ("copies", "mkdir")}

@@ -11,15 +11,12 @@ from attnlab import lessons
 from attnlab.home.page import Links, glossary, home
 from attnlab.home.places import Course
 from attnlab.home.progress import note
-from tests.home import SLUG, make_home, updated
-
-OTHER = "02-pure-python"
+from tests.home import OTHER, SLUG, make_copies
 
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    course = make_home(tmp_path, SLUG, OTHER)
-    updated(course)
+    course = make_copies(tmp_path, SLUG, OTHER)
     monkeypatch.chdir(course.work)
     return course
 
@@ -86,8 +83,7 @@ def test_symbols_are_printed_as_in_the_lessons(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slug = "04-scaling"
-    course = make_home(tmp_path / "of-04", slug)
-    updated(course)
+    course = make_copies(tmp_path / "of-04", slug)
     monkeypatch.chdir(course.work)
     note(slug, "entropy", "FAIL", 0, 1, "no-scale", "Divide by √d_k, not by `d_k`.")
     page = home(course, Links(), said=["It is in work/d_k/."])

@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnlab.ipynb.files import link_on, open_file, read_file, write_whole
-from attnlab.ipynb.read import Cell, Unreadable, read
+from attnlab.ipynb.files import NotWritten, link_on, open_file, taken, write_whole
+from attnlab.ipynb.read import Cell, Sizes, Unreadable, read
 
 STATE = ".attnlab"
 
@@ -89,7 +89,8 @@ class Course:
             Unreadable: it is something else than a file, too large, or may not be read.
         """
         try:
-            return read_file(path, self.work if path.is_relative_to(self.work) else None)
+            file = open_file(path, self.work if path.is_relative_to(self.work) else None)
+            return taken(file, path.name, Sizes().notebook_bytes)
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ENOTDIR):
                 raise NotThere("It is not there.") from error
@@ -111,7 +112,9 @@ class Course:
         Raises:
             NotWritten: it could not be, or a link leads there.
         """
-        write_whole(path, data, within=self.work)
+        if link := link_on(path, self.work):
+            raise NotWritten(link, OSError(errno.ELOOP, os.strerror(errno.ELOOP)))
+        write_whole(path, data)
 
     def append(self, path: Path, line: bytes) -> None:
         """Add a line to a file in work/, in one write: two notebooks at once lose none."""

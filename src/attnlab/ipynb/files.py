@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from attnlab.ipynb.read import Sizes, Unreadable, too_large
+from attnlab.ipynb.read import Unreadable, too_large
 from attnlab.ipynb.words import short
 
 # Not following the last link, and not waiting for somebody to write into a named pipe. Windows has
@@ -55,23 +55,14 @@ class NotWritten(Exception):
         super().__init__(f"{str(path)!r} could not be written. {known}, then run this again.")
 
 
-def read_file(path: Path, within: Path | None = None) -> bytes:
-    """The bytes of a regular file.
-
-    Args:
-        within: see `open_file`.
-    Raises:
-        Unreadable: it is something else, too large, or a link leads there.
-        OSError: it is not there, or cannot be opened.
-    """
-    return taken(open_file(path, within), path.name, Sizes().notebook_bytes)
-
-
 def open_file(path: Path, within: Path | None = None, flags: int = os.O_RDONLY) -> int:
     """Open a regular file: nothing else is, since a device may act on it and a pipe wait.
 
     Args:
         within: a folder; from there on no link is followed. Without it, whatever a path leads to.
+    Raises:
+        Unreadable: it is something else, or a link leads there.
+        OSError: it is not there, or cannot be opened.
     """
     if within is None:
         path = Path(os.path.realpath(path))
@@ -173,14 +164,8 @@ class Parts:
             self._made.append(folder)
 
 
-def write_whole(path: Path, data: bytes, mode: int = 0o644, within: Path | None = None) -> None:
-    """Write one file, or raise NotWritten and leave the one that was there.
-
-    Args:
-        within: a folder; nothing is written that a link in it leads to.
-    """
-    if within is not None and (link := link_on(path, within)):
-        raise NotWritten(link, OSError(errno.ELOOP, os.strerror(errno.ELOOP)))
+def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write one file, or raise NotWritten and leave the one that was there."""
     with Parts() as parts:
         parts.write(path, data, mode)
         parts.place()
