@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from attnlab.ipynb.files import taken
 from attnlab.ipynb.read import Unreadable, without_outputs
 from attnlab.ipynb.words import few, short
 from attnlab.lessons import slugs
@@ -34,7 +35,6 @@ from autograder.submission.folder import (
     is_notebook,
     open_beneath,
     small_files,
-    whole,
 )
 from autograder.submission.left_out import below
 
@@ -129,12 +129,13 @@ def _notebook(submitted: Path, student: str, lesson: str, limits: Limits) -> Sub
     home, choose = submitted / student, partial(_choice, lesson)
     try:
         names = _names(home, lesson)
-        taken, note = _only_zip(names), ""
-        if not taken:
-            taken, note = choose(names)
-        content = whole(open_beneath(home, Path(lesson, taken), FILE), taken, limits)
-        if is_zip(taken):
-            content, note = notebook_in(content, taken, choose, limits)
+        chosen, note = _only_zip(names), ""
+        if not chosen:
+            chosen, note = choose(names)
+        opened = open_beneath(home, Path(lesson, chosen), FILE)
+        content = taken(opened, chosen, limits.notebook_bytes)
+        if is_zip(chosen):
+            content, note = notebook_in(content, chosen, choose, limits)
         return Submission(student, without_outputs(content, limits), note)
     except Unreadable as none:
         return Submission(student, none)

@@ -770,15 +770,15 @@ def continued(ids: Tensor) -> float:
 
 
 for length in (4, 8, 16):
-    shown = []
+    parts = []
     for name, heads in REMOVED.items():
         remove(*heads)
-        shown.append(f"{name} {continued(twice(length)):.2f}")
-    print(f"runs of {length:2}:", "  ".join(shown))
+        parts.append(f"{name} {continued(twice(length)):.2f}")
+    print(f"runs of {length:2}:", "  ".join(parts))
 for name, heads in (("all heads", []), (f"without {measure.named(PREVIOUS)}", [PREVIOUS])):
     remove(*heads)
-    found = "  ".join(f"{each:.2f}" for each in scores_of(cut, twice(8))[1])
-    print(f"induction scores of layer 2, {name}: {found}")
+    looks_at = "  ".join(f"{each:.2f}" for each in scores_of(cut, twice(8))[1])
+    print(f"induction scores of layer 2, {name}: {looks_at}")
 
 # %% [markdown]
 # Head 2 *helps* on runs of 4. On runs of 8 nothing changes without it. And on runs of 16, longer than any run it was trained on, it does harm: take it away and the share of right answers rises from about 0.5 to about 0.9. (Prediction 3: C.) All the while it looks at the right word. Without
