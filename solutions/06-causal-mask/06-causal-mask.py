@@ -519,7 +519,7 @@ check(looks_ahead)
 #
 # From the lengths of B sentences, an integer tensor (B,), make the (B, max_len) bool mask, **True =
 # real token**. Positions count from 0, so a sentence of length 3 is real at 0, 1 and 2. A length
-# of 0 gives a row of False. Make the mask on the device of `lengths`.
+# of 0 gives a row of False.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-padding_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -574,7 +574,7 @@ check(padding_mask)
 #
 # Combine `causal_mask` and `padding_mask` into a (B, 1, n, n) bool tensor, **True = attend**, ready
 # for SDPA's `attn_mask`. Watch the conventions: one of your two functions says True = blocked, the other True =
-# real. A sentence that is all padding gives False everywhere. Make this mask on the device of `lengths`, too.
+# real. A sentence that is all padding gives False everywhere.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-decoder_mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>

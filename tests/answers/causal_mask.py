@@ -529,14 +529,9 @@ def as_wide_as_the_longest(lengths, max_len):
     return torch.arange(int(lengths.max()) + 1)[: max_len + 1] < lengths[:, None]
 
 
-@wrong("padding_mask", "raised")
-def positions_on_the_cpu(lengths, max_len):
-    return torch.arange(max_len) < lengths[:, None]
-
-
 @right("padding_mask")
 def compare_positions(lengths, max_len):
-    return torch.arange(max_len, device=lengths.device)[None, :] < lengths[:, None]
+    return torch.arange(max_len)[None, :] < lengths[:, None]
 
 
 @right("padding_mask")
@@ -571,23 +566,23 @@ def counted_up(lengths, max_len):
 
 @right("padding_mask")
 def not_padding(lengths, max_len):
-    return ~(lengths.reshape(-1, 1) <= torch.arange(max_len, device=lengths.device))
+    return ~(lengths.reshape(-1, 1) <= torch.arange(max_len))
 
 
 @right("padding_mask")
 def transposed_twice(lengths, max_len):
-    return (torch.arange(max_len, device=lengths.device)[:, None] < lengths[None, :]).T
+    return (torch.arange(max_len)[:, None] < lengths[None, :]).T
 
 
 # decoder_mask --------------------------------------------------------------------------------
 
 
 def below(n, lengths):
-    return torch.ones(n, n, device=lengths.device).tril().bool()
+    return torch.ones(n, n).tril().bool()
 
 
 def real_tokens(lengths, n):
-    return torch.arange(n, device=lengths.device)[None] < lengths[:, None]
+    return torch.arange(n)[None] < lengths[:, None]
 
 
 @wrong("decoder_mask", "mask-inverted")
@@ -605,14 +600,14 @@ def both_masks(lengths, n):
     return below(n, lengths), real_tokens(lengths, n)
 
 
-@wrong("decoder_mask", "raised")
+@right("decoder_mask")
 def triangle_on_the_cpu(lengths, n):
     return torch.ones(n, n).tril().bool() & real_tokens(lengths, n)[:, None, None, :]
 
 
 @wrong("decoder_mask", "length-off-by-one")
 def counts_one_more(lengths, n):
-    real = torch.arange(n, device=lengths.device) <= lengths[:, None]
+    real = torch.arange(n) <= lengths[:, None]
     return below(n, lengths) & real[:, None, None, :]
 
 
@@ -623,7 +618,7 @@ def and_of_both(lengths, n):
 
 @right("decoder_mask")
 def not_either(lengths, n):
-    future_ = torch.triu(torch.ones(n, n, device=lengths.device), diagonal=1).bool()
+    future_ = torch.triu(torch.ones(n, n), diagonal=1).bool()
     return ~(future_ | ~real_tokens(lengths, n)[:, None, None, :])
 
 
@@ -639,7 +634,7 @@ def four_loops(lengths, n):
 
 @right("decoder_mask")
 def smaller_of_two_ends(lengths, n):
-    i = torch.arange(n, device=lengths.device)
+    i = torch.arange(n)
     ends = torch.minimum(i[None] + 1, lengths[:, None])
     return (i < ends[..., None]).unsqueeze(1)
 

@@ -9,5 +9,4 @@ LESSON = Lesson(
     minutes=90,
     stage="torch",
     heading="No looking ahead",
-    changed={"padding_mask": 2, "decoder_mask": 2},
 )
