@@ -451,11 +451,9 @@ def test_cases_are_made_again_from_their_seed(exercise: Exercise, seed: int) -> 
 
 
 @every_exercise
-def test_two_hundred_seeds_make_two_hundred_sets_of_cases(exercise: Exercise) -> None:
-    sets = {
-        repr([observed(case) for _, case in generate(exercise, (seed,))]) for seed in range(200)
-    }
-    assert len(sets) > 150
+def test_forty_seeds_make_forty_sets_of_cases(exercise: Exercise) -> None:
+    sets = {repr([observed(case) for _, case in generate(exercise, (seed,))]) for seed in range(40)}
+    assert len(sets) > 35
 
 
 @every_exercise
