@@ -551,7 +551,7 @@ def patched(blocks: list[Callable], x: Tensor, donor: Tensor, places: list[int])
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "patched-check", "locked": true, "schema_version": 3, "solution": false, "task": false, "points": 2}
+# %% nbgrader={"grade": true, "grade_id": "patched-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(patched)
 
 # %% [markdown]
