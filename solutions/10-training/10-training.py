@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 10 · What the weights learn
 #
-# Three models learn while you watch: what *not* does to a phrase, what *it* means in a sentence, and which
+# Three models learn while you watch: what *not* does to a phrase, what *it* means, and which
 # letter comes next. To find out what they learned, change a part and see whether the answer changes.
 #
 # | | |
@@ -90,8 +90,6 @@ def attend(q, k, v):
 # %% [markdown]
 # ## Predict
 #
-# The reference desk now begins with random spines, is told how wrong its answers are, and changes every spine a little.
-#
 # The running sentence is *the animal didn't cross the street because it was too tired*. With *wide* in place of *tired*,
 # *it* means the street.
 
@@ -117,7 +115,7 @@ def attend(q, k, v):
 # %% [markdown]
 # ## By hand
 #
-# A model that answers with one of two words gives each a number, its **logit**. Let a phrase's *number* be the logit of *like*
+# A model gives each word that it can answer a number, its **logit**. Let a phrase's *number* be the logit of *like*
 # minus that of *hate*. Above 0 the model says *like*, below 0 *hate*.
 #
 # Let *like* have the number 2 and *hate* −2. After one attention layer, the number of *not like* is a weighted average of
@@ -128,12 +126,10 @@ def attend(q, k, v):
 # | not like | ½ · (−6) + ½ · 2 = −2 | yes, *hate* |
 # | not hate | ½ · (−6) + ½ · (−2) = −4 | no, it should be above 0 |
 #
-# Try other numbers.
-#
 # ## See it
 #
 # The number of *not like* lies on the bar between *not* and *like*, that of *not hate* on the bar between *not* and *hate*.
-# *Not like* has to get left of 0, and *not hate* right of it. Look for a side of 0 on which *not* could stand.
+# The first has to be left of 0, the second right of it. Look for a side of 0 on which *not* could stand.
 
 # %% nbgrader={"grade": false, "grade_id": "see-between", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.training.between()
@@ -144,13 +140,12 @@ figures.training.between()
 #
 # ## One step of training
 #
-# Training repeats one step: ask the model, measure the loss, find out how the loss changes with each
-# parameter, move each parameter a little downhill. The loss is the [cross-entropy](../glossary.md#cross-entropy) of lesson 06.
+# Training repeats one step, which moves each parameter a little downhill. The loss is the [cross-entropy](../glossary.md#cross-entropy) of lesson 06.
 # A model that gives each of two words ½, as a coin does, has the loss ln 2 = 0.693.
 #
 # An **optimizer**, such as lesson 06's Adam, holds the parameters. In the order in which things run:
 #
-# 1. `optimizer.zero_grad()` clears old gradients. They would be counted otherwise, because of number 3.
+# 1. `optimizer.zero_grad()` clears old gradients, because number 3 adds.
 # 2. `F.cross_entropy(logits, targets)` takes logits (T, C) and whole numbers (T,) and gives the mean loss, a tensor. It
 #    takes softmax itself. `x.flatten(0, -2)` joins all axes but the last into one.
 # 3. `loss.backward()` computes each parameter's gradient and *adds* it to what is in its `.grad`.
@@ -167,11 +162,11 @@ figures.training.between()
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-train_step", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# The five lines above, in their order. The model runs in the second.
+# The five lines above, in their order.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Flatten all axes of the logits but the last, and all axes of the targets.
+# Flatten all axes of the logits but the last, and all of the targets.
 #
 # </details>
 # </details>
@@ -207,7 +202,7 @@ check(train_step)
 #
 # Four phrases: *like*, *hate*, *not like*, *not hate*. The model answers with a word, *like* or *hate*: embed, project,
 # weigh, mix, W_o, the mean over the words, classify. The short phrases are a batch of their own, so that no padding is needed.
-# So a round takes two steps, one on each batch, and the 400 rounds below are 800 steps.
+# A round is one step on each batch, so 400 rounds are 800 steps.
 
 # %% nbgrader={"grade": false, "grade_id": "plain", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 ONE_WORD = torch.tensor([[0], [1]])  # like, hate
@@ -261,7 +256,7 @@ with torch.no_grad():
 print(answers(four_wide))
 
 # %% [markdown]
-# These are the weights of *not like*. Their columns are *not* and *like*: nearly all weight goes to *not*, which says *hate* whatever comes after it.
+# The columns of these weights are *not* and *like*: nearly all weight goes to *not*, which says *hate* whatever comes after it.
 # Now train on both, from five seeds. Where will the curves end?
 
 # %% nbgrader={"grade": false, "grade_id": "stall", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -277,7 +272,7 @@ figures.training.losses(stalled, 0.3466, "½ ln 2")
 # %% [markdown]
 # All five end at ½ ln 2 = 0.347: two phrases are right, and for two the model tosses a coin. Which two differs: both
 # with *not*, or *hate* and *not hate*, or *like* and *not like*. Such a pair pulls one number both ways, and its two losses
-# together are smallest at 0, where each is ln 2. Over four phrases that makes ½ ln 2. Why no training gets all four:
+# together are smallest at 0, where each is ln 2. Over four phrases that makes ½ ln 2. The proof that none gets all four:
 #
 # 1. Let f(word) be a word's number. After one attention layer with one head, each row of *not like* is a·v(not) + (1 − a)·v(like), with a
 #    between 0 and 1; so is their mean. W_o and the classifier are linear, so the number of *not like* lies between f(not) and f(like).
@@ -287,8 +282,8 @@ figures.training.losses(stalled, 0.3466, "½ ln 2")
 # 4. *Not hate* has to be positive, and lies between f(not) and f(hate) < 0. So f(not) > 0. ∎
 #
 # So no learning rate and no width helps. A residual connection (`x + …`) does, or positions, a padding word that is
-# attended to, or a second head with an a of its own: then step 1 or 2 is no longer true. We take a hidden layer. A residual connection learns
-# more surely here (from 8 of 8 starts). But it hands each word past attention, and we want all to go through it.
+# attended to, or a second head with an a of its own: then step 1 or 2 is no longer true. A residual connection learns
+# surely here (from 8 of 8 starts). But it hands each word past attention, so we take a hidden layer.
 #
 # ## One hidden layer
 #
@@ -366,8 +361,8 @@ for loss, said in sorted(tried):
     print(f"{loss:.3f}  {said}")
 
 # %% [markdown]
-# About three in four starts learn all four phrases; the others stay at ½ ln 2. Which starts do depends on the order in which you make the
-# layers, as each draws its numbers in turn: ours learns from nine of these ten, and in the table's order it is six. What a
+# About three in four starts learn all four phrases; the others stay at ½ ln 2. Which ones depends on the order in which you make the
+# layers, as each draws its numbers in turn: ours learns from nine of these ten, in the table's order it is six. What a
 # model *can* do, training need not find.
 #
 # ### Was it attention?
@@ -398,7 +393,7 @@ for name, make in makers.items():
 #
 # ## What does *it* mean?
 #
-# In the running sentence *it* is the animal; with *wide* it is the street. Of 1,176 such sentences, the models train on 300 and are tested on the other 876: each word is known, the combination
+# Of 1,176 sentences such as the running one, the models train on 300 and are tested on the other 876: each word is known, the combination
 # is new. A Reader with two blocks says at *it*: animal or thing? Beside it, a bag of words.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -460,8 +455,8 @@ print("not paired: ", table[:, columns].tolist())
 # difficulty ●○○ · 3–5 min · 1 point
 #
 # Return the row of one query in each sentence, (B, M): what that word attends *to*. Weights are (B, N, M), or
-# (B, H, N, M), and then heads are averaged. The index is an int for all sentences or a tensor (B,) with one
-# for each, counted from 0.
+# (B, H, N, M), and then heads are averaged. The index is an int, or a tensor (B,) with one
+# for each sentence.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-attention_to", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -500,7 +495,7 @@ check(attention_to)
 # %% [markdown]
 # ### Exchange rows
 #
-# A map of weights says where values were taken from. Does the answer depend on them? Run the model on a sentence, and after its first block put in rows of another run,
+# Does the answer depend on what the map points at? Run the model on a sentence, and after its first block put in rows of another run,
 # on a *donor* with the other answer. If the answer flips, these rows
 # carried it. This is **activation patching** (Meng et al. 2022).
 #
@@ -557,10 +552,9 @@ check(patched)
 # %% [markdown]
 # ### The map is not an explanation
 #
-# Each new sentence gets a partner with an adjective of the other kind. The upper picture shows the mean row of *it*, for all five models. The
-# lower one shows how many answers flip if this one place comes from the partner. Will the two look alike?
-#
-# A Reader's `words` makes rows of ids, `blocks` are its blocks, `answer` makes logits of the last rows, and `weights` are its last block's.
+# Each new sentence gets a partner with an adjective of the other kind. The upper picture shows the mean row of *it*, the
+# lower one how many answers flip if this one place comes from the partner. Will the two look alike?
+# (A Reader's `words` makes rows of ids, `answer` makes logits of the last rows, and `weights` are those of the last of its `blocks`.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 OTHER = torch.where(KINDS[TEST] == 0, NUMBER["wide"], NUMBER["tired"])  # adjectives
@@ -601,7 +595,7 @@ figures.training.rows(panels, words, "weight, or share")
 #
 # ### A map that is the answer
 #
-# To get a map that can be read, train the map. The **pointer** objective (Vinyals et al. 2015) takes
+# To get a map that you can read, train the map. The **pointer** objective (Vinyals et al. 2015) takes
 # the row of *it* as the answer: its loss is −log of the weight on the right noun. That is cross-entropy
 # with the logarithms of the weights as logits. First one block, then two.
 
@@ -629,11 +623,13 @@ for layers, models in pointing.items():
 
 
 # %% [markdown]
-# One block stays at chance. The query of *it*
+# One block stays at chance: the query of *it*
 # and the nouns' keys are made from those words and their places. None knows the adjective, so with *tired* and
 # with *wide* the nouns get the same shares. Two blocks are right on every seed, and the row flips with the adjective. You may read it, in this family, because it was trained for that and tested on new sentences.
 #
-# How does the adjective get there? "*It* fetches the adjective and asks with it" sounds right. So does "the nouns fetch it, and answer with it". Guess, then exchange rows on every seed.
+# ## Optional: How does the adjective get there?
+#
+# "*It* fetches the adjective and asks with it" sounds right. So does "the nouns fetch it, and answer with it". Guess, then exchange rows on every seed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "exchange-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -652,8 +648,6 @@ for seed, model in enumerate(pointing[2]):
 # The other rows carry nothing, and could not: which noun gets more follows from the query of *it* and the nouns' keys.
 # Which of these carries the adjective depends on the seed: here one noun alone on three seeds, *it* on one, and
 # seed 1 is mixed. The story about *it* is true on one of five.
-#
-# ## Optional: Nouns, or two places?
 #
 # Do the pointers know nouns, or two places? Move the nouns: *the street didn't cross the animal because it was too tired*. Then train a new Reader and a bag of words on both orders.
 
@@ -698,14 +692,14 @@ figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wi
 
 # %% [markdown]
 # The two places. Within ten steps nearly all weight is on the two nouns, alike in both sentences, and
-# there the loss rests near ln 2. Around step 35 the two rows part, and ten steps later the loss is gone. So a loss that rests need not be at its end.
-# (This seed is chosen: the others hardly rest.)
+# the loss stays near ln 2. Around step 35 the two rows part, and ten steps later the loss is gone.
+# (This seed is chosen: the others hardly pause.)
 
 # %% [markdown]
 # ## Writing
 #
 # The third model learns to write: after each letter, a causal Reader says which comes next.
-# It reads the pages behind `help("topics")`, which come with Python and differ from version to version, so your numbers and samples are not quite ours. Pages quote each other; a paragraph that stands in several is read once.
+# It reads the pages behind `help("topics")`, which differ from one Python to the next, so your numbers and samples are not quite ours.
 # The last tenth is **held out**: the model never trains on it.
 
 # %% nbgrader={"grade": false, "grade_id": "text", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -724,18 +718,17 @@ print(
 
 
 # %% [markdown]
-# To write, ask for the letter after the last one, append it, ask again. The letter is drawn by the
-# probabilities softmax(logits / **temperature**), as in lesson 01. At temperature 0 the likeliest
-# is taken, which is called *greedy*.
+# To write, ask for the next letter, append it, ask again. The letter is drawn by the
+# probabilities softmax(logits / **temperature**), as in lesson 01. Temperature 0 takes the likeliest: that is *greedy*.
 #
 # ### Exercise: `next_token_probabilities`
 #
 # difficulty ●●○ · 3–5 min · 1 point
 #
 # Return softmax(logits / temperature) along the last axis, in the logits' dtype. A logit of −∞ gets 0. Temperature
-# 0 gives 1 to the largest logit, to the first of equals, and 0 to the others; below 0 raise `ValueError`.
+# 0 gives 1 to the first of the largest logits and 0 to the others; below 0 raise `ValueError`.
 # At a tiny temperature the division can overflow: 3 / 10⁻³⁰⁸ is too large for float64 and becomes ∞, and ∞ − ∞ is NaN. No NaN may come out.
-# (In float32 we ask for 10⁻⁶ and above.)
+# (In float32 the check stays at 10⁻⁶ or above.)
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-next_token_probabilities", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -833,9 +826,8 @@ check(generate)
 
 
 # %% [markdown]
-# Now `choose` is a draw by your probabilities. The writer shows a sample at the start, in the middle and at the end.
-# Its loss is measured on a hundred stretches that it trains on, and on a hundred held out. Then come temperatures, and a second writer trains on 10,000 letters alone. Guess how its two losses will end.
-# (`ids.unfold(0, 65, 1)` cuts ids into stretches of 65, one from each letter on: 64 go in, and each is asked for the next.)
+# Now `choose` is a draw by your probabilities. The loss is measured on text that the writer trains on and on text held out. Then come temperatures, and a second writer trains on 10,000 letters alone. Guess how its two losses will end.
+# (`ids.unfold(0, 65, 1)` is all stretches of 65 letters: 64 go in, and each is asked for the one after it.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "writer", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -908,14 +900,14 @@ for name, model in {"no mask": leaky, "writer, 1000 steps": writer}.items():
 
 # %% [markdown]
 # The loss collapses, on held-out text too, and the writing is rubbish: the model learned to copy a letter that is not
-# there when it writes. A held-out loss averaged over all places does not show the leak. The loss at the last place does, as nothing stands to its right. So does lesson 06's test: change the future, and see whether the past changes.
+# there when it writes. A held-out loss averaged over all places does not show the leak. The loss at the last place does, as nothing stands to its right. So does lesson 06's test: change the future.
 #
 # ## Optional: The race, run
 #
 # Here is lesson 01's race, at five distances. A mark is a vector added to the letter's, the same for all, so a
 # sum cannot say *which* letter has it. None of the four models gets positions.
 #
-# Guess first: trained at distance 4 alone and asked at 16, which of the four is right?
+# Trained at distance 4 alone and asked at 16, which of them is right?
 
 # %% nbgrader={"grade": false, "grade_id": "race", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from attnlab.lessons.training import race
@@ -1040,7 +1032,7 @@ for length in (17, 272):
 # - Attention as a pointer: Vinyals et al. 2015, *Pointer Networks*.
 #   [arXiv:1506.03134](https://arxiv.org/abs/1506.03134)
 #
-# **To carry over.** Writing costs more for each letter than training: `generate` reads the whole past again for each new letter. The writer saw 64 letters. A book has a million.
+# **To carry over.** Writing costs more for each letter than training: `generate` reads the whole past again for each new letter.
 # What does each additional letter cost, and which part could be saved?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -175,7 +175,7 @@ def relu_behind_attention_learns_not(seed: int) -> None:
 
 @lesson.says(
     "About three in four starts learn all four phrases; the others stay at ½ ln 2.",
-    "Which starts do depends on the order in which you make the layers, as each draws its numbers in turn: ours learns from nine of these ten, and in the table's order it is six.",
+    "Which ones depends on the order in which you make the layers, as each draws its numbers in turn: ours learns from nine of these ten, in the table's order it is six.",
     "What a model *can* do, training need not find.",
     "The bag learns the phrases from all of those ten starts",
     long=True,
@@ -212,7 +212,7 @@ def some_starts_learn_the_phrases_and_others_stay_at_the_coin() -> None:
 @lesson.says(
     "A residual connection (`x + …`) does, or positions, a padding word that is attended to, or a second head "
     "with an a of its own: then step 1 or 2 is no longer true.",
-    "A residual connection learns more surely here (from 8 of 8 starts).",
+    "A residual connection learns surely here (from 8 of 8 starts).",
     long=True,
 )
 def each_way_round_the_proof_learns_not(seed: int) -> None:
@@ -510,7 +510,7 @@ def few_letters_are_learned_by_heart_and_many_are_not(seed: int) -> None:
     assert many[1][-1] - many[0][-1] < 0.5
 
 
-@lesson.says("Greedy, at temperature 0, goes round in a loop.", "and at 3 none.", long=True)
+@lesson.says("Greedy, at temperature 0, it repeats itself in a loop.", "and at 3 none.", long=True)
 def heat_makes_writing_less_like_the_text(seed: int) -> None:
     model = writer(seed, True)
     cold, warm, hot = (of_the_text(here.say(model, each)) for each in (0.5, 1.0, 3.0))
