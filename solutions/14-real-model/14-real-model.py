@@ -24,8 +24,7 @@
 # | **You may stop** | before *Look inside* |
 # | **Points** | 7, in three exercises |
 #
-# The reference desk has seen many readers by now: **queries** that ask, **keys** on spines, **values** on pages. Today you get the keys to a
-# real library, and stand behind its desk. The running sentence is *the king behind the dogs that the boy sees* …, and a verb is still to come.
+# Today you stand behind the desk of a real library. The running sentence is *the king behind the dogs that the boy sees* …, and a verb is still to come.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import logging
@@ -136,7 +135,7 @@ for prompt in PROMPTS:
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
-# Commit to a guess. Both are measured below.
+# Commit to a guess. All three are measured below.
 #
 # **1.** You register your function under a name, and nothing else. The model runs, on one sentence alone and on two of different lengths in a batch, filled up on the left. What do you see?
 #
@@ -161,7 +160,7 @@ for prompt in PROMPTS:
 #
 # <details><summary>A. None: the other three stand in</summary>
 #
-# Not this one, though it holds for three of them.
+# Not this one.
 #
 # </details>
 # <details><summary>B. One</summary>
@@ -171,7 +170,7 @@ for prompt in PROMPTS:
 # </details>
 # <details><summary>C. Two: those with 90 and 97 %</summary>
 #
-# Not this one. They look alike, and they do not matter equally.
+# Not this one.
 #
 # </details>
 #
@@ -184,7 +183,7 @@ for prompt in PROMPTS:
 # </details>
 # <details><summary>B. stays</summary>
 #
-# Not this one. It does with eight words.
+# Not this one.
 #
 # </details>
 # <details><summary>C. rises</summary>
@@ -548,7 +547,7 @@ looks
 # %% [markdown]
 # The second layer reads a run of words that comes again. The marked row is the second *owl*; what comes next? The first time it was *wolf*. In all four heads
 # the largest share of that row lies on *wolf*. A head that looks at the word *after* an earlier one like this is called an **induction head** (lesson 07; Olsson et al. 2022).
-# One sentence proves little. Make it a number.
+# Make it a number.
 #
 # ### A number for a head
 #
@@ -749,16 +748,11 @@ for each in measure.heads_of(small.load()):
 # - ***Bank*** hangs on head 1 of layer 1: by 0, down to guessing. *It* hangs on no head alone.
 # - **Runs that come again.** Of the four heads that look at the right word, head 4 takes most of the answers with it. (Prediction 2: B.) Head 2, which looks nearly as hard, costs 10 to 25 % here. Two heads of the first layer, 1 and 3, are needed as well.
 #
-# Short runs and long ones are mixed in these questions. Take them apart. The share below is of all places in the second copy from its second word on:
+# These questions mix short runs and long ones. Take them apart. The share is of all words of the second copy but its first:
 
 # %% nbgrader={"grade": false, "grade_id": "lengths", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-PREVIOUS, REPEAT = small.head("previous"), small.head("repeat")
-REMOVED = {
-    "all heads": [],
-    "without head 2": [(1, 1)],
-    "without head 4": [REPEAT],
-    "without both": [(1, 1), REPEAT],
-}
+PREVIOUS = small.head("previous")
+HEAD_2, HEAD_4 = (1, 1), small.head("repeat")
 
 
 def continued(ids: Tensor) -> float:
@@ -769,12 +763,13 @@ def continued(ids: Tensor) -> float:
     return (best == ids[:, start + 1 :]).float().mean().item()
 
 
+print("              all heads  without head 2  without head 4  without both")
 for length in (4, 8, 16):
-    parts = []
-    for name, heads in REMOVED.items():
+    print(f"runs of {length:2}:", end="")
+    for heads in ([], [HEAD_2], [HEAD_4], [HEAD_2, HEAD_4]):
         remove(*heads)
-        parts.append(f"{name} {continued(twice(length)):.2f}")
-    print(f"runs of {length:2}:", "  ".join(parts))
+        print(f"{continued(twice(length)):13.2f}", end="")
+    print()
 for name, heads in (("all heads", []), (f"without {measure.named(PREVIOUS)}", [PREVIOUS])):
     remove(*heads)
     looks_at = "  ".join(f"{each:.2f}" for each in scores_of(cut, twice(8))[1])
@@ -790,7 +785,7 @@ for name, heads in (("all heads", []), (f"without {measure.named(PREVIOUS)}", [P
 #
 # ## Your transcript
 #
-# Here is what you take home: a model of the library that everyone uses, writing by your function, and the same model without one head.
+# Here is what you take home:
 
 # %% nbgrader={"grade": false, "grade_id": "transcript", "locked": true, "schema_version": 3, "solution": false, "task": false}
 subject = small.head("subject")

@@ -495,7 +495,7 @@ WITHOUT = Exercise(
     signature="(out, heads) -> Tensor",
     axes=("b n h d", "heads"),
     drawn={"heads": _some_heads},
-    read="A head less",
+    read="One head fewer",
     returns=(Slot("out", "tensor", "B N H d"),),
     claims=promises("sets these heads to 0, and no others", 0.5, gradient=0.25, unchanged=0.25),
     cases=_head_cases,
