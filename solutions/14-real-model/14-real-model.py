@@ -99,7 +99,7 @@ for prompt in PROMPTS:
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Recall
 #
-# Two questions on earlier lessons. Opening a choice is choosing it.
+# Pick an answer, then open it.
 #
 # **1.** A model has read five words and keeps their keys and values. Now two more come, at once. What are N and M?
 #
@@ -557,7 +557,7 @@ looks
 #
 # Take every token that stood earlier in its own sentence. Find the *latest* earlier place, m, and take the weight on the token after it, m + 1. The
 # score of a head is the mean over all such tokens, of all sentences together. If *the the* occurs, the token after the first *the* is the second one itself; it counts. Where no token comes again, the
-# scores are 0. Loops are fine.
+# scores are 0.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-induction_score", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
