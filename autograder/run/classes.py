@@ -220,7 +220,6 @@ class _Run:
                         self._record(batch, gradebook, progress)
                         batch, recorded = [], time.monotonic()
                 self._record(batch, gradebook, progress)
-            self._prepare(gradebook)
             self._remarks = gradebook.remarks(job.lesson)
 
     def _next(self, graded: Iterator[list[Done]]) -> list[Done] | None:
@@ -283,9 +282,7 @@ class _Run:
     def _prepare(self, gradebook: Gradebook) -> None:
         """Once, and only when something was graded: till then nothing is written."""
         if not self._prepared:
-            students = {name for name in self._names if name not in self._nameless}
-            gradebook.prepare(self._order.lesson, students, self._order.regrade)
-            self._journal.start()
+            gradebook.prepare(self._order.lesson, set(self._names), self._order.regrade)
             self._prepared = True
 
     def _write(self, batch: list[Done], gradebook: Gradebook) -> None:

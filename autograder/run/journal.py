@@ -32,11 +32,11 @@ class Journal:
         self.header = header
         self._entries: dict[str, tuple[str, int]] = {}  # by folder: fingerprint, place of its line
         self._file: IO[bytes] = io.BytesIO()
-        self._started = False
+        self._begun = False
 
     @classmethod
     def begin(cls, path: Path, header: dict[str, Any]) -> Journal:
-        """The journal of a new run; the file is an older one's until it is started."""
+        """The journal of a new run, in place of an older one as soon as something is added."""
         return cls(path, header)
 
     @classmethod
@@ -64,19 +64,8 @@ class Journal:
         journal._open(place)
         return journal
 
-    def start(self) -> None:
-        """Take the place of an older run's journal, unless this goes on with it.
-
-        Raises:
-            NotWritten: it cannot be written.
-        """
-        if not self._started:
-            line = json.dumps(self.header).encode() + b"\n"
-            write_whole(self.path, line)
-            self._open(len(line))
-
     def _open(self, size: int) -> None:
-        self._started = True
+        self._begun = True
         try:
             self._file = open(self.path, "r+b")  # noqa: SIM115
             self._file.truncate(size)
@@ -100,6 +89,10 @@ class Journal:
         Raises:
             NotWritten: it cannot be written.
         """
+        if not self._begun:
+            line = json.dumps(self.header).encode() + b"\n"
+            write_whole(self.path, line)
+            self._open(len(line))
         places = {}
         try:
             place = self._file.seek(0, os.SEEK_END)
