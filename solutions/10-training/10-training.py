@@ -252,11 +252,17 @@ four_wide = Plain(3, 4, 2)
 learn_phrases(four_wide, "without not hate", TWO_WORDS[:1], HATE_LIKE[:1])
 with torch.no_grad():
     x = four_wide.embed(TWO_WORDS[0])  # not like
-    print(attend(four_wide.W_q(x), four_wide.W_k(x), four_wide.W_v(x))[1])  # weights
+    q, k, v = four_wide.W_q(x), four_wide.W_k(x), four_wide.W_v(x)
+    mixed, weights = attend(q, k, v)
+    joined = four_wide.W_o(mixed)
+    steps = {"embed": x, "q": q, "k": k, "v": v, "weigh": weights, "mix": mixed, "W_o": joined}
+    steps |= {"mean": joined.mean(dim=0), "classify": four_wide.classes(joined.mean(dim=0))}
+for step, rows in steps.items():
+    print(f"{step}:\n{rows}")
 print(answers(four_wide))
 
 # %% [markdown]
-# The columns of these weights are *not* and *like*: nearly all weight goes to *not*, which says *hate* whatever comes after it.
+# You see each step of *not like*, one row per word. Look at *weigh*, whose columns are *not* and *like*: nearly all weight goes to *not*, which says *hate* whatever comes after it.
 # Now train on both, from five seeds. Where will the curves end?
 
 # %% nbgrader={"grade": false, "grade_id": "stall", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -196,8 +196,7 @@ for prompt in PROMPTS:
 # ## What the library hands over
 #
 # In each layer the library makes queries, keys and values, and then calls *the attention function of the name that you chose*. What does it
-# give? Register a spy: it prints what it gets in the first layer and lets PyTorch's own backend do the work. Two lines register it: one for the function, one for a *mask function*, which makes the masks. Why the second
-# one is needed comes later.
+# give? Register a spy: it prints what it gets in the first layer and lets PyTorch's own backend do the work. Two lines register it: one for the function, one for a *mask function*, which makes the masks.
 #
 # `batch` puts texts of different lengths side by side, filled up **on the left**, so that all end at the same place, where the next word comes.
 # Each word keeps the position that it would have alone.
@@ -407,7 +406,7 @@ print(
 )
 
 # %% [markdown]
-# These are the lines from the beginning, and each word in them went through your function, once in each of two layers. The first call of a layer reads the whole prompt; from then on
+# These are the first lines again, and each word in them went through your function, once in each of two layers. The first call of a layer reads the whole prompt; from then on
 # the library keeps keys and values in its cache, and you get one query at a time.
 #
 # ## Break it on purpose
@@ -531,7 +530,7 @@ with torch.no_grad():
 #
 # ## Look inside
 #
-# Your function returns its weights, and the library passes them on. PyTorch's backend gives none:
+# Your function returns its weights, and the library passes them on. PyTorch's has none:
 
 # %% nbgrader={"grade": false, "grade_id": "weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
 run = "fox king owl wolf queen ; fox king owl".split()
@@ -599,7 +598,7 @@ def induction_score(weights: Tensor, ids: Tensor) -> Tensor:
 check(induction_score)
 
 # %% [markdown]
-# Now 50 runs of words, each written twice, in three lengths. Nobody picked the words.
+# Now 50 runs of words, each written twice, in three lengths.
 
 # %% nbgrader={"grade": false, "grade_id": "scores", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab.small import grammar, measure
