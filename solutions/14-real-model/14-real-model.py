@@ -188,7 +188,7 @@ for prompt in PROMPTS:
 # </details>
 # <details><summary>C. rises</summary>
 #
-# Yes, from about 0.5 to about 0.9. *Take heads away* measures it.
+# Yes, from about 0.5 to about 0.9. *What each head is for* measures it.
 #
 # </details>
 
@@ -430,7 +430,7 @@ AttentionMaskInterface.register("top left", sdpa_mask)
 print(LONG, "…", written(opened(small.HERE, "top left"), LONG))
 
 # %% [markdown]
-# The prompt is read rightly, with N = M. Then each new word sees the first word of the text and nothing else, and the model says *fox* for ever.
+# The prompt is read correctly, with N = M. Then each new word sees the first word of the text and nothing else, and the model says *fox* again and again.
 #
 # ### No mask at all
 #
@@ -624,8 +624,8 @@ for length in (4, 8, 16):
         print(f"runs of {length:2}, layer {layer}: {shown}")
 
 # %% [markdown]
-# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. So it can only look a fixed
-# number of places back, which is the right place for runs of one length alone. The second layer can do more, because the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? A score cannot tell. Take heads away.
+# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. So what came after an
+# earlier copy it can find only by counting places back, which suits runs of one length alone. The second layer can do more, because the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? A score cannot tell. Take heads away.
 #
 # ### One head fewer
 #
@@ -762,7 +762,8 @@ def continued(ids: Tensor) -> float:
     return (best == ids[:, start + 1 :]).float().mean().item()
 
 
-print("              all heads  without head 2  without head 4  without both")
+names = "all heads", "without 2", "without 4", "without both"
+print(" " * 11, *(f"{name:>12}" for name in names))
 for length in (4, 8, 16):
     print(f"runs of {length:2}:", end="")
     for heads in ([], [HEAD_2], [HEAD_4], [HEAD_2, HEAD_4]):
@@ -796,7 +797,7 @@ for name, heads in (("all heads", []), (f"without {measure.named(subject)}", [su
 remove()
 
 # %% [markdown]
-# With one head of eight gone, *the dogs … sleeps*, and a round bracket closes as a curly one. The clauses still read well here; on other prompts a bracket turns up where a verb belongs. You have found where
+# With one head of eight gone, *the dogs … sleeps*, and a round bracket closes as a curly one. After *the king that the girls follow* it even puts a curly bracket where the verb belongs. You have found where
 # this model keeps a piece of grammar, and you did it with your own attention.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -219,6 +219,20 @@ def the_subject_hangs_on_one_head(seed: int) -> None:
 
 
 @lesson.says(
+    "After *the king that the girls follow* it even puts a curly bracket where the verb belongs."
+)
+def a_bracket_stands_for_a_verb() -> None:
+    lab = here()
+    said = []
+    for heads in ([], [small.head("subject")]):
+        without(*heads)
+        said.append(lab.written(lab.cut, "the king that the girls follow").split())
+    without()
+    assert said[0][-2] in grammar.RUNS
+    assert said[1][-2:] == ["}", "."]
+
+
+@lesson.says(
     "That same head costs about a third, and head 2 of layer 1 a quarter to a third.",
     "***Bank*** hangs on head 1 of layer 1: by 0, down to guessing.",
     "*It* hangs on no head alone.",
