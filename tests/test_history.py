@@ -13,6 +13,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 from nbgrader import api
@@ -219,11 +220,11 @@ def test_it_asks_first_and_a_no_leaves_all_as_it_is(
     assert traces(term, ID) == []
 
 
-@pytest.mark.parametrize("name", ["s1", "s10", "s", "S1", "s1 ", "s1-b"])
+@pytest.mark.parametrize("name", ["s1", "s10", "s", "S1", "s 1", "s1-b"])
 def test_who_is_called_nearly_the_same_stays(
     course: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    names = {"s1", "s10", "s", "S1", "s1 ", "s1-b"}
+    names = {"s1", "s10", "s", "S1", "s 1", "s1-b"}
     for student in names:
         submit(course, student)
     results = grade(course)
@@ -249,6 +250,20 @@ def test_an_odd_name_is_forgotten_and_nothing_else(
     with Journal(journal_of(course)) as log:
         assert log.folders == ["ann"]
     assert {student for (student,) in recorded(course)["students"]} == {"ann"}
+
+
+@pytest.mark.parametrize("asked", ["NFC", "NFD"])
+@pytest.mark.parametrize("handed_in", ["NFC", "NFD"])
+def test_one_name_is_one_student_however_it_is_spelled(
+    course: Path, capsys: pytest.CaptureFixture[str], handed_in: str, asked: str
+) -> None:
+    submit(course, normalize(handed_in, "Jürgen"))
+    grade(course)
+    hand_in(course, normalize("NFD", "Jürgen"), notebook(), OTHER)
+    assert "graded once" in said_by(capsys, "history", normalize(asked, "Jürgen"))
+    said_by(capsys, "forget", "--yes", normalize(asked, "Jürgen"))
+    assert traces(course, normalize("NFC", "Jürgen"), normalize("NFD", "Jürgen")) == []
+    assert recorded(course)["students"] == []
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../class", "class/submitted/ann", "*", "an", "%"])

@@ -14,7 +14,8 @@ import shutil
 import sqlite3
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,8 @@ from autograder.run import journal
 from autograder.run.history import journals, students
 from autograder.run.journal import Journal
 from autograder.run.lock import sole_grader
+from autograder.submission.folder import in_nfc
+from autograder.submission.left_out import left_out
 from autograder.submission.roster import chosen
 
 
@@ -47,8 +50,11 @@ def forget(course: Course, student: str, agreed: Callable[[str], bool]) -> Itera
         GradebookError, NotWritten: it cannot go on; what was removed stays so.
         Problem: the same; or something that is not the grader's still has the name.
     """
-    home, who = _home(course), short(student)
-    chosen(sorted(_names(course)), [student], "this class", "is in")
+    home, student, spelled = _home(course), in_nfc(student), defaultdict[str, set[str]](set)
+    for name in _names(course):
+        spelled[in_nfc(name)].add(name)
+    chosen(sorted(spelled), [student], "this class", "is in")
+    who, names = short(student), sorted(spelled[student])
     what = "rows in the gradebook and its copies, hand-ins, pages and history"
     if not agreed(f"Remove all of {who} from {from_here(home)}/, for good: {what}?"):
         yield f"{who}: left as it is."
@@ -56,21 +62,21 @@ def forget(course: Course, student: str, agreed: Callable[[str], bool]) -> Itera
     with sole_grader(home / "runs" / "lock", "this class", _say), _gradebooks(course) as books:
         for book in books:
             with book.transaction() as session:
-                rows = remove_student(session, student) if _is_text(student) else 0
+                rows = sum(remove_student(session, name) for name in names if _is_text(name))
             book.vacuum()
             if rows:
                 yield f"{book}: {rows} rows."
         for step in _steps(course):
-            if student in _in(step):
-                _remove(step / student)
-                yield f"{printable(str(from_here(step / student)))}: all of it."
+            for name in sorted(set(names).intersection(_in(step))):
+                _remove(step / name)
+                yield f"{printable(str(from_here(step / name)))}: all of it."
         for path in journals(course):
             if _summarise(course, path, student, books):
                 yield f"{from_here(path.with_name(journal.SUMMARY))}: written without them."
         for path in journals(course):
             if count := journal.forget(path, student):
                 yield f"{from_here(path)}: {count} lines."
-    left = [printable(str(from_here(path))) for path in _naming(course, student)]
+    left = [printable(str(from_here(path))) for path in _naming(course, names)]
     if left:
         raise Problem(
             f"{who} may still be named in what is not the grader's: {', '.join(few(left))}. "
@@ -163,9 +169,10 @@ def _files(course: Course) -> Iterator[Path]:
                 yield path
 
 
-def _naming(course: Course, student: str) -> Iterator[Path]:
-    """Files that have the student's name or are called by it, as a word of its own."""
-    word = re.compile(rb"(?<![\w-])" + re.escape(os.fsencode(student)) + rb"(?![\w-])")
+def _naming(course: Course, names: Iterable[str]) -> Iterator[Path]:
+    """Files that have a student's name or are called by it, as a word of its own."""
+    spelled = b"|".join(re.escape(os.fsencode(name)) for name in names)
+    word = re.compile(rb"(?<![\w-])(?:" + spelled + rb")(?![\w-])")
     for path in _files(course):
         if word.search(os.fsencode(path.relative_to(_home(course)))):
             yield path
@@ -193,8 +200,9 @@ def _summarise(course: Course, path: Path, student: str, books: list[Database]) 
     with Journal(path) as log:
         others = [name for name in log.folders if not journal.is_of(log.latest(name), student)]
         remarks = replace(remarks, worse=log.worse(others))
-        folders = course.submitted(".", "."), course.autograded(".", ".")
-        text = summarise(lesson, map(log.result, others), remarks, *folders)
+        submitted, autograded = course.submitted(".", "."), course.autograded(".", ".")
+        left = left_out(submitted, lesson, others)
+        text = summarise(lesson, map(log.result, others), remarks, left, submitted, autograded)
     write_whole(summary, text.written.encode(errors="backslashreplace"))
     return True
 

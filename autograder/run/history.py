@@ -10,6 +10,7 @@ from autograder import Problem
 from autograder.gradebook.course import Course
 from autograder.pages.summary import from_here
 from autograder.run.journal import NAME, Line, is_of, lines
+from autograder.submission.folder import in_nfc
 from autograder.submission.lessons import known
 from autograder.submission.roster import chosen
 
@@ -29,7 +30,8 @@ def history(course: Course, student: str, lesson: str = "") -> Iterator[str]:
     if lesson not in ["", *(path.parent.name for path in found)]:
         known(lesson)
     found = [path for path in found if lesson in ("", path.parent.name)]
-    chosen(sorted(students(found)), [student], lesson or "any lesson", "was graded in")
+    student = in_nfc(student)
+    chosen(sorted(map(in_nfc, students(found))), [student], lesson or "any lesson", "was graded in")
     for path in found:
         theirs = [line for line in read(path) if is_of(line, student)]
         if theirs:

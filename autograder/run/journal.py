@@ -25,9 +25,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
+from unicodedata import normalize
 
 from attnlab.ipynb.files import NotWritten, write_whole
 from autograder.pages.summary import Worse
+from autograder.submission.folder import in_nfc
 from autograder.submission.results import Past, outcome
 
 NAME, SUMMARY = "journal.jsonl", "summary.txt"  # of a lesson, in its folder below class/runs
@@ -60,25 +62,19 @@ class Journal:
         self._headers: list[Line] = []
         self._entries: dict[str, list[_Entry]] = {}
         self._told: dict[str, int] = {}  # by run: the size of the file when its summary was printed
+        self._begun = True  # whether the run's own line is written
+        self._file: BinaryIO | None = None
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = open(path, "a+b")  # noqa: SIM115
-            self._file.seek(0)
-            place = 0
-            for data, line in lines(self._file):
-                if line:
-                    self._note(place, line)
-                place += len(data)
-            self._file.truncate(place)  # a last line that was cut short, by a kill
+            if path.exists():
+                self._read(self._open())
         except OSError as error:
             raise NotWritten(path, error) from error
 
     @classmethod
     def begin(cls, path: Path, header: Line) -> Journal:
-        """The journal, with a new run begun in it."""
+        """The journal, with a new run in it as soon as something is added."""
         journal = cls(path)
-        journal.header = header
-        journal._write([header])
+        journal.header, journal._begun = header, False
         return journal
 
     @classmethod
@@ -95,6 +91,21 @@ class Journal:
                 return journal
         journal.close()
         return None
+
+    def _open(self) -> BinaryIO:
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = open(self.path, "a+b")  # noqa: SIM115
+        return self._file
+
+    def _read(self, file: BinaryIO) -> None:
+        file.seek(0)
+        place = 0
+        for data, line in lines(file):
+            if line:
+                self._note(place, line)
+            place += len(data)
+        file.truncate(place)  # a last line that was cut short, by a kill
 
     def _note(self, place: int, line: Line) -> None:
         if "result" in line:
@@ -144,19 +155,23 @@ class Journal:
 
     def tell(self) -> None:
         """Note that the run's summary was printed."""
-        self._write([{**self.header, "told": now()}])
+        if self._begun:
+            self._write([{**self.header, "told": now()}])
 
     def _write(self, added: list[Line]) -> None:
+        if not self._begun:
+            added, self._begun = [self.header, *added], True
         try:
-            place = self._file.seek(0, os.SEEK_END)
+            file = self._open()
+            place = file.seek(0, os.SEEK_END)
             places = []
             for line in added:
                 data = json.dumps(line).encode() + b"\n"
-                self._file.write(data)
+                file.write(data)
                 places.append(place)
                 place += len(data)
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            file.flush()
+            os.fsync(file.fileno())
         except OSError as error:
             raise NotWritten(self.path, error) from error
         for where, line in zip(places, added, strict=True):
@@ -194,8 +209,9 @@ class Journal:
         return outcome(self._at(told[-1])["result"]) == outcome(self._at(last)["result"])
 
     def _at(self, entry: _Entry) -> Line:
-        self._file.seek(entry.place)
-        line: Line = json.loads(self._file.readline())
+        file = self._open()
+        file.seek(entry.place)
+        line: Line = json.loads(file.readline())
         return line
 
     def __enter__(self) -> Journal:
@@ -207,7 +223,8 @@ class Journal:
     def close(self) -> None:
         # What is left in its buffer could not be written, and `add` has said so.
         with contextlib.suppress(OSError):
-            self._file.close()
+            if self._file:
+                self._file.close()
 
 
 def lines(file: BinaryIO) -> Iterator[tuple[bytes, Line | None]]:
@@ -236,10 +253,11 @@ def forget(path: Path, student: str) -> int:
     Raises:
         NotWritten: the file could not be replaced; it is as it was.
     """
-    name = json.dumps(student)[1:-1].encode()
+    spelled = (normalize(form, student) for form in ("NFC", "NFD"))
+    names = [json.dumps(name)[1:-1].encode() for name in spelled]
     whole, kept, removed = path.read_bytes(), [], 0
     for data, line in lines(io.BytesIO(whole)):
-        theirs = name in data if line is None else is_of(line, student)
+        theirs = any(map(data.__contains__, names)) if line is None else is_of(line, student)
         removed += theirs
         if not theirs:
             kept.append(data)
@@ -249,8 +267,9 @@ def forget(path: Path, student: str) -> int:
 
 
 def is_of(line: Line, student: str) -> bool:
-    """Whether a line is on a student, by the folder's name or by the name that is shown."""
-    return "result" in line and student in (line["folder"], line["result"]["student"])
+    """Whether a line is on a student, named in NFC: by the folder's name, or by the one shown."""
+    names = (line["folder"], line["result"]["student"]) if "result" in line else ()
+    return student in map(in_nfc, names)
 
 
 def _parsed(data: bytes) -> Line | None:

@@ -128,11 +128,6 @@ def in_float64(function: Callable[..., Any], *args: Any) -> Any:
     return function(*args)
 
 
-def on_meta(function: Callable[..., Any], *args: Any) -> bool:
-    """Whether what it returns is on the device that it is given, which has no numbers."""
-    return bool(function(*args, device="meta").device.type == "meta")
-
-
 def is_float_tensor(thing: object) -> bool:
     """Whether autograd can follow it."""
     return isinstance(thing, torch.Tensor) and thing.is_floating_point()

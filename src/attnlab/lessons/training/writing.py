@@ -299,7 +299,7 @@ def _way(*returns: Slot) -> Procedure:
 WAYS = {
     "": _way(Slot("ids", "tensor", "B N+n_new"), GIVEN),
     "gradients": _way(
-        Slot("how often the model was called for gradients", "int"),
+        Slot("number of model calls that recorded gradients", "int"),
         Slot("that training can go on with the result", "bool"),
     ),
     "modes": _way(Slot("whether the model and its part are in training", "tensor", "2"), GIVEN),
