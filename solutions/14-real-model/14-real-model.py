@@ -24,7 +24,7 @@
 # | **You may stop** | before *Look inside* |
 # | **Points** | 7, in three exercises |
 #
-# Today you stand behind the desk of a real library. The running sentence is *the king behind the dogs that the boy sees* …, and a verb is still to come.
+# The running sentence is *the king behind the dogs that the boy sees* …, and a verb is still to come.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import logging
@@ -46,7 +46,6 @@ begin("14-real-model")
 # The model is the course's own small one, which you know from lessons 01 and 07: two layers of four heads, 148 words, trained on sentences that a grammar
 # wrote. Its file has GPT-2's layout, so the library takes it for a GPT-2. `from_pretrained` loads it from the folder of the course,
 # and `generate` writes with it: it reads the text, takes the likeliest next word, appends it, and goes on up to the full stop.
-# **Loading the library takes some seconds.**
 
 # %% nbgrader={"grade": false, "grade_id": "load", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("Loading the library takes some seconds …", flush=True)
@@ -110,7 +109,7 @@ for prompt in PROMPTS:
 # </details>
 # <details><summary>B. N = 2 queries, M = 7 keys</summary>
 #
-# Yes (lesson 11). And the two queries are the *last* two of seven tokens. Keep that in mind.
+# Yes (lesson 11). And the two queries are the *last* two of seven tokens.
 #
 # </details>
 # <details><summary>C. N = 7 queries, M = 2 keys</summary>
@@ -135,7 +134,7 @@ for prompt in PROMPTS:
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
-# Commit to a guess. All three are measured below.
+# Commit to a guess.
 #
 # **1.** You register your function under a name, and nothing else. The model runs, on one sentence alone and on two of different lengths in a batch, filled up on the left. What do you see?
 #
@@ -237,8 +236,6 @@ with torch.no_grad():
 
 
 # %% [markdown]
-# Read it line by line.
-#
 # | argument | what comes | what it means |
 # |---|---|---|
 # | `module` | the layer's module | ask it `module.is_causal` |
@@ -546,7 +543,6 @@ looks
 # %% [markdown]
 # The second layer reads a run of words that comes again. The marked row is the second *owl*; what comes next? The first time it was *wolf*. In all four heads
 # the largest share of that row lies on *wolf*. A head that looks at the word *after* an earlier one like this is called an **induction head** (lesson 07; Olsson et al. 2022).
-# Make it a number.
 #
 # ### A number for a head
 #
@@ -784,8 +780,6 @@ for name, heads in (("all heads", []), (f"without {measure.named(PREVIOUS)}", [P
 # The last two lines take away the head of the first layer that looks at the word before. All four induction scores fall below 0.4. That is the mechanism, by intervention: one head writes into each row what stood before it, and the next layer finds it there.
 #
 # ## Your transcript
-#
-# Here is what you take home:
 
 # %% nbgrader={"grade": false, "grade_id": "transcript", "locked": true, "schema_version": 3, "solution": false, "task": false}
 subject = small.head("subject")
@@ -864,7 +858,7 @@ remove()
 # - Removing heads by 0: Michel et al. 2019, *Are Sixteen Heads Really Better than One?* [arXiv:1905.10650](https://arxiv.org/abs/1905.10650); by their mean: Wang et al. 2022, *Interpretability in
 #   the Wild*. [arXiv:2211.00593](https://arxiv.org/abs/2211.00593)
 #
-# **To carry over.** You have all the parts: the block, the model, the library, and two tools to take it apart. Name a published model above. Which of its heads is an induction head, and
+# **To carry over.** Name a published model above. Which of its heads is an induction head, and
 # what can it no longer do without it?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
