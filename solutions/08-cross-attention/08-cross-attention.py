@@ -406,8 +406,7 @@ print("the same output:            ", torch.allclose(shuffled, plain))
 print("the same columns, elsewhere:", torch.allclose(shuffled_weights, plain_weights[:, :, order]))
 
 # %% [markdown]
-# Prediction 1 is A. To cross-attention a context is a *bag* of words: a word's place does not count, and its share of the
-# bag does. Repeating one word changes the output; repeating the whole context does not. Lesson 09 changes the words'
+# Prediction 1 is A. To cross-attention a context is a *bag* of words: where a word stands does not matter; how large its share of the bag is does. Repeating one word changes the output; repeating the whole context does not. Lesson 09 changes the words'
 # vectors, so that they say where they stand.
 #
 # ## As a module, with heads
@@ -582,7 +581,7 @@ for function in (hears_itself, cross_attention):
 # There is no error, and the shape is right. A test that needs no reference finds the mistake: **with a single book on the
 # shelf, every reader takes home that book's value.** That finds 180 of the 215 wrong ways. In the other
 # 35 only queries or keys are wrong, and the test says nothing about these: with one book the weight is 1, whatever the score
-# is. A model with *this* mistake mixes its own words: the context says how much of each, and none of its values gets through.
+# is. A model with *this* mistake mixes its own words: the context decides how much of each of x's words is mixed in, but none of the context's own values gets through.
 #
 # **A mask.** Someone hands over a mask of another kind. Run the cell and say what the symptom is before you read on.
 

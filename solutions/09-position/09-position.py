@@ -199,7 +199,7 @@ figures.live.RotaryArrows([2, 0, 1, 1], [1, 0, 0.5, 1], query_at=3, key_at=1, de
 # %% [markdown]
 # ## Does it notice the order?
 #
-# Readers hand in slips, one a word, and the desk drops them into a box. It knows what a slip says,
+# Readers hand in slips, one for each word, and the desk drops them into a box. It knows what a slip says,
 # but not where it lay in the pile. Give each word a random vector, and let attention
 # read the sentence with three random matrices.
 

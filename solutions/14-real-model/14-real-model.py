@@ -443,9 +443,9 @@ with torch.no_grad():
 
 
 # %% [markdown]
-# No error, no warning. Alone each sentence is right, as None is what your function would have got anyway, and it asks the module. In the batch the short sentence reads its own padding, seven times `<s>`, and
+# No error, no warning. Alone, each sentence is right: your function would have got None anyway, and then it asks the module. In the batch the short sentence reads its own padding, seven times `<s>`, and
 # wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function
-# (`transformers` 5.23, `masking_utils.py`: any other name gets None, padding or not). A test with one sentence would never have shown it, nor one with padding on the right, which no real word sees. **Test a backend on a batch that is filled up on the left.**
+# (`transformers` 5.23, `masking_utils.py`: any other name gets None, padding or not). A test with one sentence would never have shown this. Neither would a batch with padding on the right, because no real word sees that padding. **Test a backend on a batch that is filled up on the left.**
 #
 # ### A row that has no key
 #
@@ -474,8 +474,7 @@ for layer in (1, 2):
 
 
 # %% [markdown]
-# After layer 1 the padding is NaN and nothing else is. In layer 2 these rows are values, and the real words give them a weight of exactly 0. But 0 · NaN is NaN. One layer later all that stood beside padding is
-# lost. This is why your function gives 0.
+# After layer 1 the padding is NaN and nothing else is. In layer 2 these rows are values, and the real words give them a weight of exactly 0. But 0 · NaN is NaN. One layer later, all real words of a sentence with padding are lost. This is why your function gives 0.
 #
 # ## Optional: a published model
 #
@@ -620,8 +619,7 @@ for length in (4, 8, 16):
         print(f"runs of {length:2}, layer {layer}: {shown}")
 
 # %% [markdown]
-# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. So what came after an
-# earlier copy it can find only by counting places back, which suits runs of one length alone. The second layer can do more, because the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? A score cannot tell. Take heads away.
+# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. So it can find what came after an earlier copy only by counting places back, and that works for runs of one length only. The second layer can do more, because the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? A score cannot tell. Take heads away.
 #
 # ### One head fewer
 #
@@ -735,12 +733,12 @@ for each in measure.heads_of(small.load()):
 
 
 # %% [markdown]
-# Where a number falls, the task hangs on that head. Check these four claims against the table.
+# Where a number falls, the task depends on that head. Check these four claims against the table.
 #
 # - **The subject across a clause.** Without head 3 of layer 2 agreement drops from 1.00 to about 0.6. The next head costs a third of that or less. By its mean it drops as far: the model misses what this head *says*, and not
 #   only that it says something.
 # - **The bracket** is two heads' work. That same head costs about a third, and head 2 of layer 1 a quarter to a third.
-# - ***Bank*** hangs on head 1 of layer 1: by 0, down to guessing. *It* hangs on no head alone.
+# - ***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses. *It* depends on no single head.
 # - **Runs that come again.** Of the four heads that look at the right word, head 4 takes most of the answers with it. (Prediction 2: B.) Head 2, which looks nearly as hard, costs 10 to 25 % here. Two heads of the first layer, 1 and 3, are needed as well.
 #
 # These questions mix short runs and long ones. Take them apart. The share is of all words of the second copy but its first:
@@ -775,7 +773,7 @@ for name, heads in (("all heads", []), (f"without {measure.named(PREVIOUS)}", [P
 # Head 2 *helps* on runs of 4. On runs of 8 nothing changes without it. And on runs of 16, longer than any run it was trained on, it does harm: take it away and the share of right answers rises from about 0.5 to about 0.9. (Prediction 3: C.) All the while it looks at the right word. Without
 # head 4 most answers are lost at each length, and without both nearly all.
 #
-# So a look is not a cause, and what a head does depends on where you ask. Where a head looks you read off its weights; what it is *for* you learn by taking it away.
+# So a look is not a cause, and what a head does depends on where you ask. Its weights tell you where a head looks. You learn what it is *for* by taking it away.
 #
 # The last two lines take away the head of the first layer that looks at the word before. All four induction scores fall below 0.4. That is the mechanism, by intervention: one head writes into each row what stood before it, and the next layer finds it there.
 #
