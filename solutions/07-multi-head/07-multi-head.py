@@ -11,7 +11,7 @@
 #
 # Lesson 06 ended with a question. *Cat* wants to know who sat and where, at the same time, and one
 # softmax gives it one way to share out its attention. In this lesson each word sends several
-# readers to the desk. A **head** is one reader: it asks its own question, opens its own books and brings back
+# readers to the desk. A [**head**](../glossary.md#head) is one reader: it asks its own question, opens its own books and brings back
 # a few numbers.
 #
 # | | |
@@ -22,8 +22,6 @@
 # | **Runs on** | CPU; ten small trainings take some seconds; needs no network |
 # | **You may stop** | before *Break it on purpose* |
 # | **Points** | 6, in three exercises |
-#
-# The sentence of this lesson is *the cat sat on the mat*.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
@@ -233,7 +231,7 @@ for place, (name, said) in enumerate(zip(names, (answers[0] + 1).tolist(), stric
 # (The first visitor has nobody in front; that question is not asked.)
 #
 # The model is attention and a linear layer that turns each output into two guesses. One variant has
-# a **hidden layer** there: a linear, a ReLU and another linear. For now attention is
+# a [**hidden layer**](../glossary.md#hidden-layer) there: a linear, a ReLU and another linear. For now attention is
 # `nn.MultiheadAttention(d, n_heads)`, the module that you will match. It takes queries, keys and values, here all
 # x. It returns the output and, with `average_attn_weights=False`, one table of weights for each head.
 # `unflatten(-1, (2, 4))` cuts the last axis, 8 numbers, into 2 × 4, and `flatten(0, 1)` joins the first two axes.
@@ -438,7 +436,7 @@ def attend(q, k, v, mask=None):
 
 
 # %% [markdown]
-# Leading axes may be anything. If H stands *before* N, `attend` runs H attentions side by side and never mixes two.
+# If H stands *before* N, `attend` runs H attentions side by side and never mixes two.
 #
 # ## Cut the width, not the sentence
 #
@@ -457,10 +455,13 @@ print("contiguous:", cut.is_contiguous(), "before,", moved.is_contiguous(), "aft
 # %% [markdown]
 # **`reshape`** keeps the numbers in their reading order, and only says anew where rows end. `view` does the
 # same, but refuses where it would have to copy. **`transpose(i, j)`** lets two axes change places. A tensor whose numbers
-# lie in memory in the order in which they are read is called **contiguous**. After the transpose this one is not, and
+# lie in memory in the order in which they are read is called [**contiguous**](../glossary.md#contiguous). After the transpose this one is not, and
 # `view` refuses to join its axes.
 #
 # In the second line each head has its slice of both tokens: head 1 has 11, 12 and 21, 22.
+#
+# Elsewhere you may meet einops' `rearrange(x, "b n (h d) -> b h n d", h=H)` for both steps. This course writes
+# them out, so that you see the axes move.
 #
 # ### Exercise: `split_heads`
 #
@@ -510,7 +511,7 @@ check(split_heads)
 # ### And back again
 #
 # `attend` gives (B, H, N, d/H). Before the heads can be mixed, they have to stand side by side
-# again, head 1, head 2, … in one row for each token. The paper calls this *concatenation*.
+# again, head 1, head 2, … in one row for each token. The paper calls this [*concatenation*](../glossary.md#concatenation).
 #
 # ### Exercise: `merge_heads`
 #
@@ -552,7 +553,7 @@ check(merge_heads)
 # %% [markdown]
 # ## Heads in a module
 #
-# All that is left is to put it together (Vaswani et al. 2017, section 3.2.2):
+# Now put it together (Vaswani et al. 2017, section 3.2.2):
 #
 # $$\text{out} = [\,\text{head}_1, \dots, \text{head}_H\,]\, W_o, \qquad
 # \text{head}_h = \operatorname{softmax}\!\left(\frac{Q_h K_h^{\top}}{\sqrt{d/H}}\right) V_h$$
@@ -820,7 +821,7 @@ for n_heads_now in (1, 4, 16):
 
 # %% [markdown]
 # With √(d/H) the spread of the scores is 1, however many heads there are. With √d it falls as 1/√H. With 16 heads the largest weight of a row is then 0.09 on average instead of 0.23. Training can undo it by larger
-# matrices; but weights that were trained elsewhere, and copied in, give other results.
+# matrices; but weights trained elsewhere and copied in give other results.
 #
 # ## Cost
 #
@@ -945,9 +946,6 @@ for n_heads_now in (1, 2, 8, 64):
 #    formula ([what each head brings](#What-each-head-brings)).
 # 5. Parameters, and multiplications in matrix products, do not depend on H. The weights are H · N², and
 #    softmax takes as many powers ([cost](#Cost)).
-#
-# **In the glossary**: [head](../glossary.md#head), [concatenation](../glossary.md#concatenation),
-# [contiguous](../glossary.md#contiguous), [hidden layer](../glossary.md#hidden-layer).
 #
 # ### Sources
 #
