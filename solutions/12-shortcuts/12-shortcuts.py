@@ -672,6 +672,19 @@ plot(rows, "shortcuts")
 # Yes. So one more digit takes a hundred times as many.
 #
 # </details>
+#
+# **3.** A text names ten times as many books. What happens to the state of linear attention?
+#
+# <details><summary>A. It becomes ten times as large</summary>
+#
+# Not this one: a key–value cache does.
+#
+# </details>
+# <details><summary>B. It keeps its size, and a book is harder to find</summary>
+#
+# Yes. All that it keeps of the text has to fit into S and z.
+#
+# </details>
 
 # %% [markdown]
 # ## Take away
