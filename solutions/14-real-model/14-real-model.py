@@ -145,7 +145,7 @@ for prompt in PROMPTS:
 # </details>
 # <details><summary>B. One sentence alone is right; in the batch the shorter one is wrong, without a word</summary>
 #
-# Yes. *No mask at all* has the numbers.
+# Yes. *One line fewer* has the numbers.
 #
 # </details>
 # <details><summary>C. All is right: the model hands over its masks</summary>
@@ -195,7 +195,7 @@ for prompt in PROMPTS:
 # ## What the library hands over
 #
 # In each layer the library makes queries, keys and values, and then calls *the attention function of the name that you chose*. What does it
-# give? Register a spy: it prints what it gets in the first layer and lets PyTorch's own backend do the work. Two lines register it: one for the function, one for a *mask function*, which makes the masks.
+# give? Register a spy: it prints what it gets in the first layer and lets PyTorch's own [backend](../glossary.md#backend) do the work. Two lines register it: one for the function, one for a *mask function*, which makes the masks.
 #
 # `batch` puts texts of different lengths side by side, filled up **on the left**, so that all end at the same place, where the next word comes.
 # Each word keeps the position that it would have alone.
@@ -263,7 +263,7 @@ with torch.no_grad():
 #
 # Draw the table for N = 3 and M = 5. Your rule should also hold for M < N, which the library does not send and the check does: a query that would stand before all keys gets 0.
 #
-# **Grouped heads** (lesson 12): H = 6 heads may share G = 2 groups of keys and values. Heads 0, 1, 2 read group 0, heads 3, 4, 5 read group 1. G has to divide H.
+# [**Grouped heads**](../glossary.md#grouped-query-attention) (lesson 12): H = 6 heads may share G = 2 groups of keys and values. Heads 0, 1, 2 read group 0, heads 3, 4, 5 read group 1. G has to divide H.
 
 # %% [markdown]
 # ### A function with eight arguments
@@ -357,7 +357,7 @@ check(attention_forward)
 # ## The model writes with it
 #
 # Register your function as *yours*, with the library's own mask function beside it, and let both models read the same texts. `counted` stands in between to
-# count calls, so that you can be sure which function did the work. What is compared are the **logits**, the scores of all 148 words, at every real token: how far are yours from PyTorch's? And wherever PyTorch's best word
+# count calls, so that you can be sure which function did the work. What is compared are the [**logits**](../glossary.md#logits), the scores of all 148 words, at every real token: how far are yours from PyTorch's? And wherever PyTorch's best word
 # leads by 0.001 or more, is yours the same one?
 
 # %% nbgrader={"grade": false, "grade_id": "yours", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -429,7 +429,7 @@ print(LONG, "…", written(opened(small.HERE, "top left"), LONG))
 # %% [markdown]
 # The prompt is read correctly, with N = M. Then each new word sees the first word of the text and nothing else, and the model says *fox* again and again.
 #
-# ### No mask at all
+# ### One line fewer
 #
 # Now forget the second line: register the function, and no mask function of the same name.
 
@@ -838,13 +838,10 @@ remove()
 # ## Take away
 #
 # 1. A backend is a function of queries, keys, values and a mask, registered under a name: with yours the model's logits are within 1e-4 of PyTorch's, alone, in a padded batch and with a cache ([it writes](#The-model-writes-with-it)).
-# 2. Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right, and padding on the left is read in a batch ([no mask](#No-mask-at-all)).
+# 2. Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right, and padding on the left is read in a batch ([no mask](#One-line-fewer)).
 # 3. Where more keys come than queries, the queries are the last tokens: a causal mask is aligned bottom-right ([by hand](#By-hand:-the-last-N-of-M)).
 # 4. A row without a key gives 0, as NaN in it reaches real rows a layer later ([the row](#A-row-that-has-no-key)).
 # 5. Weights show where a head looks; what it is for shows in its removal: of two heads that look nearly alike one carries most answers, and on long runs the model is better without the other ([each head](#What-each-head-is-for)).
-#
-# **Words of this lesson**: [backend](../glossary.md#backend), [grouped-query attention](../glossary.md#grouped-query-attention),
-# [key-value cache](../glossary.md#key-value-cache), [logits](../glossary.md#logits), [padding](../glossary.md#padding).
 #
 # ### Sources
 #
