@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 12 · Shortcuts, and what each gives up
 #
-# Lesson 11 got around the N² wall and changed no number. Three shortcuts change something and cost less: you look less far, you weigh the keys in another way, or heads share keys and values. You write each of them, and test it where it can fail.
+# Lesson 11 got around the N² wall and changed no number. Three shortcuts change something and cost less: you look less far, you weigh the keys in another way, or heads share keys and values.
 #
 # | | |
 # |---|---|
@@ -20,7 +20,7 @@
 # | **You may stop** | before *Break it on purpose* |
 # | **Points** | 5, in three exercises |
 #
-# The library has little time today. The running sentence: ***Find me the book about whales***.
+# The running sentence: ***Find me the book about whales***.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import warnings
@@ -84,12 +84,12 @@ figures.block("scores", "scale", "mask", "softmax")
 #
 # <details><summary>A. about 1 in 8</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 # <details><summary>B. nearly 1: training finds a way</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 #
@@ -97,17 +97,17 @@ figures.block("scores", "scale", "mask", "softmax")
 #
 # <details><summary>A. To find the one marked token among 17</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 # <details><summary>B. To find one book of 32 by its title</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 # <details><summary>C. Both</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 #
@@ -116,12 +116,12 @@ figures.block("scores", "scale", "mask", "softmax")
 #
 # <details><summary>A. clearly worse than with four</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 # <details><summary>B. as good</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 
@@ -136,7 +136,7 @@ figures.block("scores", "scale", "mask", "softmax")
 # | w | window | a number |
 # | S, z | what linear attention keeps | (…, d_k, d_v), (…, d_k) |
 #
-# Attention itself is given, as before:
+# Attention is given:
 
 
 # %% nbgrader={"grade": false, "grade_id": "attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -302,7 +302,7 @@ figures.cross_attention.maps(
 # 7B counts on that (Jiang et al. 2023, section 2). With a global token two layers are enough, but everything
 # far passes through that bottleneck.
 #
-# Now the test, with a window of 8. The last token sees itself and 7 before it:
+# Now the test, with a window of 8:
 
 
 # %% nbgrader={"grade": false, "grade_id": "test-window", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -408,7 +408,7 @@ def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 check(linear_attention)
 
 # %% [markdown]
-# **Parallel and recurrent.** The cell compares both forms with yours. The right form is a recurrent network: a
+# **Parallel and recurrent.** The right form is a recurrent network: a
 # state of fixed size, handed from token to token. Then comes the price: a query *equals* one of 50 random keys.
 # How much of its weight can it put there?
 
@@ -455,7 +455,7 @@ figures.shortcuts.found([2, 8, 32], shown, chance=1 / tasks.LETTERS)
 # its state (Arora et al. 2024, abstract).
 #
 # **Performer** (Choromanski et al. 2021, section 2.3) wants the softmax itself. It takes random features whose
-# products equal e^(x·y) *on average*: e^(ω·x − |x|²/2)/√r, for r random normal vectors ω. You trade r against noise.
+# products equal e^(x·y) *on average*: e^(ω·x − |x|²/2)/√r, for r random normal vectors ω.
 # Here d_k is 16, so x = q/2 and y = k/2 bring the scale 1/√d_k along. The last lines take all queries and keys half as
 # large:
 
@@ -673,16 +673,16 @@ plot(rows, "shortcuts")
 #
 # </details>
 #
-# **3.** A text names ten times as many books. What happens to the state of linear attention?
+# **3.** A text names ten times as many books. What happens to linear attention's state?
 #
-# <details><summary>A. It becomes ten times as large</summary>
+# <details><summary>A. It grows tenfold</summary>
 #
 # Not this one: a key–value cache does.
 #
 # </details>
 # <details><summary>B. It keeps its size, and a book is harder to find</summary>
 #
-# Yes. All that it keeps of the text has to fit into S and z.
+# Yes. All of the text has to fit into S and z.
 #
 # </details>
 
