@@ -43,10 +43,9 @@ def table() -> str:
 
 
 def ways() -> str:
-    """The ways through, a line each."""
-    return "\n".join(
-        ["", *(f"- **{way.name}**{str(way).removeprefix(way.name)}." for way in lessons.WAYS), ""]
-    )
+    """The ways through, a line each, and what to read of a lesson that is skipped."""
+    rows = (f"- **{way.name}**{str(way).removeprefix(way.name)}." for way in lessons.WAYS)
+    return "\n".join(["", *rows, "", lessons.SKIPPED, ""])
 
 
 def of_answers() -> str:

@@ -188,6 +188,19 @@ def test_exercise_cells_define_their_function_and_stop(slug: str) -> None:
 
 
 @each_lesson
+def test_each_exercise_has_hints_and_an_outline_only_past_five_lines(slug: str) -> None:
+    hints: list[str] = []
+    for cell in read(solution_path(slug)).cells:
+        if cell.cell_type == "markdown":
+            hints += re.findall(r"<summary>Hint \d: (.+?)</summary>", cell.source)
+        elif is_exercise(cell):
+            lines = split_solution(cell.source)[1].splitlines()
+            assert hints, grading(cell).grade_id
+            assert len(lines) > 5 or "an outline" not in hints, grading(cell).grade_id
+            hints = []
+
+
+@each_lesson
 def test_released_notebooks_hold_no_outputs(slug: str) -> None:
     for cell in code_cells(read(released_path(slug))):
         assert cell.outputs == []

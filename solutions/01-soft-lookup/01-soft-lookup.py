@@ -504,8 +504,7 @@ for score in (4, 709, 710, -745, -746):
 #
 # The factor cancels. The weights depend on the *differences* between scores and on nothing else. So
 # choose c = the largest score. Then the largest exponent is 0 and its power is 1. Nothing overflows,
-# and the sum is at least 1, so nothing is divided by 0: such a softmax is **stable**. A power that underflows to 0
-# belongs to a score more than 745 below the best, whose share is 0 to over 300 digits anyway.
+# and the sum is at least 1, so nothing is divided by 0: such a softmax is **stable**. A power becomes 0 only if its score is more than 745 below the best. Its share would begin with over 300 zeros anyway.
 #
 # One score has a meaning of its own: −∞, which Python writes `-math.inf`. It says *this book may not
 # be opened at all*, and its weight has to be exactly 0. From lesson 03 on we hide keys with it. If

@@ -698,8 +698,7 @@ def learn(
 
 # %% [markdown]
 # *Found* is the share of readers who give their book more than 0.9 in the end. The other numbers are
-# medians. The last two rows change one thing in the second: which book the reader wants, or the error,
-# which becomes −log a, with a the weight of the wanted book.
+# medians. Each of the last two rows is the second row with one change. In one, the reader wants another book. In the other, the error is −log a, where a is the weight of the wanted book.
 #
 # Choose before you run it. In which of the first four rows do all readers find their book?
 # **A.** In all four. **B.** In all but the first, whose step is not mended. **C.** In the third and fourth.
@@ -731,8 +730,7 @@ figures.scaling.learning({way: history for way, (history, _) in learned.items()}
 # - **No scale.** The Jacobian is not dead at the start: its typical norm is 0.20 (0.07 to 0.31 with seeds 5
 #   to 9). One step, 64 times too large, brings it down to 0.001. In the end 13 % find their book.
 # - **No scale, step ÷ 64.** The Jacobian lives: its norm is 0.29 after the first step. And still only 22 %
-#   find their book in 300 steps. (Seeds 5 to 9: 27 to 38 %, and 12 to 20 % in the first row.) Of other steps
-#   the best finds 40 %, and 33 to 55 % with seeds 5 to 34.
+#   find their book in 300 steps. (Seeds 5 to 9: 27 to 38 %, and 12 to 20 % in the first row.) With the best of the other step sizes, 40 % find their book (33 to 55 % with seeds 5 to 34).
 # - **÷ √d_k** and **÷ d_k, step × 64.** The typical wanted book starts with a few hundredths, and all
 #   readers find theirs.
 #

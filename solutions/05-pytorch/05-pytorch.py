@@ -36,7 +36,7 @@ from attnlab import begin, check, figures
 begin("05-pytorch")
 
 # %% [markdown]
-# **Where you are.** This is the block of lesson 02. Here you take slopes through the two lit boxes.
+# **Where you are.** The block of lesson 02. Here you take slopes through the two lit boxes.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("softmax", "mix")
@@ -200,7 +200,7 @@ print("slopes of scores", [round(slope, 4) + 0.0 for slope in scores.grad.tolist
 #
 # Most of what you know carries over. This changes:
 #
-# | NumPy, lesson 03 | PyTorch | mind |
+# | NumPy, lesson 03 | PyTorch | take care |
 # |---|---|---|
 # | `np.array([1.0, 2.0])` | `torch.tensor([1.0, 2.0])` | float32 unless you say `dtype=torch.float64` |
 # | `axis=-1, keepdims=True` | `dim=-1, keepdim=True` | |
@@ -547,7 +547,7 @@ for name, inputs in {"no mask": (q, k, v), "float mask": (q, k, v, as_float)}.it
 # were divided by √d_k before that, so it plays no part here.) A row of zeros, a reader with no key left, gets
 # slopes of 0. If the widths differ, there has to be an error; PyTorch's own will do.
 #
-# Banned are the call that does this, `torch._softmax_backward_data`, and its relatives. Autograd through
+# You may not use `torch._softmax_backward_data`, the call that does this, or its relatives. Autograd through
 # `torch.softmax` ends in that call too, so the check refuses it as well.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "softmax_backward-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -935,7 +935,7 @@ for n in (32, 64, 128, 256, 512):
 #    attention, and a parameter in a linear layer across tokens.
 #    ([The same for every sentence, or new for each](#The-same-for-every-sentence,-or-new-for-each))
 #
-# **To take into lesson 06.** Every reader of today's sentences could open every book, those to the
+# **To take into lesson 06.** Today every reader could open every book, those to the
 # right as well. A model that writes text one word at a time must not look at words that are not there
 # yet. With `attn_mask`, True = attend: which cells of a 5 × 5 mask would you set to False?
 

@@ -859,6 +859,19 @@ for std in (0.5, 1.0, 3.0):
 # Yes. The triangle is aligned top-left, but the newest query should see all keys.
 #
 # </details>
+#
+# **3. A row of weights is 0.6, 0.3, 0.1. The third word is in the future. What would the row be with a mask before softmax?**
+#
+# <details><summary>A. 0.6, 0.3, 0</summary>
+#
+# Not this one: that is a mask after softmax. The row adds up to 0.9.
+#
+# </details>
+# <details><summary>B. 2/3, 1/3, 0</summary>
+#
+# Yes. The ratio of the others stays, 2 to 1, and the row adds up to 1.
+#
+# </details>
 
 # %% [markdown]
 # ## Take away

@@ -11,7 +11,7 @@
 #
 # Lesson 06 ended with a question. *Cat* wants to know who sat and where, at the same time, and one
 # softmax gives it one way to share out its attention. In this lesson each word sends several
-# readers to the desk. A **head** is one reader: it asks its own question, opens its own books and brings back
+# readers to the desk. A [**head**](../glossary.md#head) is one reader: it asks its own question, opens its own books and brings back
 # a few numbers.
 #
 # | | |
@@ -22,8 +22,6 @@
 # | **Runs on** | CPU; ten small trainings take some seconds; needs no network |
 # | **You may stop** | before *Break it on purpose* |
 # | **Points** | 6, in three exercises |
-#
-# The sentence of this lesson is *the cat sat on the mat*.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
@@ -151,8 +149,7 @@ figures.block("W_o")
 #
 # (0.446, 0.108, 0.446, 0 | 0.446, 0.108, 0.446, 0).
 #
-# Who sat? *Cat* or *mat*. Where? *Cat* or *mat*. The average has kept both words, and lost which
-# was the answer to which question, as each word says the same in both halves.
+# Who sat? *Cat* or *mat*. Where? *Cat* or *mat*. The average has kept both words, but it no longer shows which word answers which question, because each word says the same in both halves.
 #
 # **Two heads.** Each takes its own four numbers, and divides by √4 = 2.
 #
@@ -234,7 +231,7 @@ for place, (name, said) in enumerate(zip(names, (answers[0] + 1).tolist(), stric
 # (The first visitor has nobody in front; that question is not asked.)
 #
 # The model is attention and a linear layer that turns each output into two guesses. One variant has
-# a **hidden layer** there: a linear, a ReLU and another linear. For now attention is
+# a [**hidden layer**](../glossary.md#hidden-layer) there: a linear, a ReLU and another linear. For now attention is
 # `nn.MultiheadAttention(d, n_heads)`, the module that you will match. It takes queries, keys and values, here all
 # x. It returns the output and, with `average_attn_weights=False`, one table of weights for each head.
 # `unflatten(-1, (2, 4))` cuts the last axis, 8 numbers, into 2 × 4, and `flatten(0, 1)` joins the first two axes.
@@ -294,8 +291,7 @@ figures.multi_head.two_answers(right)
 
 # %% [markdown]
 # The grey line is guessing, one in four. Nobody picked the seeds; all pictures below are of seed 0. One
-# head with a linear layer answers one question almost always and the other some 40 % of the time. That is hardly
-# more than one number said for both would get (36 %: these visitors' two answers agree). The seed
+# head with a linear layer answers one question almost always and the other some 40 % of the time. You would get nearly as much by saying one number for both questions: 36 %, the share of visitors whose two answers agree. The seed
 # decides which question. Two heads of half the width answer both. (Prediction 1: B.) But so does one head with a
 # hidden layer behind it.
 #
@@ -315,8 +311,7 @@ figures.multi_head.patterns(panels | {"head 1 of 2": two[0], "head 2 of 2": two[
 # Each single head looks at both visitors, but brings back one average: for *law 4*, something of a 1 and
 # something of a 3. And a card does not say whether it is the front's or the twin's. (If it did, as a who-word and a where-word do, one head and a linear layer would read both.)
 #
-# A linear layer adds up what the cards say. One of two cards is the louder, and louder whatever you ask:
-# what speaks for a 3 with all of the weight speaks for it with a part. So the first model follows one
+# A linear layer adds up what the cards say. One of the two cards is louder, whatever you ask: a card that speaks for a 3 with all of the weight also speaks for it with a part of the weight. So the first model follows one
 # visitor for both questions. Where the answers differ, it says one number twice about nine times out of
 # ten.
 #
@@ -390,13 +385,10 @@ for heads in [(), *((each,) for each in measure.heads_of(model))]:
 # are guessed wherever something stands between them and their subject, and a third of the brackets are wrong. (Prediction: C.)
 # *Bank* depends on one head of the first layer. *It* depends on no single head. Runs that come again depend on several: two
 # in the first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier one
-# like this, and so finds what comes next (Olsson et al. 2022). It can, because each layer makes queries, keys and values
-# anew, from rows that the layer before has rewritten: one head of the first layer gives a third of its look to the word
-# before, and so writes into each row what stood before it.
+# like this, and so finds what comes next (Olsson et al. 2022). It can, because each layer makes its queries, keys and values from rows that the layer before has rewritten. One head of the first layer gives a third of its look to the word before, and so writes into each row what stood before it.
 #
 # Two more experiments follow. Does the induction head find its word without that first head? And removing a head spoils
-# whatever reads it, so exchange something instead: give the subject's head, in the last row alone, what it gives where the
-# subject has the other number, *kings*. The rest of the model stays as it is.
+# whatever reads it, so exchange something instead. Replace what the subject's head gives in the last row, and only there, by what it gives in the sentence with *kings*.
 
 # %% nbgrader={"grade": false, "grade_id": "exchange-row", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 first, second = small.head("previous"), small.head("repeat")  # layer and head, counted from 0
@@ -444,7 +436,7 @@ def attend(q, k, v, mask=None):
 
 
 # %% [markdown]
-# Leading axes may be anything. If H stands *before* N, `attend` runs H attentions side by side and never mixes two.
+# If H stands *before* N, `attend` runs H attentions side by side and never mixes two.
 #
 # ## Cut the width, not the sentence
 #
@@ -463,10 +455,13 @@ print("contiguous:", cut.is_contiguous(), "before,", moved.is_contiguous(), "aft
 # %% [markdown]
 # **`reshape`** keeps the numbers in their reading order, and only says anew where rows end. `view` does the
 # same, but refuses where it would have to copy. **`transpose(i, j)`** lets two axes change places. A tensor whose numbers
-# lie in memory in the order in which they are read is called **contiguous**. After the transpose this one is not, and
+# lie in memory in the order in which they are read is called [**contiguous**](../glossary.md#contiguous). After the transpose this one is not, and
 # `view` refuses to join its axes.
 #
 # In the second line each head has its slice of both tokens: head 1 has 11, 12 and 21, 22.
+#
+# Elsewhere you may meet einops' `rearrange(x, "b n (h d) -> b h n d", h=H)` for both steps. This course writes
+# them out, so that you see the axes move.
 #
 # ### Exercise: `split_heads`
 #
@@ -516,7 +511,7 @@ check(split_heads)
 # ### And back again
 #
 # `attend` gives (B, H, N, d/H). Before the heads can be mixed, they have to stand side by side
-# again, head 1, head 2, … in one row for each token. The paper calls this *concatenation*.
+# again, head 1, head 2, … in one row for each token. The paper calls this [*concatenation*](../glossary.md#concatenation).
 #
 # ### Exercise: `merge_heads`
 #
@@ -558,7 +553,7 @@ check(merge_heads)
 # %% [markdown]
 # ## Heads in a module
 #
-# All that is left is to put it together (Vaswani et al. 2017, section 3.2.2):
+# Now put it together (Vaswani et al. 2017, section 3.2.2):
 #
 # $$\text{out} = [\,\text{head}_1, \dots, \text{head}_H\,]\, W_o, \qquad
 # \text{head}_h = \operatorname{softmax}\!\left(\frac{Q_h K_h^{\top}}{\sqrt{d/H}}\right) V_h$$
@@ -716,7 +711,7 @@ for away in ((), (0,), (1,)):
     print(f"{name:17}", "       ".join(f"{share:.2f}" for share in share_right(muted)))
 
 # %% [markdown]
-# Each head has one question, and the other question does not miss it. The model never computes with the mean of the two
+# Each head serves one question, and the other question loses nothing without it. The model never computes with the mean of the two
 # maps: each head mixes values of its own.
 #
 # ## Break it on purpose
@@ -825,9 +820,8 @@ for n_heads_now in (1, 4, 16):
         print(f"H = {n_heads_now:2}, by {name:7} spread {scores.std():.2f}, largest {largest:.2f}")
 
 # %% [markdown]
-# With √(d/H) the spread of the scores is 1, however many heads there are. With √d it sinks like
-# 1/√H. With 16 heads the largest weight of a row is then 0.09 on average instead of 0.23. Training can undo it by larger
-# matrices; but weights that were trained elsewhere, and copied in, give other results.
+# With √(d/H) the spread of the scores is 1, however many heads there are. With √d it falls as 1/√H. With 16 heads the largest weight of a row is then 0.09 on average instead of 0.23. Training can undo it by larger
+# matrices; but weights trained elsewhere and copied in give other results.
 #
 # ## Cost
 #
@@ -952,9 +946,6 @@ for n_heads_now in (1, 2, 8, 64):
 #    formula ([what each head brings](#What-each-head-brings)).
 # 5. Parameters, and multiplications in matrix products, do not depend on H. The weights are H · N², and
 #    softmax takes as many powers ([cost](#Cost)).
-#
-# **In the glossary**: [head](../glossary.md#head), [concatenation](../glossary.md#concatenation),
-# [contiguous](../glossary.md#contiguous), [hidden layer](../glossary.md#hidden-layer).
 #
 # ### Sources
 #

@@ -12,7 +12,7 @@
 # So far the words of one sentence asked each other. In this lesson one sequence asks and another one answers, and the two
 # need not be equally long or even of the same kind.
 # A translation asks its original, a caption asks its image, an answer asks its documents. That is
-# **cross-attention**, and it takes one change to what you have.
+# [**cross-attention**](../glossary.md#cross-attention), and it takes one change to what you have.
 #
 # | | |
 # |---|---|
@@ -166,7 +166,7 @@ print(shares @ pages)
 # %% [markdown]
 # ## Shape ledger
 #
-# The sequence that asks is **x**. The one that is read is the **context** (PyTorch says *memory*). Everything that belongs
+# The sequence that asks is **x**. The one that is read is the [**context**](../glossary.md#context) (PyTorch says *memory*). Everything that belongs
 # to x has N rows, and everything that belongs to the context has M.
 #
 # | symbol | what it is | axes |
@@ -261,7 +261,7 @@ figures.live.WhoListens(weights[shown], *in_words(asked[shown], cards[shown], re
 # Each author finds the one card with the same name, whatever its place, and the hatched dummy gets nothing. Both heads do
 # the same, and one head alone learns the task as well.
 #
-# Which word of an original belongs to which word of its translation is called an **alignment**. In 2014, three years
+# Which word of an original belongs to which word of its translation is called an [**alignment**](../glossary.md#alignment). In 2014, three years
 # before the Transformer, Bahdanau, Cho and Bengio let a translator learn it: each word of the translation looks
 # back at all words of the original, with weights from a softmax.
 #
@@ -406,8 +406,7 @@ print("the same output:            ", torch.allclose(shuffled, plain))
 print("the same columns, elsewhere:", torch.allclose(shuffled_weights, plain_weights[:, :, order]))
 
 # %% [markdown]
-# Prediction 1 is A. To cross-attention a context is a *bag* of words: a word's place does not count, and its share of the
-# bag does. Repeating one word changes the output; repeating the whole context does not. Lesson 09 changes the words'
+# Prediction 1 is A. To cross-attention a context is a *bag* of words: where a word stands does not matter; how large its share of the bag is does. Repeating one word changes the output; repeating the whole context does not. Lesson 09 changes the words'
 # vectors, so that they say where they stand.
 #
 # ## As a module, with heads
@@ -553,7 +552,7 @@ figures.cross_attention.maps(
 #
 # ## Break it on purpose
 #
-# **Values from the wrong side.** This is one of the 215 wrong ways: the weights are right, but they mix x.
+# **What is wrong?** This is one of the 215 wrong ways.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-values", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -579,10 +578,10 @@ for function in (hears_itself, cross_attention):
     print(f"{function.__name__:15} {tuple(result.shape)}, one book: its value: {same}")
 
 # %% [markdown]
-# There is no error, and the shape is right. A test that needs no reference finds the mistake: **with a single book on the
+# There is no error, and the shape is right. The values come **from the wrong side**: the weights are right, but they mix x. A test that needs no reference finds the mistake: **with a single book on the
 # shelf, every reader takes home that book's value.** That finds 180 of the 215 wrong ways. In the other
 # 35 only queries or keys are wrong, and the test says nothing about these: with one book the weight is 1, whatever the score
-# is. A model with *this* mistake mixes its own words: the context says how much of each, and none of its values gets through.
+# is. A model with *this* mistake mixes its own words: the context decides how much of each of x's words is mixed in, but none of the context's own values gets through.
 #
 # **A mask.** Someone hands over a mask of another kind. Run the cell and say what the symptom is before you read on.
 
@@ -604,11 +603,11 @@ check(reads_dummies, name="cross_attention")
 # ## A decoder layer from these parts
 #
 # A Transformer's decoder is a stack of layers, all built alike. Each layer has three parts, in this order: *causal
-# self-attention* (what have I written?), *cross-attention* (what does the original say?), and a **feed-forward network**, an
+# self-attention* (what have I written?), *cross-attention* (what does the original say?), and a [**feed-forward network**](../glossary.md#feed-forward-network), an
 # MLP that works on each token alone, with one hidden layer and a ReLU. Two things stand around each part:
 #
-# - A **residual connection**: what a part finds is *added* to x.
-# - **Layer norm**, `nn.LayerNorm(d)`: the numbers of each token are shifted and scaled to mean 0 and a variance close to 1,
+# - A [**residual connection**](../glossary.md#residual-connection): what a part finds is *added* to x.
+# - [**Layer norm**](../glossary.md#layer-norm), `nn.LayerNorm(d)`: the numbers of each token are shifted and scaled to mean 0 and a variance close to 1,
 #   or less if they are tiny, and then multiplied and shifted by learned numbers.
 #
 # What is this good for? The next cell sends four tokens through thirty linears in a row, in four ways. It prints how widely
@@ -817,10 +816,6 @@ print("the lost original makes a NaN:", bool(found.isnan().any()))
 #    network, residuals and norms ([its parts](#A-decoder-layer-from-these-parts)).
 # 5. Trained to look things up, cross-attention is a dictionary whose keys are learned, and it works for pairs never seen
 #    together ([look up](#See-it:-a-desk-that-learns-to-look-things-up)).
-#
-# **In the glossary**: [cross-attention](../glossary.md#cross-attention), [context](../glossary.md#context),
-# [alignment](../glossary.md#alignment), [residual connection](../glossary.md#residual-connection),
-# [layer norm](../glossary.md#layer-norm), [feed-forward network](../glossary.md#feed-forward-network).
 #
 # ### Sources
 #

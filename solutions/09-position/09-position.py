@@ -199,7 +199,7 @@ figures.live.RotaryArrows([2, 0, 1, 1], [1, 0, 0.5, 1], query_at=3, key_at=1, de
 # %% [markdown]
 # ## Does it notice the order?
 #
-# Readers hand in slips, one a word, and the desk drops them into a box. It knows what a slip says,
+# Readers hand in slips, one for each word, and the desk drops them into a box. It knows what a slip says,
 # but not where it lay in the pile. Give each word a random vector, and let attention
 # read the sentence with three random matrices.
 
@@ -769,8 +769,7 @@ for window in (512, 128, 64, 32, 16, 8, 4, 3):
 # %% [markdown]
 # ## Break it on purpose
 #
-# **Halves instead of neighbours.** Some public code, such as LLaMA's in Transformers, pairs column i not with its
-# neighbour but with column i + d/2. This function does that:
+# **What is different?** Some public code, such as LLaMA's in Transformers, turns the columns like this:
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-halves", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -786,7 +785,7 @@ def rotary_in_halves(x: Tensor, positions: Tensor, base: float = 10000.0) -> Ten
 check(rotary_in_halves, name="rotary")
 
 # %% [markdown]
-# Most numbers differ. Yet lengths stay the same, and scores depend on distance alone, as the next cell
+# It pairs **halves instead of neighbours**: column i not with its neighbour but with column i + d/2. Most numbers differ. Yet lengths stay the same, and scores depend on distance alone, as the next cell
 # measures. By itself this is a good rotary, and neither *property* finds a fault. The damage is done
 # where the two meet: weights trained with one and run with the other, or queries turned by one and keys
 # by the other.
@@ -801,7 +800,7 @@ for name, turn_q, turn_k in (
     print(f"{name:17} moved by 7, same scores: {torch.allclose(here, there)}")
 
 # %% [markdown]
-# **A new word that begins at 0.** A model that writes keeps its old keys and computes one new query at
+# **What is wrong?** A model that writes keeps its old keys and computes one new query at
 # a time. Somebody turns that query by `torch.arange(1)`:
 
 # %% nbgrader={"grade": false, "grade_id": "break-position-zero", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -811,7 +810,7 @@ for name, place in (("position 4", torch.tensor([4])), ("arange(1)", torch.arang
     print(f"{name:11} weights of man:", [round(w, 3) for w in weights[0].tolist()])
 
 # %% [markdown]
-# There is no error, and the row adds up to 1. But the weights differ: *man* reads as if it were the first word.
+# There is no error, and the row adds up to 1. But the weights differ: **the new word begins at 0**, and *man* reads as if it were the first word.
 # Training turns whole sentences at once, so training shows nothing; the model is only bad at writing.
 # The test that finds it compares word by word with all at once.
 

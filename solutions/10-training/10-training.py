@@ -288,8 +288,7 @@ figures.training.losses(stalled, 0.3466, "½ ln 2")
 # 4. *Not hate* has to be positive, and lies between f(not) and f(hate) < 0. So f(not) > 0. ∎
 #
 # So no learning rate and no width helps. A residual connection (`x + …`) does, or positions, a padding word that is
-# attended to, or a second head with an a of its own: then step 1 or 2 is no longer true. A residual connection learns
-# surely here (from 8 of 8 starts). But it hands each word past attention, so we take a hidden layer.
+# attended to, or a second head with an a of its own: then step 1 or 2 is no longer true. With a residual connection the model learned every time here (8 of 8 starts). But that connection carries each word past attention, so we use a hidden layer.
 #
 # ## One hidden layer
 #
@@ -367,15 +366,13 @@ for loss, said in sorted(tried):
     print(f"{loss:.3f}  {said}")
 
 # %% [markdown]
-# About three in four starts learn all four phrases; the others stay at ½ ln 2. Which ones depends on the order in which you make the
-# layers, as each draws its numbers in turn: ours learns from nine of these ten, in the table's order it is six. What a
-# model *can* do, training need not find.
+# About three in four starts learn all four phrases; the others stay at ½ ln 2. Which starts learn depends on the order in which you make the layers, because each draws its numbers in turn. In our order nine of these ten starts learn, in the table's order six. Training does not always find what a model *can* do.
 #
 # ### Was it attention?
 #
 # A **bag of words** adds up the vectors of its words, has a hidden layer, and no attention. Try it on the phrases, and on a waiter's two orders: *tea not coffee* and
 # *coffee not tea*. Beside it stands the **Reader** of the rest of this lesson: blocks of attention and a hidden layer, on words with learned
-# positions, with a **residual** connection (`x + …`) around each part, as in lesson 08. It answers at *not*: the last word alone would tell the orders apart, so it must not answer there.
+# positions, with a **residual** connection (`x + …`) around each part, as in lesson 08. It answers in the row of *not*. The last word alone tells the two orders apart, so the model must not answer there.
 
 # %% nbgrader={"grade": false, "grade_id": "reader", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab.lessons.training.models import Bag, Reader
@@ -501,8 +498,7 @@ check(attention_to)
 # %% [markdown]
 # ### Exchange rows
 #
-# Does the answer depend on what the map points at? Run the model on a sentence, and after its first block put in rows of another run,
-# on a *donor* with the other answer. If the answer flips, these rows
+# Does the answer depend on what the map points at? Run the model on a sentence. After its first block, replace some rows by rows from another run, on a *donor*: a sentence with the other answer. If the answer flips, these rows
 # carried it. This is **activation patching** (Meng et al. 2022).
 #
 # ### Exercise: `patched`
@@ -560,7 +556,7 @@ check(patched)
 #
 # Each new sentence gets a partner with an adjective of the other kind. The upper picture shows the mean row of *it*, the
 # lower one how many answers flip if this one place comes from the partner. Will the two look alike?
-# (A Reader's `words` makes rows of ids, `answer` makes logits of the last rows, and `weights` are those of the last of its `blocks`.)
+# (In a Reader, `words` turns ids into rows, `answer` turns the last rows into logits, and `weights` holds the weights of the last of its `blocks`.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 OTHER = torch.where(KINDS[TEST] == 0, NUMBER["wide"], NUMBER["tired"])  # adjectives
@@ -889,7 +885,7 @@ figures.training.losses({**writer_curves, **few_curves}, every=20)
 # %% [markdown]
 # At the start it writes noise. Later it writes words, and strings that look like words.
 #
-# Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6. That rise is **overfitting**: the model learns its pages by heart. The training loss alone does not show it. (Part of the gap is none: the held-out pages are about other things.)
+# Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6. That rise is **overfitting**: the model learns its pages by heart. The training loss alone does not show it. (Part of the gap is not overfitting: the held-out pages are about other things.)
 #
 # Greedy, at temperature 0, it repeats itself in a loop. At 0.5 many words are words, at 1 fewer, and at 3 none.
 #

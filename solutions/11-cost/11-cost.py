@@ -593,8 +593,7 @@ except (ValueError, RuntimeError) as error:
 # %% [markdown]
 # ## Break it on purpose
 #
-# **The forgotten factor.** When two tiles differ in their largest score, you have to multiply the sums of one
-# of them. This function forgets it for s:
+# **What is wrong?** This function also merges two tiles:
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-rescale", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -618,7 +617,7 @@ for name, third in (("score 2", late), ("score 1", low)):
         print(f"third book has {name}, {function.__name__:13}: {(o / s).item():.2f}")
 
 # %% [markdown]
-# Where the maxima are equal, the factor is 1 and the mistake does not show. So test with scores that rise and
+# When two tiles differ in their largest score, you have to multiply the sums of one of them. This function **forgets the factor** for s. Where the maxima are equal, the factor is 1 and the mistake does not show. So test with scores that rise and
 # fall from tile to tile.
 #
 # ## Cost
@@ -676,6 +675,24 @@ plot(rows, "naive, tiled, fused")
 # <details><summary>B. (−∞, 0, 0)</summary>
 #
 # Yes. It loses every comparison, and its factor is 0.
+#
+# </details>
+#
+# **3.** A decoder has 100 tokens in its cache. How many scores does a head form for the next one?
+#
+# <details><summary>A. 101 · 101</summary>
+#
+# Not this one: the old tokens ask nothing any more. Their rows would come out as before.
+#
+# </details>
+# <details><summary>B. 101</summary>
+#
+# Yes. One query meets the 100 keys in the cache and its own.
+#
+# </details>
+# <details><summary>C. 1</summary>
+#
+# Not this one: the cache keeps keys and values, but no scores. Each query is new.
 #
 # </details>
 

@@ -9,8 +9,7 @@
 # %% [markdown]
 # # 12 · Shortcuts, and what each gives up
 #
-# Lesson 11 got around the N² wall and changed no number. Three shortcuts change something to pay less: you look
-# less far, you weigh in another way, or heads share. You write each of them, and test it where it can fail.
+# Lesson 11 got around the N² wall and changed no number. Three shortcuts change something and cost less: you look less far, you weigh the keys in another way, or heads share keys and values.
 #
 # | | |
 # |---|---|
@@ -21,7 +20,7 @@
 # | **You may stop** | before *Break it on purpose* |
 # | **Points** | 5, in three exercises |
 #
-# The library has little time today. The running sentence: ***Find me the book about whales***.
+# The running sentence: ***Find me the book about whales***.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import warnings
@@ -85,12 +84,12 @@ figures.block("scores", "scale", "mask", "softmax")
 #
 # <details><summary>A. about 1 in 8</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 # <details><summary>B. nearly 1: training finds a way</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 #
@@ -98,17 +97,17 @@ figures.block("scores", "scale", "mask", "softmax")
 #
 # <details><summary>A. To find the one marked token among 17</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 # <details><summary>B. To find one book of 32 by its title</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 # <details><summary>C. Both</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 #
@@ -117,12 +116,12 @@ figures.block("scores", "scale", "mask", "softmax")
 #
 # <details><summary>A. clearly worse than with four</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 # <details><summary>B. as good</summary>
 #
-# You will measure it.
+# Measured below.
 #
 # </details>
 
@@ -137,7 +136,7 @@ figures.block("scores", "scale", "mask", "softmax")
 # | w | window | a number |
 # | S, z | what linear attention keeps | (…, d_k, d_v), (…, d_k) |
 #
-# Attention itself is given, as before:
+# Attention is given:
 
 
 # %% nbgrader={"grade": false, "grade_id": "attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -303,7 +302,7 @@ figures.cross_attention.maps(
 # 7B counts on that (Jiang et al. 2023, section 2). With a global token two layers are enough, but everything
 # far passes through that bottleneck.
 #
-# Now the test, with a window of 8. The last token sees itself and 7 before it:
+# Now the test, with a window of 8:
 
 
 # %% nbgrader={"grade": false, "grade_id": "test-window", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -322,7 +321,7 @@ for books in (8, 32):
 run("window of 33", windowed(33), BOOKS[2:])
 
 # %% [markdown]
-# Near marks and short shelves cost nothing. At 16 tokens back it guesses: answer A of your first prediction. Of 32
+# With near marks and short shelves you lose nothing. At 16 tokens back it guesses: answer A of your first prediction. Of 32
 # books it finds the seven that it can see, and guesses the rest, as the count says. Open the window to 33, and the
 # same layer finds them all: it was the reach.
 #
@@ -409,7 +408,7 @@ def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 check(linear_attention)
 
 # %% [markdown]
-# **Parallel and recurrent.** The cell compares both forms with yours. The right form is a recurrent network: a
+# **Parallel and recurrent.** The right form is a recurrent network: a
 # state of fixed size, handed from token to token. Then comes the price: a query *equals* one of 50 random keys.
 # How much of its weight can it put there?
 
@@ -452,12 +451,11 @@ figures.shortcuts.found([2, 8, 32], shown, chance=1 / tasks.LETTERS)
 # line falls by what it does not see.) It is blurred, not blind: with 2,000 steps it finds about 0.8 of 32 books. Softmax
 # needed 600 for all.
 #
-# In larger models it is alike. Where language models of gated convolutions fall behind attention, recall of what stood
-# in the text before is 82 % of the gap (Arora et al. 2023, abstract). How much a model recalls goes with the size of
+# Larger models show the same. Language models made of gated convolutions fall behind attention, and 82 % of that gap is in recalling what stood earlier in the text (Arora et al. 2023, abstract). How much a model recalls goes with the size of
 # its state (Arora et al. 2024, abstract).
 #
 # **Performer** (Choromanski et al. 2021, section 2.3) wants the softmax itself. It takes random features whose
-# products equal e^(x·y) *on average*: e^(ω·x − |x|²/2)/√r, for r random normal vectors ω. You trade r against noise.
+# products equal e^(x·y) *on average*: e^(ω·x − |x|²/2)/√r, for r random normal vectors ω.
 # Here d_k is 16, so x = q/2 and y = k/2 bring the scale 1/√d_k along. The last lines take all queries and keys half as
 # large:
 
@@ -478,8 +476,7 @@ for size in (1.0, 0.5):
 
 # %% [markdown]
 # Why so many? One estimate of e^(x·y) is right on average. Its variance, in units of what it estimates, squared,
-# is (e^|x + y|² − 1)/r (Choromanski et al. 2021, lemma 2). So it takes about e^|x + y|² features until it is off by
-# no more than itself. Here that is 2,000 for the pair in the middle. With queries and keys half as large it is 7,
+# is (e^|x + y|² − 1)/r (Choromanski et al. 2021, lemma 2). So you need about e^|x + y|² features before the error is no larger than the number that you estimate. Here that is 2,000 for the pair in the middle. With queries and keys half as large it is 7,
 # and 256 features do better than 65,536 did before. For normal queries and keys |x + y|² is about 2√d: 8 here, and 16
 # for heads of 64, where e¹⁶ is 9 million.
 
@@ -603,8 +600,7 @@ check(of_a_friend, name="grouped_query_attention")
 
 # %% [markdown]
 # The groups stand one behind the other, twice, so the heads take turns: they read 0, 1, 0, 1, and were trained for 0, 0, 1,
-# 1. Heads 0 and 3 still read what they learned. That is enough to be mostly right, so an accuracy alone does not tell you: compare
-# numbers.
+# 1. Heads 0 and 3 still read what they learned. That is enough to be mostly right. So accuracy alone does not show this mistake: compare the numbers.
 #
 # ## Cost
 #
@@ -674,6 +670,19 @@ plot(rows, "shortcuts")
 # <details><summary>B. It falls by a factor of about √2</summary>
 #
 # Yes. So one more digit takes a hundred times as many.
+#
+# </details>
+#
+# **3.** A text names ten times as many books. What happens to linear attention's state?
+#
+# <details><summary>A. It grows tenfold</summary>
+#
+# Not this one: a key–value cache does.
+#
+# </details>
+# <details><summary>B. It keeps its size, and a book is harder to find</summary>
+#
+# Yes. All of the text has to fit into S and z.
 #
 # </details>
 

@@ -47,8 +47,7 @@ begin("13-gpu-sdpa")
 # %% [markdown]
 # **If you have an NVIDIA GPU**, PyTorch has to be a build for CUDA. On Linux `pip install torch` brings one; on
 # Windows it brings the CPU's. To change builds, run `nvidia-smi` first: it names the newest CUDA that your driver knows.
-# Take a build for that CUDA or an older one from PyTorch's own index. The last word names it, `cu130` for CUDA 13.0, and
-# the [install page](https://pytorch.org/get-started/locally/) lists those there are. In a cell of your own:
+# Take a build for that CUDA or an older one from PyTorch's own index. The last part of the address names the build (`cu130` is CUDA 13.0). The [install page](https://pytorch.org/get-started/locally/) lists the builds that exist. In a cell of your own:
 #
 # ```
 # %pip uninstall --yes torch
@@ -196,7 +195,7 @@ figures.live.Roofline(works, figures.gpu_sdpa.published()["peaks"])
 # best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %: your prediction was right if it was B.
 #
 # With the batch only *c* moves: all readers share its weights, which are fetched once, and from a batch of 256
-# computing limits it on the A100. *b* stays, as each reader brings keys of their own.
+# computing limits it on the A100. *b* does not move, because each reader brings their own keys.
 #
 # ## One call
 #
@@ -515,8 +514,7 @@ figures.gpu_sdpa.what_a_clock_sees()
 # %% [markdown]
 # On the left you measure the handing over, which does not know N. The work grows, that time stands still, and the speed
 # that you work out grows. `torch.cuda.synchronize()` waits until the GPU's queue is empty. Without a GPU it raises, so
-# in the next cell `wait` waits for the GPU if there is one, and does nothing on a CPU. Four rules, and what each is
-# against:
+# in the next cell `wait` waits for the GPU if there is one, and does nothing on a CPU. Here are four rules, and what each of them prevents:
 #
 # 1. **Warm up**, three calls or more: the first ones load kernels, ask for memory and choose algorithms.
 # 2. **Synchronise** before the clock is read, each time. If you skip it before a call, you also time what was left in
@@ -524,8 +522,7 @@ figures.gpu_sdpa.what_a_clock_sees()
 # 3. **Take the median** of several: one call that was interrupted ruins a mean.
 # 4. **Say how far they spread.** Two medians closer than their spread are a tie.
 #
-# On a CPU there is one more rule: threads wait for each other on a busy machine, so compute in **one thread**. Here is
-# what the rules are against, on your machine. (`statistics.quantiles` cuts a list into quarters.)
+# On a CPU there is one more rule: threads wait for each other on a busy machine, so compute in **one thread**. The next cell shows, on your machine, what the rules prevent. (`statistics.quantiles` cuts a list into quarters.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-first", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 threads = torch.get_num_threads()
@@ -668,7 +665,7 @@ for n in (512, 1024, 2048):
 #
 # ## Cost
 #
-# People compare speeds in operations a second, so all have to count alike. For the forward pass of attention
+# People compare speeds in operations a second, so everyone has to count in the same way. For the forward pass of attention
 # people count **4·B·H·N²·d**, as you did by hand, with d the width of *one head*; **exactly half if causal**, whatever the kernel
 # really does; nothing for softmax (Dao 2023, section 4.1).
 
@@ -1100,7 +1097,7 @@ else:
 #
 # 1. One call, four axes. Ask which kernel ran ([one call](#One-call)).
 # 2. Each backend has rules; where PyTorch gives the reasons for a refusal, they are warnings. Switches are global, and `sdpa_kernel` gives them back ([who refuses](#Who-refuses,-and-why)).
-# 3. Fair is an error of at most twice naive attention's in the same precision, against float64 ([what error is fair](#What-error-is-fair)).
+# 3. An error is fair if it is at most twice the error of naive attention in the same precision, both measured against float64 ([what error is fair](#What-error-is-fair)).
 # 4. Warm up, synchronise, median, spread ([timing](#Timing-done-right)). Reset, note what is held, call, subtract ([memory](#Memory-done-right)).
 # 5. Computing limits a long prefill, moving limits decode: the roofline says so before you measure ([the roofline](#The-roofline)).
 #

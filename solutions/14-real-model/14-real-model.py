@@ -24,7 +24,7 @@
 # | **You may stop** | before *Look inside* |
 # | **Points** | 7, in three exercises |
 #
-# Today you stand behind the desk of a real library. The running sentence is *the king behind the dogs that the boy sees* …, and a verb is still to come.
+# The running sentence is *the king behind the dogs that the boy sees* …, and a verb is still to come.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import logging
@@ -46,7 +46,6 @@ begin("14-real-model")
 # The model is the course's own small one, which you know from lessons 01 and 07: two layers of four heads, 148 words, trained on sentences that a grammar
 # wrote. Its file has GPT-2's layout, so the library takes it for a GPT-2. `from_pretrained` loads it from the folder of the course,
 # and `generate` writes with it: it reads the text, takes the likeliest next word, appends it, and goes on up to the full stop.
-# **Loading the library takes some seconds.**
 
 # %% nbgrader={"grade": false, "grade_id": "load", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("Loading the library takes some seconds …", flush=True)
@@ -110,7 +109,7 @@ for prompt in PROMPTS:
 # </details>
 # <details><summary>B. N = 2 queries, M = 7 keys</summary>
 #
-# Yes (lesson 11). And the two queries are the *last* two of seven tokens. Keep that in mind.
+# Yes (lesson 11). And the two queries are the *last* two of seven tokens.
 #
 # </details>
 # <details><summary>C. N = 7 queries, M = 2 keys</summary>
@@ -135,7 +134,7 @@ for prompt in PROMPTS:
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
-# Commit to a guess. All three are measured below.
+# Commit to a guess.
 #
 # **1.** You register your function under a name, and nothing else. The model runs, on one sentence alone and on two of different lengths in a batch, filled up on the left. What do you see?
 #
@@ -146,7 +145,7 @@ for prompt in PROMPTS:
 # </details>
 # <details><summary>B. One sentence alone is right; in the batch the shorter one is wrong, without a word</summary>
 #
-# Yes. *No mask at all* has the numbers.
+# Yes. *One line fewer* has the numbers.
 #
 # </details>
 # <details><summary>C. All is right: the model hands over its masks</summary>
@@ -196,7 +195,7 @@ for prompt in PROMPTS:
 # ## What the library hands over
 #
 # In each layer the library makes queries, keys and values, and then calls *the attention function of the name that you chose*. What does it
-# give? Register a spy: it prints what it gets in the first layer and lets PyTorch's own backend do the work. Two lines register it: one for the function, one for a *mask function*, which makes the masks.
+# give? Register a spy: it prints what it gets in the first layer and lets PyTorch's own [backend](../glossary.md#backend) do the work. Two lines register it: one for the function, one for a *mask function*, which makes the masks.
 #
 # `batch` puts texts of different lengths side by side, filled up **on the left**, so that all end at the same place, where the next word comes.
 # Each word keeps the position that it would have alone.
@@ -237,8 +236,6 @@ with torch.no_grad():
 
 
 # %% [markdown]
-# Read it line by line.
-#
 # | argument | what comes | what it means |
 # |---|---|---|
 # | `module` | the layer's module | ask it `module.is_causal` |
@@ -266,7 +263,7 @@ with torch.no_grad():
 #
 # Draw the table for N = 3 and M = 5. Your rule should also hold for M < N, which the library does not send and the check does: a query that would stand before all keys gets 0.
 #
-# **Grouped heads** (lesson 12): H = 6 heads may share G = 2 groups of keys and values. Heads 0, 1, 2 read group 0, heads 3, 4, 5 read group 1. G has to divide H.
+# [**Grouped heads**](../glossary.md#grouped-query-attention) (lesson 12): H = 6 heads may share G = 2 groups of keys and values. Heads 0, 1, 2 read group 0, heads 3, 4, 5 read group 1. G has to divide H.
 
 # %% [markdown]
 # ### A function with eight arguments
@@ -360,7 +357,7 @@ check(attention_forward)
 # ## The model writes with it
 #
 # Register your function as *yours*, with the library's own mask function beside it, and let both models read the same texts. `counted` stands in between to
-# count calls, so that you can be sure which function did the work. What is compared are the **logits**, the scores of all 148 words, at every real token: how far are yours from PyTorch's? And wherever PyTorch's best word
+# count calls, so that you can be sure which function did the work. What is compared are the [**logits**](../glossary.md#logits), the scores of all 148 words, at every real token: how far are yours from PyTorch's? And wherever PyTorch's best word
 # leads by 0.001 or more, is yours the same one?
 
 # %% nbgrader={"grade": false, "grade_id": "yours", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -432,7 +429,7 @@ print(LONG, "…", written(opened(small.HERE, "top left"), LONG))
 # %% [markdown]
 # The prompt is read correctly, with N = M. Then each new word sees the first word of the text and nothing else, and the model says *fox* again and again.
 #
-# ### No mask at all
+# ### One line fewer
 #
 # Now forget the second line: register the function, and no mask function of the same name.
 
@@ -446,9 +443,9 @@ with torch.no_grad():
 
 
 # %% [markdown]
-# No error, no warning. Alone each sentence is right, as None is what your function would have got anyway, and it asks the module. In the batch the short sentence reads its own padding, seven times `<s>`, and
+# No error, no warning. Alone, each sentence is right: your function would have got None anyway, and then it asks the module. In the batch the short sentence reads its own padding, seven times `<s>`, and
 # wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function
-# (`transformers` 5.23, `masking_utils.py`: any other name gets None, padding or not). A test with one sentence would never have shown it, nor one with padding on the right, which no real word sees. **Test a backend on a batch that is filled up on the left.**
+# (`transformers` 5.23, `masking_utils.py`: any other name gets None, padding or not). A test with one sentence would never have shown this. Neither would a batch with padding on the right, because no real word sees that padding. **Test a backend on a batch that is filled up on the left.**
 #
 # ### A row that has no key
 #
@@ -477,8 +474,7 @@ for layer in (1, 2):
 
 
 # %% [markdown]
-# After layer 1 the padding is NaN and nothing else is. In layer 2 these rows are values, and the real words give them a weight of exactly 0. But 0 · NaN is NaN. One layer later all that stood beside padding is
-# lost. This is why your function gives 0.
+# After layer 1 the padding is NaN and nothing else is. In layer 2 these rows are values, and the real words give them a weight of exactly 0. But 0 · NaN is NaN. One layer later, all real words of a sentence with padding are lost. This is why your function gives 0.
 #
 # ## Optional: a published model
 #
@@ -546,7 +542,6 @@ looks
 # %% [markdown]
 # The second layer reads a run of words that comes again. The marked row is the second *owl*; what comes next? The first time it was *wolf*. In all four heads
 # the largest share of that row lies on *wolf*. A head that looks at the word *after* an earlier one like this is called an **induction head** (lesson 07; Olsson et al. 2022).
-# Make it a number.
 #
 # ### A number for a head
 #
@@ -624,8 +619,7 @@ for length in (4, 8, 16):
         print(f"runs of {length:2}, layer {layer}: {shown}")
 
 # %% [markdown]
-# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. So what came after an
-# earlier copy it can find only by counting places back, which suits runs of one length alone. The second layer can do more, because the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? A score cannot tell. Take heads away.
+# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. So it can find what came after an earlier copy only by counting places back, and that works for runs of one length only. The second layer can do more, because the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? A score cannot tell. Take heads away.
 #
 # ### One head fewer
 #
@@ -739,12 +733,12 @@ for each in measure.heads_of(small.load()):
 
 
 # %% [markdown]
-# Where a number falls, the task hangs on that head. Check these four claims against the table.
+# Where a number falls, the task depends on that head. Check these four claims against the table.
 #
 # - **The subject across a clause.** Without head 3 of layer 2 agreement drops from 1.00 to about 0.6. The next head costs a third of that or less. By its mean it drops as far: the model misses what this head *says*, and not
 #   only that it says something.
 # - **The bracket** is two heads' work. That same head costs about a third, and head 2 of layer 1 a quarter to a third.
-# - ***Bank*** hangs on head 1 of layer 1: by 0, down to guessing. *It* hangs on no head alone.
+# - ***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses. *It* depends on no single head.
 # - **Runs that come again.** Of the four heads that look at the right word, head 4 takes most of the answers with it. (Prediction 2: B.) Head 2, which looks nearly as hard, costs 10 to 25 % here. Two heads of the first layer, 1 and 3, are needed as well.
 #
 # These questions mix short runs and long ones. Take them apart. The share is of all words of the second copy but its first:
@@ -779,13 +773,11 @@ for name, heads in (("all heads", []), (f"without {measure.named(PREVIOUS)}", [P
 # Head 2 *helps* on runs of 4. On runs of 8 nothing changes without it. And on runs of 16, longer than any run it was trained on, it does harm: take it away and the share of right answers rises from about 0.5 to about 0.9. (Prediction 3: C.) All the while it looks at the right word. Without
 # head 4 most answers are lost at each length, and without both nearly all.
 #
-# So a look is not a cause, and what a head does depends on where you ask. Where a head looks you read off its weights; what it is *for* you learn by taking it away.
+# So a look is not a cause, and what a head does depends on where you ask. Its weights tell you where a head looks. You learn what it is *for* by taking it away.
 #
 # The last two lines take away the head of the first layer that looks at the word before. All four induction scores fall below 0.4. That is the mechanism, by intervention: one head writes into each row what stood before it, and the next layer finds it there.
 #
 # ## Your transcript
-#
-# Here is what you take home:
 
 # %% nbgrader={"grade": false, "grade_id": "transcript", "locked": true, "schema_version": 3, "solution": false, "task": false}
 subject = small.head("subject")
@@ -846,13 +838,10 @@ remove()
 # ## Take away
 #
 # 1. A backend is a function of queries, keys, values and a mask, registered under a name: with yours the model's logits are within 1e-4 of PyTorch's, alone, in a padded batch and with a cache ([it writes](#The-model-writes-with-it)).
-# 2. Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right, and padding on the left is read in a batch ([no mask](#No-mask-at-all)).
+# 2. Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right, and padding on the left is read in a batch ([no mask](#One-line-fewer)).
 # 3. Where more keys come than queries, the queries are the last tokens: a causal mask is aligned bottom-right ([by hand](#By-hand:-the-last-N-of-M)).
 # 4. A row without a key gives 0, as NaN in it reaches real rows a layer later ([the row](#A-row-that-has-no-key)).
 # 5. Weights show where a head looks; what it is for shows in its removal: of two heads that look nearly alike one carries most answers, and on long runs the model is better without the other ([each head](#What-each-head-is-for)).
-#
-# **Words of this lesson**: [backend](../glossary.md#backend), [grouped-query attention](../glossary.md#grouped-query-attention),
-# [key-value cache](../glossary.md#key-value-cache), [logits](../glossary.md#logits), [padding](../glossary.md#padding).
 #
 # ### Sources
 #
@@ -864,7 +853,7 @@ remove()
 # - Removing heads by 0: Michel et al. 2019, *Are Sixteen Heads Really Better than One?* [arXiv:1905.10650](https://arxiv.org/abs/1905.10650); by their mean: Wang et al. 2022, *Interpretability in
 #   the Wild*. [arXiv:2211.00593](https://arxiv.org/abs/2211.00593)
 #
-# **To carry over.** You have all the parts: the block, the model, the library, and two tools to take it apart. Name a published model above. Which of its heads is an induction head, and
+# **To carry over.** Name a published model above. Which of its heads is an induction head, and
 # what can it no longer do without it?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}

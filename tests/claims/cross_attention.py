@@ -211,8 +211,7 @@ def one_step_turns_to_nan_all_that_a_lost_example_touches(seed: int) -> None:
 
 
 @lesson.says(
-    "To cross-attention a context is a *bag* of words: a word's place does not count, and its share "
-    "of the bag does.",
+    "To cross-attention a context is a *bag* of words: where a word stands does not matter; how large its share of the bag is does.",
     "Repeating one word changes the output; repeating the whole context does not.",
 )
 def a_place_does_not_count_and_a_share_does(seed: int) -> None:
@@ -490,8 +489,7 @@ def residuals_carry_and_norms_hold_the_size(seed: int) -> None:
 
 @lesson.says(
     "**with a single book on the shelf, every reader takes home that book's value.**",
-    "A model with *this* mistake mixes its own words: the context says how much of each, and none of "
-    "its values gets through.",
+    "A model with *this* mistake mixes its own words: the context decides how much of each of x's words is mixed in, but none of the context's own values gets through.",
     "That finds 180 of the 215 wrong ways.",
     "In the other 35 only queries or keys are wrong, and the test says nothing about these: with one "
     "book the weight is 1, whatever the score is.",

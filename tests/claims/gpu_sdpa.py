@@ -187,7 +187,7 @@ def shapes_that_do_not_fit_are_taken(seed: int) -> None:
 
 
 @lesson.says(
-    "Fair is an error of at most twice naive attention's in the same precision, against float64.",
+    "An error is fair if it is at most twice the error of naive attention in the same precision, both measured against float64.",
     "This yardstick adapts to dtype, N and inputs. But where naive attention overflows, no kernel is fair.",
     "A fixed tolerance is too strict for some inputs and blind for others.",
 )
@@ -453,8 +453,7 @@ def operations_for_each_byte_are_as_counted() -> None:
 
 @lesson.says(
     "With the batch only *c* moves: all readers share its weights, which are fetched once, and from "
-    "a batch of 256 computing limits it on the A100. *b* stays, as each reader brings keys of their "
-    "own.",
+    "a batch of 256 computing limits it on the A100. *b* does not move, because each reader brings their own keys.",
 )
 def a_batch_moves_what_its_readers_share() -> None:
     d = 4096

@@ -103,7 +103,7 @@ def followed(share: float, other: float) -> tuple[Tensor, Tensor]:
 
 
 @lesson.says(
-    "One of two cards is the louder, and louder whatever you ask: what speaks for a 3 with all of the weight speaks for it with a part.",
+    "One of the two cards is louder, whatever you ask: a card that speaks for a 3 with all of the weight also speaks for it with a part of the weight.",
     "It brings back one average, in which a linear layer hears the same card louder for both "
     "questions",
     "Where values do not say which question they answer, a linear layer cannot tell from it who said what; a hidden layer may.",
@@ -121,7 +121,7 @@ def no_linear_layer_follows_the_softer_of_two_cards(seed: int) -> None:
 
 
 @lesson.says(
-    "One head with a linear layer answers one question almost always and the other some 40 % of the time. That is hardly more than one number said for both would get (36 %: these visitors' two answers agree).",
+    "One head with a linear layer answers one question almost always and the other some 40 % of the time. You would get nearly as much by saying one number for both questions: 36 %, the share of visitors whose two answers agree.",
     "Where the answers differ, it says one number twice about nine times out of ten.",
     "Yes. One head sends a single average for two questions, and what reads it is linear.",
 )
@@ -186,7 +186,7 @@ def the_two_weights_tell_a_hidden_layer_who_said_what(seed: int) -> None:
 
 @lesson.says(
     "(If it did, as a who-word and a where-word do, one head and a linear layer would read both.)",
-    "The average has kept both words, and lost which was the answer to which question, as each word says the same in both halves.",
+    "The average has kept both words, but it no longer shows which word answers which question, because each word says the same in both halves.",
     long=True,
 )
 def values_that_say_which_question_they_answer_need_no_second_head(seed: int) -> None:
@@ -248,7 +248,7 @@ def neither_width_nor_patience_helps_a_linear_layer(seed: int) -> None:
 
 @lesson.says(
     "With two heads each question has a softmax of its own, and most of a row goes to one place.",
-    "Each head has one question, and the other question does not miss it.",
+    "Each head serves one question, and the other question loses nothing without it.",
 )
 def each_of_two_heads_serves_one_question(seed: int) -> None:
     two = trained(2, 0, seed)
@@ -295,7 +295,7 @@ def weights_belong_to_the_values_of_their_head(seed: int) -> None:
 
 
 @lesson.says(
-    "The average has kept both words, and lost which was the answer to which question, as each word says the same in both halves.",
+    "The average has kept both words, but it no longer shows which word answers which question, because each word says the same in both halves.",
     "One softmax gives one pattern, and one average.",
 )
 def equal_weights_lose_who_said_what() -> None:
@@ -368,8 +368,7 @@ def two_wrong_layouts_pass_the_causal_test_and_fail_a_swap_from_afar(seed: int) 
 
 @lesson.says(
     "Scores of a head are divided by √(d/H), the width of what meets.",
-    "With √(d/H) the spread of the scores is 1, however many heads there are. With √d it sinks "
-    "like 1/√H.",
+    "With √(d/H) the spread of the scores is 1, however many heads there are. With √d it falls as 1/√H.",
     "Training can undo it by larger matrices",
 )
 def the_width_of_a_head_keeps_the_spread_of_its_scores(seed: int) -> None:
@@ -470,7 +469,7 @@ def runs_that_come_again_hang_on_several_heads(seed: int) -> None:
 
 
 @lesson.says(
-    "It can, because each layer makes queries, keys and values anew, from rows that the layer before has rewritten: one head of the first layer gives a third of its look to the word before, and so writes into each row what stood before it.",
+    "It can, because each layer makes its queries, keys and values from rows that the layer before has rewritten. One head of the first layer gives a third of its look to the word before, and so writes into each row what stood before it.",
     "Without the head that wrote, the induction head loses most of its look.",
 )
 def an_induction_head_reads_what_the_first_layer_wrote(seed: int) -> None:

@@ -89,7 +89,7 @@ def every_layer_calls_it(seed: int) -> None:
 
 @lesson.says(
     "Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right, and padding on the left is read in a batch.",
-    "nor one with padding on the right, which no real word sees.",
+    "Neither would a batch with padding on the right, because no real word sees that padding.",
     "B. One sentence alone is right; in the batch the shorter one is wrong, without a word",
     "any other name gets None, padding or not",
 )
@@ -161,7 +161,7 @@ def the_last_queries_see_what_they_would_have_seen(seed: int) -> None:
 @lesson.says(
     "A row without a key gives 0, as NaN in it reaches real rows a layer later.",
     "But 0 · NaN is NaN.",
-    "One layer later all that stood beside padding is lost.",
+    "One layer later, all real words of a sentence with padding are lost.",
 )
 def nan_in_padding_reaches_real_rows(seed: int) -> None:
     lab = here()
@@ -234,8 +234,8 @@ def a_bracket_stands_for_a_verb() -> None:
 
 @lesson.says(
     "That same head costs about a third, and head 2 of layer 1 a quarter to a third.",
-    "***Bank*** hangs on head 1 of layer 1: by 0, down to guessing.",
-    "*It* hangs on no head alone.",
+    "***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses.",
+    "*It* depends on no single head.",
 )
 def the_bracket_is_two_heads_work(seed: int) -> None:
     table, _ = right(seed)

@@ -280,7 +280,7 @@ def the_large_step_does_harm_and_the_start_hides_the_book(seed: int) -> None:
 
 
 @lesson.says(
-    "Of other steps the best finds 40 %, and 33 to 55 % with seeds 5 to 34.",
+    "With the best of the other step sizes, 40 % find their book (33 to 55 % with seeds 5 to 34).",
     long=True,
 )
 def no_step_saves_the_start_without_a_scale(seed: int) -> None:

@@ -45,7 +45,7 @@ def trained(
 
 @lesson.says(
     "A window is as good as full attention inside its reach, and guesses beyond it.",
-    "Near marks and short shelves cost nothing.",
+    "With near marks and short shelves you lose nothing.",
     "At 16 tokens back it guesses: answer A of your first prediction.",
     "Of 32 books it finds the seven that it can see, and guesses the rest, as the count says.",
     "Open the window to 33, and the same layer finds them all: it was the reach.",
@@ -216,7 +216,7 @@ def random_features_need_thousands_unless_queries_and_keys_are_small(seed: int) 
 @lesson.says(
     "One estimate of e^(x·y) is right on average.",
     "Its variance, in units of what it estimates, squared, is (e^|x + y|² − 1)/r",
-    "So it takes about e^|x + y|² features until it is off by no more than itself.",
+    "So you need about e^|x + y|² features before the error is no larger than the number that you estimate.",
     "For normal queries and keys |x + y|² is about 2√d: 8 here, and 16 for heads of 64, where e¹⁶ is 9 million.",
 )
 def the_variance_of_a_random_feature_is_what_the_lemma_says(seed: int) -> None:
@@ -277,7 +277,7 @@ def one_group_learns_longer_and_still_less(seed: int) -> None:
 @lesson.says(
     "Test a shortcut on a task that needs what it leaves out.",
     "Heads 0 and 3 still read what they learned.",
-    "That is enough to be mostly right, so an accuracy alone does not tell you: compare numbers.",
+    "That is enough to be mostly right. So accuracy alone does not show this mistake: compare the numbers.",
     long=True,
 )
 def heads_that_take_turns_are_mostly_right(seed: int) -> None:

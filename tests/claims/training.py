@@ -175,8 +175,8 @@ def relu_behind_attention_learns_not(seed: int) -> None:
 
 @lesson.says(
     "About three in four starts learn all four phrases; the others stay at ½ ln 2.",
-    "Which ones depends on the order in which you make the layers, as each draws its numbers in turn: ours learns from nine of these ten, in the table's order it is six.",
-    "What a model *can* do, training need not find.",
+    "Which starts learn depends on the order in which you make the layers, because each draws its numbers in turn. In our order nine of these ten starts learn, in the table's order six.",
+    "Training does not always find what a model *can* do.",
     "The bag learns the phrases from all of those ten starts",
     long=True,
 )
@@ -212,7 +212,7 @@ def some_starts_learn_the_phrases_and_others_stay_at_the_coin() -> None:
 @lesson.says(
     "A residual connection (`x + …`) does, or positions, a padding word that is attended to, or a second head "
     "with an a of its own: then step 1 or 2 is no longer true.",
-    "A residual connection learns surely here (from 8 of 8 starts).",
+    "With a residual connection the model learned every time here (8 of 8 starts).",
     long=True,
 )
 def each_way_round_the_proof_learns_not(seed: int) -> None:
@@ -258,7 +258,7 @@ def without_attention_a_word_changes_its_own_row_alone(seed: int) -> None:
 
 @lesson.says(
     "On the orders its loss stays at ln 2, because both orders are the same bag.",
-    "It answers at *not*: the last word alone would tell the orders apart, so it must not answer there.",
+    "It answers in the row of *not*. The last word alone tells the two orders apart, so the model must not answer there.",
 )
 def orders_differ_by_positions_or_by_the_last_word(seed: int) -> None:
     def apart(model: nn.Module) -> bool:
@@ -492,7 +492,7 @@ def without_a_mask_it_copies_the_next_letter(seed: int) -> None:
 
 @lesson.says(
     "On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6.",
-    "(Part of the gap is none: the held-out pages are about other things.)",
+    "(Part of the gap is not overfitting: the held-out pages are about other things.)",
     "A held-out loss shows what is learned by heart.",
     "The training loss alone does not show it.",
     long=True,

@@ -68,7 +68,7 @@ def solution(exercise: object, lesson: str = "") -> Solution | str:
     path = next(filter(os.path.isfile, places), None)
     if course is None or path is None:
         return (
-            "This course came without solutions. Open the third hint, read the card's likely "
+            "This course came without solutions. Open the last hint, read the card's likely "
             "cause again, and ask whoever teaches it."
         )
     if not any(

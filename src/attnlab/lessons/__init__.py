@@ -103,6 +103,8 @@ WAYS = (
     Way("A weekend", 700, "lessons 01 to 03, 05 to 07, 10 and 14"),
     Way("The whole", 1200, "all lessons, in order"),
 )
+# Said below the ways: later lessons recall what those in between found.
+SKIPPED = "If you skip a lesson, read its section “Take away” first: later lessons build on it."
 
 
 def slugs() -> tuple[str, ...]:
