@@ -12,7 +12,7 @@ import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from unicodedata import normalize
 
 import pytest
@@ -30,6 +30,7 @@ pytestmark = pytest.mark.slow
 
 grade = partial(small_class.grade, jobs=1, seed=1)
 OTHER = "01-soft-lookup"
+Form = Literal["NFC", "NFD"]  # of one name, as Unicode composes it, or as a Mac writes it
 ODD = ["two words", "π🙂", "two\nlines", 'it\'s "quoted"', "-rf", "..x", "*", "%s", "[a-z]", "a\\b"]
 
 
@@ -255,7 +256,7 @@ def test_an_odd_name_is_forgotten_and_nothing_else(
 @pytest.mark.parametrize("asked", ["NFC", "NFD"])
 @pytest.mark.parametrize("handed_in", ["NFC", "NFD"])
 def test_one_name_is_one_student_however_it_is_spelled(
-    course: Path, capsys: pytest.CaptureFixture[str], handed_in: str, asked: str
+    course: Path, capsys: pytest.CaptureFixture[str], handed_in: Form, asked: Form
 ) -> None:
     submit(course, normalize(handed_in, "Jürgen"))
     grade(course)
