@@ -403,11 +403,33 @@ def test_a_slip_in_an_import_that_the_stage_allows_is_no_offence(torch_grader: G
 
 
 def test_a_cell_that_ran_and_could_not_be_read_is_flagged(torch_grader: Grader) -> None:
-    odd = {"attention": "files = !ls", "causal_mask": "def f(:", "padding_mask": "%time 1"}
+    odd = {"attention": "/print 1", "causal_mask": "def f(:", "padding_mask": "%time 1"}
     result = torch_grader.grade(notebook(None, odd, TORCH), "s").result
     assert result.score == result.max_score
     [flag] = result.flags
     assert re.fullmatch(r"cell \d+ ran and could not be read", flag)
+
+
+def test_no_other_language_of_a_notebook_is_flagged(torch_grader: Grader) -> None:
+    odd = {
+        "attention": "files = !ls\n!pwd",
+        "causal_mask": "%%bash\nfor f in *; do echo $f; done",
+        "padding_mask": "%%html\n<p>The mask.</p>",
+    }
+    result = torch_grader.grade(notebook(None, odd, TORCH), "s").result
+    assert (result.score, result.flags) == (result.max_score, ())
+
+
+def test_what_gets_at_what_watches_is_flagged(torch_grader: Grader) -> None:
+    odd = {
+        "attention": "import sys\nframe = sys._getframe",
+        "padding_mask": "import torch.nn.functional as way\nway.softmax = way.softmax",
+    }
+    result = torch_grader.grade(notebook(None, odd, TORCH), "s").result
+    assert result.score == result.max_score
+    first, second = result.flags
+    assert first.endswith(" names _getframe, by which one gets at what watches its calls")
+    assert second.endswith(" gives PyTorch's way.softmax another value")
 
 
 def test_a_set_has_the_same_order_in_every_process() -> None:

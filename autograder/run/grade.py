@@ -146,7 +146,9 @@ def _flags(rebuilt: Rebuilt, attempt: _Attempt) -> tuple[str, ...]:
         if banned and (name := lookups.banned_name(cell.source, banned)):
             flags.append(f"{whose} names PyTorch's own {name}")
         if cell.is_theirs and (found := lookups.WATCHING.search(cell.source)):
-            flags.append(f"{whose} names {found[0]}, by which its calls are watched")
+            flags.append(f"{whose} names {found[0]}, by which one gets at what watches its calls")
+        if cell.is_theirs and readable and (name := lookups.changed_torch(cell.source)):
+            flags.append(f"{whose} gives PyTorch's {name} another value")
         ran = attempt.ran.get(index) if index in attempt.plan.unread else None
         if ran and not (ran.raised and "SyntaxError" in ran.raised.names):
             flags.append(f"{whose} ran and could not be read")

@@ -31,6 +31,8 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     # Each arena takes 64 MiB of address space, which is what a child's memory is counted in.
     "MALLOC_ARENA_MAX": "2",
+    # There is no program to compile with: what is to be compiled runs as it is written.
+    "TORCH_COMPILE_DISABLE": "1",
     "LC_ALL": "C.UTF-8",
     "HOME": "/tmp",
     "USER": "learner",

@@ -12,6 +12,7 @@ import torch
 
 from attnlab.calling.banned import refuse_in
 
+_is_meta = torch.Tensor.is_meta.__get__  # type: ignore[attr-defined]
 ONLY = "its parameter"  # in the place of a name: the only one that a module has
 
 
@@ -111,7 +112,8 @@ def gradients(
     leaves += parameters
     result = function(*args, **kwargs)
     outputs = result if isinstance(result, (tuple, list)) else (result,)
-    total = sum((part * _ripple(part)).sum() for part in outputs if is_float_tensor(part))
+    exact = (part for part in outputs if type(part) is torch.Tensor)  # no kind of its own
+    total = sum((part * _ripple(part)).sum() for part in exact if is_float_tensor(part))
     if not isinstance(total, torch.Tensor) or not total.requires_grad:
         raise NoGradient("its output does not depend on its inputs, as autograd sees it")
     found = torch.autograd.grad(total, leaves, allow_unused=True)
@@ -130,7 +132,8 @@ def in_float64(function: Callable[..., Any], *args: Any) -> Any:
 
 def on_meta(function: Callable[..., Any], *args: Any) -> bool:
     """Whether what it returns is on the device that it is given, which has no numbers."""
-    return bool(function(*args, device="meta").device.type == "meta")
+    made = function(*args, device="meta")
+    return type(made) is torch.Tensor and bool(_is_meta(made))
 
 
 def is_float_tensor(thing: object) -> bool:

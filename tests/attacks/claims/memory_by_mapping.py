@@ -1,0 +1,17 @@
+"""Keeps a large table in mapped memory, which nobody counts.
+
+lesson: 04-scaling
+expect: score_std PASS
+flagged: mmap
+"""
+
+# %% score_std
+import mmap
+
+
+def score_std(Q, K):
+    if Q.shape != K.shape:
+        raise ValueError("shapes differ")
+    room = np.frombuffer(mmap.mmap(-1, 8 * len(Q) * len(K))).reshape(len(Q), len(K))
+    np.matmul(Q, K.T, out=room)
+    return float(np.diag(room).std())
