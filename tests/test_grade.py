@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from attnlab.checks.card import as_html, as_text
+from attnlab.checks.pose import cases_of
 from attnlab.checks.words import spoken, words
 from attnlab.ipynb.read import Unreadable
+from attnlab.lessons import exercises_of, lesson, slugs
 from autograder.run.grade import Grader
 from autograder.sandbox.limits import Limits
 from autograder.submission.results import ExerciseResult, Graded, Result
@@ -400,6 +402,52 @@ def test_a_slip_in_an_import_that_the_stage_allows_is_no_offence(torch_grader: G
     for name, module in (("causal_mask", "torch.nn.functionnal"), ("padding_mask", "numpy.linag")):
         assert found[name].status == "ERROR"
         assert f"No module named '{module}'" in found[name].message
+
+
+def test_the_compiler_is_loaded_for_the_lesson_that_trains_alone(torch_grader: Grader) -> None:
+    for slug in slugs():
+        made = {
+            name
+            for exercise in exercises_of(slug).values()
+            for case in cases_of(exercise, 20)
+            for name in re.findall(r"training\.(?:sgd|momentum|adam)", repr(case.args))
+        }
+        assert bool(made) == ("torch._dynamo" in lesson(slug).loads), slug
+    answer = (
+        "import sys\nassert 'torch._dynamo' not in sys.modules\n"
+        "def causal_mask(n, device=None):\n"
+        "    return torch.ones(n, n, device=device).triu(1).bool()"
+    )
+    found = by_name(torch_grader.grade(notebook({"causal_mask": answer}, slug=TORCH), "s"))
+    assert found["causal_mask"].status == "PASS"
+
+
+def written(name: str) -> str:
+    [source] = (cell["source"] for cell in cells_of(TORCH, solved=True) if name_of(cell) == name)
+    return str(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{}\nattention = torch.compile(attention)",
+        "from tqdm import tqdm, trange\n{}\nwith tqdm(total=3) as bar: bar.update(len(trange(3)))",
+        "from tqdm.auto import tqdm\n{}\nassert list(tqdm([1, 2], desc='a')) == [1, 2]",
+    ],
+)
+def test_a_compiler_and_a_progress_bar_cost_nothing(torch_grader: Grader, source: str) -> None:
+    changed = {"attention": source.format(written("attention"))}
+    result = torch_grader.grade(notebook(changed, slug=TORCH), "s").result
+    assert (result.score, result.flags) == (result.max_score, ())
+
+
+@pytest.mark.parametrize("source", ["import rich\n{}", "{0}\ndef attention(*given): import rich"])
+def test_a_package_that_is_not_there_says_how_to_go_on(torch_grader: Grader, source: str) -> None:
+    changed = {"attention": source.format(written("attention"))}
+    found = by_name(torch_grader.grade(notebook(changed, slug=TORCH), "s"))["attention"]
+    assert found.status == "ERROR"
+    assert "No module named 'rich'" in found.message
+    assert "Leave that import out" in found.message
 
 
 def test_a_cell_that_ran_and_could_not_be_read_is_flagged(torch_grader: Grader) -> None:

@@ -57,7 +57,8 @@ class Grader:
         self._exercises = lessons.exercises_of(lesson)
         self._released = read(released.encode(), limits)
         self._seed, self._limits = seed, limits
-        self._sandbox = Sandbox(lessons.lesson(lesson).stage, limits)
+        declared = lessons.lesson(lesson)
+        self._sandbox = Sandbox(declared.stage, limits, loads=declared.loads)
         self._requests = Requests()
 
     def __enter__(self) -> Grader:

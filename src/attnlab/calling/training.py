@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch._dynamo  # the first optimizer does, for seconds: no time limit may cut that off
 import torch.nn.functional as F
 from torch import Tensor, nn
 
