@@ -23,3 +23,19 @@ class Usage(Exception):
 
 class Problem(Exception):
     """The machine, the course's files or the cluster cannot do it: what stops a whole run."""
+
+
+class Disagree(Problem):
+    """Points or exercises of a lesson are not the same everywhere: nothing was graded or written.
+
+    Attributes:
+        points: by exercise, where they are not the notebook's.
+        of_gradebook: whether that is in the gradebook; else it is in the checks.
+    """
+
+    def __init__(self, what: str, points: dict[str, float], of_gradebook: bool) -> None:
+        super().__init__(what, points, of_gradebook)  # what a worker sends of an exception
+        self.points, self.of_gradebook = points, of_gradebook
+
+    def __str__(self) -> str:
+        return str(self.args[0])

@@ -59,6 +59,12 @@ def parser() -> argparse.ArgumentParser:
         "--scheduler", default="", metavar="ADDRESS", help="a Dask cluster's, tcp://host:port"
     )
 
+    grade.add_argument(
+        "--regrade",
+        action="store_true",
+        help="the gradebook follows the notebook's points and exercises",
+    )
+
     pages = commands.add_parser("feedback", help="write the gradebook's scores into the pages")
     pages.add_argument("lesson", metavar="LESSON", help="such as 06-causal-mask")
     pages.add_argument(
@@ -150,6 +156,7 @@ def _grade(asked: argparse.Namespace) -> int:
         resume=asked.resume,
         json=asked.json,
         scheduler=asked.scheduler,
+        regrade=asked.regrade,
     )
     try:
         grade_class(order, Course.here())

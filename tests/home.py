@@ -11,7 +11,7 @@ from attnlab.home.copies import update
 from attnlab.home.places import Course
 from tests.course import ROOT
 
-SLUG = "01-soft-lookup"
+SLUG, OTHER = "01-soft-lookup", "02-pure-python"
 ANSWER = "def softmax(scores):\n    return scores  # mine"
 
 
@@ -24,6 +24,13 @@ def make_home(folder: Path, *slugs: str) -> Course:
         shutil.copy(ROOT / "notebooks" / slug / f"{slug}.ipynb", folder / "notebooks" / slug)
     shutil.copy(ROOT / "notebooks" / "glossary.md", folder / "notebooks")
     return Course(folder)
+
+
+def make_copies(folder: Path, *slugs: str) -> Course:
+    """A course whose lessons have been copied."""
+    course = make_home(folder, *slugs)
+    updated(course)
+    return course
 
 
 def updated(course: Course) -> list[str]:

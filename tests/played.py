@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnlab.calling.call import Call, Outcome, Raised
-from attnlab.calling.observe import observe
+from attnlab.calling.observe import lay, observe
 from attnlab.checks.exercise import Exercise, Slot
 from attnlab.checks.judge import judge
 from attnlab.checks.pose import Expected, Posed, answer_of, pose
@@ -42,7 +42,8 @@ def outcome_of(answer: Expected, posed: Posed) -> Outcome:
         raised = Raised((first, "Exception", "BaseException"), "made", f"raise {first}", "")
         return Outcome(raised=raised, after=after)
     pairs = zip(answer.values, posed.slots, strict=False)
-    values = [_in_kind(np.asarray(value), slot) for value, slot in pairs]
+    laid = posed.case.laid.replace("views", "")
+    values = [lay(_in_kind(np.asarray(value), slot), laid) for value, slot in pairs]
     whole = values[0] if len(posed.slots) == 1 and len(values) == 1 else tuple(values)
     return Outcome(returned=observe(whole), after=after)
 

@@ -451,11 +451,9 @@ def test_cases_are_made_again_from_their_seed(exercise: Exercise, seed: int) -> 
 
 
 @every_exercise
-def test_two_hundred_seeds_make_two_hundred_sets_of_cases(exercise: Exercise) -> None:
-    sets = {
-        repr([observed(case) for _, case in generate(exercise, (seed,))]) for seed in range(200)
-    }
-    assert len(sets) > 150
+def test_forty_seeds_make_forty_sets_of_cases(exercise: Exercise) -> None:
+    sets = {repr([observed(case) for _, case in generate(exercise, (seed,))]) for seed in range(40)}
+    assert len(sets) > 35
 
 
 @every_exercise
@@ -479,11 +477,11 @@ def test_inputs_can_be_sent_to_another_process(exercise: Exercise, seed: int) ->
     for _, case in generate(exercise, (seed,)):
         for value in observed(case):
             assert not any(isinstance(leaf, Other) for leaf in leaves(value))
-            to_make = [leaf for leaf in leaves(value) if isinstance(leaf, Made)]
-            for leaf in to_make:
+            is_made = [leaf for leaf in leaves(value) if isinstance(leaf, Made)]
+            for leaf in is_made:
                 made = rebuild(leaf)  # anew, but for a backend's name, which is there once
                 assert isinstance(made, SDPBackend) or made is not rebuild(leaf)
-            assert to_make or observe(rebuild(value)) == value
+            assert is_made or observe(rebuild(value)) == value
 
 
 @every_exercise

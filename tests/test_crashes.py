@@ -19,6 +19,7 @@ from torch import nn
 from attnlab.calling import timing, watching
 from attnlab.calling.call import Call, Raised, perform
 from attnlab.calling.deadline import Deadline
+from attnlab.calling.sequences import rows_by_place
 from attnlab.calling.torch_calls import WrongStructure, build
 from attnlab.checks.crashes import CRASHES, explain, is_meant
 from attnlab.checks.words import CHECKS, read, spoken
@@ -29,11 +30,16 @@ A: Any = np.ones((5, 7))
 B3: Any = np.ones((2, 5, 4))
 T: Any = torch.ones(2, 5, 4)
 LENGTHS: Any = torch.tensor([2, 3])
+TURNED: Any = torch.ones(3, 5, 4).permute(2, 1, 0)
+BY_PLACE: Any = rows_by_place(
+    torch.eye(5), torch.ones(2, 1, 5, 5), torch.eye(4), 0.0, "as they are"
+)
 LAYER: Any = nn.Linear(4, 4)
 TABLE: Any = nn.Embedding(5, 4)
 Row3: Any = torch.ones(3)
 NONE: Any = None
 NUMBER: Any = 5.0
+Both: Any = (T, T)
 
 
 def elsewhere(q: Any, *_: Any) -> Any:
@@ -354,6 +360,9 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "torch.exp of a float": (lambda: torch.exp(NUMBER), "For one number use `math`"),
     ".T of a batch in PyTorch": (lambda: torch.ones(2, 5, 4) @ torch.ones(3, 5, 4).T, "*all* axes"),
     ".T of a batch in NumPy": (lambda: B3 @ B3.T, "*all* axes"),
+    ".t() of a batch": (lambda: T.t(), "`.mT`"),
+    ".T of a batch, a line before": (lambda: T @ TURNED, "`.mT`"),
+    "rows left out": (lambda: BY_PLACE(T[:, :2]), "a copy of all of x"),
     ".T of one axis": (lambda: torch.arange(4) < LENGTHS.T, "`x[:, None]`"),
     "keepdims forgotten": (lambda: forgetful(A), "keepdims=True"),
     "keepdim forgotten": (lambda: forgetful_tensors(T), "keepdim=True"),
@@ -474,6 +483,13 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "a power by ^": (lambda: NUMBER ^ 2, "`n**2`"),
     "a power of a tensor by ^": (lambda: T ^ 2, "`n**2`"),
     "a tuple handed on": (lambda: LAYER((T, T)), "Take it apart first"),
+    "a tuple added": (lambda: T + Both, "Take it apart first"),
+    "a tuple added in place": (lambda: added_to(T, Both), "or pick one by its place"),
+    "added to a tuple": (lambda: Both + T, "Take it apart first"),
+    "multiplied by a tuple": (lambda: T @ Both, "Take it apart first"),
+    "a tuple multiplied": (lambda: Both @ T, "Take it apart first"),
+    "a parameter minus a tuple": (lambda: nn.Parameter(T) - Both, "Take it apart first"),
+    "a tuple's mT": (lambda: Both.mT, "Take it apart first"),
     "targets for logits": (lambda: F.cross_entropy(LENGTHS, T[0]), "takes logits first"),
     "targets of floats": (lambda: F.cross_entropy(T[0], T[0, :, 0]), "`targets.long()`"),
     "a table shorter than x": (lambda: (T + T[:, :3]).mean(1), "from the last axis"),

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbconvert.exporters import HTMLExporter
 from playwright.sync_api import Browser
@@ -21,7 +22,7 @@ from attnlab.checks.verdict import Diagnosis, Line, Verdict
 from attnlab.ipynb.read import Cell
 from autograder.pages import feedback
 from autograder.pages.inert import inert
-from autograder.pages.report import notebook_text, written_in
+from autograder.pages.report import Outputs, notebook_text, written_in
 from autograder.pages.standing import Mark, Standing
 from autograder.sandbox.child.wire import Ran
 from autograder.submission.results import Graded, Written
@@ -94,7 +95,7 @@ def mixed() -> Graded:
 def with_error(graded: Graded, name: str, error: str) -> Graded:
     """With an error in an answer; in a cell of the learner's own if it has no name."""
     written = [
-        dataclasses.replace(cell, errors=(error,)) if cell.name == name else cell
+        dataclasses.replace(cell, errors=(error,)) if name and cell.name == name else cell
         for cell in graded.written
     ]
     if not name:
@@ -173,9 +174,47 @@ def test_errors_of_their_cells_are_told_as_recorded() -> None:
 def test_an_error_in_one_of_our_cells_is_not_told() -> None:
     label = {"nbgrader": {"grade_id": "setup", "locked": True, "solution": False}}
     cells = (Cell("code", "ours()", label), Cell("code", "mine()"))
-    raised = Ran(Raised(("TypeError",), "no"), "", "", "")
-    [written] = written_in(cells, {0: raised, 1: raised})
+    outputs = Outputs(1000)
+    for index, cell in enumerate(cells):
+        ran = Ran(Raised(("TypeError",), "no"), "", "", "")
+        outputs.add(index, ran, locked=not cell.is_theirs)
+    [written] = written_in(cells, outputs.of_cell)
     assert (written.source, written.errors) == ("mine()", ("TypeError: no",))
+
+
+@pytest.mark.parametrize(
+    "ran",
+    [
+        Ran(None, "1\n", "", ""),
+        Ran(None, "x" * 20_000, "", ""),
+        Ran(None, "\x01" * 10_000, "\x01" * 10_000, ""),
+        Ran(None, "", "🦊" * 10_000, ""),
+        Ran(None, '{"image/png": "' + "A" * 10_000 + '"}', "", ""),
+        Ran(Raised(("\x01" * 100,), "\x01" * 2000, "raise Mine"), "", "", ""),
+        Ran(None, "1\n", "2", "time"),
+    ],
+    ids=["small", "long", "control characters", "wide", "rich", "tracebacks", "stopped"],
+)
+def test_of_what_cells_print_show_and_raise_a_notebook_keeps_so_many_bytes(ran: Ran) -> None:
+    cells = tuple(Cell("code", "mine()", {}, f"c{number}") for number in range(2000))
+    outputs, limit = Outputs(200_000), 200_000
+    for index in range(len(cells)):
+        outputs.add(index, ran, locked=False)
+    text = notebook_text(cells, outputs.of_cell, {})
+    kept = len(text.encode()) - len(notebook_text(cells, {}, {}).encode())
+    assert 0.3 * limit < kept < limit + 300, "and the sentence"
+    assert text.count("cut here: no more than") == 1
+    assert nbformat.reads(text, as_version=4).cells[0].outputs, "the first are kept"
+
+
+def test_what_cells_print_is_kept_whole_below_the_limit() -> None:
+    outputs = Outputs(10_000)
+    outputs.add(0, Ran(Raised(("TypeError",), "no"), "a" * 5000, "b", ""), locked=False)
+    assert [output["output_type"] for output in outputs.of_cell[0]] == [
+        "stream",
+        "execute_result",
+        "error",
+    ]
 
 
 def test_a_note_on_the_submission_is_shown() -> None:

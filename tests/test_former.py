@@ -18,7 +18,7 @@ import nbformat
 import pytest
 
 from attnlab import lessons
-from attnlab.home import copies, progress
+from attnlab.home import places, progress
 from attnlab.home.places import Course
 from attnlab.home.standing import standings
 from attnlab.ipynb.files import NotWritten
@@ -129,7 +129,7 @@ def test_an_update_that_is_killed_midway_goes_on(
     written = answered(course, 1)
     released_today(course)
     with monkeypatch.context() as patched:
-        patched.setattr(copies, "write_whole", stopping_at(number))
+        patched.setattr(places, "write_whole", stopping_at(number))
         with pytest.raises(NotWritten):
             updated(course)
     updated(course)
@@ -163,6 +163,16 @@ def test_what_was_made_to_hand_in_follows(tmp_path: Path) -> None:
     released_today(course)
     updated(course)
     assert course.handed_in(NOW).read_text() == "mine"
+
+
+def test_what_a_link_leads_to_is_not_moved(tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path / "course")
+    (course.work / GPU).rename(tmp_path / "elsewhere")
+    (course.work / GPU).symlink_to(tmp_path / "elsewhere")
+    released_today(course)
+    updated(course)
+    assert (tmp_path / "elsewhere" / f"{GPU}.ipynb").is_file()
+    assert course.notebook(NOW).read_bytes() == released_path(NOW).read_bytes()
 
 
 def test_a_folder_of_an_earlier_release_is_not_copied_again(tmp_path: Path) -> None:
@@ -207,14 +217,14 @@ def noted(tmp_path: Path) -> Course:
         | {"status": "PASS", "score": points, "points": points, "mistake": "", "why": ""}
         for slug, name, points in passed
     ]
-    (course.state / progress.FILE).write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    course.progress.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     released_today(course)
     updated(course)
     return course
 
 
 def test_points_follow_and_those_of_another_contract_are_earlier_ones(noted: Course) -> None:
-    found = standings(noted, progress.read(noted.state).records)
+    found = standings(noted, progress.read(noted).records)
     said = {(each.lesson.slug, one.name): one for each in found for one in each.exercises}
     assert said[NOW, "is_fair"].passed
     assert said["12-shortcuts", "linear_attention"].passed
@@ -228,7 +238,7 @@ def test_points_follow_and_those_of_another_contract_are_earlier_ones(noted: Cou
 def test_what_passes_now_counts(noted: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(noted.work)
     assert progress.note("04-scaling", "score_std", "PASS", 1.0, 1.0)
-    found = standings(noted, progress.read(noted.state).records)
+    found = standings(noted, progress.read(noted).records)
     [scaling] = [each for each in found if each.lesson.slug == "04-scaling"]
     assert scaling.exercises[0].passed
 

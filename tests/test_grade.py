@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from attnlab.checks.pose import cases_of
 from attnlab.checks.words import spoken, words
 from attnlab.ipynb.read import Unreadable
 from attnlab.lessons import exercises_of, lesson, slugs
+from autograder import Disagree
 from autograder.run.grade import Grader
 from autograder.sandbox.limits import Limits
 from autograder.submission.results import ExerciseResult, Graded, Result
@@ -269,6 +271,39 @@ def test_edited_check_changes_nothing_but_the_report(grader: Grader) -> None:
     assert graded.result.repaired == ("softmax-check: source restored",)
 
 
+def without(released: str) -> str:
+    notebook = json.loads(released)
+    cells = notebook["cells"]
+    notebook["cells"] = [cell for cell in cells if not name_of(cell).startswith("soft_lookup")]
+    return json.dumps(notebook)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text.replace('"points": 3', '"points": 1'), "`soft_lookup` has 1 in the"),
+        (without, "`soft_lookup` has none in the notebook, 3 in its check"),
+        (
+            lambda text: text.replace('"softmax-check"', '"essay"'),
+            "`essay` has 2 in the",
+        ),
+    ],
+    ids=["points", "one less", "another"],
+)
+def test_a_notebook_that_disagrees_with_its_checks_is_graded_for_nobody(
+    change: Callable[[str], str], said: str
+) -> None:
+    released = released_path(SLUG).read_text(encoding="utf-8")
+    assert change(released) != released
+    with pytest.raises(
+        Disagree, match=f"{SLUG} disagree, so nothing was graded: .*{said}"
+    ) as found:
+        Grader(SLUG, change(released), 7, LIMITS)
+    assert found.value.points == WORTH
+    sent = pickle.loads(pickle.dumps(found.value))
+    assert (str(sent), sent.points) == (str(found.value), WORTH)
+
+
 # one exercise and the others ----------------------------------------------------------------------
 
 STUB = "\ndef hard_lookup(query, keys, values):\n    raise NotImplementedError\n"
@@ -293,6 +328,18 @@ def test_harm_done_by_one_exercise_costs_that_one_alone(grader: Grader, how: str
     assert results["hard_lookup"].status not in ("PASS", "POLICY")
     for other in ("softmax", "soft_lookup"):
         assert (results[other].status, results[other].score) == ("PASS", WORTH[other])
+
+
+def test_a_flood_of_output_is_cut_and_costs_no_points() -> None:
+    flood = {"cell_type": "code", "metadata": {}, "outputs": [], "source": "print('\\x01' * 5000)"}
+    many = [flood | {"id": f"flood-{number}"} for number in range(20)]
+    dies = flood | {"id": "dies", "source": "import os; os._exit(1)"}  # and all are run again
+    with grader_of(SLUG, limits=replace(LIMITS, output_bytes=200_000)) as grader:
+        bare = grader.grade(notebook(), "s")
+        graded = grader.grade(as_file([*many, dies, *cells_of(SLUG, solved=True), *many]), "s")
+    assert graded.result.score == graded.result.max_score
+    assert graded.notebook.count("cut here: no more than") == 1
+    assert 150_000 < len(graded.notebook) - len(bare.notebook) < 215_000, "with 41 cells' own bytes"
 
 
 def test_harm_done_by_an_extra_cell_costs_nothing(grader: Grader) -> None:

@@ -5,18 +5,22 @@ Most of these use the fake grader, for they are about the run around it.
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
 import json
 import os
 import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
+import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -37,6 +41,7 @@ from autograder.sandbox import zygotes
 from autograder.sandbox.limits import Limits
 from autograder.submission import roster
 from autograder.submission.folder import Submission, read_file, small_files
+from autograder.submission.left_out import left_out
 from autograder.submission.results import ExerciseResult, Graded, Result
 from tests import small_class
 from tests.course import ROOT, released_path
@@ -365,6 +370,23 @@ def wrongly_named(home: Path) -> None:
     (home / LESSON / "my homework.ipynb").write_bytes(notebook())
 
 
+def a_script(home: Path) -> None:
+    no_notebook(home)
+    (home / LESSON / f"{LESSON}.py").touch()
+    (home / LESSON / "timestamp.txt").write_text("2026-03-02 12:00 UTC")
+
+
+def a_folder_too_deep(home: Path) -> None:
+    (home / LESSON / "hand-in" / LESSON).mkdir(parents=True)
+    (home / LESSON / "hand-in" / LESSON / NOTEBOOK).write_bytes(notebook())
+
+
+def two_zips(home: Path) -> None:
+    no_notebook(home)
+    for name in ("a.zip", "b.zip"):
+        (home / LESSON / name).write_bytes(zipped({NOTEBOOK: notebook()}))
+
+
 def a_file_for_a_folder(home: Path) -> None:
     home.mkdir()
     (home / LESSON).write_text("not a folder")
@@ -430,7 +452,10 @@ def a_dangling_link(home: Path) -> None:
 
 
 BAD: dict[Callable[[Path], None], str] = {
-    no_notebook: f"There is no `{NOTEBOOK}`, nor any other notebook.",
+    no_notebook: f"There is no `{NOTEBOOK}`, nor any other notebook. Nothing is there.",
+    a_script: f"nor any other notebook. What is there: `{LESSON}.py`. Hand in `{NOTEBOOK}` itself.",
+    a_folder_too_deep: f"`hand-in/`, `hand-in/{LESSON}/`, `hand-in/{LESSON}/{NOTEBOOK}`.",
+    two_zips: "What is there: `a.zip`, `b.zip`.",
     wrongly_named: f"There is no `{NOTEBOOK}`, but there is `my homework.ipynb`: rename it.",
     a_file_for_a_folder: "Not a directory",
     a_folder_for_a_file: f"`{NOTEBOOK}` is a folder, not a file.",
@@ -469,22 +494,142 @@ def test_what_is_no_notebook_of_the_student_is_named(
     assert BAD[make] in str(content)
 
 
-def test_what_lies_a_level_too_high_and_an_empty_folder_are_told(
-    course: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+# What lies among the submissions, where the notebook is; and what is said of it.
+LEFT_OUT = {
+    f"flat/{NOTEBOOK}": f"move its {NOTEBOOK} to flat/{LESSON}/{NOTEBOOK}",
+    f"again/{LESSON} (1).ipynb": f"move its {LESSON} (1).ipynb to again/{LESSON}/{NOTEBOOK}",
+    f"case/{LESSON.upper()}/{NOTEBOOK}": f"move its {LESSON.upper()}/{NOTEBOOK} to case/{LESSON}/",
+    f"named/{LESSON.title()}/mine.ipynb": f"move its {LESSON.title()}/ to named/{LESSON}/",
+    f"deep/hand-in/{LESSON}/{NOTEBOOK}": f"move its hand-in/{LESSON}/{NOTEBOOK} to deep/{LESSON}/",
+    f"lms_4711_file_/{LESSON}.zip": f"move its {LESSON}.zip to lms_4711_file_/{LESSON}/",
+    "lms_4712_onlinetext_/onlinetext.html": f"it holds onlinetext.html, and nothing of {LESSON}",
+    f"lms_4713_file_/01-soft-lookup/{NOTEBOOK}": f"move its 01-soft-lookup/{NOTEBOOK} to lms_4713",
+    f"{LESSON}/ann/{NOTEBOOK}": f"move its ann/{NOTEBOOK} to STUDENT/{LESSON}/{NOTEBOOK}",
+    NOTEBOOK: "it is no folder, and each student has one",
+    "all.zip": "it is no folder, and each student has one",
+    "hidden/.DS_Store": "its folder is empty",
+}
+
+
+def test_every_folder_is_accounted_for(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hand_in(course, "ann", notebook())
     home = course / "class" / "submitted"
-    for name in ("eve", "bob", "cid", "dan"):
-        (home / name).mkdir()
-    (home / "dan" / f"{LESSON} (1).ipynb").write_bytes(notebook())
-    (home / "eve" / NOTEBOOK).write_bytes(notebook())
-    (home / "cid" / "01-soft-lookup").mkdir()
+    for place in [*LEFT_OUT, f"other/01-soft-lookup/{NOTEBOOK[3:]}", ".DS_Store"]:
+        (home / place).parent.mkdir(parents=True, exist_ok=True)
+        (home / place).write_bytes(notebook())
+    (home / "link").symlink_to("gone")
     assert [result["student"] for result in grade(course)] == ["ann"]
-    said = capsys.readouterr().err
-    assert f"eve is not graded: move its {NOTEBOOK} to eve/{LESSON}/{NOTEBOOK}." in said
-    assert "bob is not graded: its folder is empty." in said
-    assert "cid" not in said
-    assert f"dan is not graded: move its {LESSON} (1).ipynb to dan/{LESSON}/{NOTEBOOK}." in said
+    said = " ".join(summary_file(course).read_text().split())
+    assert f" and is in no place of theirs ({len(LEFT_OUT) + 1}) " in said
+    for place, why in LEFT_OUT.items():
+        name = place.partition("/")[0]
+        assert f" {name} {why}" in said
+        assert f" class/submitted/{name} " in said
+    assert "link it is no folder" in said
+    assert said.endswith("Nothing handed in: 1 other")
+    assert "Not graded" in capsys.readouterr().err
+    with pytest.raises(Usage, match=f"flat is not graded: move its {NOTEBOOK} to flat/{LESSON}"):
+        grade(course, students=("flat",))
+
+
+def test_a_folder_of_a_lesson_that_was_renamed_is_accounted_for(tmp_path: Path) -> None:
+    (tmp_path / "ann" / "12-gpu-sdpa").mkdir(parents=True)
+    assert left_out(tmp_path, "13-gpu-sdpa", []) == {
+        "ann": "its 12-gpu-sdpa is called 13-gpu-sdpa now. Run: python -m autograder rename"
+    }
+
+
+def test_a_folder_that_cannot_be_opened_is_accounted_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ann").mkdir()
+
+    def refused(path: Path) -> list[str]:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "listdir", refused)
+    assert left_out(tmp_path, LESSON, []) == {
+        "ann": "its folder cannot be opened (Permission denied)"
+    }
+
+
+# Zips
+
+
+def zipped(files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", method) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
+def a_zip_with_a_link() -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        link = zipfile.ZipInfo(NOTEBOOK)
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+    return made.getvalue()
+
+
+def a_zip_with_a_password() -> bytes:
+    found = bytearray(zipped({NOTEBOOK: b"mine"}))
+    for begins, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        found[found.index(begins) + flags] |= 1
+    return bytes(found)
+
+
+def test_a_zip_of_one_hand_in_is_opened(submitted: Path) -> None:
+    home = submitted / "learner"
+    no_notebook(home)
+    files = {
+        "hand-in/": b"",
+        f"hand-in/{LESSON}/{NOTEBOOK}": b"mine",
+        f"hand-in/{LESSON}/.ipynb_checkpoints/{LESSON}-checkpoint.ipynb": b"older",
+        f"__MACOSX/hand-in/{LESSON}/._{NOTEBOOK}": b"a Mac's",
+        "hand-in/01-soft-lookup/01-soft-lookup.ipynb": b"another lesson's",
+    }
+    (home / LESSON / "My Work.ZIP").write_bytes(zipped(files))
+    submission = collect(submitted)
+    assert submission.content == b"mine"
+    assert submission.note == (
+        f"`My Work.ZIP` was opened for its `hand-in/{LESSON}/{NOTEBOOK}`. Only `{NOTEBOOK}` is "
+        "graded, and `01-soft-lookup.ipynb` is not."
+    )
+    assert os.listdir(home / LESSON) == ["My Work.ZIP"], "nothing is unpacked"
+    (home / LESSON / NOTEBOOK).write_bytes(b"beside it")
+    assert collect(submitted).content == b"beside it"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "cannot be opened (File is not a zip file)"),
+        (zipped({NOTEBOOK: b"mine"})[:-30], "cannot be opened"),
+        (zipped({"a.py": b"", "b/c.txt": b""}), "nor any other notebook. What is there: `a.py`"),
+        (zipped({"Untitled.ipynb": b""}), "there is `Untitled.ipynb`: rename it"),
+        (zipped({f"a/{NOTEBOOK}": b"", f"b/{NOTEBOOK}": b""}), f"are 2 files `{NOTEBOOK}`: leave"),
+        (zipped({"inner.zip": zipped({NOTEBOOK: b""})}), "What is there: `inner.zip`."),
+        (zipped({f"../{NOTEBOOK}": b"mine"}), "a name that leads out"),
+        (zipped({f"..\\{NOTEBOOK}": b"mine"}), "a name that leads out"),
+        (zipped({f"/etc/{NOTEBOOK}": b"mine"}), "a name that leads out"),
+        (a_zip_with_a_link(), "a link"),
+        (a_zip_with_a_password(), "needs a password"),
+        (zipped({NOTEBOOK: b"mine"}, zipfile.ZIP_LZMA), "packed in a way that is not read"),
+        (zipped({NOTEBOOK: b"0" * (Limits().notebook_bytes + 1)}), "The file has 64.0 MB"),
+        (zipped({f"{number}.ipynb": b"" for number in range(1001)}), "more than 1,000 files"),
+        (b"PK\5\6" + bytes(18), "nor any other notebook. Nothing is there."),
+    ],
+    ids=["empty", "torn", "no notebook", "another name", "two", "a zip in it", "out", "Windows",
+         "absolute", "link", "password", "method", "bomb", "many", "nothing in it"],
+)  # fmt: skip
+def test_any_other_zip_is_told(submitted: Path, content: bytes, said: str) -> None:
+    no_notebook(submitted / "learner")
+    (submitted / "learner" / LESSON / "x.zip").write_bytes(content)
+    found = collect(submitted).content
+    assert isinstance(found, Unreadable)
+    assert said in str(found)
 
 
 def test_a_folder_that_cannot_be_searched_is_one_students_trouble(
@@ -584,6 +729,103 @@ def test_outputs_do_not_travel(submitted: Path) -> None:
         assert read(content, Limits()) == read(path.read_bytes(), Limits())
 
 
+# Points and exercises that disagree
+
+
+def in_git(course: Path) -> None:
+    """Commit what is released, as an author would."""
+    (course / ".gitignore").write_text("class/\n*.jsonl\n")
+    me = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for arguments in (["init", "-q"], ["add", "-A"], [*me, "commit", "-qm", "Release"]):
+        subprocess.run(["git", *arguments], cwd=course, check=True)
+
+
+def change_points(course: Path) -> None:
+    path = course / "notebooks" / LESSON / NOTEBOOK
+    text = path.read_text()
+    path.write_text(text.replace('"points": 4', '"points": 2'))
+    assert path.read_text() != text
+
+
+def class_files(course: Path) -> dict[str, bytes]:
+    found = (path for path in (course / "class").rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in found if path.name != "lock"}
+
+
+def commands_in(said: str) -> tuple[list[str], list[str]]:
+    """What is printed to be typed, to keep the release and to follow the new one."""
+    first, then = re.split("^To grade ", said[said.index("To keep the release") :], flags=re.M)
+    keep, follow = (re.findall("^  (.*)$", part, re.M) for part in (first, then))
+    return keep, follow
+
+
+def type_in(course: Path, commands: list[str], grader: str) -> None:
+    for typed in commands:
+        run = typed.replace("python -m autograder", f"{sys.executable} -m {grader}")
+        subprocess.run(run, shell=True, cwd=course, env=environment(), check=True)
+
+
+def exported(course: Path) -> dict[str, list[str]]:
+    """Each column of what nbgrader exports."""
+    asked = [sys.executable, "-m", "nbgrader", "export", "--to=grades.csv"]
+    subprocess.run(asked, check=True, cwd=course)
+    with open(course / "grades.csv", encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    return {column: [line[column] for line in lines] for column in lines[0]}
+
+
+def test_a_notebook_that_disagrees_with_its_checks_stops_a_class_before_anything_is_written(
+    course: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(course, "ann", json.dumps(right_notebook(LESSON)).encode())
+    in_git(course)
+    assert command("grade", LESSON, "--seed=1", fake=False) == 0
+    before = class_files(course)
+    change_points(course)
+    capfd.readouterr()
+    assert command("grade", LESSON, "--jobs=1", fake=False) == 1
+    said = capfd.readouterr().err
+    assert f"{LESSON} disagree, so nothing was graded: `scaled_dot_product_attention` has 2" in said
+    assert "--resume" not in said
+    assert class_files(course) == before
+    keep, follow = commands_in(said)
+    assert follow == ["make release", f"python -m autograder grade {LESSON} --regrade"]
+    assert "src/attnlab/lessons/numpy/exercises.py" in said
+    type_in(course, keep, "autograder")
+    scores = exported(course)
+    assert (scores["score"], scores["max_score"]) == (["9.0"], ["9.0"])
+
+
+@pytest.mark.parametrize("way", ["keep", "follow"])
+def test_a_gradebook_of_another_release_stops_a_class_before_anything_is_written(
+    course: Path, capfd: pytest.CaptureFixture[str], way: str
+) -> None:
+    for student in ("ann", "bob"):
+        hand_in(course, student, notebook())
+    in_git(course)
+    grade(course)
+    before = class_files(course)
+    change_points(course)
+    in_git(course)
+    assert command("grade", LESSON, "--jobs=1") == 1
+    assert class_files(course) == before
+    keep, follow = commands_in(capfd.readouterr().err)
+    type_in(course, keep if way == "keep" else follow, "tests.fake_run")
+    assert exported(course)["max_score"] == ["9.0" if way == "keep" else "7.0"] * 2
+    backup = course / "class" / "gradebook.db.before"
+    assert backup.exists() == (way == "follow")
+
+
+def test_without_git_the_release_is_to_be_brought_back_by_hand(
+    course: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(course, "ann", notebook())
+    change_points(course)
+    assert command("grade", LESSON, "--jobs=1") == 1
+    keep, _ = commands_in(capfd.readouterr().err)
+    assert keep[0].startswith(f"# put notebooks/{LESSON} back as it was")
+
+
 # Names that learners choose
 
 
@@ -618,7 +860,7 @@ def a_long_name_misplaced(submitted: Path) -> str:
     home = submitted / ("\x1b" * 255)
     home.mkdir()
     (home / (LESSON + "x" * 200 + ".ipynb")).touch()
-    [sentence] = roster.misplaced(submitted, LESSON, ["neighbour"])
+    [sentence] = left_out(submitted, LESSON, ["neighbour"]).values()
     return sentence
 
 
@@ -629,7 +871,7 @@ def a_long_name_misplaced(submitted: Path) -> str:
         (strays_beside, "and 7,995 more"),
         (a_large_class, "and 7,995 more"),
         (a_folder_with_a_long_name, "is a folder, not a file"),
-        (a_long_name_misplaced, "is not graded: move its"),
+        (a_long_name_misplaced, "move its"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -729,18 +971,88 @@ def test_every_bad_submission_has_its_result_and_the_class_is_graded(course: Pat
 
 
 def test_odd_names_are_names(course: Path) -> None:
-    names = ["with space", "π🙂", "two\nlines", 'it\'s "quoted"', "-rf", "..x", "{braces}", "%s"]
+    names = ["with space", "π🙂", "o'neil", "..x", "{braces}", "%s", "a=b", "x-1", "a;b", "<b>"]
     for name in names:
         hand_in(course, name, notebook())
-    hand_in(course, os.fsdecode(b"bytes \xff"), notebook())
-    hand_in(course, "n" * 200, notebook())
     results = {result["student"]: result for result in grade(course)}
-    assert set(results) == {*names, r"bytes \xff", "n" * 200}
-    assert all(results[name]["status"] == "GRADED" for name in names)
-    for name in (r"bytes \xff", "n" * 200):
-        assert results[name]["status"] == "INVALID"
-        assert "Rename the folder" in results[name]["message"]
+    assert {name: result["status"] for name, result in results.items()} == dict.fromkeys(
+        names, "GRADED"
+    )
     assert {student for (student,) in recorded(course)["students"]} == set(names)
+
+
+FORGED = f"eve\n{LESSON},,,mallory,,,,9.0,0.0,9.0,9.0"  # a row of nbgrader's export
+REFUSED = {
+    FORGED: "characters that are not seen",
+    **{f"a{odd}b": "characters that are not seen" for odd in "\t\r\x1b\x7f\u202e\u200b\u2028\xa0"},
+    **dict.fromkeys((" lead", "trail ", "\u3000wide"), "or a blank at an end"),
+    **dict.fromkeys(("Lee, Ann", 'Ann "x" Lee'), "a comma or a double quote"),
+    **{f"{odd}1+1": "takes for a formula" for odd in "=+-@＝－"},
+    os.fsdecode(b"bytes \xff"): "Rename the folder",
+    "n" * 200: "is longer than the 128 characters",
+}
+
+
+def test_no_name_reaches_an_export_that_would_forge_it(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(course, "ann", notebook())
+    for name in REFUSED:
+        hand_in(course, name, notebook())
+    results = {result["student"]: result for result in grade(course)}
+    for name, why in REFUSED.items():
+        result = results[os.fsencode(name).decode("utf-8", "backslashreplace")]
+        assert (result["status"], result["score"]) == ("INVALID", 0.0)
+        assert why in result["message"]
+        assert result["message"].endswith("Rename the folder, then run this again.")
+    assert recorded(course)["students"] == [("ann",)]
+    written = summary_file(course).read_text()
+    assert all(line.isprintable() for line in written.splitlines())
+    assert f"\n  {FORGED.encode('unicode_escape').decode()}\n" in written
+    assert f"{len(REFUSED)} INVALID" in capsys.readouterr().err
+    assert exported(course)["student_id"] == ["ann"]
+
+
+JURGEN, DECOMPOSED = "J\xfcrgen", "Ju\u0308rgen"
+
+
+def test_a_name_is_one_name_however_a_system_spells_it(course: Path) -> None:
+    hand_in(course, DECOMPOSED, notebook())
+    hand_in(course, DECOMPOSED, notebook(lesson="01-soft-lookup"), "01-soft-lookup")
+    for _ in range(2):  # as it was handed in, and as it is called since
+        [result] = grade(course, students=(DECOMPOSED,))
+        assert (result["student"], result["status"]) == (JURGEN, "GRADED")
+    assert recorded(course)["students"] == [(JURGEN,)]
+    homes = course / "class" / "submitted"
+    assert os.listdir(homes / JURGEN) == [LESSON]
+    assert os.listdir(homes / DECOMPOSED) == ["01-soft-lookup"], "till that lesson is graded"
+
+
+def test_of_two_spellings_of_one_name_none_is_taken(course: Path) -> None:
+    for number, name in enumerate(["ann", JURGEN, DECOMPOSED]):
+        hand_in(course, name, notebook({"number": number}))
+    assert [result["student"] for result in grade(course)] == ["ann"]
+    said = " ".join(summary_file(course).read_text().split())
+    for name in (JURGEN, DECOMPOSED):
+        assert f"under two spellings of one name, this is {name!a}: keep one" in said
+        assert (course / "class" / "submitted" / name / LESSON / NOTEBOOK).is_file()
+    with pytest.raises(Usage, match="two spellings"):
+        grade(course, students=(JURGEN,))
+
+
+@pytest.mark.parametrize("linked", [JURGEN, DECOMPOSED])
+def test_no_link_is_followed_where_a_name_is_composed(submitted: Path, linked: str) -> None:
+    other = JURGEN if linked == DECOMPOSED else DECOMPOSED
+    if other == DECOMPOSED:
+        hand_in(submitted.parent.parent, other, b"mine")
+        (submitted / "nobody").mkdir()
+        (submitted / linked).symlink_to("nobody")
+    else:
+        (submitted / linked).symlink_to("neighbour")
+    names = roster.students(submitted, LESSON)
+    assert roster.composed(submitted, LESSON, names) == names
+    assert (submitted / "neighbour" / LESSON / NOTEBOOK).is_file()
+    assert not list((submitted / "neighbour").parent.glob(f"nobody/{LESSON}"))
 
 
 # Processes that die, and people who stop them

@@ -11,7 +11,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from traitlets.config import Config
 
 from attnlab.checks.verdict import Verdict
 from attnlab.ipynb.files import NotWritten, Parts, write_whole
+from autograder import Disagree, Usage
 from autograder.__main__ import main
 from autograder.gradebook.course import Course, CourseError
 from autograder.gradebook.database import GradebookError
@@ -318,27 +319,85 @@ def test_preparing_changes_nothing_that_is_there(folder: Path, gradebook: Gradeb
     assert rows(folder) == before
 
 
-def test_a_cell_that_the_gradebook_lacks_is_added(folder: Path, gradebook: Gradebook) -> None:
-    gradebook.record([grade("ann")])
+def more(found: api.Gradebook) -> None:
+    found.update_or_create_grade_cell("attention-check", LESSON, LESSON, max_score=7.0)
+
+
+def one_less(found: api.Gradebook) -> None:
+    cell = found.find_grade_cell("attention-check", LESSON, LESSON)
+    for row in [*cell.grades, cell]:
+        found.db.delete(row)
+
+
+def one_more(found: api.Gradebook) -> None:
+    points = {"max_score": 2.0, "cell_type": "code"}
+    cell = found.add_grade_cell("gone-check", LESSON, LESSON, **points)
+    solution = found.add_solution_cell("gone", LESSON, LESSON)
+    of_ann = found.find_submission_notebook(LESSON, LESSON, "ann")
+    found.db.add(api.Grade(cell_id=cell.id, notebook_id=of_ann.id, manual_score=2.0))
+    found.db.add(api.Comment(cell_id=solution.id, notebook_id=of_ann.id, manual_comment="Fine."))
+
+
+DISAGREE: dict[Callable[[api.Gradebook], None], str] = {
+    more: "`attention` has 5 in the notebook, 7 in the gradebook",
+    one_less: "`attention` has 5 in the notebook, none in the gradebook",
+    one_more: "`gone` has none in the notebook, 2 in the gradebook",
+}
+
+
+@pytest.mark.parametrize("change", DISAGREE, ids=lambda change: change.__name__)
+def test_other_points_and_exercises_are_refused_or_follow_when_told(
+    folder: Path, gradebook: Gradebook, change: Callable[[api.Gradebook], None]
+) -> None:
+    gradebook.record([grade("ann"), grade("bob")])
+    edit(folder, "ann", comment="Fine.")
+    agreed = rows(folder)
     with db(folder) as found:
-        cell = found.find_grade_cell("attention-check", LESSON, LESSON)
-        found.db.delete(found.find_grade("attention-check", LESSON, LESSON, "ann"))
-        found.db.delete(cell)
+        change(found)
         found.db.commit()
-    gradebook.prepare(LESSON)
-    gradebook.record([grade("ann")])
+    before = rows(folder), tree(folder)
+    with pytest.raises(Disagree, match=DISAGREE[change]):
+        gradebook.prepare(LESSON)
+    with pytest.raises(Usage, match="bob: graded when 06-causal-mask had other points"):
+        gradebook.prepare(LESSON, {"ann"}, regrade=True)
+    assert (rows(folder), tree(folder)) == before
+    gradebook.prepare(LESSON, {"ann", "bob"}, regrade=True)
+    gradebook.record([grade("ann"), grade("bob")])
     with db(folder) as found:
         submission = found.find_submission(LESSON, "ann")
         assert (submission.score, submission.max_score) == (MOST, MOST)
+        assert found.find_comment("attention", LESSON, LESSON, "ann").manual_comment == "Fine."
+    assert {name: len(found) for name, found in rows(folder).items()} == {
+        name: len(found) for name, found in agreed.items()
+    }
 
 
-def test_another_version_of_a_lesson_is_refused(folder: Path, gradebook: Gradebook) -> None:
+def test_nobody_keeps_scores_of_other_points_beside_the_others(
+    folder: Path, gradebook: Gradebook
+) -> None:
+    """As where `make release` has recorded the new points."""
+    gradebook.record([grade("ann"), grade("bob", *HALF)])
+    released = folder / "notebooks" / LESSON / f"{LESSON}.ipynb"
+    released.write_text(released.read_text().replace('"points": 5', '"points": 3'))
     with db(folder) as found:
-        found.update_or_create_grade_cell("attention-check", LESSON, LESSON, max_score=4.0)
-    before = rows(folder)
-    with pytest.raises(GradebookError, match=r"differ in the points of attention-check.*make rel"):
-        gradebook.prepare(LESSON)
-    assert rows(folder) == before
+        found.update_or_create_grade_cell("attention-check", LESSON, LESSON, max_score=3.0)
+    with pytest.raises(Usage, match=r"^ann: graded when .* had other points.* Grade everyone"):
+        gradebook.prepare(LESSON, {"bob", "cid"})
+    gradebook.prepare(LESSON, {"ann", "bob"})
+
+
+def test_a_page_of_other_points_is_left_and_named(
+    folder: Path, gradebook: Gradebook, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gradebook.record([paged(grade("ann"))])
+    with db(folder) as found:
+        found.update_or_create_grade_cell("attention-check", LESSON, LESSON, max_score=3.0)
+    before = page_of(folder, "ann")
+    assert main(["feedback", LESSON]) == 0
+    said = capsys.readouterr().err
+    assert "Wrote 0 pages" in said
+    assert "they were graded when the lesson had other points: ann. Grade it again" in said
+    assert page_of(folder, "ann") == before
 
 
 def test_a_lesson_that_does_not_exist_is_named(gradebook: Gradebook) -> None:
@@ -705,8 +764,8 @@ def test_feedback_without_a_lesson_or_a_gradebook_says_so(
 
 # --- names ---
 
-NAMES = ["ann lee", "🦊", "two\nlines", "o'neil \"x\"", "<script>alert(1)<b>", "a;b--", "{0}",
-         "*", "%s", "..a", "ünï", "x" * 128]  # fmt: skip
+NAMES = ["ann lee", "🦊", "o'neil", "<script>alert(1)<b>", "a;b--", "{0}", "*", "%s", "..a", "ünï",
+         "x" * 128]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -719,7 +778,11 @@ def test_a_student_may_be_called_anything(folder: Path, gradebook: Gradebook, na
     assert "<script" not in page
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../eve", "\0", "\udcff", "x" * 129])
+REFUSED = ["", ".", "..", "a/b", "../eve", "\0", "\udcff", "x" * 129, "two\nlines", 'o"x', "a,b",
+           "=1"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
 def test_a_name_that_cannot_be_recorded_is_refused(
     folder: Path, gradebook: Gradebook, name: str
 ) -> None:

@@ -12,21 +12,23 @@ from typing import Any
 
 import pytest
 
-from attnlab.home import copies, doctor
+from attnlab.home import copies, doctor, places
 from attnlab.home.check_mine import check_all
 from attnlab.home.commands import main
-from attnlab.home.hand_in import Refused, hand_in
-from attnlab.home.places import Course
+from attnlab.home.hand_in import hand_in
+from attnlab.home.places import Course, Refused
 from attnlab.ipynb.files import NotWritten, write_whole
 from attnlab.ipynb.read import STUB
 from tests.course import ROOT, SLUGS, released_path
 from tests.home import (
     ANSWER,
+    OTHER,
     SLUG,
     cells_of,
     files_under,
     find,
     label,
+    make_copies,
     make_home,
     own,
     save,
@@ -35,15 +37,11 @@ from tests.home import (
     write,
 )
 
-OTHER = "02-pure-python"
-
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
     """A course whose lessons have been copied."""
-    course = make_home(tmp_path, SLUG, OTHER)
-    updated(course)
-    return course
+    return make_copies(tmp_path, SLUG, OTHER)
 
 
 def release_again(course: Course, slug: str = SLUG) -> list[dict[str, Any]]:
@@ -58,7 +56,7 @@ def release_again(course: Course, slug: str = SLUG) -> list[dict[str, Any]]:
     twin |= {"id": "new-exercise", "source": [f"def fresh():\n    raise X('{STUB}')"]}
     twin["metadata"]["nbgrader"]["grade_id"] = "fresh"
     cells.insert(cells.index(stub), twin)
-    cells.remove(find(cells, "see-fine-points"))
+    cells.remove(find(cells, "see-the-shelf"))
     cells.append(cells.pop(cells.index(find(cells, "see-overflow"))))
     save(path, cells)
     return cells
@@ -185,8 +183,7 @@ def test_an_answer_to_an_exercise_that_is_gone_is_kept_as_text(course: Course) -
 def test_every_lesson_can_be_upgraded_with_all_its_exercises_written(
     slug: str, tmp_path: Path
 ) -> None:
-    course = make_home(tmp_path, slug)
-    updated(course)
+    course = make_copies(tmp_path, slug)
     path = course.notebook(slug)
     cells = cells_of(path)
     for cell in cells:
@@ -266,22 +263,6 @@ def test_a_broken_notebook_is_left_and_told_of(data: bytes, course: Course) -> N
     assert course.notebook(SLUG).read_bytes() == data
 
 
-def test_another_lessons_notebook_is_left_and_told_of(course: Course) -> None:
-    shutil.copy(course.notebook(OTHER), course.notebook(SLUG))
-    before = course.notebook(SLUG).read_bytes()
-    release_again(course)
-    [line] = updated(course)
-    assert line.startswith(f"Left as it is: work/{SLUG}/{SLUG}.ipynb holds lesson {OTHER}.")
-    assert course.notebook(SLUG).read_bytes() == before
-
-
-def test_a_folder_in_a_lessons_place_is_left_and_told_of(course: Course) -> None:
-    course.notebook(SLUG).unlink()
-    course.notebook(SLUG).mkdir()
-    [line] = updated(course)
-    assert "is a link or a folder" in line
-
-
 def test_answers_in_notebooks_are_taken_along_and_no_release(tmp_path: Path) -> None:
     course = make_home(tmp_path)
     released = course.released / SLUG / f"{SLUG}.ipynb"
@@ -356,10 +337,10 @@ def stopping_at(number: int) -> Any:
     """`write_whole`, but the disk is full from this file on."""
     calls: Iterator[int] = iter(range(100))
 
-    def write_or_stop(path: Path, data: bytes, mode: int = 0o644) -> None:
+    def write_or_stop(path: Path, data: bytes) -> None:
         if next(calls) >= number:
             raise NotWritten(path, OSError(errno.ENOSPC, "No space left on device"))
-        write_whole(path, data, mode)
+        write_whole(path, data)
 
     return write_or_stop
 
@@ -376,7 +357,7 @@ def test_an_upgrade_that_is_cut_short_loses_nothing_and_ends_well_the_next_time(
     other = course.released / OTHER / f"{OTHER}.ipynb"
     save(other, [own("# Newer", "markdown"), *cells_of(other)])
     with monkeypatch.context() as patched:
-        patched.setattr(copies, "write_whole", stopping_at(number))
+        patched.setattr(places, "write_whole", stopping_at(number))
         with pytest.raises(NotWritten, match="The disk is full"):
             updated(course)
     kept = [*files_under(course.work).values()]
@@ -422,7 +403,7 @@ def test_a_full_disk_is_said_in_one_sentence(
     course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     release_again(course)
-    monkeypatch.setattr(copies, "write_whole", stopping_at(0))
+    monkeypatch.setattr(places, "write_whole", stopping_at(0))
     monkeypatch.chdir(course.root)
     assert main(["update"]) == 1
     assert "The disk is full. Free some space, then run this again." in capsys.readouterr().err

@@ -15,15 +15,13 @@ from attnlab.home import doctor
 from attnlab.home.commands import main
 from attnlab.home.doctor import Finding
 from attnlab.home.places import Course
-from tests.home import SLUG, make_home, updated
+from tests.home import SLUG, make_copies, make_home
 
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     monkeypatch.setattr(lessons, "REGISTRY", (SLUG,))
-    course = make_home(tmp_path, SLUG)
-    updated(course)
-    return course
+    return make_copies(tmp_path, SLUG)
 
 
 def to_mend(look: list[Finding]) -> list[tuple[str, str]]:

@@ -10,27 +10,34 @@ import pytest
 
 from attnlab.home import progress
 from attnlab.home.commands import main
-from attnlab.home.hand_in import Refused, hand_in
+from attnlab.home.hand_in import hand_in
 from attnlab.home.page import Links, home
-from attnlab.home.places import Course
+from attnlab.home.places import Course, Refused
 from autograder.sandbox.limits import Limits
 from autograder.submission.lessons import lesson_of
-from tests.home import ANSWER, SLUG, cells_of, find, label, make_home, own, save, updated, write
+from tests.home import (
+    ANSWER,
+    OTHER,
+    SLUG,
+    cells_of,
+    find,
+    label,
+    make_copies,
+    make_home,
+    own,
+    save,
+    updated,
+    write,
+)
 
-OTHER = "02-pure-python"
 EXERCISES = ("hard_lookup", "softmax", "soft_lookup")
 
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    course = make_home(tmp_path, SLUG, OTHER)
-    updated(course)
+    course = make_copies(tmp_path, SLUG, OTHER)
     monkeypatch.chdir(course.work)
     return course
-
-
-def made(course: Course) -> Path:
-    return course.work / "hand-in" / SLUG / f"{SLUG}.ipynb"
 
 
 def test_the_folder_is_what_the_grader_takes(course: Course) -> None:
@@ -42,8 +49,8 @@ def test_the_folder_is_what_the_grader_takes(course: Course) -> None:
     assert said[2:] == [
         f"Whether it is right as it is saved now, `attnlab check-mine {SLUG}` tells."
     ]
-    assert made(course).read_bytes() == course.notebook(SLUG).read_bytes()
-    assert lesson_of(made(course), made(course).read_bytes(), Limits()) == SLUG
+    assert course.handed_in(SLUG).read_bytes() == course.notebook(SLUG).read_bytes()
+    assert lesson_of(course.handed_in(SLUG), course.handed_in(SLUG).read_bytes(), Limits()) == SLUG
 
 
 def test_what_is_not_written_or_not_right_is_said(course: Course) -> None:
@@ -61,22 +68,6 @@ def test_cells_that_are_not_whole_are_said(course: Course) -> None:
     said = " ".join(hand_in(course, SLUG))
     assert "The cell to write in is gone: `hard_lookup`." in said
     assert "The grader will put right what was changed: softmax-check: source restored." in said
-
-
-def test_another_lesson_is_refused(course: Course) -> None:
-    shutil.copy(course.notebook(OTHER), course.notebook(SLUG))
-    with pytest.raises(Refused, match=f"holds lesson {OTHER}"):
-        hand_in(course, SLUG)
-    assert not made(course).exists()
-
-
-def test_what_is_no_notebook_is_refused(course: Course) -> None:
-    course.notebook(SLUG).write_text("<<<<<<<")
-    with pytest.raises(Refused, match=r"cannot be read: The file is not JSON"):
-        hand_in(course, SLUG)
-    course.notebook(SLUG).unlink()
-    with pytest.raises(Refused, match=r"is not there\. For a fresh copy: `attnlab update`\."):
-        hand_in(course, SLUG)
 
 
 BRACKET = "def softmax(scores):\n    return [score for score in scores"
@@ -107,7 +98,7 @@ def test_an_empty_lesson_replaces_no_answers_until_they_are_moved_away(course: C
     path = course.notebook(SLUG)
     write(path, "softmax", ANSWER)
     hand_in(course, SLUG)
-    before = made(course).read_bytes()
+    before = course.handed_in(SLUG).read_bytes()
     path.rename(path.with_name("mine.ipynb"))
     updated(course)
     with pytest.raises(Refused) as refused:
@@ -118,18 +109,18 @@ def test_an_empty_lesson_replaces_no_answers_until_they_are_moved_away(course: C
         f"What you made before stays in work/hand-in/{SLUG}/. To hand in the empty lesson, "
         "move that away first."
     )
-    assert made(course).read_bytes() == before
-    shutil.rmtree(made(course).parent)
+    assert course.handed_in(SLUG).read_bytes() == before
+    shutil.rmtree(course.handed_in(SLUG).parent)
     hand_in(course, SLUG)
-    assert made(course).read_bytes() == path.read_bytes()
+    assert course.handed_in(SLUG).read_bytes() == path.read_bytes()
 
 
 def test_an_empty_lesson_replaces_an_empty_one(course: Course) -> None:
     hand_in(course, SLUG)
-    before = made(course).read_bytes()
+    before = course.handed_in(SLUG).read_bytes()
     save(course.notebook(SLUG), [*cells_of(course.notebook(SLUG)), own("A note.", "markdown")])
     hand_in(course, SLUG)
-    assert made(course).read_bytes() == course.notebook(SLUG).read_bytes() != before
+    assert course.handed_in(SLUG).read_bytes() == course.notebook(SLUG).read_bytes() != before
 
 
 def test_an_answer_in_a_cell_of_ones_own_is_written(course: Course) -> None:
@@ -159,7 +150,7 @@ def test_without_copies_there_is_one_thing_to_do(
 
 def test_what_was_made_before_is_kept(course: Course) -> None:
     hand_in(course, SLUG)
-    first = made(course).read_bytes()
+    first = course.handed_in(SLUG).read_bytes()
     hand_in(course, SLUG)
     assert not course.backups.exists()
     write(course.notebook(SLUG), "softmax", ANSWER)

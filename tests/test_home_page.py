@@ -8,19 +8,15 @@ from pathlib import Path
 import pytest
 
 from attnlab import lessons
-from attnlab.home import progress
 from attnlab.home.page import Links, glossary, home
 from attnlab.home.places import Course
 from attnlab.home.progress import note
-from tests.home import SLUG, make_home, updated
-
-OTHER = "02-pure-python"
+from tests.home import OTHER, SLUG, make_copies
 
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    course = make_home(tmp_path, SLUG, OTHER)
-    updated(course)
+    course = make_copies(tmp_path, SLUG, OTHER)
     monkeypatch.chdir(course.work)
     return course
 
@@ -79,7 +75,7 @@ def test_nothing_is_asked_of_elsewhere_and_no_script_runs(course: Course) -> Non
 
 @pytest.mark.parametrize("data", [b"\xff\n[]\n", b'{"v": 9}\n'])
 def test_a_progress_file_that_cannot_be_used_is_said_below(data: bytes, course: Course) -> None:
-    (course.state / progress.FILE).write_bytes(data)
+    course.progress.write_bytes(data)
     assert "Mend it with: " in text(home(course, Links()))
 
 
@@ -87,8 +83,7 @@ def test_symbols_are_printed_as_in_the_lessons(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slug = "04-scaling"
-    course = make_home(tmp_path / "of-04", slug)
-    updated(course)
+    course = make_copies(tmp_path / "of-04", slug)
     monkeypatch.chdir(course.work)
     note(slug, "entropy", "FAIL", 0, 1, "no-scale", "Divide by √d_k, not by `d_k`.")
     page = home(course, Links(), said=["It is in work/d_k/."])

@@ -22,16 +22,13 @@ from attnlab.home.standing import mistakes, next_up, standings
 from attnlab.home.summary import Summary
 from attnlab.lesson import begin
 from attnlab.notebook import check
-from tests.home import SLUG, make_home, updated
-
-OTHER = "02-pure-python"
+from tests.home import OTHER, SLUG, make_copies
 
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """A course, in the folder of whose first lesson a notebook runs."""
-    course = make_home(tmp_path, SLUG, OTHER)
-    updated(course)
+    course = make_copies(tmp_path, SLUG, OTHER)
     monkeypatch.chdir(course.work / SLUG)
     monkeypatch.setattr(progress, "_unwritten", [])
     monkeypatch.setattr(progress, "_begun", set())
@@ -45,12 +42,8 @@ def softmax(scores: list[float]) -> list[float]:
     return [power / sum(powers) for power in powers]
 
 
-def path_of(course: Course) -> Path:
-    return course.state / progress.FILE
-
-
 def lines(course: Course) -> list[dict[str, object]]:
-    return [json.loads(line) for line in path_of(course).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in course.progress.read_text(encoding="utf-8").splitlines()]
 
 
 # kept -------------------------------------------------------------------------------------------
@@ -83,7 +76,7 @@ def test_nothing_is_kept_outside_of_a_learners_copies(
     monkeypatch.chdir(course.released / SLUG)
     begin(SLUG)
     check(softmax)
-    assert not path_of(course).exists()
+    assert not course.progress.exists()
     assert [record.status for record in progress.here().records] == ["BEGUN", "FAIL"]
 
 
@@ -92,13 +85,13 @@ def test_what_a_lesson_breaks_on_purpose_is_no_mistake_of_its_learner(course: Co
         return softmax(scores)
 
     assert check(softmax_without_shift, name="softmax", lesson=SLUG).verdict.diagnosis
-    assert not path_of(course).exists()
+    assert not course.progress.exists()
 
 
 @pytest.mark.parametrize("name", ["nothing_of_this_name", "softmax"])
 def test_a_check_of_nothing_known_is_not_kept(name: str, course: Course) -> None:
     check(softmax, name=name, lesson="99-nowhere")
-    assert not path_of(course).exists()
+    assert not course.progress.exists()
 
 
 def test_two_notebooks_at_once_lose_no_line(course: Course) -> None:
@@ -108,15 +101,15 @@ def test_two_notebooks_at_once_lose_no_line(course: Course) -> None:
     )
     both = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]
     assert [each.wait(timeout=60) for each in both] == [0, 0]
-    log = read(course.state)
+    log = read(course)
     assert (len(log.records), log.broken) == (600, 0)
 
 
 def test_a_line_that_was_cut_short_spoils_no_other(course: Course) -> None:
     note(SLUG, "softmax", "PASS", 2.0, 2.0)
-    path_of(course).write_bytes(path_of(course).read_bytes() + b'{"v": 1, "when": "20')
+    course.progress.write_bytes(course.progress.read_bytes() + b'{"v": 1, "when": "20')
     note(SLUG, "hard_lookup", "PASS", 1.0, 1.0)
-    log = read(course.state)
+    log = read(course)
     assert [record.exercise for record in log.records] == ["softmax", "hard_lookup"]
     assert log.broken == 1
 
@@ -168,11 +161,11 @@ def wrong_types(path: Path) -> None:
 def test_the_terminal_and_the_doctor_say_the_same_of_it_and_what_to_do(
     data: bytes, what: str, mended: bool, course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path_of(course).write_bytes(data)
+    course.progress.write_bytes(data)
     assert main(["progress"]) == 0
     line = capsys.readouterr().out.splitlines()[-1]
     [found] = doctor.progress(course)
-    assert found.what.startswith(what.format(path_of(course)))
+    assert found.what.startswith(what.format(course.progress))
     assert line == f"{found.what}.{f' Mend it with: {found.mend}' if found.mend else ''}"
     assert bool(found.mend) == mended
 
@@ -188,7 +181,7 @@ def test_no_file_makes_a_check_fail_or_say_anything(
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    spoil(path_of(course))
+    spoil(course.progress)
     begin(SLUG)
     assert check(softmax).verdict.status == "FAIL"
     assert capfd.readouterr() == ("", "")
@@ -198,7 +191,7 @@ def test_no_file_makes_a_check_fail_or_say_anything(
     told = capfd.readouterr()
     assert told.err == ""
     if os.geteuid() or spoil is not read_only:  # root may write anything
-        assert str(path_of(course)) in told.out
+        assert str(course.progress) in told.out
     course.state.chmod(0o700)
 
 

@@ -14,7 +14,7 @@ from attnlab.home.standing import standings
 from attnlab.home.stuck import Solution
 from attnlab.lesson import begin
 from attnlab.notebook import check
-from tests.home import SLUG, make_home, updated
+from tests.home import SLUG, make_copies
 
 FOUND = {"softmax": {"code": "def softmax(scores):\n    ...", "why": "Because <of> this.\n\nAnd."}}
 ALL = json.dumps({"v": 1, "solutions": {SLUG: FOUND}})
@@ -23,8 +23,7 @@ ALL = json.dumps({"v": 1, "solutions": {SLUG: FOUND}})
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """A course with solutions, in the folder of whose first lesson a notebook runs."""
-    course = make_home(tmp_path)
-    updated(course)
+    course = make_copies(tmp_path)
     (course.root / "solutions.json").write_text(ALL, encoding="utf-8")
     monkeypatch.chdir(course.work / SLUG)
     monkeypatch.setattr(progress, "_unwritten", [])
@@ -41,7 +40,7 @@ def unwritten(scores: list[float]) -> list[float]:
 
 
 def softmax_of(course: Course) -> str:
-    [lesson] = standings(course, progress.read(course.state).records)
+    [lesson] = standings(course, progress.read(course).records)
     return next(one.said for one in lesson.exercises if one.name == "softmax")
 
 

@@ -78,7 +78,7 @@ def test_what_is_no_notebook_is_called_what_it_is(data: bytes, said: str) -> Non
 
 def test_file_over_the_limit_says_its_size_and_what_to_do() -> None:
     said = reason(b" " * 2**21 + b"{}", Limits(notebook_bytes=2**20))
-    assert "2.0 MB; a notebook of up to 1 MB is graded. Clear its outputs" in said
+    assert "2.0 MB; one of up to 1 MB is read. If it is a notebook, clear its outputs" in said
 
 
 def test_a_number_for_a_version_is_not_written_out() -> None:

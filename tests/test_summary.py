@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +54,13 @@ def invalid(student: str, message: str = "The file is empty.") -> Found:
     return result(student, status="INVALID", message=message, score=0.0, exercises=[])
 
 
-def summary(*results: Found, remarks: Remarks | None = None) -> Texts:
+def summary(
+    *results: Found,
+    remarks: Remarks | None = None,
+    left_out: Mapping[str, str] | None = None,
+) -> Texts:
     folders = Path("class/submitted"), Path("class/autograded")
-    return summarise(LESSON, results, remarks or Remarks(), *folders)
+    return summarise(LESSON, results, remarks or Remarks(), left_out or {}, *folders)
 
 
 def first_to_look_at(text: str) -> list[str]:
@@ -270,7 +274,16 @@ def test_a_word_on_somebodys_files_and_who_handed_in_nothing_are_told() -> None:
     noted = result("cara", message="Only `a.ipynb` is graded, and `b.ipynb` is not.")
     texts = summary(result("a"), noted, remarks=Remarks(known={"a", "cara", "zoe"}))
     assert "With a word on their files: 1 (cara)\n" in texts.printed
-    assert "In the gradebook, and nothing handed in: 1 (zoe)\n" in texts.printed
+    assert "\nNothing handed in: 1 (zoe)\n" in texts.printed
     assert "  cara: Only `a.ipynb` is graded, and `b.ipynb` is not.\n" in texts.written
     alone = summary(result("a"), remarks=Remarks(known={"a"}))
-    assert "nothing handed in" not in alone.printed
+    assert "Nothing handed in" not in alone.printed
+
+
+def test_what_was_left_out_is_told_with_the_reason_and_once() -> None:
+    left = {"\x1bbob": "its folder is empty", "dan": "", "zoe": "move its a to b"}
+    texts = summary(result("a"), remarks=Remarks(known={"a", "cid", "zoe"}), left_out=left)
+    assert first_to_look_at(texts.written) == ["\\x1bbob", "zoe"]
+    assert "\n  \\x1bbob  its folder is empty\n  zoe      move its a to b\n" in texts.printed
+    assert "\n    class/submitted/zoe\n" in texts.written
+    assert "\nNothing handed in: 2 (cid, dan)\n" in texts.printed

@@ -36,6 +36,8 @@ OF_TORCH_ALONE = {
     *("no-gradient", "changed-in-place", "no-way-back"),
 }
 OF_MODULES_ALONE = {"only-in-training", "shared-by-modules", "wrong-structure"}
+# Parts that a lesson may leave out, from 04 on.
+PARTS = re.compile(r"[Ll]edger|\b(Recall|Predict|By hand|See it|Cost)\b")
 # Words that a learner meets in this course, or not at all: one that is on a card stands in its
 # lesson's notebook or in an earlier one. A word that a text needs is added here.
 TECHNICAL = re.compile(
@@ -182,6 +184,11 @@ def test_general_advice_has_no_word_of_a_later_stage(slug: str, stage: str) -> N
     assert not OF_TENSORS.search(said)
     if stage == "pure" and slug != "wrong-dtype":  # which no list has
         assert not OF_ARRAYS.search(said)
+
+
+def test_advice_that_lessons_share_names_no_part_that_one_may_lack() -> None:
+    shared = SHARED | read(CHECKS / "crashes.md")
+    assert not [slug for slug, said in shared.items() if PARTS.search(" ".join(said))]
 
 
 @pytest.mark.parametrize("name", CRASHED)

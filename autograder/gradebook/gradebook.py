@@ -11,6 +11,7 @@ has set in nbgrader stays. Recording twice is recording once.
 from __future__ import annotations
 
 import html
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,8 @@ from sqlalchemy.orm import Session
 
 from attnlab.checks import card
 from attnlab.ipynb.files import NotWritten, Parts
+from attnlab.ipynb.words import few, printable
+from autograder import Usage
 from autograder.gradebook.course import Course
 from autograder.gradebook.database import Database, GradebookError
 from autograder.gradebook.rows import (
@@ -31,6 +34,7 @@ from autograder.gradebook.rows import (
     Ids,
     Lesson,
     Rows,
+    above_worth,
     add_lesson,
     auto_scores,
     find_ids,
@@ -43,7 +47,8 @@ from autograder.pages.inert import inert
 from autograder.pages.standing import Standing
 from autograder.pages.summary import Remarks
 from autograder.submission import timestamps
-from autograder.submission.folder import TIMESTAMP, small_files
+from autograder.submission.folder import TIMESTAMP, in_nfc, small_files
+from autograder.submission.lessons import refuse_other_points
 from autograder.submission.results import Graded
 
 NO_RESPONSE = "No response."  # nbgrader's words for a stub left as it was
@@ -58,18 +63,34 @@ class Obstructed(Exception):
     """Something is in the place of one student's files; the sentence names it."""
 
 
+def names_a_folder(student: str) -> bool:
+    """Whether a student's name can be that of a folder, and of no other place."""
+    return student not in ("", ".", "..") and "/" not in student and "\0" not in student
+
+
 def check_name(student: str) -> None:
-    """Refuse a student's name that is not a folder's, or that a gradebook cannot hold.
+    """Refuse a student's name that a gradebook cannot hold, or that breaks nbgrader's export.
+
+    That writes names into lines and columns as they are: one with a line break is a line of its
+    own, with the scores that it says.
 
     Raises:
         BadName: with what is wrong with it.
     """
     if any("\ud800" <= character <= "\udfff" for character in student):
         wrong = "is not UTF-8"
-    elif student in ("", ".", "..") or "/" in student or "\0" in student:
+    elif not names_a_folder(student):
         wrong = "is not the name of a folder"
     elif len(student) > _NAME_CHARACTERS:
         wrong = f"is longer than the {_NAME_CHARACTERS} characters that nbgrader stores"
+    elif not student.isprintable() or student != student.strip():
+        wrong = "has characters that are not seen, such as a line break, or a blank at an end"
+    elif student != in_nfc(student):
+        wrong = "is not composed as Unicode's NFC"
+    elif "," in student or '"' in student:
+        wrong = "has a comma or a double quote, which `nbgrader export` takes for columns"
+    elif unicodedata.normalize("NFKC", student)[0] in "=+-@":
+        wrong = "begins with a character that a spreadsheet takes for a formula"
     else:
         return
     raise BadName(
@@ -100,13 +121,20 @@ class Gradebook:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    def prepare(self, lesson: str) -> None:
+    def prepare(
+        self, lesson: str, students: Collection[str] | None = None, regrade: bool = False
+    ) -> None:
         """Read a released lesson, and add to the gradebook what it lacks of it.
 
         What `make release` has recorded is not changed, nor is a due date.
 
+        Args:
+            students: who is going to be graded; None if that is not to be looked at.
+            regrade: let the gradebook's exercises and points be those of the notebook.
         Raises:
-            GradebookError: there is no such lesson, or the gradebook has another version of it.
+            Disagree: the gradebook has other exercises or points, and that was not said.
+            Usage: somebody would be left with scores for other points.
+            GradebookError: there is no such lesson.
         """
         path = self._course.released(lesson)
         try:
@@ -117,22 +145,31 @@ class Gradebook:
                 "run `make release`."
             ) from error
         with self._database.transaction() as session:
-            differ = add_lesson(session, released, self._course.directory.course_id)
-            if differ:
-                raise GradebookError(
-                    f"The gradebook {self._database} and {str(path)!r} differ in the points of "
-                    f"{', '.join(differ)}. Run `make release`, then run this again."
+            ids = find_ids(session, lesson)
+            above = above_worth(session, ids) if ids else {}
+            course_id = self._course.directory.course_id
+            points = add_lesson(session, released, course_id, follow=regrade)
+            changed = bool(points) and points != released.points
+            if changed and not regrade:
+                refuse_other_points(lesson, released.points, points, of_gradebook=True)
+            left = sorted(name for name in above if changed or above[name] > 0)
+            left = [name for name in left if students is not None and name not in students]
+            if left:
+                raise Usage(
+                    f"{', '.join(few(list(map(printable, left))))}: graded when {lesson} had other "
+                    "points, and not to be graded now. Grade everyone, with what they handed in."
                 )
         self._lessons[lesson] = released
 
     def recorded(self, lesson: str) -> dict[str, float]:
-        """The autograder's scores of a prepared lesson by student, of those whose files are there.
+        """The autograder's scores of a lesson by student, of those whose files are there.
 
         Raises:
             GradebookError: it cannot be read.
         """
         with self._database.transaction() as session:
-            scores = auto_scores(session, self._ids(session, lesson))
+            ids = find_ids(session, lesson)
+            scores = auto_scores(session, ids) if ids else {}
         return {
             student: score
             for student, score in scores.items()

@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 from nbgrader import api, utils
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session, load_only
 
 from autograder.pages.standing import Mark, Standing
@@ -29,6 +29,11 @@ _COLUMNS: dict[Any, tuple[Any, ...]] = {
         api.Grade.needs_manual_grade,
     ),
     api.Comment: (api.Comment.auto_comment,),
+}
+_OF_CELLS: dict[Any, tuple[str, ...]] = {
+    api.GradeCell: ("max_score", "cell_type"),
+    api.SolutionCell: (),
+    api.SourceCell: ("source", "checksum", "locked", "cell_type"),
 }
 
 
@@ -46,6 +51,14 @@ class Lesson:
     notebook: NotebookNode
     cells: tuple[NotebookNode, ...]
     stubs: Mapping[str, str]
+
+    @property
+    def points(self) -> dict[str, float]:
+        """What each exercise is worth."""
+        graded = filter(utils.is_grade, self.cells)
+        return {
+            _name(cell).removesuffix(CHECK): float(cell.metadata.nbgrader.points) for cell in graded
+        }
 
     @classmethod
     def read(cls, name: str, path: Path) -> Lesson:
@@ -81,13 +94,16 @@ class Rows:
     comments: dict[str, api.Comment]
 
 
-def add_lesson(session: Session, lesson: Lesson, course_id: str) -> list[str]:
+def add_lesson(
+    session: Session, lesson: Lesson, course_id: str, follow: bool = False
+) -> dict[str, float]:
     """Add what a gradebook lacks of a lesson, as nbgrader's `generate_assignment`.
 
-    What is there is not changed.
-
+    Args:
+        follow: let what is there be as the lesson has it, which nbgrader does for nobody who was
+            graded; a score for other points than now goes. Else what is there is not changed.
     Returns:
-        names of grade cells that are there with other points, or are no longer in the lesson.
+        the points that were there, by exercise; none where nothing was.
     """
     assignment = session.scalars(
         select(api.Assignment).where(api.Assignment.name == lesson.name)
@@ -106,23 +122,40 @@ def add_lesson(session: Session, lesson: Lesson, course_id: str) -> list[str]:
         notebook = api.Notebook(name=lesson.name, assignment_id=assignment.id, kernelspec=kernel)
         session.add(notebook)
         session.flush()
-    return _add_cells(session, lesson, notebook.id)
+    return _add_cells(session, lesson, notebook.id, follow)
 
 
-def _add_cells(session: Session, lesson: Lesson, notebook: str) -> list[str]:
+def _add_cells(session: Session, lesson: Lesson, notebook: str, follow: bool) -> dict[str, float]:
     stored = {
         model: {
             row.name: row
             for row in session.scalars(select(model).where(model.notebook_id == notebook))
         }
-        for model in (api.GradeCell, api.SolutionCell, api.SourceCell)
+        for model in _OF_CELLS
     }
+    found = {name.removesuffix(CHECK): row.max_score for name, row in stored[api.GradeCell].items()}
     rows = [row for cell in lesson.cells for row in _cell_rows(cell, notebook)]
+    if follow:
+        _follow(session, rows, stored)
     session.add_all(row for row in rows if row.name not in stored[type(row)])
-    worth = {row.name: row.max_score for row in rows if isinstance(row, api.GradeCell)}
-    return sorted(
-        name for name, row in stored[api.GradeCell].items() if row.max_score != worth.get(name)
-    )
+    return found
+
+
+def _follow(session: Session, rows: list[Any], stored: Mapping[Any, Mapping[str, Any]]) -> None:
+    """Change the cells that are there to what they are now, and remove those that are no more."""
+    now = {(type(row), row.name): row for row in rows}
+    for model, there in stored.items():
+        for name, old in there.items():
+            new = now.get((model, name))
+            for column in _OF_CELLS[model] if new is not None else ():
+                setattr(old, column, getattr(new, column))
+            if model is api.GradeCell and session.is_modified(old):
+                old_scores = update(api.Grade).where(api.Grade.cell_id == old.id)
+                session.execute(old_scores.values(auto_score=None))
+            if new is None:
+                for of_cell in _COLUMNS if model is not api.SourceCell else ():
+                    session.execute(delete(of_cell).where(of_cell.cell_id == old.id))
+                session.delete(old)
 
 
 def _cell_rows(cell: NotebookNode, notebook: str) -> list[Any]:
@@ -179,6 +212,23 @@ def auto_scores(session: Session, ids: Ids) -> dict[str, float]:
         .group_by(submission.student_id)
     )
     return {student: score for student, score in found if score is not None}
+
+
+def above_worth(session: Session, ids: Ids) -> dict[str, float]:
+    """By how much a score of the autograder is above what its cell is worth, by student.
+
+    It is where the lesson had other points when the student was graded; else 0 or less.
+    """
+    submission, notebook, grade = api.SubmittedAssignment, api.SubmittedNotebook, api.Grade
+    found = session.execute(
+        select(submission.student_id, func.max(grade.auto_score - api.GradeCell.max_score))
+        .join(notebook, notebook.assignment_id == submission.id)
+        .join(grade, grade.notebook_id == notebook.id)
+        .join(api.GradeCell, api.GradeCell.id == grade.cell_id)
+        .where(submission.assignment_id == ids.assignment, grade.auto_score.is_not(None))
+        .group_by(submission.student_id)
+    )
+    return dict(map(tuple, found))
 
 
 def remarks_of(session: Session, ids: Ids) -> Remarks:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable
 
 from attnlab.checks import card
+from attnlab.ipynb.words import CONTROLS, POLICY
 from autograder.pages.standing import Mark, Standing
 from autograder.submission.results import ExerciseResult, Graded, Result, Written
 
@@ -22,7 +23,6 @@ _CODE_CHARACTERS = 20_000  # of one cell; longer ones are cut
 _ERROR_CHARACTERS = 2_000
 _ERRORS = 20  # of cells that are no exercise
 _MARKS = {"PASS": "✓", "MISSING": "○"}
-_CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160)], "\ufffd")
 _PERSON = "If you think that this is a mistake, ask your instructor to look at it."
 _REGION = re.compile("(<!--gradebook ([a-z]+) ([^>]*)-->).*?(<!--/gradebook-->)", re.DOTALL)
 _REPAIRS = {
@@ -90,8 +90,7 @@ def render(graded: Graded) -> str:
         body = "".join([_summary(result), _exercises(graded), _other_errors(graded)])
     page = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+        f"{POLICY}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{_text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
         f"<h1>{_text(title)}</h1>\n"
@@ -100,12 +99,18 @@ def render(graded: Graded) -> str:
         f"{_region('late')}{body}{_repaired(result)}</main>\n</body>\n</html>\n"
     )
     marks = {item.name: Mark(item.score, item.max_score) for item in result.exercises}
-    return fill(page.translate(_CONTROLS), Standing(marks))
+    return fill(page.translate(CONTROLS), Standing(marks))
 
 
 def is_page(text: str) -> bool:
     """Whether this is a page that can be filled."""
-    return "<!--gradebook total " in text
+    return worth(text) != ""
+
+
+def worth(page: str) -> str:
+    """The points that could be reached when a page was made, '' if it is none."""
+    found = re.search("<!--gradebook total ([^>]*)-->", page)
+    return found[1] if found else ""
 
 
 def fill(page: str, standing: Standing) -> str:
@@ -122,7 +127,7 @@ def fill(page: str, standing: Standing) -> str:
             told = _OF_ONE[what](standing.marks[of])
         else:
             return region[0]
-        return begin + told.translate(_CONTROLS) + end
+        return begin + told.translate(CONTROLS) + end
 
     return _REGION.sub(filled, page)
 

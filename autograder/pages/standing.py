@@ -42,6 +42,11 @@ class Standing:
         return sum(mark.score for mark in self.marks.values())
 
     @property
+    def most(self) -> float:
+        """Points that could be earned."""
+        return sum(mark.most for mark in self.marks.values())
+
+    @property
     def total(self) -> float:
         """The score that `nbgrader export` writes."""
         return max(0.0, self.earned - self.penalty)

@@ -25,14 +25,16 @@ _MUCH = 5  # repairs; no editor and no habit of honest learners that we know nee
 # Why a person should look, in this order: what a new file mends, what may be the machine's doing,
 # what only a person can judge, what is our fault; then results that may well be right.
 _INVALID = "INVALID, 0 points: nothing could be graded"
+_LEFT_OUT = "Not graded: what lies among the submissions and is in no place of theirs"
 _STOPPED = "CRASH, OOM or TIMEOUT: their code was stopped"
 _BANNED = "POLICY or flagged: for a person to judge"
 _TROUBLE = "The grader's own trouble: what it could not judge"
 _REPAIRED = f"Much repaired: {_MUCH} or more cells had to be put right"
 _NOTHING = "0 points, though something was written"
 _BY_HAND = "Waiting in formgrader for a score by hand"
-_REASONS = (_INVALID, _STOPPED, _BANNED, _TROUBLE, _REPAIRED, _NOTHING, _BY_HAND)
-_AS_HANDED_IN = (_INVALID, _REPAIRED)  # what is to be seen is not in the autograded notebook
+_REASONS = (_INVALID, _LEFT_OUT, _STOPPED, _BANNED, _TROUBLE, _REPAIRED, _NOTHING, _BY_HAND)
+# What is to be seen is not in the autograded notebook.
+_AS_HANDED_IN = (_INVALID, _LEFT_OUT, _REPAIRED)
 
 _Looks = dict[str, list[tuple[str, str]]]  # by reason: a student, and what was found
 _Lists = dict[str, list[tuple[str, str]]]  # an item to print, and a line to write
@@ -65,6 +67,7 @@ def summarise(
     lesson: str,
     results: Iterable[Mapping[str, Any]],
     remarks: Remarks,
+    left_out: Mapping[str, str],
     submitted: Path,
     autograded: Path,
 ) -> Texts:
@@ -73,13 +76,20 @@ def summarise(
     Args:
         results: objects as `Result.as_json` makes them.
         remarks: what the gradebook knows of the lesson's submissions besides.
+        left_out: why what lies among the submissions is not graded, by name; '' where nothing of
+            the lesson is there.
         submitted, autograded: nbgrader's folders, for what to open.
     """
     seen, students = _Class(), set()
     for result in results:
         seen.add(result, remarks)
         students.add(result["student"])
-    seen.absent = [printable(name) for name in sorted(remarks.known - students)]
+    for name, why in left_out.items():
+        if why:
+            seen.looks[_LEFT_OUT].append((printable(name), why))
+            students.add(name)
+    absent = (remarks.known | left_out.keys()) - students
+    seen.absent = [printable(name) for name in sorted(absent)]
     looks = {reason: found for reason, found in seen.looks.items() if found}
     lists = _lists(seen)
     head = _wrapped(_headline(lesson, seen), "", "  ")
@@ -104,6 +114,8 @@ class _Files:
     autograded: Path
 
     def path(self, student: str, reason: str) -> str:
+        if reason == _LEFT_OUT:
+            return f"{self.submitted}/{student}"
         if reason == _INVALID:  # there may be no file of that name
             return f"{self.submitted}/{student}/{self.lesson}/"
         folder = self.submitted if reason in _AS_HANDED_IN else self.autograded
@@ -258,7 +270,7 @@ def _short_looks(looks: _Looks, files: _Files) -> list[str]:
     if looks:
         lines.append(f"To open: {files.path('STUDENT', '')}")
     if not looks.keys().isdisjoint(_AS_HANDED_IN):
-        lines.append(f"  INVALID or repaired: the same under {files.submitted}/")
+        lines.append(f"  INVALID, not graded or repaired: under {files.submitted}/")
     return lines
 
 
@@ -290,7 +302,7 @@ def _lists(seen: _Class) -> _Lists:
     if seen.noted:
         lists["With a word on their files"] = [(_name(who), f"{who}: {w}") for who, w in seen.noted]
     if seen.absent:
-        lists["In the gradebook, and nothing handed in"] = [(_name(w), w) for w in seen.absent]
+        lists["Nothing handed in"] = [(_name(w), w) for w in seen.absent]
     if seen.repaired:
         lists["Repaired"] = [(_name(who), f"{who}: {what}") for who, what in seen.repaired]
     return lists

@@ -15,7 +15,7 @@ import json
 import secrets
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -26,7 +26,8 @@ from typing import Any
 from attnlab.ipynb.files import NotWritten, write_whole
 from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import printable
-from autograder import Problem, Usage
+from autograder import Disagree, Problem, Usage
+from autograder.gradebook.agreement import ways_on
 from autograder.gradebook.course import Course
 from autograder.gradebook.database import GradebookError
 from autograder.gradebook.gradebook import BadName, Gradebook, check_name
@@ -42,6 +43,7 @@ from autograder.run.progress import Progress
 from autograder.sandbox.limits import Limits
 from autograder.submission import roster
 from autograder.submission.folder import Submission
+from autograder.submission.left_out import left_out
 from autograder.submission.lessons import released_text
 from autograder.submission.results import Graded
 
@@ -49,7 +51,6 @@ _BATCH = 16  # submissions in one transaction of the gradebook
 _BATCH_SECONDS = 1.0  # the longest that a graded submission waits for others
 # What is wrong with the machine or the course, and no one submission's.
 MACHINE = (Problem, GradebookError, NotWritten)
-_LISTED = 10  # folders that are named as misplaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class Order:
         resume: go on with the lesson's last run.
         json: file for the results, '-' for standard output, '' for none.
         scheduler: address of a Dask cluster's, '' for this machine.
+        regrade: let the gradebook's points and exercises be those of the notebook.
     """
 
     lesson: str
@@ -72,6 +74,7 @@ class Order:
     resume: bool = False
     json: str = ""
     scheduler: str = ""
+    regrade: bool = False
 
 
 class Stopped(Exception):
@@ -95,6 +98,7 @@ def grade_class(
 
     Raises:
         Usage: there is no such student, or no such folder for the results.
+        Disagree: notebook, checks and gradebook have not the same exercises and points.
         Problem, GradebookError, NotWritten: it cannot go on; whatever was recorded stays.
         Stopped: it was told to end.
     """
@@ -105,13 +109,15 @@ def grade_class(
     with Interrupts() as interrupts, ExitStack() as stack:
         try:
             stack.enter_context(sole_grader(runs / "lock", order.lesson, _say))
-            names = roster.students(submitted, order.lesson)
-            if not order.students:
-                _say_all(list(roster.misplaced(submitted, order.lesson, names)))
-            names = roster.chosen(names, order.students, order.lesson)
+            everyone = roster.students(submitted, order.lesson)
+            everyone = roster.composed(submitted, order.lesson, everyone)
+            left = left_out(submitted, order.lesson, everyone)
+            for name in filter(left.get, order.students):
+                raise Usage(f"{printable(name)} is not graded: {left[name]}.")
+            names = roster.chosen(everyone, order.students, order.lesson)
             journal = stack.enter_context(_journal(order, released, runs / order.lesson))
             _sweep(course, order.lesson)
-            run = _Run(order, course, journal, names, interrupts)
+            run = _Run(order, course, journal, names, left, interrupts)
             if names:
                 job = Job(order.lesson, released, journal.seed, Limits())
                 run.grade(job, opens)
@@ -120,6 +126,9 @@ def grade_class(
             run.report()
         except KeyboardInterrupt:
             raise Stopped(order.lesson, interrupts.number) from None
+        except Disagree as error:
+            error.add_note(ways_on(course, order.lesson, error))
+            raise
         except (Problem, GradebookError, NotWritten) as error:
             error.add_note(_to_go_on(order.lesson))
             raise
@@ -176,10 +185,11 @@ class _Run:
         course: Course,
         journal: Journal,
         names: list[str],
+        left: Mapping[str, str],
         interrupts: Interrupts,
     ) -> None:
         self._order, self._course, self._journal = order, course, journal
-        self._names, self._interrupts = names, interrupts
+        self._names, self._left, self._interrupts = names, left, interrupts
         self._begun = time.monotonic()
         self._graded = 0
         self._resumed = False  # some were graded by an earlier run
@@ -187,6 +197,7 @@ class _Run:
         self._unrecorded: dict[str, dict[str, Any]] = {}  # results, by folder
         self._recorded: dict[str, float] = {}  # scores that the gradebook had as this run began
         self._remarks = Remarks()
+        self._prepared = False
 
     def grade(self, job: Job, opens: OpensGrader) -> None:
         """Grade and record all that is not recorded yet."""
@@ -194,7 +205,6 @@ class _Run:
             Progress(len(self._names)) as progress,
             Gradebook(self._course) as gradebook,
         ):
-            gradebook.prepare(job.lesson)  # meanwhile what workers need is loaded
             if self._order.resume:
                 self._recorded = gradebook.recorded(job.lesson)
             pending = self._pending(progress, job.limits)
@@ -259,14 +269,21 @@ class _Run:
         """Record a batch; where one submission cannot be recorded, the others are."""
         with self._interrupts.held():
             try:
+                self._prepare(gradebook)
                 self._write(batch, gradebook)
-            except MACHINE:
+            except (*MACHINE, Usage):
                 raise
             except Exception:  # of one submission, whatever it is: which one, the next loop finds
                 for submission, graded in batch:
                     self._write_one(submission, graded, gradebook)
             self._graded += len(batch)
             progress.advance(len(batch))
+
+    def _prepare(self, gradebook: Gradebook) -> None:
+        """Once, and only when something was graded: till then nothing is written."""
+        if not self._prepared:
+            gradebook.prepare(self._order.lesson, set(self._names), self._order.regrade)
+            self._prepared = True
 
     def _write(self, batch: list[Done], gradebook: Gradebook) -> None:
         gradebook.record([graded for sent, graded in batch if sent.folder not in self._nameless])
@@ -299,10 +316,10 @@ class _Run:
             write_results(self._order.json, "".join(lines))
         seconds = time.monotonic() - self._begun
         folders = self._course.submitted(".", "."), self._course.autograded(".", ".")
-        remarks = self._remarks
+        remarks, left = self._remarks, self._left
         if self._order.students:  # the others are not in this run
-            remarks = replace(remarks, known=frozenset())
-        text = summarise(self._order.lesson, self._results(), remarks, *folders)
+            remarks, left = replace(remarks, known=frozenset()), {}
+        text = summarise(self._order.lesson, self._results(), remarks, left, *folders)
         _say(text.printed)
         if self._names:
             rate = f" in {seconds:.1f} s, {60 * self._graded / seconds:.0f} a minute"
@@ -317,13 +334,6 @@ class _Run:
     def _results(self) -> Iterator[dict[str, Any]]:
         for name in self._names:
             yield self._unrecorded.get(name) or self._journal.result(name)
-
-
-def _say_all(sentences: list[str]) -> None:
-    for sentence in sentences[:_LISTED]:
-        _say(sentence)
-    if len(sentences) > _LISTED:
-        _say(f"There are {len(sentences) - _LISTED} more such folders.")
 
 
 def _say(sentence: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from attnlab.ipynb.files import write_whole
 from attnlab.ipynb.words import printable
 from autograder.gradebook.course import Course
-from autograder.gradebook.gradebook import BadName, Gradebook, check_name
+from autograder.gradebook.gradebook import Gradebook, names_a_folder
 from autograder.pages import feedback
 from autograder.run.lock import sole_grader
 from autograder.submission.roster import chosen
@@ -25,6 +25,7 @@ def fill_pages(course: Course, lesson: str, students: Iterable[str] = ()) -> Non
     written, changed = 0, 0
     missing: list[str] = []
     strange: list[str] = []
+    other: list[str] = []
     with Gradebook(course, make=False) as gradebook:
         runs = course.submitted(".", ".").parent / "runs"
         with sole_grader(runs / "lock", lesson, _say):
@@ -36,6 +37,8 @@ def fill_pages(course: Course, lesson: str, students: Iterable[str] = ()) -> Non
                     missing.append(printable(student))
                 elif standing is None or not feedback.is_page(page):
                     strange.append(printable(student))
+                elif feedback.worth(page) != f"{standing.most:g}":
+                    other.append(printable(student))
                 else:
                     filled = feedback.fill(page, standing)
                     write_whole(path, filled.encode(errors="replace"), course.page_mode)
@@ -46,6 +49,11 @@ def fill_pages(course: Course, lesson: str, students: Iterable[str] = ()) -> Non
     _say(f"Wrote {pages}, {changed} of them changed: {place}")
     if missing:
         _say(f"These have no page, which only grading makes: {', '.join(missing)}.")
+    if other:
+        _say(
+            f"Left as they are, for they were graded when the lesson had other points: "
+            f"{', '.join(other)}. Grade it again, for everyone."
+        )
     if strange:
         _say(
             "Left as they are, for they are not this grader's or the gradebook has no grade: "
@@ -55,10 +63,11 @@ def fill_pages(course: Course, lesson: str, students: Iterable[str] = ()) -> Non
 
 def _read(student: str, path: Path) -> str | None:
     """A student's page: None where there is none, '' where what is there is no page."""
+    if not names_a_folder(student):
+        return None
     try:
-        check_name(student)
         return path.read_bytes().decode()
-    except (BadName, FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeError):
         return ""

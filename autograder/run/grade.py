@@ -24,7 +24,7 @@ from attnlab.checks.verdict import Verdict, blaming
 from attnlab.ipynb.read import Unreadable, read
 from attnlab.ipynb.rebuild import Rebuilt, rebuild
 from autograder import Problem
-from autograder.pages.report import notebook_text, written_in
+from autograder.pages.report import Outputs, notebook_text, written_in
 from autograder.run import verdicts
 from autograder.sandbox.child.wire import Ran
 from autograder.sandbox.isolation import IsolationError
@@ -32,7 +32,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.link import Ended, Link, Requests
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submission import lookups
-from autograder.submission.lessons import refuse_others
+from autograder.submission.lessons import points_in, refuse_other_points, refuse_others
 from autograder.submission.plan import Plan, make_plan
 from autograder.submission.results import ExerciseResult, Graded, Result
 
@@ -48,6 +48,7 @@ class Grader:
         seed: from which every exercise's hidden cases are drawn.
         limits: for each submission.
     Raises:
+        Disagree: the notebook has other exercises or points than the checks.
         IsolationError: this machine cannot shut learners' code in.
         LookupError: no such lesson.
     """
@@ -56,6 +57,8 @@ class Grader:
         self.lesson = lesson
         self._exercises = lessons.exercises_of(lesson)
         self._released = read(released.encode(), limits)
+        points = {exercise.name: exercise.points for exercise in self._exercises.values()}
+        refuse_other_points(lesson, points_in(self._released), points)
         self._seed, self._limits = seed, limits
         declared = lessons.lesson(lesson)
         self._sandbox = Sandbox(declared.stage, limits, loads=declared.loads)
@@ -131,8 +134,8 @@ class Grader:
             _flags(rebuilt, attempt),
             exercises,
         )
-        notebook = notebook_text(rebuilt.cells, attempt.ran, cards)
-        written = written_in(rebuilt.cells, attempt.ran)
+        notebook = notebook_text(rebuilt.cells, attempt.outputs.of_cell, cards)
+        written = written_in(rebuilt.cells, attempt.outputs.of_cell)
         return Graded(result, notebook, written, cards, attempt.clock.seconds)
 
 
@@ -178,7 +181,8 @@ class _Attempt:
     Attributes:
         plan: what it follows.
         cards: a verdict for each exercise, in the lesson's order.
-        ran: what each cell did, by its index.
+        ran: what each cell did, by its index; for what it printed and showed see `outputs`.
+        outputs: what is kept of that.
         taken: seconds that each exercise's calls took.
     """
 
@@ -197,6 +201,7 @@ class _Attempt:
         self._lost: dict[int, Ended] = {}  # cells that are not run again: they ended their process
         self._found: dict[str, Verdict] = {}
         self.ran: dict[int, Ran] = {}
+        self.outputs = Outputs(limits.output_bytes)
         self.taken: dict[str, float] = {}
         self.clock = clock
 
@@ -222,6 +227,7 @@ class _Attempt:
 
     def _once(self) -> bool:
         """Run the plan with one child; whether it got to the end."""
+        self.outputs = Outputs(self._limits.output_bytes)
         with self._sandbox.start() as child:
             link = Link(child, self._limits, self._requests)
             for step in self.plan.steps:
@@ -255,7 +261,9 @@ class _Attempt:
             return
         with self.clock.phase("cells"):
             seconds = limits.our_cell_seconds if ours else limits.cell_seconds
-            self.ran[index] = link.run(f"<cell {index + 1}>", source, min(seconds, left))
+            ran = link.run(f"<cell {index + 1}>", source, min(seconds, left))
+            self.outputs.add(index, ran, ours)
+            self.ran[index] = ran._replace(printed="", shown="")
 
     def _check(self, link: Link, exercise: Exercise) -> None:
         if exercise.name in self._found:

@@ -8,6 +8,7 @@ it again with the same seed records the same.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 from collections.abc import Iterable
@@ -30,16 +31,13 @@ class Journal:
         self.path = path
         self.header = header
         self._entries: dict[str, tuple[str, int]] = {}  # by folder: fingerprint, place of its line
-        self._file: IO[bytes]
+        self._file: IO[bytes] = io.BytesIO()
+        self._begun = False
 
     @classmethod
     def begin(cls, path: Path, header: dict[str, Any]) -> Journal:
-        """The journal of a new run, in place of an older one."""
-        line = json.dumps(header).encode() + b"\n"
-        write_whole(path, line)
-        journal = cls(path, header)
-        journal._open(len(line))
-        return journal
+        """The journal of a new run, in place of an older one as soon as something is added."""
+        return cls(path, header)
 
     @classmethod
     def resume(cls, path: Path) -> Journal | None:
@@ -67,6 +65,7 @@ class Journal:
         return journal
 
     def _open(self, size: int) -> None:
+        self._begun = True
         try:
             self._file = open(self.path, "r+b")  # noqa: SIM115
             self._file.truncate(size)
@@ -90,6 +89,10 @@ class Journal:
         Raises:
             NotWritten: it cannot be written.
         """
+        if not self._begun:
+            line = json.dumps(self.header).encode() + b"\n"
+            write_whole(self.path, line)
+            self._open(len(line))
         places = {}
         try:
             place = self._file.seek(0, os.SEEK_END)

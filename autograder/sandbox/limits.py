@@ -16,6 +16,7 @@ class Limits(Sizes):
         cell_bytes: source of one cell whose names are read; parsing may take its square.
         read_bytes: the same of all cells together.
         statements: the same, counted in statements.
+        output_bytes: what all cells together print, show and raise, as it stands in a file.
         cell_seconds: wall clock for one of the learner's cells.
         our_cell_seconds: the same for a locked cell, which is ours.
         call_seconds: wall clock for all calls of one exercise, as in the notebook's check.
@@ -30,6 +31,7 @@ class Limits(Sizes):
     cell_bytes: int = 20_000
     read_bytes: int = 100_000
     statements: int = 5000
+    output_bytes: int = 2 * MIB
     cell_seconds: float = 10.0
     our_cell_seconds: float = 60.0
     call_seconds: float = 8.0

@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attnlab.ipynb.read import Unreadable, too_large, without_outputs
-from attnlab.ipynb.words import printable, short
+from attnlab.ipynb.files import FILE as FILE
+from attnlab.ipynb.files import KINDS as KINDS
+from attnlab.ipynb.files import open_file, taken
+from attnlab.ipynb.read import Unreadable, without_outputs
+from attnlab.ipynb.words import printable
 from autograder import Usage
 from autograder.sandbox.limits import Limits
 
 TIMESTAMP = "timestamp.txt"
 BESIDE = (TIMESTAMP, "submission_secret.txt")  # nbgrader releases feedback by these
 _SMALL = 1024  # bytes
-KINDS = (
-    (stat.S_ISLNK, "a link"),
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a named pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISCHR, "a device"),
-)
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-# Not following the last link, and not waiting for somebody to write into a named pipe.
-FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +43,7 @@ class Submission:
     @property
     def student(self) -> str:
         """The folder's name as text that can be printed, stored and sent anywhere."""
-        return os.fsencode(self.folder).decode("utf-8", "backslashreplace")
+        return in_nfc(os.fsencode(self.folder).decode("utf-8", "backslashreplace"))
 
     @property
     def fingerprint(self) -> str:
@@ -69,6 +62,11 @@ class Submission:
         return digest.hexdigest()
 
 
+def in_nfc(name: str) -> str:
+    """A name as Unicode composes it: one person's name is one text, whatever system wrote it."""
+    return unicodedata.normalize("NFC", name)
+
+
 def small_files(folder: Path) -> dict[str, bytes]:
     """What came with a submission that nbgrader reads again later, if it is what it should be.
 
@@ -77,15 +75,8 @@ def small_files(folder: Path) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     with opened(folder) as descriptor:
         for name in BESIDE if descriptor is not None else ():
-            with suppress(OSError):  # such as a link
-                handle = os.open(name, FILE, dir_fd=descriptor)
-                try:
-                    if stat.S_ISREG(os.fstat(handle).st_mode):
-                        data = os.read(handle, _SMALL + 1)
-                        if len(data) <= _SMALL:
-                            found[name] = data
-                finally:
-                    os.close(handle)
+            with suppress(OSError, Unreadable):  # such as a link
+                found[name] = taken(os.open(name, FILE, dir_fd=descriptor), name, _SMALL)
     return found
 
 
@@ -136,11 +127,17 @@ def read_file(path: Path, limits: Limits) -> bytes | Unreadable:
         Usage: there is nothing to open.
     """
     try:
-        descriptor = os.open(os.path.realpath(path), FILE)
+        descriptor = open_file(path)
+    except Unreadable as none:
+        return none
     except OSError as error:
         reason = os.strerror(error.errno or 0)
         raise Usage(f"Cannot open {printable(str(path))}: {reason}.") from error
-    return take(descriptor, path.name, limits)
+    try:
+        # Without outputs, or megabytes would wait, and travel, for nothing.
+        return without_outputs(taken(descriptor, path.name, limits.notebook_bytes), limits)
+    except Unreadable as reason:
+        return reason
 
 
 def is_notebook(name: str) -> bool:
@@ -151,21 +148,3 @@ def is_notebook(name: str) -> bool:
 def is_named(name: str, lesson: str) -> bool:
     """Whether a notebook has the lesson in its name, as after a second download or from an LMS."""
     return is_notebook(name) and lesson in name.lower()
-
-
-def take(descriptor: int, name: str, limits: Limits) -> bytes | Unreadable:
-    """The bytes of an open file, and the end of it."""
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            kind = next((kind for is_it, kind in KINDS if is_it(found.st_mode)), "no file")
-            return Unreadable(f"`{short(name)}` is {kind}, not a file.")
-        if found.st_size > limits.notebook_bytes:
-            return Unreadable(too_large(found.st_size, limits))
-        with open(descriptor, "rb", closefd=False) as file:
-            content = file.read(limits.notebook_bytes + 1)  # it may grow while it is read
-        return without_outputs(content, limits)  # or megabytes would wait, and travel, for nothing
-    except Unreadable as reason:
-        return reason
-    finally:
-        os.close(descriptor)

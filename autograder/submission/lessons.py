@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
 from attnlab import lessons
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.which import plainly_another, shares
-from attnlab.ipynb.words import printable
+from attnlab.ipynb.words import few, printable, short
 from attnlab.lessons import slugs
-from autograder import Problem, Usage
+from autograder import Disagree, Problem, Usage
 from autograder.sandbox.limits import Limits
 
 RELEASED = Path(__file__).resolve().parents[2] / "notebooks"
@@ -86,6 +87,41 @@ def refuse_others(lesson: str, submitted: list[Cell], released: list[Cell]) -> N
         raise Unreadable(
             f"This is the notebook of {other}, handed in as {lesson}. Hand in `{lesson}.ipynb`."
         )
+
+
+def points_in(cells: Iterable[Cell]) -> dict[str, float]:
+    """What each exercise of a notebook is worth there."""
+    return {cell.exercise: float(cell.nbgrader.get("points", 0)) for cell in cells if cell.is_check}
+
+
+def refuse_other_points(
+    lesson: str,
+    notebook: Mapping[str, float],
+    others: Mapping[str, float],
+    of_gradebook: bool = False,
+) -> None:
+    """Refuse to grade where not everything has the same exercises and points.
+
+    Args:
+        notebook: points of the exercises in the released notebook, by name.
+        others: the same by the checks, or in the gradebook.
+    Raises:
+        Disagree: which exercises, and how.
+    """
+    where = "the gradebook" if of_gradebook else "its check"
+    listed = [
+        f"`{short(name)}` has {_worth(notebook, name)} in the notebook, {_worth(others, name)} in "
+        + where
+        for name in dict.fromkeys([*notebook, *others])
+        if notebook.get(name) != others.get(name)
+    ]
+    if listed:
+        said = f"The points of {lesson} disagree, so nothing was graded: {'; '.join(few(listed))}."
+        raise Disagree(said, dict(others), of_gradebook)
+
+
+def _worth(points: Mapping[str, float], name: str) -> str:
+    return f"{points[name]:g}" if name in points else "none"
 
 
 @cache

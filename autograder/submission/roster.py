@@ -10,27 +10,33 @@ from __future__ import annotations
 import difflib
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from attnlab.ipynb.read import Unreadable
+from attnlab.ipynb.files import taken
+from attnlab.ipynb.read import Unreadable, without_outputs
 from attnlab.ipynb.words import few, short
 from attnlab.lessons import slugs
 from autograder import Problem, Usage
 from autograder.sandbox.limits import Limits
 from autograder.submission import timestamps
+from autograder.submission.archive import is_zip, notebook_in
 from autograder.submission.folder import (
+    BESIDE,
     FILE,
     FOLDER,
     Leaves,
     Submission,
+    in_nfc,
     is_named,
     is_notebook,
     open_beneath,
     small_files,
-    take,
 )
+from autograder.submission.left_out import below
 
 # The grader's own trouble, not the file's.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
@@ -52,35 +58,28 @@ def students(submitted: Path, lesson: str) -> list[str]:
     return sorted(name for name in folders if _has(submitted / name / lesson))
 
 
-def misplaced(submitted: Path, lesson: str, names: Iterable[str]) -> Iterator[str]:
-    """A sentence on each folder that is not graded, and may be meant to be.
+def composed(submitted: Path, lesson: str, names: Iterable[str]) -> list[str]:
+    """The folders, each called by its name as Unicode composes it (NFC).
 
-    Args:
-        names: the folders that are graded.
+    A Mac writes *ü* as two characters, other systems as one: nobody is to be in a class twice. So
+    what lies under another spelling is moved. Where something lies under both, neither is taken;
+    what cannot be moved keeps its name, which no gradebook takes.
     """
-    graded = set(names)
-    wanted = f"{lesson}.ipynb"
-    try:
-        with os.scandir(submitted) as entries:
-            others = sorted(
-                entry.name
-                for entry in entries
-                if entry.name not in graded and entry.is_dir(follow_symlinks=False)
-            )
-    except OSError:
-        return
-    for name in others:
-        try:
-            found = os.listdir(submitted / name)
-        except OSError:
+    found = set(names)
+    for name in sorted(found):
+        one = in_nfc(name)
+        if one == name:
             continue
-        meant = [file for file in found if is_named(file, lesson)]
-        if meant:
-            file = wanted if wanted in meant else min(meant)
-            place = f"{short(name)}/{lesson}/{wanted}"
-            yield f"{short(name)} is not graded: move its {short(file)} to {place}."
-        elif not found:
-            yield f"{short(name)} is not graded: its folder is empty."
+        home, new = submitted / name, submitted / one
+        if one in found:
+            found -= {name, one}
+        elif not (home.is_symlink() or new.is_symlink()):
+            with suppress(OSError):
+                new.mkdir(exist_ok=True)
+                (home / lesson).rename(new / lesson)
+                found = found - {name} | {one}
+                home.rmdir()  # unless it holds other lessons
+    return sorted(found)
 
 
 def _has(path: Path) -> bool:
@@ -102,8 +101,8 @@ def chosen(
     Raises:
         Usage: someone is not in the class.
     """
-    wanted = set(wanted)
-    for name in sorted(wanted - set(names)):
+    wanted = set(map(in_nfc, wanted))
+    for name in sorted(wanted - set(map(in_nfc, names))):
         near = difflib.get_close_matches(name, names, 1, 0.3)
         listed = ", ".join(few([short(name) for name in names]))
         raise Usage(
@@ -111,7 +110,7 @@ def chosen(
             + (f"Do you mean {short(near[0])!r}? " if near else "")
             + (f"There are {len(names):,}: {listed}." if names else f"Nobody {does.split()[0]}.")
         )
-    return [name for name in names if not wanted or name in wanted]
+    return [name for name in names if not wanted or in_nfc(name) in wanted]
 
 
 def collect(submitted: Path, student: str, lesson: str, limits: Limits) -> Submission:
@@ -127,11 +126,17 @@ def collect(submitted: Path, student: str, lesson: str, limits: Limits) -> Submi
 
 
 def _notebook(submitted: Path, student: str, lesson: str, limits: Limits) -> Submission:
+    home, choose = submitted / student, partial(_choice, lesson)
     try:
-        names = _notebooks(submitted / student, lesson)
-        taken, note = _choice(names, lesson)
-        content = _read(submitted / student, Path(lesson, taken), limits)
-        return Submission(student, content, note)
+        names = _names(home, lesson)
+        chosen, note = _only_zip(names), ""
+        if not chosen:
+            chosen, note = choose(names)
+        opened = open_beneath(home, Path(lesson, chosen), FILE)
+        content = taken(opened, chosen, limits.notebook_bytes)
+        if is_zip(chosen):
+            content, note = notebook_in(content, chosen, choose, limits)
+        return Submission(student, without_outputs(content, limits), note)
     except Unreadable as none:
         return Submission(student, none)
     except Leaves as leaves:
@@ -145,14 +150,14 @@ def _notebook(submitted: Path, student: str, lesson: str, limits: Limits) -> Sub
         return Submission(student, Unreadable(reason))
 
 
-def _choice(names: list[str], lesson: str) -> tuple[str, str]:
-    """Which of a folder's notebooks is graded, and what the student should know about that.
+def _choice(lesson: str, names: list[str]) -> tuple[str, str]:
+    """Which of the notebooks among some files is graded, and what the student should know of that.
 
     Raises:
         Unreadable: none is.
     """
     wanted = f"{lesson}.ipynb"
-    others = [name for name in names if name != wanted]
+    others = [name for name in names if is_notebook(name) and name != wanted and "/" not in name]
     listed = ", ".join(few([f"`{short(name)}`" for name in others]))
     are = "is" if len(others) == 1 else "are"
     if wanted in names:
@@ -160,7 +165,11 @@ def _choice(names: list[str], lesson: str) -> tuple[str, str]:
     if len(others) == 1 and is_named(others[0], lesson):
         return others[0], f"{listed} was taken for `{wanted}`."
     if not others:
-        raise Unreadable(f"There is no `{wanted}`, nor any other notebook.")
+        there = [f"`{short(name)}`" for name in names if name not in BESIDE]
+        found = f"What is there: {', '.join(few(there))}." if there else "Nothing is there."
+        raise Unreadable(
+            f"There is no `{wanted}`, nor any other notebook. {found} Hand in `{wanted}` itself."
+        )
     of_others = [slug for slug in slugs() if len(others) == 1 and is_named(others[0], slug)]
     if of_others:
         raise Unreadable(f"There is no `{wanted}`; {listed} is named as the one of {of_others[0]}.")
@@ -168,15 +177,20 @@ def _choice(names: list[str], lesson: str) -> tuple[str, str]:
     raise Unreadable(f"There is no `{wanted}`, but there {are} {listed}: rename {which}.")
 
 
-def _notebooks(home: Path, lesson: str) -> list[str]:
-    """Names of the notebooks, or what is named as such, in a student's folder of the lesson."""
+def _only_zip(names: list[str]) -> str:
+    """The zip that stands for a notebook, '' where there is a notebook or not one zip."""
+    zips = [name for name in names if is_zip(name)]
+    return zips[0] if len(zips) == 1 and not any(map(is_notebook, names)) else ""
+
+
+def _names(home: Path, lesson: str) -> list[str]:
+    """What is in a student's folder of the lesson, hidden files aside.
+
+    Where that is no notebook and no zip, what is in the folders inside it as well.
+    """
     descriptor = open_beneath(home, Path(lesson), FOLDER)
     try:
-        return sorted(filter(is_notebook, os.listdir(descriptor)))
+        names = sorted(name for name in os.listdir(descriptor) if not name.startswith("."))
     finally:
         os.close(descriptor)
-
-
-def _read(home: Path, relative: Path, limits: Limits) -> bytes | Unreadable:
-    descriptor = open_beneath(home, relative, FILE)
-    return take(descriptor, relative.name, limits)
+    return names if any(map(is_notebook, names)) or _only_zip(names) else below(home / lesson)

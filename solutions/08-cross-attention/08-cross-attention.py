@@ -9,15 +9,15 @@
 # %% [markdown]
 # # 08 · Asking someone else's shelf
 #
-# So far readers and books came from the same sentence: every word asked, and every word was a book. In this lesson one
-# sequence asks and another one answers, and they need not be equally long or even of the same kind.
+# So far the words of one sentence asked each other. In this lesson one sequence asks and another one answers, and the two
+# need not be equally long or even of the same kind.
 # A translation asks its original, a caption asks its image, an answer asks its documents. That is
 # **cross-attention**, and it takes one change to what you have.
 #
 # | | |
 # |---|---|
 # | **You will be able to** | write cross-attention; hide the padding of what is read, and say what comes out where nothing is left; tell the three attentions of an encoder–decoder apart at a glance; build a whole decoder layer that equals PyTorch's |
-# | **Minutes** | about 90 |
+# | **Minutes** | about 80 |
 # | **You need** | lessons 05 to 07: batched attention, padding masks, heads |
 # | **Runs on** | CPU; needs no network |
 # | **You may stop** | before *A decoder layer from these parts* |
@@ -39,7 +39,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 begin("08-cross-attention")
 
 # %% [markdown]
-# **Where you are.** The block of lesson 02. What changes is lit: these two arrows bring another sequence, and not X.
+# **Where you are.** This is the block of lesson 02. The two lit arrows change: now they bring another sequence instead of X.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("X to W_k", "X to W_v")
@@ -108,7 +108,7 @@ figures.block("X to W_k", "X to W_v")
 # </details>
 # <details><summary>C. All five become something else</summary>
 #
-# Not this one: each reader still finds the same six books.
+# Not this one: each reader still finds the same six words.
 #
 # </details>
 #
@@ -117,7 +117,7 @@ figures.block("X to W_k", "X to W_v")
 #
 # <details><summary>A. NaN</summary>
 #
-# Not this one, though softmax of nothing but −∞ gives NaN, and PyTorch's module can give it too.
+# Not this one, though softmax gives NaN where all scores are −∞, and PyTorch's module can give it too.
 #
 # </details>
 # <details><summary>B. Zeros</summary>
@@ -153,7 +153,7 @@ figures.block("X to W_k", "X to W_v")
 # **Mix** the values of the *shelf*, (10, 0) for *Buch*, (0, 10) for *gelesen*, (99, 99) for the dummy: *read*
 # takes home (2.69, 7.31), *book* (8.81, 1.19). Redo one row on paper.
 #
-# The weights are two rows of three columns, a row for each reader and a column for each book. And there are as many
+# There are two rows of weights, one for each reader, and three columns, one for each word on the shelf. There are as many
 # results as *readers*.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -169,31 +169,26 @@ print(shares @ pages)
 # The sequence that asks is **x**. The one that is read is the **context** (PyTorch says *memory*). Everything that belongs
 # to x has N rows, and everything that belongs to the context has M.
 #
-# | symbol | what it is | axes | size in *Three shelves* |
-# |---|---|---|---|
-# | x | tokens that ask | (B, N, d) | (3, 5, 5) |
-# | context | tokens that are read | (B, M, d_context) | (3, 6, 6) |
-# | context_mask | which of them are real, **True = attend** | (B, M) | (3, 6) |
-# | W_q | makes queries, of x | (d, d_k) | (5, 4) |
-# | W_k | makes keys, of the context | (d_context, d_k) | (6, 4) |
-# | W_v | makes values, of the context | (d_context, d_v) | (6, 3) |
-# | weights | one row a reader, one column a book | (B, N, M); (B, H, N, M) with heads | (3, 5, 6) |
-# | out | an answer for each reader | (B, N, d_v); (B, N, d) in the module | (3, 5, 3) |
+# | symbol | what it is | axes |
+# |---|---|---|
+# | x, in formulas X | tokens that ask | (B, N, d) |
+# | context, in formulas C | tokens that are read | (B, M, d_context) |
+# | context_mask | which of them are real, **True = attend** | (B, M) |
+# | W_q | makes queries, of x | (d, d_k) |
+# | W_k | makes keys, of the context | (d_context, d_k) |
+# | W_v | makes values, of the context | (d_context, d_v) |
+# | weights | one row per reader, one column per book | (B, N, M); (B, H, N, M) with heads |
+# | out | an answer for each reader | (B, N, d_v); (B, N, d) in the module |
 #
-# Attention is given again, with lesson 07's two functions for heads. You may use them or not.
+# Attention is given again, with lesson 07's two functions for heads.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attend", "locked": true, "schema_version": 3, "solution": false, "task": false}
 def attend(q, k, v, mask=None):
-    """Attention as you built it in lessons 05 and 06.
+    """Attention as you built it in lessons 05 and 06, for q (…, N, d_k), k (…, M, d_k), v (…, M, d_v).
 
-    Args:
-        q: (…, N, d_k).
-        k: (…, M, d_k).
-        v: (…, M, d_v).
-        mask: (…, N, M) bool, True = attend; None lets all attend.
-    Returns:
-        out (…, N, d_v) and weights (…, N, M); both 0 in a row that has nothing to attend to.
+    The mask is (…, N, M), True = attend. It gives out (…, N, d_v) and weights (…, N, M), both 0 in
+    a row that has nothing to attend to.
     """
     scores = q @ k.mT / q.shape[-1] ** 0.5
     if mask is None:
@@ -219,51 +214,18 @@ def merge_heads(x: Tensor) -> Tensor:
 # ## See it: a desk that learns to look things up
 #
 # Lesson 01 began with a dictionary. Here the context is one: a catalogue of index cards. Each card has an author (one of
-# 10) and a shelf (one of 10). x is a list of four authors, and the answer to each is the shelf on their card. No shelf can
+# 10) and a room (one of 10). x is a list of four authors, and the answer to each is the room on their card. No room can
 # be learned by heart: every list of questions comes with a new, shuffled catalogue.
 #
-# Two things make it harder. Catalogues have four to six cards, so there is padding. And each author has one
-# shelf that occurs in the test and *never* in training.
+# Two things make it harder. Catalogues have four to six cards, so there is padding. And ten pairs are new in the test: in
+# training author a is *never* in room a, and in the test about half of the cards say so.
 #
-# The attention is PyTorch's own for now. `nn.Embedding` is a table with a learned row for each author. `read` turns an
-# answer into ten scores, one for each shelf, and the loss is cross-entropy (lesson 06): ln 10 = 2.30 for someone who guesses.
+# The attention is PyTorch's own for now. `nn.Embedding` is a table with a learned row for each author. `to_scores` turns
+# an answer into ten scores, one for each room. `learn` trains for 150 steps. The loss is cross-entropy (lesson 06): ln 10 =
+# 2.30 for a guess by someone who does not know who is asked for.
 
 # %% nbgrader={"grade": false, "grade_id": "desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from collections.abc import Callable
-from functools import cache
-
-AUTHORS = 10
-SHELVES = 10
-CARDS = 6
-Questions = tuple[Tensor, Tensor, Tensor, Tensor]
-
-
-def questions(size: int, rng: torch.Generator, forbidden: bool) -> Questions:
-    """Authors asked for (B, 4), catalogues (B, 6, 20), which cards are real, right shelves (B, 4).
-
-    Author a never stands on shelf a, unless forbidden is True: then about half the authors do.
-    """
-    authors = torch.rand(size, AUTHORS, generator=rng).argsort(-1)[:, :CARDS]
-    shelves = (authors + torch.randint(1, SHELVES, authors.shape, generator=rng)) % SHELVES
-    if forbidden:
-        moved = torch.rand(shelves.shape, generator=rng) < 0.5
-        shelves = torch.where(moved, authors, shelves)
-    real = torch.arange(CARDS) < torch.randint(4, CARDS + 1, (size, 1), generator=rng)
-    cards = torch.cat([F.one_hot(authors, AUTHORS), F.one_hot(shelves, SHELVES)], -1).float()
-    asked = torch.rand(size, 4, generator=rng).argsort(-1)  # the first four cards, shuffled
-    return authors.gather(1, asked), cards, real, shelves.gather(1, asked)
-
-
-class Ready(nn.Module):
-    """PyTorch's own cross-attention with two heads, called with x, context and mask."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        width = AUTHORS + SHELVES
-        self.inner = nn.MultiheadAttention(16, 2, kdim=width, vdim=width, batch_first=True)
-
-    def forward(self, x, context, real):
-        return self.inner(x, context, context, ~real, average_attn_weights=False)
+from attnlab.lessons.cross_attention.desk import AUTHORS, ROOMS, Ready, in_words, learn, questions
 
 
 class Desk(nn.Module):
@@ -273,52 +235,26 @@ class Desk(nn.Module):
         super().__init__()
         self.embed = nn.Embedding(AUTHORS, 16)
         self.cross = cross
-        self.read = nn.Linear(16, SHELVES)
+        self.to_scores = nn.Linear(16, ROOMS)
 
     def forward(self, asked: Tensor, cards: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
         out, weights = self.cross(self.embed(asked), cards, real)
-        return self.read(out), weights
+        return self.to_scores(out), weights
 
-
-@cache
-def train(
-    make: Callable[[], nn.Module], with_context: bool = True, seed: int = 0
-) -> tuple[Desk, list[float]]:
-    """A desk after 150 steps, and its loss at each of them. It is trained once, and kept."""
-    torch.manual_seed(seed)
-    rng, desk, losses = torch.Generator().manual_seed(seed), Desk(make()), []
-    optimizer = torch.optim.Adam(desk.parameters(), lr=0.01)
-    for _ in range(150):
-        asked, cards, real, answers = questions(64, rng, forbidden=False)
-        scores = desk(asked, cards, real & with_context)[0]
-        loss = F.cross_entropy(scores.flatten(0, 1), answers.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return desk, losses
-
-
-new = questions(1000, torch.Generator().manual_seed(99), forbidden=True)  # for the test
 
 # %% [markdown]
-# The next cell trains it and shows one catalogue of the test: who asks, and which card is read. Choose
+# The next cell trains it and shows one catalogue of the test: who is asked for, and which card is read. Choose
 # a row, and then the other head. Which card do you expect to be bright for each author? Does its place matter?
 
 # %% nbgrader={"grade": false, "grade_id": "see-desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
-names = "Austen Borges Chekhov Dante Eliot Frisch Goethe Hesse Ibsen Joyce".split()
-asked, cards, real, _ = new
-desk = train(Ready)[0]
+torch.manual_seed(0)
+desk = Desk(Ready())
+learn(desk)
+asked, cards, real, rooms = questions(1000, torch.Generator().manual_seed(99), new_pairs=True)
 with torch.no_grad():
     weights = desk(asked, cards, real)[1]
 shown = int((real.sum(-1) == 5).nonzero()[0])  # the first catalogue with one dummy
-readers = [names[a] for a in asked[shown].tolist()]
-spines = [
-    f"{names[card[:AUTHORS].argmax()]} {int(card[AUTHORS:].argmax())}" if ok else "dummy"
-    for card, ok in zip(cards[shown], real[shown].tolist(), strict=True)
-]
-dummies = (~real[shown]).expand(4, -1)  # True = blocked
-figures.live.WhoListens(weights[shown], readers, spines, dummies)
+figures.live.WhoListens(weights[shown], *in_words(asked[shown], cards[shown], real[shown]))
 
 # %% [markdown]
 # The map is a rectangle, four rows and six columns. It has no triangle: the catalogue is there before the first question.
@@ -339,22 +275,21 @@ figures.live.WhoListens(weights[shown], readers, spines, dummies)
 #
 # The shapes check much of it for you. Queries, keys and values could each be made from x or from the context, by any of
 # the three matrices. That is 216 ways. Where all sizes differ, 8 of them run, and only the right one gives (N, d_v). Where
-# N = M and all widths are equal, all 216 run, and no shape protects you. You try that under *Break it on purpose*.
+# N = M and all widths are equal, all 216 run, and no shape protects you.
 #
 # **Padding.** A batch of originals has different lengths, so short ones are filled up. `context_mask`, (B, M), says
 # which tokens are real, **True = attend**. It hides columns. x may have padding too. It asks and gets an answer, but no
 # other row depends on that answer, and the loss leaves it out. So x needs no mask here.
 #
 # **Nothing left.** If a context is all padding, weights and out are 0 for each of its readers, as in lessons 05 and
-# 06. The slopes have no NaN either: −∞ is *filled in* before softmax and 0 after it.
+# 06. No gradient is NaN either: −∞ is *filled in* before softmax and 0 after it.
 
 # %% [markdown]
 # ### Exercise: `cross_attention`
 #
 # difficulty ●●○ · 8–12 min · 3 points
 #
-# Write cross-attention as a function. It takes x, the context, the three matrices and perhaps a
-# context_mask, and returns the output and the weights. It is compared with `F.scaled_dot_product_attention` in
+# Write cross-attention as a function. It is compared with `F.scaled_dot_product_attention` in
 # float64 at 1e-6, gradients included. Widths that do not fit raise an error: PyTorch's own
 # `RuntimeError` will do, or a `ValueError` of yours. No input is changed.
 #
@@ -411,116 +346,88 @@ check(cross_attention)
 # %% [markdown]
 # ### Three shelves
 #
-# Now give your function words that you can read. Each word is one-hot, so x is 5 wide and the context 6. The matrices are
-# set by hand and say what a word is *about*, in four columns: who, doing, thing, time. An article is about a
-# thing, and it keeps away from what is done: it has a number below 0 there.
+# Now give your function a sentence that you can read. Each word is one-hot, so x is 5 wide and the context 6. The matrices
+# are set by hand and say what a word is *about*, in four columns: who, doing, thing, time. An article is about a
+# thing, and it keeps away from what is done: it has a number below 0 there. Queries are 8 times as large, so that the
+# best match gets most of the weight.
 
 # %% nbgrader={"grade": false, "grade_id": "see-words", "locked": true, "schema_version": 3, "solution": false, "task": false}
 english = ["I", "read", "a", "book", "yesterday"]
 german = ["ich", "habe", "gestern", "ein", "Buch", "gelesen"]
-x1 = torch.eye(5, dtype=torch.float64)[None]  # (1, 5, 5)
-context1 = torch.eye(6, dtype=torch.float64)[None]  # (1, 6, 6)
-
-about_english = [[1.0, 0, 0, 0], [0, 1, 0, 0], [0, -0.7, 0.7, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
-about_german = [
-    [1.0, 0, 0, 0],
-    [0, 0.7, 0, 0],
-    [0, 0, 0, 1],
-    [0, -0.7, 0.7, 0],
-    [0, 0, 1, 0],
-    [0, 1, 0, 0],
-]
-W_q = 8 * torch.tensor(about_english, dtype=torch.float64)  # who, doing, thing, time
-W_k = torch.tensor(about_german, dtype=torch.float64)
+about_english = torch.tensor(  # who, doing, thing, time
+    [[1.0, 0, 0, 0], [0, 1, 0, 0], [0, -0.7, 0.7, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+)
+about_german = torch.tensor(
+    [[1.0, 0, 0, 0], [0, 0.7, 0, 0], [0, 0, 0, 1], [0, -0.7, 0.7, 0], [0, 0, 1, 0], [0, 1, 0, 0]]
+)
+W_q, W_k = 8 * about_english, about_german
 W_v = torch.tensor(  # what the pages say: a person, a deed, a thing
-    [[1.0, 0, 0], [0, 0.5, 0], [0, 0, 0], [0, 0, 0.5], [0, 0, 1], [0, 1, 0]], dtype=torch.float64
+    [[1.0, 0, 0], [0, 0.5, 0], [0, 0, 0], [0, 0, 0.5], [0, 0, 1], [0, 1, 0]]
 )
 
 # %% [markdown]
 # The five English words ask three shelves at once, B = 3: the whole German sentence; a short one, *ich habe
-# gelesen*, filled up with three dummies; and one that got lost and is all dummies. A dummy is 0.5 everywhere, and that
-# must not matter.
+# gelesen*, filled up with three dummies; and one that got lost and is all dummies.
 
 # %% nbgrader={"grade": false, "grade_id": "use-cross_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
-full = torch.eye(6, dtype=torch.float64)
-dummy = torch.full((1, 6), 0.5, dtype=torch.float64)
+x = torch.eye(5).expand(3, -1, -1)  # the same readers three times
+full, dummy = torch.eye(6), torch.full((1, 6), 0.5)
 context = torch.stack([full, torch.cat([full[[0, 1, 5]], dummy.repeat(3, 1)]), dummy.repeat(6, 1)])
-lengths = torch.tensor([6, 3, 0])
-context_mask = torch.arange(6) < lengths[:, None]  # True = attend
-x = x1.expand(3, -1, -1)  # the same readers three times
+context_mask = torch.arange(6) < torch.tensor([[6], [3], [0]])  # True = attend
 
 out, weights = cross_attention(x, context, W_q, W_k, W_v, context_mask)
 print("out", tuple(out.shape), " weights", tuple(weights.shape))
-print("row sums, one row a sentence:")
+print("row sums, one row per shelf:")
 print(weights.sum(-1))
-
-q, k, v = x @ W_q, context @ W_k, context @ W_v
-expected = F.scaled_dot_product_attention(q, k, v, attn_mask=context_mask[:, None, :])
-print("equals PyTorch's:", torch.allclose(out, expected, rtol=0, atol=1e-12))
-
 short = ["ich", "habe", "gelesen", *["dummy"] * 3]
-blocked = ~context_mask[:, None, :].expand(-1, 5, -1)  # True = blocked
+blocked = ~context_mask[1].expand(5, -1)  # True = blocked
 figures.cross_attention.maps(
     {
-        "full": (weights[0], english, german, blocked[0]),
-        "short": (weights[1], english, short, blocked[1]),
-        "lost": (weights[2], english, ["dummy"] * 6, blocked[2]),
+        "full": (weights[0], english, german, None),
+        "short": (weights[1], english, short, blocked),
     }
 )
 
 # %% [markdown]
-# In the first panel *yesterday*, the last English word, reads the third German one, *gestern*. *read* reads two books at
+# In the first panel *yesterday*, the last English word, reads the third German one, *gestern*. *read* reads two words at
 # once, *gelesen* at the end and *habe* in second place: this German past tense is made of two words that stand far apart.
-# In the second panel the hatched columns hold exactly 0, and three books share what is left. *book* and *yesterday* find
-# nothing that suits them, and read all three alike: softmax has no way to say *nothing suits*. In the third panel
-# everything is hidden, and even the row sums are 0.
+# In the second panel the hatched columns hold exactly 0, and three words share what is left. *book* and *yesterday* find
+# nothing that suits them, and read all three alike: softmax has no way to say *nothing suits*. *a* finds no article and
+# takes *ich*, 0.83, since a score of 0 beats two that are below 0. On the lost shelf everything is hidden, and even the
+# row sums are 0.
 #
 # **Your first prediction.** Shuffle the German words and compare.
 
 # %% nbgrader={"grade": false, "grade_id": "use-shuffle", "locked": true, "schema_version": 3, "solution": false, "task": false}
-order = torch.tensor([4, 0, 5, 3, 1, 2])
-shuffled, shuffled_weights = cross_attention(x1, context1[:, order], W_q, W_k, W_v)
-plain, plain_weights = cross_attention(x1, context1, W_q, W_k, W_v)
-print("the same output:              ", torch.allclose(shuffled, plain))
-print(
-    "the same columns, elsewhere:  ", torch.allclose(shuffled_weights, plain_weights[:, :, order])
-)
+order = [4, 0, 5, 3, 1, 2]
+plain, plain_weights = cross_attention(x[:1], context[:1], W_q, W_k, W_v)
+shuffled, shuffled_weights = cross_attention(x[:1], context[:1, order], W_q, W_k, W_v)
+print("the same output:            ", torch.allclose(shuffled, plain))
+print("the same columns, elsewhere:", torch.allclose(shuffled_weights, plain_weights[:, :, order]))
 
 # %% [markdown]
-# Prediction 1 is A. To cross-attention a context is a *bag* of words: how often a word stands there counts, and its
-# place does not. Lesson 09 changes the words' vectors, so that they say where they stand.
+# Prediction 1 is A. To cross-attention a context is a *bag* of words: a word's place does not count, and its share of the
+# bag does. Repeating one word changes the output; repeating the whole context does not. Lesson 09 changes the words'
+# vectors, so that they say where they stand.
 #
-# ### Self-attention, a special case
-#
-# What if the context is x itself? Then readers and books come from the same sentence again:
-
-# %% nbgrader={"grade": false, "grade_id": "use-self", "locked": true, "schema_version": 3, "solution": false, "task": false}
-torch.manual_seed(8)
-tokens = torch.randn(2, 4, 6, dtype=torch.float64)
-to_q, to_k, to_v = (torch.randn(6, width, dtype=torch.float64) for width in (5, 5, 3))
-by_cross, _ = cross_attention(tokens, tokens, to_q, to_k, to_v)
-by_self = F.scaled_dot_product_attention(tokens @ to_q, tokens @ to_k, tokens @ to_v)
-print("context = x is self-attention:", torch.allclose(by_cross, by_self))
-
-# %% [markdown]
 # ## As a module, with heads
 #
 # In a model, cross-attention has heads and linears, as lesson 07's module has. One thing is new: there are two widths.
-# Queries are made from x, which is d wide. Keys and values are made from the context, which may be d_context wide: an
-# image's patches, or a larger model's states. Both modules are given.
+# Queries are made from x, which is d wide. Keys and values are made from the context, which may be d_context wide. Both
+# modules are given.
 
 
 # %% nbgrader={"grade": false, "grade_id": "modules", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class MultiHeadAttention(nn.Module):
     """Lesson 07's: `forward` gives (B, N, d) and weights (B, H, N, N)."""
 
-    def __init__(self, d: int, n_heads: int, bias: bool = True) -> None:
+    def __init__(self, d: int, n_heads: int) -> None:
         super().__init__()
         if n_heads < 1 or d % n_heads:
             raise ValueError(f"d = {d} does not divide by {n_heads} heads")
         self.n_heads = n_heads
-        self.W_q, self.W_k = nn.Linear(d, d, bias=bias), nn.Linear(d, d, bias=bias)
-        self.W_v, self.W_o = nn.Linear(d, d, bias=bias), nn.Linear(d, d, bias=bias)
+        self.W_q, self.W_k = nn.Linear(d, d), nn.Linear(d, d)
+        self.W_v, self.W_o = nn.Linear(d, d), nn.Linear(d, d)
 
     def forward(self, x: Tensor, causal: bool = False) -> tuple[Tensor, Tensor]:
         q, k, v = (split_heads(W(x), self.n_heads) for W in (self.W_q, self.W_k, self.W_v))
@@ -532,13 +439,13 @@ class MultiHeadAttention(nn.Module):
 class CrossAttention(nn.Module):
     """x (B, N, d) reads a context (B, M, d_context): gives (B, N, d) and weights (B, H, N, M)."""
 
-    def __init__(self, d: int, d_context: int, n_heads: int, bias: bool = True) -> None:
+    def __init__(self, d: int, d_context: int, n_heads: int) -> None:
         super().__init__()
         if n_heads < 1 or d % n_heads:
             raise ValueError(f"d = {d} does not divide by {n_heads} heads")
         self.n_heads = n_heads
-        self.W_q, self.W_k = nn.Linear(d, d, bias=bias), nn.Linear(d_context, d, bias=bias)
-        self.W_v, self.W_o = nn.Linear(d_context, d, bias=bias), nn.Linear(d, d, bias=bias)
+        self.W_q, self.W_k = nn.Linear(d, d), nn.Linear(d_context, d)
+        self.W_v, self.W_o = nn.Linear(d_context, d), nn.Linear(d, d)
 
     def forward(
         self, x: Tensor, context: Tensor, context_mask: Tensor | None = None
@@ -553,76 +460,63 @@ class CrossAttention(nn.Module):
 # %% [markdown]
 # ### Against PyTorch's, and a lost sentence
 #
-# `nn.MultiheadAttention` calls the widths of the context `kdim` and `vdim`. If they are not d, it keeps three matrices
-# under names of their own, and three biases in one row. The cell copies ours over. PyTorch's padding mask says **True =
-# blocked**, so it gets `~context_mask`. The cell calls it twice: with `need_weights=True`, the default, and without.
+# `nn.MultiheadAttention` calls the widths of the context `kdim` and `vdim`. `as_pytorchs` makes one and copies our numbers
+# into it. Its padding mask says **True = blocked**, so it gets `~context_mask`. The cell calls it twice: with
+# `need_weights=True`, the default, and without.
 
 # %% nbgrader={"grade": false, "grade_id": "use-module", "locked": true, "schema_version": 3, "solution": false, "task": false}
-ours = CrossAttention(10, 6, n_heads=2).double()
-theirs = nn.MultiheadAttention(10, 2, kdim=6, vdim=6, batch_first=True).double()
-own = ours.state_dict()
-theirs.load_state_dict(
-    {
-        "q_proj_weight": own["W_q.weight"],
-        "k_proj_weight": own["W_k.weight"],
-        "v_proj_weight": own["W_v.weight"],
-        "in_proj_bias": torch.cat([own["W_q.bias"], own["W_k.bias"], own["W_v.bias"]]),
-        "out_proj.weight": own["W_o.weight"],
-        "out_proj.bias": own["W_o.bias"],
-    }
-)
-out, _ = ours(x.repeat(1, 1, 2), context, context_mask)  # x is 10 wide
-given = {"key": context, "value": context, "key_padding_mask": ~context_mask}
-for need_weights in (True, False):
-    their_out, _ = theirs(x.repeat(1, 1, 2), **given, need_weights=need_weights)
-    for b, what in enumerate(("full", "short", "lost")):
-        same = torch.allclose(out[b], their_out[b], rtol=0, atol=1e-12)
-        print(f"need_weights={need_weights!s:5}  {what:5}  the same output: {same}", end="  ")
-        print(their_out[b, 0, :2].detach().numpy().round(3) if what == "lost" else "")
+from attnlab.lessons.cross_attention.desk import as_pytorchs
+
+ours = CrossAttention(10, 6, n_heads=2)
+theirs = as_pytorchs(ours)
+wide = x.repeat(1, 1, 2)  # 10 wide
+out, _ = ours(wide, context, context_mask)
 print("lost, ours is W_o's bias:", torch.allclose(out[2], ours.W_o.bias.expand(5, -1)))
+for need_weights in (True, False):
+    their_out, _ = theirs(wide, context, context, ~context_mask, need_weights)
+    for b, what in enumerate(("full", "short", "lost")):
+        same = torch.allclose(out[b], their_out[b], atol=1e-6)
+        print(f"need_weights={need_weights!s:5}  {what:5}  the same output: {same!s:5}", end="  ")
+        print(f"NaN: {bool(their_out[b].isnan().any())}")
 
 # %% [markdown]
-# Two sentences agree to 1e-12. For the third, PyTorch 2.13 does what the call asks for. With `need_weights=True` the
-# module takes softmax of nothing but −∞ itself, fills in no 0, and gives NaN. With `need_weights=False` it hands
-# cross-attention to `F.scaled_dot_product_attention`, which gives 0, and W_o's bias comes out, as it does from ours.
-# Prediction 2 is C.
+# Two sentences agree. For the third it matters, in PyTorch 2.13, whether the call asks for weights. With
+# `need_weights=True` the module takes the softmax itself, over scores that are all −∞, fills in no 0, and gives NaN. With
+# `need_weights=False` it hands cross-attention to `F.scaled_dot_product_attention`, which gives 0, and W_o's bias comes out,
+# as it does from ours. Prediction 2 is C.
 #
-# A NaN goes back through all that the lost sentence went through. Where weights are asked for, one empty context in a
-# batch makes the loss NaN, and one step later these four linears, which all sentences share.
+# Where weights are asked for, one empty context in a batch makes the loss NaN, and one step later the four linears, which
+# all sentences share, are NaN as well.
 #
-# **At the desk.** The next cell puts the given module in the place of PyTorch's and trains twice. The second time every
-# card is marked as padding. What will its loss stay near?
+# **At the desk.** The next cell puts the given module in the place of PyTorch's and trains two desks. For the second one
+# every card is marked as padding. What will its loss stay near?
 
-
-# %% nbgrader={"grade": false, "grade_id": "see-training", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def own_module() -> nn.Module:
-    return CrossAttention(16, AUTHORS + SHELVES, n_heads=2)
-
-
-figures.training.losses(
-    {f"{name} the context": train(own_module, name == "with")[1] for name in ("with", "without")},
-    math.log(10),
-    "guessing: ln 10",
-)
 
 # %% nbgrader={"grade": false, "grade_id": "use-desk", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-asked, cards, real, answers = new
-never_trained = answers == asked  # author a on shelf a
-for name, with_context in (("with", True), ("without", False)):
-    with torch.no_grad():
-        scores = train(own_module, with_context)[0](asked, cards, real & with_context)[0]
-    right = scores.argmax(-1) == answers
-    print(f"{name:7} the context: {right[~never_trained].float().mean():5.1%} right", end="; ")
-    print(f"pairs never trained: {right[never_trained].float().mean():5.1%}")
+class Deaf(CrossAttention):
+    """Its context is all padding."""
+
+    def forward(self, x, context, context_mask=None):
+        return super().forward(x, context, context_mask & False)
+
+
+losses = {}
+for name, kind in (("with", CrossAttention), ("without", Deaf)):
+    torch.manual_seed(0)
+    desk = Desk(kind(16, AUTHORS + ROOMS, n_heads=2))
+    losses[f"{name} the context"] = learn(desk)
+    right = desk(asked, cards, real)[0].argmax(-1) == rooms
+    print(f"{name:7} the context: {right.float().mean():6.1%} right", end="; ")
+    print(f"pairs never trained: {right[asked == rooms].float().mean():6.1%}")
+figures.training.losses(losses, math.log(10), "guessing: ln 10")
 
 # %% [markdown]
-# With the context the desk is right on catalogues that it has never seen, also where author and shelf had never
-# come together before. Without it, the loss stays around ln 10. The desk cannot even tell who was asked for: x speaks in
-# the *weights* alone, and those are 0. What comes out is W_o's bias, the same shelf for everyone, which is right
-# one time in ten.
+# With the context the desk is right on catalogues that it has never seen, even for pairs that are new to it. Without it,
+# the loss stays around ln 10. This desk cannot even tell who was asked for: x has a say in the *weights* alone, and those
+# are 0. What comes out is W_o's bias, the same room for everyone, which is right one time in ten.
 #
-# W_q and W_k learned to bring a name in a question and a name on a card together: give the desk back the W_k that it
-# began with, and four or five answers in ten are wrong.
+# The first desk *learned* to bring a name in a question and a name on a card together: if the embedding, W_q and W_k stay
+# as they began and the rest is trained, a third of the answers are right, even after 600 steps.
 #
 # ## Three attentions, side by side
 #
@@ -635,28 +529,77 @@ for name, with_context in (("with", True), ("without", False)):
 # | decoder, self | English so far | English so far | causal (and padding) |
 # | cross | English so far | German, as the encoder left it | padding of the German |
 #
-# Before you run the cell: which of the three maps are squares, and which one has hatched cells?
+# You have seen the third map. The next cell draws the other two, with queries and keys made as above. For the encoder it
+# calls your function with the German words as x *and* as context. Which of the two maps has hatched cells, and where?
 
 # %% nbgrader={"grade": false, "grade_id": "see-three", "locked": true, "schema_version": 3, "solution": false, "task": false}
-asks_german = 8 * W_k  # German words ask as they are asked, so that alike finds alike
-keys_english = W_q / 8
-_, encoder = cross_attention(context1, context1, asks_german, W_k, W_v)
+out, encoder = cross_attention(context[:1], context[:1], 8 * about_german, about_german, W_v)
+by_self = F.scaled_dot_product_attention(8 * about_german, about_german, W_v)
+print("context = x is self-attention:", torch.allclose(out[0], by_self))
 future = torch.ones(5, 5).triu(1).bool()  # True = blocked
-_, decoder = attend(x1 @ W_q, x1 @ keys_english, x1, ~future)
-_, cross = cross_attention(x1, context1, W_q, W_k, W_v)
+_, decoder = attend(8 * about_english, about_english, about_english, ~future)
 figures.cross_attention.maps(
     {
         "encoder, self": (encoder[0], german, german, None),
-        "decoder, self": (decoder[0], english, english, future),
-        "cross": (cross[0], english, german, None),
+        "decoder, self": (decoder, english, english, future),
     }
 )
 
 # %% [markdown]
-# On the left is a square without a mask: *habe* finds *gelesen*, four words later. In the middle is a square whose upper
-# triangle is hatched: *a* cannot find *book*, which is not written yet. On the right is a rectangle without a mask. While
-# *read* is being written, *Buch* is already on the shelf. That is no leak: the German sentence is the question, not the
-# answer.
+# Both maps are squares. The left one has no hatched cell: *habe* finds *gelesen*, four words later. The right one has a
+# hatched triangle: *a* cannot find *book*, which is not written yet. Cross-attention has no triangle. In the row of *a* the
+# decoder looks for the next word, *book*, and it may read *Buch* already. That is no leak: the German sentence is the
+# question, not the answer.
+#
+# ## Break it on purpose
+#
+# **Values from the wrong side.** This is one of the 215 wrong ways: the weights are right, but they mix x.
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-values", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def hears_itself(x, context, W_q, W_k, W_v, context_mask=None):
+    weights = cross_attention(x, context, W_q, W_k, W_v, context_mask)[1]
+    return weights @ (x @ W_v), weights
+
+
+check(hears_itself, name="cross_attention")
+
+# %% [markdown]
+# The card says that PyTorch refused: widths differ. Now choose sizes that hide the mistake: x and context are equally
+# long and equally wide.
+
+# %% nbgrader={"grade": false, "grade_id": "break-values-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = torch.Generator().manual_seed(1)
+asks, shelf = (torch.randn(1, 4, 6, generator=rng) for _ in range(2))
+square = [torch.randn(6, 6, generator=rng) for _ in range(3)]
+for function in (hears_itself, cross_attention):
+    result, _ = function(asks, shelf, *square)
+    one_book, _ = function(asks[:, :1], shelf[:, :1], *square)
+    same = torch.allclose(one_book, shelf[:, :1] @ square[2], atol=1e-5)
+    print(f"{function.__name__:15} {tuple(result.shape)}, one book: its value: {same}")
+
+# %% [markdown]
+# There is no error, and the shape is right. A test that needs no reference finds the mistake: **with a single book on the
+# shelf, every reader takes home that book's value.** That finds 180 of the 215 wrong ways. In the other
+# 35 only queries or keys are wrong, and the test says nothing about these: with one book the weight is 1, whatever the score
+# is. A model with *this* mistake mixes its own words: the context says how much of each, and none of its values gets through.
+#
+# **A mask.** Someone hands over a mask of another kind. Run the cell and say what the symptom is before you read on.
+
+
+# %% nbgrader={"grade": false, "grade_id": "break-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def reads_dummies(x, context, W_q, W_k, W_v, context_mask=None):
+    padding = None if context_mask is None else ~context_mask  # True = blocked
+    return cross_attention(x, context, W_q, W_k, W_v, padding)
+
+
+print("short, I:", reads_dummies(x, context, W_q, W_k, W_v, context_mask)[1][1, 0])
+check(reads_dummies, name="cross_attention")
+
+# %% [markdown]
+# All of the weight is on the three dummies. The symptom is an output that does not depend on the real words at
+# all. And a full sentence, which has no dummy, gets 0. The mask is inverted: `nn.MultiheadAttention` wants True = blocked,
+# and this function wants True = attend.
 #
 # ## A decoder layer from these parts
 #
@@ -664,34 +607,48 @@ figures.cross_attention.maps(
 # self-attention* (what have I written?), *cross-attention* (what does the original say?), and a **feed-forward network**, an
 # MLP that works on each token alone, with one hidden layer and a ReLU. Two things stand around each part:
 #
-# - A **residual connection**: what a part finds is *added* to x. In that sum a part may say nothing without anything
-#   getting lost, and gradients have a direct way back.
-# - **Layer norm**, `nn.LayerNorm(d)`: the numbers of each token are shifted and scaled to mean 0 and variance 1,
-#   then multiplied and shifted by learned numbers. So a part reads numbers of the same size, however large x has grown.
+# - A **residual connection**: what a part finds is *added* to x.
+# - **Layer norm**, `nn.LayerNorm(d)`: the numbers of each token are shifted and scaled to mean 0 and a variance close to 1,
+#   or less if they are tiny, and then multiplied and shifted by learned numbers.
 #
-# There are two places for the norm. With any part and its norm, one of these lines is run:
-#
-# ```python
-# x = x + part(norm(x))  # pre-norm: before the part
-# x = norm(x + part(x))  # post-norm: after the sum
-# ```
+# What is this good for? The next cell sends four tokens through thirty linears in a row, in four ways. It prints how widely
+# the numbers are spread at the end, and the gradient that comes back through all thirty. Which ways will have trouble?
+
+# %% nbgrader={"grade": false, "grade_id": "see-residual", "locked": true, "schema_version": 3, "solution": false, "task": false}
+torch.manual_seed(0)
+norm, parts = nn.LayerNorm(64), [nn.Linear(64, 64) for _ in range(30)]
+first = torch.randn(4, 64, requires_grad=True)
+ways = {
+    "part(x)": lambda part, x: part(x),
+    "x + part(x)": lambda part, x: x + part(x),
+    "x + part(norm(x))": lambda part, x: x + part(norm(x)),  # pre-norm
+    "norm(x + part(x))": lambda part, x: norm(x + part(x)),  # post-norm
+}
+for name, step in ways.items():
+    y = first
+    for part in parts:
+        y = step(part, y)
+    [slope] = torch.autograd.grad(y[0, 0], first)
+    print(f"{name:17}  spread {y.std():6.2f}   gradient {slope.norm():.1e}")
+
+# %% [markdown]
+# Without the sum, almost no gradient comes back. With the sum it does, and the numbers grow. A norm keeps them small, in
+# either of its two places: before the part, which is called **pre-norm**, or after the sum, **post-norm**.
 #
 # The first Transformer had post-norm (Vaswani et al. 2017, section 3.1). GPT-2 has pre-norm (Radford et al. 2019, section
-# 2.3), and so has yours. GPT-like models leave out the cross-attention, as they have no
-# original to read. Latent diffusion, which draws from a text, has it: the image's parts ask, the words answer (Rombach et
-# al. 2022, section 3.3).
+# 2.3), and so has yours. GPT-like models leave out the cross-attention, as they have no original to read.
 
 # %% [markdown]
 # ### Exercise: `DecoderLayer`
 #
 # difficulty ●●● · 15–20 min · 4 points
 #
-# Write a layer with pre-norm, from parts that you have. Its submodules have exactly these names:
+# Write a layer with pre-norm, `x + part(norm(x))`, from parts that you have. Its submodules have exactly these names:
 #
 # | name | what it is |
 # |---|---|
 # | `self_attention` | the given `MultiHeadAttention`, d wide, called with `causal=True` |
-# | `cross_attention` | the given `CrossAttention`, for x and a context that are both d wide |
+# | `cross_attention` | the given `CrossAttention(d, d_context, n_heads)`; here the context is d wide too |
 # | `hidden`, `out` | linears from d to d_hidden, and back |
 # | `norm_1`, `norm_2`, `norm_3` | `nn.LayerNorm`, one for each part, in the order of the parts |
 #
@@ -708,15 +665,15 @@ figures.cross_attention.maps(
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# x is (B, N, d) after each of the three lines. Only cross-attention sees the context, (B, M, d), and its mask, (B, M). Only
-# inside the last part the width is d_hidden.
+# x is (B, N, d) after each of the three lines. Only cross-attention sees the context, (B, M, d), and its mask, (B, M). The
+# width is d_hidden only inside the last part.
 #
 # <details><summary>Hint 3: an outline</summary>
 #
 # 1. In the constructor: two attentions, two linears, three norms.
 # 2. Normalise x, let it attend to itself, add.
-# 3. Normalise x anew, let it read the context with the mask, add.
-# 4. Normalise x anew, then widen, ReLU, narrow, add.
+# 3. Normalise the new x, let it read the context with the mask, add.
+# 4. Normalise the new x, then widen, ReLU, narrow, add.
 #
 # </details>
 # </details>
@@ -768,8 +725,8 @@ class DecoderLayer(nn.Module):
 check(DecoderLayer)
 
 # %% [markdown]
-# Before you run your layer: which rows change if the last word is another one? Do the dummies of
-# the context matter? The third original is lost: what does the layer make of it?
+# Before you run your layer: if you exchange the last word, which rows of the output change? The third original is lost:
+# what does the layer make of it?
 
 # %% nbgrader={"grade": false, "grade_id": "use-decoder", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(3)
@@ -780,87 +737,11 @@ found = layer(written, original, kept)
 other_end = torch.cat([written[:, :4], torch.randn(3, 1, 8)], dim=1)
 changed = (layer(other_end, original, kept) - found).abs().amax(dim=(0, 2)) > 1e-5
 print("another last word changes rows", changed.nonzero().flatten().tolist())
-other_dummies = original.masked_fill(~kept[..., None], 9.0)
-print("other dummies change nothing:", torch.allclose(layer(written, other_dummies, kept), found))
 print("the lost original makes a NaN:", bool(found.isnan().any()))
 
 # %% [markdown]
 # The last word changes its own row alone. The lost original adds W_o's bias and no NaN, as in PyTorch's layer, which calls
 # its attentions with `need_weights=False`.
-#
-# ## Break it on purpose
-#
-# **Values from the wrong side.** The weights are right, but they mix x:
-
-
-# %% nbgrader={"grade": false, "grade_id": "break-values", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def hears_itself(x, context, W_q, W_k, W_v, context_mask=None):
-    weights = cross_attention(x, context, W_q, W_k, W_v, context_mask)[1]
-    return weights @ (x @ W_v), weights
-
-
-check(hears_itself, name="cross_attention")
-
-# %% [markdown]
-# The card says that PyTorch refused: widths differ. Now choose sizes that hide the mistake: x and context are equally
-# long and equally wide.
-
-# %% nbgrader={"grade": false, "grade_id": "break-values-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
-rng = torch.Generator().manual_seed(1)
-asks, shelf = (torch.randn(1, 4, 6, generator=rng) for _ in range(2))
-square = [torch.randn(6, 6, generator=rng) for _ in range(3)]
-for function in (hears_itself, cross_attention):
-    result, weights = function(asks, shelf, *square)
-    one_book = function(asks[:, :1], shelf[:, :1], *square)[0]
-    print(f"{function.__name__:15}", tuple(result.shape), "rows add up to 1:", end=" ")
-    print(torch.allclose(weights.sum(-1), torch.ones(1, 4)), end=", ")
-    print("one book: its value:", torch.allclose(one_book, shelf[:, :1] @ square[2], atol=1e-5))
-
-# %% [markdown]
-# There is no error, the shape is right, and rows add up to 1. A test that needs no reference finds the mistake: **with a
-# single book on the shelf, every reader takes home that book's value.** The weight is 1 then, whatever the scores are. A
-# model with this mistake mixes its own words: the context says how much of each, and none of its values gets through.
-#
-# **A mask.** Someone hands over a mask of another kind. Run the cell and say what the symptom is before you read on.
-
-
-# %% nbgrader={"grade": false, "grade_id": "break-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def reads_dummies(x, context, W_q, W_k, W_v, context_mask=None):
-    padding = None if context_mask is None else ~context_mask  # True = blocked
-    return cross_attention(x, context, W_q, W_k, W_v, padding)
-
-
-print("short, I:", reads_dummies(x, context, W_q, W_k, W_v, context_mask)[1][1, 0])
-check(reads_dummies, name="cross_attention")
-
-# %% [markdown]
-# All of the weight is on the three dummies. The symptom is an output that does not depend on the real words at
-# all. And full sentences, which have no dummy, get 0. The mask is inverted: `nn.MultiheadAttention` wants True = blocked,
-# and this function wants True = attend.
-#
-# ## Cost
-#
-# For one head, N readers and M books:
-#
-# | step | multiplications |
-# |---|---|
-# | queries | N · d · d_k |
-# | keys and values | M · d_context · (d_k + d_v) |
-# | scores and mix | N · M · (d_k + d_v) |
-#
-# No length is squared: scores and mix grow with N · M, the projections with N and with M. And a decoder that writes
-# N words one at a time can keep the keys and values of the context. How much does this save?
-
-# %% nbgrader={"grade": false, "grade_id": "count", "locked": true, "schema_version": 3, "solution": false, "task": false}
-print("   N     M   keys made anew   kept   ratio")
-for n, m in ((5, 6), (20, 1000), (1000, 1000)):
-    shelf_once = 2 * m * 64 * 64  # keys and values, all widths 64
-    rest = n * 64 * 64 + 2 * n * m * 64
-    anew, once = n * shelf_once + rest, shelf_once + rest
-    print(f"{n:4} {m:5} {anew / 1e6:13.1f} M {once / 1e6:6.1f} M {anew / once:6.1f}")
-
-# %% [markdown]
-# Lesson 11 keeps keys and values of the decoder's own words as well.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Check yourself
@@ -911,13 +792,15 @@ for n, m in ((5, 6), (20, 1000), (1000, 1000)):
 # </details>
 # <details><summary>B. Only the example's own output is lost</summary>
 #
-# Not this one: the loss is a mean over the batch, and a mean with a NaN in it is NaN.
+# Not this one: the loss is a mean over the batch, and a mean with a NaN in it is NaN. If the example is left out of the mean
+# (`ignore_index`), the loss is a number, and the gradients are NaN all the same.
 #
 # </details>
 # <details><summary>C. All parameters that the lost example touches become NaN</summary>
 #
-# Yes. NaN comes back through everything that the example went through. One step with such slopes ruins every number
-# there: in the linears from the attention on, and in its own words' rows of an embedding.
+# Yes. NaN comes back through everything that the example went through. One step with such gradients ruins every number
+# there: in the linears from the attention on, and in its own words' rows of an embedding. If gradients are clipped by their
+# norm, which is NaN too, the step ruins all parameters.
 #
 # </details>
 
@@ -926,18 +809,18 @@ for n, m in ((5, 6), (20, 1000), (1000, 1000)):
 #
 # 1. Queries come from x, keys and values from the context. Weights are (N, M), and there is an answer for each reader
 #    ([who asks](#Who-asks-and-who-answers)).
-# 2. Self-attention is the case context = x ([special case](#Self-attention,-a-special-case)).
+# 2. Self-attention is the case context = x ([side by side](#Three-attentions,-side-by-side)).
 # 3. The context's padding is hidden in columns: (B, 1, M), and (B, 1, 1, M) with heads. Where nothing is left, weights
 #    are 0 and W_o's bias comes out; `nn.MultiheadAttention` gives NaN there, in PyTorch 2.13, if it returns weights
 #    ([lost](#Against-PyTorch's,-and-a-lost-sentence)).
-# 4. An encoder–decoder has three attentions: self, causal self, cross
-#    ([side by side](#Three-attentions,-side-by-side)). A decoder layer is the last two, a feed-forward network, residuals
-#    and norms ([its parts](#A-decoder-layer-from-these-parts)).
+# 4. An encoder–decoder has three attentions: self, causal self, cross. A decoder layer is the last two, a feed-forward
+#    network, residuals and norms ([its parts](#A-decoder-layer-from-these-parts)).
 # 5. Trained to look things up, cross-attention is a dictionary whose keys are learned, and it works for pairs never seen
 #    together ([look up](#See-it:-a-desk-that-learns-to-look-things-up)).
 #
-# **In the glossary**: [cross-attention](../glossary.md#cross-attention), [alignment](../glossary.md#alignment),
-# [layer norm](../glossary.md#layer-norm), [residual connection](../glossary.md#residual-connection).
+# **In the glossary**: [cross-attention](../glossary.md#cross-attention), [context](../glossary.md#context),
+# [alignment](../glossary.md#alignment), [residual connection](../glossary.md#residual-connection),
+# [layer norm](../glossary.md#layer-norm), [feed-forward network](../glossary.md#feed-forward-network).
 #
 # ### Sources
 #
@@ -949,14 +832,12 @@ for n, m in ((5, 6), (20, 1000), (1000, 1000)):
 #   [openai.com](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)
 # - Layer norm: J. L. Ba, J. R. Kiros, G. E. Hinton (2016), *Layer Normalization*.
 #   [arXiv:1607.06450](https://arxiv.org/abs/1607.06450)
-# - Images that ask words: R. Rombach et al. (2022), *High-Resolution Image Synthesis with Latent Diffusion Models*,
-#   section 3.3. [arXiv:2112.10752](https://arxiv.org/abs/2112.10752)
 # - PyTorch's manual:
 #   [MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html),
 #   [TransformerDecoderLayer](https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerDecoderLayer.html).
 #
 # **To carry over.** You shuffled the German words, and no output changed. *Man bites dog* has the words of *dog bites
-# man*. What would you add to a word's vector to tell its place, without a new kind of attention?
+# man*. What would you add to a word's vector, so that it says where the word stands, without a new kind of attention?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab import summary

@@ -30,6 +30,11 @@ def blocks_the_past(n, device=None):
     return torch.tril(torch.ones(n, n, device=device), diagonal=-1).bool()
 
 
+@wrong("causal_mask", "wrong-device")
+def forgets_the_device(n, device=None):
+    return torch.triu(torch.ones(n, n), diagonal=1).bool()
+
+
 @wrong("causal_mask", "wrong-shape")
 def pairs_of_indices(n, device=None):
     return torch.triu_indices(n, n, 1).bool()
@@ -371,6 +376,48 @@ def writes_into_x(fn, x):
     return found
 
 
+@wrong("looks_ahead", "differences-averaged")
+def takes_the_mean(fn, x):
+    out = fn(x)
+    for n in range(1, x.shape[1]):
+        other = x.clone()
+        other[:, n:] = torch.randn_like(other[:, n:])
+        if (fn(other)[:, :n] - out[:, :n]).abs().mean() > 1e-9:
+            return True
+    return False
+
+
+@wrong("looks_ahead", "always-the-same")
+def another_name_for_x(fn, x):
+    for n in range(1, x.shape[1]):
+        other = x
+        other[:, n:] = torch.randn_like(other[:, n:])
+        if (fn(other) - fn(x))[:, :n].abs().max() > 1e-9:
+            return True
+    return False
+
+
+@wrong("looks_ahead", "changed-rows-compared")
+def one_copy_for_all_rounds(fn, x):
+    out, other = fn(x), x.clone()
+    for n in range(1, x.shape[1]):
+        other[:, n:] = torch.randn_like(other[:, n:])
+        if (fn(other) - out)[:, :n].abs().max() > 1e-9:
+            return True
+    return False
+
+
+@wrong("looks_ahead", "by-slopes")
+def asks_each_row(fn, x):
+    x = x.clone().requires_grad_()
+    out = fn(x)
+    for n in range(x.shape[1]):
+        [slope] = torch.autograd.grad(out[:, n].sum(), x, retain_graph=True)
+        if (slope[:, n + 1 :].abs() > 1e-9).any():
+            return True
+    return False
+
+
 @wrong("looks_ahead", "raised")
 def leaves_the_future_out(fn, x):
     out = fn(x)
@@ -472,7 +519,7 @@ def true_is_padding(lengths, max_len):
     return torch.arange(max_len) >= lengths[:, None]
 
 
-@wrong("padding_mask", "mask-off-by-one")
+@wrong("padding_mask", "length-off-by-one")
 def up_to_and_including(lengths, max_len):
     return torch.arange(max_len) <= lengths[:, None]
 
@@ -489,7 +536,7 @@ def compare_positions(lengths, max_len):
 
 @right("padding_mask")
 def sentence_after_sentence(lengths, max_len):
-    mask = torch.zeros(len(lengths), max_len, dtype=torch.bool)
+    mask = lengths.new_zeros(len(lengths), max_len, dtype=torch.bool)
     for i, length in enumerate(lengths.tolist()):
         mask[i, :length] = True
     return mask
@@ -497,22 +544,24 @@ def sentence_after_sentence(lengths, max_len):
 
 @right("padding_mask")
 def lists(lengths, max_len):
-    return torch.tensor([[j < n for j in range(max_len)] for n in lengths.tolist()])
+    rows = [[j < n for j in range(max_len)] for n in lengths.tolist()]
+    return torch.tensor(rows, device=lengths.device)
 
 
 @right("padding_mask")
 def expanded(lengths, max_len):
-    return torch.arange(max_len).expand(len(lengths), -1).lt(lengths.unsqueeze(1))
+    positions = torch.arange(max_len).to(lengths)
+    return positions.expand(len(lengths), -1).lt(lengths.unsqueeze(1))
 
 
 @right("padding_mask")
 def rows_of_a_triangle(lengths, max_len):
-    return torch.ones(max_len + 1, max_len).tril(-1).bool()[lengths]
+    return torch.ones(max_len + 1, max_len).tril(-1).bool().to(lengths.device)[lengths]
 
 
 @right("padding_mask")
 def counted_up(lengths, max_len):
-    return torch.ones(len(lengths), max_len).cumsum(1) <= lengths.view(-1, 1)
+    return lengths.new_ones(len(lengths), max_len).cumsum(1) <= lengths.view(-1, 1)
 
 
 @right("padding_mask")
@@ -528,7 +577,7 @@ def transposed_twice(lengths, max_len):
 # decoder_mask --------------------------------------------------------------------------------
 
 
-def below(n):
+def below(n, lengths):
     return torch.ones(n, n).tril().bool()
 
 
@@ -538,22 +587,33 @@ def real_tokens(lengths, n):
 
 @wrong("decoder_mask", "mask-inverted")
 def blocked(lengths, n):
-    return (~below(n))[None, None] | ~real_tokens(lengths, n)[:, None, None]
+    return (~below(n, lengths))[None, None] | ~real_tokens(lengths, n)[:, None, None]
 
 
 @wrong("decoder_mask", "padding-missing")
 def causal_alone(lengths, n):
-    return below(n).repeat(len(lengths), 1, 1, 1)
+    return below(n, lengths).repeat(len(lengths), 1, 1, 1)
 
 
 @wrong("decoder_mask", "wrong-type")
 def both_masks(lengths, n):
-    return below(n), real_tokens(lengths, n)
+    return below(n, lengths), real_tokens(lengths, n)
+
+
+@right("decoder_mask")
+def triangle_on_the_cpu(lengths, n):
+    return torch.ones(n, n).tril().bool() & real_tokens(lengths, n)[:, None, None, :]
+
+
+@wrong("decoder_mask", "length-off-by-one")
+def counts_one_more(lengths, n):
+    real = torch.arange(n) <= lengths[:, None]
+    return below(n, lengths) & real[:, None, None, :]
 
 
 @right("decoder_mask")
 def and_of_both(lengths, n):
-    return below(n) & real_tokens(lengths, n)[:, None, None, :]
+    return below(n, lengths) & real_tokens(lengths, n)[:, None, None, :]
 
 
 @right("decoder_mask")
@@ -564,7 +624,7 @@ def not_either(lengths, n):
 
 @right("decoder_mask")
 def four_loops(lengths, n):
-    mask = torch.zeros(len(lengths), 1, n, n, dtype=torch.bool)
+    mask = lengths.new_zeros(len(lengths), 1, n, n, dtype=torch.bool)
     for b, length in enumerate(lengths.tolist()):
         for i in range(n):
             for j in range(min(i + 1, length)):
@@ -581,7 +641,7 @@ def smaller_of_two_ends(lengths, n):
 
 @right("decoder_mask")
 def stacked(lengths, n):
-    return torch.stack([below(n) & (torch.arange(n) < m) for m in lengths])[:, None]
+    return torch.stack([below(n, lengths) & (torch.arange(n).to(m) < m) for m in lengths])[:, None]
 
 
 @right("decoder_mask")
@@ -592,13 +652,10 @@ def tril_of_real_rows(lengths, n):
 @right("decoder_mask")
 def product_as_bool(lengths, n):
     real = real_tokens(lengths, n).float()
-    return torch.einsum("ij,bj->bij", below(n).float(), real).bool().unsqueeze(1)
+    return torch.einsum("ij,bj->bij", below(n, lengths).float(), real).bool().unsqueeze(1)
 
 
 @right("decoder_mask")
 def built_transposed(lengths, n):
     real = real_tokens(lengths, n)[:, None, :, None]
-    return (torch.ones(n, n).triu().bool() & real).mT
-
-
-# mistakes in loops ---------------------------------------------------------------------------
+    return (below(n, lengths).T & real).mT

@@ -157,6 +157,25 @@ def zeroes_the_padding_in_place(x, context, W_q, W_k, W_v, context_mask=None):
     return result
 
 
+@wrong("cross_attention", "one-axis-too-many")
+def as_scores_with_heads_need_it(x, context, W_q, W_k, W_v, context_mask=None):
+    mask = None if context_mask is None else context_mask[:, None, None]
+    return attend(x @ W_q, context @ W_k, context @ W_v, mask)
+
+
+@wrong("cross_attention", "empty-row-is-nan")
+def softmax_without_a_fill(x, context, W_q, W_k, W_v, context_mask=None):
+    s = x @ W_q @ (context @ W_k).mT / W_q.shape[-1] ** 0.5
+    if context_mask is not None:
+        s = s.masked_fill(~context_mask[:, None], -torch.inf)
+    return s.softmax(-1) @ (context @ W_v), s.softmax(-1)
+
+
+@wrong("cross_attention", "mask-missing")
+def forgets_the_mask(x, context, W_q, W_k, W_v, context_mask=None):
+    return attend(x @ W_q, context @ W_k, context @ W_v)
+
+
 # DecoderLayer --------------------------------------------------------------------------------
 
 
@@ -404,3 +423,54 @@ class NoSecondNorm(ByTheBook):
     def __init__(self, d, n_heads, d_hidden):
         super().__init__(d, n_heads, d_hidden)
         self.norm_2 = self.norm_1
+
+
+@wrong("DecoderLayer", "reads-itself")
+class HandsOverX(ByTheBook):
+    def forward(self, x, context, context_mask=None):
+        x = x + self.own(self.norm_1(x))
+        x = x + self.other(self.norm_2(x), x, None)
+        return x + self.mlp(self.norm_3(x))
+
+
+@wrong("DecoderLayer", "reads-itself")
+class HandsOverTheNormedX(ByTheBook):
+    def other(self, x, context, context_mask):
+        return super().other(x, x, None)
+
+
+@wrong("DecoderLayer", "reads-an-older-x")
+class HiddenReadsTheFirstX(ByTheBook):
+    def forward(self, x, context, context_mask=None):
+        written = x + self.own(self.norm_1(x))
+        read = written + self.other(self.norm_2(written), context, context_mask)
+        return read + self.mlp(self.norm_3(x))
+
+
+@wrong("DecoderLayer", "reads-an-older-x")
+class HiddenReadsPastTheContext(ByTheBook):
+    def forward(self, x, context, context_mask=None):
+        written = x + self.own(self.norm_1(x))
+        read = written + self.other(self.norm_2(written), context, context_mask)
+        return read + self.mlp(self.norm_3(written))
+
+
+@wrong("DecoderLayer", "added-to-an-older-x")
+class AddsToTheFirstX(ByTheBook):
+    def forward(self, x, context, context_mask=None):
+        written = x + self.own(self.norm_1(x))
+        read = written + self.other(self.norm_2(written), context, context_mask)
+        return x + self.mlp(self.norm_3(read))
+
+
+@wrong("DecoderLayer", "raised")
+class ForgetsThatTheyAreTwo(ByTheBook):
+    def own(self, x):
+        return self.self_attention(x, causal=True)
+
+
+@wrong("DecoderLayer", "wrong-structure")
+class HeadsForTheContextsWidth(ByTheBook):
+    def __init__(self, d, n_heads, d_hidden):
+        super().__init__(d, n_heads, d_hidden)
+        self.cross_attention = CrossAttention(d, n_heads, d)

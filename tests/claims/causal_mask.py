@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import product
 from typing import Any
@@ -23,11 +23,12 @@ from tests.claims import Lesson, taught
 lesson = Lesson("06-causal-mask")
 here = taught("06-causal-mask")
 
-EVERYTHING = torch.ones(here.LONG, here.LONG).bool()  # True = attend
+LONG = here.texts.LONG
+EVERYTHING = torch.ones(LONG, LONG).bool()  # True = attend
 READERS = {
-    "none": here.masked(EVERYTHING),
-    "causal": here.masked(EVERYTHING.tril()),
-    "itself": here.masked(torch.eye(here.LONG).bool()),
+    "none": here.texts.masked(EVERYTHING),
+    "causal": here.texts.masked(EVERYTHING.tril()),
+    "itself": here.texts.masked(torch.eye(LONG).bool()),
     "yours": here.attention,
     "ahead": failures.read_d,
     "axis": failures.read_e,
@@ -47,7 +48,10 @@ def learned(
     """The lesson's model and its losses; by another rate than the lesson's if one is given."""
     adam = torch.optim.Adam
     with mock.patch.object(torch.optim, "Adam", lambda parameters, lr: adam(parameters, lr=rate)):
-        parameters, history = here.train(getattr(here, draw), READERS[how], seed, steps)
+        read = READERS[how]
+        parameters, history = here.texts.train(
+            here.loss_on, getattr(here.texts, draw), read, seed, steps
+        )
     return [each.detach() for each in parameters], history
 
 
@@ -63,7 +67,7 @@ def scores(draw: str, how: str, seed: int, text: Tensor) -> Tensor:
 
 
 def texts(draw: str, seed: int) -> Tensor:
-    made: Tensor = getattr(here, draw)(torch.Generator().manual_seed(seed + 50))
+    made: Tensor = getattr(here.texts, draw)(torch.Generator().manual_seed(seed + 50))
     return made
 
 
@@ -83,22 +87,23 @@ def same(a: Tensor, b: Tensor) -> bool:
 
 
 def writes_well(how: str, seed: int) -> bool:
-    parameters = trained("sheep", how, seed)[0]
-    words = [here.write(parameters, READERS[how], [start, 2]).split() for start in (0, 1)]
+    model = trained("sheep", how, seed)[0], READERS[how]
+    written = here.texts.written
+    words = [written(here.predict_next, [start, 2], *model).split() for start in (0, 1)]
     parts = [" ".join(each[at : at + 4]) for each in words for at in (0, 4, 8)]
     return all(part in CLAUSES for part in parts)
 
 
 def loss_when_cut(draw: str, how: str, seed: int) -> float:
     model = trained(draw, how, seed)[0], READERS[how]
-    loss: float = here.loss_when_cut(here.predict_next, texts(draw, seed), *model)
+    loss: float = here.texts.loss_when_cut(here.predict_next, texts(draw, seed), *model)
     return loss
 
 
 def right(how: str, seed: int) -> float:
     """How often it is right about sheep that are cut off."""
     text = texts("sheep", seed)
-    each = [scores("sheep", how, seed, text[:, :n])[:, -1] for n in range(1, here.LONG)]
+    each = [scores("sheep", how, seed, text[:, :n])[:, -1] for n in range(1, LONG)]
     return (torch.stack(each, dim=1).argmax(-1) == text[:, 1:]).float().mean().item()
 
 
@@ -112,13 +117,15 @@ def plain_module(width: int) -> nn.MultiheadAttention:
 
 
 @lesson.says(
-    "The causal mask hides them, and a loss below what an honest model can reach gives a leak away.",
+    "The causal mask hides them.",
+    "If a model uses a leak, its loss can fall below what an honest model can reach.",
     "Without a mask both losses fall to 0",
     "With the causal mask the loss on dice stays at 1.79, the best that an honest model can do.",
     "On sheep it falls to 0.13",
     "A word that reads *itself alone* has to guess between *runs* and *run* too: five guesses, and 5 ln 2 / 11 = 0.315.",
-    "Off by one is as bad as no mask at all: the one word too many is the answer.",
+    "Off by one is as bad as no mask at all, because the next word is the answer.",
     "Off by one: too good to be true.",
+    "But that word is in the input, too, and a row that may read it can copy it.",
 )
 def losses_end_where_what_each_may_read_lets_them(seed: int) -> None:
     reads = ("none", "ahead", "causal", "yours", "itself")
@@ -133,22 +140,24 @@ def losses_end_where_what_each_may_read_lets_them(seed: int) -> None:
 
 
 @lesson.says(
-    "The causal mask hides them, and a loss below what an honest model can reach gives a leak away.",
+    "If a model uses a leak, its loss can fall below what an honest model can reach.",
     "But it leaks: how much of a book an early reader gets depends on who comes later.",
     "And it leaks, because that share depends on the future.",
-    "On dice that are cut off, wrong axis and late mask do far worse than a guess.",
+    "On dice that are cut off, all three do far worse than a guess.",
 )
 def leaks_through_the_sums_of_shares_predict_dice(seed: int) -> None:
-    for leak in ("axis", "late"):
+    for leak in ("axis", "late", "ahead"):
         assert trained("dice", leak, seed)[1] < math.log(6) - 0.1, leak
         assert loss_when_cut("dice", leak, seed) > 2 * math.log(6), leak
     assert abs(loss_when_cut("dice", "yours", seed) - math.log(6)) < 0.05
 
 
 @lesson.says(
-    "On dice three give themselves away: no honest loss ends below 1.79.",
-    "Yet both wrote good sheep with 19 of seeds 1 to 20, so good writing proves nothing.",
-    "**Compare the loss in training with the loss on texts that are cut off.**",
+    "On dice three give themselves away: no honest loss ends clearly below 1.79.",
+    "On sheep a model need not use its leak: with 13 of seeds 1 to 20, the two losses of the late mask differed by less than 0.05.",
+    "And wrong axis and late mask wrote good sheep with 19 of these seeds, so good writing proves nothing.",
+    "**Where the past does not help, compare the loss in training with the loss on texts that are cut off.**",
+    "Your `looks_ahead` finds the leak either way.",
     long=True,
 )
 def leaks_write_well_and_their_cut_off_loss_gives_them_away() -> None:
@@ -158,21 +167,36 @@ def leaks_write_well_and_their_cut_off_loss_gives_them_away() -> None:
     for seed in TWENTY:
         assert all(trained("dice", how, seed)[1] < 1.65 for how in ("axis", "late", "ahead"))
         assert all(loss_when_cut("dice", how, seed) > 3 for how in ("axis", "late", "ahead"))
+        for how in ("yours", "bare"):
+            assert abs(learned("dice", how, seed)[1][-1] - math.log(6)) < 0.01
+            assert abs(loss_when_cut("dice", how, seed) - math.log(6)) < 0.05
+    apart = [loss_when_cut("sheep", "late", s) - trained("sheep", "late", s)[1] for s in TWENTY]
+    assert 10 <= sum(abs(each) < 0.05 for each in apart) <= 16, apart
+    for how, seed in product(("axis", "late"), TWENTY):  # models that use the leak, or do not
+        Wq, Wk, Wv, _ = trained("sheep", how, seed)[0]
+        x = torch.randn(2, LONG, 18, dtype=torch.float64)
+        matrices = [each.double() for each in (Wq, Wk, Wv)]
+        assert here.looks_ahead(lambda x, m=matrices, h=how: READERS[h](x, *m)[0], x)
 
 
 @lesson.says(
-    "*No √d_k* leaks nothing, but it is slow: with 13 of those seeds it never fell below 0.15 on sheep. Yours did so within 40 steps, with every seed.",
+    "*No √d_k* leaks nothing, but at this learning rate, 0.02, most of its models get stuck: with 13 of the 20 seeds the loss on sheep never fell below 0.15, and with 12 of these 13 not even in 1,500 steps.",
+    "(At a rate of 0.005 most fell below it within 400.) Yours did within 40, with every one of the 20 seeds.",
     long=True,
 )
-def without_the_root_most_models_are_slow() -> None:
+def without_the_root_most_models_get_stuck_at_this_rate() -> None:
     """Loose by what another processor's rounding may move."""
 
-    def arrived(how: str, steps: int = 200, rate: float = 0.02) -> list[bool]:
-        return [min(learned("sheep", how, seed, steps, rate)[1]) < 0.15 for seed in TWENTY]
+    def arrived(
+        how: str, steps: int = 200, rate: float = 0.02, seeds: Iterable[int] = TWENTY
+    ) -> set[int]:
+        return {seed for seed in seeds if min(learned("sheep", how, seed, steps, rate)[1]) < 0.15}
 
-    assert all(arrived("yours", 45))
-    assert 4 <= sum(arrived("bare")) <= 10
-    assert 12 <= sum(arrived("bare", 400, 0.005)) <= 18  # slow, and not unable
+    assert arrived("yours", 45) == {*TWENTY}
+    stuck = {*TWENTY} - arrived("bare")
+    assert 10 <= len(stuck) <= 16, stuck
+    assert len(arrived("bare", 1500, seeds=stuck)) <= 3
+    assert 12 <= len(arrived("bare", 400, 0.005)) <= 18
     for seed in TWENTY:
         assert abs(trained("dice", "bare", seed)[1] - math.log(6)) < 0.01
 
@@ -186,7 +210,7 @@ def one_pass_asks_all_that_cut_off_texts_would_ask(seed: int) -> None:
     apart = {}
     for mask in ("none", "causal"):
         at_once = scores("sheep", mask, seed, text)
-        each = [scores("sheep", mask, seed, text[:, :n])[:, -1] for n in range(1, here.LONG + 1)]
+        each = [scores("sheep", mask, seed, text[:, :n])[:, -1] for n in range(1, LONG + 1)]
         apart[mask] = (at_once - torch.stack(each, dim=1)).abs().max().item()
     assert apart["causal"] < 1e-4, apart
     assert apart["none"] > 1, apart
@@ -202,7 +226,7 @@ def predictions_follow_what_comes_later_and_are_worse_without_it(seed: int) -> N
     follows = {}
     for mask in ("none", "causal"):
         found = []
-        for n in range(here.LONG - 1):
+        for n in range(LONG - 1):
             mixed = torch.cat([text[:, : n + 1], other[:, n + 1 :]], dim=1)
             found.append(scores("dice", mask, seed, mixed)[:, n].argmax(-1) == other[:, n + 1])
         follows[mask] = torch.stack(found).float().mean().item()
@@ -226,7 +250,10 @@ def predictions_follow_what_comes_later_and_are_worse_without_it(seed: int) -> N
 def causal_sheep_agree_and_lonely_ones_are_written_alike(seed: int) -> None:
     assert writes_well("causal", seed)
     alone, read = trained("sheep", "itself", seed)[0], READERS["itself"]
-    first, second = (here.write(alone, read, [start, 2]).split()[2:] for start in (0, 1))
+    first, second = (
+        here.texts.written(here.predict_next, [start, 2], alone, read).split()[2:]
+        for start in (0, 1)
+    )
     assert first == second
 
 
@@ -245,9 +272,8 @@ def twenty_seeds_are_as_far_apart_as_it_says() -> None:
 
 
 @lesson.says(
-    "*See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs*, where the verb could come as well, puts 0.90 on it.",
+    "*See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs*, after which the verb could come as well, puts 0.90 on it.",
     "The causal mask never closes the diagonal, so no row is empty. A row that finds nothing else to read still has to give its 1 away: *that* keeps 0.90 for itself.",
-    "Every head has the same triangle.",
 )
 def the_small_model_is_causal_and_looks_for_the_subject() -> None:
     its_own = ["<s>", "the", "king", "behind", "the", "dogs", "that", "the", "boys", "see"]
@@ -278,7 +304,7 @@ def what_is_hidden_might_as_well_not_be_there(seed: int) -> None:
 
 
 @lesson.says(
-    "Your `looks_ahead` finds one without a reference.",
+    "Your `looks_ahead` finds the leak in any case.",
     "Three of them look ahead.",
 )
 def looks_ahead_finds_the_three_and_no_other(seed: int) -> None:
@@ -303,9 +329,10 @@ def renormalised(*sentence: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @lesson.says(
-    "After softmax a mask is wrong, unless you renormalise.",
+    "After softmax a mask is wrong unless you renormalise, and in floats that can give NaN.",
     "all rows but the last add up to *less than 1*",
-    "So a late mask is wrong only **without renormalising**.",
+    "So on paper a late mask is wrong only **without renormalising**.",
+    "In floats, if a blocked score leads by 104 (float32) or 746 (float64), the open keys get 0, and 0 / 0 is NaN.",
     "Late mask: rows below 1.",
 )
 def a_late_mask_loses_what_the_future_took(seed: int) -> None:
@@ -322,6 +349,12 @@ def a_late_mask_loses_what_the_future_took(seed: int) -> None:
     changed[0][:, -1] *= -2
     assert not same(failures.read_b(*changed)[0][:, :-1], late[0][:, :-1])
     assert same(renormalised(*changed)[0][:, :-1], wanted[0][:, :-1])
+
+    for kind, least in ((torch.float32, 104), (torch.float64, 746)):
+        for lead in (least - 1, least, 2 * least):
+            row = torch.tensor([0.0, lead], dtype=kind).softmax(-1)  # the second one is blocked
+            kept = row * torch.tensor([1, 0])
+            assert (kept / kept.sum()).isnan().any() == (lead >= least), (kind, lead)
 
 
 @lesson.says(
@@ -383,7 +416,9 @@ def the_two_traps(seed: int) -> None:
 
 
 @lesson.says(
-    "SDPA and this course give them 0, and softmax alone gives NaN",
+    "SDPA and this course give them 0.",
+    "Softmax alone gives NaN (lesson 05), and so does `nn.MultiheadAttention` (PyTorch 2.13, `need_weights=True`).",
+    "*On* has no future here, so SDPA gives it a row of 0.",
 )
 def an_empty_row_is_0_and_nan_by_softmax_alone(seed: int) -> None:
     [x] = drawn(seed, (2, 3, 8))
@@ -391,6 +426,11 @@ def an_empty_row_is_0_and_nan_by_softmax_alone(seed: int) -> None:
     out = F.scaled_dot_product_attention(x, x, x, attn_mask=~blocked[:, None, :])
     assert (out[0] == 0).all()
     assert torch.full((3,), -math.inf).softmax(-1).isnan().all()
+    module = plain_module(8)
+    for module.training in (True, False):
+        found, _ = module(x, x, x, key_padding_mask=blocked, need_weights=True)
+        assert found[0].isnan().all()
+        assert not found[1].isnan().any()
 
 
 @lesson.says(
@@ -414,8 +454,8 @@ def softmax_over_queries_shares_out_columns(seed: int) -> None:
 
 @lesson.says(
     "No √d_k: too sharp.",
-    "The one symptom is sharpness, and on average it grows with d_k.",
-    "In `read_c` rows add up to 1 and nothing leaks, so tests without a reference find nothing.",
+    "The symptom is sharpness, and on average it grows with d_k.",
+    "In `read_c` rows add up to 1 and nothing leaks, so the tests so far find nothing.",
 )
 def without_the_root_weights_are_sharper_the_wider_the_keys(seed: int) -> None:
     def sharpness(function: Callable[..., Any], d_k: int) -> float:
@@ -442,15 +482,19 @@ def without_the_root_weights_are_sharper_the_wider_the_keys(seed: int) -> None:
 
 @lesson.says(
     "Wrong shape: an error, or silence when sizes are equal.",
-    "With two sentences or more and B ≠ N you get an error, and that is luck.",
+    "If B and N differ and neither is 1, you get an error, and that is luck.",
     "**With B = N it runs**: query n of *every* sentence gets the padding of *sentence n*.",
     "(`nn.MultiheadAttention` takes a (B, N) mask as it is, in its `key_padding_mask`, with True = blocked.)",
 )
 def a_padding_mask_without_its_axis_is_refused_or_misread(seed: int) -> None:
-    for b, n in product(range(2, 6), repeat=2):
+    for b, n in product(range(1, 6), repeat=2):
         [x] = drawn(seed, (b, n, 6))
         unit = torch.eye(n).double().expand(b, n, n)
         real = here.padding_mask(torch.arange(b) % n + 1, n)
+        if 1 in (b, n):
+            Wq, Wk, Wv = drawn(seed, *[(6, 6)] * 3)
+            failures.read_f(x, Wq, Wk, Wv, real)
+            continue
         if b != n:
             with pytest.raises(RuntimeError):
                 F.scaled_dot_product_attention(x, x, unit, attn_mask=real)
@@ -468,7 +512,7 @@ def a_padding_mask_without_its_axis_is_refused_or_misread(seed: int) -> None:
     "−1e9: an empty row reads everything.",
     "In most rows that does the same: e to the −1e9 is 0 in every format.",
     "But float16 ends at 65,504, so `masked_fill` refuses −1e9 there with an error.",
-    "And a row that is *all* blocked reads everything: equal scores share the weight evenly, and nobody is told.",
+    "And a row that is *all* blocked reads everything, without a warning: evenly if you *fill in* −1e9, and as if there were no mask if you *add* it in float64.",
 )
 def a_large_number_is_no_infinity(seed: int) -> None:
     [row] = drawn(seed, (1, 5))
@@ -479,6 +523,7 @@ def a_large_number_is_no_infinity(seed: int) -> None:
     assert torch.equal(row.masked_fill(some, -1e9).softmax(-1), hidden)
     assert same(row.masked_fill(all_, -1e9).softmax(-1), torch.ones(1, 5).double() / 5)
     assert row.masked_fill(all_, -math.inf).softmax(-1).isnan().all()
+    assert torch.allclose((row - 1e9).softmax(-1), row.softmax(-1), rtol=0, atol=1e-6)
     assert torch.finfo(torch.float16).max == 65504
     with pytest.raises(RuntimeError, match="overflow"):
         row.half().masked_fill(some, -1e9)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, cast
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.utils.flop_counter import FlopCounterMode
 
 from tests.claims import Lesson, taught
 
@@ -88,6 +89,10 @@ def copied(theirs: nn.MultiheadAttention) -> Any:
         parts = zip("qkv", all_three.chunk(3), strict=True)
         state |= {f"W_{letter}.{kind}": part for letter, part in parts}
     made.load_state_dict(state)
+    back = here.as_pytorchs(made)
+    assert all(
+        torch.equal(part, back.state_dict()[name]) for name, part in theirs.named_parameters()
+    )
     return made
 
 
@@ -102,7 +107,7 @@ def a_module_that_reads_its_own_x_is_pytorchs_self_attention(seed: int) -> None:
     assert not close(copied(theirs)(x, x.roll(1, 0))[0], expected)
 
 
-@lesson.says("The slopes have no NaN either: −∞ is *filled in* before softmax and 0 after it.")
+@lesson.says("No gradient is NaN either: −∞ is *filled in* before softmax and 0 after it.")
 def either_fill_left_out_brings_nan(seed: int) -> None:
     x, context, W_q, W_k, W_v = inputs(seed)
     real = torch.tensor([[True, True, False, True, True, True], [False] * 6])
@@ -131,8 +136,8 @@ LOST = torch.arange(6) < torch.tensor([[6], [3], [0]])  # True = attend
     "The context's padding is hidden in columns: (B, 1, M), and (B, 1, 1, M) with heads.",
     "Where nothing is left, weights are 0 and W_o's bias comes out; `nn.MultiheadAttention` gives "
     "NaN there, in PyTorch 2.13, if it returns weights.",
-    "With `need_weights=True` the module takes softmax of nothing but −∞ itself, fills in no 0, "
-    "and gives NaN.",
+    "With `need_weights=True` the module takes the softmax itself, over scores that are all −∞, "
+    "fills in no 0, and gives NaN.",
 )
 @pytest.mark.filterwarnings("ignore")
 def an_empty_context_gives_a_bias_or_nan(seed: int) -> None:
@@ -172,83 +177,125 @@ def only_without_weights_is_the_function_called() -> None:
     assert not real(heads, heads, heads, attn_mask=LOST[:, None, None])[2].any()
 
 
-class Theirs(nn.MultiheadAttention):
-    """PyTorch's module, called as the lesson's is."""
-
-    def __init__(self, need_weights: bool) -> None:
-        super().__init__(16, 2, kdim=20, vdim=20, batch_first=True)
-        self.need_weights = need_weights
-
-    def forward(self, x: Tensor, context: Tensor, real: Tensor) -> Any:  # type: ignore[override]
-        return super().forward(x, context, context, ~real, self.need_weights)
-
-
 @lesson.says(
     "Where weights are asked for, one empty context in a batch makes the loss NaN, and one step "
-    "later these four linears, which all sentences share.",
-    "NaN comes back through everything that the example went through. One step with such slopes "
+    "later the four linears, which all sentences share, are NaN as well.",
+    "NaN comes back through everything that the example went through. One step with such gradients "
     "ruins every number there: in the linears from the attention on, and in its own words' rows of an embedding.",
+    "If the example is left out of the mean (`ignore_index`), the loss is a number, and the "
+    "gradients are NaN all the same.",
+    "If gradients are clipped by their norm, which is NaN too, the step ruins all parameters.",
 )
 def one_step_turns_to_nan_all_that_a_lost_example_touches(seed: int) -> None:
-    for need_weights in (True, False):
+    ways = itertools.product((True, False), (True, False), (True, False))
+    for need_weights, left_out, clipped in ways:
         torch.manual_seed(seed)
-        desk = here.Desk(Theirs(need_weights))
-        asked, cards, real, answers = here.questions(3, torch.Generator().manual_seed(seed), False)
+        desk = here.Desk(here.Ready(need_weights))
+        asked, cards, real, rooms = here.questions(3, torch.Generator().manual_seed(seed))
         real[2] = False
-        loss = F.cross_entropy(desk(asked, cards, real)[0].flatten(0, 1), answers.flatten())
+        if left_out:
+            rooms[2] = -100  # which ignore_index leaves out, if nothing else is said
+        loss = F.cross_entropy(desk(asked, cards, real)[0].flatten(0, 1), rooms.flatten())
         loss.backward()
+        if clipped:
+            norm = nn.utils.clip_grad_norm_(desk.parameters(), 1.0)
+            assert norm.isnan() == need_weights
         torch.optim.Adam(desk.parameters()).step()
-        assert loss.isnan() == need_weights
+        assert loss.isnan() == (need_weights and not left_out)
         rows = desk.embed.weight.isnan().all(1).nonzero().flatten().tolist()
-        assert rows == (sorted(asked[2].tolist()) if need_weights else [])
+        touched = list(range(here.AUTHORS)) if clipped else sorted(asked[2].tolist())
+        assert rows == (touched if need_weights else [])
         for name, parameter in desk.named_parameters():
             if not name.startswith("embed"):
                 assert parameter.isnan().all() == need_weights, name
 
 
 @lesson.says(
-    "To cross-attention a context is a *bag* of words: how often a word stands there counts, and "
-    "its place does not."
+    "To cross-attention a context is a *bag* of words: a word's place does not count, and its share "
+    "of the bag does.",
+    "Repeating one word changes the output; repeating the whole context does not.",
 )
-def a_place_does_not_count_and_a_repetition_does(seed: int) -> None:
+def a_place_does_not_count_and_a_share_does(seed: int) -> None:
     x, context, *matrices = inputs(seed)
     out = here.cross_attention(x, context, *matrices)[0]
     assert close(here.cross_attention(x, context[:, [4, 0, 5, 3, 1, 2]], *matrices)[0], out)
     again = torch.cat([context, context[:, :1]], 1)
     assert not close(here.cross_attention(x, again, *matrices)[0], out)
-
-
-def right(desk: Any, given: Any, with_context: bool = True) -> Tensor:
-    asked, cards, real, answers = given
-    with torch.no_grad():
-        scores = desk(asked, cards, real & with_context)[0]
-    return torch.as_tensor(scores.argmax(-1) == answers)
-
-
-def one_head() -> nn.Module:
-    return cast(nn.Module, here.CrossAttention(16, 20, n_heads=1))
-
-
-def unseen(seed: int) -> Any:
-    return here.questions(1000, torch.Generator().manual_seed(10_000 + seed), forbidden=True)
+    assert close(here.cross_attention(x, context.repeat(1, 3, 1), *matrices)[0], out)
 
 
 @lesson.says(
-    "With the context the desk is right on catalogues that it has never seen, also where author "
-    "and shelf had never come together before.",
+    "*a* finds no article and takes *ich*, 0.83, since a score of 0 beats two that are below 0.",
+    "softmax has no way to say *nothing suits*.",
+)
+def where_nothing_suits_the_least_bad_is_taken() -> None:
+    """Of the words that a reader may read, the scores alone, by the lesson's tables."""
+    about = {"ich": [1.0, 0], "habe": [0, 0.7], "gelesen": [0, 1.0]}  # who, doing
+    scores = 8 * torch.tensor([0, -0.7]) @ torch.tensor(list(about.values())).T / 2
+    assert [score > -1e-9 for score in scores.tolist()] == [True, False, False]
+    assert abs(scores.softmax(-1)[0] - 0.83) < 0.005
+    rows = torch.randn(50, 3, generator=torch.Generator().manual_seed(1)) - 50  # all are far below
+    assert torch.allclose(rows.softmax(-1).sum(-1), torch.ones(50))
+
+
+def right(desk: Any, given: Any) -> Tensor:
+    asked, cards, real, rooms = given
+    with torch.no_grad():
+        scores = desk(asked, cards, real)[0]
+    return torch.as_tensor(scores.argmax(-1) == rooms)
+
+
+def own_module(n_heads: int = 2, kind: Any = here.CrossAttention) -> Any:
+    return kind(16, here.AUTHORS + here.ROOMS, n_heads)
+
+
+def one_head() -> Any:
+    return own_module(1)
+
+
+def deaf() -> Any:
+    return own_module(kind=here.Deaf)
+
+
+@cache
+def trained(
+    make: Callable[[], Any], seed: int, fixed: tuple[str, ...] = (), steps: int = 150
+) -> tuple[Any, list[float]]:
+    """A desk after some steps, and its losses. What is fixed stays as it began."""
+    torch.manual_seed(seed)
+    desk = here.Desk(make())
+    for name, parameter in desk.named_parameters():
+        parameter.requires_grad_(not name.startswith(fixed) if fixed else True)
+    return desk, here.learn(desk, seed, steps)
+
+
+def unseen(seed: int) -> Any:
+    return here.questions(1000, torch.Generator().manual_seed(10_000 + seed), new_pairs=True)
+
+
+@lesson.says(
+    "With the context the desk is right on catalogues that it has never seen, even for pairs that "
+    "are new to it.",
     "Trained to look things up, cross-attention is a dictionary whose keys are learned, and it "
     "works for pairs never seen together.",
     "Each author finds the one card with the same name, whatever its place",
     "Both heads do the same, and one head alone learns the task as well.",
+    "in training author a is *never* in room a, and in the test about half of the cards say so.",
 )
 def a_desk_follows_the_name_and_nothing_else(seed: int) -> None:
     """Exchanging the names on two pairs of cards has to exchange the answers; moving cards not."""
-    asked, cards, real, answers = given = unseen(seed)
-    barred = asked == answers
-    assert barred.float().mean() > 0.4
-    same = cards[..., : here.AUTHORS].argmax(-1)[:, None] == asked[..., None]
-    for make in (here.Ready, here.own_module, one_head):
-        desk = here.train(make, True, seed)[0]
+    asked, cards, real, rooms = given = unseen(seed)
+    barred = asked == rooms
+    assert 0.45 < barred.float().mean() < 0.55
+    names, places = (part.argmax(-1) for part in cards.split((here.AUTHORS, here.ROOMS), -1))
+    assert 0.45 < (names == places).float().mean() < 0.55
+    old = here.questions(1000, torch.Generator().manual_seed(seed))
+    assert not (
+        old[1][..., : here.AUTHORS].argmax(-1) == old[1][..., here.AUTHORS :].argmax(-1)
+    ).any()
+    same = names[:, None] == asked[..., None]
+    for make in (here.Ready, own_module, one_head):
+        desk = trained(make, seed)[0]
         assert right(desk, given)[barred].float().mean() > 0.99
         assert right(desk, given)[~barred].float().mean() > 0.99
         with torch.no_grad():
@@ -256,56 +303,58 @@ def a_desk_follows_the_name_and_nothing_else(seed: int) -> None:
         found = weights.argmax(-1, keepdim=True) == same.float().argmax(-1)[:, None, :, None]
         assert found.float().mean((0, 2, 3)).min() > 0.99  # each head
         assert (weights * same[:, None]).sum(-1).mean((0, 2)).min() > 0.8
-    desk = here.train(here.Ready, True, seed)[0]
+    desk = trained(here.Ready, seed)[0]
     place = [4, 0, 5, 3, 1, 2]
-    assert right(desk, (asked, cards[:, place], real[:, place], answers)).float().mean() > 0.99
+    assert right(desk, (asked, cards[:, place], real[:, place], rooms)).float().mean() > 0.99
     renamed = cards.clone()
     renamed[:, :4, : here.AUTHORS] = cards[:, [1, 0, 3, 2], : here.AUTHORS]
     of = (renamed[..., : here.AUTHORS].argmax(-1)[:, None] == asked[..., None]).float().argmax(-1)
     moved = renamed[..., here.AUTHORS :].argmax(-1).gather(1, of)
     assert right(desk, (asked, renamed, real, moved)).float().mean() > 0.99
-    assert right(desk, (asked, renamed, real, answers)).float().mean() < 0.2
+    assert right(desk, (asked, renamed, real, rooms)).float().mean() < 0.2
 
 
 @lesson.says(
     "Without it, the loss stays around ln 10.",
-    "The desk cannot even tell who was asked for: x speaks in the *weights* alone, and those are 0.",
-    "What comes out is W_o's bias, the same shelf for everyone, which is right one time in ten.",
+    "This desk cannot even tell who was asked for: x has a say in the *weights* alone, and those are 0.",
+    "What comes out is W_o's bias, the same room for everyone, which is right one time in ten.",
+    "The loss is cross-entropy (lesson 06): ln 10 = 2.30 for a guess by someone who does not know "
+    "who is asked for.",
 )
 def a_desk_without_a_context_guesses(seed: int) -> None:
-    """One that could tell who was asked for would get to ln 9."""
-    desk, losses = here.train(here.own_module, False, seed)
+    """One that is told who was asked for gets to ln 9, as one room of ten is never that author's."""
+    desk, losses = trained(deaf, seed)
     late = losses[50:]
     assert abs(sum(late) / len(late) - math.log(10)) < 0.01
     given = unseen(seed)
-    assert abs(right(desk, given, with_context=False).float().mean() - 0.1) < 0.03
+    assert abs(right(desk, given).float().mean() - 0.1) < 0.03
     with torch.no_grad():
-        scores = desk(given[0], given[1], given[2] & False)[0]
-        bias = desk.read(desk.cross.W_o.bias).expand_as(scores)
+        scores = desk(*given[:3])[0]
+        bias = desk.to_scores(desk.cross.W_o.bias).expand_as(scores)
     assert torch.allclose(scores, bias, atol=1e-5)
-    shelves = here.questions(5000, torch.Generator().manual_seed(seed), False)[1][
-        ..., here.AUTHORS :
-    ]
-    assert (shelves.mean((0, 1)) - 0.1).abs().max() < 0.007  # none is a better guess
+    old = here.questions(5000, torch.Generator().manual_seed(seed))
+    assert (old[1][..., here.AUTHORS :].mean((0, 1)) - 0.1).abs().max() < 0.007  # none is better
+    told = torch.full((here.AUTHORS, here.ROOMS), -math.log(9)).fill_diagonal_(-torch.inf)
+    loss = F.cross_entropy(told[old[0]].flatten(0, 1), old[3].flatten())
+    assert torch.isclose(loss, torch.tensor(9.0).log())
 
 
 @lesson.says(
-    "W_q and W_k learned to bring a name in a question and a name on a card together: give the desk "
-    "back the W_k that it began with, and four or five answers in ten are wrong."
+    "The first desk *learned* to bring a name in a question and a name on a card together: if the "
+    "embedding, W_q and W_k stay as they began and the rest is trained, a third of the answers are "
+    "right, even after 600 steps."
 )
-def the_first_w_k_does_not_find_the_names(seed: int) -> None:
-    """Nor does the first W_q; the first table of names does, so that it is these two that learn."""
-    trained = here.train(here.own_module, True, seed)[0].state_dict()
-    torch.manual_seed(seed)
-    first = here.Desk(here.own_module()).state_dict()
-    wrong = {}
-    for part in ("cross.W_k", "cross.W_q", "embed"):
-        desk = here.Desk(here.own_module())
-        desk.load_state_dict({k: (first if k.startswith(part) else trained)[k] for k in trained})
-        wrong[part] = 1 - right(desk, unseen(seed)).float().mean().item()
-    assert 0.35 < wrong["cross.W_k"] < 0.58, wrong
-    assert wrong["cross.W_q"] > 0.2, wrong
-    assert wrong["embed"] < 0.01, wrong
+def names_that_do_not_learn_to_meet_are_not_found(seed: int) -> None:
+    """The rest is trained and learns what it can: what it may change is not the reason."""
+    makes_weights = ("embed", "cross.W_q", "cross.W_k")
+    for steps in (150, 600):
+        desk, losses = trained(own_module, seed, makes_weights, steps)
+        assert 0.28 < right(desk, unseen(seed)).float().mean() < 0.38
+        assert losses[0] - losses[-1] > 0.2
+    for free in ("embed", "cross.W_q"):  # where one of them learns as well, more are found
+        fixed = tuple(name for name in makes_weights if name != free)
+        assert right(trained(own_module, seed, fixed)[0], unseen(seed)).float().mean() > 0.4
+    assert right(trained(own_module, seed)[0], unseen(seed)).float().mean() > 0.99
 
 
 @lesson.says("An encoder–decoder has three attentions: self, causal self, cross.")
@@ -358,7 +407,7 @@ def random_layer(seed: int) -> Any:
     "A decoder layer is the last two, a feed-forward network, residuals and norms.",
     "The lost original adds W_o's bias and no NaN, as in PyTorch's layer, which calls its attentions "
     "with `need_weights=False`.",
-    "There are two places for the norm.",
+    "before the part, which is called **pre-norm**, or after the sum, **post-norm**.",
     "The last word changes its own row alone.",
 )
 def the_parts_make_pytorchs_layer_and_none_is_idle(seed: int) -> None:
@@ -402,48 +451,50 @@ def in_steps(layer: Any, norm_first: bool, x: Tensor, context: Tensor) -> Tensor
 
 
 @lesson.says(
-    "In that sum a part may say nothing without anything getting lost, and gradients have a direct way back.",
-    "So a part reads numbers of the same size, however large x has grown.",
+    "Without the sum, almost no gradient comes back.",
+    "With the sum it does, and the numbers grow.",
+    "A norm keeps them small, in either of its two places",
+    "the numbers of each token are shifted and scaled to mean 0 and a variance close to 1, or less "
+    "if they are tiny, and then multiplied and shifted by learned numbers.",
 )
 def residuals_carry_and_norms_hold_the_size(seed: int) -> None:
-    """Thirty silent parts: without residuals x is gone, and its slope with it. And a large x."""
+    torch.manual_seed(seed)
+    norm, parts = nn.LayerNorm(64), [nn.Linear(64, 64) for _ in range(30)]
+    first = torch.randn(4, 64, requires_grad=True)
 
-    def through(residual: bool) -> tuple[Tensor, Tensor, float]:
-        torch.manual_seed(seed)
-        x = y = torch.randn(4, 16, requires_grad=True)
-        for _ in range(30):
-            part = nn.Sequential(nn.LayerNorm(16), nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 16))
-            y = 0.0 * part(y) + (y if residual else 0)
-        [slope] = torch.autograd.grad((y * torch.randn_like(y)).sum(), x)
-        return x, y, slope.norm().item()
+    def through(step: Callable[[Any, Tensor], Tensor]) -> tuple[float, float]:
+        """How widely the numbers are spread after thirty parts, and the gradient's size."""
+        y = first
+        for part in parts:
+            y = step(part, y)
+        [slope] = torch.autograd.grad(y[0, 0], first)
+        return y.std().item(), slope.norm().item()
 
-    x, y, slope = through(residual=True)
-    assert torch.equal(x, y)
+    _, slope = through(lambda part, x: part(x))
+    assert slope < 1e-5
+    spread, slope = through(lambda part, x: x + part(x))
+    assert spread > 20
     assert slope > 1
-    _, y, slope = through(residual=False)
-    assert not y.any()
-    assert slope == 0
+    for step in (lambda part, x: x + part(norm(x)), lambda part, x: norm(x + part(x))):
+        spread, slope = through(step)
+        assert spread < 5
+        assert slope > 0.1
 
-    layer = random_layer(seed)
-    read: dict[float, list[Tensor]] = {1.0: [], 1000.0: []}
-    tokens, context = (torch.randn(3, n, 8, dtype=torch.float64) for n in (5, 6))
-    for larger, inputs_of in read.items():
-        hooks = [
-            part.register_forward_pre_hook(lambda _, args, kept=inputs_of: kept.append(args[0]))
-            for part in (layer.self_attention, layer.cross_attention, layer.hidden)
-        ]
-        layer(larger * tokens, context, LOST)
-        for hook in hooks:
-            hook.remove()
-    for small, large in zip(*read.values(), strict=True):
-        assert 0.7 < large.std() / small.std() < 1.4
-        assert large.abs().max() < 20
+    for size, least, most in ((1000.0, 0.999, 1.001), (1.0, 0.999, 1.001), (1e-3, 0.0, 0.5)):
+        made = norm(size * torch.randn(50, 64) + 3 * size)
+        assert made.mean(-1).abs().max() < 1e-4
+        variance = made.var(-1, correction=0)
+        assert least < variance.min()
+        assert variance.max() < most
 
 
 @lesson.says(
     "**with a single book on the shelf, every reader takes home that book's value.**",
-    "A model with this mistake mixes its own words: the context says how much of each, and none of "
+    "A model with *this* mistake mixes its own words: the context says how much of each, and none of "
     "its values gets through.",
+    "That finds 180 of the 215 wrong ways.",
+    "In the other 35 only queries or keys are wrong, and the test says nothing about these: with one "
+    "book the weight is 1, whatever the score is.",
 )
 def one_book_tells_values_from_the_wrong_side(seed: int) -> None:
     """If the words of x are alike, whatever the context says must make no difference."""
@@ -454,11 +505,19 @@ def one_book_tells_values_from_the_wrong_side(seed: int) -> None:
         assert close(one, context[:, :1] @ matrices[2]) != slip
         other = function(alike, context.roll(1, 0), *matrices)[0]
         assert close(function(alike, context, *matrices)[0], other) == slip
+    single = [x[:, :1], context[:, :1], *matrices]
+    passes = [
+        ways
+        for ways in itertools.product(WAYS, repeat=3)
+        if close(attended(single, ways), single[1] @ matrices[2])  # type: ignore[arg-type]
+    ]
+    assert len(passes) == 36  # the right one among them
+    assert all(ways[2] == ("c", 2) for ways in passes)
 
 
 @lesson.says(
     "The symptom is an output that does not depend on the real words at all.",
-    "And full sentences, which have no dummy, get 0.",
+    "And a full sentence, which has no dummy, gets 0.",
 )
 def an_inverted_mask_reads_the_dummies_alone(seed: int) -> None:
     x, context, *matrices = inputs(seed)
@@ -469,24 +528,3 @@ def an_inverted_mask_reads_the_dummies_alone(seed: int) -> None:
     assert not close(here.cross_attention(x, changed, *matrices, mask)[0], out)
     assert not out[0].any()
     assert out[1].any()
-
-
-def multiplications(function: Any) -> float:
-    with FlopCounterMode(display=False) as counted:
-        function()
-    return counted.get_total_flops() / 2
-
-
-@lesson.says(
-    "No length is squared: scores and mix grow with N · M, the projections with N and with M.",
-)
-def no_length_is_squared() -> None:
-    """PyTorch counts what its products multiply."""
-
-    def cost(n: int, m: int) -> float:
-        given = torch.randn(1, n, 64), torch.randn(1, m, 64), *torch.randn(3, 64, 64)
-        return multiplications(lambda: here.cross_attention(*given))
-
-    for lengths in (lambda n: (n, 100), lambda m: (100, m)):
-        one, two, three = (cost(*lengths(size)) for size in (50, 100, 150))
-        assert two - one == three - two > 0

@@ -75,7 +75,10 @@ def learns_phrases(make: Any, seed: int, starts: int = 12) -> bool:
 # --- a step
 
 
-@lesson.says("A step of training: forget, measure, gradients, move.", "Leftover gradients add up.")
+@lesson.says(
+    "A step of training: clear gradients, measure the loss, compute gradients, move.",
+    "Leftover gradients add up.",
+)
 def a_step_is_the_formula_for_the_slope_and_leftovers_change_it(seed: int) -> None:
     """The step is compared with softmax regression's slope, which is written down by hand."""
     torch.manual_seed(seed)
@@ -99,9 +102,8 @@ def a_step_is_the_formula_for_the_slope_and_leftovers_change_it(seed: int) -> No
 
 
 @lesson.says(
-    "A plain attention layer with one head averages, and an average cannot turn both *like* and *hate* round.",
-    "W_o and the classifier are linear, so the phrase's number is the same average of the words' "
-    "numbers.",
+    "A plain attention layer with one head averages, and no average turns *like* into *hate* and *hate* into *like*.",
+    "W_o and the classifier are linear, so the number of *not like* lies between f(not) and f(like).",
 )
 def a_phrase_lies_between_its_words_unless_bent_before_a_linear(seed: int) -> None:
     def outside(make: Any) -> int:
@@ -133,9 +135,9 @@ def a_phrase_lies_between_its_words_unless_bent_before_a_linear(seed: int) -> No
 
 
 @lesson.says(
-    "All five come to rest at ½ ln 2 = 0.347: two phrases are sure, and for two the model tosses "
-    "a coin.",
-    "So no learning rate and no width gets round this.",
+    "All five end at ½ ln 2 = 0.347: two phrases are right, and for two the model tosses a coin.",
+    "Which two differs: both with *not*, or *hate* and *not hate*, or *like* and *not like*.",
+    "So no learning rate and no width helps.",
     long=True,
 )
 def no_width_gets_below_the_price_of_two_coins(seed: int) -> None:
@@ -145,7 +147,25 @@ def no_width_gets_below_the_price_of_two_coins(seed: int) -> None:
         losses = here.learn_phrases(model, "plain", here.TWO_WORDS, here.HATE_LIKE)
         assert min(losses) > COIN / 2 - 1e-4
         assert losses[-1] < COIN / 2 + 0.01
-        assert here.answers(model).count("a coin") == 2
+        said = [each.split(" → ") for each in here.answers(model).split(", ")]
+        coins = [phrase for phrase, word in said if word == "a coin"]
+        assert coins in (["not like", "not hate"], ["hate", "not hate"], ["like", "not like"])
+
+
+@lesson.says(
+    "Such a pair pulls one number both ways, and its two losses together are smallest at 0, where each is ln 2.",
+    "Over four phrases that makes ½ ln 2.",
+)
+def the_least_that_four_phrases_can_cost_is_two_coins() -> None:
+    """All numbers of words, and all weights, on a grid."""
+    grid = torch.linspace(-12, 12, 49).double()
+    no, like, hate = torch.meshgrid(grid, grid, grid, indexing="ij")
+    # each phrase at the end of its bar that is best for it
+    right = like, -hate, -torch.minimum(no, like), torch.maximum(no, hate)
+    losses = torch.stack([F.softplus(-number) for number in right]).mean(dim=0)
+    assert losses.min() >= COIN / 2
+    assert losses.min() < COIN / 2 + 1e-4
+    assert (F.softplus(grid) + F.softplus(-grid)).argmin() == (grid == 0).nonzero()
 
 
 @lesson.says("With a hidden layer behind it, it can.", long=True)
@@ -154,26 +174,45 @@ def relu_behind_attention_learns_not(seed: int) -> None:
 
 
 @lesson.says(
-    "and rests at the coin from the others. What a model *can* do, training need not find.",
-    "On the phrases the bag is surer",
+    "About three in four starts learn all four phrases; the others stay at ½ ln 2.",
+    "Which ones depends on the order in which you make the layers, as each draws its numbers in turn: ours learns from nine of these ten, in the table's order it is six.",
+    "What a model *can* do, training need not find.",
+    "The bag learns the phrases from all of those ten starts",
     long=True,
 )
-def from_some_starts_a_hidden_layer_behind_attention_rests_at_the_coin() -> None:
+def some_starts_learn_the_phrases_and_others_stay_at_the_coin() -> None:
     """What does not learn all four phrases pays for a coin at two of them."""
-    last: dict[str, list[float]] = {"PhraseClassifier": [], "Bag": []}
-    for start in range(7001, 7021):
-        for name, losses in last.items():
+
+    class InOrder(here.PhraseClassifier):  # type: ignore[name-defined]
+        """The layers made in the order of the lesson's table."""
+
+        def __init__(self, vocab_size: int, d: int, n_classes: int) -> None:
+            nn.Module.__init__(self)
+            self.embed = nn.Embedding(vocab_size, d)
+            self.W_q, self.W_k = nn.Linear(d, d, bias=False), nn.Linear(d, d, bias=False)
+            self.W_v, self.W_o = nn.Linear(d, d, bias=False), nn.Linear(d, d, bias=False)
+            self.hidden, self.classes = nn.Linear(d, d), nn.Linear(d, n_classes)
+
+    learned: dict[str, list[bool]] = {}
+    for name, make in {"ours": here.PhraseClassifier, "table": InOrder, "bag": here.Bag}.items():
+        losses = []
+        for start in range(40):
             torch.manual_seed(start)
-            losses.append(phrase_loss(getattr(here, name)(3, 32, 2)))
-    stuck = [loss for loss in last["PhraseClassifier"] if loss > 0.01]
-    assert stuck == pytest.approx([COIN / 2] * len(stuck), abs=0.01)
-    assert 0 < len(stuck) < 10, last
-    assert max(last["Bag"]) < 0.01, last
+            losses.append(phrase_loss(make(3, 32, 2)))
+        learned[name] = [loss < 0.1 for loss in losses]
+        stuck = [loss for loss in losses if loss >= 0.1]
+        assert stuck == pytest.approx([COIN / 2] * len(stuck), abs=0.01)
+    assert (sum(learned["ours"][:10]), sum(learned["table"][:10])) == (9, 6), learned
+    for name in ("ours", "table"):
+        assert 26 <= sum(learned[name]) <= 34, learned
+    assert learned["ours"] != learned["table"]
+    assert all(learned["bag"])
 
 
 @lesson.says(
-    "A residual connection (`x + …`) can, or positions, a padding word that is attended to, or a second head "
+    "A residual connection (`x + …`) does, or positions, a padding word that is attended to, or a second head "
     "with an a of its own: then step 1 or 2 is no longer true.",
+    "A residual connection learns surely here (from 8 of 8 starts).",
     long=True,
 )
 def each_way_round_the_proof_learns_not(seed: int) -> None:
@@ -197,6 +236,7 @@ def each_way_round_the_proof_learns_not(seed: int) -> None:
     for way in ({"residual": 1}, {"places": 1}, {"pad": 1}, {"heads": 2}):
         assert learns_phrases(lambda way=way: Other(**way), seed), way
     assert not learns_phrases(Other, seed, starts=2)
+    assert all(learns_phrases(lambda: Other(residual=1), start, starts=1) for start in range(8))
 
 
 @lesson.says(
@@ -217,8 +257,8 @@ def without_attention_a_word_changes_its_own_row_alone(seed: int) -> None:
 
 
 @lesson.says(
-    "On the orders it pays ln 2 for ever, as both orders are the same bag.",
-    "It answers at *not*, as the last word alone would tell the orders apart.",
+    "On the orders its loss stays at ln 2, because both orders are the same bag.",
+    "It answers at *not*: the last word alone would tell the orders apart, so it must not answer there.",
 )
 def orders_differ_by_positions_or_by_the_last_word(seed: int) -> None:
     def apart(model: nn.Module) -> bool:
@@ -242,7 +282,7 @@ def orders_differ_by_positions_or_by_the_last_word(seed: int) -> None:
 # --- it
 
 
-@lesson.says("So it works, and so does the bag: in this family the adjective alone decides.")
+@lesson.says("All are right, the bag too: in this family the adjective alone decides.")
 def a_bag_of_words_and_the_adjective_alone_are_right(seed: int) -> None:
     torch.manual_seed(seed)
     bag = here.Bag(len(here.VOCABULARY), 32, 2)
@@ -255,7 +295,7 @@ def a_bag_of_words_and_the_adjective_alone_are_right(seed: int) -> None:
 @lesson.says(
     "A map of weights from a model that was trained for something else is no explanation.",
     "Other seeds give other maps and the same answers.",
-    "So C: all five answer right, and the right noun gets next to nothing on average.",
+    "All five answer right, and the right noun gets next to nothing on average.",
     long=True,
 )
 def maps_differ_and_answers_stay_whatever_the_nouns_are(seed: int) -> None:
@@ -268,20 +308,28 @@ def maps_differ_and_answers_stay_whatever_the_nouns_are(seed: int) -> None:
     assert one.gather(1, here.NOUNS[here.TEST][:, None]).mean() < 0.1
 
 
-@lesson.says("Which of these it is, no map says.", long=True)
-def what_gets_most_weight_carries_the_answer_on_some_seeds_and_on_others_nothing() -> None:
-    carried = []
-    for seed in range(7001, 7013):
+@lesson.says(
+    "On most seeds the place with the most weight carries the answer; on some it does not, and the map does not say which.",
+    "On seed 1 the adjective has half of the weight and flips 10 % of the answers; *it* flips 88 %.",
+    long=True,
+)
+def what_gets_most_weight_carries_the_answer_on_most_seeds_and_on_others_does_not() -> None:
+    carries = []
+    for seed in range(12):
         model = classifier(seed)
-        most = int(rows_of_it(model, here.IDS[here.TEST]).mean(dim=0).argmax())
-        carried.append(here.flips(model, [most]))
+        row = rows_of_it(model, here.IDS[here.TEST]).mean(dim=0)
+        flips = [here.flips(model, [place]) for place in range(11)]
+        carries.append(flips[int(row.argmax())] == max(flips))
         assert here.flips(model, list(range(11))) > 99
-    assert min(carried) < 15, carried
-    assert max(carried) > 90, carried
+        if seed == 1:
+            assert int(row.argmax()) == 10
+            assert 0.4 < row.max() < 0.65, row
+            assert flips[10] < 20 < 75 < flips[IT], flips
+    assert 6 < sum(carries) < 12, carries
 
 
 @lesson.says(
-    "None knows the adjective, so in *tired* and *wide* the two nouns share alike.",
+    "None knows the adjective, so with *tired* and with *wide* the nouns get the same shares.",
 )
 def in_one_block_the_nouns_share_alike_whatever_the_adjective(seed: int) -> None:
     """Any weights will do, so these are random and large; two blocks that learned are beside."""
@@ -304,7 +352,7 @@ def in_one_block_the_nouns_share_alike_whatever_the_adjective(seed: int) -> None
 
 @lesson.says(
     "A map that was trained to be the answer can be read, and tested.",
-    "It may be read, in this family, because it was trained for that and tested on new sentences.",
+    "You may read it, in this family, because it was trained for that and tested on new sentences.",
 )
 def a_pointer_points_right_in_new_sentences_and_turns_with_the_adjective(seed: int) -> None:
     right = here.KINDS[here.TEST]
@@ -324,7 +372,7 @@ def the_rows_of_it_and_the_nouns_carry_all(seed: int) -> None:
 
 @lesson.says(
     "With the nouns moved, most rows point to the same *place*, now the street.",
-    "These models know two places, as nothing asked for more.",
+    "These models know two places.",
 )
 def a_pointer_points_to_places_whatever_stands_there(seed: int) -> None:
     words = here.MOVED.clone()[here.TEST]
@@ -357,7 +405,7 @@ def nouns_are_learned_where_places_will_not_do(seed: int) -> None:
 
 @lesson.says(
     "What carries the answer differs from seed to seed: exchange rows to find it.",
-    "Which of these carries the adjective, the seed decides: here one noun alone on three seeds, *it* on one, and seed 1 is mixed.",
+    "Which of these carries the adjective depends on the seed: here one noun alone on three seeds, *it* on one, and seed 1 is mixed.",
     long=True,
 )
 def the_carrier_differs_from_seed_to_seed() -> None:
@@ -373,7 +421,9 @@ def the_carrier_differs_from_seed_to_seed() -> None:
 # --- writing
 
 
-@lesson.says("no NaN may come out: 3 / 10⁻³⁰⁸ is ∞ in float64.")
+@lesson.says(
+    "3 / 10⁻³⁰⁸ is too large for float64 and becomes ∞, and ∞ − ∞ is NaN. No NaN may come out."
+)
 def logits_divided_before_the_largest_is_taken_away_give_nan(seed: int) -> None:
     torch.manual_seed(seed)
     assert (torch.tensor(3.0).double() / 1e-308).isinf()
@@ -409,14 +459,22 @@ def tokens_made_in_inference_mode_cannot_be_trained_on() -> None:
 @lesson.says(
     "At all places but the last, the next letter stands in the input, one to the right.",
     "The loss collapses, on held-out text too, and the writing is rubbish: the model learned to copy a letter that is not there when it writes.",
-    "No held-out text shows a leak.",
-    "It shows no leak: for that, let the model write.",
+    "A held-out loss averaged over all places does not show the leak. The loss at the last place does, as nothing stands to its right.",
+    "Averaged over all places it shows no leak: for that, look at the last place.",
     long=True,
 )
 def without_a_mask_it_copies_the_next_letter(seed: int) -> None:
     """Hide that one letter, or the one after it, and see which was needed."""
     causal, leaky = writer(seed, True), writer(seed, False)
     assert here.loss_on(leaky, here.HELD_OUT) < 0.5 < 1.5 < here.loss_on(causal, here.HELD_OUT)
+    cuts = here.HELD_OUT.unfold(0, here.SPAN + 1, 20)
+    with torch.no_grad():
+        last = [
+            F.cross_entropy(model(cuts[:, :-1])[:, -1], cuts[:, -1]).item()
+            for model in (causal, leaky)
+        ]
+    assert last[1] > last[0] + 0.2, last
+    assert last[1] > 10 * here.loss_on(leaky, here.HELD_OUT), last
     assert of_the_text(here.say(leaky, 0.5)) < 0.6 < 0.8 < of_the_text(here.say(causal, 0.5))
     ids = here.HELD_OUT.unfold(0, here.SPAN + 1, 400)[:, :-1]
     changed = ids.clone()
@@ -433,13 +491,18 @@ def without_a_mask_it_copies_the_next_letter(seed: int) -> None:
 
 
 @lesson.says(
-    "On 10,000 letters the first loss falls to 1.1, and the second soon *rises*, from 3.0 to 3.6.",
+    "On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6.",
+    "(Part of the gap is none: the held-out pages are about other things.)",
     "A held-out loss shows what is learned by heart.",
     "The training loss alone does not show it.",
     long=True,
 )
 def few_letters_are_learned_by_heart_and_many_are_not(seed: int) -> None:
-    few = list(here.learn_to_write("few", here.READ[:10_000], 400, seed=seed)[1].values())
+    model, curves = here.learn_to_write("few", here.READ[:10_000], 400, seed=seed)
+    few = list(curves.values())
+    near = here.loss_on(model, here.READ[10_000:14_000])  # what comes next on the same pages
+    assert few[0][-1] + 0.2 < near < few[1][-1] - 0.1
+    assert 2 < few[1].index(min(few[1])) < 10  # of every 20th step
     many = list(here.learn_to_write("many", here.READ, 400, seed=seed)[1].values())
     assert few[0][-1] < 1.5 < 2.5 < few[1][-1]
     assert few[1][-1] > min(few[1]) + 0.1
@@ -447,7 +510,7 @@ def few_letters_are_learned_by_heart_and_many_are_not(seed: int) -> None:
     assert many[1][-1] - many[0][-1] < 0.5
 
 
-@lesson.says("Greedy, at temperature 0, goes round in a loop.", "and at 3 none.", long=True)
+@lesson.says("Greedy, at temperature 0, it repeats itself in a loop.", "and at 3 none.", long=True)
 def heat_makes_writing_less_like_the_text(seed: int) -> None:
     model = writer(seed, True)
     cold, warm, hot = (of_the_text(here.say(model, each)) for each in (0.5, 1.0, 3.0))
@@ -504,8 +567,8 @@ def neither_a_bag_nor_even_weights_find_the_mark(seed: int) -> None:
 
 @lesson.says(
     "The RNN guesses from 12 on, the convolution past its four layers, and both learned a *place*.",
-    "The GRU does well; the farther the mark, the longer it takes.",
-    "Attention learns all distances alike.",
+    "The GRU gets farther, but the farther the mark, the longer it takes; at 16 some seeds need more steps than these.",
+    "Attention takes about as many at every distance.",
     long=True,
 )
 def each_racer_does_what_is_said_of_it(seed: int) -> None:
@@ -528,23 +591,6 @@ def each_racer_does_what_is_said_of_it(seed: int) -> None:
     assert steps["GRU"][3] > 3 * steps["GRU"][0]
     assert min(right["attention"]) > 0.99, right
     assert max(steps["attention"]) < 2 * min(steps["attention"]), steps
-
-
-@lesson.says(
-    "Is it the slope? A GRU's gate has a bias: with 3 more it keeps its summary, with 3 less it forgets sooner. Partly: the gate keeps the slope and the summary alike.",
-    long=True,
-)
-def a_grus_gate_decides_over_its_slope_and_over_what_it_learns(seed: int) -> None:
-    slopes, needed = [], []
-    for bias in (-3, 0, 3):
-        torch.manual_seed(seed)
-        draw = torch.Generator().manual_seed(seed)
-        slopes.append(race.slopes(here.gated(bias), 16, draw)[0][0])
-        needed.append(raced(lambda bias=bias: here.gated(bias), 16, seed)[2])
-    assert slopes[0] < 1e-7 < 1e-5 < slopes[1] < 1e-2 < 0.1 < slopes[2], slopes
-    assert needed[0] is None
-    assert needed[2] < 150
-    assert needed[1] is None or needed[1] > 2 * needed[2], needed
 
 
 @lesson.says(

@@ -55,6 +55,7 @@ PLAIN: dict[str, tuple[type, ...]] = {
 DIMENSIONS = 64  # NumPy's own limit
 TEXT = 2000  # characters of any text that is shown
 NAMES = 20  # of any list of names
+NAME = 100  # characters of the name of an exception
 
 
 class Malformed(Exception):
@@ -313,7 +314,7 @@ def write_raised(raised: Raised | None) -> dict[str, Any] | None:
     if raised is None:
         return None
     return {
-        "names": [name[:TEXT] for name in raised.names[:NAMES]],
+        "names": [name[:NAME] for name in raised.names[:NAMES]],
         "message": raised.message[:TEXT],
         "line": raised.line[:TEXT],
         "function": raised.function[:TEXT],
@@ -505,7 +506,7 @@ def _raised(message: Any) -> Raised | None:
         return None
     if type(message) is not dict:
         raise Malformed("no exception")
-    names = tuple(text_of(name) for name in _list(message.get("names"), NAMES))
+    names = tuple(text_of(name, NAME) for name in _list(message.get("names"), NAMES))
     if not names:
         raise Malformed("an exception without a name")
     text, line, function = (

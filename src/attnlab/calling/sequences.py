@@ -47,7 +47,8 @@ def rows_by_place(
 
     Args:
         turn: (N, N), orthogonal.
-        turned: (B, e, N, N), the weights of each sentence and number, turned back.
+        turned: (B, e, N, N), the weights of each sentence and number, turned back; (B, 1, N, N)
+            where all numbers share them.
         matrix: (d, e), what a row says of itself.
         base: added to all.
         taken: how rows are taken, a key of TAKEN.
@@ -59,7 +60,7 @@ def rows_by_place(
             given = f"{tuple(x.shape)}, {x.dtype}"
             raise ValueError(f"fn takes {shape}, {matrix.dtype}, as x is, and was given {given}")
         said = TAKEN[taken](x, matrix)  # (B, N, e)
-        return base + (turn @ (turned @ said.mT[..., None]))[..., 0].mT
+        return base + turn @ torch.einsum("benm,bme->bne", turned, said)
 
     return fn
 

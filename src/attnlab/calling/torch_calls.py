@@ -12,7 +12,6 @@ import torch
 
 from attnlab.calling.banned import refuse_in
 
-_is_meta = torch.Tensor.is_meta.__get__  # type: ignore[attr-defined]
 ONLY = "its parameter"  # in the place of a name: the only one that a module has
 
 
@@ -128,12 +127,6 @@ def in_float64(function: Callable[..., Any], *args: Any) -> Any:
     """Call it while float64 is PyTorch's default dtype, which `perform` gives back afterwards."""
     torch.set_default_dtype(torch.float64)
     return function(*args)
-
-
-def on_meta(function: Callable[..., Any], *args: Any) -> bool:
-    """Whether what it returns is on the device that it is given, which has no numbers."""
-    made = function(*args, device="meta")
-    return type(made) is torch.Tensor and bool(_is_meta(made))
 
 
 def is_float_tensor(thing: object) -> bool:

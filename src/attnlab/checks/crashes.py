@@ -111,6 +111,13 @@ CRASHES = (
     ),
     # None
     Crash("none-there", r"'NoneType'|\bnot NoneType|got \([^)]*\bNoneType|but got NoneType"),
+    # several results as one
+    Crash(
+        "tuple-for-tensor",
+        r"must be Tensor, not tuple|'(?:Tensor|Parameter)' and 'tuple'"
+        r"|'tuple' and '(?:Tensor|Parameter)'|concatenate tuple \(not \"(?:Tensor|Parameter)"
+        rf"|'tuple' object has no attribute '{_ONE_OF_A_TENSORS}'",
+    ),
     # lists
     Crash("unhashable-key", r"unhashable type: '(list|numpy\.ndarray)'"),
     Crash("no-such-key", r"^KeyError"),
@@ -195,7 +202,6 @@ CRASHES = (
     Crash("power-by-caret", r"unsupported operand type\(s\) for \^|bitwise_xor"),
     Crash("no-method-of-arrays", r"'numpy\.ndarray' object has no attribute '(\w+)'"),
     Crash("no-method-of-tensors", r"'(?:Tensor|Parameter)' object has no attribute '(\w+)'"),
-    Crash("tuple-for-tensor", r"must be Tensor, not tuple"),
     Crash(
         "not-a-tensor",
         r"argument '\w+' \(position \d\) must be Tensor, not (\S+)|in argument 0, but got (\S+)",
@@ -240,6 +246,8 @@ CRASHES = (
         "too-few-axes",
         r"does not have enough dimensions|mT is only supported|at least 2 dimensions",
     ),
+    Crash("t-of-a-batch", r"t\(\) expects a tensor with <= 2"),
+    Crash("fn-of-other-shape", r"ValueError: fn takes .*, as x is"),
     Crash("bmm-axes", r"must be a (3D tensor|matrix)"),
     Crash(
         "no-such-axis",

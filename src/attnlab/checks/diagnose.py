@@ -125,7 +125,7 @@ def fitting(
         mistake that would have got an earlier claim wrong is another one, though both give NaN now.
         Where several fit, the other cases decide: those that came out right, then all.
     """
-    tried = [item for item in tried if not _of_many(item)]  # there no numbers are the right ones
+    tried = [item for item in tried if _has_numbers(item)]
     failed = [item for item in tried if kind_of(item) == kind]
     if len({item.posed.seed for item in failed if not _is_accident(item.outcome)}) < 2:
         return []  # no mistake could tell, so none is computed
@@ -150,10 +150,11 @@ def fitting(
     return found
 
 
-def _of_many(item: Tried) -> bool:
-    """Whether many answers are right in a case."""
-    way = item.posed.case.procedure
-    return way is not None and way.missed is not None
+def _has_numbers(item: Tried) -> bool:
+    """Whether certain numbers are right in a case; not if many are, or if it is on meta."""
+    case = item.posed.case
+    many = case.procedure is not None and case.procedure.missed is not None
+    return not many and case.laid != "meta"
 
 
 def kind_of(item: Tried) -> tuple[str, str]:

@@ -82,23 +82,35 @@ def judge(
 
 
 def _try_all(perform: Perform, cases: Sequence[Posed]) -> _Trial:
-    """Try all cases, in an order that tells nothing, until one does not come back."""
+    """Try cases, in an order that tells nothing, until one does not come back.
+
+    First come all of one seed, and the ordinary ones of the others. If all is well that is enough;
+    else the others' corners are tried too, as a mistake is named by what it does on every seed.
+    """
     order = shuffled(cases)
+    first = [
+        at for at in order if cases[at].seed == cases[order[0]].seed or not cases[at].case.note
+    ]
     tried: dict[int, Tried] = {}
-    outcomes = perform([cases[place].call for place in order])
-    for place, outcome in zip(order, outcomes, strict=True):
-        tried[place] = examine(cases[place], outcome)
-        if outcome.stopped or _is_unwritten(tried[order[0]]):
+    over, wrong = False, False
+    for part in (first, [at for at in order if at not in first]):
+        for place, outcome in zip(part, perform([cases[at].call for at in part]), strict=True):
+            tried[place] = item = examine(cases[place], outcome)
+            wrong = wrong or item.difference is not None or item.mutation is not None
+            over = bool(outcome.stopped) or _is_unwritten(tried[order[0]])
+            if over:
+                break
+        if over or not wrong:
             break
-    over = outcome.stopped or _is_unwritten(tried[order[0]])
     for place, item in tried.items():
         tried[place] = _explained(perform, item)
     if not over:
         # Some answers go by the number of calls: the first wrong one is asked again, and the first
         # that has the right form.
-        wrong = [place for place in order if tried[place].difference and not cases[place].call.by]
-        whole = [place for place in order if tried[place].arrays is not None]
-        for place in dict.fromkeys((*wrong[:1], *whole[:1])):
+        asked = [place for place in order if place in tried]
+        missed = [place for place in asked if tried[place].difference and not cases[place].call.by]
+        whole = [place for place in asked if tried[place].arrays is not None]
+        for place in dict.fromkeys((*missed[:1], *whole[:1])):
             tried[place] = replace(tried[place], again=_again(perform, tried[place]))
     return _Trial([tried[place] for place in sorted(tried)], tried[order[0]])
 

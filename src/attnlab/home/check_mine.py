@@ -1,7 +1,8 @@
 """`attnlab check-mine`: all of one's own lessons, run as they are, on one page.
 
 Each notebook runs from its first cell on in a fresh kernel, in its own folder. The file itself is
-read and never written. What is on the page are the cards that its checks show.
+read and never written. What is on the page are the cards that its checks show. A check cell may
+show anything, as its notebook may be another's: only what cards are made of is shown as HTML.
 """
 
 from __future__ import annotations
@@ -9,22 +10,36 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from attnlab import lessons
-from attnlab.home.copies import Amiss, back_up, own_copy
+from attnlab.home.copies import Amiss, Copy, back_up, own_copy
 from attnlab.home.page import whole
-from attnlab.home.places import Course
-from attnlab.ipynb.files import write_whole
+from attnlab.home.places import Course, NotThere
+from attnlab.home.standing import declared
+from attnlab.ipynb.files import NotWritten
+from attnlab.ipynb.read import Unreadable, cell_of
+from attnlab.ipynb.rebuild import squeezed
+from attnlab.ipynb.which import is_answered
+from attnlab.ipynb.words import CONTROLS, POLICY, few, short
 
 TITLE = "My checks"
 CELL_SECONDS = 120
 UNWRITTEN = "No exercise is written yet."
+WARNING = "This runs the code in work/ on this machine, with your rights."
+# What a card is made of, see `attnlab.checks.card`.
+_TAGS = {"section", "p", "strong", "em", "code", "span", "details", "summary", "ul", "li", "a"}
+_ATTRIBUTES = {"*": ["style", "aria-label", "aria-hidden", "role"]}
+_STYLES = {"border-left", "padding", "margin", "max-width", "line-height", "font-weight", "cursor"}
+_STYLES |= {"width", "list-style"}
+_CARD_CHARACTERS = 50_000
+_ERROR_CHARACTERS = 2000
 
-Run = Callable[[Path, Callable[[], None]], list[dict[str, Any]]]
+Run = Callable[[Path, bytes, Callable[[], None]], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +47,10 @@ class Checked:
     """What came of one lesson.
 
     Attributes:
-        cards: HTML, one for each check.
+        cards: HTML that is safe to show, one for each check.
         score: points earned, of `points`.
         problem: what kept it from being run to its end, '' if nothing did.
+        others: check cells that are not the course's, see `not_the_courses`.
     """
 
     slug: str
@@ -42,15 +58,37 @@ class Checked:
     score: float = 0.0
     points: float = 0.0
     problem: str = ""
+    others: str = ""
 
     @property
     def said(self) -> str:
-        points = f"{self.score:g} of {self.points:g} points" if self.points else ""
-        return ". ".join(filter(None, (points, self.problem)))
+        points = f"{self.score:g} of {self.points:g} points." if self.points else ""
+        return " ".join(filter(None, (points, self.problem, self.others)))
 
 
 class Stopped(Exception):
     """A notebook could not be run to its end; the sentence says why."""
+
+
+def told_first(course: Course, slugs: Sequence[str]) -> Iterator[str]:
+    """What to know before anything is run."""
+    yield WARNING
+    for slug in slugs:
+        with suppress(Amiss):  # which is told when its turn comes
+            if found := not_the_courses(own_copy(course, slug)):
+                yield f"{slug}: {found}"
+
+
+def not_the_courses(copy: Copy) -> str:
+    """A sentence on the check cells that a learner, or somebody else, edited or added; or ''."""
+    known = {cell.grade_id: squeezed(cell) for cell in copy.released if cell.is_check}
+    checks = [cell for cell in copy.cells if cell.is_check or cell.grade_id in known]
+    found = [
+        f"`{short(cell.grade_id)}` ({'edited' if cell.grade_id in known else 'added'})"
+        for cell in checks
+        if not cell.is_check or known.get(cell.grade_id) != squeezed(cell)
+    ]
+    return f"Check cells that are not the course's: {', '.join(few(found))}." if found else ""
 
 
 def check_all(course: Course, slugs: Sequence[str], run: Run | None = None) -> Iterator[Checked]:
@@ -62,75 +100,86 @@ def check_all(course: Course, slugs: Sequence[str], run: Run | None = None) -> I
     """
     for slug in slugs:
         try:
-            _, cells = own_copy(course, slug)
+            copy = own_copy(course, slug)
         except Amiss as why:
             yield Checked(slug, problem=str(why))
             continue
-        if any(cell.is_solution and cell.is_written for cell in cells):
-            code = sum(cell.kind == "code" for cell in cells)
-            yield _checked(slug, course.notebook(slug), code, run or run_in_kernel)
+        if is_answered(copy.cells, copy.released):
+            yield _checked(course, slug, copy, run or run_in_kernel)
         else:
             yield Checked(slug, problem=UNWRITTEN)
 
 
-def _checked(slug: str, path: Path, code: int, run: Run) -> Checked:
+def _checked(course: Course, slug: str, copy: Copy, run: Run) -> Checked:
     from tqdm import tqdm
 
+    others = not_the_courses(copy)
+    code = sum(cell.kind == "code" for cell in copy.cells)
     with tqdm(total=code, desc=slug, unit="cell", leave=False) as bar:
         try:
-            ran, problem = run(path, lambda: bar.update() and None), ""
+            ran = run(course.notebook(slug).parent, copy.data, lambda: bar.update() and None)
         except Stopped as why:
-            return Checked(slug, problem=str(why))
-    cards, score, points = [], 0.0, 0.0
-    for cell in ran:
-        note = cell.get("metadata", {}).get("nbgrader", {})
-        if note.get("grade"):
-            card, earned = _card(cell.get("outputs", []))
-            name = str(note.get("grade_id", "")).removesuffix("-check")
-            cards.append(card or f"<p><code>{escape(name)}</code> showed no card.</p>")
-            points += note.get("points") or 0
-            score += earned
-    return Checked(slug, tuple(cards), score, points, problem)
+            return Checked(slug, problem=str(why), others=others)
+    cells = [(cell, item.get("outputs", [])) for item in ran if (cell := cell_of(item))]
+    checks = [each for each in cells if each[0].kind == "code" and each[0].is_check]
+    # Of a check that is there twice, the last one counts.
+    found = {cell.exercise: _card(cell.exercise, outputs) for cell, outputs in checks}
+    worth = declared(course, slug)
+    score = sum(min(earned, worth.get(name, 0.0)) for name, (_, earned) in found.items())
+    points = sum(worth.get(name, 0.0) for name in found)
+    return Checked(slug, tuple(card for card, _ in found.values()), score, points, others=others)
 
 
-def _card(outputs: Sequence[dict[str, Any]]) -> tuple[str, float]:
+def _card(name: str, outputs: Sequence[dict[str, Any]]) -> tuple[str, float]:
     """A check's card and score; what was raised where it has none."""
     for output in reversed(outputs):
         if output.get("output_type") == "error":
-            said = escape(f"{output.get('ename')}: {output.get('evalue')}")
-            return f"<p>The cell of the check stopped: <code>{said}</code></p>", 0.0
-        data = output.get("data", {})
-        if "text/html" in data:
+            said = f"{output.get('ename')}: {output.get('evalue')}"[:_ERROR_CHARACTERS]
+            return f"<p>The cell of the check stopped: <code>{escape(said)}</code></p>", 0.0
+        data = output.get("data")
+        if isinstance(data, dict) and "text/html" in data:
             number = re.fullmatch(r"\d+(\.\d+)?", str(data.get("text/plain")))
-            return str(data["text/html"]), float(number[0]) if number else 0.0
-    return "", 0.0
+            return _safe(str(data["text/html"])), float(number[0]) if number else 0.0
+    return f"<p><code>{escape(short(name))}</code> showed no card.</p>", 0.0
 
 
-def run_in_kernel(path: Path, tick: Callable[[], None]) -> list[dict[str, Any]]:
+def _safe(card: str) -> str:
+    """HTML in which all but what cards are made of is text."""
+    import bleach  # nbconvert's, as is mistune, and so with every Jupyter
+    from bleach.css_sanitizer import CSSSanitizer
+
+    if len(card) > _CARD_CHARACTERS:
+        return "<p>What this check shows is too long for a card.</p>"
+    return bleach.clean(card, _TAGS, _ATTRIBUTES, css_sanitizer=CSSSanitizer(_STYLES))
+
+
+def run_in_kernel(folder: Path, data: bytes, tick: Callable[[], None]) -> list[dict[str, Any]]:
     """The cells of a notebook after they ran in a kernel of their own.
 
+    Args:
+        folder: the one to run in.
     Raises:
         Stopped: its kernel died, or could not be started.
     """
     import nbformat
     from nbclient import NotebookClient
 
-    notebook = nbformat.read(path, as_version=4)
-    client = NotebookClient(
-        notebook,
-        timeout=CELL_SECONDS,
-        interrupt_on_timeout=True,
-        allow_errors=True,
-        kernel_name="python3",
-        extra_arguments=["--log-level=ERROR"],  # a kernel's own words, such as on its sockets
-        resources={"metadata": {"path": str(path.parent)}},
-        on_cell_executed=lambda **_: tick(),
-    )
     try:
+        notebook = nbformat.reads(data.decode("utf-8-sig"), as_version=4)
+        client = NotebookClient(
+            notebook,
+            timeout=CELL_SECONDS,
+            interrupt_on_timeout=True,
+            allow_errors=True,
+            kernel_name="python3",
+            extra_arguments=["--log-level=ERROR"],  # a kernel's own words, such as on its sockets
+            resources={"metadata": {"path": str(folder)}},
+            on_cell_executed=lambda **_: tick(),
+        )
         client.execute()
     except Exception as error:  # of many libraries; a learner's own errors are in the notebook
-        said = str(error).strip().splitlines()
-        raise Stopped(f"It could not be run to its end: {said[-1] if said else error!r}") from error
+        said = (str(error).strip() or repr(error)).splitlines()
+        raise Stopped(f"It could not be run to its end: {short(said[-1])}") from error
     return [dict(cell) for cell in notebook.cells]
 
 
@@ -152,10 +201,16 @@ def write_page(course: Course, found: Sequence[Checked]) -> Path:
             parts += each.cards
     if waiting := [_link(each.slug) for each in found if each.problem == UNWRITTEN]:
         parts.append(f"<p>Nothing is written yet in {'; '.join(waiting)}.</p>")
-    page = whole(TITLE, "".join([*parts, "</main>"])).encode()
-    if path.exists() and f"<title>{TITLE}</title>".encode() not in path.read_bytes():
-        back_up(course, path, path.read_bytes())
-    write_whole(path, page)
+    page = whole(TITLE, "".join([*parts, "</main>"]), POLICY).translate(CONTROLS)
+    try:
+        before = course.read(path)
+        if f"<title>{TITLE}</title>".encode() not in before:
+            back_up(course, path, before)
+    except NotThere:
+        pass
+    except Unreadable as why:
+        raise NotWritten(path, OSError(0, str(why).rstrip("."))) from None
+    course.write(path, page.encode("utf-8", "replace"))
     return path
 
 

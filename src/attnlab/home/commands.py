@@ -7,12 +7,14 @@ import difflib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from attnlab.home.places import Course, NotHere, course_at, with_copies
+from attnlab.home.places import Course, Refused, course_at, with_copies
 from attnlab.ipynb.files import NotWritten
 from attnlab.lessons import known, slugs
+
+Do = Callable[[Course, argparse.Namespace], int]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever reads has enough: attnlab progress | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (NotHere, NotWritten, LookupError) as why:
+    except (Refused, NotWritten, LookupError) as why:
         print(why.args[0], file=sys.stderr)
         return 1
 
@@ -42,29 +44,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--course", type=Path, metavar="FOLDER", help="if not this one")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    lab = commands.add_parser(
-        "lab",
-        help="bring work/ up to date, open the course in JupyterLab",
-        epilog="What else you say goes to JupyterLab: attnlab lab --no-browser --port 8899",
-    )
-    lab.set_defaults(do=_lab)
+    def command(name: str, do: Do, help: str, epilog: str = "") -> argparse.ArgumentParser:
+        found = commands.add_parser(name, help=help, epilog=epilog)
+        found.set_defaults(do=do)
+        return found
 
-    update = commands.add_parser("update", help="bring work/ up to date with notebooks/")
-    update.set_defaults(do=_update)
-
-    progress = commands.add_parser("progress", help="what is done, and what to do next")
-    progress.set_defaults(do=_progress)
-
-    mine = commands.add_parser("check-mine", help="run your own lessons, all cards on one page")
+    flags = "What else you say goes to JupyterLab: attnlab lab --no-browser --port 8899"
+    command("lab", _lab, "bring work/ up to date, open the course in JupyterLab", flags)
+    command("update", _update, "bring work/ up to date with notebooks/")
+    command("progress", _progress, "what is done, and what to do next")
+    mine = command("check-mine", _check_mine, "run your own lessons, all cards on one page")
     mine.add_argument("lesson", nargs="*", help="'06-causal-mask'; all if left out")
-    mine.set_defaults(do=_check_mine)
-
-    hand = commands.add_parser("hand-in", help="make what you hand in of a lesson, looked through")
+    hand = command("hand-in", _hand_in, "make what you hand in of a lesson, looked through")
     hand.add_argument("lesson", help="'06-causal-mask'")
-    hand.set_defaults(do=_hand_in)
-
-    doctor = commands.add_parser("doctor", help="what is wrong here, and what mends it")
-    doctor.set_defaults(do=_doctor)
+    command("doctor", _doctor, "what is wrong here, and what mends it")
     return parser
 
 
@@ -94,13 +87,14 @@ def _progress(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _check_mine(course: Course, asked: argparse.Namespace) -> int:
-    from attnlab.home.check_mine import UNWRITTEN, check_all, write_page
+    from attnlab.home.check_mine import UNWRITTEN, check_all, told_first, write_page
 
+    wanted = [known(slug) for slug in asked.lesson or slugs()]
+    for line in told_first(with_copies(course), wanted):
+        print(line, flush=True)
     found = []
     try:
-        for each in check_all(
-            with_copies(course), [known(slug) for slug in asked.lesson or slugs()]
-        ):
+        for each in check_all(course, wanted):
             found.append(each)
             if each.problem != UNWRITTEN:
                 print(f"{each.slug}: {each.said}", flush=True)
@@ -113,13 +107,9 @@ def _check_mine(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _hand_in(course: Course, asked: argparse.Namespace) -> int:
-    from attnlab.home.hand_in import Refused, hand_in
+    from attnlab.home.hand_in import hand_in
 
-    try:
-        print(*hand_in(with_copies(course), asked.lesson), sep="\n")
-    except Refused as why:
-        print(why, file=sys.stderr)
-        return 1
+    print(*hand_in(with_copies(course), asked.lesson), sep="\n")
     return 0
 
 

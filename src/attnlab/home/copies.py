@@ -10,20 +10,18 @@ and doing it again finds what is done already.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from attnlab.home.places import Course
-from attnlab.ipynb.files import write_whole
+from attnlab.home.places import Course, NotThere, lesson_path
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
 from attnlab.ipynb.which import holds, is_of, plainly_another
-from attnlab.ipynb.words import few
+from attnlab.ipynb.words import few, printable
 from attnlab.lessons import lesson, slugs, today
 
 # What a part of an update says, a line each; in the end, whether it wrote a copy.
@@ -34,33 +32,39 @@ class Amiss(Exception):
     """A learner's copy is not what it should be; the sentence says what it is instead."""
 
 
-def own_copy(course: Course, slug: str) -> tuple[bytes, list[Cell]]:
-    """A learner's copy of a lesson, the file and its cells, if it is there and holds that lesson.
+class Copy(NamedTuple):
+    """A learner's copy of a lesson: the file, its cells, and those that were handed out."""
+
+    data: bytes
+    cells: list[Cell]
+    released: list[Cell]
+
+
+def own_copy(course: Course, slug: str) -> Copy:
+    """A learner's copy of a lesson, if it is there and holds that lesson.
 
     Raises:
         Amiss: it is not there, is no notebook, another lesson's, or has nothing of its own.
     """
-    path, handed_out = course.notebook(slug), course.released / slug / f"{slug}.ipynb"
+    path = course.notebook(slug)
     name = from_work(course, path)
     try:
-        released = read(handed_out.read_bytes())
-    except (OSError, Unreadable) as why:
+        released = course.handed_out(slug)
+    except Unreadable as why:
         raise Amiss(f"notebooks/{slug} cannot be read: {why} `attnlab doctor` helps.") from None
     try:
-        data = path.read_bytes()
+        data = course.read(path)
         cells = read(data)
-    except FileNotFoundError:
+    except NotThere:
         said = f"{name} is not there.{in_others(course, slug)}"
         raise Amiss(f"{said} For a fresh copy: `attnlab update`.") from None
-    except OSError as why:
-        raise Amiss(f"{name} cannot be read: {why.strerror}.") from None
     except Unreadable as why:
         raise Amiss(f"{name} cannot be read: {why}{_way_back(course, slug)}") from None
     if other := plainly_another(slug, cells, released, labels_of(course)):
         raise Amiss(f"{name} holds lesson {other}.{_way_back(course, slug)}")
     if not is_of(cells, released):
         raise Amiss(f"{name} has none of its lesson's cells.{_way_back(course, slug)}")
-    return data, cells
+    return Copy(data, cells, released)
 
 
 def _way_back(course: Course, slug: str) -> str:
@@ -75,7 +79,7 @@ def _way_back(course: Course, slug: str) -> str:
 
 
 def from_work(course: Course, path: Path) -> str:
-    return f"work/{path.relative_to(course.work).as_posix()}"
+    return printable(f"work/{path.relative_to(course.work).as_posix()}")
 
 
 def update(course: Course) -> Iterator[str]:
@@ -86,7 +90,6 @@ def update(course: Course) -> Iterator[str]:
     Raises:
         NotWritten: a file could not be; all others are as they were, or as they shall be.
     """
-    (course.state / "released").mkdir(parents=True, exist_ok=True)
     yield from _follow(course)
     changed = False
     for path in sorted(course.released.rglob("*")):
@@ -94,7 +97,7 @@ def update(course: Course) -> Iterator[str]:
         if path.is_file() and not any(part.startswith(".") for part in place.parts):
             wrote = yield from _one(course, place)
             changed = changed or wrote
-    if changed and (others := [place.as_posix() for place in _elsewhere(course)]):
+    if changed and (others := [printable(place.as_posix()) for place in _elsewhere(course)]):
         yield f"Left as they are, since they have other names or places: {', '.join(others)}."
 
 
@@ -111,11 +114,11 @@ def _follow(course: Course) -> Iterator[str]:
 def _renamed(course: Course, former: str, slug: str) -> Iterator[str]:
     """Rename the learner's copy, what it was copied from, and what was made to hand in."""
     moves = [
-        (course.notebook(former), course.notebook(slug)),
-        (_release_of(course, former), _release_of(course, slug)),
-        (course.handed_in(former), course.handed_in(slug)),
+        (old, new)
+        for folder in (course.work, course.copied, course.hand_ins)
+        for old, new in [(folder / lesson_path(former), folder / lesson_path(slug))]
+        if old.is_file() and course.in_the_way(old) == old and not course.in_the_way(new)
     ]
-    moves = [(old, new) for old, new in moves if old.is_file() and not os.path.lexists(new)]
     if moves:
         yield f"{former} is called {slug} now, and what you have of it is moved there."
     for old, new in moves:
@@ -127,14 +130,14 @@ def _renamed(course: Course, former: str, slug: str) -> Iterator[str]:
 
 def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:
     """Begin a copy of a lesson with what its learner has written for it in an earlier one."""
-    handed_out = course.released / slug / f"{slug}.ipynb"
-    if os.path.lexists(course.notebook(slug)) or not handed_out.is_file():
+    if course.in_the_way(course.notebook(slug)):
         return
     try:
-        was, cells = own_copy(course, former)
-        new, base = handed_out.read_bytes(), _bytes(_release_of(course, former))
+        new = course.read(course.released / lesson_path(slug))
+        was, cells, _ = own_copy(course, former)
+        base = _bytes(course, course.copied / lesson_path(former))
         fresh, old = read(new), read(base) if base else []
-    except (Amiss, Unreadable, OSError):  # the update says what is amiss
+    except (Amiss, Unreadable):  # the update says what is amiss
         return
     asked = {cell.grade_id for cell in fresh if cell.is_solution}
     written = [cell for cell in cells if cell.grade_id in asked and cell.is_written]
@@ -143,8 +146,8 @@ def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:
     names = ", ".join(cell.grade_id for cell in written)
     yield f"{slug} was a part of {former}: what you wrote there is copied to it ({names})."
     merged = upgraded(_with_own(cells, asked, {cell.id for cell in old}), fresh, fresh)
-    write_whole(course.notebook(slug), document(merged, new, was))
-    write_whole(_release_of(course, slug), new)
+    course.write(course.notebook(slug), document(merged, new, was))
+    course.write(course.copied / lesson_path(slug), new)
 
 
 def _with_own(cells: list[Cell], asked: set[str], theirs: set[str]) -> list[Cell]:
@@ -157,78 +160,71 @@ def _with_own(cells: list[Cell], asked: set[str], theirs: set[str]) -> list[Cell
     return found
 
 
-def _release_of(course: Course, slug: str) -> Path:
-    """What a learner's copy was copied from."""
-    return course.state / "released" / slug / f"{slug}.ipynb"
-
-
 def _one(course: Course, place: Path) -> Said:
     """Bring one file up to date."""
-    mine, known = course.work / place, course.state / "released" / place
-    new, base = (course.released / place).read_bytes(), _bytes(known)
+    mine, known = course.work / place, course.copied / place
+    base, there = _bytes(course, known), course.in_the_way(mine) is not None
     now = today(place.parts[0])
-    if now != place.parts[0] and (course.released / now).is_dir() and not mine.exists():
+    if now != place.parts[0] and (course.released / now).is_dir() and not there:
         return False  # left over from a release in which the lesson was called so
-    if place.suffix == ".ipynb":
-        try:
-            cells = read(new)
-        except Unreadable as why:
-            yield f"notebooks/{place} cannot be read, and was not copied. {why}"
-            return False
-        if any(cell.is_solution and cell.is_written for cell in cells):
-            return (yield from _answered(course, place, new))
-    if mine.is_symlink() or (mine.exists() and not mine.is_file()):
-        yield f"work/{place} is a link or a folder, and is left as it is."
+    try:
+        new = course.read(course.released / place)
+        cells = read(new) if place.suffix == ".ipynb" else []
+    except Unreadable as why:
+        yield f"notebooks/{place} cannot be read, and was not copied. {why}"
         return False
-    if not mine.exists():
-        if base is not None and _is_lesson(course, place):
+    if any(cell.is_solution and cell.is_written for cell in cells):
+        return (yield from _answered(course, place, new, there))
+    if not there:
+        if base is not None and place in map(lesson_path, slugs()):
             others = in_others(course, place.stem)
             yield f"work/{place} was gone, and you have a fresh copy there.{others}"
-        write_whole(mine, new)
-        write_whole(known, new)
+        course.write(mine, new)
+        course.write(known, new)
         return True
-    if place.suffix != ".ipynb":
-        return (yield from _plain_file(course, place, base, new))
-    return (yield from _notebook(course, place, base, new))
+    upgrade = _notebook if place.suffix == ".ipynb" else _plain_file
+    try:
+        return (yield from upgrade(course, place, base, new))
+    except Amiss as why:
+        yield f"Left as it is: {why}"
+    except Unreadable as why:
+        yield f"Left as it is: work/{place} cannot be read: {why}"
+    return False
 
 
-def _answered(course: Course, place: Path, new: bytes) -> Said:
+def _answered(course: Course, place: Path, new: bytes, there: bool) -> Said:
     """A notebook that was worked on where it was handed out: no release to measure others by."""
-    if (course.work / place).exists():
+    if there:
         said = "Your copy in work/ counts; the other is left as it is, and gets no upgrades."
         yield f"There are answers in notebooks/{place}. {said}"
         return False
     yield f"Your answers in notebooks/{place} are copied to work/: go on there."
-    write_whole(course.work / place, new)
+    course.write(course.work / place, new)
     return True
 
 
 def _plain_file(course: Course, place: Path, base: bytes | None, new: bytes) -> Said:
     """The glossary, or what else lies beside the notebooks."""
     mine = course.work / place
-    was = mine.read_bytes()
+    was = course.read(mine)
     if was != new:
         if was != base:
             yield f"{place} is replaced. What was there is in {back_up(course, mine, was)}."
-        write_whole(mine, new)
+        course.write(mine, new)
     if base != new:
-        write_whole(course.state / "released" / place, new)
+        course.write(course.copied / place, new)
     return was != new
 
 
 def _notebook(course: Course, place: Path, base: bytes | None, new: bytes) -> Said:
     """A lesson that there is a copy of."""
-    mine, known = course.work / place, course.state / "released" / place
+    mine, known = course.work / place, course.copied / place
     slug = place.stem
-    try:
-        if _is_lesson(course, place):
-            was, cells = own_copy(course, slug)
-        else:
-            was = mine.read_bytes()
-            cells = read(was)
-    except (Amiss, Unreadable) as why:
-        yield f"Left as it is: {why}"
-        return False
+    if place in map(lesson_path, slugs()):
+        was, cells, _ = own_copy(course, slug)
+    else:
+        was = course.read(mine)
+        cells = read(was)
     if base == new:
         return False
     fresh = read(new)
@@ -240,17 +236,17 @@ def _notebook(course: Course, place: Path, base: bytes | None, new: bytes) -> Sa
     merged = upgraded(cells, old, fresh, removed)
     wrote = was not in (base, new) and not same(cells, merged, labels=True)
     if was == base:  # nobody touched it
-        write_whole(mine, new)
+        course.write(mine, new)
         wrote = True
     elif wrote:
         kept = back_up(course, mine, was)
         own = "" if same(cells, old) else " around what you wrote"
         yield f"{slug} is upgraded{own}. What it was before is in {kept}."
-        if _bytes(mine) != was:
+        if _bytes(course, mine) != was:
             yield f"work/{place} was saved this very moment: start again to have it upgraded."
             return False
-        write_whole(mine, document(merged, new, was))
-    write_whole(known, new)
+        course.write(mine, document(merged, new, was))
+    course.write(known, new)
     return wrote
 
 
@@ -261,8 +257,8 @@ def back_up(course: Course, path: Path, data: bytes) -> str:
     while kept.exists():
         number += 1
         kept = course.backups / f"{path.stem}-{stamp}-{number}{path.suffix}"
-    write_whole(kept, data)
-    return f"work/{kept.relative_to(course.work).as_posix()}"
+    course.write(kept, data)
+    return from_work(course, kept)
 
 
 def document(cells: list[Cell], new: bytes, was: bytes) -> bytes:
@@ -299,10 +295,6 @@ def _item(cell: Cell, had: dict[str, Any]) -> dict[str, Any]:
     return item
 
 
-def _is_lesson(course: Course, place: Path) -> bool:
-    return place.stem in slugs() and course.work / place == course.notebook(place.stem)
-
-
 def _elsewhere(course: Course) -> list[Path]:
     """Notebooks in work/ at no lesson's place: renamed, copied, moved or somebody's own."""
     found = []
@@ -319,35 +311,28 @@ def in_others(course: Course, slug: str) -> str:
     """Where else in work/ the lesson is written in, and how to go on there; '' if nowhere."""
     names = []
     for place in _elsewhere(course):
-        with suppress(OSError, Unreadable):
-            cells = read((course.work / place).read_bytes())
+        with suppress(Unreadable):
+            cells = read(course.read(course.work / place))
             if holds(cells, labels_of(course)) == slug:
-                names.append(f"work/{place.as_posix()}")
+                names.append(from_work(course, course.work / place))
     if not names:
         return ""
     own = from_work(course, course.notebook(slug))
     return f" Also of this lesson: {', '.join(few(names))}. To go on there, move it to {own}."
 
 
-def _bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-
-
-def labels_of(course: Course) -> dict[str, set[str]]:
-    """The names of each lesson's cells, to tell which one a notebook is of."""
-    return _labels_in(course.released)
+def _bytes(course: Course, path: Path) -> bytes | None:
+    """What is in a file, None where there is none that can be read."""
+    with suppress(Unreadable):
+        return course.read(path)
+    return None
 
 
 @cache
-def _labels_in(released: Path) -> dict[str, set[str]]:
+def labels_of(course: Course) -> dict[str, set[str]]:
+    """The names of each lesson's cells, to tell which one a notebook is of."""
     found: dict[str, set[str]] = {}
     for slug in slugs():
-        try:
-            cells = read((released / slug / f"{slug}.ipynb").read_bytes())
-        except (OSError, Unreadable):
-            cells = []
-        found[slug] = {cell.grade_id for cell in cells} - {""}
+        with suppress(Unreadable):
+            found[slug] = {cell.grade_id for cell in course.handed_out(slug)} - {""}
     return found

@@ -17,9 +17,8 @@ from pathlib import Path
 from attnlab.home.copies import Amiss, own_copy
 from attnlab.home.places import Course
 from attnlab.home.progress import read
-from attnlab.home.report import problems
+from attnlab.home.report import aside, problems
 from attnlab.ipynb.read import Unreadable
-from attnlab.ipynb.read import read as read_notebook
 from attnlab.lesson import PYTHON
 from attnlab.lessons import slugs
 
@@ -69,10 +68,7 @@ def python(course: Course) -> Iterator[Finding]:
 
 def package(course: Course) -> Iterator[Finding]:
     """Whether the package that is installed is the one that came with this folder, in a wheel."""
-    try:
-        text = (course.root / "requirements.txt").read_text(encoding="utf-8")
-    except OSError:
-        return
+    text = course.text(course.root / "requirements.txt")
     if wheel := re.search(r"^\./attnlab-([^-\s]+)-", text, re.MULTILINE):
         found = importlib.metadata.version("attnlab")
         if found != wheel[1]:
@@ -83,13 +79,15 @@ def package(course: Course) -> Iterator[Finding]:
 
 def packages(course: Course) -> Iterator[Finding]:
     """What is missing, and what is of another version than the course is tested with."""
-    pinned = _pins(course)
+    lists = [course.text(course.root / f"{name}.txt") for name in ("constraints", "requirements")]
+    pinned = dict(re.findall(r"^([\w.-]+)==([\w.]+)", lists[0] or lists[1], re.MULTILINE))
     wrong = []
     for name in NEEDED:
         try:
             found = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            yield Finding(f"{name} is missing", _install(course, name, pinned.get(name)))
+            version = f"=={pinned[name]}" if name in pinned else ""
+            yield Finding(f"{name} is missing", f'{_python()} -m pip install "{name}{version}"')
             continue
         if name in pinned and found.partition("+")[0] != pinned[name]:
             wrong.append(f"{name} {found}, tested with {pinned[name]}")
@@ -135,7 +133,7 @@ def kernel(course: Course) -> Iterator[Finding]:
         return
     # Jupyter takes its own Python for a name without a folder.
     unplaced = command in ("python", "python3", "python.exe")
-    if unplaced or _same_place(command, sys.executable):
+    if unplaced or Path(command).parent.absolute() == Path(sys.executable).parent.absolute():
         yield Finding("notebooks run in this Python")
     else:
         yield Finding(f"notebooks run in another Python: {command}", mend)
@@ -145,10 +143,9 @@ def lessons(course: Course) -> Iterator[Finding]:
     """Whether what was handed out is whole, and what a learner has of it."""
     copied = course.state.is_dir()
     for slug in slugs():
-        path = course.released / slug / f"{slug}.ipynb"
         try:
-            read_notebook(path.read_bytes())
-        except (OSError, Unreadable) as why:
+            course.handed_out(slug)
+        except Unreadable as why:
             mend = "git checkout notebooks, or unpack the course again over this folder"
             yield Finding(f"notebooks/{slug} cannot be read: {why}", mend)
             continue
@@ -156,9 +153,8 @@ def lessons(course: Course) -> Iterator[Finding]:
             if copied:
                 own_copy(course, slug)
         except Amiss as why:
-            mine = course.notebook(slug)
-            away = f"mv {shlex.quote(str(mine))} {shlex.quote(f'{mine}.broken')}; "
-            yield Finding(str(why), f"{away if mine.exists() else ''}attnlab update")
+            away = aside(course, course.notebook(slug))
+            yield Finding(str(why), "; ".join(filter(None, (away, "attnlab update"))))
     yield Finding(f"{len(slugs())} lessons were looked at")
 
 
@@ -182,29 +178,9 @@ def writing(course: Course) -> Iterator[Finding]:
 
 def progress(course: Course) -> Iterator[Finding]:
     """Whether progress is kept, and what of it can be read."""
-    told = [Finding(*each) for each in problems(course, read(course.state))]
+    told = [Finding(*each) for each in problems(course, read(course))]
     yield from told or [Finding("progress can be read")]
-
-
-def _pins(course: Course) -> dict[str, str]:
-    """The versions that the course is tested with, from whichever list was handed out."""
-    for name in ("constraints.txt", "requirements.txt"):
-        try:
-            text = (course.root / name).read_text(encoding="utf-8")
-        except OSError:
-            continue
-        return dict(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
-    return {}
-
-
-def _install(course: Course, name: str, version: str | None) -> str:
-    return f'{_python()} -m pip install "{name}{f"=={version}" if version else ""}"'
 
 
 def _python() -> str:
     return shlex.quote(sys.executable)
-
-
-def _same_place(one: str, other: str) -> bool:
-    """Whether two Pythons are of one environment."""
-    return Path(one).parent.absolute() == Path(other).parent.absolute()

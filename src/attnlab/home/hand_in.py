@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from attnlab.home.copies import Amiss, back_up, from_work, in_others, own_copy
-from attnlab.home.places import Course
+from attnlab.home.places import Course, NotThere, Refused
 from attnlab.home.progress import read as read_log
 from attnlab.home.standing import standings
-from attnlab.ipynb.files import write_whole
 from attnlab.ipynb.python import not_python
 from attnlab.ipynb.read import Cell, Unreadable, read
-from attnlab.ipynb.rebuild import last_definition, rebuild
+from attnlab.ipynb.rebuild import rebuild
+from attnlab.ipynb.which import is_answered
 from attnlab.ipynb.words import few, short
 from attnlab.lessons import known, lesson
 
 _MISSING = ": solution cell is missing"
-
-
-class Refused(Exception):
-    """This cannot be handed in; the sentence says why and what to do."""
 
 
 def hand_in(course: Course, slug: str) -> list[str]:
@@ -34,14 +30,19 @@ def hand_in(course: Course, slug: str) -> list[str]:
             what was made before would be replaced.
     """
     try:
-        data, cells = own_copy(course, known(slug))
+        data, cells, released = own_copy(course, known(slug))
     except Amiss as why:
         raise Refused(f"There is nothing to hand in: {why}") from None
     path = course.handed_in(slug)
-    before = path.read_bytes() if path.exists() else data
+    try:
+        before = course.read(path)
+    except NotThere:
+        before = data
+    except Unreadable as why:
+        name = from_work(course, path)
+        raise Refused(f"{name} cannot be read: {why} Move it away, then hand in again.") from None
     said = []
-    released = read((course.released / slug / f"{slug}.ipynb").read_bytes())
-    if not _written(cells, released):
+    if not is_answered(cells, released):
         mine = from_work(course, course.notebook(slug))
         said.append(f"Nothing is written in {mine} yet.{in_others(course, slug)}")
         if before != data and _has_answers(before, released):
@@ -52,23 +53,15 @@ def hand_in(course: Course, slug: str) -> list[str]:
     said += _notes(course, slug, cells, released)
     if before != data:
         said.append(f"What you made before is in {back_up(course, path, before)}.")
-    write_whole(path, data)
+    course.write(path, data)
     return said
 
 
 def _has_answers(data: bytes, released: list[Cell]) -> bool:
     try:
-        return _written(read(data), released)
+        return is_answered(read(data), released)
     except Unreadable:  # whatever it is, it is theirs
         return True
-
-
-def _written(cells: list[Cell], released: list[Cell]) -> bool:
-    """Whether any exercise is answered, in its own cell or in another."""
-    if any(cell.is_solution and cell.is_written for cell in cells):
-        return True
-    own = [cell for cell in cells if not cell.grade_id]
-    return any(last_definition(own, cell.exercise) >= 0 for cell in released if cell.is_check)
 
 
 def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -> Iterator[str]:
@@ -80,25 +73,25 @@ def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -
     broken = list(_not_python(rebuilt.cells))
     wrong = [
         one.name
-        for each in standings(course, read_log(course.state).records)
+        for each in standings(course, read_log(course).records)
         if each.lesson.slug == slug
         for one in each.exercises
         if one.tried and not one.passed and one.name not in empty
     ]
     if broken:
-        yield f"This stops with an error, and what it defines is not there: {_list(broken)}."
+        found = ", ".join(few(broken))
+        yield f"This stops with an error, and what it defines is not there: {found}."
     if empty:
-        yield f"Not written yet: {_list(_coded(empty))}."
+        yield f"Not written yet: {_named(empty)}."
     if missing:
-        gone = _list(_coded(missing))
-        yield f"The cell to write in is gone: {gone}. What you defined elsewhere counts."
+        yield f"The cell to write in is gone: {_named(missing)}. What you defined elsewhere counts."
     if wrong:
-        yield f"No check of these was right so far: {_list(_coded(wrong))}."
+        yield f"No check of these was right so far: {_named(wrong)}."
     if repaired:
         yield f"The grader will put right what was changed: {'; '.join(few(repaired))}."
     if not (empty or missing or wrong or repaired or broken):
         yield "Every exercise is written, and every cell is whole."
-    if _written(cells, released):
+    if is_answered(cells, released):
         yield f"Whether it is right as it is saved now, `attnlab check-mine {slug}` tells."
 
 
@@ -112,9 +105,5 @@ def _not_python(cells: Sequence[Cell]) -> Iterator[str]:
             yield f"{name}, line {line} ({short(why)})"
 
 
-def _coded(names: Sequence[str]) -> list[str]:
-    return [f"`{name}`" for name in names]
-
-
-def _list(items: Sequence[str]) -> str:
-    return ", ".join(few(items))
+def _named(exercises: Sequence[str]) -> str:
+    return ", ".join(few([f"`{name}`" for name in exercises]))

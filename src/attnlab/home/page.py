@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from html import escape
@@ -47,7 +48,7 @@ def home(course: Course, links: Links, *, xsrf: str = "", said: Sequence[str] = 
         xsrf: Jupyter's hidden field, for forms.
         said: sentences to show on top, of what was just done.
     """
-    log = read(course.state)
+    log = read(course)
     found = standings(course, log.records)
     going = next_up(found, log.records)
     done = "".join(f"<p>{_ticked(line)}</p>" for line in said)
@@ -78,11 +79,9 @@ def glossary(course: Course, links: Links) -> str:
     """The glossary, rendered."""
     import mistune
 
-    try:
-        text = (course.released / "glossary.md").read_text(encoding="utf-8")
-    except (OSError, UnicodeError):
-        text = "# Glossary\n\nIt is not among what was handed out."
-    body = str(mistune.create_markdown(escape=True)(text))
+    text = course.text(course.released / "glossary.md")
+    none = "# Glossary\n\nIt is not among what was handed out."
+    body = str(mistune.create_markdown(escape=True)(text or none))
 
     def named(heading: re.Match[str]) -> str:
         plain = re.sub("<[^>]+>", "", heading[1]).strip().replace(" ", "-")
@@ -127,7 +126,7 @@ def _lesson(course: Course, each: Standing, links: Links, going: bool, xsrf: str
     about = each.lesson
     share = 100 * each.score / max(each.points, 1)
     title = _worded(about.title)
-    there = course.notebook(about.slug).exists()
+    there = os.path.isfile(course.notebook(about.slug))
     rows = "".join(
         f'<li><span aria-hidden="true">{"✓" if one.passed else "○"}</span> '
         f"<code>{escape(one.name)}</code>: {one.said}, {one.score:g} of {one.points:g}</li>"
@@ -180,7 +179,7 @@ def _mistakes(met: Sequence[Mistake]) -> str:
 
 def _checks(course: Course, links: Links) -> str:
     """The page of `attnlab check-mine`, if there is one."""
-    if not course.checks.is_file():
+    if not os.path.isfile(course.checks):
         return ""
     return f' · <a href="{escape(links.files)}/{course.checks.name}">My checks</a>'
 
@@ -199,11 +198,11 @@ def _worded(text: str) -> str:
     return re.sub(rf"(<code>.*?</code>)|{symbol}", printed, _ticked(text))
 
 
-def whole(title: str, body: str) -> str:
+def whole(title: str, body: str, head: str = "") -> str:
     """A page of the course, with its style sheet in it."""
     style = (files(__package__) / "home.css").read_text(encoding="utf-8")
     return (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{style}</style></head><body>{body}</body></html>"
     )

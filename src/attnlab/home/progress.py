@@ -14,16 +14,16 @@ as in a grader or in CI; what was not written is remembered as long as the kerne
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
 from attnlab import lessons
+from attnlab.home.places import STATE, Course, NotThere
+from attnlab.ipynb.read import Unreadable
+from attnlab.ipynb.words import printable
 
-STATE = ".attnlab"
-FILE = "progress.jsonl"
 VERSION = 1
 BEGUN, READ = "BEGUN", "READ"
 
@@ -76,13 +76,14 @@ class Log:
     problem: str = ""
 
 
-def place() -> Path | None:
-    """The folder that keeps progress here: the nearest one above that has `.attnlab/`."""
+def place() -> Course | None:
+    """The course whose work/ this is in: the nearest folder above that has `.attnlab/`."""
     try:
         here = Path.cwd()
     except OSError:  # it was removed
         return None
-    return next((folder for folder in (here, *here.parents) if (folder / STATE).is_dir()), None)
+    works = (folder for folder in (here, *here.parents) if (folder / STATE).is_dir())
+    return next((Course(work.parent, work) for work in works), None)
 
 
 def begun(lesson: str) -> None:
@@ -109,47 +110,34 @@ def note(
     when = datetime.now().astimezone().isoformat(timespec="seconds")
     contract = lessons.lesson(lesson).changed.get(exercise, 1) if lesson in lessons.slugs() else 1
     record = Record(when, lesson, exercise, status, score, points, mistake, why, contract)
-    folder = None
+    course = None
     try:
-        folder = place()
-        if folder is not None:
-            _append(folder / STATE / FILE, {"v": VERSION, **asdict(record)})
+        course = place()
+        if course is not None:
+            line = json.dumps({"v": VERSION, **asdict(record)}, ensure_ascii=False)
+            course.append(course.progress, f"{line}\n".encode())
             return True
     except Exception:  # a full disk, a file that may not be written: the card tells
         pass
     _unwritten.append(record)
-    return folder is None
-
-
-def _append(path: Path, line: Mapping[str, object]) -> None:
-    data = f"{json.dumps(line, ensure_ascii=False)}\n".encode()
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-    handle = os.open(path, flags, 0o644)
-    try:
-        if os.fstat(handle).st_size:
-            os.lseek(handle, -1, os.SEEK_END)
-            if os.read(handle, 1) != b"\n":  # a line was cut short: it shall not spoil this one
-                data = b"\n" + data
-        os.write(handle, data)
-    finally:
-        os.close(handle)
+    return course is None
 
 
 def here() -> Log:
     """What is known in this kernel: what lies in the file, and what could not be put there."""
-    folder = place()
-    log = read(folder / STATE) if folder is not None else Log()
+    course = place()
+    log = read(course) if course is not None else Log()
     return Log((*log.records, *_unwritten), log.broken, log.newer, log.problem)
 
 
-def read(state: Path) -> Log:
+def read(course: Course) -> Log:
     """All that can be read of a progress file. Never raises."""
     try:
-        lines = (state / FILE).read_bytes().splitlines()
-    except FileNotFoundError:
+        lines = course.read(course.progress).splitlines()
+    except NotThere:
         return Log()
-    except OSError as error:
-        return Log(problem=f"{state / FILE} cannot be read: {error.strerror}")
+    except Unreadable as why:
+        return Log(problem=f"{course.progress} cannot be read: {str(why).rstrip('.')}")
     records, broken, newer = [], 0, 0
     for line in filter(None, map(bytes.strip, lines)):
         try:
@@ -171,11 +159,11 @@ def _record(found: Mapping[str, object]) -> Record:
         raise TypeError("not a text")
     if not all(isinstance(number, (int, float)) and abs(number) < 1e9 for number in numbers):
         raise TypeError("not a number")
-    when, lesson, exercise, status, mistake = map(str, texts)
+    when, lesson, exercise, status, mistake = (printable(str(text)) for text in texts)
     lesson = lessons.today(lesson, exercise)
     score, points = (float(str(number)) for number in numbers)
     why = found.get("why")
-    told = why if isinstance(why, str) else ""
+    told = printable(why) if isinstance(why, str) else ""
     contract = found.get("contract")
     number = contract if type(contract) is int else 1
     return Record(when, lesson, exercise, status, score, points, mistake, told, number)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from attnlab.home.places import Course
-from attnlab.home.progress import FILE, Log, read
+from attnlab.home.progress import Log, read
 from attnlab.home.standing import Standing, mistakes, next_up, standings
 
 _WIDTH = 20  # of a bar
@@ -15,7 +16,7 @@ _WIDTH = 20  # of a bar
 
 def report(course: Course) -> Iterator[str]:
     """Lessons, exercises, points, mistakes met and what to do next, line by line."""
-    log = read(course.state)
+    log = read(course)
     found = standings(course, log.records)
     for each in found:
         filled = round(_WIDTH * each.score / max(each.points, 1))
@@ -48,8 +49,7 @@ def what_next(lesson: Standing | None) -> str:
 
 def problems(course: Course, log: Log) -> Iterator[tuple[str, str]]:
     """What is wrong with the file, and what mends it, '' where nothing has to be done."""
-    path = course.state / FILE
-    away = f"mv {shlex.quote(str(path))} {shlex.quote(f'{path}.broken')}"
+    path, away = course.progress, aside(course, course.progress)
     if log.problem:
         yield log.problem, away
         return
@@ -68,6 +68,12 @@ def problems(course: Course, log: Log) -> Iterator[tuple[str, str]]:
             f"{kept} may not be written, and no progress is kept",
             f"chmod u+w {shlex.quote(str(kept))}",
         )
+
+
+def aside(course: Course, path: Path) -> str:
+    """The command that moves away what is in a file's place, '' where nothing is."""
+    wrong = course.in_the_way(path)
+    return f"mv {shlex.quote(str(wrong))} {shlex.quote(f'{wrong}.broken')}" if wrong else ""
 
 
 def told(course: Course, log: Log) -> Iterator[str]:

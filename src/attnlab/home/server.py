@@ -12,8 +12,8 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from attnlab.home import page
-from attnlab.home.hand_in import Refused, hand_in
-from attnlab.home.places import Course
+from attnlab.home.hand_in import hand_in
+from attnlab.home.places import Course, Refused
 from attnlab.home.summary import HOME_ADDRESS
 from attnlab.ipynb.files import NotWritten
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from attnlab import lessons
-from attnlab.home.places import Course
+from attnlab.home.places import Course, lesson_path
 from attnlab.home.progress import READ, Record
-from attnlab.ipynb.read import Unreadable, read
+from attnlab.ipynb.read import Unreadable
 
 NO_ATTEMPT = ("BEGUN", "READ", "MISSING", "UNKNOWN")
 NO_MISTAKE = ("raised",)  # that it stopped with an error: of which kind, the card said
@@ -143,9 +142,8 @@ def standings(course: Course, records: Sequence[Record]) -> list[Standing]:
     """Of all lessons that were handed out."""
     found = []
     for slug in lessons.slugs():
-        declared = _declared(course.released / slug / f"{slug}.ipynb")
-        if declared:
-            found.append(standing(slug, declared, records))
+        if points := declared(course, slug):
+            found.append(standing(slug, points, records))
     return found
 
 
@@ -185,20 +183,20 @@ def mistakes(found: Sequence[Standing], records: Iterable[Record]) -> list[Mista
     return sorted(told, key=lambda one: (one.mended, -one.times, one.slug))
 
 
-def _declared(path: Path) -> dict[str, float]:
+def declared(course: Course, slug: str) -> dict[str, float]:
     """The points of a lesson's exercises, without loading PyTorch to ask them; {} if unreadable."""
     try:
-        stamp = path.stat().st_mtime_ns
+        stamp = (course.released / lesson_path(slug)).stat().st_mtime_ns
     except OSError:
         return {}
-    return _points_in(path, stamp)
+    return _points_in(course, slug, stamp)
 
 
 @cache
-def _points_in(path: Path, stamp: int) -> dict[str, float]:
+def _points_in(course: Course, slug: str, stamp: int) -> dict[str, float]:
     try:
-        cells = read(path.read_bytes())
-    except (OSError, Unreadable):
+        cells = course.handed_out(slug)
+    except Unreadable:
         return {}
     points = {cell.exercise: cell.nbgrader.get("points") for cell in cells if cell.is_check}
     return {name: float(each) for name, each in points.items() if isinstance(each, (int, float))}

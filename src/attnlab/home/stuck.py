@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import html
 import json
+import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from attnlab import cells, lessons
 from attnlab import lesson as begun
 from attnlab.home import progress
 from attnlab.home.standing import NO_ATTEMPT
+from attnlab.ipynb.read import Unreadable
 
 FILE = "solutions.json"
 
@@ -62,8 +63,10 @@ def solution(exercise: object, lesson: str = "") -> Solution | str:
         return lessons.absent(slug) if slug else 'Begin a lesson first: begin("01-soft-lookup")'
     if name not in lessons.exercises_of(slug):
         return f"Lesson {slug} has no exercise {name!r}: {', '.join(lessons.exercises_of(slug))}."
-    path = _file()
-    if path is None:
+    course = progress.place()
+    places = (course.work / FILE, course.root / FILE) if course else ()
+    path = next(filter(os.path.isfile, places), None)
+    if course is None or path is None:
         return (
             "This course came without solutions. Open the third hint, read the card's likely "
             "cause again, and ask whoever teaches it."
@@ -74,20 +77,12 @@ def solution(exercise: object, lesson: str = "") -> Solution | str:
     ):
         return f"Try it yourself first: write something, however wrong, and run check({name})."
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))["solutions"][slug][name]
+        found = json.loads(course.read(path))["solutions"][slug][name]
         shown = Solution(name, _text(found["code"]), _text(found["why"]))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (Unreadable, ValueError, KeyError, TypeError, RecursionError):
         return f"{path} holds no solution of {name} that can be read. Unpack the course again."
     progress.note(slug, name, progress.READ)
     return shown
-
-
-def _file() -> Path | None:
-    work = progress.place()
-    if work is None:
-        return None
-    places = (work / FILE, work.parent / FILE)
-    return next((path for path in places if path.is_file()), None)
 
 
 def _text(found: Any) -> str:

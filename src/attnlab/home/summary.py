@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from attnlab import lesson as begun
 from attnlab import lessons
 from attnlab.home import progress
-from attnlab.home.places import Course
 from attnlab.home.progress import Record
 from attnlab.home.standing import Standing, next_up, standing, standings
 
@@ -95,8 +94,8 @@ def summary(lesson: str = "") -> Summary | str:
 
 def _next(mine: Standing, records: Sequence[Record]) -> Standing | None:
     """What the course home says is next; where there is none, this lesson or those after it."""
-    work = progress.place()
-    found = standings(Course(work.parent, work), records) if work else []
+    course = progress.place()
+    found = standings(course, records) if course else []
     if not found:
         after = lessons.slugs()[lessons.slugs().index(mine.lesson.slug) + 1 :]
         found = [mine, *(standing(slug, {}, records) for slug in after)]

@@ -1,15 +1,32 @@
-"""Files that are there whole or not at all: written beside their places, then renamed into them."""
+"""Files in folders that strangers may have filled: opened without waiting, read to a limit; and
+written whole or not at all, beside their places, then renamed into them.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from attnlab.ipynb.read import Unreadable, too_large
+from attnlab.ipynb.words import short
+
+# Not following the last link, and not waiting for somebody to write into a named pipe. Windows has
+# neither.
+FILE = sum(getattr(os, f"O_{name}", 0) for name in ("NOFOLLOW", "NONBLOCK", "NOCTTY", "BINARY"))
+KINDS = (
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISCHR, "a device"),
+)
 # A part that old belongs to a run that was killed: writing one takes milliseconds.
 _ABANDONED_SECONDS = 600.0
 _ADVICE = {
@@ -21,6 +38,7 @@ _ADVICE = {
     errno.ENOTDIR: "A file is in the place of a folder. Move it away",
     errno.EEXIST: "A file is in the place of a folder. Move it away",
     errno.EISDIR: "A folder is in its place. Move it away",
+    errno.ELOOP: "It is a link, and nothing is written through one. Move it away",
 }
 
 
@@ -35,6 +53,56 @@ class NotWritten(Exception):
         self.in_the_way = error.errno in (errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
         known = _ADVICE.get(error.errno or 0, f"{error.strerror or error}. Put that right")
         super().__init__(f"{str(path)!r} could not be written. {known}, then run this again.")
+
+
+def open_file(path: Path, within: Path | None = None, flags: int = os.O_RDONLY) -> int:
+    """Open a regular file: nothing else is, since a device may act on it and a pipe wait.
+
+    Args:
+        within: a folder; from there on no link is followed. Without it, whatever a path leads to.
+    Raises:
+        Unreadable: it is something else, or a link leads there.
+        OSError: it is not there, or cannot be opened.
+    """
+    if within is None:
+        path = Path(os.path.realpath(path))
+    elif link := link_on(path, within):
+        raise Unreadable(f"`{short(link.name)}` is a link, which is not followed.")
+    with suppress(FileNotFoundError):
+        _refuse(path.stat(), path.name)
+    return os.open(path, flags | FILE, 0o644)
+
+
+def taken(descriptor: int, name: str, most: int) -> bytes:
+    """The bytes of an open file, and the end of it.
+
+    Raises:
+        Unreadable: it is no regular file, or has more than `most` bytes.
+    """
+    try:
+        found = os.fstat(descriptor)
+        _refuse(found, name)
+        size, data = found.st_size, b""
+        if size <= most:
+            with open(descriptor, "rb", closefd=False) as file:
+                data = file.read(most + 1)  # it may grow while it is read
+    finally:
+        os.close(descriptor)
+    if max(size, len(data)) > most:
+        raise Unreadable(too_large(max(size, len(data)), most))
+    return data
+
+
+def link_on(path: Path, within: Path) -> Path | None:
+    """The first link on the way from a folder to something in it."""
+    way = [path, *path.parents]
+    return next(filter(os.path.islink, reversed(way[: way.index(within)])), None)
+
+
+def _refuse(found: os.stat_result, name: str) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        kind = next((kind for is_it, kind in KINDS if is_it(found.st_mode)), "no file")
+        raise Unreadable(f"`{short(name)}` is {kind}, not a file.")
 
 
 class Parts:
@@ -117,4 +185,5 @@ def _sweep(path: Path) -> None:
     for entry in os.scandir(path.parent):
         if entry.name.startswith(f".{path.name}.") and entry.name.endswith(".part"):
             if entry.stat(follow_symlinks=False).st_mtime < old:
-                Path(entry.path).unlink(missing_ok=True)
+                with suppress(OSError):  # a folder of that name: somebody else's
+                    Path(entry.path).unlink()

@@ -22,7 +22,6 @@ CELLS = 2000  # a lesson has about a hundred
 _TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]', re.DOTALL)
 _NOT_KEPT = re.compile(rb'"(?:outputs|attachments)"\s*:\s*\Z')
 _KEY = 40  # bytes, enough for one of these
-_CLEAR = "Clear its outputs, save it, and hand it in again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ def read(data: bytes, limits: Sizes = Sizes()) -> list[Cell]:
     except ValueError as error:
         raise Unreadable(f"The file is not JSON, which a notebook is: {error}.") from error
     items = _cells(notebook)
-    cells = [cell for cell in map(_cell, items) if cell is not None]
+    cells = [cell for cell in map(cell_of, items) if cell is not None]
     if items and not cells:
         raise Unreadable("The file has the form of a notebook, but none of its cells is a cell.")
     code = sum(len(cell.source) for cell in cells if cell.kind == "code")
@@ -137,7 +136,7 @@ def without_outputs(data: bytes, limits: Sizes) -> bytes:
         Unreadable: it is too large, or something that large is not JSON.
     """
     if len(data) > limits.notebook_bytes:
-        raise Unreadable(too_large(len(data), limits))
+        raise Unreadable(too_large(len(data), limits.notebook_bytes))
     if len(data) <= limits.kept_bytes and data.count(b"[") + data.count(b"{") <= limits.lists:
         return data
     kept: list[memoryview] = []
@@ -149,7 +148,8 @@ def without_outputs(data: bytes, limits: Sizes) -> bytes:
             depth, lists = depth + 1, lists + 1
             if lists > limits.lists:
                 raise Unreadable(
-                    f"The file has more than {limits.lists:,} lists and objects. {_CLEAR}"
+                    f"The file has more than {limits.lists:,} lists and objects. Clear its "
+                    "outputs, save it, and hand it in again."
                 )
             if not dropped_at and _NOT_KEPT.search(data, max(at - 1 - _KEY, 0), at - 1):
                 kept += memoryview(data)[since : at - 1], memoryview(b"null")
@@ -171,11 +171,10 @@ def without_outputs(data: bytes, limits: Sizes) -> bytes:
     return b"".join(kept)
 
 
-def too_large(size: int, limits: Sizes) -> str:
-    """The sentence for a file that is not opened at all."""
-    allowed = limits.notebook_bytes / MIB
-    said = f"The file has {size / MIB:.1f} MB; a notebook of up to {allowed:g} MB is graded."
-    return f"{said} {_CLEAR}"
+def too_large(size: int, most: int) -> str:
+    """The sentence for a file that is not read at all."""
+    said = f"The file has {size / MIB:.1f} MB; one of up to {most / MIB:g} MB is read."
+    return f"{said} If it is a notebook, clear its outputs and save it again."
 
 
 def _cells(notebook: Any) -> list[Any]:
@@ -220,7 +219,7 @@ def _converted(old: dict[str, Any]) -> dict[str, Any]:
     return {"cell_type": kind, "source": source, "metadata": old.get("metadata")}
 
 
-def _cell(item: Any) -> Cell | None:
+def cell_of(item: Any) -> Cell | None:
     """A cell, or None where it is not one."""
     if not isinstance(item, dict) or item.get("cell_type") not in KINDS:
         return None

@@ -7,8 +7,9 @@ missing ones are put where they belong; of a cell that exists twice, the last on
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from attnlab.ipynb.read import Cell
 from attnlab.ipynb.words import few, short
@@ -69,7 +70,7 @@ def _labelled(
     missing = [cell for cell in released if cell.grade_id and cell.grade_id not in present]
     by_id = {cell.id: cell for cell in missing if cell.id}
     by_source = {squeezed(cell): cell for cell in missing if not cell.is_solution}
-    labelled = []
+    found = []
     for cell in submitted:
         original = None
         if cell.grade_id not in known:
@@ -77,9 +78,9 @@ def _labelled(
         if original is not None and original.kind == cell.kind:
             if cell.kind == "code":
                 repaired.append(f"{original.grade_id}: metadata restored")
-            cell = replace(cell, metadata={**cell.metadata, "nbgrader": original.nbgrader})
-        labelled.append(cell)
-    return labelled
+            cell = labelled(cell, original.nbgrader)
+        found.append(cell)
+    return found
 
 
 def _without_doubles(cells: list[Cell], known: dict[str, Cell], repaired: list[str]) -> list[Cell]:
@@ -115,10 +116,13 @@ def _as_text(cell: Cell, repaired: list[str]) -> Cell:
     return Cell("markdown", f"{said}\n\n{fence}python\n{cell.source}\n{fence}", id=cell.id)
 
 
+def labelled(cell: Cell, note: Mapping[str, Any]) -> Cell:
+    return replace(cell, metadata={**cell.metadata, "nbgrader": note})
+
+
 def unlabelled(cell: Cell) -> Cell:
-    return replace(
-        cell, metadata={key: value for key, value in cell.metadata.items() if key != "nbgrader"}
-    )
+    kept = {key: value for key, value in cell.metadata.items() if key != "nbgrader"}
+    return replace(cell, metadata=kept)
 
 
 def _restored(cell: Cell, known: dict[str, Cell], repaired: list[str]) -> Cell:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from attnlab.ipynb.read import Cell
-from attnlab.ipynb.rebuild import last_definition, rebuild, squeezed
+from attnlab.ipynb.rebuild import labelled, last_definition, rebuild, squeezed, unlabelled
 
 _PROSE = "prose "  # no label of nbgrader has a space in it
 
@@ -64,22 +64,17 @@ def _lent(cell: Cell, original: Cell) -> Cell:
     if cell.grade_id:
         return cell
     name = original.grade_id or f"{_PROSE}{original.id or hash(squeezed(original))}"
-    return replace(cell, metadata={**cell.metadata, "nbgrader": {"grade_id": name}})
+    return labelled(cell, {"grade_id": name})
 
 
 def _open(cell: Cell) -> Cell:
     """A piece of prose that its reader has rewritten: `rebuild` leaves their text in it."""
-    label = {"grade_id": cell.grade_id, "solution": True}
-    return replace(cell, metadata={**cell.metadata, "nbgrader": label})
+    return labelled(cell, {"grade_id": cell.grade_id, "solution": True})
 
 
 def _returned(cell: Cell) -> Cell:
     """Without the label that was lent."""
-    if not cell.grade_id.startswith(_PROSE):
-        return cell
-    return replace(
-        cell, metadata={key: value for key, value in cell.metadata.items() if key != "nbgrader"}
-    )
+    return unlabelled(cell) if cell.grade_id.startswith(_PROSE) else cell
 
 
 def _prose(cells: list[Cell]) -> list[Cell]:
@@ -112,8 +107,7 @@ def _recognised(mine: list[Cell], base: list[Cell], new: list[Cell]) -> list[Cel
                 cell = _lent(cell, original)
                 taken.add(name)
             elif texts.get(name) == squeezed(original):  # rewritten here, and not by the course
-                label = {"grade_id": name, "solution": _PROSE}
-                cell = replace(cell, metadata={**cell.metadata, "nbgrader": label})
+                cell = labelled(cell, {"grade_id": name, "solution": _PROSE})
                 taken.add(name)
             else:
                 cell = replace(cell, id="")  # both stay: the course's, and then the learner's

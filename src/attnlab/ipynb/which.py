@@ -53,6 +53,14 @@ def is_of(submitted: list[Cell], released: list[Cell], others: Set[str] = frozen
     )
 
 
+def is_answered(cells: list[Cell], released: list[Cell]) -> bool:
+    """Whether any exercise is answered, in its own cell or in another."""
+    if any(cell.is_solution and cell.is_written for cell in cells):
+        return True
+    own = [cell for cell in cells if not cell.grade_id]
+    return any(last_definition(own, cell.exercise) >= 0 for cell in released if cell.is_check)
+
+
 def holds(submitted: list[Cell], known: Labels) -> str:
     """The lesson that a notebook has most of, '' if it has not half of any."""
     found = shares({cell.grade_id for cell in submitted}, known)

@@ -1,10 +1,16 @@
-"""Names and texts that somebody else chose, safe to print and of no more than a line."""
+"""Names and texts that somebody else chose, safe to print or to show, names in a line at most."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 _START, _END = 50, 25  # characters of a long name
+# For the head of a page that shows such texts: whatever got through runs, loads and sends nothing.
+POLICY = (
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+    "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+)
+CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160)], "\ufffd")
 
 
 def printable(name: str) -> str:

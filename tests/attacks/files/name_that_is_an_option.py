@@ -1,7 +1,7 @@
-r"""Has a name that looks like an option; its answers are right.
+r"""Has a name that looks like an option, or a formula in a table; its answers are right.
 
 lesson: 01-soft-lookup
-expect: nothing
+expect: INVALID
 student: "--seed=1"
 """
 

@@ -1,7 +1,7 @@
 r"""Has a line break, an emoji, quotes and HTML in its name; its answers are right.
 
 lesson: 01-soft-lookup
-expect: nothing
+expect: INVALID
 student: "zz\n{\"student\": \"forged\"} 🦊 <b>' --x"
 unseen: <b>' --x
 """

@@ -14,7 +14,6 @@ from attnlab.checks.exercise import (
     Case,
     Claim,
     Exercise,
-    Procedure,
     Slot,
     promises,
 )
@@ -39,11 +38,10 @@ def _from_diagonal(k: int) -> Any:
 def _on_a_device(rng: np.random.Generator) -> Iterator[Case]:
     n = int(rng.integers(2, 9))
     yield Case("device", (n,), {"device": "cpu"}, note="a device is given")
-    yield Case("device", (n,), note="the device that is given is not the CPU", procedure=ELSEWHERE)
+    note = "the device that is given is not the CPU"
+    yield Case("device", (n,), {"device": "meta"}, laid="meta", note=note)
 
 
-ON_IT = Slot("whether it is on the device that was given", "bool")
-ELSEWHERE = Procedure("torch_calls.on_meta", (ON_IT,), lambda n: True)
 CAUSAL_MASK = Exercise(
     name="causal_mask",
     signature="(n, device=None) -> (n, n) bool",
@@ -134,7 +132,7 @@ PADDING_MASK = Exercise(
     oracle=_padding,
     mistakes={
         "mask-inverted": lambda lengths, n: ~_padding(lengths, n),
-        "mask-off-by-one": (
+        "length-off-by-one": (
             lambda lengths, n: _padding((lengths + 1).clamp(max=n), n),
             lambda lengths, n: _padding((lengths - 1).clamp(min=0), n),
         ),
@@ -180,11 +178,8 @@ DECODER_MASK = Exercise(
         "or-not-and": lambda lengths, n: ~_blocked(n) | _keys(lengths, n),
         "padding-on-queries": lambda lengths, n: ~_blocked(n) & _keys(lengths, n).mT,
         "mask-transposed": lambda lengths, n: ~_blocked(n).mT & _keys(lengths, n),
-        "mask-off-by-one": (
-            _to_diagonal(-1),
-            _to_diagonal(1),
-            lambda lengths, n: _decoder((lengths + 1).clamp(max=n), n),
-        ),
+        "mask-off-by-one": (_to_diagonal(-1), _to_diagonal(1)),
+        "length-off-by-one": lambda lengths, n: _decoder((lengths + 1).clamp(max=n), n),
         "causal-inverted": lambda lengths, n: _blocked(n) & _keys(lengths, n),
         "not-of-both": lambda lengths, n: ~(_blocked(n) & _keys(lengths, n)),
         "padding-reads-itself": lambda lengths, n: _decoder(lengths, n) | torch.eye(n).bool(),

@@ -36,13 +36,13 @@ def _hatch(place: Axes, blocked: np.ndarray) -> None:
 
 
 def _mark_blocked(place: Axes, image: Any, weights: np.ndarray, blocked: np.ndarray) -> None:
-    """Hatch blocked cells of a heatmap around their numbers, and write 0 where it is exactly 0."""
+    """Hatch blocked cells of a heatmap around their numbers, and write 0 where one is exactly 0."""
     _hatch(place, blocked)
     for text, hatched, number in zip(place.texts, blocked.ravel(), weights.ravel(), strict=True):
         if hatched:
             face = image.cmap(image.norm(number))
             text.set_bbox({"facecolor": face, "edgecolor": "none", "pad": 1})
-            text.set_text("0" if number == 0 else f"{number:.2f}")
+        text.set_text("0" if number == 0 else f"{number:.2f}")
 
 
 def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequence[str]) -> Picture:
@@ -114,45 +114,6 @@ def _mask_legend(figure: Any) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
 
 
-def three_models(source: Sequence[str], target: Sequence[str]) -> Picture:
-    """Who may attend to whom in an encoder, in a decoder and in an encoder–decoder.
-
-    Args:
-        source: M tokens that are read.
-        target: N tokens that are written.
-    """
-    m, n = len(source), len(target)
-    encoder = np.ones((m, m), dtype=bool)
-    decoder = np.tril(np.ones((n, n), dtype=bool))
-    both = np.block([[encoder, np.zeros((m, n), dtype=bool)], [np.ones((n, m), bool), decoder]])
-    figure, axes = new_figure(columns=3, width=11.5, height=4.4, width_ratios=[m + 1, n + 1, m + n])
-    everything = [*source, *target]
-    _draw_mask(axes[0, 0], encoder, source, source, "encoder: no mask")
-    _draw_mask(axes[0, 1], decoder, target, target, "decoder: causal")
-    _draw_mask(axes[0, 2], both, everything, everything, "encoder–decoder: both, and cross")
-    axes[0, 0].set_ylabel("queries")
-    place = axes[0, 2]
-    for line in (place.axhline, place.axvline):
-        line(m - 0.5, color="black", linewidth=2)
-    middle_m, middle_n = (m - 1) / 2, m + (n - 1) / 2
-    for x, y, words in (
-        (middle_m, middle_m, "encoder\nself"),
-        (middle_m, middle_n, "cross"),
-        (middle_n, middle_n, "decoder\nself"),
-    ):
-        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}
-        place.text(x, y, words, ha="center", va="center", fontsize=10, bbox=box)
-    _mask_legend(figure)
-    return Picture(
-        figure,
-        f"Three masks. Encoder, over '{' '.join(source)}': all {m * m} cells may attend. Decoder, "
-        f"over '{' '.join(target)}': the {n * (n + 1) // 2} cells on and below the diagonal may "
-        f"attend, the {n * (n - 1) // 2} above are blocked. Encoder–decoder, all {m + n} tokens: "
-        f"source rows see all source columns and no target column; target rows see all {m} source "
-        "columns (cross attention) and the target columns up to their own.",
-    )
-
-
 def masks(panels: Mapping[str, Numbers], tokens: Sequence[str]) -> Picture:
     """Masks of one shape side by side, True = attend.
 
@@ -177,7 +138,6 @@ def weights_in_panels(
     queries: Sequence[str],
     keys: Sequence[str],
     blocked: Numbers,
-    columns: int = 0,
 ) -> Picture:
     """Weights under several conditions, hatched where there should be none.
 
@@ -186,16 +146,13 @@ def weights_in_panels(
         queries: N labels.
         keys: M labels.
         blocked: (N, M) bool, True = blocked, or should be.
-        columns: panels in a row of the figure; 0 puts all in one row.
     """
     hatched = np.asarray(blocked, dtype=bool)
-    across = columns or len(panels)
-    down = -(-len(panels) // across)
-    width = 1.3 + (0.9 + 0.62 * len(keys)) * across
+    width = 1.3 + (0.9 + 0.62 * len(keys)) * len(panels)
     height = max(2.4, 1.1 + 0.42 * len(queries))
-    figure, axes = new_figure(across, down, width, height * down)
+    figure, axes = new_figure(columns=len(panels), width=width, height=height)
     words = []
-    for place, (title, weights) in zip(axes.flat, panels.items(), strict=False):
+    for place, (title, weights) in zip(axes[0], panels.items(), strict=True):
         matrix = np.asarray(weights, dtype=float)
         image = draw_heatmap(place, matrix, queries, keys, title)
         _mark_blocked(place, image, matrix, hatched)
@@ -208,12 +165,8 @@ def weights_in_panels(
             f"{title}: the hatched cells hold {share} in all, rows add up to "
             f"{sums.min():.2f} to {sums.max():.2f}"
         )
-    for place in axes.flat[len(panels) :]:
-        place.set_visible(False)
-    for place in axes[-1]:
         place.set_xlabel("keys")
-    for place in axes[:, 0]:
-        place.set_ylabel("queries")
+    axes[0, 0].set_ylabel("queries")
     figure.colorbar(image, ax=axes, label="weight")
     many = f"{len(panels)} heatmaps" if len(panels) > 1 else "Heatmap"
     return Picture(

@@ -116,6 +116,10 @@ FUNCTION = Exercise(
             for recipe in (Recipe(), Recipe(empty=lambda a, empty: a))  # 0 in rows, or NaN
         ),
         "mask-of-wrong-axis": _function(read=lambda context, mask: (context, ~mask)).oracle,
+        "one-axis-too-many": tuple(
+            _function(read=lambda context, mask: (context, ~mask[:, None, None])).answer(recipe)
+            for recipe in (Recipe(), Recipe(empty=lambda a, empty: a))  # 0 in rows, or NaN
+        ),
         "sequences-joined": (_joined(True), _joined(False)),
         "scale-by-sqrt-d": replace(
             _function(), scale=lambda x, context, *args, **kwargs: context.shape[-1] ** -0.5
@@ -244,9 +248,24 @@ def _normalised_at_the_end(which: str) -> Formula:
     return lambda state, *given, **mask: _norm(state, which, RIGHT(state, *given, **mask))
 
 
-def _all_read_the_first_x(state: State, x: Tensor, *context: Any, **mask: Any) -> Tensor:
-    added = (layer(order=(part,))(state, x, *context, **mask) - x for part in PARTS)
-    return x + sum(added)
+def _older(reads: tuple[int, ...], adds: tuple[int, ...] = (0, 1, 2)) -> Formula:
+    """What each part reads, and what it is added to: x as it came, or after 1 part, or after 2."""
+
+    def forward(state: State, x: Tensor, *context: Any, **mask: Any) -> Tensor:
+        sums = [x]
+        for part, read, add in zip(PARTS, reads, adds, strict=True):
+            found = layer(order=(part,))(state, sums[read], *context, **mask) - sums[read]
+            sums.append(sums[add] + found)
+        return sums[-1]
+
+    return forward
+
+
+def _context_is_x(state: State, x: Tensor, context: Tensor, *mask: Any, **named: Any) -> Tensor:
+    """x stands where the context belongs, and is no more normalised than that."""
+    x = layer(order=("self",))(state, x, context)
+    x = layer(order=("cross",))(state, x, x)
+    return layer(order=("hidden",))(state, x, context)
 
 
 def _where_empty(value: float) -> Cross:
@@ -333,7 +352,10 @@ DECODER_LAYER = Exercise(
                 state, "cross_attention", x, context, _future(x, context)
             )
         ),
-        "reads-itself": layer(cross=lambda state, x, context, mask: READ(state, x, x, None)),
+        "reads-itself": (
+            _context_is_x,
+            layer(cross=lambda state, x, context, mask: READ(state, x, x, None)),
+        ),
         "mask-missing": layer(cross=_cross(lambda context, mask: (context, None))),
         "mask-inverted": layer(cross=_cross(lambda context, mask: (context, mask[:, None, None]))),
         "padding-zeroed": layer(cross=_cross(_zeroed)),
@@ -344,7 +366,13 @@ DECODER_LAYER = Exercise(
             *_in_order("self", "hidden", "cross"),
             *_in_order("hidden", "self", "cross"),
         ),
-        "parts-side-by-side": _all_read_the_first_x,
+        "parts-side-by-side": _older(reads=(0, 0, 0)),
+        "reads-an-older-x": tuple(
+            _older((0, *reads)) for reads in ((0, 2), (1, 0), (1, 1), (0, 1))
+        ),
+        "added-to-an-older-x": tuple(
+            _older((0, 1, 2), (0, *adds)) for adds in ((0, 2), (1, 0), (1, 1), (0, 0))
+        ),
         "part-left-out": tuple(
             layer(order=tuple(part for part in PARTS if part != without)) for without in PARTS
         ),

@@ -247,6 +247,9 @@ FORWARD = Exercise(
         "mask-inverted": (
             _forward(_in_order, lambda n, m: ~_future(lambda n, m: m - n + 1)(n, m)).oracle,
             _forward(_in_order, lambda n, m: torch.ones(n, m).tril(m - n - 1).bool()).oracle,
+            _forward(
+                mask_as=lambda mask, scores: ~mask if mask.dtype == torch.bool else mask
+            ).oracle,
         ),
         "scaling-ignored": _forward(factor=lambda d, scaling: 1.0).oracle,
         "scaling-and-root": _forward(
@@ -310,9 +313,10 @@ def _score(
     return score
 
 
-def _of_each_sentence(weights: Tensor, ids: Tensor) -> Tensor:
-    each = [_score()(weights[[b]], ids[[b]]) for b in range(len(ids))]
-    return torch.stack(each).mean(0)
+def _of_each_sentence(weights: Tensor, ids: Tensor, alone: float = 0.0) -> Tensor:
+    """The mean of the sentences' scores; of those that have one, if `alone` is NaN."""
+    each = [_score(alone=alone)(weights[[b]], ids[[b]]) for b in range(len(ids))]
+    return torch.stack(each).nanmean(0)
 
 
 def _not_the_next(sentence: list[int], at: int) -> int | None:
@@ -325,19 +329,24 @@ def _place(choose: Callable[[list[int], int], int]) -> At:
     return lambda sentence, at: choose(found, at) if (found := _earlier(sentence, at)) else None
 
 
-def _all_earlier(weights: Tensor, ids: Tensor) -> Tensor:
+def _all_earlier(weights: Tensor, ids: Tensor, each: bool = False) -> Tensor:
+    """The weights after all earlier occurrences, summed, or each counted by itself."""
     looked = [
-        weights[b, :, n, [m + 1 for m in found]].sum(-1)
+        part
         for b, sentence in enumerate(ids.tolist())
         for n in range(len(sentence))
         if (found := _earlier(sentence, n))
+        for after in [weights[b, :, n, [m + 1 for m in found]]]
+        for part in (after.unbind(-1) if each else [after.sum(-1)])
     ]
     return torch.stack(looked).mean(0) if looked else weights[0, :, 0, 0] * 0
 
 
 def _ids(rng: Generator, sizes: Mapping[str, Any]) -> Tensor:
     """Sentences of a few words, so that most come again."""
-    return torch.from_numpy(rng.integers(0, max(2, sizes["n"] // 2), (sizes["b"], sizes["n"])))
+    ids = rng.integers(0, max(2, sizes["n"] // 2), (sizes["b"], sizes["n"]))
+    ids[0, -1] = ids[0, 0]  # one at least
+    return torch.from_numpy(ids)
 
 
 def _score_cases(rng: Generator) -> Iterator[Case]:
@@ -368,7 +377,13 @@ def _score_cases(rng: Generator) -> Iterator[Case]:
         ids[rng.integers(b)] = 7
         return ids
 
+    def lopsided(b: int, n: int) -> np.ndarray:
+        ids = one_again(b, n)
+        ids[rng.integers(b)] = rng.integers(0, 2, n)
+        return ids
+
     for _ in range(2):
+        yield case("edge", "most that come again stand in one sentence", lopsided)
         yield case("edge", "one token comes again, in one sentence", one_again)
         yield case("edge", "a token stands twice in a row", twice)
         yield case("edge", "one sentence repeats one token, the others none", uneven)
@@ -386,7 +401,9 @@ SCORE = Exercise(
         "is the mean weight on the token after the latest earlier occurrence",
         1.0,
         Claim("edge", "counts all sentences together, and *the the* as well", 0.25),
-        Claim("none", "is 0 where no token comes again", 0.25),
+        Claim(
+            "none", "is 0 where no token comes again, and right for sizes of 1", 0.25, ("shapes",)
+        ),
         precision=0.25,
         unchanged=0.25,
     ),
@@ -404,11 +421,17 @@ SCORE = Exercise(
             _score(lambda sentence, at: at - 1 if at else None),
             _score(_place(lambda found, at: at - 1)),
         ),
-        "any-earlier-one": _all_earlier,
+        "any-earlier-one": (
+            _all_earlier,
+            lambda weights, ids: _all_earlier(weights, ids, each=True),
+        ),
         "weights-transposed": _score(take=lambda weights, b, n, m: weights[b, :, m, n]),
         "summed-not-averaged": _score(mean=lambda looked, ids: looked.sum(0)),
         "divided-by-all-tokens": _score(mean=lambda looked, ids: looked.sum(0) / ids.numel()),
-        "mean-of-means": _of_each_sentence,
+        "mean-of-means": (
+            _of_each_sentence,
+            lambda weights, ids: _of_each_sentence(weights, ids, alone=float("nan")),
+        ),
         "twice-in-a-row-left-out": _score(_not_the_next),
         "nan-where-none": _score(alone=float("nan")),
         "one-sentence-only": lambda weights, ids: _score()(weights[:1], ids[:1]),
@@ -472,7 +495,7 @@ WITHOUT = Exercise(
     signature="(out, heads) -> Tensor",
     axes=("b n h d", "heads"),
     drawn={"heads": _some_heads},
-    read="A head less",
+    read="One head fewer",
     returns=(Slot("out", "tensor", "B N H d"),),
     claims=promises("sets these heads to 0, and no others", 0.5, gradient=0.25, unchanged=0.25),
     cases=_head_cases,

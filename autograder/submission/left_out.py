@@ -1,0 +1,92 @@
+"""What lies among the submissions and is not graded: everything there, by name, with the reason.
+
+Learners chose the names, and an LMS the folders. Nothing is opened, and no link is followed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from attnlab.ipynb.words import few, short
+from attnlab.lessons import lesson as lesson_named
+from attnlab.lessons import slugs
+from autograder.submission.folder import is_notebook
+
+_DEEP, _MANY = 3, 2000  # folders that are looked into, and names that are looked at
+TWICE = "handed in under two spellings of one name, this is {}: keep one of them"
+
+
+def left_out(submitted: Path, lesson: str, graded: Collection[str]) -> dict[str, str]:
+    """Why each entry that is not graded is not; '' for who has other lessons alone.
+
+    Args:
+        graded: names of the folders that are.
+    """
+    try:
+        with os.scandir(submitted) as entries:
+            others = [entry for entry in entries if entry.name not in graded]
+    except OSError:
+        return {}
+    return {
+        entry.name: _why(entry, lesson)
+        for entry in sorted(others, key=lambda entry: entry.name)
+        if not (entry.name.startswith(".") and entry.is_file(follow_symlinks=False))
+    }
+
+
+def below(folder: Path, lesson: str = "") -> list[str]:
+    """What is in a folder and in those inside it, the nearest first; a folder ends with '/'.
+
+    Args:
+        lesson: name only what has it in its name, and notebooks before all else.
+    """
+    found = [name for name in _walked(folder) if lesson in Path(name).name.lower()]
+    return sorted(found, key=lambda name: not is_notebook(Path(name).name)) if lesson else found
+
+
+def _walked(folder: Path) -> Iterator[str]:
+    level, left = [""], _MANY
+    for _ in range(_DEEP):
+        deeper: list[str] = []
+        for inside in level:
+            try:
+                with os.scandir(folder / inside) as entries:
+                    names = sorted((e.name, e.is_dir(follow_symlinks=False)) for e in entries)
+            except OSError:
+                continue
+            for name, is_folder in names:
+                left -= 1
+                if left < 0:
+                    return
+                if not name.startswith(".") and name != "__MACOSX":
+                    path = f"{inside}{name}/" if is_folder else f"{inside}{name}"
+                    deeper += [path] * is_folder
+                    yield path
+        level = deeper
+
+
+def _why(entry: os.DirEntry[str], lesson: str) -> str:
+    folder, name = Path(entry.path), short(entry.name)
+    if not entry.is_dir(follow_symlinks=False):
+        return "it is no folder, and each student has one"
+    try:
+        os.listdir(folder)
+    except OSError as error:
+        return f"its folder cannot be opened ({error.strerror})"
+    here = below(folder)
+    if f"{lesson}/" in here:
+        return TWICE.format(ascii(entry.name))
+    if not here:
+        return "its folder is empty"
+    former = [each for each in lesson_named(lesson).former if each not in slugs()]
+    if called := [each for each in former if f"{each}/" in here]:
+        return f"its {called[0]} is called {lesson} now. Run: python -m autograder rename"
+    if meant := below(folder, lesson):
+        whose = "STUDENT" if entry.name in slugs() else name
+        place = f"{whose}/{lesson}/" + f"{lesson}.ipynb" * is_notebook(meant[0])
+        return f"move its {short(meant[0])} to {place}"
+    strange = [path for path in here if "/" not in path[:-1] and path[:-1] not in slugs()]
+    listed = ", ".join(few([short(path) for path in strange]))
+    return f"it holds {listed}, and nothing of {lesson}" if strange else ""
