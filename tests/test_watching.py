@@ -38,7 +38,7 @@ def held(way: Callable[[Tensor], Any]) -> tuple[Any, int, int]:
         (lambda q: torch.zeros(2, 4, 3, dtype=q.dtype).copy_(q), 24),
         (lambda q: torch.cat(list(q)), 24),
         (lambda q: q * torch.tensor([2.0, 3.0, 4.0], dtype=q.dtype), 27),
-        (lambda q: q[:, [0, 1]] * float(q.max()), 16 + 2 + 16),  # and the places, and the product
+        (lambda q: q[:, [0, 1]] * float(q.max()), 12 + 12),  # the places have gone
     ],
 )
 def test_all_that_is_alive_at_one_time_is_counted(way: Way, most: int) -> None:
@@ -67,12 +67,6 @@ def into_what_was_there(q: Tensor) -> Tensor:
     return BEFORE.copy_(q)
 
 
-def by_a_way_past_the_dispatcher(q: Tensor) -> Tensor:
-    python = torch._C.DispatchKeySet(torch._C.DispatchKey.Python)
-    with torch._C._ExcludeDispatchKeyGuard(python):
-        return q.exp()
-
-
 @pytest.mark.parametrize(
     "way",
     [
@@ -85,7 +79,6 @@ def by_a_way_past_the_dispatcher(q: Tensor) -> Tensor:
         lambda q: q.clone().set_(BEFORE),
         in_a_thread,
         into_what_was_there,
-        by_a_way_past_the_dispatcher,
     ],
 )
 def test_no_number_goes_where_it_is_not_counted(way: Way) -> None:

@@ -18,6 +18,7 @@ Generator = np.random.Generator
 Tensor = torch.Tensor
 INFINITY = float("inf")
 Tiles = list[range]
+TILES = 20  # of queries and of keys, where memory is counted: time goes by their square
 
 
 def _behind(rows: range, columns: range) -> Tensor:
@@ -160,7 +161,7 @@ def _padded(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -
 def _allowed(q: Tensor, v: Tensor, block: int) -> int:
     """Numbers that may be alive at one time."""
     (b, n, d), d_v = q.shape, v.shape[-1]
-    return b * (4 * (block**2 + block * (d + d_v)) + 4 * n * d_v)
+    return b * (6 * (block**2 + block * (d + d_v)) + 4 * n * d_v)
 
 
 def _missed(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool, *held: Any) -> str:
@@ -250,10 +251,10 @@ def _cases(rng: Generator) -> Iterator[Case]:
     q, k, v = _qkv(rng, 2, n, m, d_k, d_v)
     few, note = (q, k, v[:, 1:], m + 1), "there is a value less than there are keys"
     yield Case("unchanged", few, raises="ValueError or RuntimeError", note=note)
-    blocks = rng.permutation([rng.integers(16, 20), rng.integers(20, 26), rng.integers(26, 33)])
+    blocks = rng.permutation([rng.integers(32, 40), rng.integers(40, 48), rng.integers(48, 64)])
     for causal, block in zip((False, True, False), blocks.tolist(), strict=True):
-        d_k, d_v = int(rng.integers(1, block // 8 + 1)), block // 8
-        args = (*_qkv(rng, 2, 32 * block, 32 * block, d_k, d_v), block, causal)
+        d_k, d_v = int(rng.integers(1, block // 16 + 1)), block // 16
+        args = (*_qkv(rng, 2, TILES * block, TILES * block, d_k, d_v), block, causal)
         note, about = "what is alive at one time is counted", ("large", *["masked"] * causal)
         yield Case("held", args, note=note, procedure=HELD, about=about, once=True)
 
