@@ -1,8 +1,7 @@
 """Stops what counts allocated memory, and has it count just as much again once a table is gone.
 
 lesson: 04-scaling
-expect: score_std PASS or FAIL
-because: it has to hit upon what was counted to the byte, and no code beside it can hinder that
+expect: score_std FAIL
 earns: 0.75
 flagged: tracemalloc
 """
