@@ -37,7 +37,7 @@ from autograder.run.engine import Engine
 from autograder.run.marking import GradesOne, Job, open_grader
 from autograder.run.one_file import as_text, student_of
 from autograder.run.progress import Progress
-from autograder.sandbox import zygotes
+from autograder.sandbox.child import confine
 from autograder.sandbox.limits import Limits
 from autograder.submission import roster
 from autograder.submission.folder import Submission, read_file, small_files
@@ -1138,7 +1138,7 @@ def test_where_workers_cannot_begin_nobody_gets_a_result(course: Path) -> None:
 @contextmanager
 def open_unconfined(job: Job) -> Iterator[GradesOne]:
     """The real one, in a process whose children are never confined."""
-    zygotes.CONFINED = b"never said"
+    confine.CONFINED = b"never said"
     with open_grader(job) as grader:
         yield grader
 
@@ -1155,8 +1155,8 @@ def test_a_child_that_is_not_confined_gives_nobody_a_result(course: Path) -> Non
 def test_without_isolation_there_is_no_score_and_the_command_fails(
     course: Path, asked: str
 ) -> None:
-    path = hand_in(course, "s1", notebook())
-    refused = [sys.executable, ROOT / "tests" / "as_another.py", "docker", sys.executable]
+    path = str(hand_in(course, "s1", notebook()))
+    refused = [sys.executable, str(ROOT / "tests" / "as_another.py"), "docker", sys.executable]
     done = subprocess.run(
         [*refused, "-m", "autograder", asked, LESSON if asked == "grade" else path, "--json", "r"],
         cwd=course,

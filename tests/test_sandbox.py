@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from autograder import doctor
-from autograder.sandbox import isolation, zygotes
-from autograder.sandbox.child import seccomp
+from autograder.sandbox import isolation
+from autograder.sandbox.child import confine, seccomp
 from autograder.sandbox.isolation import IsolationError
 from autograder.sandbox.limits import MIB, Limits
 from autograder.sandbox.sandbox import Child, Sandbox
@@ -928,7 +928,7 @@ def test_of_two_settings_the_first_that_is_in_the_way_is_named(
 def test_a_child_that_is_not_confined_is_never_asked(
     pure: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zygotes, "CONFINED", b"said otherwise")
+    monkeypatch.setattr(confine, "CONFINED", b"said otherwise")
     with pytest.raises(IsolationError, match="a child was not confined: confined"):
         pure.start()
 

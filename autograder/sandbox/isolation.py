@@ -55,12 +55,12 @@ def require_linux() -> None:
 def advice(error: str) -> str:
     """What to do when namespaces fail with an error, in one line."""
     if any(map(os.path.exists, IN_CONTAINERS)):
-        if "Seccomp:\t2" in STATUS.read_text():
+        if "Seccomp:\t2" in _said(STATUS):
             return (
                 "This container's seccomp profile forbids it, as Docker's own does. Start it with "
                 "--security-opt seccomp=unconfined"
             )
-        if PROFILE.exists() and "enforce" in PROFILE.read_text():
+        if "enforce" in _said(PROFILE):
             return (
                 "This container's AppArmor profile forbids it. Start it with "
                 "--security-opt apparmor=unconfined"
@@ -74,3 +74,11 @@ def advice(error: str) -> str:
     if os.strerror(errno.ENOSYS) in error:
         return f"Linux 5.12 or newer is needed, and this is {platform.release()}"
     return "Ask who looks after this machine to permit user namespaces to you"
+
+
+def _said(path: Path) -> str:
+    """What the kernel says in a file of its own; '' where it has none, or no such module."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""

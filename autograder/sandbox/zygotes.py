@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from autograder.sandbox import stages
-from autograder.sandbox.child.confine import CONFINED
+from autograder.sandbox.child import confine
 from autograder.sandbox.isolation import IsolationError
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.visible import visible_files
@@ -131,7 +131,7 @@ class Zygote:
             said = channel.recv(MESSAGE)
         except OSError as error:
             said = str(error).encode()
-        if said != CONFINED:
+        if said != confine.CONFINED:
             raise NotConfined(f"a child was not confined: {said.decode(errors='replace')}")
         channel.settimeout(None)
 

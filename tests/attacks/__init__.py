@@ -5,7 +5,8 @@ it tries, then declares what must come of it:
 
     lesson: 01-soft-lookup
     expect: soft_lookup CRASH
-    because: needed where two statuses are equally right, as in `CRASH or ERROR`, or where it succeeds
+    because: needed where two statuses are equally right, as in `CRASH or ERROR`; and where the
+        attack succeeds
     repaired: text of a repair that must be reported
     unseen: text that must reach neither the feedback nor the autograded notebook
     flagged: text of a flag that must be there, for what a person has to judge
