@@ -14,6 +14,7 @@ from tests.attacks.judged import lost, problems
 pytestmark = pytest.mark.slow
 CATALOGUE = catalogue()
 FAMILIES = {
+    "claims",
     "damages",
     "exits",
     "files",

@@ -66,6 +66,25 @@ SLY = {
         "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu("
         "q[None], k[None], v[None], 0.0, True)[0][0]"
     ),
+    "flexible, below its face": "from torch._higher_order_ops import flex_attention as flexible\n"
+    "from torch.nn.attention.flex_attention import create_block_mask, noop_mask\n"
+    "def mix(q, k, v):\n"
+    "    mask = create_block_mask(noop_mask, None, None, q.shape[1], k.shape[1], 'cpu')\n"
+    "    plain, four = lambda score, *at: score, (part[:, None] for part in (q, k, v))\n"
+    "    return flexible(*four, plain, mask.as_tuple(), 0.5, {})[0][:, 0]\n"
+    + returns("mix(q, k, v)"),
+    "flexible, by its parts": "import sys, torch.nn.attention.flex_attention as face\n"
+    "parts = sys.modules['torch._higher_order_ops.flex_attention']\n"
+    "def mix(q, k, v):\n"
+    "    plain, four = lambda score, *at: score, (part[:, None] for part in (q, k, v))\n"
+    "    mask = (face.noop_mask,)\n"
+    "    return getattr(parts, 'math_' + 'attention')(*four, plain, mask, 0.5, {})[0][:, 0]\n"
+    + returns("mix(q, k, v)"),
+    "ONNX's operator": "import torch.onnx.ops\n"
+    + returns(
+        "torch.ops.onnx.Attention.opset23(q[:, None], k[:, None], v[:, None], None, None, None, "
+        "softcap=30.0)[0][:, 0]"
+    ),
     "in a thread": returns(
         "[out := [], t := threading.Thread(target=lambda: out.append("
         "F.scaled_dot_product_attention(q, k, v))), t.start(), t.join()] and out[0]"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attnlab.calling import timing
+from attnlab.calling import timing, watching
 from attnlab.calling.call import Call, Raised, perform
 from attnlab.calling.deadline import Deadline
 from attnlab.calling.sequences import rows_by_place
@@ -39,6 +40,23 @@ Row3: Any = torch.ones(3)
 NONE: Any = None
 NUMBER: Any = 5.0
 Both: Any = (T, T)
+
+
+def elsewhere(q: Any, *_: Any) -> Any:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: q * 2).result()
+
+
+def imports() -> None:
+    import no_such_package_anywhere  # noqa: F401
+
+
+def fails(*_: Any) -> None:
+    raise OSError("no compiler")
+
+
+def uncompiled() -> Any:
+    return T + 1
 
 
 def late(go: bool = False) -> float:
@@ -428,6 +446,19 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "a clock that stands still": (
         lambda: timing.watch(until_it_moves, [0.0], 0.0, "clock", 0.0),
         "Count calls, not time",
+    ),
+    "numbers in a list where they are counted": (
+        lambda: watching.holds(lambda q, *_: torch.tensor(q.tolist()), T, T, T, 2, False),
+        "PyTorch's operators, on tensors",
+    ),
+    "numbers in another thread": (
+        lambda: watching.holds(elsewhere, T, T, T, 2, False),
+        "PyTorch's operators, on tensors",
+    ),
+    "a package that is not there": (imports, "Leave that import out"),
+    "a compiler that is not there": (
+        torch.compile(uncompiled, backend=fails),
+        "under another name",
     ),
     "first values in place": (lambda: halved(LAYER), "`nn.init`"),
     "a loss of settings": (lambda: nn.CrossEntropyLoss(T[0], LENGTHS), "`F.cross_entropy(logits,"),

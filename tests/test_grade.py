@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from attnlab.checks.card import as_html, as_text
+from attnlab.checks.pose import cases_of
 from attnlab.checks.words import spoken, words
 from attnlab.ipynb.read import Unreadable
+from attnlab.lessons import exercises_of, lesson, slugs
 from autograder import Disagree
 from autograder.run.grade import Grader
 from autograder.sandbox.limits import Limits
@@ -24,6 +26,7 @@ pytestmark = pytest.mark.slow
 
 SLUG = "01-soft-lookup"
 TORCH = "06-causal-mask"
+COST = "11-cost"
 LIMITS = Limits(cell_seconds=1, call_seconds=1, grace_seconds=0.5)
 WORTH = {"hard_lookup": 1.0, "softmax": 2.0, "soft_lookup": 3.0}
 
@@ -449,12 +452,78 @@ def test_a_slip_in_an_import_that_the_stage_allows_is_no_offence(torch_grader: G
         assert f"No module named '{module}'" in found[name].message
 
 
+def test_the_compiler_is_loaded_where_a_call_needs_it_alone() -> None:
+    """By the first optimizer, and by the first operator on the meta device."""
+    for slug in slugs():
+        needs = any(
+            case.laid == "meta" or re.search(r"training\.(?:sgd|momentum|adam)", repr(case.args))
+            for exercise in exercises_of(slug).values()
+            for case in cases_of(exercise, 20)
+        )
+        assert needs == ("torch._dynamo" in lesson(slug).loads), slug
+    loaded = "import sys\nassert 'torch._dynamo' not in sys.modules\n"
+    with grader_of(COST, limits=Limits()) as grader:
+        answer = loaded + written("merge_softmax", COST)
+        found = by_name(grader.grade(notebook({"merge_softmax": answer}, slug=COST), "s"))
+    assert found["merge_softmax"].status == "PASS"
+
+
+def written(name: str, slug: str = TORCH) -> str:
+    [source] = (cell["source"] for cell in cells_of(slug, solved=True) if name_of(cell) == name)
+    return str(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{}\nattention = torch.compile(attention)",
+        "from tqdm import tqdm, trange\n{}\nwith tqdm(total=3) as bar: bar.update(len(trange(3)))",
+        "from tqdm.auto import tqdm\n{}\nassert list(tqdm([1, 2], desc='a')) == [1, 2]",
+    ],
+)
+def test_a_compiler_and_a_progress_bar_cost_nothing(torch_grader: Grader, source: str) -> None:
+    changed = {"attention": source.format(written("attention"))}
+    result = torch_grader.grade(notebook(changed, slug=TORCH), "s").result
+    assert (result.score, result.flags) == (result.max_score, ())
+
+
+@pytest.mark.parametrize("source", ["import rich\n{}", "{0}\ndef attention(*given): import rich"])
+def test_a_package_that_is_not_there_says_how_to_go_on(torch_grader: Grader, source: str) -> None:
+    changed = {"attention": source.format(written("attention"))}
+    found = by_name(torch_grader.grade(notebook(changed, slug=TORCH), "s"))["attention"]
+    assert found.status == "ERROR"
+    assert "No module named 'rich'" in found.message
+    assert "Leave that import out" in found.message
+
+
 def test_a_cell_that_ran_and_could_not_be_read_is_flagged(torch_grader: Grader) -> None:
-    odd = {"attention": "files = !ls", "causal_mask": "def f(:", "padding_mask": "%time 1"}
+    odd = {"attention": "/print 1", "causal_mask": "def f(:", "padding_mask": "%time 1"}
     result = torch_grader.grade(notebook(None, odd, TORCH), "s").result
     assert result.score == result.max_score
     [flag] = result.flags
     assert re.fullmatch(r"cell \d+ ran and could not be read", flag)
+
+
+def test_no_other_language_of_a_notebook_is_flagged(torch_grader: Grader) -> None:
+    odd = {
+        "attention": "files = !ls\n!pwd",
+        "causal_mask": "%%bash\nfor f in *; do echo $f; done",
+        "padding_mask": "%%html\n<p>The mask.</p>",
+    }
+    result = torch_grader.grade(notebook(None, odd, TORCH), "s").result
+    assert (result.score, result.flags) == (result.max_score, ())
+
+
+def test_what_gets_at_what_watches_is_flagged(torch_grader: Grader) -> None:
+    odd = {
+        "attention": "import sys\nframe = sys._getframe",
+        "padding_mask": "import torch.nn.functional as way\nway.softmax = way.softmax",
+    }
+    result = torch_grader.grade(notebook(None, odd, TORCH), "s").result
+    assert result.score == result.max_score
+    first, second = result.flags
+    assert first.endswith(" names _getframe, by which one gets at what watches its calls")
+    assert second.endswith(" gives PyTorch's way.softmax another value")
 
 
 def test_a_set_has_the_same_order_in_every_process() -> None:

@@ -34,9 +34,10 @@ from autograder import Problem, Usage, __main__
 from autograder.gradebook.course import Course
 from autograder.run import classes, engine, pool, progress
 from autograder.run.engine import Engine
-from autograder.run.marking import GradesOne, Job
+from autograder.run.marking import GradesOne, Job, open_grader
 from autograder.run.one_file import as_text, student_of
 from autograder.run.progress import Progress
+from autograder.sandbox.child import confine
 from autograder.sandbox.limits import Limits
 from autograder.submission import roster
 from autograder.submission.folder import Submission, read_file, small_files
@@ -1132,6 +1133,42 @@ def test_where_workers_cannot_begin_nobody_gets_a_result(course: Path) -> None:
     with pytest.raises(Problem, match="Nothing could be graded"):
         classes.grade_class(order, Course.here(), open_and_die)
     assert recorded(course)["students"] == []
+
+
+@contextmanager
+def open_unconfined(job: Job) -> Iterator[GradesOne]:
+    """The real one, in a process whose children are never confined."""
+    confine.CONFINED = b"never said"
+    with open_grader(job) as grader:
+        yield grader
+
+
+def test_a_child_that_is_not_confined_gives_nobody_a_result(course: Path) -> None:
+    hand_in(course, "s1", notebook())
+    with pytest.raises(Problem, match="a child was not confined"):
+        classes.grade_class(classes.Order(LESSON, jobs=1), Course.here(), open_unconfined)
+    assert recorded(course)["students"] == []
+    assert written(course) == {}
+
+
+@pytest.mark.parametrize("asked", ["grade", "grade-file"])
+def test_without_isolation_there_is_no_score_and_the_command_fails(
+    course: Path, asked: str
+) -> None:
+    path = str(hand_in(course, "s1", notebook()))
+    refused = [sys.executable, str(ROOT / "tests" / "as_another.py"), "docker", sys.executable]
+    done = subprocess.run(
+        [*refused, "-m", "autograder", asked, LESSON if asked == "grade" else path, "--json", "r"],
+        cwd=course,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert "Learners' code cannot be kept in on this machine" in done.stderr
+    assert not (course / "r").exists()
+    assert recorded(course)["scores"] == recorded(course)["students"] == []
 
 
 SHARE = 10

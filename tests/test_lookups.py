@@ -84,6 +84,8 @@ def test_local_variables_are_no_part_of_it() -> None:
         "%matplotlib inline",
         "%%time",
         "!ls -l",
+        "files = !ls -l",
+        "where = %pwd",
         "?len",
         "len?",
         "  %load_ext autoreload",
@@ -104,7 +106,7 @@ def test_question_in_a_comment_is_no_magic() -> None:
     assert lookups.free_names(cell, lookups.statements(0, cell)) == {"g"}
 
 
-@pytest.mark.parametrize("source", ["files = !ls BOOKS", "/print BOOKS", "  x = 1\n y = BOOKS"])
+@pytest.mark.parametrize("source", ["/print BOOKS", ";print BOOKS", "  x = 1\n y = BOOKS"])
 def test_every_word_of_what_only_ipython_may_read_counts_as_looked_up(source: str) -> None:
     with pytest.raises(lookups.Unparsed):
         lookups.statements(0, source)
@@ -151,6 +153,48 @@ def test_names_of_ones_own_text_and_comments_are_not(source: str) -> None:
     assert lookups.banned_name(source) == ""
 
 
+# what watches -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "torch.Tensor.item = mine",
+        "del F.softmax",
+        "setattr(torch, name, mine)",
+        "import torch.nn.functional as way\nway.softmax = mine",
+        "from torch import optim as o\nwith patch() as o.SGD.step: pass",
+        "torch.__dict__['exp'] = mine",
+        "for torch.exp in (mine,): pass",
+    ],
+)
+def test_another_value_for_a_name_of_pytorchs_is_seen(source: str) -> None:
+    assert lookups.changed_torch(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ATTENTION,
+        "import torch\nimport torch.nn.functional as F",
+        "torch.backends.cudnn.deterministic = True",
+        "layer.weight = nn.Parameter(x)\nself.F.x = 1\nsetattr(self, name, x)",
+        "F = 1\nF[0] = 2",
+        "this is no Python",
+    ],
+)
+def test_settings_and_things_of_ones_own_may_be_set(source: str) -> None:
+    assert lookups.changed_torch(source) == ""
+
+
+@pytest.mark.parametrize(
+    "source", ["%%bash\necho 'hi", "\n%%html\n<p>", "%%javascript\nalert(1", "%%latex\n\\frac{"]
+)
+def test_a_cell_in_another_language_holds_no_code(source: str) -> None:
+    assert lookups.statements(0, source) == []
+    assert lookups.free_names(source, []) == frozenset()
+
+
 # whatever comes ---------------------------------------------------------------------------------
 
 UNREADABLE = {
@@ -178,6 +222,7 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
     parts = read(text)
     lookups.made_of("f", parts)
     lookups.banned_name(text)
+    lookups.changed_torch(text)
     lookups.free_names(text, parts)
 
 

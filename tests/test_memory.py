@@ -40,8 +40,17 @@ def test_what_was_held_before_does_not_count() -> None:
     assert kept.size == 1_000_000
 
 
+def begin_again() -> None:
+    """Count just as much as was counted before."""
+    allowed = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    tracemalloc.start()
+    bytearray(allowed - tracemalloc.get_traced_memory()[0] - 89)
+    assert tracemalloc.get_traced_memory()[1] == allowed
+
+
 @pytest.mark.parametrize(
-    "hide", [tracemalloc.stop, tracemalloc.clear_traces, tracemalloc.reset_peak]
+    "hide", [tracemalloc.stop, tracemalloc.clear_traces, tracemalloc.reset_peak, begin_again]
 )
 def test_whoever_hides_what_is_held_is_told_so(hide: Callable[[], None]) -> None:
     def unseen(Q: np.ndarray, K: np.ndarray) -> float:

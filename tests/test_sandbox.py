@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ from typing import Any
 import pytest
 
 from autograder import doctor
-from autograder.sandbox.child import seccomp
+from autograder.sandbox import isolation
+from autograder.sandbox.child import confine, seccomp
 from autograder.sandbox.isolation import IsolationError
 from autograder.sandbox.limits import MIB, Limits
 from autograder.sandbox.sandbox import Child, Sandbox
@@ -807,9 +807,7 @@ def _status(pid: int) -> dict[str, str]:
 def test_a_child_has_no_rights(pure: Sandbox) -> None:
     with pure.start():
         (pid,) = descendants(_zygotes(pure)[1])
-        until = time.monotonic() + 10
-        while (status := _status(pid))["Seccomp"] != "2" and time.monotonic() < until:
-            time.sleep(0.01)  # it has been forked, and is still giving up its rights
+        status = _status(pid)
         held = {status[f"Cap{kind}"] for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb")}
         assert held == {"0" * 16}
         assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
@@ -829,10 +827,10 @@ def test_a_library_that_cannot_load_is_told(tmp_path: Path) -> None:
 # Refusing
 
 
-def _in_container(code: str) -> subprocess.CompletedProcess[str]:
-    """Run Python where no namespaces can be made."""
+def _in_container(code: str, way: str = "confined") -> subprocess.CompletedProcess[str]:
+    """Run Python where something is refused: see `as_another`."""
     return subprocess.run(
-        [sys.executable, HERE / "as_another.py", "confined", sys.executable, "-c", code],
+        [sys.executable, HERE / "as_another.py", way, sys.executable, "-c", code],
         cwd=CHECKOUT,
         capture_output=True,
         text=True,
@@ -881,6 +879,58 @@ def test_doctor_tells_what_is_missing_and_how_to_get_it() -> None:
     assert done.returncode == 1
     assert done.stdout.startswith("Isolation: none; this machine cannot grade\n")
     assert "sudo sysctl user.max_user_namespaces=" in done.stdout
+
+
+DOCTOR = """
+import sys
+from autograder import doctor
+from autograder.sandbox import isolation
+isolation.IN_CONTAINERS = ("/dev/null",)
+sys.exit(doctor.main())
+"""
+
+
+def test_the_level_is_whole_where_a_container_refuses_a_name_alone() -> None:
+    done = _in_container(DOCTOR, "podman")
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.startswith("Isolation: namespaces\n")
+    assert "REACHED" not in done.stdout
+
+
+def test_doctor_names_the_one_setting_that_a_container_lacks() -> None:
+    done = _in_container(DOCTOR, "docker")
+    assert done.returncode == 1
+    [missing] = [line for line in done.stdout.splitlines() if line.startswith("  missing:")]
+    assert missing.count("--security-opt") == 1
+    assert "seccomp=unconfined" in missing
+
+
+@pytest.mark.parametrize(
+    ("filters", "profile", "setting"),
+    [
+        ("2", "docker-default (enforce)", "seccomp=unconfined"),
+        ("0", "docker-default (enforce)", "apparmor=unconfined"),
+        ("0", "unconfined", "Ask who looks after this machine"),
+    ],
+)
+def test_of_two_settings_the_first_that_is_in_the_way_is_named(
+    filters: str, profile: str, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "status").write_text(f"NoNewPrivs:\t0\nSeccomp:\t{filters}\n")
+    (tmp_path / "profile").write_text(profile)
+    monkeypatch.setattr(isolation, "IN_CONTAINERS", ("/dev/null",))
+    monkeypatch.setattr(isolation, "SETTINGS", ())
+    monkeypatch.setattr(isolation, "STATUS", tmp_path / "status")
+    monkeypatch.setattr(isolation, "PROFILE", tmp_path / "profile")
+    assert setting in isolation.advice("unshare(0x7c020000): Operation not permitted")
+
+
+def test_a_child_that_is_not_confined_is_never_asked(
+    pure: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confine, "CONFINED", b"said otherwise")
+    with pytest.raises(IsolationError, match="a child was not confined: confined"):
+        pure.start()
 
 
 def test_doctor_tells_another_system_how_to_grade(

@@ -60,7 +60,8 @@ class Grader:
         points = {exercise.name: exercise.points for exercise in self._exercises.values()}
         refuse_other_points(lesson, points_in(self._released), points)
         self._seed, self._limits = seed, limits
-        self._sandbox = Sandbox(lessons.lesson(lesson).stage, limits)
+        declared = lessons.lesson(lesson)
+        self._sandbox = Sandbox(declared.stage, limits, loads=declared.loads)
         self._requests = Requests()
 
     def __enter__(self) -> Grader:
@@ -149,7 +150,9 @@ def _flags(rebuilt: Rebuilt, attempt: _Attempt) -> tuple[str, ...]:
         if banned and (name := lookups.banned_name(cell.source, banned)):
             flags.append(f"{whose} names PyTorch's own {name}")
         if cell.is_theirs and (found := lookups.WATCHING.search(cell.source)):
-            flags.append(f"{whose} names {found[0]}, by which its calls are watched")
+            flags.append(f"{whose} names {found[0]}, by which one gets at what watches its calls")
+        if cell.is_theirs and readable and (name := lookups.changed_torch(cell.source)):
+            flags.append(f"{whose} gives PyTorch's {name} another value")
         ran = attempt.ran.get(index) if index in attempt.plan.unread else None
         if ran and not (ran.raised and "SyntaxError" in ran.raised.names):
             flags.append(f"{whose} ran and could not be read")

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from attnlab.calling.call import Raised, out_of_memory
+from attnlab.checks.crashes import explain
 from attnlab.checks.exercise import Exercise
-from attnlab.checks.verdict import Verdict
+from attnlab.checks.verdict import Diagnosis, Verdict
+from attnlab.checks.words import spoken
 from autograder.sandbox.child.wire import Ran
 from autograder.sandbox.link import Ended
 from autograder.sandbox.stages import STAGES
@@ -75,7 +77,11 @@ def missing(exercise: Exercise, bound: str, ran: Ran | None, before: Iterable[Ra
     where = f", at the line `{raised.line}`" if raised.line else ""
     message = f"Its cell raised {raised.name}: {raised.message}{where}. So there is no `{name}`."
     status = "OOM" if out_of_memory(raised) else "ERROR"
-    return _nothing(exercise, status, without_addresses(message))
+    found = _nothing(exercise, status, without_addresses(message))
+    if said := explain(raised):
+        reason, remedy = (spoken(text, exercise.stage) for text in said)
+        return replace(found, diagnosis=Diagnosis("raised", reason, remedy))
+    return found
 
 
 def refined(

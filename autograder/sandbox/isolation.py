@@ -15,8 +15,8 @@ class IsolationError(Exception):
 
 ELSEWHERE = (
     "Learners' code can only be kept in on Linux. Grade in a Linux container (docker run --rm -it "
-    '--security-opt seccomp=unconfined --security-opt apparmor=unconfined -v "$PWD":/course '
-    "-w /course python:3.12 bash) or, on Windows, in WSL2 (wsl --install)."
+    '--security-opt seccomp=unconfined -v "$PWD":/course -w /course python:3.12 bash) or, on '
+    "Windows, in WSL2 (wsl --install)."
 )
 SETTINGS = (
     # File, the value that forbids user namespaces, how to permit them.
@@ -32,6 +32,10 @@ SETTINGS = (
     ),
     ("/proc/sys/user/max_user_namespaces", "0", "sudo sysctl user.max_user_namespaces=10000"),
 )
+
+
+IN_CONTAINERS = ("/.dockerenv", "/run/.containerenv")
+STATUS, PROFILE = Path("/proc/self/status"), Path("/proc/self/attr/current")
 
 
 def require_linux() -> None:
@@ -50,17 +54,31 @@ def require_linux() -> None:
 
 def advice(error: str) -> str:
     """What to do when namespaces fail with an error, in one line."""
+    if any(map(os.path.exists, IN_CONTAINERS)):
+        if "Seccomp:\t2" in _said(STATUS):
+            return (
+                "This container's seccomp profile forbids it, as Docker's own does. Start it with "
+                "--security-opt seccomp=unconfined"
+            )
+        if "enforce" in _said(PROFILE):
+            return (
+                "This container's AppArmor profile forbids it. Start it with "
+                "--security-opt apparmor=unconfined"
+            )
     for file, forbidding, command in SETTINGS:
         if os.geteuid() == 0 and "unprivileged" in file:
             continue  # does not hold for root
         path = Path(file)
         if path.exists() and path.read_text().strip() == forbidding:
             return f"{file} is {forbidding}. To permit it: {command}"
-    if os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"):
-        return (
-            "This looks like a container. Start it with --security-opt seccomp=unconfined "
-            "--security-opt apparmor=unconfined"
-        )
     if os.strerror(errno.ENOSYS) in error:
         return f"Linux 5.12 or newer is needed, and this is {platform.release()}"
     return "Ask who looks after this machine to permit user namespaces to you"
+
+
+def _said(path: Path) -> str:
+    """What the kernel says in a file of its own; '' where it has none, or no such module."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import select
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -33,6 +34,7 @@ class Sandbox:
         stage: 'pure', 'numpy' or 'torch'.
         limits: what a child may use.
         adapter: what answers in a child, by path in it, instead of the grader's own.
+        loads: modules that are loaded besides the libraries of the stage.
     Attributes:
         zygote: that children are forked from; None where it ended, until the next child starts.
     Raises:
@@ -44,10 +46,11 @@ class Sandbox:
         stage: str,
         limits: Limits,
         adapter: Mapping[str, str | Path] | None = None,
+        loads: Sequence[str] = (),
     ) -> None:
         require_linux()
         self.stage = stage
-        self._limits, self._adapter = limits, adapter
+        self._plan = partial(plan_of, stage, limits, adapter, loads)
         self._child: Child | None = None
         self.zygote: Zygote | None = None
         try:
@@ -62,7 +65,7 @@ class Sandbox:
             ) from None
 
     def _own(self) -> Zygote:
-        return Zygote(plan_of(self.stage, self._limits, self._adapter))
+        return Zygote(self._plan())
 
     def start(self) -> Child:
         """A new child. The one before it must have ended.

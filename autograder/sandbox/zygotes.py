@@ -9,12 +9,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
 from autograder.sandbox import stages
+from autograder.sandbox.child import confine
 from autograder.sandbox.isolation import IsolationError
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.visible import visible_files
@@ -31,6 +32,8 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     # Each arena takes 64 MiB of address space, which is what a child's memory is counted in.
     "MALLOC_ARENA_MAX": "2",
+    # There is no program to compile with: what is to be compiled runs as it is written.
+    "TORCH_COMPILE_DISABLE": "1",
     "LC_ALL": "C.UTF-8",
     "HOME": "/tmp",
     "USER": "learner",
@@ -47,12 +50,16 @@ class NotConfined(ZygoteDied):
 
 
 def plan_of(
-    stage: str, limits: Limits, adapter: Mapping[str, str | Path] | None = None
+    stage: str,
+    limits: Limits,
+    adapter: Mapping[str, str | Path] | None = None,
+    loads: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What a zygote has to know.
 
     Args:
         adapter: what answers in a child, by path in it, instead of the grader's own.
+        loads: modules that it imports besides.
     Raises:
         IsolationError: a library of the stage is not installed.
     """
@@ -63,7 +70,7 @@ def plan_of(
     return {
         "stage": stage,
         "limits": asdict(limits),
-        "imports": stages.IMPORTS[stage],
+        "imports": [*stages.IMPORTS[stage], *loads],
         "view": view,
     }
 
@@ -102,15 +109,31 @@ class Zygote:
         _ask(self._control, b"mapped", LOAD_SECONDS)
 
     def start(self) -> socket.socket:
-        """Fork a child; what it is spoken to over."""
+        """Fork a child; what it is spoken to over.
+
+        Raises:
+            NotConfined: it could not be, and has run nothing.
+        """
         ours, theirs = socket.socketpair()
         with theirs:
             try:
                 _ask(self._control, b'{"do": "start"}', ANSWER_SECONDS, theirs.fileno())
+                theirs.close()
+                self._await_confined(ours)
             except ZygoteDied:
                 ours.close()
                 raise
         return ours
+
+    def _await_confined(self, channel: socket.socket) -> None:
+        channel.settimeout(ANSWER_SECONDS)
+        try:
+            said = channel.recv(MESSAGE)
+        except OSError as error:
+            said = str(error).encode()
+        if said != confine.CONFINED:
+            raise NotConfined(f"a child was not confined: {said.decode(errors='replace')}")
+        channel.settimeout(None)
 
     def end(self, patience: float) -> str:
         """Kill the child and reap it; how it had ended."""

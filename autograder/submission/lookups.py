@@ -18,10 +18,15 @@ from dataclasses import dataclass
 
 from attnlab.calling import banned
 
-# What nobody needs who answers: how an answer is called, and watched while it runs.
+# What nobody needs who answers: how an answer is called, and ways to whatever watches it meanwhile.
 WATCHING = re.compile(
-    r"attnlab\.calling|_python_dispatch|_disable_current_modes|_DisableTorchDispatch|DisableTorchFunction"
+    r"attnlab\.calling|_python_dispatch|_dispatch_stack|_disable_current_modes|_DisableTorchDispatch"
+    r"|DisableTorchFunction|ExcludeDispatchKey|_getframe|currentframe|inspect\.stack|f_locals|f_back"
+    r"|tb_frame|gi_frame|gc\.get_\w+|__closure__|cell_contents|as_subclass|dlpack|UntypedStorage"
+    r"|ctypes|tracemalloc|\bmmap\b"
 )
+TORCH = frozenset(("torch", "F", "nn", "Tensor"))  # names that lessons give it, and parts of it
+SETTINGS = frozenset(("backends", "config"))
 STATEMENTS = 1000  # of one cell
 SCOPES = 1000  # functions, classes, comprehensions in one statement: `symtable` takes their square
 STEPS = 200_000  # of following names; a lesson's notebook takes some thousands
@@ -39,9 +44,11 @@ COMPREHENSIONS = ("listcomp", "setcomp", "dictcomp", "genexpr")  # as `symtable`
 # Lines that IPython alone understands; of those that time code, the code is kept.
 MAGIC = re.compile(
     r"^([ \t]*)(?:%%?(?:timeit|time|prun)\b(?:[ \t]+-[a-z]\S*(?:[ \t]+\d+)?)*(.*)"
-    r"|[%!?].*|[\w.]+\?{1,2}[ \t]*)$",
+    r"|(?:[\w.]+[ \t]*=[ \t]*)?[%!?].*|[\w.]+\?{1,2}[ \t]*)$",
     re.MULTILINE,
 )
+# A cell in another language, which is not run: `%%bash`, `%%html`.
+FOREIGN = re.compile(r"\s*%%(?!(?:timeit|time|prun|capture)\b)\w")
 # Without these no text is IPython's dialect, so that what Python cannot parse cannot be run.
 DIALECT = re.compile(r"[%!?]|^[ \t]*(?:[/,;]|>>>|In \[)|\A\s*^[ \t]", re.MULTILINE)
 PARSING_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -109,6 +116,32 @@ def banned_name(source: str, which: str = "attention") -> str:
         for name in found:
             if name in banned.NAMES[which]:
                 return name
+    return ""
+
+
+def changed_torch(source: str) -> str:
+    """The first name of PyTorch's that code gives another value, '' if there is none.
+
+    Settings are there to be set: `torch.backends.cudnn.benchmark`.
+    """
+    try:
+        _, tree = _parsed(source)
+    except PARSING_ERRORS:
+        return ""
+    own = set(TORCH)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch":
+            own |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            own |= {each.asname for each in node.names if each.asname and "torch" in each.name}
+    for node in ast.walk(tree):
+        path: list[str] = []
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            path = _path(node)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr" and node.args:
+            path = [*_path(node.args[0]), "…"]
+        if len(path) > 1 and path[0] in own and not SETTINGS.intersection(path):
+            return ".".join(path)
     return ""
 
 
@@ -227,6 +260,8 @@ def _parsed(source: str) -> tuple[str, ast.Module]:
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: it is not Python.
     """
+    if FOREIGN.match(source):
+        return "", ast.Module([], [])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of an odd escape sequence, say
         try:
@@ -326,6 +361,15 @@ def _roots_of_stores(node: ast.stmt) -> Iterator[str]:
             root = _root(inner)
             if isinstance(root, ast.Name):
                 yield root.id
+
+
+def _path(node: ast.expr) -> list[str]:
+    """The names of `a.b.c`, and of `a.b[0].c`."""
+    names = []
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        names += [node.attr] if isinstance(node, ast.Attribute) else []
+        node = node.value
+    return [node.id, *reversed(names)] if isinstance(node, ast.Name) else []
 
 
 def _root(node: ast.expr) -> ast.expr:

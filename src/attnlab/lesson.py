@@ -52,9 +52,9 @@ def _load_checks(slug: str) -> None:
     with contextlib.suppress(Exception):  # the check itself will meet it, and tell
         importlib.import_module("attnlab.checks.judge")
         lessons.exercises_of(slug)
-        if lessons.lesson(slug).stage == "torch":
-            torch = importlib.import_module("torch")
-            torch.empty(1, 1, device="meta").triu()  # the first on that device loads for a second
+        needs = lessons.lesson(slug)
+        for name in (*["torch"] * (needs.stage == "torch"), *needs.loads):
+            importlib.import_module(name)
 
 
 def current() -> str:

@@ -541,6 +541,89 @@ def bottom_right(q, k, v, block_size, causal=False):
     )
 
 
+@wrong("tiled_attention", "whole-matrix-held")
+def at_once(q, k, v, block_size, causal=False):
+    positive(block_size)
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if causal:
+        s = s.masked_fill(hidden(0, 0, *s.shape[-2:]), -torch.inf)
+    return s.softmax(-1) @ v
+
+
+@wrong("tiled_attention", "whole-mask-held")
+def mask_made_first(q, k, v, block_size, causal=False):
+    future = hidden(0, 0, q.shape[-2], k.shape[-2])
+    return tiled(
+        q,
+        k,
+        v,
+        block_size,
+        causal,
+        block=lambda i, j, rows, columns: future[i : i + rows, j : j + columns],
+    )
+
+
+@wrong("tiled_attention", "one-side-cut")
+def queries_alone_are_cut(q, k, v, block_size, causal=False):
+    positive(block_size)
+    rows = []
+    for i in range(0, q.shape[-2], block_size):
+        s = q[..., i : i + block_size, :] @ k.mT / q.shape[-1] ** 0.5
+        if causal:
+            s = s.masked_fill(hidden(i, 0, *s.shape[-2:]), -torch.inf)
+        rows.append(s.softmax(-1) @ v)
+    return torch.cat(rows, -2)
+
+
+@wrong("tiled_attention", "one-side-cut", "in place")
+def keys_alone_are_cut(q, k, v, block_size, causal=False):
+    """With as little as that needs: one tile of all queries, changed in place."""
+    positive(block_size)
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError("a value for each key")
+    if q.requires_grad or k.requires_grad or v.requires_grad:
+        return running(q, k, v, block_size, causal)
+    top = torch.full((*q.shape[:-1], 1), -torch.inf, dtype=q.dtype)
+    total, out = torch.zeros_like(top), torch.zeros(*q.shape[:-1], v.shape[-1], dtype=q.dtype)
+    for j in range(0, k.shape[-2], block_size):
+        p = (q @ k[..., j : j + block_size, :].mT).div_(q.shape[-1] ** 0.5)
+        if causal:
+            p.masked_fill_(hidden(0, j, *p.shape[-2:]), -torch.inf)
+        new = torch.maximum(top, p.amax(-1, keepdim=True))
+        p.sub_(new).exp_()
+        old = (top - new).exp()
+        total.mul_(old).add_(p.sum(-1, keepdim=True))
+        out.mul_(old).add_(p @ v[..., j : j + block_size, :])
+        top = new
+        del p
+    return out.div_(total)
+
+
+@wrong("tiled_attention", "tiles-kept")
+def merged_at_the_end(q, k, v, block_size, causal=False):
+    positive(block_size)
+    kept = []
+    for i in range(0, q.shape[-2], block_size):
+        qi, row = q[..., i : i + block_size, :], []
+        for j in range(0, k.shape[-2], block_size):
+            if causal and j >= i + qi.shape[-2]:
+                break
+            s = qi @ k[..., j : j + block_size, :].mT / q.shape[-1] ** 0.5
+            if causal:
+                s = s.masked_fill(hidden(i, j, *s.shape[-2:]), -torch.inf)
+            m = s.amax(-1)
+            e = (s - m.nan_to_num(neginf=0.0)[..., None]).exp()
+            row.append((m, e.sum(-1), e @ v[..., j : j + block_size, :]))
+        kept.append(row)
+    rows = []
+    for row in kept:
+        whole = row[0]
+        for part in row[1:]:
+            whole = by_where(*whole, *part)
+        rows.append(whole[2] / whole[1][..., None])
+    return torch.cat(rows, -2)
+
+
 @wrong("tiled_attention", "raised")
 def no_more_than_n(q, k, v, block_size, causal=False):
     if not 1 <= block_size <= max(q.shape[-2], k.shape[-2]):

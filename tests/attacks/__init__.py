@@ -5,9 +5,11 @@ it tries, then declares what must come of it:
 
     lesson: 01-soft-lookup
     expect: soft_lookup CRASH
-    because: needed where two statuses are equally right, as in `CRASH or ERROR`
+    because: needed where two statuses are equally right, as in `CRASH or ERROR`; and where the
+        attack succeeds
     repaired: text of a repair that must be reported
     unseen: text that must reach neither the feedback nor the autograded notebook
+    flagged: text of a flag that must be there, for what a person has to judge
     student: 'a name', as a Python string, where the name is the attack
     limits: short, for one that has to be waited for
     earns: points that the touched exercises rightly keep, 0 if not said
@@ -40,7 +42,8 @@ from attnlab.lessons import absent, slugs
 HERE = Path(__file__).resolve().parent
 LEFT_BEHIND = "left-by-an-attack"  # in the name of whatever an attack writes
 STATUSES = {"PASS", "FAIL", "ERROR", "TIMEOUT", "OOM", "CRASH", "POLICY", "MISSING"}
-KEYS = {"lesson", "expect", "because", "repaired", "unseen", "student", "limits", "earns", "spoils"}
+KEYS = {"lesson", "expect", "because", "repaired", "unseen", "flagged", "student", "limits"}
+KEYS |= {"earns", "spoils"}
 
 
 class Undeclared(Exception):
@@ -71,6 +74,7 @@ class Attack:
     because: str = ""
     repaired: str = ""
     unseen: str = ""
+    flagged: str = ""
     student: str = ""
     short: bool = False
     earns: float = 0.0
@@ -129,6 +133,7 @@ def read(path: Path) -> Attack:
         because=said.get("because", ""),
         repaired=said.get("repaired", ""),
         unseen=said.get("unseen", ""),
+        flagged=said.get("flagged", ""),
         student=ast.literal_eval(said["student"]) if "student" in said else "",
         short=said.get("limits") == "short",
         earns=float(said.get("earns", 0)),

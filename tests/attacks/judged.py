@@ -30,6 +30,8 @@ def problems(attack: Attack, done: Run) -> list[str]:
         wrong.append("the score is not the sum of its parts")
     if attack.repaired and not any(attack.repaired in said for said in result["repaired"]):
         wrong.append(f"no repair of {attack.repaired}: {result['repaired']}")
+    if attack.flagged and not any(attack.flagged in flag for flag in result["flags"]):
+        wrong.append(f"no flag of {attack.flagged}: {result['flags']}")
     if attack.unseen and attack.unseen in done.pages.get(attack.name, ""):
         wrong.append(f"{attack.unseen!r} is shown")
     return wrong

@@ -51,7 +51,6 @@ layer = nn.Linear(3, 4).double()
 weights = torch.softmax(layer(q) @ layer(q).transpose(-2, -1) / 2, dim=-1)
 weights = weights.masked_fill(torch.ones(2, 2).triu(1).bool(), 0) + torch.einsum("nd,md->nm", q, q)
 torch.autograd.grad(weights.sum(), [q])
-torch.optim.Adam([q], lr=0.1)
 """
 
 

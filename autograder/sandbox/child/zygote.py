@@ -7,6 +7,7 @@ JSON object a message.
     {plan}                                      once; it answers {"unshared": true}, and goes on
     mapped                                      when its user is; {"ready": true}, or an error
     {"do": "start"}, with a descriptor          fork a child that serves it; {"started": true}
+                                                (the child's first word is CONFINED, or why not)
     {"do": "end", "patience": 0.2}              kill the child, reap it; {"ended": "exit 0"}
 
 It is two processes, so that everything has one end. One makes the namespaces and waits for the
@@ -111,11 +112,11 @@ class Zygote:
         """
         ours, theirs = socket.socketpair()
         with ours:
-            self._start(theirs.detach(), _report_confined)
-            said = ours.recv(1000).decode(errors="replace")
+            self._start(theirs.detach(), _serve_nothing)
+            said = ours.recv(1000)
         ended = self._end(REAP_SECONDS)
-        if (said, ended) != ("confined", "exit 0"):
-            raise RuntimeError(f"{said or 'a child'} ({ended})")
+        if (said, ended) != (confine.CONFINED, "exit 0"):
+            raise RuntimeError(f"{said.decode(errors='replace') or 'a child'} ({ended})")
 
     def run(self) -> None:
         """Do what the worker says, until it is gone."""
@@ -159,6 +160,7 @@ class Zygote:
                 except Exception as error:
                     answers.send(f"{type(error).__name__}: {error}".encode())
                     raise
+                answers.send(confine.CONFINED)  # before anybody else's code can say so
                 status = 1
                 serve(answers, self._stage)
                 status = 0
@@ -205,7 +207,6 @@ def _load(stage: str, names: list[str]) -> Serve:
         torch = sys.modules["torch"]
         torch.set_num_threads(1)
         torch.backends.cpu.get_cpu_capability()  # looked up once, where /proc is still there
-        torch.empty(1, 1, device="meta").triu()  # the first on that device loads for a second
     module = importlib.import_module("autograder.sandbox.child.serve")
     module.warm_up(stage)
     serve: Serve = module.serve
@@ -233,8 +234,8 @@ def _hide(stage: str) -> None:
         del sys.modules[name]
 
 
-def _report_confined(channel: socket.socket, stage: str) -> None:
-    channel.send(b"confined")
+def _serve_nothing(channel: socket.socket, stage: str) -> None:
+    """For a child that is only to be confined."""
 
 
 def _counts_threads() -> bool:
@@ -290,7 +291,8 @@ def main(control: socket.socket, worker: int) -> None:
         root = view.Root(plan["view"])
         _become_nobody()
         root.enter()
-        kernel.sethostname("sandbox")
+        with contextlib.suppress(PermissionError):  # in some containers; a name keeps nobody in
+            kernel.sethostname("sandbox")
         zygote.load(plan, proc)
         root.forget_machine()
         kernel.forbid_capabilities()

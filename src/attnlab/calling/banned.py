@@ -43,8 +43,11 @@ FUNCTIONS = (
     ("torch.nn.functional", "multi_head_attention_forward"),
     ("torch.nn.modules.activation", "MultiheadAttention.forward"),
     ("torch.nn.attention.flex_attention", "flex_attention"),
+    ("torch._higher_order_ops.flex_attention", "math_attention"),  # whichever way it is called
+    ("torch._higher_order_ops.flex_attention", "_math_attention_inner"),
     ("torch.ao.nn.quantizable.modules.activation", "MultiheadAttention.forward"),
     ("torch.onnx.ops", "attention"),
+    ("torch.onnx.ops._impl", "attention_23._init_fn"),
 )
 MODULES = (
     "MultiheadAttention",

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.attention import SDPBackend
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-FLASH = "_scaled_dot_product_flash_attention_for_cpu"
-CALL = "scaled_dot_product_attention"
+FLASH = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+CALL = F.scaled_dot_product_attention
 _ON = torch.backends.cuda
 _SWITCHES = (
     (_ON.flash_sdp_enabled, _ON.enable_flash_sdp),
@@ -53,8 +54,8 @@ def switched(to: list[bool]) -> Iterator[None]:
         turn(before)
 
 
-def ask(function: Callable[..., Any], question: str, *args: Any) -> bool:
-    """One call, and a question about it: a key of QUESTIONS."""
+def ask(function: Callable[..., Any], question: str, *args: Any) -> Any:
+    """One call, and a question about it: a key of QUESTIONS. Numbers answer where numbers can."""
     return QUESTIONS[question](function, *args)
 
 
@@ -69,11 +70,10 @@ def _gives_none_for_views(
     return _gives_none(run_backend, *(part.mT.contiguous().mT for part in (q, k, v)), *rest)
 
 
-def _runs_that_kernel(run_backend: Callable[..., Any], *args: Any) -> bool:
-    """On a CPU there are two kernels, flash and math."""
-    with _Kernels() as watched:
-        run_backend(*args)
-    return (FLASH in watched.names) == (args[3] == SDPBackend.FLASH_ATTENTION)
+def _with_kernel_marked(run_backend: Callable[..., Any], mark: float, *args: Any) -> Any:
+    """What comes of it where the flash kernel's output is multiplied; a CPU has one besides."""
+    with _MarkedKernel(mark):
+        return run_backend(*args)
 
 
 def _leaves_switches(
@@ -108,33 +108,33 @@ def _is_silent(run_backend: Callable[..., Any], *args: Any) -> bool:
     return not written.getvalue()
 
 
-def _asks_pytorch(function: Callable[..., Any], *args: Any) -> bool:
-    with _Calls() as watched:
-        function(*args)
-    return CALL in watched.names
+def _with_call_marked(function: Callable[..., Any], mark: float, *args: Any) -> Any:
+    """What comes of it where what PyTorch's call gives is multiplied."""
+    with _MarkedCall(mark):
+        return function(*args)
 
 
-QUESTIONS: dict[str, Callable[..., bool]] = {
+QUESTIONS: dict[str, Callable[..., Any]] = {
     "does it give None": _gives_none,
     "does it give None for views": _gives_none_for_views,
-    "does that kernel run": _runs_that_kernel,
+    "does that kernel run": _with_kernel_marked,
     "are the switches left alone": _leaves_switches,
     "are the filters left alone": _leaves_filters,
     "is stderr empty": _is_silent,
-    "is PyTorch's call made": _asks_pytorch,
+    "is PyTorch's call made": _with_call_marked,
 }
 
 
-class _Kernels(TorchDispatchMode):
-    """Names of the operators that run."""
+class _MarkedKernel(TorchDispatchMode):
+    """Multiplies what the flash kernel gives."""
 
-    def __init__(self) -> None:
+    def __init__(self, mark: float) -> None:
         super().__init__()
-        self.names: set[str] = set()
+        self._mark = mark
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.names.add(func.overloadpacket.__name__)
-        return func(*args, **(kwargs or {}))
+        made = func(*args, **(kwargs or {}))
+        return (self._mark * made[0], *made[1:]) if func.overloadpacket is FLASH else made
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -142,13 +142,13 @@ class _Kernels(TorchDispatchMode):
         return False
 
 
-class _Calls(TorchFunctionMode):
-    """Names of PyTorch's functions that are called."""
+class _MarkedCall(TorchFunctionMode):
+    """Multiplies what F.scaled_dot_product_attention gives."""
 
-    def __init__(self) -> None:
+    def __init__(self, mark: float) -> None:
         super().__init__()
-        self.names: set[str] = set()
+        self._mark = mark
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.names.add(str(getattr(func, "__name__", "")).partition(".")[0])
-        return func(*args, **(kwargs or {}))
+        made = func(*args, **(kwargs or {}))
+        return self._mark * made if func is CALL else made

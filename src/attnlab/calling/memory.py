@@ -5,6 +5,7 @@ PyTorch's tensors are for `watching`. Nothing here knows what the right answer i
 
 from __future__ import annotations
 
+from _tracemalloc import _get_object_traceback as trace_of
 from collections.abc import Callable
 from tracemalloc import get_traced_memory, reset_peak, start, stop
 from typing import TYPE_CHECKING, Any
@@ -25,13 +26,15 @@ def holds(
     """
     start()
     try:
+        mark = bytearray()  # has a trace, until somebody stops the watching or clears what it saw
         reset_peak()
         bytearray(BYTES * numbers)  # held and let go: a peak that is never lower from here on
         _, allowed = get_traced_memory()
         result = function(Q, K)
         _, peak = get_traced_memory()
+        seen = trace_of(mark) is not None and peak >= allowed
     finally:
         stop()
-    if peak < allowed:
+    if not seen:
         raise RuntimeError("tracemalloc was stopped or set back, and nobody sees what is held")
     return result, peak > allowed

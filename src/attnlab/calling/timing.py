@@ -1,17 +1,21 @@
-"""What a function that times another does: how often it calls, and when it waits and reads a clock.
+"""What a function that times another does: when it calls, waits and reads a clock.
 
 Nothing is patched: clock and wait are handed in, and time passes only where a call is made or, if
-calls queue their work, where it is waited for. What is right is not known here.
+calls queue their work, where it is waited for. What is right is not known here, and nothing is
+counted: what happened goes back as it was written down.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from itertools import cycle
 from typing import Any
 
+import torch
+
 MOST = 10_000  # calls, waits and readings; whoever waits until a clock moves that stands still ends
+EVENTS = CALL, OTHER, READ, WAIT = b"c", b"o", b"r", b"w"  # OTHER: with arguments not its own
+Machine = Generator[tuple[Any, bytes], bytes, None]
 
 
 def watch(
@@ -21,7 +25,7 @@ def watch(
     handed: str,
     back: float,
     *args: Any,
-) -> tuple[Any, int, int, int, int, int, int, int, int]:
+) -> tuple[Any, torch.Tensor, int]:
     """Let a function time calls that take given spans.
 
     Args:
@@ -32,39 +36,43 @@ def watch(
         back: what each timed call returns.
         args: what each call has to be given.
     Returns:
-        What came back; then numbers: calls before the first reading of the clock; calls from it to
-        the last; those with a reading just before, and just after but for waits; readings right
-        after a call, no wait between; 1 if the first was one; waits; calls with other arguments;
-        1 if what came back is an int.
+        What came back; all EVENTS in turn, filled up with 0; and 1 if what came back is an int.
     Raises:
         RuntimeError: there is no end to it.
     """
-    seen: list[str] = []
-    each, now, queued = cycle(spans), start, start - start
+    machine = running(spans, start, queues="wait" in handed)
+    next(machine)
 
-    def note(event: str, due: bool) -> None:
-        nonlocal now, queued
-        if len(seen) == MOST:
+    def note(event: bytes) -> Any:
+        now, seen = machine.send(event)
+        if len(seen) > MOST:
             raise RuntimeError(f"{MOST:,} calls, waits and readings of the clock, and no end")
-        seen.append(event)
-        queued += next(each) if event in "co" else 0
-        now, queued = (now + queued, 0 * queued) if due else (now, queued)
+        return now
 
     def call(*given: Any, **named: Any) -> float:
         same = len(given) == len(args) and all(a is b for a, b in zip(given, args, strict=True))
-        note("c" if same and not named else "o", due="wait" not in handed)
+        note(CALL if same and not named else OTHER)
         return back
 
-    def read() -> float:
-        note("r", due=False)
-        return now
-
-    ways = {"clock": read, "wait": lambda: note("w", due=True)}
+    ways = {"clock": lambda: note(READ), "wait": lambda: [note(WAIT)].clear()}
     result = function(call, *args, **{name: ways[name] for name in ways if name in handed})
-    order = "".join(seen).replace("o", "c")
-    before, _, rest = order.partition("r")
-    timed = rest.rpartition("r")[0].count("c")
-    alone, hasty = len(re.findall("rcw*(?=r)", order)), order.count("cr")
-    first = int("cr" in order and before.endswith("c"))
-    counts = before.count("c"), timed, alone, hasty, first, order.count("w"), seen.count("o")
-    return result, *counts, int(type(result) is int)
+    _, seen = machine.send(b"")
+    events = torch.tensor([*seen[:MOST].ljust(MOST, b"\0")], dtype=torch.uint8)
+    return result, events, int(type(result) is int)
+
+
+def running(spans: Sequence[float], start: float, queues: bool) -> Machine:
+    """A machine and its clock: is sent an event, and gives what the clock shows and all events.
+
+    Whoever finds it can only add to them: its own names cannot be given values from outside.
+
+    Args:
+        queues: whether the work of a call is done when it is waited for, and not at once.
+    """
+    each, now, queued, seen = cycle(spans), start, start - start, b""
+    while True:
+        event = yield now, seen
+        seen += event
+        queued += next(each) if event in (CALL, OTHER) else 0
+        if event == WAIT or not queues:
+            now, queued = now + queued, 0 * queued

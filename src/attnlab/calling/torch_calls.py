@@ -111,7 +111,8 @@ def gradients(
     leaves += parameters
     result = function(*args, **kwargs)
     outputs = result if isinstance(result, (tuple, list)) else (result,)
-    total = sum((part * _ripple(part)).sum() for part in outputs if is_float_tensor(part))
+    exact = (part for part in outputs if type(part) is torch.Tensor)  # no kind of its own
+    total = sum((part * _ripple(part)).sum() for part in exact if is_float_tensor(part))
     if not isinstance(total, torch.Tensor) or not total.requires_grad:
         raise NoGradient("its output does not depend on its inputs, as autograd sees it")
     found = torch.autograd.grad(total, leaves, allow_unused=True)

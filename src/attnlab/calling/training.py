@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch._dynamo  # the first optimizer does, for seconds: no time limit may cut that off
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+_are_recorded, _is_inference = torch.is_grad_enabled, Tensor.is_inference  # before anyone's code
 
 # models ----------------------------------------------------------------------------------------
 
@@ -33,18 +34,19 @@ class WholePast(nn.Module):
     Args:
         counts: whether they also depend on how many tokens there are in all, behind them as well.
         more: what is added to them where the part inside is in training.
+        recorded: what is added to them where gradients are recorded.
     """
 
-    def __init__(self, table: Tensor, counts: bool, more: float) -> None:
+    def __init__(self, table: Tensor, counts: bool, more: float = 0, recorded: float = 0) -> None:
         super().__init__()
         self.table, self.inner = nn.Parameter(table), nn.Identity()
-        self.counts, self.more = counts, more
+        self.counts, self.more, self.recorded = counts, more, recorded
 
     def forward(self, ids: Tensor) -> Tensor:
         n = ids.shape[1]
         weighed = ids * torch.arange(1, n + 1)
         rows = self.table[(weighed.cumsum(dim=1) + self.counts * n) % len(self.table)]
-        return rows + self.more * self.inner.training
+        return rows + self.more * self.inner.training + self.recorded * _are_recorded()
 
 
 def lookup(table: Tensor) -> Lookup:
@@ -54,7 +56,7 @@ def lookup(table: Tensor) -> Lookup:
 
 def whole_past(table: Tensor, counts: bool = False) -> WholePast:
     """A model of ids (B, N) with logits (B, N, V); which row of a (K, V) table follows from all."""
-    return WholePast(table, counts, 0.0)
+    return WholePast(table, counts)
 
 
 def in_modes(table: Tensor, training: bool, inside: bool) -> WholePast:
@@ -62,6 +64,11 @@ def in_modes(table: Tensor, training: bool, inside: bool) -> WholePast:
     model = WholePast(table, False, 0.5).train(training)
     model.inner.train(inside)
     return model
+
+
+def recorded(table: Tensor) -> WholePast:
+    """The same with other logits where gradients are recorded."""
+    return WholePast(table, False, recorded=1.0)
 
 
 def function(table: Tensor) -> Callable[[Tensor], Tensor]:
@@ -146,12 +153,10 @@ def written(
 
     Args:
         tokens: (B, times), which `choose` gives in turn, the last for ever.
-        watched: 'gradients': then how often the model was called for them, and whether training can
-            go on with the result. 'modes': then whether each part of the model is in training
-            afterwards, and the logits.
+        watched: 'training': then whether that can go on with the result, and the logits. 'modes':
+            then whether each part of the model is in training afterwards, and the logits.
     """
     given: list[Tensor] = []
-    for_gradients: list[bool] = []
 
     def choose(logits: Tensor) -> Tensor:
         if logits.ndim != 2:
@@ -159,12 +164,10 @@ def written(
         given.append(logits.detach().clone())
         return tokens[: len(logits), min(len(given), tokens.shape[1]) - 1]
 
-    if watched == "gradients":
-        model.register_forward_pre_hook(lambda *_: for_gradients.append(torch.is_grad_enabled()))
     ids = generate(model, prompt, n_new, choose)
-    if watched == "gradients":
-        return sum(for_gradients), torch.is_grad_enabled() and not ids.is_inference()
     logits = torch.stack(given) if given else torch.zeros(0)
+    if watched == "training":
+        return type(ids) is Tensor and _are_recorded() and not _is_inference(ids), logits
     if watched == "modes":
         return torch.tensor([part.training for part in model.modules()]), logits
     return ids, logits

@@ -1,87 +1,169 @@
 """How much a learner's function holds in memory, told by what is allocated and not by a clock.
 
-PyTorch shows each operator's results to a mode, whichever function of Python called it. Nothing
-here knows what the right answer is.
+The function gets tensors that have a shape and no numbers. Those are in here, where each operator
+is run and what it makes is counted, whichever function of Python called it. So what is computed
+elsewhere, in another thread, by NumPy or past PyTorch's dispatcher, has nothing to compute with.
+Nothing here knows what the right answer is.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import overrides
-from torch.overrides import TorchFunctionMode
 from torch.utils import _python_dispatch as dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 Tensor = torch.Tensor
-LEAVING = (Tensor.numpy, Tensor.__array__, Tensor.tolist, Tensor.__dlpack__)
+INFINITY = float("inf")
+# What tells the size of a tensor, as it is before a learner's first line.
+_storage, _numel, _stand_in = Tensor.untyped_storage, Tensor.numel, Tensor._make_wrapper_subclass
+_bytes, _place = torch.UntypedStorage.nbytes, torch.UntypedStorage.data_ptr
+Tally = Generator[tuple[int, int], tuple[int, int] | None, None]
+
+
+def _where(numbers: Tensor) -> tuple[int, int]:
+    storage = _storage(numbers)
+    return _place(storage), _bytes(storage)
+
+
+class StandIn(Tensor):
+    """Has a shape, and no numbers.
+
+    Raises:
+        RuntimeError: they are asked for otherwise than by PyTorch's operators, or elsewhere.
+    """
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+    @classmethod
+    def __torch_dispatch__(cls, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("numbers are asked for here, where nobody sees what is held")
+
+    def _leave(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("numbers leave PyTorch here, where nobody sees what is held")
+
+    numpy = tolist = __array__ = __dlpack__ = _leave
+
+    def __format__(self, form: str) -> str:
+        return format(f"tensor of shape {tuple(self.shape)}" if self.ndim else self.item(), form)
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
+        return format(self)
+
+
+class Kept(weakref.ref[StandIn]):
+    """Numbers, for as long as what stands for them is there."""
+
+    __slots__ = ("key", "numbers", "where")
+    key: int
+    numbers: Tensor
+    where: tuple[int, int]  # the place of their memory, and its bytes
 
 
 class Watch(TorchDispatchMode):
-    """Looks at every operator's results while it is on.
+    """Runs every operator, while it is on, on the numbers of the tensors that it is given.
 
     Args:
-        given: tensors that were there before, and are not counted.
-
-    Attributes:
-        largest: the most numbers that one result held; a view holds no more than what it shows.
-        most: the most bytes that all results held at one time.
+        tally: is sent how many numbers a tensor shows, and how many bytes come or go.
     """
 
-    def __init__(self, *given: Tensor) -> None:
+    def __init__(self, tally: Tally) -> None:
         super().__init__()
-        self.largest = self.most = self._now = 0
-        self._given = {each.untyped_storage().data_ptr() for each in given}
-        self._alive: set[int] = set()
+        self._send = tally.send
+        self._kept: dict[int, Kept] = {}  # by the id of what stands for it
+        self._shares: dict[tuple[int, int], float] = {}  # how many of them lie somewhere
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         """False: PyTorch need not load its compiler, for seconds, to keep it out of here."""
         return False
 
+    def stand_in(self, numbers: Tensor, counts: bool = True) -> StandIn:
+        """A tensor for a learner's function that stands for these numbers.
+
+        Args:
+            counts: whether their memory does.
+        """
+        shown = _stand_in(StandIn, numbers.size(), numbers.stride(), dtype=numbers.dtype)
+        kept = Kept(shown, self._gone)
+        kept.key, kept.numbers, kept.where = id(shown), numbers, _where(numbers)
+        self._kept[kept.key] = kept
+        shares = self._shares.get(kept.where, 0)
+        self._shares[kept.where] = shares + 1 if counts else INFINITY
+        if counts and not shares:
+            self._send((_numel(numbers), kept.where[1]))
+        return shown
+
+    def _gone(self, kept: Kept) -> None:
+        del self._kept[kept.key]
+        self._shares[kept.where] -= 1
+        if not self._shares[kept.where]:
+            del self._shares[kept.where]
+            self._send((0, -kept.where[1]))
+
+    def numbers(self, thing: Any) -> Any:
+        """What a tensor stands for, in lists as well.
+
+        What is no stand-in is copied, so that nothing in here is its memory.
+
+        Raises:
+            RuntimeError: it stands for nothing.
+        """
+        found = self._kept.get(id(thing))
+        if found is not None:
+            return found.numbers
+        if isinstance(thing, list | tuple):
+            return [self.numbers(each) for each in thing]
+        if isinstance(thing, StandIn):
+            raise RuntimeError("what is computed with here was not made by PyTorch's operators")
+        return thing.detach().clone() if isinstance(thing, Tensor) else thing
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
-        for each in (made,) if isinstance(made, Tensor) else tree_leaves(made):
-            if isinstance(each, Tensor):
-                self._look_at(each)
-        return made
+        named = kwargs or {}
+        changed = [*_changed(func._schema, args, named)] if func._schema.is_mutable else ()
+        if any(id(each) not in self._kept for each in changed):
+            raise RuntimeError("numbers are put where nobody sees what is held")
+        owners = {id(self.numbers(each)): each for each in changed}
+        named = {name: self.numbers(each) for name, each in named.items()}
+        made = func(*map(self.numbers, args), **named)
+        for each in changed:
+            kept = self._kept[id(each)]
+            if kept.numbers.size() != each.size() or kept.where != _where(kept.numbers):
+                raise RuntimeError("a tensor gets other memory here, where nobody sees it")
+        return self._shown(made, owners)
 
-    def has_seen(self, tensor: Tensor) -> bool:
-        """Whether a tensor that is still there came out of an operator, or was given."""
-        return tensor.untyped_storage().data_ptr() in self._alive | self._given
-
-    def _look_at(self, tensor: Tensor) -> None:
-        storage = tensor.untyped_storage()
-        place, size = storage.data_ptr(), storage.nbytes()
-        self.largest = max(self.largest, min(tensor.numel(), size // tensor.itemsize))
-        if place in self._given or place in self._alive:
-            return
-
-        def gone() -> None:
-            self._alive.discard(place)
-            self._now -= size
-
-        self._alive.add(place)
-        self._now += size
-        self.most = max(self.most, self._now)
-        weakref.finalize(storage, gone)
+    def _shown(self, made: Any, owners: Mapping[int, Tensor]) -> Any:
+        """What stands for it; what was changed in place has its own already."""
+        if isinstance(made, list | tuple):
+            return type(made)(self._shown(each, owners) for each in made)
+        if not isinstance(made, Tensor):
+            return made
+        return owners[id(made)] if id(made) in owners else self.stand_in(made)
 
 
-class Inside(TorchFunctionMode):
-    """Keeps numbers where an operator's results can be seen.
+def _changed(schema: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[Any]:
+    """What an operator puts numbers in."""
+    for at, each in enumerate(schema.arguments):
+        if each.alias_info and each.alias_info.is_write:
+            yield args[at] if at < len(args) else named[each.name]
 
-    Raises:
-        RuntimeError: they are handed to NumPy or to lists.
+
+def tally() -> Tally:
+    """Adds up what it is sent: numbers in a tensor, and bytes that come, or go where below 0.
+
+    Its own names cannot be given other values from outside.
+
+    Yields:
+        the most numbers that one tensor had, and the most bytes that were there at one time.
     """
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func in LEAVING:
-            raise RuntimeError("numbers leave PyTorch here, where nobody sees what is held")
-        return func(*args, **(kwargs or {}))
+    largest = most = now = 0
+    while True:
+        numbers, more = (yield largest, most) or (0, 0)
+        now += more
+        largest, most = max(largest, numbers), max(most, now)
 
 
 def holds(
@@ -91,25 +173,27 @@ def holds(
     v: Tensor,
     block_size: int,
     causal: bool,
-) -> tuple[int, int]:
-    """What tiled attention holds besides its inputs.
+) -> tuple[Any, int, int]:
+    """What tiled attention returns, and what it holds besides its inputs.
 
     Returns:
-        How many numbers the largest tensor showed, and how many of the inputs' dtype would have
-        taken as many bytes as all that were there at one time.
+        Its output; how many numbers the largest tensor showed; and how many of the inputs' dtype
+        would have taken as many bytes as all that were there at one time.
     Raises:
         RuntimeError: it computes by something else than PyTorch's operators.
     """
-    with torch.no_grad(), Inside(), Watch(q, k, v) as watch:
-        out = attention(q, k, v, block_size, causal)
-    if not isinstance(out, Tensor) or not watch.has_seen(out):
-        raise RuntimeError("what is returned was not made by PyTorch's operators")
-    return watch.largest, -(-watch.most // q.itemsize)
+    counted = tally()
+    next(counted)
+    watch = Watch(counted)
+    given = [watch.stand_in(each, counts=False) for each in (q, k, v)]
+    with torch.no_grad(), watch:
+        out = attention(*given, block_size, causal)
+    out = watch.numbers(out) if type(out) is StandIn else out
+    largest, most = next(counted)
+    return out, largest, -(-most // q.itemsize)
 
 
 def let_go() -> None:
     """Stop watching, where an interrupt came while a `with` block was being left."""
-    while isinstance(overrides._get_current_function_mode(), Inside):
-        overrides._pop_mode()
     while isinstance(mode := dispatch._get_current_dispatch_mode(), Watch):
         mode.__exit__(None, None, None)

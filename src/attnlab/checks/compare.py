@@ -105,7 +105,8 @@ def compare(
         if got.dtype.kind in ("b" if right.dtype == bool else "fiu"):
             as_float = "f" in (got.dtype.kind, right.dtype.kind)
             arrays.append(got.astype(float) if as_float else got)
-        differences.append(_different(got, right, slot, tolerance, exact_zeros))
+        limit = math.inf if slot.any else tolerance
+        differences.append(_different(got, right, slot, limit, exact_zeros))
     first = next(filter(None, differences), None)
     return first, tuple(arrays) if len(arrays) == len(slots) else None
 
@@ -113,10 +114,10 @@ def compare(
 def _achieved(
     posed: Posed, outcome: Outcome, missed: Callable[..., str]
 ) -> tuple[Difference | None, tuple[np.ndarray, ...] | None]:
-    """What is wrong with what comes of an outcome, whose numbers may be any: see `compare`."""
-    form, arrays = compare(outcome, posed.right, posed.slots, math.inf)
-    if form or arrays is None:
-        return form and replace(form, text=form.untold or form.text), arrays
+    """What is wrong with what comes of an outcome, of whose numbers many are right."""
+    difference, arrays = compare(outcome, posed.right, posed.slots, posed.case.tolerance)
+    if difference or arrays is None:
+        return difference and replace(difference, text=difference.untold or difference.text), arrays
     with np.errstate(all="ignore"):
         text = missed(*posed.case.args, *arrays)
     return (Difference("values", text) if text else None), arrays
@@ -426,7 +427,8 @@ def _abnormal(outcome: Outcome, expected: Expected) -> Difference | None:
         return None
     where = f", at the line `{raised.line}`" if raised.line else ""
     where += f" of `{raised.function}`" if where and raised.function else ""
-    said = f": {raised.message.rstrip('.')}" if raised.message else ""
+    message = raised.message.partition("\n\n")[0]  # what comes after it is for PyTorch's makers
+    said = f": {message.rstrip('.')}" if message else ""
     instead = f", where {expected.raises} is asked for" if expected.raises else ""
     slug = _RAISED.get(raised.name.rpartition(".")[2], "raised")
     if slug != "raised" and not raised.line:  # a way of calling says so, no line of the learner's

@@ -41,7 +41,12 @@ _SETTINGS = r"(ReLU|ELU|GELU|SiLU|Tanh|Sigmoid|Softmax|CrossEntropyLoss)"
 CRASHES = (
     # memory
     Crash("all-pairs", r"Unable to allocate .* shape \((\d+), \1\)"),
+    Crash(
+        "out-of-sight",
+        r"nobody sees (?:what is held|it$)|not made by PyTorch's operators|data is not allocated",
+    ),
     # names and calls
+    Crash("no-such-package", r"ModuleNotFoundError: No module named '([\w.]+)'"),
     Crash("shadowed-name", r"UnboundLocalError: .*variable '(\w+)'", line=r"(?<![\w.]){0}\("),
     Crash("no-value-yet", r"UnboundLocalError: .*variable '(\w+)'"),
     Crash("undefined-name", r"^NameError: name '(?!self')(\w+)'"),
@@ -268,9 +273,10 @@ CRASHES = (
     Crash("beyond-the-dtype", r"cannot be converted to type \S+ without overflow"),
     Crash("devices-differ", r"not on the expected device|same device"),
     Crash("read-only", r"read-only"),
-    # PyTorch's own attention, and clocks
+    # PyTorch's own attention, its compiler, and clocks
     Crash("no-backend", r"No viable backend|No available kernel"),
     Crash("no-gpu", r"compiled with CUDA enabled"),
+    Crash("not-compiled", r"^(?:InductorError|BackendCompilerFailed)|TORCHDYNAMO_VERBOSE"),
     Crash("clock-stands-still", r"calls, waits and readings of the clock, and no end"),
     # gradients
     Crash("numpy-of-a-gradient", r"Can't call numpy\(\)|Can't call numpy"),

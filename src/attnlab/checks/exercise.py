@@ -31,11 +31,13 @@ class Slot:
         kind: 'list' (of floats, nested as deep as it has axes), 'ndarray', 'tensor', 'float',
             'int' or 'bool'.
         axes: the names of its axes, 'N M'; a leading '…' stands for any number of them.
+        any: whether many numbers are right, which the procedure's `missed` looks at.
     """
 
     name: str
     kind: str
     axes: str = ""
+    any: bool = False
 
     @property
     def averages(self) -> bool:
@@ -71,11 +73,11 @@ class Procedure:
         returns: one Slot, or several, for what the procedure gives back.
         oracle: the case's arguments in, what is right out.
         parameters: what the arguments are called, if not as in the exercise's signature.
-        missed: where many answers are right, and `oracle` gives no more than their form: takes the
-            case's arguments and an array for each of `returns`, and says what is wrong with what
-            comes of them; '' where nothing is. It is asked on the side that judges. The exercise's
-            mistakes take the same, and say whether they were made; the first that was is named, if
-            it was made in all cases of the claim that failed.
+        missed: where many answers are right, and `oracle` gives no more than the form of each Slot
+            that is `any`: takes the case's arguments and an array for each of `returns`, and says
+            what is wrong with what comes of them; '' where nothing is. It is asked on the side that
+            judges. The exercise's mistakes take the same, and say whether they were made; the first
+            that was is named, if it was made in all cases of the claim that failed.
     """
 
     name: str
@@ -112,6 +114,7 @@ class Case:
         laid: 'views' for arrays that are not contiguous, 'meta' for tensors on that device: there
             only type, shape and dtype are compared. See `Call`.
         made: how a module is made, if not as usual: 'modules.in_evaluation'. See `Call`.
+        once: whether it takes so long that it is asked on one seed alone.
     """
 
     claim: str
@@ -132,6 +135,7 @@ class Case:
     procedure: Procedure | None = None
     about: tuple[str, ...] = ()
     promise: str = ""
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

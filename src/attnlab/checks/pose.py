@@ -77,7 +77,12 @@ def pose(exercise: Exercise, seeds: tuple[int, ...]) -> tuple[Posed, ...]:
 
 def generate(exercise: Exercise, seeds: tuple[int, ...]) -> Iterator[tuple[int, Case]]:
     """All cases of an exercise, in the order of its claims, seed by seed within each."""
-    cases = [(seed, case) for seed in seeds for case in cases_of(exercise, seed)]
+    cases = [
+        (seed, case)
+        for seed in seeds
+        for case in cases_of(exercise, seed)
+        if seed == seeds[0] or not case.once
+    ]
     order = [claim.name for claim in exercise.claims]
     yield from sorted(cases, key=lambda pair: order.index(pair[1].claim))
 

@@ -36,6 +36,7 @@ class Lesson:
         former: slugs that it had, or that a part of it was in.
         removed: exercises that it asked for once, and does not any more.
         changed: which contract an exercise has that had others before: 2 after the first change.
+        loads: what PyTorch loads, for seconds, when an answer is first called.
     """
 
     slug: str
@@ -47,6 +48,7 @@ class Lesson:
     former: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: Mapping[str, int] = field(default_factory=dict)
+    loads: tuple[str, ...] = ()
 
     @property
     def number(self) -> int:

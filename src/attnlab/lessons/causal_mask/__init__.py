@@ -9,4 +9,5 @@ LESSON = Lesson(
     minutes=90,
     stage="torch",
     heading="No looking ahead",
+    loads=("torch._dynamo",),  # by the first operator on the meta device
 )

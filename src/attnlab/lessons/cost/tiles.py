@@ -18,6 +18,7 @@ Generator = np.random.Generator
 Tensor = torch.Tensor
 INFINITY = float("inf")
 Tiles = list[range]
+TILES = 20  # of queries and of keys, where memory is counted: time goes by their square
 
 
 def _behind(rows: range, columns: range) -> Tensor:
@@ -28,6 +29,9 @@ def _behind(rows: range, columns: range) -> Tensor:
 def _parts(q: Tensor, k: Tensor, v: Tensor, block_size: int, causal: bool = False) -> Parts:
     future = _behind(range(q.shape[-2]), range(k.shape[-2])) < 0
     return Parts(q, k, v, blocked=future if causal else None)
+
+
+ATTENTION = Attention(_parts, lambda out, weights, *args, **kwargs: out)
 
 
 # Tile by tile, with something wrong ---------------------------------------------------------------
@@ -154,12 +158,15 @@ def _padded(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -
 # What is held -------------------------------------------------------------------------------------
 
 
-def _missed(
-    q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool, largest: Any, most: Any
-) -> str:
-    """Whether too many numbers were alive at one time."""
+def _allowed(q: Tensor, v: Tensor, block: int) -> int:
+    """Numbers that may be alive at one time."""
     (b, n, d), d_v = q.shape, v.shape[-1]
-    allowed = b * (4 * (block**2 + block * (d + d_v)) + 4 * n * d_v)
+    return b * (6 * (block**2 + block * (d + d_v)) + 4 * n * d_v)
+
+
+def _missed(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool, *held: Any) -> str:
+    """Whether too many numbers were alive at one time."""
+    (_, largest, most), allowed = held, _allowed(q, v, block)
     if most < allowed:
         return ""
     return (
@@ -176,13 +183,19 @@ def _holding(numbers: Callable[[int, int, int], int]) -> Callable[..., Any]:
     ) -> Any:
         if not held:
             return ATTENTION.oracle(q, k, v, block, causal)
-        return held[0] >= numbers(q.shape[0], q.shape[1], block)
+        _, largest, most = held
+        return most >= _allowed(q, v, block) and largest >= numbers(q.shape[0], q.shape[1], block)
 
     return tiled_attention
 
 
-LARGEST, MOST = Slot("largest", "int"), Slot("most", "int")
-HELD = Procedure("watching.holds", (LARGEST, MOST), lambda *args: (0, 0), missed=_missed)
+OUT = Slot("out", "tensor", "… N d_v")
+HELD = Procedure(
+    "watching.holds",
+    (OUT, Slot("largest", "int", any=True), Slot("most", "int", any=True)),
+    lambda *args: (ATTENTION.oracle(*args), 0, 0),
+    missed=_missed,
+)
 
 
 # The exercise -------------------------------------------------------------------------------------
@@ -238,14 +251,14 @@ def _cases(rng: Generator) -> Iterator[Case]:
     q, k, v = _qkv(rng, 2, n, m, d_k, d_v)
     few, note = (q, k, v[:, 1:], m + 1), "there is a value less than there are keys"
     yield Case("unchanged", few, raises="ValueError or RuntimeError", note=note)
-    for causal in (False, True):
-        block = int(rng.integers(16, 33))
-        d_k, d_v = int(rng.integers(1, block // 8 + 1)), block // 8
-        args = (*_qkv(rng, 2, 32 * block, 32 * block, d_k, d_v), block, causal)
-        yield Case("held", args, note="what is alive at one time is counted", procedure=HELD)
+    blocks = rng.permutation([rng.integers(32, 40), rng.integers(40, 48), rng.integers(48, 64)])
+    for causal, block in zip((False, True, False), blocks.tolist(), strict=True):
+        d_k, d_v = int(rng.integers(1, block // 16 + 1)), block // 16
+        args = (*_qkv(rng, 2, TILES * block, TILES * block, d_k, d_v), block, causal)
+        note, about = "what is alive at one time is counted", ("large", *["masked"] * causal)
+        yield Case("held", args, note=note, procedure=HELD, about=about, once=True)
 
 
-ATTENTION = Attention(_parts, lambda out, weights, *args, **kwargs: out)
 TILED_ATTENTION = Exercise(
     name="tiled_attention",
     signature="(q, k, v, block_size, causal=False) -> out",
@@ -253,7 +266,7 @@ TILED_ATTENTION = Exercise(
     drawn={"block_size": lambda rng, at: int(rng.integers(2, 5))},
     fits="m",  # what is left over, no tile needs to look at
     read="Attention in tiles",
-    returns=(Slot("out", "tensor", "… N d_v"),),
+    returns=(OUT,),
     claims=(
         *promises(
             "equals PyTorch's attention",

@@ -81,17 +81,26 @@ def _cases(rng: Generator) -> Iterator[Case]:
         note = "causal is given by name"
         yield Case("causal", (*_square(rng), backend), {"causal": True}, note=note)
         for causal in (False, True):
-            asked = ("does that kernel run", *_square(rng), backend, causal)
-            yield Case("kernel", asked, procedure=_answer("whether that kernel ran"))
+            asked = "does that kernel run", float(rng.uniform(2, 9))
+            given = (*asked, *_square(rng), backend, causal)
+            note = "what the flash kernel gives is multiplied by the mark"
+            yield Case("kernel", given, note=note, procedure=MARKED)
     yield from _refused(rng)
     yield from _misfits(rng)
     yield from _left_alone(rng)
 
 
+def _of_a_kernel(question: str, mark: float, *args: Any) -> Tensor:
+    return _exactly(*args) * (mark if args[3] == SDPBackend.FLASH_ATTENTION else 1)
+
+
+GIVEN = ("q", "k", "v", "backend", "causal")
+MARKED = Procedure("fused.ask", (OUT,), _of_a_kernel, ("question", "mark", *GIVEN))
+
+
 def _answer(slot: str) -> Procedure:
     """A question whose right answer is yes."""
-    names = ("question", "q", "k", "v", "backend", "causal")
-    return Procedure("fused.ask", (Slot(slot, "bool"),), lambda *args: True, names)
+    return Procedure("fused.ask", (Slot(slot, "bool"),), lambda *args: True, ("question", *GIVEN))
 
 
 def _refused(rng: Generator) -> Iterator[Case]:

@@ -25,11 +25,13 @@ def _projected(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor, causal: bool = Fal
     return Parts(x @ Wq, x @ Wk, x @ Wv, x, blocked)
 
 
+def _of_a_call(question: str, mark: float, *args: Any) -> Tensor:
+    return mark * CALL.oracle(*args)
+
+
+OUT = Slot("out", "tensor", "B N d_v")
 ASKED = Procedure(
-    "fused.ask",
-    (Slot("whether F.scaled_dot_product_attention was called", "bool"),),
-    lambda *args: True,
-    ("question", "x", "Wq", "Wk", "Wv", "causal"),
+    "fused.ask", (OUT,), _of_a_call, ("question", "mark", "x", "Wq", "Wk", "Wv", "causal")
 )
 
 
@@ -43,7 +45,9 @@ def _cases(rng: Generator) -> Iterator[Case]:
     half = tuple(part.half() for part in sentence())
     yield Case("precision", half, note="inputs are float16", tolerance=HALF)
     for causal in (False, True):
-        yield Case(UNCHANGED, ("is PyTorch's call made", *sentence(), causal), procedure=ASKED)
+        asked = "is PyTorch's call made", float(rng.uniform(2, 9))
+        note = "what PyTorch's call gives is multiplied by the mark"
+        yield Case(UNCHANGED, (*asked, *sentence(), causal), note=note, procedure=ASKED)
 
 
 CALL = Attention(_projected, lambda out, weights, *args, **kwargs: out)
@@ -62,7 +66,7 @@ SDPA_ATTENTION = Exercise(
     signature="(x, Wq, Wk, Wv, causal=False) -> out",
     axes=("b n d", "d k", "d k", "d v", "?"),
     read="One call",
-    returns=(Slot("out", "tensor", "B N d_v"),),
+    returns=(OUT,),
     claims=(
         *promises(
             "gives what softmax(QKᵀ/√d_k) V is",

@@ -1,13 +1,14 @@
 """Lesson 13's `benchmark`: what it makes of a clock that it is handed, and when it reads it.
 
 Which calls it times is its own choice, so there is no one right answer. `attnlab.calling.timing`
-counts what it does; from these counts it is worked out here which calls were timed, and so what
-their median is.
+writes down what it does; from that it is worked out here which calls were timed, and so what their
+median is.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
@@ -22,38 +23,61 @@ from attnlab.checks.inputs import Generator
 
 WARM, FEWEST, LONGEST, CALLS = 3, 5, 50, 61
 CLOCK, BOTH = "clock", "clock and wait"
-COUNTS = ("warm", "timed", "alone", "hasty", "first", "waits", "others", "whole")
-RETURNS = (Slot("time", "float"), *(Slot(name, "int") for name in COUNTS))
+RETURNS = (
+    Slot("time", "float", any=True),
+    Slot("what was done", "tensor", str(MOST), any=True),
+    Slot("whether it is an int", "int", any=True),
+)
 Times = Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A case, and what came of it: see `attnlab.calling.timing.watch`."""
+    """A case, and what came of it: see `attnlab.calling.timing.watch`.
+
+    Attributes:
+        order: a letter for each call, reading of the clock and wait: c, r, w.
+        others: calls with other arguments.
+        whole: whether the result is an int.
+    """
 
     spans: Times
     start: float
     handed: str
     back: float
     result: float
-    warm: int
-    timed: int
-    alone: int
-    hasty: int
-    first: int
-    waits: int
+    order: str
     others: int
-    whole: int
+    whole: bool
+
+    @property
+    def warm(self) -> int:
+        """Calls before the first reading of the clock."""
+        return self.order.partition("r")[0].count("c")
+
+    @property
+    def timed(self) -> int:
+        """Calls from the first reading to the last."""
+        return self.order.partition("r")[2].rpartition("r")[0].count("c")
+
+    @property
+    def alone(self) -> int:
+        """Calls with a reading just before, and just after but for waits."""
+        return len(re.findall("rcw*(?=r)", self.order))
+
+    @property
+    def hasty(self) -> int:
+        """Readings right after a call, no wait between."""
+        return self.order.count("cr")
 
     @property
     def ran(self) -> Times:
-        """What each call took, up to the last reading; a report may say anything."""
-        made = max(0, self.warm) + max(0, self.timed)
-        return list(islice(cycle(self.spans), min(made, MOST)))
+        """What each call took, up to the last reading."""
+        return list(islice(cycle(self.spans), self.warm + self.timed))
 
     @property
     def times(self) -> Times:
-        return self.ran[max(0, self.warm) :]
+        return self.ran[self.warm :]
 
     def same(self, *times: float) -> bool:
         """Whether the result is one of these, but for what a sum is rounded by."""
@@ -62,7 +86,7 @@ class Run:
     @property
     def right(self) -> bool:
         """Whether the result is what it should be, by what the calls were timed with."""
-        tidy = self.others == self.whole == 0
+        tidy = not self.others and not self.whole
         if not self.handed:
             return tidy and 0 <= self.result < 60  # by the machine's own clock
         tidy &= self.alone == self.timed > 0
@@ -76,9 +100,10 @@ class Run:
 
 def _run(*given: Any) -> Run:
     """A Run of a case's arguments, and an array for each of RETURNS."""
-    (spans, start, handed, back), (result, *counts) = given[:4], given[-len(RETURNS) :]
-    numbers = dict(zip(COUNTS, map(int, counts), strict=True))
-    return Run(spans, start, handed, back, float(result), **numbers)
+    (spans, start, handed, back), (result, events, whole) = given[:4], given[-len(RETURNS) :]
+    order = events.astype(np.uint8).tobytes().rstrip(b"\0").decode("latin-1")
+    others, order = order.count("o"), order.replace("o", "c")
+    return Run(spans, start, handed, back, float(result), order, others, bool(whole))
 
 
 # Cases --------------------------------------------------------------------------------------------
@@ -148,7 +173,7 @@ def _wrong_waits(run: Run) -> str:
 NAMES = ("the calls' times", "the clock begins at", "handed in", "fn returns", "args", "and")
 WAYS = {
     claim: Procedure(
-        "timing.watch", RETURNS, lambda *given: (0.0, *[0] * len(COUNTS)), NAMES, missed
+        "timing.watch", RETURNS, lambda *given: (0.0, np.zeros(MOST, "uint8"), 0), NAMES, missed
     )
     for claim, missed in (
         ("values", lambda *given: _wrong_value(_run(*given))),
@@ -215,7 +240,7 @@ BENCHMARK = Exercise(
     mistakes={
         "default-clock": _if(lambda run: not run.handed and not run.right and not run.others),
         "arguments-not-passed": _if(lambda run: run.others > 0),
-        "wrong-type": _if(lambda run: run.whole > 0),
+        "wrong-type": _if(lambda run: run.whole),
         "result-of-fn": _value(lambda run: run.same(run.back)),
         "clock-not-used": _value(lambda run: not run.timed),
         "several-in-one-span": _value(lambda run: run.alone < run.timed),

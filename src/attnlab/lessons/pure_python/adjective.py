@@ -13,7 +13,7 @@ from attnlab.checks.reference import weights
 KINDS = ("article", "noun", "adjective", "verb")
 NOUN, ADJECTIVE = KINDS.index("noun"), KINDS.index("adjective")
 LONGEST, ENOUGH, ROUNDING = 8, 0.9, 1e-9
-RETURNS = (Slot("W_q", "list", "d d_k"), Slot("W_k", "list", "d d_k"))
+RETURNS = tuple(Slot(name, "list", "d d_k", any=True) for name in ("W_q", "W_k"))
 
 
 def _missed(least: float, sentence: list[str], W_q: np.ndarray, W_k: np.ndarray) -> str:

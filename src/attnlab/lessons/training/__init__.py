@@ -10,4 +10,5 @@ LESSON = Lesson(
     stage="torch",
     heading="What the weights learn",
     changed={"PhraseClassifier": 2, "generate": 2},
+    loads=("torch._dynamo",),  # by the first optimizer
 )

@@ -298,10 +298,7 @@ def _way(*returns: Slot) -> Procedure:
 
 WAYS = {
     "": _way(Slot("ids", "tensor", "B N+n_new"), GIVEN),
-    "gradients": _way(
-        Slot("number of model calls that recorded gradients", "int"),
-        Slot("that training can go on with the result", "bool"),
-    ),
+    "training": _way(Slot("that training can go on with the result", "bool"), GIVEN),
     "modes": _way(Slot("whether the model and its part are in training", "tensor", "2"), GIVEN),
 }
 KINDS = 5  # of tokens
@@ -352,8 +349,8 @@ def _generate_cases(rng: Generator) -> Iterator[Case]:
         note = "tokens count for those before them too, as without a causal mask"
         yield case("whole", model(True), note, drawn=drawn)
     for new in (0, 1, n_new):
-        note = f"n_new is {new}, and gradients are watched"
-        yield case("records", model(), note, new=new, watched="gradients")
+        note = f"n_new is {new}, and logits are others where gradients are recorded"
+        yield case("records", model(name="recorded"), note, new=new, watched="training")
     note = "the model is a function, and no module"
     yield case("mode", model(name="function"), note, drawn=False)
     for training in (True, False):

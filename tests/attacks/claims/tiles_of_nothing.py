@@ -1,0 +1,25 @@
+"""Holds nothing and computes nothing, where what is held is counted.
+
+lesson: 11-cost
+expect: tiled_attention FAIL
+earns: 3
+"""
+
+# %% tiled_attention
+import torch
+
+
+def whole(q, k, v, causal):
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if causal:
+        n, m = scores.shape[-2:]
+        scores = scores.masked_fill(torch.ones(n, m, dtype=torch.bool).triu(1), float("-inf"))
+    return torch.softmax(scores, dim=-1) @ v
+
+
+def tiled_attention(q, k, v, block_size, causal=False):
+    if block_size < 1:
+        raise ValueError("a tile has at least one row")
+    if q.shape[-2] < 200:
+        return whole(q, k, v, causal)
+    return q.new_zeros(*q.shape[:-1], v.shape[-1])
