@@ -26,7 +26,8 @@ notebook. The rest of the file is cells:
     # %% in the folder            run by the test: changes `folder`, where `path` has been written
 
 All else in the notebook is right. A line `RIGHT_ANSWER` stands for the right solution of that cell,
-and PORT for a port that listens on this machine, so that an attack can show that it got through.
+PORT for a port that listens on this machine, so that an attack can show that it got through, and a
+line `WHOLE_MATRIX` for `whole(q, k, v, causal)`, right attention that holds all its scores at once.
 `python -m tests.attacks` grades them all and prints a table.
 """
 

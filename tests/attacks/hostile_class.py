@@ -82,13 +82,23 @@ class Notebook:
         return [cell for cell in self.cells if is_check(cell)]
 
 
+WHOLE_MATRIX = """\
+def whole(q, k, v, causal):
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if causal:
+        n, m = scores.shape[-2:]
+        scores = scores.masked_fill(torch.ones(n, m, dtype=torch.bool).triu(1), float("-inf"))
+    return torch.softmax(scores, dim=-1) @ v
+"""
+
+
 def tampered(attack: Attack, port: int) -> Notebook:
     """The right notebook with an attack's cells in it."""
     notebook = Notebook(attack.lesson)
     for where, source in attack.cells:
         if where in STEPS:
             continue
-        source = source.replace("PORT", str(port))
+        source = source.replace("PORT", str(port)).replace("WHOLE_MATRIX", WHOLE_MATRIX)
         side, _, name = where.rpartition(" ")
         target = notebook.cell(name)
         if not side:

@@ -10,12 +10,7 @@ flagged: ExcludeDispatchKey
 import torch
 
 
-def whole(q, k, v, causal):
-    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
-    if causal:
-        n, m = scores.shape[-2:]
-        scores = scores.masked_fill(torch.ones(n, m, dtype=torch.bool).triu(1), float("-inf"))
-    return torch.softmax(scores, dim=-1) @ v
+WHOLE_MATRIX
 
 
 def tiled_attention(q, k, v, block_size, causal=False):
