@@ -13,7 +13,17 @@ from hypothesis.extra import numpy as hnp
 from torch.nn.attention import SDPBackend
 
 from attnlab.calling.call import Outcome
-from attnlab.calling.observe import Array, Items, Made, Other, Scalar, Value, observe, rebuild
+from attnlab.calling.observe import (
+    Array,
+    Floats,
+    Items,
+    Made,
+    Other,
+    Scalar,
+    Value,
+    observe,
+    rebuild,
+)
 from attnlab.checks.compare import Difference, changed_input, compare
 from attnlab.checks.exercise import SEEDS, Case, Exercise, Slot
 from attnlab.checks.pose import Expected, answer_of, generate
@@ -418,7 +428,7 @@ def observed(case: Case) -> tuple[Value, ...]:
 
 
 def leaves(value: Value) -> list[Value]:
-    if isinstance(value, Items):
+    if isinstance(value, Items | Floats):
         return [leaf for item in value.items for leaf in leaves(item)]
     return [value]
 

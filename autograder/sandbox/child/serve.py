@@ -132,7 +132,7 @@ class Notebook:
         refusing = part("banned").refusing(banned) if banned else contextlib.nullcontext()
         with refusing as refused:
             for at, call in enumerate(calls):
-                outcome = perform(self.function, call, self.deadline, refused, packed=True)
+                outcome = perform(self.function, call, self.deadline, refused)
                 inputs = (*call.args, *call.kwargs.values())
                 answer, block = wire.write_outcome(outcome, call.most, inputs)
                 yield answer | {"at": at}, block

@@ -13,10 +13,8 @@ import math
 import socket
 import struct
 import time
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -191,13 +189,6 @@ def write_value(value: Value, block: bytearray) -> list[Any]:
             block += b"\0" * (-len(block) % 8)
             block += data
             return ["floats", kind, len(data) // 8, len(block) - len(data)]
-        case Items(kind, items) if items and all(
-            type(item) is Scalar and item.kind == "float" for item in items
-        ):
-            block += b"\0" * (-len(block) % 8)
-            start = len(block)
-            block += array("d", [_number(item) for item in items]).tobytes()
-            return ["floats", kind, len(items), start]
         case Items(kind, items):
             return ["items", kind, [write_value(item, block) for item in items]]
         case Scalar(kind, int() as whole) if type(whole) is int and abs(whole) >= 1 << 63:
@@ -212,12 +203,6 @@ def write_value(value: Value, block: bytearray) -> list[Any]:
             return ["made", name, [write_value(arg, block) for arg in args]]
         case Other(kind, base):
             return ["other", kind[:TEXT], base[:TEXT]]
-
-
-def _number(item: Value) -> float:
-    assert isinstance(item, Scalar)
-    assert isinstance(item.value, float)
-    return item.value
 
 
 def write_call(call: Call) -> tuple[dict[str, Any], bytes]:
@@ -333,8 +318,8 @@ def read_calls(message: dict[str, Any], block: bytes) -> Iterator[Call]:
 
 
 def read_call(message: dict[str, Any], block: bytes) -> Call:
-    """The other way of `write_call`; floats stay packed."""
-    reader = _Reader(block, UNLIMITED, packed=True)
+    """The other way of `write_call`."""
+    reader = _Reader(block, UNLIMITED)
 
     def listed(name: str) -> tuple[Value, ...]:
         return tuple(map(reader.value, message.get(name, ())))
@@ -407,8 +392,8 @@ def read_ran(message: dict[str, Any]) -> Ran:
 class _Reader:
     """Reads values, and counts, so that few bytes cannot stand for many items or arrays."""
 
-    def __init__(self, block: bytes, most: int, packed: bool = False) -> None:
-        self._block, self._packed = block, packed
+    def __init__(self, block: bytes, most: int) -> None:
+        self._block = block
         self._unread = len(block)
         self._budget = most
         self._kinds: dict[str, Callable[..., Value]] = {
@@ -458,11 +443,7 @@ class _Reader:
 
     def _floats(self, kind: Any, count: Any, start: Any) -> Value:
         self._spend(_whole(count))
-        data = self._bytes(start, 8 * count)
-        if self._packed:
-            return Floats(_one_of(kind, ("list", "tuple")), data)
-        numbers = map(partial(Scalar, "float"), array("d", data))
-        return Items(_one_of(kind, ("list", "tuple")), tuple(numbers))
+        return Floats(_one_of(kind, ("list", "tuple")), bytes(self._bytes(start, 8 * count)))
 
     def _array(self, kind: Any, dtype: Any, shape: Any, start: Any) -> Value:
         axes = _axes(shape)

@@ -143,7 +143,6 @@ def perform(
     call: Call,
     deadline: Deadline,
     refused: Sequence[str] | None = None,
-    packed: bool = False,
 ) -> Outcome:
     """Call a function with fresh copies of a case's inputs and observe the rest.
 
@@ -153,7 +152,6 @@ def perform(
         deadline: shared by all calls of one check.
         refused: what of PyTorch's own a block around all calls has refused so far. None
             if there is no such block: then this call has its own.
-        packed: see `observe`.
     Returns:
         The outcome. Nothing that the function raises comes out of here.
     """
@@ -171,7 +169,7 @@ def perform(
         # Refusing goes outermost: what it replaced is given back whatever the deadline interrupts.
         with _refusing(call, refused) as fused, quiet(printed), deadline:
             try:
-                returned = observe(_make(function, call, args, kwargs), call.most, packed)
+                returned = observe(_make(function, call, args, kwargs), call.most)
             except (Overrun, TooMuchOutput, KeyboardInterrupt):
                 raise
             except BaseException as error:  # a learner's code may raise anything, SystemExit too
@@ -192,7 +190,7 @@ def perform(
         stopped = "output"
     if stopped:  # it may have come to an end as well, as time ran out
         returned, raised = None, raised if stopped == "memory" else None
-    after = tuple(_observe_again(thing, call.most, packed) for thing in inputs)
+    after = tuple(_observe_again(thing, call.most) for thing in inputs)
     return Outcome(returned, raised, after, printed.kept, stopped, tuple(fused))
 
 
@@ -215,10 +213,10 @@ def _settings() -> list[tuple[Callable[[Any], None], Any]]:
     return settings
 
 
-def _observe_again(thing: Any, most: int, packed: bool) -> Value:
+def _observe_again(thing: Any, most: int) -> Value:
     """What an input is after the call; a learner may have put into it what cannot be observed."""
     try:
-        return observe(thing, most, packed)
+        return observe(thing, most)
     except Exception as error:  # out of memory, or a dtype that only PyTorch has
         return Other(f"{type_name(type(thing))} that cannot be read ({type(error).__name__})")
 

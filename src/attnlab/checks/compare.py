@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attnlab.calling.call import PRINT_LIMIT, Outcome
-from attnlab.calling.observe import Array, Items, Large, Made, Scalar, Value, describe
+from attnlab.calling.observe import Array, Floats, Items, Large, Made, Scalar, Value, describe
 from attnlab.checks.exercise import Slot
 from attnlab.checks.pose import Expected, Posed
 
@@ -169,7 +169,7 @@ def _split(returned: Value, slots: tuple[Slot, ...]) -> tuple[Value, ...] | Diff
     if len(slots) == 1:
         return (returned,)
     names = ", ".join(slot.name for slot in slots)
-    if not isinstance(returned, Items):
+    if not isinstance(returned, Items | Floats):
         text = f"it should return ({names}) and returned {describe(returned)}"
         return Difference("wrong-type", text, "results-missing")
     if len(returned.items) != len(slots):
@@ -248,6 +248,8 @@ def _within_float(number: Any) -> float | int:
 
 
 def _plain(value: Value) -> object:
+    if isinstance(value, Floats):
+        return value.numbers
     if isinstance(value, Items):
         return [_plain(item) for item in value.items]
     assert isinstance(value, Scalar)
@@ -260,11 +262,13 @@ def _list_problem(value: Value, depth: int, slot: Slot, where: str) -> Differenc
         if isinstance(value, Scalar) and value.kind in ("float", "int"):
             return None
         return Difference("wrong-type", f"{place} should be a float and is {describe(value)}")
-    if not isinstance(value, Items) or value.kind != "list":
+    if not isinstance(value, Items | Floats) or value.kind != "list":
         inner = Slot(slot.name, "list", " ".join(slot.axes.split()[-depth:]))
         return Difference(
             "wrong-type", f"{place} should be {_wanted(inner)} and is {describe(value)}"
         )
+    if depth == 1 and isinstance(value, Floats):
+        return None
     for index, item in enumerate(value.items):
         problem = _list_problem(item, depth - 1, slot, f"{where}[{index}]")
         if problem:
@@ -274,8 +278,8 @@ def _list_problem(value: Value, depth: int, slot: Slot, where: str) -> Differenc
     return None
 
 
-def _ragged(rows: Items, place: str) -> Difference | None:
-    widths = [len(row.items) for row in rows.items if isinstance(row, Items)]
+def _ragged(rows: Items | Floats, place: str) -> Difference | None:
+    widths = [len(row.items) for row in rows.items if isinstance(row, Items | Floats)]
     for index, width in enumerate(widths):
         if width != widths[0]:
             text = (

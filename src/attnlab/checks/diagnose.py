@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnlab.calling.call import Outcome, Raised
-from attnlab.calling.observe import Array, Items, Scalar, Value
+from attnlab.calling.observe import Array, Floats, Items, Scalar, Value
 from attnlab.checks.bank import bank
 from attnlab.checks.compare import Difference, Tried
 from attnlab.checks.crashes import explain, is_meant
@@ -236,6 +236,8 @@ def _loose_array(value: Value) -> np.ndarray | None:
             return np.asarray(number)
         case Scalar(_, str() as text) if len(text) <= TEXT:
             return np.asarray(text)  # all are as wide as the longest
+        case Floats():
+            return np.asarray(value.numbers)
         case Items(_, items):
             arrays = [_loose_array(item) for item in items]
             shapes = {None if array is None else array.shape for array in arrays}
