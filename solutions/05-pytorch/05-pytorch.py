@@ -12,7 +12,7 @@
 # You have written attention with lists and with arrays. To learn, it needs slopes, and so far you got
 # those by nudging or on paper. Here you write it a third time, on PyTorch's tensors. You get two things for
 # it: a whole batch of sentences in one call, and every slope without a pencil. At the end it is a module that
-# fits into any network, and agrees with PyTorch's own.
+# fits into a network, and agrees with PyTorch's own.
 #
 # | | |
 # |---|---|
