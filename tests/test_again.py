@@ -252,8 +252,8 @@ def test_a_worse_hand_in_says_so_on_the_page_and_in_the_summary(
         assert "An earlier hand-in earned 9 of 9 points and came to more." in page(course, "ann")
         assert (total(course, "ann"), result["score"]) == (float(score), float(score))
     else:
-        assert f"Worse than the hand-in before: 1 (ann {score} after 9 kept)" in printed
-        assert f"ann: {said}, which is kept" in summary
+        assert f"Worse than the hand-in before, which was kept: 1 (ann {score} after 9)" in printed
+        assert f"which was kept: 1\n  ann: {said}" in summary
         assert f"A later hand-in earned {score} of 9 points and comes to less, so this one" in (
             page(course, "ann")
         )

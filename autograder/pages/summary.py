@@ -36,6 +36,7 @@ _FIRST, _AGAIN = "Look at first", "To look at, as the last summary said"
 _REASONS = (_INVALID, _LEFT_OUT, _STOPPED, _BANNED, _TROUBLE, _REPAIRED, _NOTHING, _BY_HAND)
 # What is to be seen is not in the autograded notebook.
 _AS_HANDED_IN = (_INVALID, _LEFT_OUT, _REPAIRED)
+_WORSE = "Worse than the hand-in before"
 
 _Looks = dict[str, list[tuple[str, str]]]  # by reason: a student, and what was found
 _Lists = dict[str, list[tuple[str, str]]]  # an item to print, and a line to write
@@ -340,8 +341,9 @@ def _lists(seen: _Class) -> _Lists:
     untimed = [student for student, late in seen.late if late is None]
     if untimed:
         lists["Handed in at an unknown time"] = [(_name(student), student) for student in untimed]
-    if seen.worse:
-        lists["Worse than the hand-in before"] = [_worse(*each) for each in seen.worse]
+    for title, stands in ((_WORSE, True), (f"{_WORSE}, which was kept", False)):
+        if worse := [_worse(*each) for each in seen.worse if each[1].stands == stands]:
+            lists[title] = worse
     if seen.noted:
         lists["With a word on their files"] = [(_name(who), f"{who}: {w}") for who, w in seen.noted]
     if seen.absent:
@@ -353,11 +355,9 @@ def _lists(seen: _Class) -> _Lists:
 
 def _worse(student: str, told: Worse) -> tuple[str, str]:
     """'ann 5 after 7', and a sentence."""
-    stays = "" if told.stands else ", which is kept"
-    sentence = f"{student}: {told.score:g} points, after {told.earlier:g}{stays}"
+    sentence = f"{student}: {told.score:g} points, after {told.earlier:g}"
     said = f": {_told([told.said])}" if told.said else ""
-    kept = "" if told.stands else " kept"
-    return f"{_name(student)} {told.score:g} after {told.earlier:g}{kept}", f"{sentence}{said}"
+    return f"{_name(student)} {told.score:g} after {told.earlier:g}", f"{sentence}{said}"
 
 
 def _short_lists(lists: _Lists) -> list[str]:

@@ -30,7 +30,7 @@ from attnlab import begin, check, figures
 begin("03-numpy")
 
 # %% [markdown]
-# **Where you are.** The block of lesson 02. Its five products are lit; each becomes one einsum here.
+# **Where you are.** This is the block of lesson 02. Its five products are lit; each becomes one einsum here.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("W_q", "W_k", "W_v", "scores", "mix")
@@ -254,7 +254,7 @@ print("               merged by a reshape:   ", each_with_each.reshape(6))
 #
 # As in lesson 01, you subtract the row's largest score before you
 # take exponentials: no weight changes, and nothing overflows. NumPy's usual numbers are Python's (*float64*, about 16
-# digits); half-sized ones (*float32*) have about 7. But you notice a mistake in another way. Where
+# digits); half-sized ones (*float32*) have about 7. A mistake looks different, though. Where
 # Python's `math.exp` stops with an error, NumPy goes on with `inf`, and ∞/∞ is `nan`, **not a number**;
 # 0/0 is `nan` as well.
 #
@@ -562,7 +562,7 @@ print("X", X.shape, "-> Z", Z.shape, "with weights", A.shape)
 
 # %% [markdown]
 # Now block some pairs (True = attend). The book of *old* is out on loan, so nobody may attend to it.
-# The reader *the* has lost a library card and may attend to nothing. In the figure, look at the
+# The reader *the* has lost its library card and may attend to nothing. In the figure, look at the
 # hatched cells, and at how the other cells of their rows change.
 
 # %% nbgrader={"grade": false, "grade_id": "see-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -902,8 +902,7 @@ for n in (512, 1024, 2048, 4096):
 
 # %% [markdown]
 # Each line has four times the pairs of the one above, so on a quiet machine the ratios are near 4. The first can be
-# well above that, because it also takes time to fetch larger tables from memory. On a busy machine any of them can.
-# Lesson 11 is about this number.
+# well above that, and on a busy machine any of them can. Lesson 11 is about this growth.
 
 # %% [markdown]
 # ## Check yourself
@@ -994,7 +993,7 @@ for n in (512, 1024, 2048, 4096):
 #   leading axes ([the block](#The-block-in-five-lines)).
 # - Subtract the maximum before exp; hide with −∞ before softmax; a row with no key left is 0
 #   ([softmax](#Softmax-that-does-not-overflow), [mask](#The-mask:-True-means-attend)).
-# - The number of parameters does not depend on N, the number of weights, N², not on d
+# - The number of parameters does not depend on N, and the number of weights, N², does not depend on d
 #   ([counts](#What-depends-on-N,-and-what-on-d)); shuffling goes straight through
 #   ([equivariance](#Shuffling-goes-through)).
 # - Attention is one big matrix of blocks a_nm W_vᵀ, rebuilt for every input; so it is not linear in

@@ -9,10 +9,10 @@
 # %% [markdown]
 # # 05 · Batched, with gradients
 #
-# You have written attention with lists and with arrays. To learn, it needs slopes, and so far you nudged for
-# those or worked them out on paper. Here you write it a third time, on PyTorch's tensors. You get two things for
+# You have written attention with lists and with arrays. To learn, it needs slopes, and so far you got
+# those by nudging or on paper. Here you write it a third time, on PyTorch's tensors. You get two things for
 # it: a whole batch of sentences in one call, and every slope without a pencil. At the end it is a module that
-# fits into any network, and agrees with PyTorch's own.
+# fits into a network, and agrees with PyTorch's own.
 #
 # | | |
 # |---|---|
@@ -294,7 +294,7 @@ figures.live.Slopes(F.scaled_dot_product_attention, q, k, v, sentences, entry=(0
 # %% [markdown]
 # At *want* in sentence 0 the slopes reach one query, that of *want* (answer A of your first prediction), all
 # five keys and all five values. Of the values they reach only entry 0, because each entry is averaged by
-# itself. Its five slopes are the weights of *want*. Sentence 1 is all 0: nothing crosses from one sentence
+# itself. These five slopes are the weights of *want*. Sentence 1 is all 0: nothing crosses from one sentence
 # of a batch to another.
 #
 # So when one reader learns, every book of its sentence learns with it.
@@ -350,7 +350,7 @@ with torch.no_grad():
 
 # %% [markdown]
 # `F.scaled_dot_product_attention` of PyTorch 2.13, which this course is tested with, gives exactly 0 for
-# both kinds of mask. Before 2024 it gave NaN (the discussion is among the sources).
+# both kinds of mask. Until 2024 it gave NaN (the discussion is among the sources).
 #
 # Is it enough to put 0 where NaN was? For the answer, yes. For the slopes, no:
 
@@ -511,8 +511,8 @@ for name, attn_mask in masks.items():
 # In the last two lines *want* has no key left. If False stands there for q and k, your slopes are NaN;
 # *Rows with no key left* has the remedy.
 #
-# **Against no formula at all.** `torch.autograd.gradcheck` nudges every single input number by a millionth,
-# up and down, measures how each output number changes, and compares with autograd. Nudges that small drown in float32's rounding, so its inputs have to be float64.
+# **Without any formula.** `torch.autograd.gradcheck` nudges every single input number by a millionth,
+# up and down, measures how each output number changes, and compares with autograd. Such small nudges drown in float32's rounding, so its inputs have to be float64.
 
 # %% nbgrader={"grade": false, "grade_id": "gradcheck", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for name, inputs in {"no mask": (q, k, v), "float mask": (q, k, v, as_float)}.items():
@@ -776,7 +776,7 @@ figures.pytorch.fixed_or_rebuilt(sentences, first_layer, A.detach())
 # %% [markdown]
 # ## Break it on purpose
 #
-# Two functions that run without an error. Read each one, and say what the check will find before you run it.
+# Here are two functions that run without an error. Read each one, and say what the check will find before you run it.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-detach", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -803,7 +803,7 @@ for name, parameter in half.named_parameters():
 
 # %% [markdown]
 # No error, and the loss will go down, since W_v learns. W_q and W_k never move: no slope tells this module
-# *whom* to listen to. The symptom is a parameter whose `.grad` stays None. Look at all of them after the
+# *whom* to listen to. The symptom is a parameter whose `.grad` stays None. Look at every parameter's `.grad` after the
 # first `backward()` of a new model.
 #
 # Now the second function:
@@ -830,7 +830,7 @@ for name, hint in {"0 and -inf": hide_last_float, "first three times": gentle}.i
         print(f"{name:18}{function.__name__:30}", [round(w, 3) for w in shown[0].tolist()])
 
 # %% [markdown]
-# **The mask is scaled too.** A mask of 0 and −∞ does not notice, because both stay what they are when divided.
+# **The mask is scaled too.** You do not see it with a mask of 0 and −∞, because both stay the same when divided.
 # So every test with such a mask passes. With other numbers, the mask loses strength with the width: at
 # d_k = 64 a book that should get three times the share of another gets 1.15 times it. No shape and no row sum
 # shows this. Comparing with the built-in does.

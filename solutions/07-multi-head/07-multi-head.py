@@ -318,7 +318,7 @@ figures.multi_head.patterns(panels | {"head 1 of 2": two[0], "head 2 of 2": two[
 # A hidden layer can listen to the softer card as well. In the second map the twin has two to four times the
 # weight of the one in front (with other seeds it is the other way round), and that tells who said what. Exchange these
 # two weights in every row, and most of its answers change places. So the hidden layer has a puzzle to
-# solve: one of 16 numbers, 408 parameters, mostly solves it, and one of 4 does not. A linear layer with 136
+# solve: a layer of 16 numbers (408 parameters) mostly solves it, and one of 4 does not. A linear layer with 136
 # parameters reads two heads.
 #
 # With two heads each question has a softmax of its own, and most of a row goes to one place.
@@ -384,8 +384,8 @@ for heads in [(), *((each,) for each in measure.heads_of(model))]:
 # 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* verbs
 # are guessed wherever something stands between them and their subject, and a third of the brackets are wrong. (Prediction: C.)
 # *Bank* depends on one head of the first layer. *It* depends on no single head. Runs that come again depend on several: two
-# in the first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier one
-# like this, and so finds what comes next (Olsson et al. 2022). It can, because each layer makes its queries, keys and values from rows that the layer before has rewritten. One head of the first layer gives a third of its look to the word before, and so writes into each row what stood before it.
+# in the first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier copy
+# of this one, and so finds what comes next (Olsson et al. 2022). It can, because each layer makes its queries, keys and values from rows that the layer before has rewritten. One head of the first layer gives a third of its look to the word before, and so writes into each row what stood before it.
 #
 # Two more experiments follow. Does the induction head find its word without that first head? And removing a head spoils
 # whatever reads it, so exchange something instead. Replace what the subject's head gives in the last row, and only there, by what it gives in the sentence with *kings*.
@@ -453,9 +453,9 @@ print("moved", tuple(moved.shape), moved.tolist())
 print("contiguous:", cut.is_contiguous(), "before,", moved.is_contiguous(), "after")
 
 # %% [markdown]
-# **`reshape`** keeps the numbers in their reading order, and only says anew where rows end. `view` does the
-# same, but refuses where it would have to copy. **`transpose(i, j)`** lets two axes change places. A tensor whose numbers
-# lie in memory in the order in which they are read is called [**contiguous**](../glossary.md#contiguous). After the transpose this one is not, and
+# **`reshape`** keeps the numbers in their reading order, and only changes where rows end. `view` does the
+# same, but refuses where it would have to copy. **`transpose(i, j)`** swaps two axes. A tensor whose numbers
+# lie in memory in the order in which they are read is called [**contiguous**](../glossary.md#contiguous). `moved` is not, and
 # `view` refuses to join its axes.
 #
 # In the second line each head has its slice of both tokens: head 1 has 11, 12 and 21, 22.
@@ -578,7 +578,7 @@ check(merge_heads)
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-MultiHeadAttention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# The constructor remembers how many heads there are, as parameters do not tell. `forward` is five
+# The constructor remembers how many heads there are, because no parameter shows it. `forward` is five
 # lines: project, cut, attend, merge, mix.
 #
 # <details><summary>Hint 2: the shapes</summary>
@@ -820,12 +820,12 @@ for n_heads_now in (1, 4, 16):
         print(f"H = {n_heads_now:2}, by {name:7} spread {scores.std():.2f}, largest {largest:.2f}")
 
 # %% [markdown]
-# With √(d/H) the spread of the scores is 1, however many heads there are. With √d it falls as 1/√H. With 16 heads the largest weight of a row is then 0.09 on average instead of 0.23. Training can undo it by larger
-# matrices; but weights trained elsewhere and copied in give other results.
+# With √(d/H) the spread of the scores is 1, however many heads there are. With √d it falls as 1/√H. With 16 heads the largest weight of a row is then 0.09 on average instead of 0.23. Training can undo it by making the
+# matrices larger; but weights trained elsewhere and copied in give other results.
 #
 # ## Cost
 #
-# Heads share the width, so the matrix products stay as large: a head's scores take N² · d/H multiplications, and there are H
+# Heads share the width, so the matrix products stay the same size: a head's scores take N² · d/H multiplications, and there are H
 # heads. Softmax takes a power of e of each of the H · N² scores.
 #
 # | | one head | H heads |
@@ -836,7 +836,7 @@ for n_heads_now in (1, 4, 16):
 # | powers of e, and weights kept | N² | H · N² |
 #
 # Measure it in your module. `FlopCounterMode` counts the floating-point operations of matrix products,
-# two for each multiplication (with its addition); softmax is 0 to it. `Products` counts the calls of matrix products, and
+# two for each multiplication (with its addition); softmax counts as 0. `Products` counts the calls of matrix products, and
 # the powers of e.
 
 # %% nbgrader={"grade": false, "grade_id": "count", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -912,7 +912,7 @@ for n_heads_now in (1, 2, 8, 64):
 #
 # </details>
 #
-# **3. `in_proj_weight` of a module with d = 12 is (36, 12). Where is what makes the keys of the
+# **3. `in_proj_weight` of a module with d = 12 is (36, 12). Which part makes the keys of the
 # second of three heads (h = 1)?**
 #
 # <details><summary>A. Rows 16 to 19</summary>
@@ -940,12 +940,12 @@ for n_heads_now in (1, 2, 8, 64):
 # 2. Cut the last axis, then move the head axis before the tokens; on the way back, the same in reverse. A
 #    reshape alone gives the right shape and the wrong numbers ([the cut](#Cut-the-width,-not-the-sentence),
 #    [the bug](#A-shorter-cut)).
-# 3. Scores of a head are divided by √(d/H), the width of what meets
+# 3. Divide a head's scores by √(d/H): its queries and keys are d/H wide
 #    ([the scale](#Another-divisor)).
 # 4. The output is a sum: each head's weights, values and part of W_o. The mean of the weights is in no
 #    formula ([what each head brings](#What-each-head-brings)).
-# 5. Parameters, and multiplications in matrix products, do not depend on H. The weights are H · N², and
-#    softmax takes as many powers ([cost](#Cost)).
+# 5. Parameters, and multiplications in matrix products, do not depend on H. There are H · N² weights, and
+#    softmax takes as many powers of e ([cost](#Cost)).
 #
 # ### Sources
 #

@@ -150,7 +150,7 @@ def two_heads_answer_both(seed: int) -> None:
 
 @lesson.says(
     "But so does one head with a hidden layer behind it.",
-    "So the hidden layer has a puzzle to solve: one of 16 numbers, 408 parameters, mostly solves it, and one of 4 does not.",
+    "So the hidden layer has a puzzle to solve: a layer of 16 numbers (408 parameters) mostly solves it, and one of 4 does not.",
     "A linear layer with 136 parameters reads two heads.",
 )
 def one_head_with_a_hidden_layer_answers_both(seed: int) -> None:
@@ -314,7 +314,7 @@ def equal_weights_lose_who_said_what() -> None:
     "Cut the last axis, then move the head axis before the tokens; on the way back, the same in "
     "reverse.",
     "A reshape alone gives the right shape and the wrong numbers.",
-    "After the transpose this one is not, and `view` refuses to join its axes.",
+    "`moved` is not, and `view` refuses to join its axes.",
 )
 def a_reshape_alone_gives_the_right_shape_and_the_wrong_numbers(seed: int) -> None:
     torch.manual_seed(seed)
@@ -367,9 +367,9 @@ def two_wrong_layouts_pass_the_causal_test_and_fail_a_swap_from_afar(seed: int) 
 
 
 @lesson.says(
-    "Scores of a head are divided by √(d/H), the width of what meets.",
+    "Divide a head's scores by √(d/H): its queries and keys are d/H wide.",
     "With √(d/H) the spread of the scores is 1, however many heads there are. With √d it falls as 1/√H.",
-    "Training can undo it by larger matrices",
+    "Training can undo it by making the matrices larger",
 )
 def the_width_of_a_head_keeps_the_spread_of_its_scores(seed: int) -> None:
     torch.manual_seed(seed)
@@ -390,8 +390,8 @@ def the_width_of_a_head_keeps_the_spread_of_its_scores(seed: int) -> None:
 
 @lesson.says(
     "Parameters, and multiplications in matrix products, do not depend on H.",
-    "The weights are H · N², and softmax takes as many powers.",
-    "softmax is 0 to it",
+    "There are H · N² weights, and softmax takes as many powers of e.",
+    "softmax counts as 0",
 )
 def powers_grow_with_the_heads_and_products_do_not() -> None:
     x, found = torch.randn(1, 7, 24), set()
@@ -458,7 +458,7 @@ def a_bank_hangs_on_one_head_and_it_on_none(seed: int) -> None:
 
 
 @lesson.says(
-    "Runs that come again depend on several: two in the first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier one like this, and so finds what comes next (Olsson et al. 2022)."
+    "Runs that come again depend on several: two in the first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier copy of this one, and so finds what comes next (Olsson et al. 2022)."
 )
 def runs_that_come_again_hang_on_several_heads(seed: int) -> None:
     needed = {head for head, share in alone(seed, "repeats").items() if share < 0.5}

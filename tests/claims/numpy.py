@@ -110,7 +110,7 @@ def each_of_the_three_is_missed_where_it_is_left_out(seed: int) -> None:
 
 
 @lesson.says(
-    "The number of parameters does not depend on N, the number of weights, N², not on d; shuffling goes straight through.",
+    "The number of parameters does not depend on N, and the number of weights, N², does not depend on d; shuffling goes straight through.",
     "Nothing in the block looks at a row's position: *maps* asks the same question of the same five books, and only the order of the shelf has changed.",
 )
 def one_desk_serves_every_length_and_order(seed: int) -> None:

@@ -279,7 +279,7 @@ def what_is_kept_for_the_way_back() -> None:
 
 @lesson.says(
     "`gradcheck` calls your function twice for each number it nudges: fine for a test, hopeless for training. Autograd gets all the slopes in one walk back, whose cost is a small multiple of one call.",
-    "Nudges that small drown in float32's rounding, so its inputs have to be float64.",
+    "Such small nudges drown in float32's rounding, so its inputs have to be float64.",
 )
 def nudging_calls_twice_a_number_and_walking_back_costs_two_calls(seed: int) -> None:
     parts = qkv(seed, 2)
