@@ -90,7 +90,7 @@ model: $(READY) ## train the small model again, within five minutes; SEEDS=5: fi
 	$(BIN)/python -m attnlab.small --seeds $(SEEDS)
 
 prove: known ## the long proofs: claims, all mutants, all answers on 200 seeds; LESSON=06-causal-mask: its own; ARGS="--seeds 20"
-	$(BIN)/python -m pytest -n 2 -m prove tests/test_claims.py $(if $(LESSON),-k "$(LESSON)")
+	$(BIN)/python -m pytest -n 2 -m prove tests $(if $(LESSON),-k "$(LESSON)")
 	$(BIN)/python -m tests.prove $(if $(LESSON),--lesson $(LESSON)) $(ARGS)
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with

@@ -1,7 +1,7 @@
 """`python -m tests.prove`: the long proofs of the checks, on hundreds of seeds; exit 1 on a gap.
 
-Every answer that we hold is judged on fresh seeds, two at a time, and has to be judged alike on
-all; every mutant of a solution has to be rejected, or to stand in `tests/survivors.txt`.
+Every answer that we hold is judged on fresh seeds, two at a time, and has to be judged on all as
+in the lesson; every mutant of a solution has to be rejected, or to stand in `tests/survivors.txt`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from attnlab.checks.exercise import SEEDS
 from attnlab.lessons import exercises_of, slugs
 from attnlab.notebook import verdict_on
 from tests.answers import Answer, all_answers
@@ -50,6 +51,12 @@ def answers_to(lesson: str, exercise: str) -> tuple[Answer, ...]:
     )
 
 
+@cache
+def score_in_lesson(answer: Answer) -> float:
+    exercise = exercises_of(answer.lesson)[answer.exercise]
+    return verdict_on(exercise, answer.function, SEEDS, SECONDS).score
+
+
 def proven(asked: tuple[tuple[str, str], int]) -> Row:
     """Judge all answers to an exercise on two seeds: its cases are made once for all of them."""
     home, pair = asked
@@ -62,6 +69,8 @@ def proven(asked: tuple[tuple[str, str], int]) -> Row:
             gaps.append(f"{answer}: {verdict.status} on seeds {seeds}")
         elif named != answer.slug:
             gaps.append(f"{answer}: named {named or 'nothing'} on seeds {seeds}")
+        elif verdict.score != (usual := score_in_lesson(answer)):
+            gaps.append(f"{answer}: {verdict.score} points on seeds {seeds}, else {usual}")
     return Row(home, len(answers_to(*home)), tuple(gaps))
 
 

@@ -74,7 +74,6 @@ def test_wrong_answer_is_rejected_and_named(answer: Answer, judged: Judge) -> No
     core = {claim.text for claim in exercises_of(answer.lesson)[answer.exercise].claims[:1]}
     fails_at_the_core = any(line.holds is False for line in verdict.lines if line.claim in core)
     assert (verdict.score == 0) == fails_at_the_core, verdict
-    assert score_by_fresh_seeds(answer) == verdict.score
 
 
 @pytest.mark.parametrize("answer", RIGHT, ids=str)

@@ -364,7 +364,7 @@ for loss, said in sorted(tried):
     print(f"{loss:.3f}  {said}")
 
 # %% [markdown]
-# About three in four starts learn all four phrases; the others stay at ½ ln 2. Which starts learn depends on the order in which you make the layers, because each draws its numbers in turn. In our order nine of these ten starts learn, in the table's order six. Training does not always find what a model *can* do.
+# Most starts learn all four phrases; the others stay at ½ ln 2. Which starts learn depends on the order in which you make the layers, because each draws its numbers in turn. In our order nine of these ten starts learn, in the table's order six. Training does not always find what a model *can* do.
 #
 # ### Was it attention?
 #
@@ -878,7 +878,7 @@ figures.training.losses({**writer_curves, **few_curves}, every=20)
 #
 # Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6. That rise is **overfitting**: the model learns its pages by heart. The training loss alone does not show it. (Part of the gap is not overfitting: the held-out pages are about other things.)
 #
-# Greedy, at temperature 0, it repeats itself in a loop. At 0.5 many words are words, at 1 fewer, and at 3 none.
+# Greedy, at temperature 0, it ends in a loop: the last 64 letters decide the next. At 0.5 many words are words, at 1 fewer, and at 3 none.
 #
 # ## Break it on purpose
 #

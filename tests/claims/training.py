@@ -174,7 +174,7 @@ def relu_behind_attention_learns_not(seed: int) -> None:
 
 
 @lesson.says(
-    "About three in four starts learn all four phrases; the others stay at ½ ln 2.",
+    "Most starts learn all four phrases; the others stay at ½ ln 2.",
     "Which starts learn depends on the order in which you make the layers, because each draws its numbers in turn. In our order nine of these ten starts learn, in the table's order six.",
     "Training does not always find what a model *can* do.",
     "The bag learns the phrases from all of those ten starts",
@@ -204,7 +204,7 @@ def some_starts_learn_the_phrases_and_others_stay_at_the_coin() -> None:
         assert stuck == pytest.approx([COIN / 2] * len(stuck), abs=0.01)
     assert (sum(learned["ours"][:10]), sum(learned["table"][:10])) == (9, 6), learned
     for name in ("ours", "table"):
-        assert 26 <= sum(learned[name]) <= 34, learned
+        assert 24 < sum(learned[name]) < 40, learned
     assert learned["ours"] != learned["table"]
     assert all(learned["bag"])
 
@@ -510,14 +510,22 @@ def few_letters_are_learned_by_heart_and_many_are_not(seed: int) -> None:
     assert many[1][-1] - many[0][-1] < 0.5
 
 
-@lesson.says("Greedy, at temperature 0, it repeats itself in a loop.", "and at 3 none.", long=True)
+@lesson.says(
+    "Greedy, at temperature 0, it ends in a loop: the last 64 letters decide the next.",
+    "and at 3 none.",
+    long=True,
+)
 def heat_makes_writing_less_like_the_text(seed: int) -> None:
     model = writer(seed, True)
     cold, warm, hot = (of_the_text(here.say(model, each)) for each in (0.5, 1.0, 3.0))
     assert cold > warm - 0.05
     assert warm > hot + 0.3
-    greedy = here.say(model, 0.0)
-    assert len({greedy[i : i + 8] for i in range(60, len(greedy) - 7)}) < 70  # of about 93
+    prompt = torch.tensor([[here.CODE[letter] for letter in "The value "]])
+    greedy = here.generate(
+        lambda ids: model(ids[:, -here.SPAN :]), prompt, 2_000, lambda logits: logits.argmax(dim=-1)
+    )
+    pieces = [tuple(piece) for piece in greedy[0].unfold(0, here.SPAN, 1).tolist()]
+    assert len(set(pieces)) < len(pieces)
 
 
 # --- the race

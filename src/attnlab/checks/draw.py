@@ -82,14 +82,21 @@ class Draw:
     def sizes(self, low: int = 2, **fixed: int) -> dict[str, int]:
         """A size for each letter; all differ, and none is 4 or 9, whose root is a size as well.
 
+        Those that are multiplied are among the least, so that few numbers say as much.
+
         Args:
             low: the least.
             fixed: sizes that are not drawn.
         """
         free = [letter for letter in self.letters if letter not in fixed]
         among = [size for size in range(low, low + len(free) + 4) if size not in (4, 9)]
+        factors = " ".join(self.exercise.products.values()).split()
+        free.sort(key=lambda letter: letter not in factors)
+        least = sum(letter in factors for letter in free)
         while True:
-            drawn = self.rng.choice(among, len(free), replace=False)
+            few = list(self.rng.choice(among[: least + 2], least, replace=False)) if least else []
+            rest = [size for size in among if size not in few]
+            drawn = [*few, *self.rng.choice(rest, len(free) - least, replace=False)]
             found = self.whole({**dict(zip(free, map(int, drawn), strict=True)), **fixed})
             if len({*found.values()} - {2, 4}) >= len(found) - 1 and len(
                 set(found.values())
