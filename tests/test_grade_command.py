@@ -40,7 +40,7 @@ from autograder.run.progress import Progress
 from autograder.sandbox.child import confine
 from autograder.sandbox.limits import Limits
 from autograder.submission import roster
-from autograder.submission.folder import Submission, read_file, small_files
+from autograder.submission.folder import Submission, in_nfc, read_file, small_files
 from autograder.submission.left_out import left_out
 from autograder.submission.results import ExerciseResult, Graded, Result
 from tests import small_class
@@ -971,7 +971,20 @@ def test_every_bad_submission_has_its_result_and_the_class_is_graded(course: Pat
 
 
 def test_odd_names_are_names(course: Path) -> None:
-    names = ["with space", "π🙂", "o'neil", "..x", "{braces}", "%s", "a=b", "x-1", "a;b", "<b>"]
+    names = [
+        "with space",
+        "π🙂",
+        "o'neil",
+        "..x",
+        "{braces}",
+        "%s",
+        "a=b",
+        "x-1",
+        "J\xfcrgen M\xfcller",
+        "李雷",
+        "ก้อย",
+        "%3Cb%3E",
+    ]
     for name in names:
         hand_in(course, name, notebook())
     results = {result["student"]: result for result in grade(course)}
@@ -985,8 +998,12 @@ FORGED = f"eve\n{LESSON},,,mallory,,,,9.0,0.0,9.0,9.0"  # a row of nbgrader's ex
 REFUSED = {
     FORGED: "characters that are not seen",
     **{f"a{odd}b": "characters that are not seen" for odd in "\t\r\x1b\x7f\u202e\u200b\u2028\xa0"},
+    **{f"a{odd}b": "characters that are not seen" for odd in "\u115f\u1160\u3164\uffa0\u2800"},
+    **{f"a{odd}b": "characters that are not seen" for odd in "\u034f\ufe0f\U000e0101\U0001d159"},
     **dict.fromkeys((" lead", "trail ", "\u3000wide"), "or a blank at an end"),
-    **dict.fromkeys(("Lee, Ann", 'Ann "x" Lee'), "a comma or a double quote"),
+    **dict.fromkeys(("Lee, Ann", 'Ann "x" Lee'), "a comma, a semicolon or a double quote"),
+    **dict.fromkeys(("x;=HYPERLINK('a')", "x\u037e=1"), "a comma, a semicolon"),
+    **dict.fromkeys(("<img src=x onerror=alert(1)>", "a>b", "&ltb", "O&M"), "takes for HTML"),
     **{f"{odd}1+1": "takes for a formula" for odd in "=+-@＝－"},
     os.fsdecode(b"bytes \xff"): "Rename the folder",
     "n" * 200: "is longer than the 128 characters",
@@ -1001,7 +1018,7 @@ def test_no_name_reaches_an_export_that_would_forge_it(
         hand_in(course, name, notebook())
     results = {result["student"]: result for result in grade(course)}
     for name, why in REFUSED.items():
-        result = results[os.fsencode(name).decode("utf-8", "backslashreplace")]
+        result = results[in_nfc(os.fsencode(name).decode("utf-8", "backslashreplace"))]
         assert (result["status"], result["score"]) == ("INVALID", 0.0)
         assert why in result["message"]
         assert result["message"].endswith("Rename the folder, then run this again.")
