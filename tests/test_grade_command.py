@@ -1045,16 +1045,52 @@ def test_a_name_is_one_name_however_a_system_spells_it(course: Path) -> None:
     assert os.listdir(homes / DECOMPOSED) == ["01-soft-lookup"], "till that lesson is graded"
 
 
-def test_of_two_spellings_of_one_name_none_is_taken(course: Path) -> None:
-    for number, name in enumerate(["ann", JURGEN, DECOMPOSED]):
+@pytest.mark.parametrize(
+    "spellings",
+    [(JURGEN, DECOMPOSED), ("Kim", "\u212aim"), ("\xc5", "\u212b", "A\u030a")],
+    ids=ascii,
+)
+def test_nobody_keeps_others_from_being_graded_by_another_spelling_of_their_name(
+    course: Path, spellings: tuple[str, ...]
+) -> None:
+    for number, name in enumerate(["ann", *spellings]):
         hand_in(course, name, notebook({"number": number}))
-    assert [result["student"] for result in grade(course)] == ["ann"]
+    handed_in = [kept(course, name) for name in spellings]
+    composed, *others = spellings
+    results = grade(course)
+    assert {result["student"]: result["status"] for result in results} == dict.fromkeys(
+        ("ann", composed), "GRADED"
+    )
     said = " ".join(summary_file(course).read_text().split())
-    for name in (JURGEN, DECOMPOSED):
-        assert f"under two spellings of one name, this is {name!a}: keep one" in said
-        assert (course / "class" / "submitted" / name / LESSON / NOTEBOOK).is_file()
-    with pytest.raises(Usage, match="two spellings"):
-        grade(course, students=(JURGEN,))
+    for name in others:
+        assert f"another spelling of {composed!a}, who is graded; this is {name!a}: keep" in said
+        with pytest.raises(Usage, match="another spelling"):
+            grade(course, students=(name,))
+    assert [kept(course, name) for name in spellings] == handed_in
+    [alone] = grade(course, students=(composed,))
+    assert alone["student"] == composed
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["new", "with another lesson"])
+def test_of_spellings_that_are_not_composed_none_is_taken(course: Path, known: bool) -> None:
+    spellings = ("\u212b", "A\u030a")
+    for number, name in enumerate(["ann", *spellings]):
+        hand_in(course, name, notebook({"number": number}))
+    if known:
+        hand_in(course, "\xc5", notebook(lesson="01-soft-lookup"), "01-soft-lookup")
+    for _ in range(2):  # the second run too
+        assert [result["student"] for result in grade(course)] == ["ann"]
+        said = " ".join(summary_file(course).read_text().split())
+        for name in spellings:
+            assert f"under several spellings of one name, this is {name!a}: keep one" in said
+            assert kept(course, name)
+    with pytest.raises(Usage, match="several spellings"):
+        grade(course, students=("A\u030a",))
+
+
+def kept(course: Path, student: str) -> bytes:
+    """What lies where a student handed it in."""
+    return (course / "class" / "submitted" / student / LESSON / NOTEBOOK).read_bytes()
 
 
 @pytest.mark.parametrize("linked", [JURGEN, DECOMPOSED])
