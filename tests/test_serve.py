@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import select
 import subprocess
@@ -11,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 
 from attnlab.calling.call import Call, Outcome
 from attnlab.calling.observe import Scalar, Value, observe
@@ -218,6 +221,54 @@ def test_random_numbers_are_the_same_each_time(sandbox: Sandbox) -> None:
 
 
 # IPython ----------------------------------------------------------------------------------------
+
+NAMES = "import builtins\nsorted({*globals(), *vars(builtins)})"
+NOT_GIVEN = {"execfile", "runfile"}  # a debugger's own: they run a file
+
+
+@pytest.mark.slow
+def test_a_cell_has_the_names_of_a_plain_kernel(run: Run) -> None:
+    cells = [new_code_cell(source) for source in ("1", NAMES)]
+    NotebookClient(new_notebook(cells=cells), kernel_name="python3").execute()
+    [output] = cells[1].outputs
+    kernels = set(ast.literal_eval(output["data"]["text/plain"]))
+    childs = set(ast.literal_eval(run("1", NAMES).shown))
+    assert {"help", "display", "_i1", "_oh"} < kernels
+    assert kernels - childs == NOT_GIVEN
+    assert childs <= kernels
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("import math\nhelp(math.exp)", "e raised to the power of x"),
+        ("class A:\n    'Of mine.'\nhelp(A)", "Of mine."),
+        ("help('for')", 'The "for" statement'),
+        ("help()", "help utility"),
+        ("print(help, license)", "Type license() to see"),
+        ("copyright", ""),
+        ("__builtin__.help(len)", "number of items in a container"),
+    ],
+)
+def test_help_is_printed_and_costs_nothing(run: Run, asked: str, told: str) -> None:
+    ran = run(f"{asked}\n")
+    assert (ran.raised, ran.stopped) == (None, "")
+    assert told in ran.printed
+    assert run("y = 42", "y").shown == "42"
+
+
+def test_names_of_a_kernel_reach_a_learners_own_module(run: Run) -> None:
+    ran = run("%%writefile shows.py\ndef f(): display(1), help(len)", "import shows\nshows.f()")
+    assert ran.raised is None
+    assert ran.printed.startswith("1\nHelp on built-in function len")
+
+
+def test_what_was_typed_is_kept_as_in_a_notebook(run: Run) -> None:
+    assert run("1", "2", "3", "_i, _ii, _iii, _i2, In[1], _ih[-1][:2]").shown == (
+        "('3', '2', '1', '2', '1', '_i')"
+    )
+    assert run("_oh is Out, _dh[0].samefile('.')").shown == "(True, True)"
+
 
 MAGICS = {
     "cell magic that times": "%%time\ny = 41 + 1",
