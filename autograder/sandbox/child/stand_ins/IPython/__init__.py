@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
 from typing import Any, NamedTuple
 
 from stand_in import STAND_IN, Submodules
 
+from attnlab.calling.call import Printed
 from IPython import display
 
 __all__ = ["display", "get_ipython"]
 
 OPTIONS = re.compile(r"^(?:\s*-(?:[nrp]\s*\d+|[tcoqvPN]+)(?=\s|$))*\s*")
+KEPT = 100_000  # characters of what is captured
 RUN_ONCE = ("time", "capture", "prun", "timeit")
 
 
@@ -56,10 +58,11 @@ class Shell:
             self._run(name, f"{_without_options(line)}\n{_without_options(cell)}", dict(names))
             return STAND_IN if gives else None
         if name == "capture":
-            with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as errors:
+            out, errors = Printed(math.inf, KEPT), Printed(math.inf, KEPT)
+            with redirect_stdout(out), redirect_stderr(errors):
                 self._run(name, cell, names)
             for kept in [word for word in line.split() if not word.startswith("-")]:
-                names[kept] = Captured(out.getvalue(), errors.getvalue())
+                names[kept] = Captured(out.kept, errors.kept)
             return None
         value = self._run(name, cell, names)
         return value if name == "time" else None
