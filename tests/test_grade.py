@@ -479,9 +479,11 @@ def written(name: str, slug: str = TORCH) -> str:
         "{}\nattention = torch.compile(attention)",
         "from tqdm import tqdm, trange\n{}\nwith tqdm(total=3) as bar: bar.update(len(trange(3)))",
         "from tqdm.auto import tqdm\n{}\nassert list(tqdm([1, 2], desc='a')) == [1, 2]",
+        "import math\nhelp(math.exp)\n{}",
+        "{}\nhelp(attention)\nhelp(torch.softmax)",
     ],
 )
-def test_a_compiler_and_a_progress_bar_cost_nothing(torch_grader: Grader, source: str) -> None:
+def test_a_compiler_a_progress_bar_and_help_cost_nothing(torch_grader: Grader, source: str) -> None:
     changed = {"attention": source.format(written("attention"))}
     result = torch_grader.grade(notebook(changed, slug=TORCH), "s").result
     assert (result.score, result.flags) == (result.max_score, ())

@@ -40,7 +40,7 @@ from autograder.run.progress import Progress
 from autograder.sandbox.child import confine
 from autograder.sandbox.limits import Limits
 from autograder.submission import roster
-from autograder.submission.folder import Submission, read_file, small_files
+from autograder.submission.folder import Submission, in_nfc, read_file, small_files
 from autograder.submission.left_out import left_out
 from autograder.submission.results import ExerciseResult, Graded, Result
 from tests import small_class
@@ -971,7 +971,20 @@ def test_every_bad_submission_has_its_result_and_the_class_is_graded(course: Pat
 
 
 def test_odd_names_are_names(course: Path) -> None:
-    names = ["with space", "π🙂", "o'neil", "..x", "{braces}", "%s", "a=b", "x-1", "a;b", "<b>"]
+    names = [
+        "with space",
+        "π🙂",
+        "o'neil",
+        "..x",
+        "{braces}",
+        "%s",
+        "a=b",
+        "x-1",
+        "J\xfcrgen M\xfcller",
+        "李雷",
+        "ก้อย",
+        "%3Cb%3E",
+    ]
     for name in names:
         hand_in(course, name, notebook())
     results = {result["student"]: result for result in grade(course)}
@@ -985,8 +998,12 @@ FORGED = f"eve\n{LESSON},,,mallory,,,,9.0,0.0,9.0,9.0"  # a row of nbgrader's ex
 REFUSED = {
     FORGED: "characters that are not seen",
     **{f"a{odd}b": "characters that are not seen" for odd in "\t\r\x1b\x7f\u202e\u200b\u2028\xa0"},
+    **{f"a{odd}b": "characters that are not seen" for odd in "\u115f\u1160\u3164\uffa0\u2800"},
+    **{f"a{odd}b": "characters that are not seen" for odd in "\u034f\ufe0f\U000e0101\U0001d159"},
     **dict.fromkeys((" lead", "trail ", "\u3000wide"), "or a blank at an end"),
-    **dict.fromkeys(("Lee, Ann", 'Ann "x" Lee'), "a comma or a double quote"),
+    **dict.fromkeys(("Lee, Ann", 'Ann "x" Lee'), "a comma, a semicolon or a double quote"),
+    **dict.fromkeys(("x;=HYPERLINK('a')", "x\u037e=1"), "a comma, a semicolon"),
+    **dict.fromkeys(("<img src=x onerror=alert(1)>", "a>b", "&ltb", "O&M"), "takes for HTML"),
     **{f"{odd}1+1": "takes for a formula" for odd in "=+-@＝－"},
     os.fsdecode(b"bytes \xff"): "Rename the folder",
     "n" * 200: "is longer than the 128 characters",
@@ -1001,7 +1018,7 @@ def test_no_name_reaches_an_export_that_would_forge_it(
         hand_in(course, name, notebook())
     results = {result["student"]: result for result in grade(course)}
     for name, why in REFUSED.items():
-        result = results[os.fsencode(name).decode("utf-8", "backslashreplace")]
+        result = results[in_nfc(os.fsencode(name).decode("utf-8", "backslashreplace"))]
         assert (result["status"], result["score"]) == ("INVALID", 0.0)
         assert why in result["message"]
         assert result["message"].endswith("Rename the folder, then run this again.")
@@ -1028,16 +1045,52 @@ def test_a_name_is_one_name_however_a_system_spells_it(course: Path) -> None:
     assert os.listdir(homes / DECOMPOSED) == ["01-soft-lookup"], "till that lesson is graded"
 
 
-def test_of_two_spellings_of_one_name_none_is_taken(course: Path) -> None:
-    for number, name in enumerate(["ann", JURGEN, DECOMPOSED]):
+@pytest.mark.parametrize(
+    "spellings",
+    [(JURGEN, DECOMPOSED), ("Kim", "\u212aim"), ("\xc5", "\u212b", "A\u030a")],
+    ids=ascii,
+)
+def test_nobody_keeps_others_from_being_graded_by_another_spelling_of_their_name(
+    course: Path, spellings: tuple[str, ...]
+) -> None:
+    for number, name in enumerate(["ann", *spellings]):
         hand_in(course, name, notebook({"number": number}))
-    assert [result["student"] for result in grade(course)] == ["ann"]
+    handed_in = [kept(course, name) for name in spellings]
+    composed, *others = spellings
+    results = grade(course)
+    assert {result["student"]: result["status"] for result in results} == dict.fromkeys(
+        ("ann", composed), "GRADED"
+    )
     said = " ".join(summary_file(course).read_text().split())
-    for name in (JURGEN, DECOMPOSED):
-        assert f"under two spellings of one name, this is {name!a}: keep one" in said
-        assert (course / "class" / "submitted" / name / LESSON / NOTEBOOK).is_file()
-    with pytest.raises(Usage, match="two spellings"):
-        grade(course, students=(JURGEN,))
+    for name in others:
+        assert f"another spelling of {composed!a}, who is graded; this is {name!a}: keep" in said
+        with pytest.raises(Usage, match="another spelling"):
+            grade(course, students=(name,))
+    assert [kept(course, name) for name in spellings] == handed_in
+    [alone] = grade(course, students=(composed,))
+    assert alone["student"] == composed
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["new", "with another lesson"])
+def test_of_spellings_that_are_not_composed_none_is_taken(course: Path, known: bool) -> None:
+    spellings = ("\u212b", "A\u030a")
+    for number, name in enumerate(["ann", *spellings]):
+        hand_in(course, name, notebook({"number": number}))
+    if known:
+        hand_in(course, "\xc5", notebook(lesson="01-soft-lookup"), "01-soft-lookup")
+    for _ in range(2):  # the second run too
+        assert [result["student"] for result in grade(course)] == ["ann"]
+        said = " ".join(summary_file(course).read_text().split())
+        for name in spellings:
+            assert f"under several spellings of one name, this is {name!a}: keep one" in said
+            assert kept(course, name)
+    with pytest.raises(Usage, match="several spellings"):
+        grade(course, students=("A\u030a",))
+
+
+def kept(course: Path, student: str) -> bytes:
+    """What lies where a student handed it in."""
+    return (course / "class" / "submitted" / student / LESSON / NOTEBOOK).read_bytes()
 
 
 @pytest.mark.parametrize("linked", [JURGEN, DECOMPOSED])

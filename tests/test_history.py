@@ -345,6 +345,38 @@ def test_what_is_not_the_graders_is_named_and_left(
     assert (term / "class" / "grades.csv").exists()
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["runs", "lock", LESSON, "journal", "summary", "gradebook", "db", "lesson", "pid", "this"],
+)
+def test_the_graders_own_words_are_nobodys_name(
+    course: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    for student in (name, "ann"):
+        submit(course, student)
+    grade(course)
+    shutil.copy(course / "class" / "gradebook.db", course / "class" / "gradebook.db.2026-03-01")
+    said = said_by(capsys, "forget", "--yes", name)
+    assert f"class/submitted/{name}: all of it." in said
+    assert {student for (student,) in recorded(course)["students"]} == {"ann"}
+
+
+@pytest.mark.parametrize(
+    "place", [f"{LESSON}/runs.txt", "runs/x.txt", "../runs/notes.csv", "../mail/summary.txt"]
+)
+def test_beside_the_graders_own_files_a_name_is_found(
+    course: Path, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    submit(course, "runs")
+    grade(course)
+    path = course / "class" / "runs" / place
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("runs has 5 points")
+    said = said_by(capsys, "forget", "--yes", "runs", status=1)
+    assert said.splitlines()[-1].startswith("runs may still be named in what is not the grader's")
+    assert path.resolve().relative_to(course.resolve()).as_posix() in said.splitlines()[-1]
+
+
 @pytest.mark.parametrize("step", ["_remove", "_summarise"])
 def test_stopped_in_between_it_goes_on(
     term: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, step: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import select
 import subprocess
@@ -11,7 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 
+import attnlab
 from attnlab.calling.call import Call, Outcome
 from attnlab.calling.observe import Scalar, Value, observe
 from autograder.sandbox.child.serve import CUT
@@ -219,6 +223,54 @@ def test_random_numbers_are_the_same_each_time(sandbox: Sandbox) -> None:
 
 # IPython ----------------------------------------------------------------------------------------
 
+NAMES = "import builtins\nsorted({*globals(), *vars(builtins)})"
+NOT_GIVEN = {"execfile", "runfile"}  # a debugger's own: they run a file
+
+
+@pytest.mark.slow
+def test_a_cell_has_the_names_of_a_plain_kernel(run: Run) -> None:
+    cells = [new_code_cell(source) for source in ("1", NAMES)]
+    NotebookClient(new_notebook(cells=cells), kernel_name="python3").execute()
+    [output] = cells[1].outputs
+    kernels = set(ast.literal_eval(output["data"]["text/plain"]))
+    childs = set(ast.literal_eval(run("1", NAMES).shown))
+    assert {"help", "display", "_i1", "_oh"} < kernels
+    assert kernels - childs == NOT_GIVEN
+    assert childs <= kernels
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("import math\nhelp(math.exp)", "e raised to the power of x"),
+        ("class A:\n    'Of mine.'\nhelp(A)", "Of mine."),
+        ("help('for')", 'The "for" statement'),
+        ("help()", "help utility"),
+        ("print(help, license)", "Type license() to see"),
+        ("copyright", ""),
+        ("__builtin__.help(len)", "number of items in a container"),
+    ],
+)
+def test_help_is_printed_and_costs_nothing(run: Run, asked: str, told: str) -> None:
+    ran = run(f"{asked}\n")
+    assert (ran.raised, ran.stopped) == (None, "")
+    assert told in ran.printed
+    assert run("y = 42", "y").shown == "42"
+
+
+def test_names_of_a_kernel_reach_a_learners_own_module(run: Run) -> None:
+    ran = run("%%writefile shows.py\ndef f(): display(1), help(len)", "import shows\nshows.f()")
+    assert ran.raised is None
+    assert ran.printed.startswith("1\nHelp on built-in function len")
+
+
+def test_what_was_typed_is_kept_as_in_a_notebook(run: Run) -> None:
+    assert run("1", "2", "3", "_i, _ii, _iii, _i2, In[1], _ih[-1][:2]").shown == (
+        "('3', '2', '1', '2', '1', '_i')"
+    )
+    assert run("_oh is Out, _dh[0].samefile('.')").shown == "(True, True)"
+
+
 MAGICS = {
     "cell magic that times": "%%time\ny = 41 + 1",
     "line magic that times": "%time y = 42",
@@ -257,6 +309,35 @@ def test_magics_leave_the_code_around_them_alone(run: Run, what: str) -> None:
 def test_timed_code_runs_once(run: Run, magic: str) -> None:
     ran = run("calls = []\ndef count(): calls.append(1)", magic, "len(calls)")
     assert (ran.raised, ran.shown) == (None, "1")
+
+
+@pytest.mark.parametrize(
+    ("source", "then", "shown"),
+    [
+        ("r = %timeit -o -n 1 -r 1 sum([1])", "f'{r.best * 1e3:.1f}', r.average > 1", None),
+        ("%%timeit -qo\nsum([1])", "_.best < _.worst", None),
+        ("%timeit sum([1])", "_", "''"),
+        ("y = %time sum([1])", "y", "1"),
+        ("%%time\nx = 3\nx + 1", "_", "4"),
+        ("%%capture out\nprint('a'); y = 2", "out.stdout, y, str(out), out.stderr", None),
+        ("%%capture --no-stderr out\nprint('a')", "out.stdout.split(), out.outputs", None),
+    ],
+)
+def test_magics_give_what_later_cells_ask_for(
+    run: Run, source: str, then: str, shown: str | None
+) -> None:
+    ran = run(source)
+    assert (ran.raised, ran.printed) == (None, "")
+    ran = run(then)
+    assert ran.raised is None
+    assert shown in (None, ran.shown)
+
+
+def test_captured_text_is_kept_and_can_be_shown(run: Run) -> None:
+    source = "%%capture out\nimport sys\nprint('a')\nprint('b', file=sys.stderr)"
+    assert run(source, "out.stdout, out.stderr").shown == "('a\\n', 'b\\n')"
+    assert run("out.show()").printed == "a\nb\n"
+    assert run("%%capture\nprint('a')\ny = 42") == Ran(None, "", "", "")
 
 
 def test_cell_of_another_language_is_left_out(run: Run) -> None:
@@ -314,6 +395,30 @@ PLOTS = {
 @pytest.mark.parametrize("what", PLOTS)
 def test_plots_of_every_kind_can_be_made(run: Run, what: str) -> None:
     assert run(PLT + PLOTS[what] + "\ndone = 1", "done") == Ran(None, "", "1", "")
+
+
+LIBRARIES = {
+    "line among bars": "from tqdm import tqdm\nfor i in tqdm([1]): tqdm.write('a')",
+    "bars of a notebook": "import tqdm.notebook\nfor i in tqdm.notebook.tqdm([1]): print('a')",
+    "bars by old names": "from tqdm import tnrange, tqdm_notebook\n"
+    "for i in tqdm_notebook(tnrange(1)): print('a')",
+    "axes in space": "from mpl_toolkits.mplot3d import Axes3D\nAxes3D(None)\nprint('a')",
+    "axes beside axes": "import mpl_toolkits.axes_grid1 as grid\n"
+    "grid.make_axes_locatable(1).append_axes('right', size='5%')\nprint('a')",
+    "widgets": "import ipywidgets as widgets\nwidgets.VBox([widgets.IntSlider(value=3)])\n"
+    "print('a')",
+    "interaction": "from ipywidgets import interact, fixed\n@interact(x=(1, 3))\n"
+    "def f(x): return 'a'\n@interact\ndef g(): print(f(1))\ninteract(f, x=fixed(1))\ng()",
+}
+
+
+@pytest.mark.parametrize("what", LIBRARIES)
+def test_libraries_that_show_things_let_the_code_around_them_run(run: Run, what: str) -> None:
+    assert run(LIBRARIES[what]) == Ran(None, "a\n", "", "")
+
+
+def test_the_course_has_its_version(run: Run) -> None:
+    assert run("import attnlab", "attnlab.__version__").shown == repr(attnlab.__version__)
 
 
 def test_figures_are_not_drawn_and_say_so(run: Run) -> None:

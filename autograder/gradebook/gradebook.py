@@ -55,6 +55,11 @@ from autograder.submission.results import Graded
 
 NO_RESPONSE = "No response."  # nbgrader's words for a stub left as it was
 _NAME_CHARACTERS = 128  # of nbgrader's columns
+# What Python prints and nobody sees: Unicode's Default_Ignorable_Code_Point, and three blanks.
+_UNSEEN = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0"  # joiner, fillers, vowels
+    "\u2800\U00016fe4\U0001d159"
+).union(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))  # variation selectors
 
 
 class BadName(GradebookError):
@@ -71,33 +76,38 @@ def names_a_folder(student: str) -> bool:
 
 
 def check_name(student: str) -> None:
-    """Refuse a student's name that a gradebook cannot hold, or that breaks nbgrader's export.
+    """Refuse a student's name that a gradebook cannot hold, or that breaks nbgrader's own tools.
 
-    That writes names into lines and columns as they are: one with a line break is a line of its
-    own, with the scores that it says.
+    Its export writes names into lines and columns as they are: one with a line break is a line of
+    its own, with the scores that it says. Its formgrader writes them into HTML as they are.
 
     Raises:
         BadName: with what is wrong with it.
     """
+    name = repr(student)
     if any("\ud800" <= character <= "\udfff" for character in student):
         wrong = "is not UTF-8"
     elif not names_a_folder(student):
         wrong = "is not the name of a folder"
     elif len(student) > _NAME_CHARACTERS:
         wrong = f"is longer than the {_NAME_CHARACTERS} characters that nbgrader stores"
-    elif not student.isprintable() or student != student.strip():
+    elif not student.isprintable() or student != student.strip() or _UNSEEN & set(student):
+        name = ascii(student)
         wrong = "has characters that are not seen, such as a line break, or a blank at an end"
     elif student != in_nfc(student):
         wrong = "is not composed as Unicode's NFC"
-    elif "," in student or '"' in student:
-        wrong = "has a comma or a double quote, which `nbgrader export` takes for columns"
+    elif set(',;"') & set(student):
+        wrong = (
+            "has a comma, a semicolon or a double quote, which `nbgrader export` or a spreadsheet "
+            "takes for columns"
+        )
+    elif set("<>&") & set(student):
+        wrong = "has one of < > &, which formgrader takes for HTML"
     elif unicodedata.normalize("NFKC", student)[0] in "=+-@":
         wrong = "begins with a character that a spreadsheet takes for a formula"
     else:
         return
-    raise BadName(
-        f"The student's name {student!r} {wrong}. Rename the folder, then run this again."
-    )
+    raise BadName(f"The student's name {name} {wrong}. Rename the folder, then run this again.")
 
 
 class Gradebook:

@@ -160,12 +160,14 @@ def _is_gradebook(path: Path) -> bool:
 
 def _files(course: Course) -> Iterator[Path]:
     """Whatever lies below the class, but for students' folders and what runs write."""
-    steps = set(_steps(course))
-    for folder, folders, files in os.walk(_home(course)):
+    steps, home = set(_steps(course)), _home(course)
+    written = {home / "runs" / "lock"}
+    for path in journals(course):
+        written |= {path, path.with_name(journal.SUMMARY)}
+    for folder, folders, files in os.walk(home):
         folders[:] = sorted(name for name in folders if Path(folder, name) not in steps)
         for path in (Path(folder, name) for name in sorted(files)):
-            is_runs = path.name in (journal.NAME, journal.SUMMARY)
-            if stat.S_ISREG(path.lstat().st_mode) and not is_runs:
+            if stat.S_ISREG(path.lstat().st_mode) and path not in written:
                 yield path
 
 
@@ -173,10 +175,16 @@ def _naming(course: Course, names: Iterable[str]) -> Iterator[Path]:
     """Files that have a student's name or are called by it, as a word of its own."""
     spelled = b"|".join(re.escape(os.fsencode(name)) for name in names)
     word = re.compile(rb"(?<![\w-])(?:" + spelled + rb")(?![\w-])")
+    home, gradebook = _home(course), Path(make_url(course.directory.db_url).database or "").name
+    ours = [*{path.parent for path in journals(course)}, home / "runs", home]
     for path in _files(course):
-        if word.search(os.fsencode(path.relative_to(_home(course)))):
+        is_gradebook = _is_gradebook(path)
+        name = path.name.removeprefix(gradebook) if is_gradebook else path.name
+        # The grader's own part of a path names nobody, whatever it is called.
+        folder = next(path.parent.relative_to(at) for at in ours if path.is_relative_to(at))
+        if word.search(os.fsencode(os.path.join(*folder.parts, name))):
             yield path
-        elif path.stat().st_size and not _is_gradebook(path):
+        elif path.stat().st_size and not is_gradebook:
             with open(path, "rb") as file:
                 with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                     if word.search(content):

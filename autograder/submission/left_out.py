@@ -12,10 +12,11 @@ from pathlib import Path
 from attnlab.ipynb.words import few, short
 from attnlab.lessons import lesson as lesson_named
 from attnlab.lessons import slugs
-from autograder.submission.folder import is_notebook
+from autograder.submission.folder import in_nfc, is_notebook
 
 _DEEP, _MANY = 3, 2000  # folders that are looked into, and names that are looked at
-TWICE = "handed in under two spellings of one name, this is {}: keep one of them"
+TWICE = "handed in under several spellings of one name, this is {}: keep one of them"
+OTHERWISE = "another spelling of {}, who is graded; this is {}: keep one of them, or rename this"
 
 
 def left_out(submitted: Path, lesson: str, graded: Collection[str]) -> dict[str, str]:
@@ -30,7 +31,7 @@ def left_out(submitted: Path, lesson: str, graded: Collection[str]) -> dict[str,
     except OSError:
         return {}
     return {
-        entry.name: _why(entry, lesson)
+        entry.name: _why(entry, lesson, graded)
         for entry in sorted(others, key=lambda entry: entry.name)
         if not (entry.name.startswith(".") and entry.is_file(follow_symlinks=False))
     }
@@ -67,7 +68,7 @@ def _walked(folder: Path) -> Iterator[str]:
         level = deeper
 
 
-def _why(entry: os.DirEntry[str], lesson: str) -> str:
+def _why(entry: os.DirEntry[str], lesson: str, graded: Collection[str]) -> str:
     folder, name = Path(entry.path), short(entry.name)
     if not entry.is_dir(follow_symlinks=False):
         return "it is no folder, and each student has one"
@@ -77,7 +78,9 @@ def _why(entry: os.DirEntry[str], lesson: str) -> str:
         return f"its folder cannot be opened ({error.strerror})"
     here = below(folder)
     if f"{lesson}/" in here:
-        return TWICE.format(ascii(entry.name))
+        one = in_nfc(entry.name)
+        told = OTHERWISE.format(ascii(one), ascii(entry.name))
+        return told if one in graded else TWICE.format(ascii(entry.name))
     if not here:
         return "its folder is empty"
     former = [each for each in lesson_named(lesson).former if each not in slugs()]

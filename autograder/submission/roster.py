@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import errno
 import os
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -62,17 +63,20 @@ def composed(submitted: Path, lesson: str, names: Iterable[str]) -> list[str]:
     """The folders, each called by its name as Unicode composes it (NFC).
 
     A Mac writes *ü* as two characters, other systems as one: nobody is to be in a class twice. So
-    what lies under another spelling is moved. Where something lies under both, neither is taken;
-    what cannot be moved keeps its name, which no gradebook takes.
+    what lies under another spelling is moved. Where something lies under the composed name too,
+    that alone is taken: nobody keeps others from being graded by a name that is theirs once
+    composed. Of several other spellings none is taken, as nothing says whose the name is. What
+    cannot be moved keeps its name, which no gradebook takes.
     """
     found = set(names)
+    spellings = Counter(map(in_nfc, found))
     for name in sorted(found):
         one = in_nfc(name)
         if one == name:
             continue
         home, new = submitted / name, submitted / one
-        if one in found:
-            found -= {name, one}
+        if spellings[one] > 1:
+            found.remove(name)
         elif not (home.is_symlink() or new.is_symlink()):
             with suppress(OSError):
                 new.mkdir(exist_ok=True)

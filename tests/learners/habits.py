@@ -463,7 +463,7 @@ def captures_the_exercise_cell(draft: Draft) -> None:
 def magic_inside_the_exercise_cell(draft: Draft) -> None:
     name = draft.choose()
     cell = draft.cell(name)
-    cell.source = f"%matplotlib inline\n{cell.source}\n\n%time print('defined')"
+    cell.source = f"%matplotlib inline\nhelp(len)\n{cell.source}\n\n%time print('defined')"
 
 
 @habit()

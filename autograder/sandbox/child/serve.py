@@ -9,14 +9,17 @@ import __future__
 
 import ast
 import asyncio
+import builtins
 import contextlib
 import inspect
 import linecache
 import math
 import random
+import site
 import socket
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -100,10 +103,14 @@ class Notebook:
         from IPython.display import display
 
         _same_chance_for_all()
+        site.sethelper()  # help; a zygote is started without them
+        site.setcopyright()  # copyright, credits, license
+        vars(builtins).update(get_ipython=get_ipython, display=display, __IPYTHON__=True)
         self.main = ModuleType("__main__")
         self.names = self.main.__dict__
-        self.names.update(get_ipython=get_ipython, display=display, exit=sys.exit, quit=sys.exit)
-        self.names.update(In=[""], Out={}, _="", __="", ___="")
+        self.names.update(get_ipython=get_ipython, exit=sys.exit, quit=sys.exit, open=open)
+        self.names.update(_="", __="", ___="", _dh=[Path.cwd()], __builtin__=builtins)
+        self.names["Out"] = self.names["_oh"] = {}
         sys.modules["__main__"] = self.main
         if "" not in sys.path:
             sys.path.append("")  # a notebook finds modules that it wrote itself
@@ -169,8 +176,11 @@ class Notebook:
         return "" if callable(self.function) else describe(observe(self.function))
 
     def _execute(self, source: str, name: str) -> str:
-        self.names["In"] = [*self.history, source]
+        before = ["", "", *self.history]
         self.history.append(source)
+        self.names["In"] = self.names["_ih"] = [*self.history]
+        self.names.update(_i=before[-1], _ii=before[-2], _iii=before[-3])
+        self.names[f"_i{len(self.history) - 1}"] = source
         tree = _parse(source, name, self._future)
         last = tree.body[-1] if tree.body else None
         if isinstance(last, ast.Expr):

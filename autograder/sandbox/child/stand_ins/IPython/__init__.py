@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import re
 import sys
-from typing import Any
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from typing import Any, NamedTuple
 
-from stand_in import Submodules
+from stand_in import STAND_IN, Submodules
 
+from attnlab.calling.call import Printed
 from IPython import display
 
 __all__ = ["display", "get_ipython"]
 
 OPTIONS = re.compile(r"^(?:\s*-(?:[nrp]\s*\d+|[tcoqvPN]+)(?=\s|$))*\s*")
+KEPT = 100_000  # characters of what is captured
 RUN_ONCE = ("time", "capture", "prun", "timeit")
+
+
+class Captured(NamedTuple):
+    """What `%%capture` keeps of a cell."""
+
+    stdout: str
+    stderr: str
+    outputs: Sequence[Any] = ()
+
+    def show(self) -> None:
+        print(self.stdout, end="")
+        print(self.stderr, end="", file=sys.stderr)
+
+    __call__ = show
+
+    def __str__(self) -> str:
+        return self.stdout
 
 
 class Shell:
@@ -31,12 +54,28 @@ class Shell:
             return None
         names = sys.modules["__main__"].__dict__
         if name == "timeit":  # what it defines is its own
-            names = dict(names)
-            line, cell = _without_options(line), _without_options(cell)
-            cell = f"{line}\n{cell}"
-        code = compile(self.transform(cell), f"<%{name}>", "exec", dont_inherit=True)
-        exec(code, names)
-        return None
+            gives = "o" in _options(line) + _options(cell)
+            self._run(name, f"{_without_options(line)}\n{_without_options(cell)}", dict(names))
+            return STAND_IN if gives else None
+        if name == "capture":
+            out, errors = Printed(math.inf, KEPT), Printed(math.inf, KEPT)
+            with redirect_stdout(out), redirect_stderr(errors):
+                self._run(name, cell, names)
+            for kept in [word for word in line.split() if not word.startswith("-")]:
+                names[kept] = Captured(out.kept, errors.kept)
+            return None
+        value = self._run(name, cell, names)
+        return value if name == "time" else None
+
+    def _run(self, name: str, source: str, names: dict[str, Any]) -> Any:
+        """Run code, which may be IPython's; the value of its last expression."""
+        code = ast.parse(self.transform(source))
+        ends = code.body.pop() if code.body and isinstance(code.body[-1], ast.Expr) else None
+        exec(compile(code, f"<%{name}>", "exec", dont_inherit=True), names)
+        if not isinstance(ends, ast.Expr):
+            return None
+        value = compile(ast.Expression(ends.value), f"<%{name}>", "eval", dont_inherit=True)
+        return eval(value, names)
 
     def transform(self, source: str) -> str:
         """IPython's syntax in, Python out."""
@@ -50,8 +89,6 @@ class Shell:
         return []
 
     def __getattr__(self, name: str) -> Any:
-        from stand_in import STAND_IN
-
         if name.startswith("__"):
             raise AttributeError(name)
         return STAND_IN
@@ -60,6 +97,11 @@ class Shell:
 def _without_options(code: str) -> str:
     """`-n 10 -r 3 f(x)` without its options."""
     return OPTIONS.sub("", code)
+
+
+def _options(code: str) -> str:
+    found = OPTIONS.match(code)
+    return found[0] if found else ""
 
 
 _shell = Shell()

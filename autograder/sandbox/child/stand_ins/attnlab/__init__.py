@@ -8,6 +8,7 @@ from __future__ import annotations
 from attnlab import figures
 
 __all__ = ["begin", "check", "figures", "solution", "summary"]
+__version__ = "0.1.0"
 
 
 class Score(float):

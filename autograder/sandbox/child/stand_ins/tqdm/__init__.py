@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TextIO
 
 from stand_in import StandIn
 
-__all__ = ["tqdm", "trange"]
+__all__ = ["tnrange", "tqdm", "tqdm_notebook", "trange"]
 
 
 class tqdm(StandIn):
@@ -23,10 +23,16 @@ class tqdm(StandIn):
     def __len__(self) -> int:
         return len(self._iterable)
 
+    @staticmethod
+    def write(s: str, file: TextIO | None = None, end: str = "\n", **_: Any) -> None:
+        print(s, file=file, end=end)
+
 
 def trange(*limits: int, **_: Any) -> tqdm:
     return tqdm(range(*limits))
 
 
-for place in ("auto", "notebook", "std"):
+tqdm_notebook, tnrange = tqdm, trange
+auto = autonotebook = notebook = std = sys.modules[__name__]
+for place in ("auto", "autonotebook", "notebook", "std"):
     sys.modules[f"{__name__}.{place}"] = sys.modules[__name__]
