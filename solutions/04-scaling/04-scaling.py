@@ -243,7 +243,7 @@ for divisor in (1, 8, 64):
 # only. Return the **population standard deviation** of these n_pairs raw scores, as a float: the root of
 # the mean squared distance from their mean. If the shapes of Q and K differ, raise `ValueError`.
 #
-# Do not compute Q Kᵀ. At 4,000 pairs it holds 16 million scores, and you want 4,000 of them.
+# Do not compute Q Kᵀ. At 4,000 pairs it holds 16 million scores in memory, and you want 4,000 of them.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-score-std", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
