@@ -75,7 +75,7 @@ def scores_spread_like_the_root_of_the_width(seed: int) -> None:
 
 
 @lesson.says(
-    "Do not compute Q Kᵀ. At 4,000 pairs it holds 16 million scores, and you want 4,000 of them."
+    "Do not compute Q Kᵀ. At 4,000 pairs it holds 16 million scores in memory, and you want 4,000 of them."
 )
 def a_score_for_each_pair_takes_little_memory(seed: int) -> None:
     Q, K = np.random.default_rng(seed).standard_normal((2, 4_000, 3)) + 1
