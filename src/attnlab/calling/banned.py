@@ -16,13 +16,15 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
-_COMPOSITE = ("CompositeImplicitAutograd", "FuncTorchDynamicLayerFrontMode")  # the second: in vmap
+_VMAP = ("FuncTorchDynamicLayerFrontMode", "FuncTorchVmapMode", "FuncTorchBatchedDecomposition")
+_COMPOSITE = ("CompositeImplicitAutograd", *_VMAP)
 _NATIVE = ("CPU", "NestedTensorCPU")
 # Name of the operator: dispatch keys of what it does on a CPU.
 ATTENTION = {
     "scaled_dot_product_attention": _COMPOSITE,
     "_scaled_dot_product_attention_math": _COMPOSITE,
     "_scaled_dot_product_flash_attention_for_cpu": ("CPU",),
+    "_scaled_dot_product_flash_attention_for_cpu_backward": ("CPU",),
     "_scaled_dot_product_fused_attention_overrideable": ("CompositeExplicitAutograd",),
     "_native_multi_head_attention": _NATIVE,
     "_transformer_encoder_layer_fwd": _NATIVE,
