@@ -20,7 +20,7 @@ from attnlab.calling import banned
 
 # What nobody needs who answers: how an answer is called, and ways to whatever watches it meanwhile.
 WATCHING = re.compile(
-    r"attnlab\.calling|_python_dispatch|_dispatch_stack|_disable_current_modes|_DisableTorchDispatch"
+    r"attnlab(?:\.|\s+import\s.*\b)calling|_python_dispatch|_dispatch_stack|_disable_current_modes|_DisableTorchDispatch"
     r"|DisableTorchFunction|ExcludeDispatchKey|_getframe|currentframe|inspect\.stack|f_locals|f_back"
     r"|tb_frame|gi_frame|gc\.get_\w+|__closure__|cell_contents|as_subclass|dlpack|UntypedStorage"
     r"|ctypes|tracemalloc|\bmmap\b"

@@ -88,6 +88,7 @@ def warm_up(stage: str) -> None:
 
         with banned.refusing():
             notebook.run(WARM_TORCH, "<warm-up>", 60)
+        banned.keep_kernels()
     linecache.clearcache()
     sys.modules.pop("__main__")
 
