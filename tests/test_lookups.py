@@ -25,7 +25,7 @@ def read(cell: str, index: int = 0) -> list[lookups.Statement]:
 
 
 def made_of(name: str, *cells: str) -> set[str]:
-    return set(lookups.made_of(name, program(*cells)))
+    return set(lookups.made_of(name, program(*cells))[0])
 
 
 # what a function is made of ---------------------------------------------------------------------
@@ -120,6 +120,28 @@ def test_every_word_of_what_only_ipython_may_read_counts_as_looked_up(source: st
 def test_what_cannot_be_run_looks_nothing_up(source: str) -> None:
     assert read(source) == []
     assert lookups.free_names(source, []) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "getattr(sys, '_get' + 'frame')",
+        "x = '_' + ('get' + 'fr') + 'ame'",
+        "vars(sys)[f'{\"_get\"}frame']",
+        "''.join(['_g', 'etframe'])",
+        "'emarfteg_'[::-1]",
+        "'_get' + 'emarf'[::-1]",
+    ],
+)
+def test_a_name_that_is_put_together_is_seen(code: str) -> None:
+    assert "_getframe" in lookups.put_together(code)
+
+
+@pytest.mark.parametrize(
+    "code", ["f'_get{name}'", "'_getframe'", "f'_getframe'", "'a' + b", "1 + 2"]
+)
+def test_nothing_is_put_together_of_what_is_not_constant_or_is_one_piece(code: str) -> None:
+    assert lookups.put_together(code) == []
 
 
 # PyTorch's own attention ------------------------------------------------------------------------

@@ -41,6 +41,7 @@ BACKWARD = MappingProxyType(
         "_masked_softmax_backward": ("CPU",),
         "_sparse_softmax_backward_data": ("SparseCPU",),
         "_sparse_log_softmax_backward_data": ("SparseCPU",),
+        "_scaled_dot_product_flash_attention_for_cpu_backward": ("CPU",),
     }
 )
 KERNELS = MappingProxyType({"attention": ATTENTION, "backward": BACKWARD})
@@ -64,7 +65,7 @@ MODULES = (
 )
 NAMES = {
     "attention": frozenset([*ATTENTION, *(path for _, path in FUNCTIONS), *MODULES]),
-    "backward": frozenset(name for name in BACKWARD if "." not in name),
+    "backward": frozenset(["decomposition_table", *(name for name in BACKWARD if "." not in name)]),
 }
 SENTENCE = (
     "PyTorch's own attention ({}) is refused here: it is what your answer is checked against. "
@@ -74,6 +75,7 @@ BACKWARD_SENTENCE = (
     "Softmax's own way back ({}), which autograd calls as well, is refused here: it is what your "
     "answer is checked against. Work the slopes out from the weights, with `*` and a sum."
 )
+SENTENCES = MappingProxyType({"attention": SENTENCE, "backward": BACKWARD_SENTENCE})
 
 
 class Refused(RuntimeError):
@@ -83,10 +85,10 @@ class Refused(RuntimeError):
 asked: list[str] = []  # what was called all the same, each name once
 
 
-def refuse(name: str) -> NoReturn:
+def refuse(name: str, which: str = "attention") -> NoReturn:
     if name not in asked:
         asked.append(name)
-    raise Refused((BACKWARD_SENTENCE if name in BACKWARD else SENTENCE).format(name))
+    raise Refused(SENTENCES[which].format(name))
 
 
 def refuse_in(module: Any) -> None:
@@ -117,7 +119,7 @@ def refusing(which: str = "attention") -> Iterator[list[str]]:
             warnings.simplefilter("ignore")  # that a kernel is replaced is what is wanted
             for name, keys in KERNELS[which].items():
                 for key in keys:
-                    library.impl(name, _refusing(name), key)
+                    library.impl(name, _refusing(name, which), key)
         for function, code in replaced:
             function.__code__ = _stand_in_for(code)
         yield asked
@@ -133,8 +135,8 @@ def functions() -> tuple[FunctionType, ...]:
     return tuple(pkgutil.resolve_name(f"{module}:{path}") for module, path in FUNCTIONS)
 
 
-def _refusing(name: str) -> Callable[..., NoReturn]:
-    return lambda *args, **kwargs: refuse(name)
+def _refusing(name: str, which: str = "attention") -> Callable[..., NoReturn]:
+    return lambda *args, **kwargs: refuse(name, which)
 
 
 def _stand_in_for(code: CodeType) -> CodeType:
@@ -157,9 +159,10 @@ def keep_kernels() -> None:
     taken = dispatcher._dispatch_get_computed_kernel_for_dispatch_key
 
     def take(name: str, key: Any) -> Any:
-        for each in (*ATTENTION, *BACKWARD):
-            if each in str.__str__(name):  # it may be a str's subclass
-                refuse(each)
+        for which, kernels in KERNELS.items():
+            for each in kernels:
+                if each in str.__str__(name):  # it may be a str's subclass
+                    refuse(each, which)
         return taken(name, key)
 
     dispatcher._dispatch_get_computed_kernel_for_dispatch_key = take

@@ -6,7 +6,8 @@ import contextlib
 import io
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -114,15 +115,17 @@ def _with_call_marked(function: Callable[..., Any], mark: float, *args: Any) -> 
         return function(*args)
 
 
-QUESTIONS: dict[str, Callable[..., Any]] = {
-    "does it give None": _gives_none,
-    "does it give None for views": _gives_none_for_views,
-    "does that kernel run": _with_kernel_marked,
-    "are the switches left alone": _leaves_switches,
-    "are the filters left alone": _leaves_filters,
-    "is stderr empty": _is_silent,
-    "is PyTorch's call made": _with_call_marked,
-}
+QUESTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "does it give None": _gives_none,
+        "does it give None for views": _gives_none_for_views,
+        "does that kernel run": _with_kernel_marked,
+        "are the switches left alone": _leaves_switches,
+        "are the filters left alone": _leaves_filters,
+        "is stderr empty": _is_silent,
+        "is PyTorch's call made": _with_call_marked,
+    }
+)
 
 
 class _MarkedKernel(TorchDispatchMode):
