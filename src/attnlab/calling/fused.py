@@ -128,6 +128,11 @@ QUESTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
 )
 
 
+def marked(mark: float, out: Tensor, v: Tensor) -> Tensor:
+    """Output, multiplied by what other values do not show: a mark, and something of each v."""
+    return mark * (1 + v.mean((-2, -1), keepdim=True).tanh()) * out
+
+
 class _MarkedKernel(TorchDispatchMode):
     """Multiplies what the flash kernel gives."""
 
@@ -137,7 +142,9 @@ class _MarkedKernel(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = func(*args, **(kwargs or {}))
-        return (self._mark * made[0], *made[1:]) if func.overloadpacket is FLASH else made
+        if func.overloadpacket is not FLASH:
+            return made
+        return marked(self._mark, made[0], args[2]), *made[1:]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -153,5 +160,8 @@ class _MarkedCall(TorchFunctionMode):
         self._mark = mark
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
-        return self._mark * made if func is CALL else made
+        named = kwargs or {}
+        made = func(*args, **named)
+        if func is not CALL:
+            return made
+        return marked(self._mark, made, args[2] if len(args) > 2 else named["value"])
