@@ -1,8 +1,7 @@
 """Asks what functions are made of, and not what they do.
 
 lesson: 06-causal-mask
-expect: looks_ahead PASS
-because: a function's closure can be read, so that a person is told of the way to it
+expect: looks_ahead FAIL
 flagged: getclosurevars
 """
 
