@@ -28,6 +28,7 @@ WATCHING = re.compile(
 )
 LONGEST = 200  # characters of a string that is put together; no name has more
 TORCH = frozenset(("torch", "F", "nn", "Tensor"))  # names that lessons give it, and parts of it
+SETTERS = frozenset(("setattr", "__setattr__", "patch"))
 SETTINGS = frozenset(("backends", "config"))
 STATEMENTS = 1000  # of one cell
 SCOPES = 1000  # functions, classes, comprehensions in one statement: `symtable` takes their square
@@ -167,12 +168,19 @@ def changed_torch(source: str) -> str:
             own |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
             own |= {each.asname for each in node.names if each.asname and "torch" in each.name}
+        elif isinstance(node, ast.Assign) and own.issuperset(_path(node.value) or " "):
+            own |= {each.id for each in node.targets if isinstance(each, ast.Name)}
     for node in ast.walk(tree):
         path: list[str] = []
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             path = _path(node)
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr" and node.args:
-            path = [*_path(node.args[0]), "…"]
+        elif isinstance(node, ast.Call):
+            called, first = _path(node.func), node.args[0] if node.args else node.func
+            if called[-1:] == ["update"] and "__dict__" in called:
+                path = called
+            elif SETTERS.intersection(called):
+                said = isinstance(first, ast.Constant) and str(first.value).split(".")
+                path = said or [*_path(first), "…"]
         if len(path) > 1 and path[0] in own and not SETTINGS.intersection(path):
             return ".".join(path)
     return ""
@@ -402,9 +410,15 @@ def _roots_of_stores(node: ast.stmt) -> Iterator[str]:
 
 
 def _path(node: ast.expr) -> list[str]:
-    """The names of `a.b.c`, and of `a.b[0].c`."""
+    """The names of `a.b.c`, of `a.b[0].c` and, as `a.__dict__`, of `vars(a)`."""
     names = []
-    while isinstance(node, ast.Attribute | ast.Subscript):
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        if isinstance(node, ast.Call):
+            if getattr(node.func, "id", "") != "vars" or not node.args:
+                return []
+            names.append("__dict__")
+            node = node.args[0]
+            continue
         names += [node.attr] if isinstance(node, ast.Attribute) else []
         node = node.value
     return [node.id, *reversed(names)] if isinstance(node, ast.Name) else []
