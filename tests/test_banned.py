@@ -172,6 +172,9 @@ HONEST = {
     "an import of what is refused": "def attention(*args):\n"
     "    import torch.nn.attention.bias, torch.nn.attention.flex_attention\n"
     "    return right(*args)",
+    "a kernel of something else": "kernel = torch.library.get_kernel('aten::exp', 'CPU')\n"
+    "keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)\n"
+    "print(kernel.call_boxed(keys, torch.ones(2)))\nattention = right",
     "an import that it does not use": "from torch.nn.functional import *\n"
     "from torch.nn import MultiheadAttention\nattention = right",
 }

@@ -528,6 +528,16 @@ def test_what_gets_at_what_watches_is_flagged(torch_grader: Grader) -> None:
     assert second.endswith(" gives PyTorch's way.softmax another value")
 
 
+def test_a_comparison_in_a_cell_of_ones_own_is_not_flagged(torch_grader: Grader) -> None:
+    source = (
+        "x, W = torch.rand(1, 3, 4), torch.eye(4)\n"
+        "want = F.scaled_dot_product_attention(x, x, x, is_causal=True)\n"
+        "print((attention(x, W, W, W)[0] - want).abs().max())"
+    )
+    result = torch_grader.grade(notebook(None, {"attention": source}, TORCH), "s").result
+    assert (result.score, result.flags) == (result.max_score, ())
+
+
 def test_a_set_has_the_same_order_in_every_process() -> None:
     """Two zygotes, one after the other, as of two runs."""
     source = (

@@ -15,10 +15,10 @@ SEEDS = range(40_000, 40_010)
 
 
 def made_of(fn: Made) -> torch.Tensor:
-    """(B, e, N, N): the weights that a function has for each place."""
-    turn, turned = map(rebuild, fn.args[:2])
+    """(B, e, N, N): the weights of each place, 0 where nothing comes through."""
+    turn, turned, matrix = map(rebuild, fn.args[:3])
     product: torch.Tensor = turn @ turned
-    return product
+    return product * (matrix != 0).any(0)[:, None, None]
 
 
 def largest_change(fn: Made, x: torch.Tensor, seed: int) -> float:

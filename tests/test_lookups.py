@@ -25,7 +25,7 @@ def read(cell: str, index: int = 0) -> list[lookups.Statement]:
 
 
 def made_of(name: str, *cells: str) -> set[str]:
-    return set(lookups.made_of(name, program(*cells)))
+    return set(lookups.made_of(name, program(*cells))[0])
 
 
 # what a function is made of ---------------------------------------------------------------------
@@ -122,6 +122,28 @@ def test_what_cannot_be_run_looks_nothing_up(source: str) -> None:
     assert lookups.free_names(source, []) == frozenset()
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "getattr(sys, '_get' + 'frame')",
+        "x = '_' + ('get' + 'fr') + 'ame'",
+        "vars(sys)[f'{\"_get\"}frame']",
+        "''.join(['_g', 'etframe'])",
+        "'emarfteg_'[::-1]",
+        "'_get' + 'emarf'[::-1]",
+    ],
+)
+def test_a_name_that_is_put_together_is_seen(code: str) -> None:
+    assert "_getframe" in lookups.put_together(code)
+
+
+@pytest.mark.parametrize(
+    "code", ["f'_get{name}'", "'_getframe'", "f'_getframe'", "'a' + b", "1 + 2"]
+)
+def test_nothing_is_put_together_of_what_is_not_constant_or_is_one_piece(code: str) -> None:
+    assert lookups.put_together(code) == []
+
+
 # PyTorch's own attention ------------------------------------------------------------------------
 
 
@@ -166,6 +188,14 @@ def test_names_of_ones_own_text_and_comments_are_not(source: str) -> None:
         "from torch import optim as o\nwith patch() as o.SGD.step: pass",
         "torch.__dict__['exp'] = mine",
         "for torch.exp in (mine,): pass",
+        "vars(torch)['exp'] = mine",
+        "torch.__dict__.update(exp=mine)",
+        "vars(F).update(softmax=mine)",
+        "t = torch\nt.exp = mine",
+        "way = torch.Tensor\nway.exp = mine",
+        "object.__setattr__(torch, 'exp', mine)",
+        "mock.patch('torch.exp', mine).start()",
+        "with unittest.mock.patch.object(F, 'softmax', mine): pass",
     ],
 )
 def test_another_value_for_a_name_of_pytorchs_is_seen(source: str) -> None:
@@ -178,6 +208,9 @@ def test_another_value_for_a_name_of_pytorchs_is_seen(source: str) -> None:
         ATTENTION,
         "import torch\nimport torch.nn.functional as F",
         "torch.backends.cudnn.deterministic = True",
+        "x = torch.ones(2)\nx[0] = 1\nt = F.softmax\nvars(x)['a'] = 1",
+        "m = nn.Linear(2, 2)\nm.own = 1\nway = self.F\nway.a = 1",
+        "names = dict(vars(F))\nnames.update(a=1)\nself.__dict__.update(x=F)",
         "layer.weight = nn.Parameter(x)\nself.F.x = 1\nsetattr(self, name, x)",
         "F = 1\nF[0] = 2",
         "this is no Python",

@@ -149,14 +149,23 @@ def _flags(rebuilt: Rebuilt, attempt: _Attempt) -> tuple[str, ...]:
         banned = exercise.banned if exercise is not None and readable else ""
         if banned and (name := lookups.banned_name(cell.source, banned)):
             flags.append(f"{whose} names PyTorch's own {name}")
-        if cell.is_theirs and (found := lookups.WATCHING.search(cell.source)):
+        made = lookups.put_together(cell.source) if cell.is_theirs and readable else []
+        if cell.is_theirs and (found := lookups.WATCHING.search("\n".join([cell.source, *made]))):
             flags.append(f"{whose} names {found[0]}, by which one gets at what watches its calls")
         if cell.is_theirs and readable and (name := lookups.changed_torch(cell.source)):
             flags.append(f"{whose} gives PyTorch's {name} another value")
         ran = attempt.ran.get(index) if index in attempt.plan.unread else None
         if ran and not (ran.raised and "SyntaxError" in ran.raised.names):
             flags.append(f"{whose} ran and could not be read")
-    return tuple(flags)
+    for exercise in attempt.plan.exercises.values():
+        for part in attempt.plan.made_by.get(exercise.name, ()) if exercise.banned else ():
+            cell = rebuilt.cells[part.cell]
+            other = attempt.plan.exercises.get(cell.exercise)
+            if not cell.is_theirs or (other is not None and other.banned == exercise.banned):
+                continue
+            if name := lookups.banned_name(part.source, exercise.banned):
+                flags.append(f"{exercise.name}: cell {part.cell + 1} names PyTorch's own {name}")
+    return tuple(dict.fromkeys(flags))
 
 
 class Clock:

@@ -20,12 +20,15 @@ from attnlab.calling import banned
 
 # What nobody needs who answers: how an answer is called, and ways to whatever watches it meanwhile.
 WATCHING = re.compile(
-    r"attnlab\.calling|_python_dispatch|_dispatch_stack|_disable_current_modes|_DisableTorchDispatch"
-    r"|DisableTorchFunction|ExcludeDispatchKey|_getframe|currentframe|inspect\.stack|f_locals|f_back"
-    r"|tb_frame|gi_frame|gc\.get_\w+|__closure__|cell_contents|as_subclass|dlpack|UntypedStorage"
-    r"|ctypes|tracemalloc|\bmmap\b"
+    r"attnlab(?:\.|\s+import\s.*\b)calling|_python_dispatch|_dispatch_stack|_disable_current_modes"
+    r"|_DisableTorchDispatch|DisableTorchFunction|ExcludeDispatchKey|_getframe|currentframe"
+    r"|inspect\.stack|f_locals|f_globals|f_back|tb_frame|gi_frame|\bget_(?:objects|refer\w+)|gc\.get_"
+    r"|__closure__|cell_contents|getclosurevars|as_subclass|dlpack|UntypedStorage|ctypes|tracemalloc"
+    r"|\bm(?:em)?map\b|_inductor|_sfdp_pattern"
 )
+LONGEST = 200  # characters of a string that is put together; no name has more
 TORCH = frozenset(("torch", "F", "nn", "Tensor"))  # names that lessons give it, and parts of it
+SETTERS = frozenset(("setattr", "__setattr__", "patch"))
 SETTINGS = frozenset(("backends", "config"))
 STATEMENTS = 1000  # of one cell
 SCOPES = 1000  # functions, classes, comprehensions in one statement: `symtable` takes their square
@@ -68,6 +71,7 @@ class Statement:
         uses: names of the notebook that it looks up, now or when its functions are called.
         later: those of them that its functions look up.
         replaces: whether it surely takes the place of earlier values of these names.
+        source: without magics.
     """
 
     cell: int
@@ -75,6 +79,7 @@ class Statement:
     uses: frozenset[str]
     later: frozenset[str]
     replaces: bool
+    source: str
 
 
 class Unparsed(Exception):
@@ -99,7 +104,7 @@ def statements(cell: int, source: str) -> list[Statement]:
 
 
 def banned_name(source: str, which: str = "attention") -> str:
-    """The first name of what is banned that code refers to, '' if there is none.
+    """The first name of what is banned that code refers to or puts together, '' if there is none.
 
     An attribute of `self` is a learner's own.
     """
@@ -107,16 +112,45 @@ def banned_name(source: str, which: str = "attention") -> str:
         _, tree = _parsed(source)
     except PARSING_ERRORS:
         return ""
+    found = put_together(source)
     for node in ast.walk(tree):
-        found: list[str] = []
         if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") != "self":
-            found = [node.attr]
+            found.append(node.attr)
         elif isinstance(node, ast.ImportFrom):
-            found = [alias.name for alias in node.names]
-        for name in found:
-            if name in banned.NAMES[which]:
-                return name
-    return ""
+            found += [alias.name for alias in node.names]
+    return next((name for name in found if name in banned.NAMES[which]), "")
+
+
+def put_together(source: str) -> list[str]:
+    """Strings that code makes of constant ones: `"_get" + "frame"`, `"emarfteg_"[::-1]`."""
+    try:
+        _, tree = _parsed(source)
+    except PARSING_ERRORS:
+        return []
+    made: dict[ast.AST, str] = {}
+    found = []
+    for node in reversed([*ast.walk(tree)]):  # so that parts come before what they are in
+        parts: Sequence[ast.AST] = ()
+        turn = 1
+        match node:
+            case ast.Constant(str() as text):
+                made[node] = text
+            case ast.BinOp(left, ast.Add(), right):
+                parts = left, right
+            case ast.JoinedStr([_, _, *_] as parts) | ast.Call(
+                ast.Attribute(ast.Constant(""), "join"), [ast.List(parts) | ast.Tuple(parts)]
+            ):
+                pass
+            case ast.FormattedValue(part):
+                parts = (part,)
+            case ast.Subscript(part, ast.Slice(None, None, ast.UnaryOp(ast.USub()))):
+                parts, turn = (part,), -1
+        if parts and all(part in made for part in parts):
+            text = "".join(made[part] for part in parts)[::turn]
+            if len(text) <= LONGEST:
+                made[node] = text
+                found.append(text)
+    return found
 
 
 def changed_torch(source: str) -> str:
@@ -134,12 +168,19 @@ def changed_torch(source: str) -> str:
             own |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
             own |= {each.asname for each in node.names if each.asname and "torch" in each.name}
+        elif isinstance(node, ast.Assign) and own.issuperset(_path(node.value) or " "):
+            own |= {each.id for each in node.targets if isinstance(each, ast.Name)}
     for node in ast.walk(tree):
         path: list[str] = []
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             path = _path(node)
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr" and node.args:
-            path = [*_path(node.args[0]), "…"]
+        elif isinstance(node, ast.Call):
+            called, first = _path(node.func), node.args[0] if node.args else node.func
+            if called[-1:] == ["update"] and "__dict__" in called:
+                path = called
+            elif SETTERS.intersection(called):
+                said = isinstance(first, ast.Constant) and str(first.value).split(".")
+                path = said or [*_path(first), "…"]
         if len(path) > 1 and path[0] in own and not SETTINGS.intersection(path):
             return ".".join(path)
     return ""
@@ -176,17 +217,20 @@ class Names:
                 return
 
 
-def made_of(name: str, program: list[Statement]) -> frozenset[str]:
+def made_of(name: str, program: list[Statement]) -> tuple[frozenset[str], list[Statement]]:
     """Names that a function is made of: those it looks up, and those that these look up in turn.
 
     Args:
         name: the function.
         program: all statements up to where it is checked.
+    Returns:
+        the names, and the statements that give them their values.
     Raises:
         TooLong: there is more to follow than anyone would write.
     """
     names, end = Names(program), len(program)
     asked: set[tuple[str, int]] = set()
+    givers: set[int] = set()
     wanted = [(name, end)]
     while wanted:
         question = wanted.pop()
@@ -194,9 +238,10 @@ def made_of(name: str, program: list[Statement]) -> frozenset[str]:
             continue
         asked.add(question)
         for at in names.givers(*question):
+            givers.add(at)
             # A name in a function's body is looked up when it is called, others at once.
             wanted += [(used, when) for used in program[at].uses for when in (at, end)]
-    return frozenset(asked_for for asked_for, _ in asked)
+    return frozenset(asked_for for asked_for, _ in asked), [program[at] for at in sorted(givers)]
 
 
 def relied_on(program: list[Statement], cells: Set[int], names: Iterable[str]) -> set[int]:
@@ -302,6 +347,7 @@ def _statement(cell: int, lines: list[bytes], node: ast.stmt) -> Statement:
         _free(table) | stored,
         _free_later(table),
         simple and not stored,
+        text,
     )
 
 
@@ -364,9 +410,15 @@ def _roots_of_stores(node: ast.stmt) -> Iterator[str]:
 
 
 def _path(node: ast.expr) -> list[str]:
-    """The names of `a.b.c`, and of `a.b[0].c`."""
+    """The names of `a.b.c`, of `a.b[0].c` and, as `a.__dict__`, of `vars(a)`."""
     names = []
-    while isinstance(node, ast.Attribute | ast.Subscript):
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        if isinstance(node, ast.Call):
+            if getattr(node.func, "id", "") != "vars" or not node.args:
+                return []
+            names.append("__dict__")
+            node = node.args[0]
+            continue
         names += [node.attr] if isinstance(node, ast.Attribute) else []
         node = node.value
     return [node.id, *reversed(names)] if isinstance(node, ast.Name) else []

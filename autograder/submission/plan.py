@@ -43,6 +43,7 @@ class Plan:
     Attributes:
         homes: index of the cell where an exercise's function should be.
         helpers: for each exercise, the other ones that its function calls, as far as reading tells.
+        made_by: and the statements that make its function, or may.
         unread: a learner's cells whose names could not be read.
     """
 
@@ -50,6 +51,7 @@ class Plan:
     steps: tuple[Step, ...]
     homes: Mapping[str, int]
     helpers: Mapping[str, frozenset[str]]
+    made_by: Mapping[str, list[lookups.Statement]]
     unread: frozenset[int]
 
 
@@ -66,12 +68,15 @@ def make_plan(rebuilt: Rebuilt, exercises: Mapping[str, Exercise], limits: Limit
     steps: list[Step] = []
     program: list[lookups.Statement] = []
     helpers: dict[str, frozenset[str]] = {}
+    made_by: dict[str, list[lookups.Statement]] = {}
     for index, cell in code:
         exercise = exercises.get(cell.exercise) if cell.is_check else None
         if exercise is not None:
             steps.append(Step(index, "", True, exercise))
             with suppress(lookups.TooLong):
-                names = lookups.made_of(exercise.name, program)
+                names, parts = lookups.made_of(exercise.name, program)
+                parts += [part for part in program if part.uses & LOOKS_UP_ANYTHING]
+                made_by[exercise.name] = parts
                 helpers[exercise.name] = (names & exercises.keys()) - {exercise.name}
         elif cell.is_theirs or index in shown:
             steps.append(Step(index, cell.source, not cell.is_theirs))
@@ -81,6 +86,7 @@ def make_plan(rebuilt: Rebuilt, exercises: Mapping[str, Exercise], limits: Limit
         tuple(steps),
         {cell.exercise: index for index, cell in code if cell.is_solution},
         helpers,
+        made_by,
         frozenset(unread),
     )
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from attnlab.calling.call import Call, Printed, Raised, note, perform, quiet
 from attnlab.calling.deadline import Deadline, Overrun
-from attnlab.calling.observe import describe, observe, part
+from attnlab.calling.observe import describe, found, observe
 from autograder.sandbox.child import wire
 from autograder.sandbox.child.wire import Ran
 
@@ -91,6 +91,7 @@ def warm_up(stage: str) -> None:
 
         with banned.refusing():
             notebook.run(WARM_TORCH, "<warm-up>", 60)
+        banned.keep_kernels()
     linecache.clearcache()
     sys.modules.pop("__main__")
 
@@ -136,7 +137,7 @@ class Notebook:
         Args:
             banned: what is refused in all of them: to refuse it takes as long as an ordinary call.
         """
-        refusing = part("banned").refusing(banned) if banned else contextlib.nullcontext()
+        refusing = found("banned.refusing")(banned) if banned else contextlib.nullcontext()
         with refusing as refused:
             for at, call in enumerate(calls):
                 outcome = perform(self.function, call, self.deadline, refused)

@@ -217,7 +217,7 @@ def _load(stage: str, names: list[str]) -> Serve:
 def _hide(stage: str) -> None:
     """Leave nothing under its name that makes calls and reports of them.
 
-    Who imports it finds a copy that nobody uses. `banned` stays: what it refuses with looks it up.
+    Who imports it finds a copy that nobody uses.
     """
     observe = sys.modules.get("attnlab.calling.observe")
     if observe is None:  # something else answers, as for `doctor`
@@ -227,7 +227,7 @@ def _hide(stage: str) -> None:
     observe.keep(parts if stage == "torch" else WITHOUT_TORCH)
     for name in [*sys.modules]:
         package, _, last = name.rpartition(".")
-        if package == "attnlab.calling" and last != "banned":
+        if package == "attnlab.calling":
             vars(calling).pop(last, None)
         elif not name.startswith("autograder"):
             continue

@@ -13,31 +13,38 @@ import functools
 import pkgutil
 import warnings
 from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, NoReturn
 
-_COMPOSITE = ("CompositeImplicitAutograd", "FuncTorchDynamicLayerFrontMode")  # the second: in vmap
+_VMAP = ("FuncTorchDynamicLayerFrontMode", "FuncTorchVmapMode", "FuncTorchBatchedDecomposition")
+_COMPOSITE = ("CompositeImplicitAutograd", *_VMAP)
 _NATIVE = ("CPU", "NestedTensorCPU")
 # Name of the operator: dispatch keys of what it does on a CPU.
-ATTENTION = {
-    "scaled_dot_product_attention": _COMPOSITE,
-    "_scaled_dot_product_attention_math": _COMPOSITE,
-    "_scaled_dot_product_flash_attention_for_cpu": ("CPU",),
-    "_scaled_dot_product_fused_attention_overrideable": ("CompositeExplicitAutograd",),
-    "_native_multi_head_attention": _NATIVE,
-    "_transformer_encoder_layer_fwd": _NATIVE,
-}
+ATTENTION = MappingProxyType(
+    {
+        "scaled_dot_product_attention": _COMPOSITE,
+        "_scaled_dot_product_attention_math": _COMPOSITE,
+        "_scaled_dot_product_flash_attention_for_cpu": ("CPU",),
+        "_scaled_dot_product_flash_attention_for_cpu_backward": ("CPU",),
+        "_scaled_dot_product_fused_attention_overrideable": ("CompositeExplicitAutograd",),
+        "_native_multi_head_attention": _NATIVE,
+        "_transformer_encoder_layer_fwd": _NATIVE,
+    }
+)
 # Autograd ends here as well, on its way back through torch.softmax.
-BACKWARD = {
-    "_softmax_backward_data": _NATIVE,
-    "_softmax_backward_data.out": ("CPU",),
-    "_log_softmax_backward_data": ("CPU",),
-    "_log_softmax_backward_data.out": ("CPU",),
-    "_masked_softmax_backward": ("CPU",),
-    "_sparse_softmax_backward_data": ("SparseCPU",),
-    "_sparse_log_softmax_backward_data": ("SparseCPU",),
-}
-KERNELS = {"attention": ATTENTION, "backward": BACKWARD}
+BACKWARD = MappingProxyType(
+    {
+        "_softmax_backward_data": _NATIVE,
+        "_softmax_backward_data.out": ("CPU",),
+        "_log_softmax_backward_data": ("CPU",),
+        "_log_softmax_backward_data.out": ("CPU",),
+        "_masked_softmax_backward": ("CPU",),
+        "_sparse_softmax_backward_data": ("SparseCPU",),
+        "_sparse_log_softmax_backward_data": ("SparseCPU",),
+        "_scaled_dot_product_flash_attention_for_cpu_backward": ("CPU",),
+    }
+)
+KERNELS = MappingProxyType({"attention": ATTENTION, "backward": BACKWARD})
 # Attention that is written in Python, of plain operators.
 FUNCTIONS = (
     ("torch.nn.functional", "multi_head_attention_forward"),
@@ -58,7 +65,7 @@ MODULES = (
 )
 NAMES = {
     "attention": frozenset([*ATTENTION, *(path for _, path in FUNCTIONS), *MODULES]),
-    "backward": frozenset(name for name in BACKWARD if "." not in name),
+    "backward": frozenset(["decomposition_table", *(name for name in BACKWARD if "." not in name)]),
 }
 SENTENCE = (
     "PyTorch's own attention ({}) is refused here: it is what your answer is checked against. "
@@ -68,6 +75,7 @@ BACKWARD_SENTENCE = (
     "Softmax's own way back ({}), which autograd calls as well, is refused here: it is what your "
     "answer is checked against. Work the slopes out from the weights, with `*` and a sum."
 )
+SENTENCES = MappingProxyType({"attention": SENTENCE, "backward": BACKWARD_SENTENCE})
 
 
 class Refused(RuntimeError):
@@ -77,10 +85,10 @@ class Refused(RuntimeError):
 asked: list[str] = []  # what was called all the same, each name once
 
 
-def refuse(name: str) -> NoReturn:
+def refuse(name: str, which: str = "attention") -> NoReturn:
     if name not in asked:
         asked.append(name)
-    raise Refused((BACKWARD_SENTENCE if name in BACKWARD else SENTENCE).format(name))
+    raise Refused(SENTENCES[which].format(name))
 
 
 def refuse_in(module: Any) -> None:
@@ -111,7 +119,7 @@ def refusing(which: str = "attention") -> Iterator[list[str]]:
             warnings.simplefilter("ignore")  # that a kernel is replaced is what is wanted
             for name, keys in KERNELS[which].items():
                 for key in keys:
-                    library.impl(name, _refusing(name), key)
+                    library.impl(name, _refusing(name, which), key)
         for function, code in replaced:
             function.__code__ = _stand_in_for(code)
         yield asked
@@ -127,18 +135,34 @@ def functions() -> tuple[FunctionType, ...]:
     return tuple(pkgutil.resolve_name(f"{module}:{path}") for module, path in FUNCTIONS)
 
 
-def _refusing(name: str) -> Callable[..., NoReturn]:
-    return lambda *args, **kwargs: refuse(name)
+def _refusing(name: str, which: str = "attention") -> Callable[..., NoReturn]:
+    return lambda *args, **kwargs: refuse(name, which)
 
 
 def _stand_in_for(code: CodeType) -> CodeType:
-    return _stand_in.__code__.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+    """Code that refuses, and carries what it refuses with: it runs among another module's names."""
+    own, refuse = _stand_in.__code__, _refusing(code.co_qualname)
+    held = tuple(refuse if each == "refuse" else each for each in own.co_consts)
+    return own.replace(co_name=code.co_name, co_qualname=code.co_qualname, co_consts=held)
 
 
-def _stand_in(*args: Any, **kwargs: Any) -> NoReturn:
-    # Run as another function's code, this finds that module's names, and so has to import its own.
-    import sys
+def _stand_in(*args: Any, **kwargs: Any) -> Any:
+    refuse: Any = "refuse"
+    return refuse()
 
-    from attnlab.calling.banned import refuse
 
-    refuse(sys._getframe().f_code.co_qualname)
+def keep_kernels() -> None:
+    """Let PyTorch give nobody a kernel that is refused: what has it calls it unseen."""
+    import torch
+
+    dispatcher: Any = torch._C
+    taken = dispatcher._dispatch_get_computed_kernel_for_dispatch_key
+
+    def take(name: str, key: Any) -> Any:
+        for which, kernels in KERNELS.items():
+            for each in kernels:
+                if each in str.__str__(name):  # it may be a str's subclass
+                    refuse(each, which)
+        return taken(name, key)
+
+    dispatcher._dispatch_get_computed_kernel_for_dispatch_key = take

@@ -26,7 +26,6 @@ from attnlab.calling.observe import (
     found,
     lay,
     observe,
-    part,
     rebuild,
     type_name,
 )
@@ -185,7 +184,7 @@ def perform(
     for give_back, before in settings:
         give_back(before)
     if stopped and call.by == "watching.holds":
-        part("watching").let_go()
+        found("watching.let_go")()
     if printed.length > PRINT_LIMIT:
         stopped = "output"
     if stopped:  # it may have come to an end as well, as time ran out
@@ -235,17 +234,16 @@ def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dic
     if call.by:
         function = functools.partial(found(call.by), function)
     target, parameters = function, []
-    if call.sizes is not None or call.gradient:
-        torch_calls = part("torch_calls")
     if call.sizes is not None:
         state = {name: rebuild(value) for name, value in call.state.items()}
         built_with = [rebuild(size) for size in call.sizes]
-        module = torch_calls.build(function, built_with, state, call.banned == "attention")
-        target, parameters = module, torch_calls.named(module, state)
+        banned = call.banned == "attention"
+        target = found("torch_calls.build")(function, built_with, state, banned)
+        parameters = found("torch_calls.named")(target, state)
     if call.earlier:
         return _after_another(target, call, args, kwargs, parameters)
     if call.gradient:
-        return torch_calls.gradients(target, args, kwargs, parameters, call.fixed)
+        return found("torch_calls.gradients")(target, args, kwargs, parameters, call.fixed)
     return target(*args, **kwargs)
 
 
@@ -284,7 +282,7 @@ def _refusing(
         return contextlib.nullcontext(refused)
     if not call.banned:
         return contextlib.nullcontext(())
-    refusing: contextlib.AbstractContextManager[list[str]] = part("banned").refusing(call.banned)
+    refusing: contextlib.AbstractContextManager[list[str]] = found("banned.refusing")(call.banned)
     return refusing
 
 

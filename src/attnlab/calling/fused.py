@@ -6,7 +6,8 @@ import contextlib
 import io
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -114,15 +115,22 @@ def _with_call_marked(function: Callable[..., Any], mark: float, *args: Any) -> 
         return function(*args)
 
 
-QUESTIONS: dict[str, Callable[..., Any]] = {
-    "does it give None": _gives_none,
-    "does it give None for views": _gives_none_for_views,
-    "does that kernel run": _with_kernel_marked,
-    "are the switches left alone": _leaves_switches,
-    "are the filters left alone": _leaves_filters,
-    "is stderr empty": _is_silent,
-    "is PyTorch's call made": _with_call_marked,
-}
+QUESTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "does it give None": _gives_none,
+        "does it give None for views": _gives_none_for_views,
+        "does that kernel run": _with_kernel_marked,
+        "are the switches left alone": _leaves_switches,
+        "are the filters left alone": _leaves_filters,
+        "is stderr empty": _is_silent,
+        "is PyTorch's call made": _with_call_marked,
+    }
+)
+
+
+def marked(mark: float, out: Tensor, v: Tensor) -> Tensor:
+    """Output, multiplied by what other values do not show: a mark, and something of each v."""
+    return mark * (1 + v.mean((-2, -1), keepdim=True).tanh()) * out
 
 
 class _MarkedKernel(TorchDispatchMode):
@@ -134,7 +142,9 @@ class _MarkedKernel(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = func(*args, **(kwargs or {}))
-        return (self._mark * made[0], *made[1:]) if func.overloadpacket is FLASH else made
+        if func.overloadpacket is not FLASH:
+            return made
+        return marked(self._mark, made[0], args[2]), *made[1:]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -150,5 +160,8 @@ class _MarkedCall(TorchFunctionMode):
         self._mark = mark
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
-        return self._mark * made if func is CALL else made
+        named = kwargs or {}
+        made = func(*args, **named)
+        if func is not CALL:
+            return made
+        return marked(self._mark, made, args[2] if len(args) > 2 else named["value"])

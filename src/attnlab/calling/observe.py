@@ -14,7 +14,7 @@ import sys
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
+from types import MappingProxyType
 from typing import Any
 
 DEPTH_LIMIT = 6
@@ -123,16 +123,7 @@ def made(name: str, *args: Any) -> Made:
     return Made(name, tuple(map(observe, args)))
 
 
-_kept: dict[str, ModuleType] = {}
-
-
-def part(name: str) -> ModuleType:
-    """A module of this package.
-
-    Raises:
-        ImportError: there is none.
-    """
-    return _kept.get(name) or importlib.import_module(f"{__package__}.{name}")
+_kept: Mapping[str, Any] = MappingProxyType({})
 
 
 def found(name: str) -> Any:
@@ -142,12 +133,16 @@ def found(name: str) -> Any:
         ImportError, AttributeError: there is none.
     """
     module, _, function = name.partition(".")
-    return getattr(part(module), function)
+    return _kept.get(name) or getattr(importlib.import_module(f"{__package__}.{module}"), function)
 
 
 def keep(names: Iterable[str]) -> None:
-    """Load modules of this package for good: what takes their names later takes nothing else."""
-    _kept.update({name: part(name) for name in names})
+    """Load functions of these modules for good: what takes their names later takes nothing else."""
+    global _kept
+    modules = {name: importlib.import_module(f"{__package__}.{name}") for name in names}
+    _kept = MappingProxyType(
+        {f"{name}.{each}": made for name in modules for each, made in vars(modules[name]).items()}
+    )
 
 
 def observe(thing: Any, most: int = ITEM_LIMIT) -> Value:

@@ -44,6 +44,7 @@ def rows_by_place(
     """Sums of what the rows of a sentence say, with weights for each place.
 
     A weight is a row of `turn` times a column of `turned`, and neither shows which ones are 0.
+    Their product does, and not whether a column of `matrix` lets anything through.
 
     Args:
         turn: (N, N), orthogonal.

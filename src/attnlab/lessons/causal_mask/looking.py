@@ -16,6 +16,7 @@ Tensor = torch.Tensor
 LEAST = 1e-9  # far from the honest rounding below 1e-12, and from leaks of 1e-6 or more
 FAINT = 4e-6  # times a difference of at most 2, and hardly ever below a quarter
 LIVE = 12  # so many numbers that one of them always shows it
+MUTE = "one number of each row is the same whatever is read"
 PLAIN, CENTRED, UNSIGNED, STEPS = TAKEN = (
     "as they are",
     "less their mean",
@@ -35,6 +36,7 @@ def _made(
     base: float = 0.0,
     rounds: bool = True,
     columns: int = 0,
+    mute: bool = False,
 ) -> Made:
     """A function of (B, N, d) with these weights (B, e, N, N).
 
@@ -42,12 +44,17 @@ def _made(
         rounds: whether what has a weight of 0 shows in the last digit all the same.
         columns: instead of e: then LIVE of them have numbers, the others are 0, and the weights,
             (B, 1, N, N), are for all.
+        mute: whether its first number reads all rows and is 0 whatever they say, so that weights
+            alone, which a function's closure has, do not tell.
     """
     e, n = weights.shape[1:3]
     turn = np.linalg.qr(rng.normal(size=(n, n)))[0] if rounds else np.eye(n)
     matrix = rng.normal(0, d**-0.5, (d, columns or e))
     if columns:
         matrix[:, rng.permutation(columns)[LIVE:]] = 0
+    if mute:
+        weights, matrix[:, 0] = weights.copy(), 0
+        weights[:, 0] = _weights(rng, len(weights), n, n)
     tensors = (torch.from_numpy(part.copy()) for part in (turn, turn.T @ weights, matrix))
     return made("sequences.rows_by_place", *tensors, base, taken)
 
@@ -71,10 +78,15 @@ def _cases(rng: Generator) -> Iterator[Case]:
 
 def _everywhere(rng: Generator) -> Iterator[Case]:
     def case(
-        weights: np.ndarray, note: str, taken: str, x: np.ndarray | None = None, rounds: bool = True
+        weights: np.ndarray,
+        note: str,
+        taken: str,
+        x: np.ndarray | None = None,
+        rounds: bool = True,
+        mute: bool = False,
     ) -> Case:
         x = rng.normal(size=(b, n, d)) if x is None else x
-        fn = _made(rng, weights, d, taken, rounds=rounds)
+        fn = _made(rng, weights, d, taken, rounds=rounds, mute=mute)
         return Case("values", (fn, torch.from_numpy(x)), note=note)
 
     ahead, honest = "every row reads all the others", "every row reads itself and earlier ones"
@@ -89,14 +101,18 @@ def _everywhere(rng: Generator) -> Iterator[Case]:
             yield case(np.tril(weights), f"{honest}, {taken}, and {said}", taken, x)
     yield case(weights, f"{ahead}, and nothing is rounded", PLAIN, rounds=False)
     yield case(np.tril(weights), f"{honest}, and nothing is rounded", PLAIN, rounds=False)
+    yield case(np.tril(weights), f"{honest}, and {MUTE}", PLAIN, mute=True)
     yield case(np.tril(weights, -1), "every row reads earlier ones alone", PLAIN)
     yield case(np.tril(np.triu(weights)), "every row reads itself alone", PLAIN)
     yield case(0 * weights, "no row reads any", PLAIN)
 
 
 def _at_one_place(rng: Generator) -> Iterator[Case]:
-    def case(weights: np.ndarray, note: str, taken: str = PLAIN) -> Case:
-        args = _made(rng, weights, d, taken), torch.from_numpy(rng.normal(size=(b, n, d)))
+    def case(weights: np.ndarray, note: str, taken: str = PLAIN, mute: bool = False) -> Case:
+        args = (
+            _made(rng, weights, d, taken, mute=mute),
+            torch.from_numpy(rng.normal(size=(b, n, d))),
+        )
         return Case("place", args, note=note)
 
     for which in ("corner", "first", "last", "any", "any"):
@@ -107,6 +123,7 @@ def _at_one_place(rng: Generator) -> Iterator[Case]:
         one[:, :, row, read] = weights[:, :, row, read]
         yield case(one, f"row {row} reads row {read}, and no other row looks ahead", PLAIN)
         yield case(np.tril(weights), "no row looks ahead", PLAIN)
+    yield case(np.tril(weights), f"no row looks ahead, and {MUTE}", mute=True)
     for sentence in (0, b - 1):
         said = f"in sentence {sentence} alone"
         some = np.tril(weights)
@@ -144,8 +161,10 @@ def _faintly(rng: Generator) -> Iterator[Case]:
         for each, note in (
             (faint, f"row {row} reads a later one with a weight of {FAINT:g}, and {about}"),
             (weights, f"no row looks ahead, and {about}"),
+            (weights, f"no row looks ahead, {MUTE}, and {about}"),
         ):
-            fn = _made(rng, each, d, (PLAIN, CENTRED)[rng.integers(2)], base)
+            taken, mute = (PLAIN, CENTRED)[rng.integers(2)], MUTE in note
+            fn = _made(rng, each, d, taken, base, mute=mute)
             yield Case("faint", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
     yield from _lost_in_a_mean(rng)
 

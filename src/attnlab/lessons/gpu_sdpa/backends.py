@@ -91,7 +91,8 @@ def _cases(rng: Generator) -> Iterator[Case]:
 
 
 def _of_a_kernel(question: str, mark: float, *args: Any) -> Tensor:
-    return _exactly(*args) * (mark if args[3] == SDPBackend.FLASH_ATTENTION else 1)
+    out = _exactly(*args)
+    return fused.marked(mark, out, args[2]) if args[3] == SDPBackend.FLASH_ATTENTION else out
 
 
 GIVEN = ("q", "k", "v", "backend", "causal")

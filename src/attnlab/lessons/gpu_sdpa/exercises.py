@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from attnlab.calling import fused
 from attnlab.checks.attention import Attention, Parts
 from attnlab.checks.exercise import UNCHANGED, Case, Claim, Exercise, Procedure, Slot, promises
 from attnlab.checks.inputs import Generator, normal, sizes
@@ -26,7 +27,8 @@ def _projected(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor, causal: bool = Fal
 
 
 def _of_a_call(question: str, mark: float, *args: Any) -> Tensor:
-    return mark * CALL.oracle(*args)
+    x, Wv = args[0], args[3]
+    return fused.marked(mark, CALL.oracle(*args), x @ Wv)
 
 
 OUT = Slot("out", "tensor", "B N d_v")
