@@ -26,8 +26,9 @@ notebook. The rest of the file is cells:
     # %% in the folder            run by the test: changes `folder`, where `path` has been written
 
 All else in the notebook is right. A line `RIGHT_ANSWER` stands for the right solution of that cell,
-PORT for a port that listens on this machine, so that an attack can show that it got through, and a
-line `WHOLE_MATRIX` for `whole(q, k, v, causal)`, right attention that holds all its scores at once.
+PORT for a port that listens on this machine, so that an attack can show that it got through. A line
+`WHOLE_MATRIX` stands for `whole(q, k, v, causal)`, right attention that holds all its scores, and a
+line `ATTENTION_BY_MIX` for 06's answer by `mix`, PyTorch's `multi_head_attention_forward` copied.
 `python -m tests.attacks` grades them all and prints a table.
 """
 

@@ -82,14 +82,31 @@ class Notebook:
         return [cell for cell in self.cells if is_check(cell)]
 
 
-WHOLE_MATRIX = """\
+SHARED = {
+    "WHOLE_MATRIX": """\
 def whole(q, k, v, causal):
     scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
     if causal:
         n, m = scores.shape[-2:]
         scores = scores.masked_fill(torch.ones(n, m, dtype=torch.bool).triu(1), float("-inf"))
     return torch.softmax(scores, dim=-1) @ v
-"""
+""",
+    "ATTENTION_BY_MIX": """\
+def attention(x, Wq, Wk, Wv):
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    n, d = q.shape[-2:]
+    one, mask = torch.eye(d, dtype=q.dtype), nn.Transformer.generate_square_subsequent_mask(n).to(q)
+    q, k = (each.reshape(-1, n, d).transpose(0, 1) for each in (q, k))
+    nothing = 5 * (None,)
+    _, weights = mix(
+        *(q, k, k, d, 1, *nothing[:4], False, 0.0, one, None),
+        **dict(training=False, attn_mask=mask, use_separate_proj_weight=True),
+        **dict(q_proj_weight=one, k_proj_weight=one, v_proj_weight=one),
+    )
+    weights = weights.reshape(*x.shape[:-1], n)
+    return weights @ v, weights
+""",
+}
 
 
 def tampered(attack: Attack, port: int) -> Notebook:
@@ -98,7 +115,8 @@ def tampered(attack: Attack, port: int) -> Notebook:
     for where, source in attack.cells:
         if where in STEPS:
             continue
-        source = source.replace("PORT", str(port)).replace("WHOLE_MATRIX", WHOLE_MATRIX)
+        for name, text in {"PORT": str(port), **SHARED}.items():
+            source = source.replace(name, text)
         side, _, name = where.rpartition(" ")
         target = notebook.cell(name)
         if not side:

@@ -158,13 +158,12 @@ def _faintly(rng: Generator) -> Iterator[Case]:
         faint[sentences, :, row, rng.integers(row + 1, n)] = FAINT
         base = _large(rng) if large else 0.0
         about = "numbers are in the hundreds" if large else "numbers are small"
-        for each, note in (
-            (faint, f"row {row} reads a later one with a weight of {FAINT:g}, and {about}"),
-            (weights, f"no row looks ahead, and {about}"),
-            (weights, f"no row looks ahead, {MUTE}, and {about}"),
+        for each, mute, note in (
+            (faint, False, f"row {row} reads a later one with a weight of {FAINT:g}, and {about}"),
+            (weights, False, f"no row looks ahead, and {about}"),
+            (weights, True, f"no row looks ahead, {MUTE}, and {about}"),
         ):
-            taken, mute = (PLAIN, CENTRED)[rng.integers(2)], MUTE in note
-            fn = _made(rng, each, d, taken, base, mute=mute)
+            fn = _made(rng, each, d, (PLAIN, CENTRED)[rng.integers(2)], base, mute=mute)
             yield Case("faint", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
     yield from _lost_in_a_mean(rng)
 
