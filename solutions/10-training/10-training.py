@@ -645,7 +645,7 @@ for seed, model in enumerate(pointing[2]):
 # Which of these carries the adjective depends on the seed: here one noun alone on three seeds, *it* on one, and
 # seed 1 is mixed. The story about *it* is true on one of five.
 #
-# ### Sentences that no bag gets right
+# ### Sentences that no bag tells apart
 #
 # Do the pointers know nouns, or two places? Move the nouns: *the street didn't cross the animal because it was too tired*. Then train a new pointer and a bag of words on both orders.
 
