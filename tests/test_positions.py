@@ -63,4 +63,7 @@ def test_no_table_of_fifty_seeds_earns_a_point_where_answers_are_few(exercise: E
 @pytest.mark.prove
 @pytest.mark.parametrize("exercise", EXERCISES, ids=named)
 def test_no_table_of_fifty_seeds_earns_a_point(exercise: Exercise) -> None:
+    procedures = [each.case.procedure for each in pose(exercise, SEEDS[0])]
+    if all(procedure and procedure.missed for procedure in procedures):
+        pytest.skip("it is judged by what comes of an answer: none is right before it is read")
     _no_table_earns(exercise)
