@@ -37,17 +37,18 @@ def kernel(written: str = "") -> str:
     return str(cell)
 
 
-def compared(written: str = "", first: str = "") -> str:
+def compared(written: str = "", first: str = "", on_gpu: bool = False) -> str:
     """What the cell that compares prints.
 
     Args:
         written: stands where the blank is.
         first: run before all cells.
+        on_gpu: on a GPU, and not in the interpreter.
     """
     notebook = read(solution_path(SLUG))
     cells = {grading(c).get("grade_id"): c.source for c in code_cells(notebook)}
     parts = [cells[name] for name in _CELLS]
-    return run("\n".join([first, *parts[:4], kernel(written), *parts[4:]]))
+    return run("\n".join([first, *parts[:4], kernel(written), *parts[4:]]), interpret=not on_gpu)
 
 
 def run(code: str, interpret: bool = True) -> str:

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 import pytest
+import torch
 
 from attnlab.lessons import name_of
 from tests.claims import (
@@ -34,7 +35,7 @@ def runs(*, long: bool) -> list[Any]:
         pytest.param(claim, given, id="-".join([str(claim), *map(str, given)]))
         for claim in CLAIMS
         for given in ([(seed,) for seed in SEEDS] if claim.draws else [()])
-        if claim.long == long
+        if claim.long == long and (not claim.gpu or torch.cuda.is_available())
     ]
 
 

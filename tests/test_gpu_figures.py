@@ -43,12 +43,12 @@ def test_own_speeds_are_shown_beside_published_ones_of_the_same_width(
     runs = [
         {"device": "cuda", "causal": False, "heads": 1, "d": d, "rows": [row]}
         for d, row in (
-            (64, {"name": "narrow", "n": 1024, "seconds": 1e-3}),
-            (128, {"name": "wide", "n": 1024, "seconds": 1e-3}),
+            (64, {"name": "flash", "n": 1024, "seconds": 1e-3}),
+            (128, {"name": "triton", "n": 1024, "seconds": 1e-3}),
         )
     ]
     document = {"device": "a GPU", "date": "2026-01-01", "runs": runs}
     monkeypatch.setattr(figures.gpu_sdpa, "recorded", lambda: [document])
     shown = figures.gpu_sdpa.speeds().alt
-    assert "wide" in shown
-    assert "narrow" not in shown
+    assert "Lesson 13's kernel" in shown
+    assert "FlashAttention-2" not in shown

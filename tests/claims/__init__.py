@@ -35,12 +35,14 @@ class Claim:
         quotes: the sentences, word for word.
         experiment: fails if they are false; takes a seed if it draws, else nothing.
         long: whether it takes more than seconds, so that `make prove` runs it alone.
+        gpu: whether it needs a GPU, and is run nowhere else.
     """
 
     lesson: str
     quotes: tuple[str, ...]
     experiment: Callable[..., None]
     long: bool
+    gpu: bool
 
     @property
     def draws(self) -> bool:
@@ -60,12 +62,12 @@ class Lesson:
         self.slug = known(slug)
 
     def says(
-        self, *quotes: str, long: bool = False
+        self, *quotes: str, long: bool = False, gpu: bool = False
     ) -> Callable[[Callable[..., None]], Callable[..., None]]:
         """File an experiment under the sentences that it could refute."""
 
         def file(experiment: Callable[..., None]) -> Callable[..., None]:
-            _claims.append(Claim(self.slug, quotes, experiment, long))
+            _claims.append(Claim(self.slug, quotes, experiment, long, gpu))
             return experiment
 
         return file

@@ -166,7 +166,10 @@ def _memory(asked: argparse.Namespace) -> float:
 
     if asked.memory is not None:
         return float(asked.memory * GIB)
-    return 0.8 * torch.cuda.mem_get_info()[0] if asked.device == "cuda" else 2.0 * GIB
+    if asked.device == "cpu":
+        return 2.0 * GIB
+    torch.cuda.empty_cache()  # what PyTorch keeps of the comparison before is free, too
+    return 0.8 * torch.cuda.mem_get_info()[0]
 
 
 def _draw(path: Path, runs: list[Run]) -> None:
