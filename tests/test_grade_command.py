@@ -39,7 +39,7 @@ from autograder.run.one_file import as_text, student_of
 from autograder.run.progress import Progress
 from autograder.sandbox.child import confine
 from autograder.sandbox.limits import Limits
-from autograder.submission import roster
+from autograder.submission import handed_in
 from autograder.submission.folder import Submission, in_nfc, read_file, small_files
 from autograder.submission.left_out import left_out
 from autograder.submission.results import ExerciseResult, Graded, Result
@@ -124,7 +124,7 @@ def session_of(leader: int) -> list[int]:
 # Results
 
 
-def test_results_are_one_object_a_line_in_the_order_of_the_roster(course: Path) -> None:
+def test_results_are_one_object_a_line_in_the_order_of_the_class(course: Path) -> None:
     for number, student in enumerate(["zoe", "adam", "mia", "Bo"]):
         hand_in(course, student, notebook({"sleep": 0.2 - 0.05 * number}))
     results = grade(course)
@@ -480,7 +480,7 @@ def submitted(tmp_path: Path) -> Path:
 
 
 def collect(submitted: Path, student: str = "learner") -> Submission:
-    return roster.collect(submitted, student, LESSON, Limits())
+    return handed_in.found(submitted, student, LESSON, Limits())
 
 
 @pytest.mark.parametrize("make", BAD, ids=lambda make: make.__name__)
@@ -488,7 +488,7 @@ def test_what_is_no_notebook_of_the_student_is_named(
     submitted: Path, make: Callable[[Path], None]
 ) -> None:
     make(submitted / "learner")
-    assert roster.students(submitted, LESSON) == ["learner", "neighbour"]
+    assert handed_in.students(submitted, LESSON) == ["learner", "neighbour"]
     content = collect(submitted).content
     assert isinstance(content, Unreadable)
     assert BAD[make] in str(content)
@@ -646,7 +646,7 @@ def test_a_folder_that_cannot_be_searched_is_one_students_trouble(
 
 def test_a_students_folder_that_leads_to_itself_is_one_students_trouble(submitted: Path) -> None:
     (submitted / "learner").symlink_to("learner")
-    assert roster.students(submitted, LESSON) == ["learner", "neighbour"]
+    assert handed_in.students(submitted, LESSON) == ["learner", "neighbour"]
     assert isinstance(collect(submitted).content, Unreadable)
     with pytest.raises(Usage, match="Too many levels of symbolic links"):
         read_file(submitted / "learner", Limits())
@@ -852,7 +852,7 @@ def a_folder_with_a_long_name(submitted: Path) -> str:
 
 def a_large_class(submitted: Path) -> str:
     with pytest.raises(Usage) as caught:
-        roster.chosen([f"{number}{'x' * 200}" for number in range(8000)], ["gone"], LESSON)
+        handed_in.chosen([f"{number}{'x' * 200}" for number in range(8000)], ["gone"], LESSON)
     return str(caught.value)
 
 
@@ -924,7 +924,7 @@ def test_a_file_that_grows_while_it_is_read_is_read_no_further_than_the_limit(
         return found
 
     monkeypatch.setattr(os, "fstat", then_grow)
-    assert isinstance(roster.collect(submitted, "learner", LESSON, limits).content, Unreadable)
+    assert isinstance(handed_in.found(submitted, "learner", LESSON, limits).content, Unreadable)
 
 
 def test_a_fingerprint_changes_with_what_is_said_and_with_what_is_read() -> None:
@@ -1102,8 +1102,8 @@ def test_no_link_is_followed_where_a_name_is_composed(submitted: Path, linked: s
         (submitted / linked).symlink_to("nobody")
     else:
         (submitted / linked).symlink_to("neighbour")
-    names = roster.students(submitted, LESSON)
-    assert roster.composed(submitted, LESSON, names) == names
+    names = handed_in.students(submitted, LESSON)
+    assert handed_in.composed(submitted, LESSON, names) == names
     assert (submitted / "neighbour" / LESSON / NOTEBOOK).is_file()
     assert not list((submitted / "neighbour").parent.glob(f"nobody/{LESSON}"))
 

@@ -24,7 +24,7 @@ from attnlab.home.report import report
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Unreadable
 from autograder.sandbox.limits import Limits
-from autograder.submission import roster
+from autograder.submission import handed_in
 from tests.course import ROOT
 from tests.home import (
     ANSWER,
@@ -265,7 +265,7 @@ def test_the_grader_and_the_home_say_the_same_of_a_file(
         course.read(course.notebook(SLUG))
     (tmp_path / "submitted").mkdir()
     course.work.rename(tmp_path / "submitted" / "ann")
-    graded = roster.collect(tmp_path / "submitted", "ann", SLUG, Limits())
+    graded = handed_in.found(tmp_path / "submitted", "ann", SLUG, Limits())
     assert str(graded.content) == str(found.value)
 
 

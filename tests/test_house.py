@@ -60,7 +60,7 @@ def test_judging_imports_no_lesson_and_flows_in_its_order() -> None:
 def test_the_grader_has_rooms_and_imports_go_one_way_through_them() -> None:
     """A module of the top floor is where a command begins; no room imports of a later one."""
     grader = ROOT / "autograder"
-    rooms = ("sandbox", "submission", "pages", "gradebook", "run")
+    rooms = ("sandbox", "submission", "pages", "gradebook", "run", "term")
     assert {path.name for path in grader.glob("*.py")} == {
         "__init__.py",
         "__main__.py",

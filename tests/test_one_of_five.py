@@ -18,7 +18,8 @@ from autograder.gradebook import gradebook
 from autograder.run import classes
 from autograder.run.journal import Journal
 from autograder.run.marking import GradesOne, Job, OpensGrader, open_grader
-from autograder.submission import roster, timestamps
+from autograder.submission import handed_in as submitting
+from autograder.submission import timestamps
 from autograder.submission.folder import Submission
 from autograder.submission.results import Graded
 from tests.fake_grader import open_fake
@@ -158,7 +159,7 @@ def test_what_fails_while_one_exercise_is_judged_is_told_there(course: Path) -> 
 
 
 HERE: dict[str, tuple[Any, str]] = {
-    "found": (roster, "collect"),
+    "found": (submitting, "found"),
     "its time": (timestamps, "note"),
     "put aside": (timestamps, "put_aside"),
     "its name": (classes, "check_name"),

@@ -163,7 +163,7 @@ def test_whatever_stopped_the_code_is_looked_at(status: str) -> None:
     assert f"mask {status}" in summary(result("s", exercise("mask", status))).printed
 
 
-def test_the_most_urgent_come_first_whatever_the_order_of_the_roster() -> None:
+def test_the_most_urgent_come_first_whatever_the_order_of_the_class() -> None:
     results = [of | {"student": f"s{number}"} for number, (_, of, _) in enumerate(LOOKS)]
     texts = summary(*reversed(results), remarks=Remarks(by_hand={"s6"}))
     assert first_to_look_at(texts.written) == [f"s{number}" for number in range(7)]

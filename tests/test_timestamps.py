@@ -12,7 +12,7 @@ from nbgrader.apps.api import NbGraderAPI
 
 from autograder.gradebook.course import Course
 from autograder.sandbox.limits import Limits
-from autograder.submission import roster, timestamps
+from autograder.submission import handed_in, timestamps
 from autograder.submission.folder import Submission
 from tests.small_class import LESSON, grade, hand_in, notebook, recorded
 
@@ -80,7 +80,7 @@ def submission(course: Path, student: str = "ann") -> Path:
 
 
 def collect(course: Path, student: str = "ann") -> Submission:
-    return roster.collect(course / "class" / "submitted", student, LESSON, Limits())
+    return handed_in.found(course / "class" / "submitted", student, LESSON, Limits())
 
 
 @pytest.mark.parametrize(

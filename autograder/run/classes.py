@@ -1,6 +1,6 @@
 """A whole class: everyone's submission graded in parallel, recorded, reported.
 
-    collect (roster) → grade (engine) → record (gradebook) → note (journal) → report
+    find (handed_in) → grade (engine) → record (gradebook) → note (journal) → report
 
 Only this process writes anything. Scores are committed, then files renamed into place, then lines
 added to the journal: what a kill leaves without a line is graded again by `--resume`, and since the
@@ -43,7 +43,7 @@ from autograder.run.marking import Job, OpensGrader, grader_failed, open_grader,
 from autograder.run.output import check_place, write_results
 from autograder.run.progress import Progress
 from autograder.sandbox.limits import Limits
-from autograder.submission import roster
+from autograder.submission import handed_in
 from autograder.submission.folder import Submission
 from autograder.submission.left_out import left_out
 from autograder.submission.lessons import released_text
@@ -115,12 +115,12 @@ def grade_class(
     with Interrupts() as interrupts, ExitStack() as stack:
         try:
             stack.enter_context(sole_grader(runs / "lock", order.lesson, _say))
-            everyone = roster.students(submitted, order.lesson)
-            everyone = roster.composed(submitted, order.lesson, everyone)
+            everyone = handed_in.students(submitted, order.lesson)
+            everyone = handed_in.composed(submitted, order.lesson, everyone)
             left = left_out(submitted, order.lesson, everyone)
             for name in filter(left.get, order.students):
                 raise Usage(f"{printable(name)} is not graded: {left[name]}.")
-            names = roster.chosen(everyone, order.students, order.lesson)
+            names = handed_in.chosen(everyone, order.students, order.lesson)
             log = stack.enter_context(_journal(order, released, runs / order.lesson))
             _sweep(course, order.lesson)
             run = _Run(order, course, log, names, left, interrupts)
@@ -266,7 +266,7 @@ class _Run:
         except BadName as error:
             self._nameless.add(name)
             return Submission(name, Unreadable(str(error)))
-        return roster.collect(self._course.submitted(".", "."), name, self._order.lesson, limits)
+        return handed_in.found(self._course.submitted(".", "."), name, self._order.lesson, limits)
 
     def _is_done(self, submission: Submission) -> bool:
         """Whether this very submission is noted, and the gradebook still has its score."""
@@ -325,7 +325,7 @@ class _Run:
             self._unrecorded[submission.folder] = failed.result.as_json()
 
     def report(self) -> None:
-        """Write the results in the order of the roster, and say what they come to."""
+        """Write the results in the order of the class, and say what they come to."""
         if self._order.json:
             lines = (json.dumps(result) + "\n" for result in self._results())
             write_results(self._order.json, "".join(lines))

@@ -12,7 +12,7 @@ from autograder.gradebook.course import Course
 from autograder.gradebook.gradebook import Gradebook, names_a_folder
 from autograder.pages import feedback
 from autograder.run.lock import sole_grader
-from autograder.submission.roster import chosen
+from autograder.submission.handed_in import chosen
 
 
 def fill_pages(course: Course, lesson: str, students: Iterable[str] = ()) -> None:

@@ -36,8 +36,8 @@ from autograder.run.history import journals, students
 from autograder.run.journal import Journal
 from autograder.run.lock import sole_grader
 from autograder.submission.folder import in_nfc
+from autograder.submission.handed_in import chosen
 from autograder.submission.left_out import left_out
-from autograder.submission.roster import chosen
 
 
 def forget(course: Course, student: str, agreed: Callable[[str], bool]) -> Iterator[str]:

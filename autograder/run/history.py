@@ -11,8 +11,8 @@ from autograder.gradebook.course import Course
 from autograder.pages.summary import from_here
 from autograder.run.journal import NAME, Line, is_of, lines
 from autograder.submission.folder import in_nfc
+from autograder.submission.handed_in import chosen
 from autograder.submission.lessons import known
-from autograder.submission.roster import chosen
 
 _DIGITS = 12  # of a digest; the journal has them all
 

@@ -117,7 +117,7 @@ def chosen(
     return [name for name in names if not wanted or in_nfc(name) in wanted]
 
 
-def collect(submitted: Path, student: str, lesson: str, limits: Limits) -> Submission:
+def found(submitted: Path, student: str, lesson: str, limits: Limits) -> Submission:
     """What a student handed in, whatever is found in the student's folder.
 
     Raises:
