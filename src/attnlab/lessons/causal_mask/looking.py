@@ -95,10 +95,9 @@ def _everywhere(rng: Generator) -> Iterator[Case]:
         weights = _weights(rng, b, e, n, n)
         yield case(weights, f"{ahead}, {taken}", taken)
         yield case(np.tril(weights), f"{honest}, {taken}", taken)
-        for which, x in (("0", np.zeros((b, n, d))), ("1", np.ones((b, n, d)))):
-            said = f"all numbers of x are {which}"
-            yield case(weights, f"{ahead}, {taken}, and {said}", taken, x)
-            yield case(np.tril(weights), f"{honest}, {taken}, and {said}", taken, x)
+    for which, x in (("0", np.zeros((b, n, d))), ("1", np.ones((b, n, d)))):
+        yield case(weights, f"{ahead}, and all numbers of x are {which}", PLAIN, x)
+        yield case(np.tril(weights), f"{honest}, and all numbers of x are {which}", PLAIN, x)
     yield case(weights, f"{ahead}, and nothing is rounded", PLAIN, rounds=False)
     yield case(np.tril(weights), f"{honest}, and nothing is rounded", PLAIN, rounds=False)
     yield case(np.tril(weights), f"{honest}, and {MUTE}", PLAIN, mute=True)
@@ -122,7 +121,7 @@ def _at_one_place(rng: Generator) -> Iterator[Case]:
         one = np.tril(weights)
         one[:, :, row, read] = weights[:, :, row, read]
         yield case(one, f"row {row} reads row {read}, and no other row looks ahead", PLAIN)
-        yield case(np.tril(weights), "no row looks ahead", PLAIN)
+    yield case(np.tril(weights), "no row looks ahead")
     yield case(np.tril(weights), f"no row looks ahead, and {MUTE}", mute=True)
     for sentence in (0, b - 1):
         said = f"in sentence {sentence} alone"
@@ -174,17 +173,12 @@ def _large(rng: Generator) -> float:
 
 def _lost_in_a_mean(rng: Generator) -> Iterator[Case]:
     """A faint leak in one row of one sentence, with a mean of all numbers below 1e-9."""
-    b, n, e, d = 4, 10, int(rng.integers(2000, 2200)), 13
-    row = int(rng.integers(7, n - 1))
+    b, n, e, d = 4, 5, int(rng.integers(4000, 4200)), 13
     weights = np.tril(_weights(rng, b, 1, n, n))
-    faint = weights.copy()
-    faint[rng.integers(b), :, row, rng.integers(row + 1, n)] = FAINT
-    for each, note in (
-        (faint, f"a few of many numbers read a later row with a weight of {FAINT:g}"),
-        (weights, "no row looks ahead, and there are many numbers"),
-    ):
-        fn = _made(rng, each, d, base=_large(rng), columns=e)
-        yield Case("faint", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
+    weights[rng.integers(b), :, n - 2, n - 1] = FAINT
+    fn = _made(rng, weights, d, base=_large(rng), columns=e)
+    note = f"a few of many numbers read a later row with a weight of {FAINT:g}"
+    yield Case("faint", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
 
 
 # What is right, and what is not -------------------------------------------------------------------
