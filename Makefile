@@ -4,6 +4,7 @@ PYTHON ?= python3
 ARGS ?=
 LESSON ?=
 FAST ?=
+LESSONS ?=
 SOLUTIONS ?=
 STUDENTS ?= 30
 SEED ?= 1
@@ -99,8 +100,8 @@ bench: $(READY) ## run the benchmarks, each side by side with something to compa
 	$(BIN)/python -m benchmarks.grading $(ARGS)
 	$(BIN)/python -m benchmarks.figures
 
-bundle: $(READY) ## write dist/attnlab-course-<version>.zip, to be handed out; SOLUTIONS=1: for people who learn alone
-	$(BIN)/python -m bundle $(if $(SOLUTIONS),--solutions)
+bundle: $(READY) ## write dist/attnlab-course-<version>.zip, to be handed out; LESSONS="01 02": these alone; SOLUTIONS=1: for people who learn alone
+	$(BIN)/python -m bundle $(if $(LESSONS),--lessons $(LESSONS)) $(if $(SOLUTIONS),--solutions)
 
 demo-class: $(READY) ## fill class/submitted/ with a synthetic class; STUDENTS=30 LESSON=06-causal-mask SEED=1
 	$(BIN)/python -m tests.demo_class --students $(STUDENTS) --seed $(SEED) $(if $(LESSON),--lesson $(LESSON)) $(ARGS)

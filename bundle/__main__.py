@@ -1,4 +1,4 @@
-"""`make bundle`: write dist/attnlab-course-<version>[-with-solutions].zip."""
+"""`make bundle`: write dist/attnlab-course-<version>[-N-lessons][-with-solutions].zip."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from attnlab import __version__
 from attnlab.ipynb.files import NotWritten, write_whole
+from attnlab.lessons import known, slugs
 from bundle.solutions import solutions
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,7 +71,19 @@ def _stamp(source: Path) -> None:
     project.write_text(text, "utf-8")
 
 
-def contents(root: Path, package: Path, with_solutions: bool) -> dict[str, bytes]:
+def chosen(names: Sequence[str]) -> list[str]:
+    """The lessons that are called so, '06' or '06-causal-mask'; all of them if none is named.
+
+    Raises:
+        LookupError: there is no such lesson.
+    """
+    numbers = {slug.partition("-")[0]: slug for slug in slugs()}
+    return sorted({known(numbers.get(name, name)) for name in names}) or [*slugs()]
+
+
+def contents(
+    root: Path, package: Path, lessons: Sequence[str], with_solutions: bool
+) -> dict[str, bytes]:
     """What is in the zip, by name."""
     readme = (root / "bundle" / "README.md").read_bytes()
     found = {
@@ -83,6 +97,8 @@ def contents(root: Path, package: Path, with_solutions: bool) -> dict[str, bytes
         for pattern in patterns:
             for path in (root / folder).rglob(pattern):
                 place = path.relative_to(root)
+                if place.suffix == ".ipynb" and place.parts[1] not in lessons:
+                    continue
                 if not any(part.startswith((".", "__")) for part in place.parts):
                     found[place.as_posix()] = path.read_bytes()
     if with_solutions:
@@ -105,14 +121,22 @@ def zipped(folder: str, files: dict[str, bytes]) -> bytes:
 def main() -> int:
     parser = argparse.ArgumentParser("python -m bundle", description=__doc__)
     parser.add_argument("--solutions", action="store_true", help="for people who learn alone")
+    parser.add_argument(
+        "--lessons", nargs="+", default=[], metavar="LESSON", help="01 06; all if it is not said"
+    )
     parser.add_argument("--root", type=Path, default=ROOT, help="of the course")
     asked = parser.parse_args()
-    told = "-with-solutions" if asked.solutions else ""
+    try:
+        lessons = chosen(asked.lessons)
+    except LookupError as none:
+        parser.error(str(none.args[0]))
+    told = f"-{len(lessons)}-lessons" if asked.lessons else ""
+    told += "-with-solutions" if asked.solutions else ""
     place = asked.root / "dist" / f"{FOLDER}-{__version__}{told}.zip"
     try:
         with tempfile.TemporaryDirectory() as scratch:
             package = wheel(asked.root, Path(scratch))
-            files = contents(asked.root, package, asked.solutions)
+            files = contents(asked.root, package, lessons, asked.solutions)
         write_whole(place, zipped(FOLDER, files))
     except subprocess.CalledProcessError:
         print("The package could not be built. What pip said stands above.", file=sys.stderr)

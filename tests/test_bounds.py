@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from attnlab.calling.call import Call
-from attnlab.calling.observe import Items, Made, Value, rebuild
+from attnlab.calling.observe import ByName, Items, Value, rebuild
 from attnlab.checks.exercise import Exercise
 from attnlab.checks.judge import judge
 from attnlab.checks.pose import LEEWAY, pose
@@ -148,7 +148,7 @@ def arrays_in(value: Value) -> Iterator[np.ndarray]:
     if isinstance(value, Items):
         for item in value.items:
             yield from arrays_in(item)
-    if not isinstance(value, Made):
+    if not isinstance(value, ByName):
         try:
             yield np.asarray(rebuild(value), dtype=float)
         except (TypeError, ValueError):  # ragged, or no numbers

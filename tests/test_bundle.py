@@ -29,8 +29,9 @@ def build(root: Path, *flags: str) -> Path:
     command = [sys.executable, "-m", "bundle", "--root", str(root), *flags]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stderr
-    told = "-with-solutions" if flags else ""
-    return root / "dist" / f"{NAME}-{__version__}{told}.zip"
+    told = re.search(r"(\S+\.zip): \d+ files", done.stdout)
+    assert told, done.stdout
+    return root / told[1]
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +86,25 @@ def test_no_solution_is_in_it(handed_out: Path, tmp_path: Path) -> None:
         assert re.fullmatch(rf"{PACKAGE}\.dist-info", about)
         assert "attnlab/home/home.css" in archive.namelist()
         assert not any("solutions" in name for name in archive.namelist())
+
+
+def test_some_lessons_alone_are_handed_out_and_others_later(
+    root: Path, handed_out: Path, tmp_path: Path
+) -> None:
+    some = build(root, "--lessons", "03", "01-soft-lookup")
+    assert some.name == f"{NAME}-{__version__}-2-lessons.zip"
+    with zipfile.ZipFile(some) as few, zipfile.ZipFile(handed_out) as whole:
+        missing = set(whole.namelist()) - set(few.namelist())
+        assert set(few.namelist()) < set(whole.namelist())
+    others = [slug for slug in slugs() if slug not in ("01-soft-lookup", "03-numpy")]
+    assert missing == {f"{NAME}/notebooks/{slug}/{slug}.ipynb" for slug in others}
+
+
+def test_a_lesson_that_is_not_there_cannot_be_handed_out(root: Path) -> None:
+    command = [sys.executable, "-m", "bundle", "--root", str(root), "--lessons", "1", "no-such"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 2
+    assert "There is no lesson '1'. Do you mean 01-soft-lookup?" in done.stderr
 
 
 def test_the_same_files_give_the_same_bytes(root: Path, handed_out: Path) -> None:

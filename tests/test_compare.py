@@ -15,9 +15,9 @@ from torch.nn.attention import SDPBackend
 from attnlab.calling.call import Outcome
 from attnlab.calling.observe import (
     Array,
+    ByName,
     Floats,
     Items,
-    Made,
     Other,
     Scalar,
     Value,
@@ -487,7 +487,7 @@ def test_inputs_can_be_sent_to_another_process(exercise: Exercise, seed: int) ->
     for _, case in generate(exercise, (seed,)):
         for value in observed(case):
             assert not any(isinstance(leaf, Other) for leaf in leaves(value))
-            is_made = [leaf for leaf in leaves(value) if isinstance(leaf, Made)]
+            is_made = [leaf for leaf in leaves(value) if isinstance(leaf, ByName)]
             for leaf in is_made:
                 made = rebuild(leaf)  # anew, but for a backend's name, which is there once
                 assert isinstance(made, SDPBackend) or made is not rebuild(leaf)

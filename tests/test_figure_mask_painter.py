@@ -13,7 +13,7 @@ import traitlets
 
 from attnlab.figures.live import MaskPainter
 from attnlab.figures.live.figure import STALE
-from attnlab.figures.live.mask_painter import PRESETS, made
+from attnlab.figures.live.mask_painter import PRESETS, drawn
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("MaskPainter"))
@@ -151,7 +151,7 @@ def test_a_stroke_makes_all_cells_like_its_first(painter: MaskPainter) -> None:
 def test_painting_starts_from_the_preset(painter: MaskPainter) -> None:
     painter.preset = "causal"
     paint(painter, {"toggle": [0, 1]})
-    assert painter.mask.sum() == made("causal", 4, 4, 4).sum() + 1
+    assert painter.mask.sum() == drawn("causal", 4, 4, 4).sum() + 1
     assert painter.preset == "by hand"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attnlab.calling.observe import Made, rebuild
+from attnlab.calling.observe import ByName, rebuild
 from attnlab.checks.pose import cases_of
 from attnlab.lessons import exercises_of
 from attnlab.notebook import check
@@ -14,14 +14,14 @@ LOOKS_AHEAD = exercises_of("06-causal-mask")["looks_ahead"]
 SEEDS = range(40_000, 40_010)
 
 
-def made_of(fn: Made) -> torch.Tensor:
+def made_of(fn: ByName) -> torch.Tensor:
     """(B, e, N, N): the weights of each place, 0 where nothing comes through."""
     turn, turned, matrix = map(rebuild, fn.args[:3])
     product: torch.Tensor = turn @ turned
     return product * (matrix != 0).any(0)[:, None, None]
 
 
-def largest_change(fn: Made, x: torch.Tensor, seed: int) -> float:
+def largest_change(fn: ByName, x: torch.Tensor, seed: int) -> float:
     """How far any row moves when the rows after it are exchanged for fresh normal ones."""
     function, largest, rng = rebuild(fn), 0.0, torch.Generator().manual_seed(seed)
     for n in range(1, x.shape[1]):

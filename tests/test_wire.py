@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.calling.observe import (
     Array,
+    ByName,
     Items,
-    Made,
     Other,
     Scalar,
     Value,
@@ -81,7 +81,7 @@ values: st.SearchStrategy[Value] = st.recursive(
         st.builds(
             Items, st.sampled_from(["list", "tuple"]), st.lists(inner, max_size=4).map(tuple)
         ),
-        st.builds(Made, names, st.lists(inner, max_size=4).map(tuple)),
+        st.builds(ByName, names, st.lists(inner, max_size=4).map(tuple)),
     ),
     max_leaves=8,
 )

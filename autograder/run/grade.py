@@ -149,8 +149,8 @@ def _flags(rebuilt: Rebuilt, attempt: _Attempt) -> tuple[str, ...]:
         banned = exercise.banned if exercise is not None and readable else ""
         if banned and (name := lookups.banned_name(cell.source, banned)):
             flags.append(f"{whose} names PyTorch's own {name}")
-        made = lookups.put_together(cell.source) if cell.is_theirs and readable else []
-        if cell.is_theirs and (found := lookups.WATCHING.search("\n".join([cell.source, *made]))):
+        joined = lookups.put_together(cell.source) if cell.is_theirs and readable else []
+        if cell.is_theirs and (found := lookups.WATCHING.search("\n".join([cell.source, *joined]))):
             flags.append(f"{whose} names {found[0]}, by which one gets at what watches its calls")
         if cell.is_theirs and readable and (name := lookups.changed_torch(cell.source)):
             flags.append(f"{whose} gives PyTorch's {name} another value")

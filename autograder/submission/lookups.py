@@ -127,14 +127,14 @@ def put_together(source: str) -> list[str]:
         _, tree = _parsed(source)
     except PARSING_ERRORS:
         return []
-    made: dict[ast.AST, str] = {}
+    texts: dict[ast.AST, str] = {}
     found = []
     for node in reversed([*ast.walk(tree)]):  # so that parts come before what they are in
         parts: Sequence[ast.AST] = ()
         turn = 1
         match node:
             case ast.Constant(str() as text):
-                made[node] = text
+                texts[node] = text
             case ast.BinOp(left, ast.Add(), right):
                 parts = left, right
             case ast.JoinedStr([_, _, *_] as parts) | ast.Call(
@@ -145,10 +145,10 @@ def put_together(source: str) -> list[str]:
                 parts = (part,)
             case ast.Subscript(part, ast.Slice(None, None, ast.UnaryOp(ast.USub()))):
                 parts, turn = (part,), -1
-        if parts and all(part in made for part in parts):
-            text = "".join(made[part] for part in parts)[::turn]
+        if parts and all(part in texts for part in parts):
+            text = "".join(texts[part] for part in parts)[::turn]
             if len(text) <= LONGEST:
-                made[node] = text
+                texts[node] = text
                 found.append(text)
     return found
 

@@ -22,10 +22,10 @@ from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.calling.observe import (
     DEPTH_LIMIT,
     Array,
+    ByName,
     Floats,
     Items,
     Large,
-    Made,
     Other,
     Scalar,
     Value,
@@ -199,8 +199,8 @@ def write_value(value: Value, block: bytearray) -> list[Any]:
             return ["scalar", kind, content]
         case Large(kind, shape, dtype):
             return ["large", kind, list(shape), dtype]
-        case Made(name, args):
-            return ["made", name, [write_value(arg, block) for arg in args]]
+        case ByName(name, args):
+            return ["name", name, [write_value(arg, block) for arg in args]]
         case Other(kind, base):
             return ["other", kind[:TEXT], base[:TEXT]]
 
@@ -223,7 +223,7 @@ def write_call(call: Call) -> tuple[dict[str, Any], bytes]:
         "earlier": listed(call.earlier),
         "banned": call.banned,
         "laid": call.laid,
-        "made": call.made,
+        "built": call.built,
         "by": call.by,
     }
     message = {"args": listed(call.args), "most": call.most}
@@ -290,7 +290,7 @@ def write_outcome(
 
 
 def _too_large(value: Value) -> Value:
-    if isinstance(value, Made):
+    if isinstance(value, ByName):
         return value
     return Other(f"{value.kind.removeprefix('nd')} too large to be compared")
 
@@ -338,7 +338,7 @@ def read_call(message: dict[str, Any], block: bytes) -> Call:
         message.get("banned", ""),
         message["most"],
         message.get("laid", ""),
-        message.get("made", ""),
+        message.get("built", ""),
         message.get("by", ""),
     )
 
@@ -410,8 +410,8 @@ class _Reader:
             raise Malformed("no value")
         tag, *rest = item
         try:
-            if tag in ("items", "made"):
-                return {"items": self._items, "made": self._made}[tag](depth, *rest)
+            if tag in ("items", "name"):
+                return {"items": self._items, "name": self._by_name}[tag](depth, *rest)
             return self._kinds[tag](*rest)
         except (TypeError, ValueError, LookupError, OverflowError) as error:
             raise Malformed("no such value") from error
@@ -460,10 +460,10 @@ class _Reader:
             _one_of(kind, ("ndarray", "tensor")), _axes(shape), _one_of(dtype, tuple(SIZES))
         )
 
-    def _made(self, depth: int, name: Any, args: Any) -> Value:
+    def _by_name(self, depth: int, name: Any, args: Any) -> Value:
         args = _list(args, self._budget)
         self._spend(len(args))
-        return Made(text_of(name), tuple(self.value(arg, depth - 1) for arg in args))
+        return ByName(text_of(name), tuple(self.value(arg, depth - 1) for arg in args))
 
     def _other(self, kind: Any, base: Any) -> Value:
         return Other(text_of(kind), text_of(base))

@@ -25,12 +25,12 @@ class Held(TorchDispatchMode):
         self._known: set[int] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
         given = {storage.data_ptr() for storage in _storages((args, kwargs))}
-        for storage in _storages(made):
+        for storage in _storages(result):
             if storage.data_ptr() not in given:  # a view holds nothing of its own
                 self._watch(storage)
-        return made
+        return result
 
     def _watch(self, storage: torch.UntypedStorage) -> None:
         place, size = storage.data_ptr(), storage.nbytes()

@@ -98,7 +98,7 @@ def measure(
     """
     wanted = sorted(set(lengths))
     check(wanted, d, heads, dtype, device)
-    made = torch.Generator().manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
     budgets = {
         name: _Budget(way if isinstance(way, Way) else Way(way), seconds, memory, device)
         for name, way in implementations.items()
@@ -107,7 +107,9 @@ def measure(
     with torch.no_grad(), one_thread():
         for n in _with_steps(wanted):
             kind = getattr(torch, dtype)
-            qkv = [torch.randn(1, heads, n, d, generator=made).to(device, kind) for _ in range(3)]
+            qkv = [
+                torch.randn(1, heads, n, d, generator=generator).to(device, kind) for _ in range(3)
+            ]
             for name, budget in budgets.items():
                 found = budget.spend(n, qkv, fully=n in wanted)
                 if n in wanted:

@@ -53,7 +53,7 @@ class Call:
         most: numbers that are looked at in what it returns, and in each input afterwards.
         laid: how arrays and tensors come: '' as usual, 'views' that are not contiguous, or on the
             'meta' device, where they have a shape and no numbers.
-        made: the function of this package that makes a module of its class and sizes, if it is not
+        built: the function of this package that makes a module of its class and sizes, if it is not
             made as usual: 'modules.in_evaluation'.
         by: the procedure of this package that uses the function, 'modules.construct', if it takes
             more than one call; it gets the function, then args and kwargs.
@@ -69,7 +69,7 @@ class Call:
     banned: str = ""
     most: int = ITEM_LIMIT
     laid: str = ""
-    made: str = ""
+    built: str = ""
     by: str = ""
 
 
@@ -229,8 +229,8 @@ def repeat(function: Callable[..., Any], call: Call) -> Any:
 
 def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Make the call, on a module, for gradients or by a procedure if that is what it asks."""
-    if call.made:
-        function = functools.partial(found(call.made), function)
+    if call.built:
+        function = functools.partial(found(call.built), function)
     if call.by:
         function = functools.partial(found(call.by), function)
     target, parameters = function, []

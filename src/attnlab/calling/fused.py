@@ -141,10 +141,10 @@ class _MarkedKernel(TorchDispatchMode):
         self._mark = mark
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
         if func.overloadpacket is not FLASH:
-            return made
-        return marked(self._mark, made[0], args[2]), *made[1:]
+            return result
+        return marked(self._mark, result[0], args[2]), *result[1:]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -161,7 +161,7 @@ class _MarkedCall(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         named = kwargs or {}
-        made = func(*args, **named)
+        result = func(*args, **named)
         if func is not CALL:
-            return made
-        return marked(self._mark, made, args[2] if len(args) > 2 else named["value"])
+            return result
+        return marked(self._mark, result, args[2] if len(args) > 2 else named["value"])

@@ -24,9 +24,9 @@ def in_evaluation(module_class: Callable[..., Any], *sizes: Any) -> Any:
 
 def beside_a_twin(module_class: Callable[..., Any], *sizes: Any) -> Any:
     """A module after which another one is made, of the same sizes."""
-    made = module_class(*sizes)
-    _made_alike(module_class, *sizes)
-    return made
+    module = module_class(*sizes)
+    _another(module_class, *sizes)
+    return module
 
 
 def beside_a_larger(module_class: Callable[..., Any], first: int, *sizes: Any) -> Any:
@@ -34,13 +34,13 @@ def beside_a_larger(module_class: Callable[..., Any], first: int, *sizes: Any) -
 
     What divides the first divides it still.
     """
-    made = module_class(first, *sizes)
+    module = module_class(first, *sizes)
     others = (size if isinstance(size, bool) else 2 * size for size in sizes)
-    _made_alike(module_class, 6 * first, *others)
-    return made
+    _another(module_class, 6 * first, *others)
+    return module
 
 
-def _made_alike(module_class: Callable[..., Any], *sizes: Any) -> None:
+def _another(module_class: Callable[..., Any], *sizes: Any) -> None:
     """Make one whose numbers are the same each time."""
     import torch
 

@@ -101,7 +101,7 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ByName:
     """What no bytes can stand for, a generator, a function or a model, sent by how it is made.
 
     Each rebuilding makes a fresh one.
@@ -115,12 +115,12 @@ class Made:
     args: tuple[Value, ...] = ()
 
 
-Value = Scalar | Items | Floats | Array | Large | Made | Other
+Value = Scalar | Items | Floats | Array | Large | ByName | Other
 
 
-def made(name: str, *args: Any) -> Made:
-    """A thing by how it is made: `made("training.sgd", 0.5)`."""
-    return Made(name, tuple(map(observe, args)))
+def by_name(name: str, *args: Any) -> ByName:
+    """A thing by how it is made: `by_name("training.sgd", 0.5)`."""
+    return ByName(name, tuple(map(observe, args)))
 
 
 _kept: Mapping[str, Any] = MappingProxyType({})
@@ -141,7 +141,7 @@ def keep(names: Iterable[str]) -> None:
     global _kept
     modules = {name: importlib.import_module(f"{__package__}.{name}") for name in names}
     _kept = MappingProxyType(
-        {f"{name}.{each}": made for name in modules for each, made in vars(modules[name]).items()}
+        {f"{name}.{each}": value for name in modules for each, value in vars(modules[name]).items()}
     )
 
 
@@ -161,7 +161,7 @@ def _observe(thing: Any, depth: int, budget: list[int]) -> Value:
     kind = type(thing)
     if kind is float:
         return Scalar("float", thing)  # of a list, most things are
-    if kind is Made:
+    if kind is ByName:
         return thing
     if _is_one_of(kind, _SCALARS) or thing is None:
         if kind is str and len(thing) > TEXT_LIMIT:
@@ -202,7 +202,7 @@ def rebuild(value: Value) -> Any:
             return numpy.dtype(kind.removeprefix("numpy.")).type(content)
         case Scalar(_, content):
             return content
-        case Made(name, args):
+        case ByName(name, args):
             return found(name)(*map(rebuild, args))
         case Items("tuple", items):
             return tuple(rebuild(item) for item in items)
@@ -274,7 +274,7 @@ def describe(value: Value) -> str:
         case Array(kind, dtype, shape) | Large(kind, shape, dtype):
             noun = {"ndarray": "array", "tensor": "tensor"}[kind]
             return f"{_article(dtype)} {dtype} {noun} of shape {shape}"
-        case Made(name, args):
+        case ByName(name, args):
             return f"{name.partition('.')[2]}({', '.join(map(_given, args))})"
         case Other(kind, base):
             return f"{_article(kind)} {kind}" + (f", a subclass of {base}" if base else "")
@@ -303,7 +303,7 @@ def _is_one_of(kind: type, kinds: frozenset[int]) -> bool:
 
 
 def _kind_of(value: Value) -> str:
-    if isinstance(value, Made):
+    if isinstance(value, ByName):
         return value.name.partition(".")[2]
     return "None" if value == Scalar("NoneType", None) else value.kind
 

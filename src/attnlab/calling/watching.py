@@ -128,20 +128,20 @@ class Watch(TorchDispatchMode):
             raise RuntimeError("numbers are put where nobody sees what is held")
         owners = {id(self.numbers(each)): each for each in changed}
         named = {name: self.numbers(each) for name, each in named.items()}
-        made = func(*map(self.numbers, args), **named)
+        result = func(*map(self.numbers, args), **named)
         for each in changed:
             kept = self._kept[id(each)]
             if kept.numbers.size() != each.size() or kept.where != _where(kept.numbers):
                 raise RuntimeError("a tensor gets other memory here, where nobody sees it")
-        return self._shown(made, owners)
+        return self._shown(result, owners)
 
-    def _shown(self, made: Any, owners: Mapping[int, Tensor]) -> Any:
+    def _shown(self, result: Any, owners: Mapping[int, Tensor]) -> Any:
         """What stands for it; what was changed in place has its own already."""
-        if isinstance(made, list | tuple):
-            return type(made)(self._shown(each, owners) for each in made)
-        if not isinstance(made, Tensor):
-            return made
-        return owners[id(made)] if id(made) in owners else self.stand_in(made)
+        if isinstance(result, list | tuple):
+            return type(result)(self._shown(each, owners) for each in result)
+        if not isinstance(result, Tensor):
+            return result
+        return owners[id(result)] if id(result) in owners else self.stand_in(result)
 
 
 def _changed(schema: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[Any]:

@@ -59,8 +59,8 @@ class Attention:
             asked = recipe if at.v is not None else replace(recipe, mix=lambda at: at.weights)
             if (factor := self._factor(*args, **kwargs)) is not None:
                 asked = replace(asked, scale=lambda at: factor)
-            made = asked.compute(at.q, at.k, at.v, at.x, mask=at.blocked, bias=at.bias)
-            return self.finish(*made, *args, **kwargs)
+            computed = asked.compute(at.q, at.k, at.v, at.x, mask=at.blocked, bias=at.bias)
+            return self.finish(*computed, *args, **kwargs)
 
         return attend
 

@@ -34,8 +34,8 @@ def bank(exercise: Exercise) -> tuple[Mistake, ...]:
             shared += _cut_off(exercise)
     own = (
         Mistake(slug, formula)
-        for slug, made in exercise.mistakes.items()
-        for formula in (made if isinstance(made, tuple) else (made,))
+        for slug, formulas in exercise.mistakes.items()
+        for formula in (formulas if isinstance(formulas, tuple) else (formulas,))
     )
     shared += _rounded(exercise)
     return *own, *(each for each in shared if each.slug not in exercise.without)

@@ -27,9 +27,9 @@ from attnlab.checks.draw import (
 from attnlab.checks.exercise import FLOAT32_TOLERANCE, Case, Exercise
 from attnlab.checks.inputs import (
     AFTER_A_MASK,
+    BUILT,
     EQUAL,
     EVALUATED,
-    MADE,
     SECOND,
     Generator,
     great_length,
@@ -185,10 +185,10 @@ def _gradients(draw: Draw) -> Iterator[Case]:
 
 
 def _again(draw: Draw) -> Iterator[Case]:
-    for made, note in MADE.items():
+    for built, note in BUILT.items():
         sizes = draw.sizes(3)
         earlier, given = draw.given(sizes), draw.given(sizes)
-        how: dict[str, Any] = {"made": made, "earlier": tuple(earlier.args.values())}
+        how: dict[str, Any] = {"built": built, "earlier": tuple(earlier.args.values())}
         yield draw.case(given, "again", note=f"{note}, and {SECOND}", **how)
     tokens = "m" if "m" in draw.letters else "n"
     for step in (1, -1):  # what is kept of a mask is too long, or too short
@@ -201,7 +201,7 @@ def _again(draw: Draw) -> Iterator[Case]:
             how = {"masks": masks, "earlier": then, "note": MASKED_TWICE}
             yield draw.case(given, "again", "masked", **how)
     if "gradient" in draw.exercise.promised:
-        given, how = draw.given(draw.sizes(3)), {"made": EVALUATED, "note": MADE[EVALUATED]}
+        given, how = draw.given(draw.sizes(3)), {"built": EVALUATED, "note": BUILT[EVALUATED]}
         yield draw.case(given, "again", "gradient", gradient=True, **how)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attnlab.calling.call import PRINT_LIMIT, Outcome
-from attnlab.calling.observe import Array, Floats, Items, Large, Made, Scalar, Value, describe
+from attnlab.calling.observe import Array, ByName, Floats, Items, Large, Scalar, Value, describe
 from attnlab.checks.exercise import Slot
 from attnlab.checks.pose import Expected, Posed
 
@@ -156,9 +156,9 @@ def changed_input(before: Mapping[str, Value], after: tuple[Value, ...]) -> Diff
 
 def _is_as_it_was(was: Value, now: Value) -> bool:
     match was, now:
-        case Made(), _:
+        case ByName(), _:
             return True  # a generator is there to be used
-        case Items(kind, items), Items(other, others) if Made in map(type, items):
+        case Items(kind, items), Items(other, others) if ByName in map(type, items):
             return kind == other and len(items) == len(others)
         case _:
             return was == now

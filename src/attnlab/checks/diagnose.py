@@ -71,8 +71,8 @@ def _made(exercise: Exercise, tried: Sequence[Tried], shown: Tried) -> str:
     with np.errstate(all="ignore"):
         if not (way and way.missed and all(way.missed(*args) for args in given)):
             return ""  # a number is wrong of which one alone is right
-        made = (each.slug for each in bank(exercise) if all(each.answer(*args) for args in given))
-        return next(made, "")
+        slugs = (each.slug for each in bank(exercise) if all(each.answer(*args) for args in given))
+        return next(slugs, "")
 
 
 def without_numbers(exercise: Exercise, shown: Tried, difference: Difference) -> Diagnosis | None:

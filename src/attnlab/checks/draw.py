@@ -179,7 +179,7 @@ class Draw:
         exercise = self.exercise
         added = [name for name in masks if str(getattr(masks[name], "dtype", "")) in FLOATS]
         kept = [promise for promise in promises if promise in exercise.promised]
-        made = [exercise.claim_of(promise) for promise in kept]
+        claims = [exercise.claim_of(promise) for promise in kept]
         masked = bool(masks) or exercise.causal
         how.setdefault("exact_zeros", masked and not how.get("gradient"))
         how.setdefault("tolerance", exercise.tolerance)
@@ -191,12 +191,12 @@ class Draw:
         if after and after[0] in kwargs and self.rng.random() < 0.5:
             args.append(kwargs.pop(after[0]))  # by its place, not by its name
         return Case(
-            made[0] if made else exercise.claims[0].name,
+            claims[0] if claims else exercise.claims[0].name,
             tuple(args),
             kwargs,
             sizes=given.builds,
             state=given.state,
-            about=tuple(claim for claim in made[1:] if claim != made[0]),
+            about=tuple(claim for claim in claims[1:] if claim != claims[0]),
             promise=" ".join([*kept, *(["float mask"] if added else [])]),
             **how,
         )

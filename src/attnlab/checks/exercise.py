@@ -113,7 +113,7 @@ class Case:
         promise: which of a claim's promises it tries, if not the one that the claim is named after.
         laid: 'views' for arrays that are not contiguous, 'meta' for tensors on that device: there
             only type, shape and dtype are compared. See `Call`.
-        made: how a module is made, if not as usual: 'modules.in_evaluation'. See `Call`.
+        built: how a module is made, if not as usual: 'modules.in_evaluation'. See `Call`.
         once: whether it takes so long that it is asked on one seed alone.
     """
 
@@ -131,7 +131,7 @@ class Case:
     fixed: tuple[int, ...] = ()
     earlier: tuple[Any, ...] = ()
     laid: str = ""
-    made: str = ""
+    built: str = ""
     procedure: Procedure | None = None
     about: tuple[str, ...] = ()
     promise: str = ""

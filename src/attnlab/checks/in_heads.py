@@ -146,7 +146,7 @@ def mistakes(heads: Heads) -> dict[str, Formula | tuple[Formula, ...]]:
     def laid(**parts: Any) -> Formula:
         return replace(heads, **parts).attention.oracle
 
-    def made(**parts: Any) -> Formula:
+    def exchanged(**parts: Any) -> Formula:
         return heads.attention.answer(Recipe(**parts))
 
     def projected(project: Project) -> tuple[Formula, ...]:
@@ -173,10 +173,10 @@ def mistakes(heads: Heads) -> dict[str, Formula | tuple[Formula, ...]]:
         ),
         "heads-and-batch-exchanged": (
             laid(merge=lambda heads: into_tokens(_reread(heads))),
-            made(give=lambda out, at: (out, _reread(at.weights))),
-            made(give=lambda out, at: (_reread(out), _reread(at.weights))),
+            exchanged(give=lambda out, at: (out, _reread(at.weights))),
+            exchanged(give=lambda out, at: (_reread(out), _reread(at.weights))),
         ),
-        "heads-share-a-pattern": made(mix=lambda at: at.weights.mean(1, keepdim=True) @ at.v),
+        "heads-share-a-pattern": exchanged(mix=lambda at: at.weights.mean(1, keepdim=True) @ at.v),
         "one-head-only": (laid(merge=_alone(0)), laid(merge=_alone(-1))),
         "not-split": tuple(
             whole.answer(Recipe(scale=scale, give=give))
@@ -190,24 +190,24 @@ def mistakes(heads: Heads) -> dict[str, Formula | tuple[Formula, ...]]:
                 lambda out, at: (out, at.weights[:, :1]),
             )
         ),
-        "scale-by-sqrt-d": made(scale=lambda at: (at.q.shape[-1] * at.q.shape[1]) ** -0.5),
-        "scale-by-sqrt-heads": made(scale=lambda at: at.q.shape[1] ** -0.5),
+        "scale-by-sqrt-d": exchanged(scale=lambda at: (at.q.shape[-1] * at.q.shape[1]) ** -0.5),
+        "scale-by-sqrt-heads": exchanged(scale=lambda at: at.q.shape[1] ** -0.5),
         "softmax-over-heads": (
-            made(weigh=lambda s: torch.softmax(s, 1)),
-            made(weigh=lambda s: torch.softmax(s, 1).nan_to_num()),
+            exchanged(weigh=lambda s: torch.softmax(s, 1)),
+            exchanged(weigh=lambda s: torch.softmax(s, 1).nan_to_num()),
         ),
         "weights-not-per-head": (
-            made(give=lambda out, at: (out, at.weights.mean(1))),
-            made(
+            exchanged(give=lambda out, at: (out, at.weights.mean(1))),
+            exchanged(
                 give=lambda out, at: (
                     out,
                     at.weights.mean(1, keepdim=True).expand_as(at.weights),
                 )
             ),
-            made(give=lambda out, at: (out, at.weights[:, 0])),
-            made(give=lambda out, at: (out, at.weights[:, -1])),
+            exchanged(give=lambda out, at: (out, at.weights[:, 0])),
+            exchanged(give=lambda out, at: (out, at.weights[:, -1])),
         ),
-        "swapped-k-v": made(roles=lambda q, k, v, x: (q, v, k)),
+        "swapped-k-v": exchanged(roles=lambda q, k, v, x: (q, v, k)),
         "swapped-results": lambda *args, **kwargs: right(*args, **kwargs)[::-1],
         "residual-added": with_residual,
         "output-not-mixed": laid(project=_instead(lambda state, name, x: x, "W_o")),
@@ -215,8 +215,8 @@ def mistakes(heads: Heads) -> dict[str, Formula | tuple[Formula, ...]]:
         "weight-not-transposed": (*projected(_wrong_side), *projected(_wrong_side_and_bias)),
         # W_o comes after the cut, and learns.
         "no-gradient": (
-            made(mix=lambda at: (at.weights @ at.v).detach()),
-            made(
+            exchanged(mix=lambda at: (at.weights @ at.v).detach()),
+            exchanged(
                 mix=lambda at: (at.weights @ at.v).detach(),
                 give=lambda out, at: (out, at.weights.detach()),
             ),

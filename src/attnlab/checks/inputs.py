@@ -17,10 +17,10 @@ FAR = 1e4  # scores so large that e to them overflows
 AFTER_A_MASK = "it is called with a mask first, and then with other inputs and none"
 SECOND = "it is called a second time, with other inputs"
 EQUAL = "all sizes are equal"
-# How a module may be made, see `Case.made`, without a change in what it computes.
+# How a module may be made, see `Case.built`, without a change in what it computes.
 EVALUATED = "modules.in_evaluation"
 LARGER = "modules.beside_a_larger"
-MADE = {
+BUILT = {
     EVALUATED: "the module was told that training is over",
     LARGER: "another module, which is larger, is made after it",
     "modules.beside_a_twin": "another module, of the same sizes, is made after it",

@@ -25,7 +25,7 @@ from attnlab.checks.words import spoken, words
 
 Perform = Callable[[Sequence[Call]], Iterator[Outcome]]
 _RAISES = re.compile(r"\braise\s+\w*NotImplemented")
-_MADE = {
+_BUILT = {
     "modules.in_evaluation": "only-in-training",
     "modules.beside_a_twin": "shared-by-modules",
     "modules.beside_a_larger": "shared-by-modules",
@@ -128,9 +128,9 @@ def _explained(perform: Perform, item: Tried) -> Tried:
     if item.difference is None or item.difference.slug == "shared-result" or item.outcome.stopped:
         return item
     plainer = []
-    if call.made:
-        call = replace(call, made="")
-        plainer.append((_MADE[posed.call.made], call))
+    if call.built:
+        call = replace(call, built="")
+        plainer.append((_BUILT[posed.call.built], call))
     if call.earlier:
         plainer.append(("remembers-a-call", replace(call, earlier=())))
     for slug, call in plainer:
@@ -297,7 +297,7 @@ def _first_failure(
     def rank(item: Tried) -> tuple[bool, int, bool, bool]:
         case = item.posed.case
         in_numbers = item.difference is not None and item.difference.slug == "values"
-        special = bool(case.earlier or case.made or case.laid)
+        special = bool(case.earlier or case.built or case.laid)
         return held[case.claim] is not False, order.index(case.claim), in_numbers, special
 
     for item in sorted(wrong, key=rank):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.calling.observe import Made, rebuild
+from attnlab.calling.observe import ByName, rebuild
 from attnlab.checks.attention import Attention
 from attnlab.checks.draw import (
     Draw,
@@ -159,7 +159,7 @@ def _along(
 
 
 def _scores(attention: Attention, given: Given) -> Any:
-    args = [rebuild(arg) if isinstance(arg, Made) else arg for arg in given.args.values()]
+    args = [rebuild(arg) if isinstance(arg, ByName) else arg for arg in given.args.values()]
     if given.builds is None:
         return attention.scores(*args)
     return attention.scores(State(given.state, given.builds), *args)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attnlab.calling.call import Call
-from attnlab.calling.observe import Made, Value, describe, numbers_in, observe, rebuild
+from attnlab.calling.observe import ByName, Value, describe, numbers_in, observe, rebuild
 from attnlab.checks.cases import derived
 from attnlab.checks.exercise import Case, Exercise, Slot, State
 
@@ -123,7 +123,7 @@ def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
         exercise.banned,
         most=LEEWAY + TIMES * numbers,
         laid=case.laid,
-        made=case.made,
+        built=case.built,
         by=case.procedure.name if case.procedure else "",
     )
     inputs = {**dict(zip(exercise.names(case), args, strict=False)), **kwargs}
@@ -166,11 +166,11 @@ def _come_true(arg: Any) -> Any:
     """An argument in which what is to be made is made, in a list as well."""
     if isinstance(arg, list):
         return [_come_true(each) for each in arg] if _is_of_made(arg) else arg
-    return rebuild(arg) if isinstance(arg, Made) else arg
+    return rebuild(arg) if isinstance(arg, ByName) else arg
 
 
 def _is_of_made(arg: list[Any]) -> bool:
-    return bool(arg) and isinstance(arg[0], Made)
+    return bool(arg) and isinstance(arg[0], ByName)
 
 
 def brief(case: Case, parameters: tuple[str, ...], hidden: bool = False) -> str:
@@ -188,7 +188,7 @@ def brief(case: Case, parameters: tuple[str, ...], hidden: bool = False) -> str:
 
 
 def _brief(arg: object, full: bool) -> str:
-    if isinstance(arg, Made):
+    if isinstance(arg, ByName):
         return describe(arg)
     if isinstance(arg, list) and _is_of_made(arg):
         return f"[{', '.join(map(describe, arg))}]"

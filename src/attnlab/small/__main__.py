@@ -73,7 +73,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _write_facts(found: dict[str, Any], steps: int) -> None:
-    made = {
+    settings = {
         "command": f"make model SEEDS={len(found)}",
         "date": datetime.date.today().isoformat(),
         "python": platform.python_version(),
@@ -83,7 +83,7 @@ def _write_facts(found: dict[str, Any], steps: int) -> None:
         "words": len(grammar.words),
         "shipped seed": SHIPPED,
     }
-    facts = {"made": made, "seeds": found}
+    facts = {"made": settings, "seeds": found}
     _write(small.HERE / small.FACTS, json.dumps(facts, indent=1, ensure_ascii=False))
 
 

@@ -50,8 +50,8 @@ def html(said: str, state: Values, turned: Values) -> str:
 def _stage(label: str, stage: Values, matrices: Values) -> str:
     shown = [name for group in stage["groups"] for name in group]
     tables = "".join(_table(matrices[name], name == "A") for name in shown)
-    made = [name for name in stage["makes"] if not matrices[name]["yours"]]
-    sums = [cell for name in made for row in matrices[name]["told"] for cell in row]
+    results = [name for name in stage["makes"] if not matrices[name]["yours"]]
+    sums = [cell for name in results for row in matrices[name]["told"] for cell in row]
     unfolded = "".join(
         f"<li>{escaping.escape(cell['what'])} {escaping.escape(cell['sums'][0])}</li>"
         for cell in sums

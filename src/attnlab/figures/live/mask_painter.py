@@ -100,7 +100,7 @@ class MaskPainter(Figure):
         if preset == BY_HAND:
             mask = _bools(array("mask", inputs["mask"], (count, count)))
         else:
-            mask = made(preset, count, length, window)
+            mask = drawn(preset, count, length, window)
         return {
             "scores": scores,
             "tokens": tokens,
@@ -183,7 +183,7 @@ class MaskPainter(Figure):
         return fallback.framed(content, repr(self), mark)
 
 
-def made(preset: str, count: int, length: int, window: int) -> np.ndarray:
+def drawn(preset: str, count: int, length: int, window: int) -> np.ndarray:
     """A preset's mask.
 
     Args:

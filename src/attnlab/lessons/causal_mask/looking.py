@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.calling.observe import Made, made
+from attnlab.calling.observe import ByName, by_name
 from attnlab.checks.exercise import Case, Claim, Exercise, Slot, promises
 from attnlab.checks.inputs import Generator, sizes
 
@@ -37,7 +37,7 @@ def _made(
     rounds: bool = True,
     columns: int = 0,
     mute: bool = False,
-) -> Made:
+) -> ByName:
     """A function of (B, N, d) with these weights (B, e, N, N).
 
     Args:
@@ -56,7 +56,7 @@ def _made(
         weights, matrix[:, 0] = weights.copy(), 0
         weights[:, 0] = _weights(rng, len(weights), n, n)
     tensors = (torch.from_numpy(part.copy()) for part in (turn, turn.T @ weights, matrix))
-    return made("sequences.rows_by_place", *tensors, base, taken)
+    return by_name("sequences.rows_by_place", *tensors, base, taken)
 
 
 def _weights(rng: Generator, *shape: int) -> np.ndarray:
@@ -64,7 +64,7 @@ def _weights(rng: Generator, *shape: int) -> np.ndarray:
     return rng.choice([-1.0, 1.0], shape) * rng.uniform(0.3, 1.0, shape)
 
 
-def _some(rng: Generator, sizes: Mapping[str, Any]) -> Made:
+def _some(rng: Generator, sizes: Mapping[str, Any]) -> ByName:
     """A function that looks ahead, or does not."""
     weights = _weights(rng, sizes["b"], 3, sizes["n"], sizes["n"])
     return _made(rng, weights if rng.random() < 0.5 else np.tril(weights), sizes["d"])

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attnlab.calling import fused
-from attnlab.calling.observe import Made, made
+from attnlab.calling.observe import ByName, by_name
 from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     UNCHANGED,
@@ -34,8 +34,8 @@ ELSEWHERE = ("EFFICIENT_ATTENTION", "CUDNN_ATTENTION")
 OUT = Slot("out", "tensor", "B H N d")
 
 
-def _backend(name: str) -> Made:
-    return made("fused.backend", name)
+def _backend(name: str) -> ByName:
+    return by_name("fused.backend", name)
 
 
 # Cases --------------------------------------------------------------------------------------------

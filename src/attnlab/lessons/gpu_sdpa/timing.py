@@ -114,10 +114,10 @@ def _spans(rng: Generator, whole: bool) -> Times:
 
     So a median tells which calls it is of. Floats are multiples of 2⁻²⁰: differences are exact.
     """
-    made: set[int] = set()
-    while len(made) < CALLS:
-        made.add(1 + round(20_000 * math.exp(1.2 * rng.normal())))
-    ordered = np.array(sorted(made))
+    times: set[int] = set()
+    while len(times) < CALLS:
+        times.add(1 + round(20_000 * math.exp(1.2 * rng.normal())))
+    ordered = np.array(sorted(times))
     ticks = [*rng.permutation(ordered[-WARM:]), *rng.permutation(ordered[:-WARM])]
     return tuple(int(tick) if whole else float(tick) / 2**20 for tick in ticks)
 
@@ -184,13 +184,13 @@ WAYS = {
 }
 
 
-def _if(made: Callable[[Run], bool]) -> Formula:
-    return lambda *given: made(_run(*given))
+def _if(test: Callable[[Run], bool]) -> Formula:
+    return lambda *given: test(_run(*given))
 
 
-def _value(made: Callable[[Run], bool]) -> Formula:
+def _value(test: Callable[[Run], bool]) -> Formula:
     """Whether it explains a wrong time; where it is the machine's own clock's, it always may."""
-    return _if(lambda run: run.handed != BOTH and not run.right and (not run.handed or made(run)))
+    return _if(lambda run: run.handed != BOTH and not run.right and (not run.handed or test(run)))
 
 
 def _means(times: Times) -> Iterator[float]:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from attnlab.calling.observe import Made, made
+from attnlab.calling.observe import ByName, by_name
 from attnlab.checks.exercise import Case, Claim, Exercise, Slot, promises
 from attnlab.checks.inputs import Generator
 
@@ -22,12 +22,12 @@ WIDE = 99  # columns: all that there are
 # Functions, orders and rows: none of them says by itself what is right ----------------------------
 
 
-def _mixing(weights: np.ndarray, sharpness: float = 0.0, width: int = WIDE) -> Made:
+def _mixing(weights: np.ndarray, sharpness: float = 0.0, width: int = WIDE) -> ByName:
     placed = torch.from_numpy(weights)
-    return made("sequences.attention_and_places", round(float(sharpness), 2), placed, width)
+    return by_name("sequences.attention_and_places", round(float(sharpness), 2), placed, width)
 
 
-def _some(rng: Generator, sizes: Mapping[str, Any]) -> Made:
+def _some(rng: Generator, sizes: Mapping[str, Any]) -> ByName:
     """Weights that differ, or do not."""
     n, width = sizes["n"], int(rng.integers(1, sizes["d"] + 2))
     weights = rng.normal(size=n) if rng.random() < 0.5 else np.full(n, rng.normal())
@@ -62,7 +62,9 @@ def _followed(weights: np.ndarray, order: np.ndarray) -> np.ndarray:
 
 
 def _equivariance_cases(rng: Generator) -> Iterator[Case]:
-    def case(fn: Made, x: np.ndarray, order: np.ndarray, note: str, group: str = "values") -> Case:
+    def case(
+        fn: ByName, x: np.ndarray, order: np.ndarray, note: str, group: str = "values"
+    ) -> Case:
         return Case(group, (fn, torch.from_numpy(x), torch.from_numpy(order)), note=note)
 
     for follows in (True, False):

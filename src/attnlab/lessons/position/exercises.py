@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from attnlab.calling.torch_calls import ONLY
 from attnlab.checks.exercise import Case, Claim, Exercise, Slot, promises
-from attnlab.checks.inputs import LARGER, MADE, Generator
+from attnlab.checks.inputs import BUILT, LARGER, Generator
 from attnlab.lessons.position.equivariance import IS_EQUIVARIANT
 from attnlab.lessons.position.sinusoidal import SINUSOIDAL_ENCODING
 from attnlab.lessons.position.turning import ROTARY
@@ -51,8 +51,8 @@ def _learned_cases(rng: Generator) -> Iterator[Case]:
         yield case("past", rows + more, rows, 2, raises="ValueError", note=note)
     how = {"raises": "ValueError", "note": "the sentence is longer than the table"}
     yield case("past", rows + 1, rows, **how)
-    how["note"] = f"{MADE[LARGER]}, and the sentence is longer than its own table"
-    yield case("past", rows + 1, rows, 2, made=LARGER, **how)
+    how["note"] = f"{BUILT[LARGER]}, and the sentence is longer than its own table"
+    yield case("past", rows + 1, rows, 2, built=LARGER, **how)
 
 
 LEARNED_POSITIONS = Exercise(

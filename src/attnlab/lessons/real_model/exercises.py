@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.calling.observe import made
+from attnlab.calling.observe import by_name
 from attnlab.checks.attention import Attention, Parts
 from attnlab.checks.draw import Draw, Given, in_float32, masks_of
 from attnlab.checks.exercise import (
@@ -97,7 +97,7 @@ def _forward(
 
 def _cases(rng: Generator) -> Iterator[Case]:
     draw = Draw(FORWARD, rng)
-    causal = made("modules.layer", True)
+    causal = by_name("modules.layer", True)
     least = int(rng.integers(3, 6))
     more = least + int(rng.integers(1, 4))
 
@@ -148,7 +148,7 @@ def _cases(rng: Generator) -> Iterator[Case]:
         "use_cache": True,
         "position_ids": torch.arange(more)[None],
     }
-    for module, word in ((causal, "is"), (made("modules.layer", False), "is not")):
+    for module, word in ((causal, "is"), (by_name("modules.layer", False), "is not")):
         note = f"other keywords are given, and the module {word} causal"
         case = draw.case(given(least, more).but(module=module), "scaling", "causal", note=note)
         yield replace(case, kwargs=others)
@@ -186,7 +186,7 @@ FORWARD = Exercise(
     "-> (out, weights)",
     axes=("module", "b h n d", "b g m d", "b g m d", "b h n m mask bias"),
     products={"h": "g s"},
-    drawn={"module": lambda rng, sizes: made("modules.layer", False)},
+    drawn={"module": lambda rng, sizes: by_name("modules.layer", False)},
     fits="gd",  # other numbers of groups are refused below; values may be of another width
     read="A function with eight arguments",
     returns=(Slot("out", "tensor", "B N H d"), Slot("weights", "tensor", "B H N M")),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnlab.calling.observe import Made, made
+from attnlab.calling.observe import ByName, by_name
 from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
@@ -23,17 +23,17 @@ from attnlab.checks.inputs import Generator, normal, sizes
 Tensor = torch.Tensor
 Block = Callable[[Tensor], Tensor]
 WIDE = 99  # columns: all that there are
-INPUT = made("sequences.as_it_is")
+INPUT = by_name("sequences.as_it_is")
 
 
-def _blocks(rng: Generator, places: int, number: int = 3, single: bool = False) -> list[Made]:
+def _blocks(rng: Generator, places: int, number: int = 3, single: bool = False) -> list[ByName]:
     """Blocks that mix rows and count places; of one place, they take sentences of any length."""
     weights = rng.normal(size=(number, places)).astype("float32" if single else "float64")
     name = "sequences.attention_and_places"
-    return [made(name, 0.3, torch.from_numpy(each), WIDE) for each in weights]
+    return [by_name(name, 0.3, torch.from_numpy(each), WIDE) for each in weights]
 
 
-def _some_blocks(rng: Generator, sizes: Mapping[str, Any]) -> list[Made]:
+def _some_blocks(rng: Generator, sizes: Mapping[str, Any]) -> list[ByName]:
     return _blocks(rng, sizes["n"], int(rng.integers(3, 5)))
 
 
@@ -47,11 +47,11 @@ def _some_places(rng: Generator, sizes: Mapping[str, Any]) -> list[int]:
 def _cases(rng: Generator) -> Iterator[Case]:
     b, n, d = sizes(rng, 3, 5)  # so that a donor of one less is no single sentence
 
-    def case(group: str, note: str, places: list[int], blocks: list[Made], **how: Any) -> Case:
+    def case(group: str, note: str, places: list[int], blocks: list[ByName], **how: Any) -> Case:
         x, donor = normal(rng, b, n, d), normal(rng, b, n, d)
         return Case(group, (blocks, x, donor, places), note=note, **how)
 
-    def some(places: int = n, number: int = 3) -> list[Made]:
+    def some(places: int = n, number: int = 3) -> list[ByName]:
         return _blocks(rng, places, number)
 
     order = rng.permutation(n).tolist()

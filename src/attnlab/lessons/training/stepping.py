@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from attnlab.calling.observe import Made, made
+from attnlab.calling.observe import ByName, by_name
 from attnlab.calling.training import prepare
 from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
@@ -85,7 +85,7 @@ def _case(
     rng: Generator,
     group: str,
     *leading: int,
-    optimizer: Made | None = None,
+    optimizer: ByName | None = None,
     std: float = 1.0,
     single: bool = False,
     extra: tuple[Any, ...] = (),
@@ -104,8 +104,8 @@ def _case(
     if single:
         numbers = [part.float() for part in numbers]
         inputs = inputs.float() if inputs.is_floating_point() else inputs
-    chosen = optimizer or made("training.sgd", float(rng.uniform(0.5, 2.0)))
-    args = (made(name, *numbers), inputs, targets, chosen, *extra)
+    chosen = optimizer or by_name("training.sgd", float(rng.uniform(0.5, 2.0)))
+    args = (by_name(name, *numbers), inputs, targets, chosen, *extra)
     return Case(
         group, args, tolerance=FLOAT32_TOLERANCE if single else TOLERANCE, procedure=STEP, **how
     )
@@ -131,7 +131,7 @@ def _cases(rng: Generator) -> Iterator[Case]:
     how: dict[str, Any] = {"extra": (1, True), "about": ("tokens",)}
     yield _case(rng, "leftovers", b, n, note=f"{note}, and targets is (B, N)", **how)
     for name, said in (("adam", "Adam"), ("momentum", "another optimizer")):
-        optimizer = made(f"training.{name}", float(rng.uniform(0.05, 0.3)))
+        optimizer = by_name(f"training.{name}", float(rng.uniform(0.05, 0.3)))
         how = {"extra": (n,), "about": ("tokens", "leftovers", "unchanged")}
         note = f"it is called {n} times, with {said}"
         yield _case(rng, "again", b, n, optimizer=optimizer, note=note, **how)

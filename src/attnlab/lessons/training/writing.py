@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from attnlab.calling.observe import Made, made
+from attnlab.calling.observe import ByName, by_name
 from attnlab.calling.training import written
 from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
@@ -307,13 +307,13 @@ KINDS = 5  # of tokens
 def _generate_cases(rng: Generator) -> Iterator[Case]:
     b, n, n_new = sizes(rng, 3, 3)
 
-    def model(*how: Any, name: str = "whole_past") -> Made:
+    def model(*how: Any, name: str = "whole_past") -> ByName:
         """One whose next token depends on all tokens so far."""
-        return made(f"training.{name}", normal(rng, 11, KINDS), *how)
+        return by_name(f"training.{name}", normal(rng, 11, KINDS), *how)
 
     def case(
         group: str,
-        model: Made,
+        model: ByName,
         note: str,
         rows: int = b,
         long: int = n,
@@ -325,7 +325,7 @@ def _generate_cases(rng: Generator) -> Iterator[Case]:
         """By tokens that are drawn, or by those of the largest logits."""
         prompt = torch.from_numpy(rng.integers(0, KINDS, (rows, long)))
         if not drawn:
-            chosen = made("training.likeliest")
+            chosen = by_name("training.likeliest")
             return Case(group, (model, prompt, new, chosen), note=note, **how)
         tokens = torch.from_numpy(rng.integers(0, KINDS, (rows, new + 2)))
         args = (model, prompt, new, tokens, *([watched] if watched else []))
@@ -341,7 +341,7 @@ def _generate_cases(rng: Generator) -> Iterator[Case]:
     for new in (0, 1):
         yield case("values", model(), f"n_new is {new}", new=new)
     yield case("values", model(), "the prompt is a view that is not contiguous", laid="views")
-    single = made("training.whole_past", normal(rng, 11, KINDS).float())
+    single = by_name("training.whole_past", normal(rng, 11, KINDS).float())
     yield case("values", single, "the model is float32", tolerance=FLOAT32_TOLERANCE)
     long = int(rng.integers(2_100, 2_600))
     for drawn in (True, False):
