@@ -44,7 +44,7 @@ def table() -> str:
 
 def ways() -> str:
     """The ways through, a line each, and what to read of a lesson that is skipped."""
-    rows = (f"- **{way.name}**{str(way).removeprefix(way.name)}." for way in lessons.WAYS)
+    rows = (f"- **{way.name}**{str(way).removeprefix(way.name)}." for way in lessons.ROUTES)
     return "\n".join(["", *rows, "", lessons.SKIPPED, ""])
 
 

@@ -14,7 +14,7 @@ import pytest
 from jupytext.cli import jupytext
 from nbformat import NotebookNode
 
-from attnlab.lessons import WAYS, exercises_of, lesson, slugs
+from attnlab.lessons import ROUTES, exercises_of, lesson, slugs
 from tests.course import (
     BEGIN,
     BIN,
@@ -388,7 +388,7 @@ def until(slug: str) -> float:
 
 
 def test_ways_through_take_as_long_as_they_say() -> None:
-    evening, weekend, whole = WAYS
+    evening, weekend, whole = ROUTES
     some = ("01-soft-lookup", "03-numpy", "06-causal-mask")
     assert abs(sum(map(until, some)) + 10 - evening.minutes) < 30
     chosen = [

@@ -39,8 +39,7 @@ def ways_on(course: Course, lesson: str, found: Disagree) -> str:
     if not commit:
         back = f"# put {folder} back as it was; what `make release` replaced is in build/"
     keep = f"To keep the release that the {whose} for:"
-    ways = [keep, back, again], [follow, first, f"{grade} --regrade"]
-    return "\n".join(map("\n  ".join, ways))
+    return "\n".join(map("\n  ".join, ([keep, back, again], [follow, first, f"{grade} --regrade"])))
 
 
 def _copy(address: str) -> str:

@@ -54,8 +54,8 @@ def watch(
         note(CALL if same and not named else OTHER)
         return back
 
-    ways = {"clock": lambda: note(READ), "wait": lambda: [note(WAIT)].clear()}
-    result = function(call, *args, **{name: ways[name] for name in ways if name in handed})
+    offered = {"clock": lambda: note(READ), "wait": lambda: [note(WAIT)].clear()}
+    result = function(call, *args, **{name: offered[name] for name in offered if name in handed})
     _, seen = machine.send(b"")
     events = torch.tensor([*seen[:MOST].ljust(MOST, b"\0")], dtype=torch.uint8)
     return result, events, int(type(result) is int)

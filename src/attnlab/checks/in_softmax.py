@@ -166,9 +166,9 @@ def _large(python: bool) -> tuple[Part, Part]:
         return lambda s: divide(exp(s - what(s)))
 
     plain = less(torch.zeros_like)
-    ways = (plain, _row_by_row(plain), _guarded(plain)) if python else (plain,)
+    formulas = (plain, _row_by_row(plain), _guarded(plain)) if python else (plain,)
     none = (
-        wrong("unstable-softmax", *({"weigh": way} for way in ways)),
+        wrong("unstable-softmax", *({"weigh": formula} for formula in formulas)),
         wrong(
             "scores-clipped",
             *(

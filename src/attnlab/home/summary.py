@@ -58,14 +58,14 @@ class Summary:
             f"({one.score:g} of {one.points:g})</li>"
             for one in each.exercises
         )
-        ways = []
+        links = []
         if self.next:
             slug, way = self.next.lesson.slug, html.escape(self._way)
             here = slug == each.lesson.slug
-            ways.append(way if here else f'<a href="../{slug}/{slug}.ipynb">{way}</a>')
+            links.append(way if here else f'<a href="../{slug}/{slug}.ipynb">{way}</a>')
         if self.home:
-            ways.append(f'<a href="{html.escape(self.home, quote=True)}">Course home</a>')
-        on = f'<p style="margin:6px 0 0">{" · ".join(ways)}</p>' if ways else ""
+            links.append(f'<a href="{html.escape(self.home, quote=True)}">Course home</a>')
+        on = f'<p style="margin:6px 0 0">{" · ".join(links)}</p>' if links else ""
         return (
             f'<section aria-label="Summary of lesson {each.lesson.number:02}" '
             f'style="border-left:6px solid {accent};padding:4px 0 6px 12px;margin:4px 0;'

@@ -79,7 +79,7 @@ REGISTRY: tuple[str | Lesson, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Route:
     """A way through the course for those who will not take all of it.
 
     Attributes:
@@ -95,15 +95,15 @@ class Way:
         return f"{self.name}, about {round(self.minutes / 60)} hours: {self.parts}"
 
 
-WAYS = (
-    Way(
+ROUTES = (
+    Route(
         "An evening",
         195,
         "lessons 01, 03 and 06, each to where its card says that you may stop, then the first "
         "section of lesson 14, in which a model writes",
     ),
-    Way("A weekend", 700, "lessons 01 to 03, 05 to 07, 10 and 14"),
-    Way("The whole", 1200, "all lessons, in order"),
+    Route("A weekend", 700, "lessons 01 to 03, 05 to 07, 10 and 14"),
+    Route("The whole", 1200, "all lessons, in order"),
 )
 # Said below the ways: later lessons recall what those in between found.
 SKIPPED = "If you skip a lesson, read its section “Take away” first: later lessons build on it."
