@@ -101,7 +101,7 @@ def _so_far(found: Sequence[Standing]) -> str:
 
 
 def _ways() -> str:
-    rows = "".join(f"<li>{escape(str(way))}.</li>" for way in lessons.WAYS)
+    rows = "".join(f"<li>{escape(str(way))}.</li>" for way in lessons.ROUTES)
     return (
         f'<details class="ways"><summary>Not all of it? Ways through</summary><ul>{rows}</ul>'
         f"<p>{escape(lessons.SKIPPED)}</p></details>"
