@@ -1,8 +1,8 @@
 """The grader's command line: `python -m autograder COMMAND`, see --help.
 
 Exit status: 0 where everything asked for was graded, also where submissions are INVALID; 1 where
-the machine or the course's files cannot do it, or not all that was collected could be placed; 2 for a wrong command; 128 + the signal's number
-where it was stopped.
+the machine or the course's files cannot do it, or not all that was collected could be placed; 2 for
+a wrong command; 128 + the signal's number where it was stopped.
 """
 
 from __future__ import annotations

@@ -90,24 +90,21 @@ class Outcome:
         if not self.written:
             found.append("Nothing was changed: all of it was there.")
         several = [f"{printable(who)} ({count})" for who, count in self.several.items()]
-        lists = {
-            "Replaced by what was collected now": _names(self.replaced),
-            "Left, as what is there was handed in later": _names(self.older),
-            "Left, as somebody changed the file since it was collected": _names(self.changed),
-            "Canvas says late": _names(self.late),
-            "Handed in more than once, and the newest was taken": several,
-            "A due date of one's own": _names(self.extended),
-            "Handed in nothing": few(_names(self.absent), 10),
-            "Not taken, as it is no notebook": few([short(name) for name in self.beside]),
-        }
-        counts = {
-            "Handed in nothing": len(self.absent),
-            "Not taken, as it is no notebook": len(self.beside),
-        }
+        lists = [
+            ("Replaced by what was collected now", _names(self.replaced)),
+            ("Left, as what is there was handed in later", _names(self.older)),
+            ("Left, as somebody changed the file since it was collected", _names(self.changed)),
+            ("Canvas says late", _names(self.late)),
+            ("Handed in more than once, and the newest was taken", several),
+            ("A due date of one's own", _names(self.extended)),
+        ]
+        found += [f"{what}: {', '.join(names)}" for what, names in lists if names]
+        many = [
+            ("Handed in nothing", _names(self.absent)),
+            ("Not taken, as it is no notebook", [short(name) for name in self.beside]),
+        ]
         found += [
-            f"{what}: {counts.get(what, len(names))} ({', '.join(names)})"
-            for what, names in lists.items()
-            if names
+            f"{what}: {len(names)} ({', '.join(few(names))})" for what, names in many if names
         ]
         if self.untimed:
             told = ", ".join(f"{count} from {_LMS[lms]}" for lms, count in self.untimed.items())
