@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from nbgrader import api
@@ -101,7 +102,7 @@ def zipped(path: Path, files: dict[str, bytes]) -> Path:
 
 def zip_bytes(files: dict[str, bytes]) -> bytes:
     held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as archive:
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             archive.writestr(name, data)
     return held.getvalue()
@@ -266,6 +267,28 @@ def test_an_id_and_a_name_of_two_people_are_nobody_s(course: Path) -> None:
     assert "It names ada or grace" in told.trouble[0]
 
 
+@pytest.mark.parametrize("lms", PACKS)
+def test_an_id_that_two_people_have_is_nobody_s(class_: Path, lms: str) -> None:
+    given = [handed("ada", id="7"), handed("grace", id="7"), handed("li")]
+    told = run(PACKS[lms](class_ / "given.zip", LESSON, given))
+    assert told.new == ["li"]
+    assert len(told.trouble) == 2
+    assert all("'7' is the id of " in said for said in told.trouble)
+
+
+def test_what_was_typed_into_canvas_is_told_by_its_student(class_: Path) -> None:
+    given = zipped(class_ / "c.zip", {"lovelaceada_LATE_1000_text.html": b"<p>Hello</p>"})
+    told = run(given)
+    assert "of ada: There is no `03-numpy.ipynb`" in told.trouble[0]
+
+
+def test_a_zip_of_one_and_the_notebook_in_it_of_another_is_nobody_s(class_: Path) -> None:
+    given = zipped(class_ / "ada.zip", {"grace.ipynb": work("ada")})
+    assert "It may be ada or grace" in run(given).trouble[0]
+    given = zipped(class_ / "mails.zip", {"grace.ipynb": work("grace")})
+    assert run(given).new == ["grace"]
+
+
 def test_a_number_of_moodle_s_that_changed_says_nothing(course: Path) -> None:
     enlist(course, lines=["ada,Ada Lovelace,,,999,", "li,Somebody,,,Li,"])
     told = run(moodle_zip(course / "m.zip", LESSON, [handed("ada"), handed("li")]))
@@ -273,7 +296,7 @@ def test_a_number_of_moodle_s_that_changed_says_nothing(course: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_both_spellings_of_a_name_are_one(course: Path, form: str) -> None:
+def test_both_spellings_of_a_name_are_one(course: Path, form: Literal["NFC", "NFD"]) -> None:
     spelled = unicodedata.normalize("NFC" if form == "NFD" else "NFD", "josé")
     enlist(course, lines=[f"{spelled},José Núñez,,,,"])
     path = course / unicodedata.normalize(form, f"josé-{FILE}")
@@ -358,6 +381,33 @@ def test_what_somebody_mended_by_hand_stays(class_: Path) -> None:
     assert path.read_bytes() == b"mended"
     path.unlink()
     assert run(given).new == ["ada"]
+
+
+def test_a_plain_copy_does_not_undo_what_an_lms_said(class_: Path) -> None:
+    run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada")]))
+    (class_ / "ada.ipynb").write_bytes(work("ada"))
+    told = run(class_ / "ada.ipynb")
+    assert (told.same, told.written) == (["ada"], False)
+
+
+def test_a_run_that_was_killed_goes_on(class_: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = canvas_zip(class_ / "c.zip", LESSON, [handed(who) for who in NAMES])
+    replace, left = Path.replace, iter([True, True, True])
+
+    def killed(part: Path, path: Path) -> Path:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return replace(part, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(given)
+    assert there(class_) == of("ada", "grace", "edsger")
+    told = run(given)
+    assert (told.same, told.new) == (["ada", "grace", "edsger"], ["conor", "jose", "li"])
+    records = collected.read(class_ / "class" / "collected" / f"{LESSON}.csv")
+    assert len(records) == len(NAMES)
 
 
 def test_records_of_others_stay(class_: Path) -> None:

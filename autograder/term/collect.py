@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from attnlab.ipynb.files import NotWritten, Parts, link_on, open_file, taken
-from attnlab.ipynb.read import Unreadable
+from attnlab.ipynb.read import Unreadable, too_large
 from attnlab.ipynb.words import few, printable, short
 from autograder import Problem
 from autograder.gradebook.course import Course
@@ -34,7 +34,7 @@ from autograder.submission.timestamps import time_of
 from autograder.term import collected, roster
 from autograder.term.collected import Collected
 from autograder.term.layouts import CANVAS, HandIn, number_in
-from autograder.term.placing import Placing, Unplaced
+from autograder.term.placing import Placing, Unplaced, folded
 from autograder.term.roster import Student
 from autograder.term.sources import opened
 
@@ -183,8 +183,16 @@ def _placed(
 ) -> dict[str, list[HandIn]]:
     """Hand-ins by whose they are; those of nobody are told."""
     placing, whose = Placing(students), defaultdict[str, list[HandIn]](list)
+    names = defaultdict[tuple[str, str], dict[str, str]](dict)
+    found = list(found)
     for handed in found:
+        names[handed.lms, handed.known_as][folded(handed.name)] = handed.name
+    for handed in found:
+        called = names[handed.lms, handed.known_as]
         try:
+            if handed.known_as and len(called) > 1:
+                both = " and ".join(few([repr(short(name)) for name in called.values()]))
+                raise Unplaced(f"{short(handed.known_as)!r} is the id of {both}.")
             whose[placing.student(handed).id].append(handed)
         except Unplaced as error:
             told.trouble.append(f"{short(handed.place)}: {error}")
@@ -229,7 +237,7 @@ class _Collecting:
             self._outdated.append(place / TIMESTAMP)
         if handed.time is None and (there.time is None or kind is self._told.replaced):
             self._told.untimed[handed.lms] += 1
-        self._records[student.id] = Collected(
+        record = Collected(
             student.id,
             handed.lms,
             handed.known_as,
@@ -237,6 +245,9 @@ class _Collecting:
             f"{handed.time:{_TIME}}" if handed.time else "",
             _digest(data),
         )
+        before = there.record
+        if handed.lms or before is None or before.digest != record.digest:
+            self._records[student.id] = record  # a plain file says less than an LMS has said
 
     def _kind(self, handed: HandIn, data: bytes, there: _There) -> list[str]:
         """The list of the outcome to which a hand-in belongs."""
@@ -263,11 +274,13 @@ class _Collecting:
         """
         if len(found) == 1:
             return found[0], _notebook(found[0], self._lesson)
-        moments = [_moment(each) for each in found]
-        if None not in moments and len({type(each) for each in moments}) == 1:
-            latest = [each for each in found if _moment(each) == max(filter(None, moments))]
-        else:
-            latest = list(found)
+        latest = list(found)
+        times = [each.time for each in found if each.time]
+        if len(times) == len(found):
+            latest = [each for each in found if each.time == max(times)]
+        elif not times and all(each.number for each in found):
+            last = max(each.number for each in found)
+            latest = [each for each in found if each.number == last]
         read = [(each, _notebook(each, self._lesson)) for each in latest]
         if len({_digest(data) for _, data in read}) > 1:
             raise Unreadable(
@@ -286,7 +299,7 @@ class _Collecting:
         if link := link_on(path, top):
             raise Unreadable(f"{printable(str(link))} is a link, and nothing is written there.")
         try:
-            data = taken(open_file(path, top), path.name, sys.maxsize)
+            data = taken(open_file(path, top), path.name, path.stat().st_size)
         except FileNotFoundError:
             data = None
         except OSError as error:
@@ -316,11 +329,6 @@ class _Collecting:
         self._parts.place()
 
 
-def _moment(handed: HandIn) -> datetime | int | None:
-    """What grows from one hand-in to a later one of the same kind, if anything does."""
-    return handed.time or handed.number or None
-
-
 def _notebook(handed: HandIn, lesson: str) -> bytes:
     """The notebook of a hand-in.
 
@@ -332,7 +340,10 @@ def _notebook(handed: HandIn, lesson: str) -> bytes:
     zips = [name for name in names if is_zip(name)]
     if len(zips) == 1 and not any(map(is_notebook, names)):
         [file] = [file for file in handed.files if is_zip(PurePosixPath(file.called).name)]
-        data, _ = notebook_in(file.member.read(), zips[0], choose, Limits())
+        limits = Limits()
+        data, _ = notebook_in(file.member.read(), zips[0], choose, limits)
+        if len(data) > limits.notebook_bytes:
+            raise Unreadable(too_large(len(data), limits.notebook_bytes))
         return data
     chosen, _ = choose(names)
     found = [file for file, name in zip(handed.files, names, strict=True) if name == chosen]

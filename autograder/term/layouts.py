@@ -234,8 +234,10 @@ def _metadata(table: Member) -> dict[Any, dict[str, Any]]:
 
 def _submitters(said: dict[str, Any]) -> list[dict[str, Any]]:
     listed = said.get(":submitters")
-    found = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    return found or [{}]  # somebody nobody knows
+    if not isinstance(listed, list):
+        listed = []
+    nobody: dict[str, Any] = {}
+    return [each for each in listed if isinstance(each, dict)] or [nobody]
 
 
 def _text(value: object) -> str:
@@ -260,7 +262,7 @@ def plain(members: list[Member], lesson: str, source: str, alone: bool) -> Found
 
     Args:
         source: what the archive, without its ending, or the folder is called that they are from.
-        alone: a single notebook is of whom the source is called by, whatever its own name.
+        alone: a single notebook may be called by whom the source is called by, or by its own name.
     """
     found: dict[str, list[File]] = defaultdict(list)
     rest = []
@@ -270,10 +272,9 @@ def plain(members: list[Member], lesson: str, source: str, alone: bool) -> Found
             rest.append(member)
             continue
         who = student_of(member.name, lesson, source)
-        if alone and len(theirs) == 1:
-            who = student_of(f"{source}.zip", lesson, "") or who
         found[who].append(File(PurePosixPath(member.name).name, member))
-    return [_called(who, files) for who, files in found.items()], rest
+    whose = student_of(f"{source}.zip", lesson, "") if alone and len(theirs) == 1 else ""
+    return [_called(whose or who, files, who) for who, files in found.items()], rest
 
 
 def is_one_s_own(members: list[Member], lesson: str) -> bool:
@@ -300,8 +301,9 @@ def student_of(name: str, lesson: str, source: str) -> str:
     return ""
 
 
-def _called(who: str, files: list[File]) -> HandIn:
-    return HandIn(PLAIN, tuple(files), "", who, who if "@" in who else "", (who,))
+def _called(who: str, files: list[File], too: str = "") -> HandIn:
+    ids = tuple(dict.fromkeys(filter(None, (who, too))))
+    return HandIn(PLAIN, tuple(files), "", who, who if "@" in who else "", ids)
 
 
 def _is_hand_in(name: str) -> bool:
