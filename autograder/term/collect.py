@@ -88,7 +88,7 @@ class Outcome:
             f"they are. Of {self.of} in the roster, {self.of - len(self.absent)} have handed in."
         ]
         if not self.written:
-            found.append("Nothing was changed: all of it was there.")
+            found.append(f"No file was changed{', as all of it was there' if there else ''}.")
         several = [f"{printable(who)} ({count})" for who, count in self.several.items()]
         lists = [
             ("Replaced by what was collected now", _names(self.replaced)),
@@ -241,7 +241,7 @@ class _Collecting:
             student.id,
             handed.lms,
             handed.known_as,
-            handed.place,
+            handed.place.encode(errors="backslashreplace").decode(),
             f"{handed.time:{_TIME}}" if handed.time else "",
             _digest(data),
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -247,11 +247,8 @@ def _text(value: object) -> str:
 def _time(value: object) -> datetime | None:
     """A time in UTC and whole seconds; YAML's has no zone where it is UTC."""
     if isinstance(value, datetime):
-        found = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
-        return found.replace(microsecond=0)
-    if isinstance(value, date) or not isinstance(value, str):
-        return None
-    when = time_of(value.encode())
+        value = value.isoformat(sep=" ")
+    when = time_of(value.encode()) if isinstance(value, str) else None
     return when and when.replace(microsecond=0)
 
 
