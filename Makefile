@@ -3,6 +3,7 @@
 PYTHON ?= python3
 ARGS ?=
 LESSON ?=
+FILES ?=
 FAST ?=
 LESSONS ?=
 SOLUTIONS ?=
@@ -15,7 +16,7 @@ READY := $(VENV)/.ready
 CODE := src autograder bundle tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove bench grade feedback formgrader bundle demo-class
+.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove bench collect grade feedback formgrader bundle demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +63,10 @@ release: $(READY) ## make notebooks/ again from solutions/
 		echo "notebooks/ changed. What was there before is in $$old"; \
 	else rm -rf notebooks; fi
 	mv build/release notebooks
+
+collect: $(READY) ## bring an LMS's download of LESSON=06-causal-mask to where it is graded; FILES="canvas.zip late.ipynb"
+	@test -n "$(LESSON)" && test -n "$(FILES)" || { echo 'Of what? For one: make collect LESSON=06-causal-mask FILES="submissions.zip"' >&2; exit 2; }
+	$(BIN)/python -m autograder collect $(LESSON) $(FILES)
 
 grade: $(READY) ## grade who handed in LESSON=06-causal-mask; ARGS="--jobs 4" goes to the grader
 	@test -n "$(LESSON)" || { echo "Which lesson? For one: make grade LESSON=06-causal-mask" >&2; exit 2; }

@@ -1,8 +1,8 @@
 """The grader's command line: `python -m autograder COMMAND`, see --help.
 
 Exit status: 0 where everything asked for was graded, also where submissions are INVALID; 1 where
-the machine or the course's files cannot do it; 2 for a wrong command; 128 + the signal's number
-where it was stopped.
+the machine or the course's files cannot do it, or not all that was collected could be placed; 2 for
+a wrong command; 128 + the signal's number where it was stopped.
 """
 
 from __future__ import annotations
@@ -86,6 +86,18 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     one.add_argument("--lesson", default="", help="if neither its name nor its cells tell")
 
+    collect = commands.add_parser(
+        "collect", help="bring an LMS's download of hand-ins to where they are graded"
+    )
+    collect.add_argument("lesson", metavar="LESSON", help="such as 06-causal-mask")
+    collect.add_argument(
+        "files",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="a zip of Canvas, Moodle or Gradescope, a notebook, or a folder of these",
+    )
+
     rename = commands.add_parser("rename", help="let a class follow lessons that were renamed")
     rename.add_argument("--yes", action="store_true", help="do not ask first")
 
@@ -135,6 +147,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         require_linux()
         if asked.command == "grade-file":
             return _grade_file(asked)
+        if asked.command == "collect":
+            return _collect(asked)
         if asked.command == "rename":
             return _rename(asked)
         if asked.command == "feedback":
@@ -201,6 +215,24 @@ def _feedback(asked: argparse.Namespace) -> int:
     except (CourseError, GradebookError, NotWritten) as error:
         return _failed(error, 1)
     return 0
+
+
+def _collect(asked: argparse.Namespace) -> int:
+    from autograder.submission.lessons import known
+
+    lesson = known(asked.lesson)
+    from attnlab.ipynb.files import NotWritten
+    from autograder.gradebook.course import Course, CourseError
+    from autograder.gradebook.database import GradebookError
+    from autograder.term.collect import collect
+
+    try:
+        told = collect(Course.here(), lesson, asked.files)
+    except (Problem, CourseError, GradebookError, NotWritten) as error:
+        return _failed(error, 1)
+    for line in told.lines():
+        print(line)
+    return 1 if told.trouble else 0
 
 
 def _rename(asked: argparse.Namespace) -> int:

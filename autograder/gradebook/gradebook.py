@@ -33,10 +33,13 @@ from autograder.gradebook.rows import (
     CHECK,
     Ids,
     Lesson,
+    Person,
     Rows,
     above_worth,
     add_lesson,
     auto_scores,
+    enrol,
+    extend,
     find_ids,
     remarks_of,
     rows_of,
@@ -84,6 +87,12 @@ def check_name(student: str) -> None:
     Raises:
         BadName: with what is wrong with it.
     """
+    if wrong := wrong_name(student):
+        raise BadName(f"The student's name {wrong}. Rename the folder, then run this again.")
+
+
+def wrong_name(student: str) -> str:
+    """A student's name and what is wrong with it, as `check_name` has it; '' if nothing is."""
     name = repr(student)
     if any("\ud800" <= character <= "\udfff" for character in student):
         wrong = "is not UTF-8"
@@ -106,8 +115,8 @@ def check_name(student: str) -> None:
     elif unicodedata.normalize("NFKC", student)[0] in "=+-@":
         wrong = "begins with a character that a spreadsheet takes for a formula"
     else:
-        return
-    raise BadName(f"The student's name {name} {wrong}. Rename the folder, then run this again.")
+        return ""
+    return f"{name} {wrong}"
 
 
 class Gradebook:
@@ -172,6 +181,25 @@ class Gradebook:
                     "points, and not to be graded now. Grade everyone, with what they handed in."
                 )
         self._lessons[lesson] = released
+
+    def enrol(self, people: Collection[Person], lesson: str, due: Mapping[str, datetime]) -> bool:
+        """Make students known, and let those who handed in a lesson have due dates of their own.
+
+        Args:
+            people: everyone of the class; what is '' of one leaves what the gradebook has.
+            due: in UTC, by student, of those whose submission has a place there or is to get one.
+        Returns:
+            whether the gradebook has a due date of the lesson; without it none can be another.
+        Raises:
+            GradebookError: nothing was changed.
+        """
+        with self._database.transaction() as session:
+            enrol(session, people)
+            ids = find_ids(session, lesson)
+            if ids is None or ids.duedate is None:
+                return False
+            extend(session, ids, due)
+        return True
 
     def recorded(self, lesson: str) -> dict[str, float]:
         """The autograder's scores of a lesson by student, of those whose files are there.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,17 @@ class Rows:
     notebook: api.SubmittedNotebook
     grades: dict[str, api.Grade]
     comments: dict[str, api.Comment]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What nbgrader keeps of a student besides scores; '' where nobody said."""
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_user_id: str = ""
 
 
 def add_lesson(
@@ -330,6 +341,32 @@ def remove_student(session: Session, student: str) -> int:
     ]
     connection = session.connection()
     return sum(connection.execute(each).rowcount for each in theirs)
+
+
+def enrol(session: Session, people: Collection[Person]) -> None:
+    """Add students that a gradebook lacks; what is said of one replaces what it has."""
+    known = {student.id: student for student in session.scalars(select(api.Student))}
+    for person in people:
+        row = known.get(person.id)
+        if row is None:
+            row = api.Student(id=person.id)
+            session.add(row)
+        for column, said in asdict(person).items():
+            if said and getattr(row, column) != said:
+                setattr(row, column, said)
+    session.flush()  # before what is theirs
+
+
+def extend(session: Session, ids: Ids, due: Mapping[str, datetime]) -> None:
+    """Give students due dates of their own: nbgrader's extensions, on submissions made if need be.
+
+    Args:
+        ids: of a lesson that has a due date.
+        due: in UTC, by student.
+    """
+    assert ids.duedate is not None
+    for student, submission in _submissions(session, ids.assignment, due).items():
+        submission.extension = due[student] - ids.duedate
 
 
 def rows_of(session: Session, ids: Ids, students: Collection[str]) -> dict[str, Rows]:

@@ -1,7 +1,7 @@
-"""A zip in the place of a notebook: looked into, and never unpacked.
+"""A zip, in the place of a notebook or of a whole class: looked into, and never unpacked.
 
-A learner made it. What is taken of it is one notebook, into memory, up to the size of any notebook:
-no name in it is a place where something is written, and a link in it is none.
+Learners made what is in it. A file of it is taken into memory, up to the size of any notebook: no
+name in it is a place where something is written, and a link in it is none.
 """
 
 from __future__ import annotations
@@ -11,14 +11,19 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
 
-from attnlab.ipynb.read import Unreadable
+from attnlab.ipynb.files import open_file
+from attnlab.ipynb.read import Unreadable, too_large
 from attnlab.ipynb.words import short
 from autograder.sandbox.limits import Limits
 
 FILES = 1000  # in one zip; each costs memory, whatever its size
+MEMBERS = 50_000  # the same in a class's
 _ENTRY = b"PK\1\2"  # begins what a zip says of a file
 # These can be read a piece at a time; the other ones give any number of bytes at once.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -33,6 +38,20 @@ _BROKEN = (
     RuntimeError,
     ValueError,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file among those that were handed in, in an archive or a folder.
+
+    Attributes:
+        name: with its folders; it is shown, and nothing is ever written there.
+        read: gives its bytes, of which there are no more than a notebook may have; or raises
+            Unreadable.
+    """
+
+    name: str
+    read: Callable[[], bytes]
 
 
 def is_zip(name: str) -> bool:
@@ -71,9 +90,61 @@ def notebook_in(
     except Unreadable as none:
         raise Unreadable(f"In {zipped}: {none}") from None
     except _BROKEN as error:
-        why = short(str(error) or type(error).__name__)
+        why = _why(error)
         raise Unreadable(f"{zipped} cannot be opened ({why}). Hand in the notebook.") from error
     return content, f"{zipped} was opened for its `{short(str(path))}`. {note}".strip()
+
+
+@contextmanager
+def members(
+    path: Path, limits: Limits, within: Path | None = None
+) -> Iterator[tuple[list[Member], list[str]]]:
+    """The files in a zip, which can be read as long as it is open.
+
+    Args:
+        within: a folder; from there on no link is followed.
+    Yields:
+        The files; and the names of those that are not taken: links, and what leads out.
+    Raises:
+        Unreadable: it is none, is cut short, needs a password, or holds too many files.
+    """
+    try:
+        descriptor = open_file(path, within)
+    except OSError as error:
+        raise Unreadable(f"It cannot be opened: {error.strerror}.") from error
+    with open(descriptor, "rb") as file:
+        try:
+            archive = zipfile.ZipFile(file)
+        except _BROKEN as error:
+            raise Unreadable(f"It is no zip, or cut short: {_why(error)}.") from error
+        entries = archive.infolist()
+        if len(entries) > MEMBERS:
+            raise Unreadable(f"It holds more than {MEMBERS:,} files.")
+        if any(entry.flag_bits & _LOCKED for entry in entries):
+            raise Unreadable("It needs a password. Unpack it, and give the folder.")
+        taken = [(name, entry) for entry in entries if (name := _path(entry))]
+        yield (
+            [
+                Member(str(name), partial(_read_whole, archive, entry, limits))
+                for name, entry in taken
+            ],
+            [entry.filename for entry in entries if _leads_out(entry)],
+        )
+
+
+def _read_whole(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limits: Limits) -> bytes:
+    """Raises: Unreadable, at what is damaged, or larger than a notebook may be."""
+    try:
+        content = _read(archive, entry, limits)
+    except _BROKEN as error:
+        raise Unreadable(f"It is damaged in its zip: {_why(error)}.") from error
+    if len(content) > limits.notebook_bytes:
+        raise Unreadable(too_large(max(entry.file_size, len(content)), limits.notebook_bytes))
+    return content
+
+
+def _why(error: Exception) -> str:
+    return short(str(error) or type(error).__name__)
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limits: Limits) -> bytes:
@@ -85,8 +156,17 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limits: Limits) -> b
 
 def _path(entry: zipfile.ZipInfo) -> PurePosixPath | None:
     """Where a file lies in a zip; None for folders, links, what is hidden and what leads out."""
-    name = entry.filename.replace("\\", "/")
-    path = PurePosixPath(name)
-    odd = name.endswith("/") or path.is_absolute() or stat.S_ISLNK(entry.external_attr >> 16)
+    path = PurePosixPath(_name(entry))
     hidden = any(part.startswith(".") or part == "__MACOSX" for part in path.parts)
-    return None if odd or hidden or not path.name else path
+    is_folder = _name(entry).endswith("/") or not path.name
+    return None if is_folder or hidden or _leads_out(entry) else path
+
+
+def _leads_out(entry: zipfile.ZipInfo) -> bool:
+    """Whether it is a link, or its name is that of another place than in the zip."""
+    path = PurePosixPath(_name(entry))
+    return path.is_absolute() or ".." in path.parts or stat.S_ISLNK(entry.external_attr >> 16)
+
+
+def _name(entry: zipfile.ZipInfo) -> str:
+    return entry.filename.replace("\\", "/")

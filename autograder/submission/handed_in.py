@@ -130,7 +130,7 @@ def found(submitted: Path, student: str, lesson: str, limits: Limits) -> Submiss
 
 
 def _notebook(submitted: Path, student: str, lesson: str, limits: Limits) -> Submission:
-    home, choose = submitted / student, partial(_choice, lesson)
+    home, choose = submitted / student, partial(choice, lesson)
     try:
         names = _names(home, lesson)
         chosen, note = _only_zip(names), ""
@@ -154,7 +154,7 @@ def _notebook(submitted: Path, student: str, lesson: str, limits: Limits) -> Sub
         return Submission(student, Unreadable(reason))
 
 
-def _choice(lesson: str, names: list[str]) -> tuple[str, str]:
+def choice(lesson: str, names: list[str]) -> tuple[str, str]:
     """Which of the notebooks among some files is graded, and what the student should know of that.
 
     Raises:

@@ -58,10 +58,15 @@ def read(path: Path) -> list[Collected]:
     return [Collected(*line) for line in lines[1:]]
 
 
-def write(path: Path, found: Iterable[Collected]) -> None:
-    """Raises: NotWritten."""
+def written(found: Iterable[Collected]) -> bytes:
+    """The file's content."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)
     writer.writerows(astuple(each) for each in sorted(found, key=lambda each: each.student))
-    write_whole(path, text.getvalue().encode())
+    return text.getvalue().encode()
+
+
+def write(path: Path, found: Iterable[Collected]) -> None:
+    """Raises: NotWritten."""
+    write_whole(path, written(found))

@@ -1,0 +1,392 @@
+"""An LMS's download, brought to where `grade` finds it: `class/submitted/STUDENT/LESSON/`.
+
+    opened (sources) → whose is it (placing) → the newest of each → written, recorded, told
+
+Everything is written beside its place; then the gradebook's rows; then all is renamed. Stopped in
+between, the same command goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from attnlab.ipynb.files import NotWritten, Parts, link_on, open_file, taken
+from attnlab.ipynb.read import Unreadable, too_large
+from attnlab.ipynb.words import few, printable, short
+from autograder import Problem
+from autograder.gradebook.course import Course
+from autograder.gradebook.gradebook import Gradebook, wrong_name
+from autograder.gradebook.rows import Person
+from autograder.run.lock import sole_grader
+from autograder.sandbox.limits import Limits
+from autograder.submission import handed_in
+from autograder.submission.archive import is_zip, notebook_in
+from autograder.submission.folder import TIMESTAMP, in_nfc, is_notebook, small_files
+from autograder.submission.timestamps import time_of
+from autograder.term import collected, roster
+from autograder.term.collected import Collected
+from autograder.term.layouts import CANVAS, HandIn, number_in
+from autograder.term.placing import Placing, Unplaced, folded
+from autograder.term.roster import Student
+from autograder.term.sources import opened
+
+FOLDER = "collected"
+_TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader writes and reads it
+_LMS = {"canvas": "Canvas", "moodle": "Moodle", "gradescope": "Gradescope", "": "a plain file"}
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a collection; each list has students' ids, in the roster's order.
+
+    Attributes:
+        of: how many students the roster has.
+        new, same, replaced: put there, there already, and put in the place of another hand-in.
+        older: left, as what is there was handed in later.
+        changed: left, as somebody changed the file since it was collected.
+        late: whom the LMS calls late.
+        several: how often who handed in, where that was more than once.
+        untimed: by LMS, of how many nothing says when they handed in.
+        absent: nothing is there of them.
+        extended: who has a due date of one's own in the gradebook now.
+        waiting: who has one in the roster, and the gradebook has none of the lesson.
+        beside: files that are not taken.
+        trouble: a sentence for each file that was not placed.
+        written: whether a file was.
+    """
+
+    lesson: str
+    of: int
+    new: list[str] = field(default_factory=list)
+    same: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+    older: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
+    several: dict[str, int] = field(default_factory=dict)
+    untimed: Counter[str] = field(default_factory=Counter)
+    absent: list[str] = field(default_factory=list)
+    extended: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
+    trouble: list[str] = field(default_factory=list)
+    written: bool = False
+
+    def lines(self) -> list[str]:
+        """It in sentences, for people."""
+        there = len(self.same) + len(self.older) + len(self.changed)
+        found = [
+            f"{self.lesson}: {len(self.new)} new, {len(self.replaced)} replaced, {there} left as "
+            f"they are. Of {self.of} in the roster, {self.of - len(self.absent)} have handed in."
+        ]
+        if not self.written:
+            found.append(f"No file was changed{', as all of it was there' if there else ''}.")
+        several = [f"{printable(who)} ({count})" for who, count in self.several.items()]
+        lists = [
+            ("Replaced by what was collected now", _names(self.replaced)),
+            ("Left, as what is there was handed in later", _names(self.older)),
+            ("Left, as somebody changed the file since it was collected", _names(self.changed)),
+            ("Canvas says late", _names(self.late)),
+            ("Handed in more than once, and the newest was taken", several),
+            ("A due date of one's own", _names(self.extended)),
+        ]
+        found += [f"{what}: {', '.join(names)}" for what, names in lists if names]
+        many = [
+            ("Handed in nothing", _names(self.absent)),
+            ("Not taken, as it is no notebook", [short(name) for name in self.beside]),
+        ]
+        found += [
+            f"{what}: {len(names)} ({', '.join(few(names))})" for what, names in many if names
+        ]
+        if self.untimed:
+            told = ", ".join(f"{count} from {_LMS[lms]}" for lms, count in self.untimed.items())
+            found.append(
+                f"No time of handing in is known, and no {TIMESTAMP} written, for {told}: what "
+                "was given does not say it."
+            )
+        if self.waiting:
+            found.append(
+                f"A due date of one's own waits for {len(self.waiting)}, as the gradebook has none "
+                f"of {self.lesson}: set it in formgrader, then collect again."
+            )
+        if self.trouble:
+            found += [f"Not placed: {len(self.trouble)}", *(f"  {each}" for each in self.trouble)]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _There:
+    """What is in a student's place already.
+
+    Attributes:
+        data: the notebook's bytes, None where there is none.
+        time: of handing in, as timestamp.txt says, None if it does not.
+        record: of its collection, None if there was none.
+    """
+
+    data: bytes | None
+    time: datetime | None
+    record: Collected | None
+
+
+def collect(course: Course, lesson: str, files: Iterable[Path]) -> Outcome:
+    """Bring hand-ins to where they are graded.
+
+    Raises:
+        Usage: a file is not there.
+        Problem: roster or record cannot be read, and nothing was written.
+        GradebookError, NotWritten: it cannot go on; the same command does.
+    """
+    home = course.submitted(".", ".").parent
+    students = _roster(home / roster.NAME)
+    told = Outcome(lesson, len(students))
+    with ExitStack() as archives:
+        given = opened(files, lesson, Limits(), archives)
+        told.trouble, told.beside = given.trouble, given.beside
+        whose = _placed(students, given.hand_ins, told)
+        with (
+            sole_grader(home / "runs" / "lock", lesson, _say),
+            Gradebook(course) as gradebook,
+            Parts() as parts,
+        ):
+            work = _Collecting(course, lesson, home, parts, told)
+            for student in students:
+                if student.id in whose:
+                    work.student(student, whose[student.id])
+            work.record()
+            _enrol(gradebook, lesson, students, work.handed_in(), told)
+            work.place()
+    present = {in_nfc(name) for name in handed_in.students(course.submitted(".", "."), lesson)}
+    told.absent = [student.id for student in students if student.id not in present]
+    return told
+
+
+def _roster(path: Path) -> list[Student]:
+    """Raises: Problem, also where an id cannot be a folder's or a gradebook's."""
+    students = roster.read(path)
+    for student in students:
+        if wrong := wrong_name(student.id):
+            raise Problem(f"{path}: the id {wrong}. Give the student another one.")
+    return students
+
+
+def _placed(
+    students: Sequence[Student], found: Iterable[HandIn], told: Outcome
+) -> dict[str, list[HandIn]]:
+    """Hand-ins by whose they are; those of nobody are told."""
+    placing, whose = Placing(students), defaultdict[str, list[HandIn]](list)
+    names = defaultdict[tuple[str, str], dict[str, str]](dict)
+    found = list(found)
+    for handed in found:
+        names[handed.lms, handed.known_as][folded(handed.name)] = handed.name
+    for handed in found:
+        called = names[handed.lms, handed.known_as]
+        try:
+            if handed.known_as and len(called) > 1:
+                both = " and ".join(few([repr(short(name)) for name in called.values()]))
+                raise Unplaced(f"{short(handed.known_as)!r} is the id of {both}.")
+            whose[placing.student(handed).id].append(handed)
+        except Unplaced as error:
+            told.trouble.append(f"{short(handed.place)}: {error}")
+    return whose
+
+
+class _Collecting:
+    """One collection of one lesson, written beside its places and then into them."""
+
+    def __init__(
+        self, course: Course, lesson: str, home: Path, parts: Parts, told: Outcome
+    ) -> None:
+        self._course, self._lesson, self._parts, self._told = course, lesson, parts, told
+        self._path = home / FOLDER / f"{lesson}.csv"
+        self._records = {each.student: each for each in collected.read(self._path)}
+        self._before = dict(self._records)
+        self._outdated: list[Path] = []  # times of hand-ins that are replaced
+
+    def student(self, student: Student, found: Sequence[HandIn]) -> None:
+        """Write the newest of one student's hand-ins, if it is to be."""
+        try:
+            handed, data = self._newest(found)
+            there = self._there(student.id)
+        except Unreadable as none:
+            names = ", ".join(few([short(each.place) for each in found]))
+            self._told.trouble.append(f"{names} of {printable(student.id)}: {none}")
+            return
+        if len(found) > 1:
+            self._told.several[student.id] = len(found)
+        if handed.late:
+            self._told.late.append(student.id)
+        kind = self._kind(handed, data, there)
+        kind.append(student.id)
+        if kind is self._told.older or kind is self._told.changed:
+            return
+        place = self._course.submitted(student.id, self._lesson)
+        if kind is not self._told.same:
+            self._write(place / f"{self._lesson}.ipynb", data)
+        if handed.time is not None and handed.time != there.time:
+            self._write(place / TIMESTAMP, f"{handed.time:{_TIME}}\n".encode())
+        elif handed.time is None and kind is self._told.replaced:
+            self._outdated.append(place / TIMESTAMP)
+        if handed.time is None and (there.time is None or kind is self._told.replaced):
+            self._told.untimed[handed.lms] += 1
+        record = Collected(
+            student.id,
+            handed.lms,
+            handed.known_as,
+            handed.place.encode(errors="backslashreplace").decode(),
+            f"{handed.time:{_TIME}}" if handed.time else "",
+            _digest(data),
+        )
+        before = there.record
+        if handed.lms or before is None or before.digest != record.digest:
+            self._records[student.id] = record  # a plain file says less than an LMS has said
+
+    def _kind(self, handed: HandIn, data: bytes, there: _There) -> list[str]:
+        """The list of the outcome to which a hand-in belongs."""
+        told, record = self._told, there.record
+        if there.data is None:
+            return told.new
+        known = record if record and record.digest == _digest(there.data) else None
+        time = there.time or (known and time_of(known.time.encode()) if known else None)
+        if handed.time and time and handed.time < time:
+            return told.older
+        if there.data == data:
+            return told.same
+        if known is None and record and record.digest == _digest(data):
+            return told.changed
+        if known and known.lms == handed.lms == CANVAS and handed.number < number_in(known.name):
+            return told.older
+        return told.replaced
+
+    def _newest(self, found: Sequence[HandIn]) -> tuple[HandIn, bytes]:
+        """The newest of some hand-ins, and its notebook.
+
+        Raises:
+            Unreadable: it has none, or nothing says which it is.
+        """
+        if len(found) == 1:
+            return found[0], _notebook(found[0], self._lesson)
+        latest = list(found)
+        times = [each.time for each in found if each.time]
+        if len(times) == len(found):
+            latest = [each for each in found if each.time == max(times)]
+        elif not times and all(each.number for each in found):
+            last = max(each.number for each in found)
+            latest = [each for each in found if each.number == last]
+        read = [(each, _notebook(each, self._lesson)) for each in latest]
+        if len({_digest(data) for _, data in read}) > 1:
+            raise Unreadable(
+                "Nothing says which of these is the newest. Collect them one after the other, the "
+                "newest last."
+            )
+        return read[0]
+
+    def _there(self, student: str) -> _There:
+        """Raises: Unreadable, where something else than a notebook's file is in the place."""
+        top, folder = (
+            self._course.submitted(".", "."),
+            self._course.submitted(student, self._lesson),
+        )
+        path = folder / f"{self._lesson}.ipynb"
+        if link := link_on(path, top):
+            raise Unreadable(f"{printable(str(link))} is a link, and nothing is written there.")
+        try:
+            data = taken(open_file(path, top), path.name, path.stat().st_size)
+        except FileNotFoundError:
+            data = None
+        except OSError as error:
+            raise NotWritten(path, error) from error
+        time = time_of(small_files(folder).get(TIMESTAMP, b""))
+        return _There(data, time, self._records.get(student))
+
+    def _write(self, path: Path, data: bytes) -> None:
+        self._parts.write(path, data)
+        self._told.written = True
+
+    def record(self) -> None:
+        """Write down what was collected, with what was before."""
+        if self._records != self._before:
+            self._write(self._path, collected.written(self._records.values()))
+
+    def handed_in(self) -> set[str]:
+        """Who has something to be graded, once all is in its place."""
+        there = handed_in.students(self._course.submitted(".", "."), self._lesson)
+        return {*map(in_nfc, there), *self._told.new}
+
+    def place(self) -> None:
+        """Rename all into place; a time of another hand-in goes before."""
+        for path in self._outdated:
+            with suppress(FileNotFoundError):
+                path.unlink()
+        self._parts.place()
+
+
+def _notebook(handed: HandIn, lesson: str) -> bytes:
+    """The notebook of a hand-in.
+
+    Raises:
+        Unreadable: there is none, or nothing says which of several.
+    """
+    choose: Callable[[list[str]], tuple[str, str]] = partial(_choice, lesson)
+    names = [PurePosixPath(file.called).name for file in handed.files]
+    zips = [name for name in names if is_zip(name)]
+    if len(zips) == 1 and not any(map(is_notebook, names)):
+        [file] = [file for file in handed.files if is_zip(PurePosixPath(file.called).name)]
+        limits = Limits()
+        data, _ = notebook_in(file.member.read(), zips[0], choose, limits)
+        if len(data) > limits.notebook_bytes:
+            raise Unreadable(too_large(len(data), limits.notebook_bytes))
+        return data
+    chosen, _ = choose(names)
+    found = [file for file, name in zip(handed.files, names, strict=True) if name == chosen]
+    if len(found) > 1:
+        raise Unreadable(f"There are {len(found)} files `{short(chosen)}`.")
+    return found[0].member.read()
+
+
+def _choice(lesson: str, names: list[str]) -> tuple[str, str]:
+    """A single notebook, whatever it is called: it was handed in for this lesson."""
+    notebooks = [name for name in names if is_notebook(name)]
+    return (notebooks[0], "") if len(notebooks) == 1 else handed_in.choice(lesson, names)
+
+
+def _enrol(
+    gradebook: Gradebook,
+    lesson: str,
+    students: Sequence[Student],
+    present: set[str],
+    told: Outcome,
+) -> None:
+    """Make the class known to nbgrader, and due dates of one's own."""
+    due = {each.id: each.due[lesson] for each in students if lesson in each.due}
+    due = {student: when for student, when in due.items() if student in present}
+    has_date = gradebook.enrol([_person(each) for each in students], lesson, due)
+    (told.extended if has_date else told.waiting).extend(due)
+
+
+def _person(student: Student) -> Person:
+    last, comma, first = map(str.strip, student.name.partition(","))
+    if not comma:
+        first, _, last = map(str.strip, student.name.strip().rpartition(" "))
+    lms = next((student.lms[each] for each in roster.LMS if each in student.lms), "")
+    return Person(student.id, first, last, student.email, lms)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _names(students: Iterable[str]) -> list[str]:
+    return [printable(student) for student in students]
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)

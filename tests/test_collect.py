@@ -1,0 +1,717 @@
+"""What an LMS gives is brought to where it is graded; nobody's place is guessed, nothing lost."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import unicodedata
+import zipfile
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from nbgrader import api
+from nbgrader.api import Gradebook
+
+from autograder import Problem, Usage
+from autograder.__main__ import main
+from autograder.gradebook.course import Course
+from autograder.run.marking import open_grader
+from autograder.sandbox.limits import Limits
+from autograder.term import collected, sources
+from autograder.term.collect import Outcome, collect
+from autograder.term.placing import ways_to_write
+from tests.lms import Handed, canvas_zip, gradescope_zip, moodle_zip
+from tests.small_class import LESSON, grade, notebook
+
+FILE = f"{LESSON}.ipynb"
+NAMES = {
+    "ada": "Ada Lovelace",
+    "grace": "Grace Brewster Hopper",
+    "edsger": "Edsger Wybe Dijkstra",
+    "conor": "Conor O'Brien-Smith",
+    "jose": "José Núñez",
+    "li": "Li",
+}
+HEAD = "id,name,email,canvas,moodle,gradescope"
+IDS = {student: str(1000 + number) for number, student in enumerate(NAMES)}
+Pack = Callable[..., Path]
+PACKS: dict[str, Pack] = {
+    "canvas": canvas_zip,
+    "moodle": moodle_zip,
+    "gradescope": gradescope_zip,
+}
+
+
+def enlist(course: Path, head: str = HEAD, lines: Sequence[str] | None = None) -> None:
+    """Write the roster: names and e-mails alone, if nothing else is said."""
+    if lines is None:
+        lines = [f"{who},{name},{who}@example.org,,," for who, name in NAMES.items()]
+    path = course / "class" / "roster.csv"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+
+
+def work(who: str) -> bytes:
+    return notebook({"number": who})
+
+
+def handed(who: str, **more: object) -> Handed:
+    said = {"name": NAMES[who], "id": IDS[who], "files": {FILE: work(who)}} | more
+    return Handed(**said)  # type: ignore[arg-type]
+
+
+def run(*files: Path) -> Outcome:
+    return collect(Course.here(), LESSON, files)
+
+
+def there(course: Path) -> dict[str, bytes]:
+    """What is in everyone's folder."""
+    top = course / "class" / "submitted"
+    return {
+        str(path.relative_to(top)): path.read_bytes()
+        for path in sorted(top.rglob("*"))
+        if path.is_file()
+    }
+
+
+def whole(course: Path) -> dict[str, tuple[bytes, int]]:
+    """Every file of the class but for the gradebook and the lock, with when it was written."""
+    top = course / "class"
+    return {
+        str(path.relative_to(top)): (path.read_bytes(), path.stat().st_mtime_ns)
+        for path in sorted(top.rglob("*"))
+        if path.is_file() and path.parent.name != "runs" and "gradebook" not in path.name
+    }
+
+
+def of(*students: str) -> dict[str, bytes]:
+    return {f"{who}/{LESSON}/{FILE}": work(who) for who in students}
+
+
+def zipped(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
+
+
+def zip_bytes(files: dict[str, bytes]) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return held.getvalue()
+
+
+@pytest.fixture
+def class_(course: Path) -> Path:
+    enlist(course)
+    return course
+
+
+# Each layout
+
+
+@pytest.mark.parametrize("lms", ["canvas", "moodle", "gradescope"])
+@pytest.mark.parametrize("by", ["name", "id"])
+def test_everyone_of_an_lms_s_zip_is_placed(course: Path, lms: str, by: str) -> None:
+    column = list(PACKS).index(lms)
+    if by == "name":
+        enlist(course)
+    else:  # names that are no help
+        ids = {who: ["", "", ""] for who in NAMES}
+        for who in NAMES:
+            ids[who][column] = IDS[who]
+        enlist(course, lines=[f"{who},Somebody,,{','.join(ids[who])}" for who in NAMES])
+    path = PACKS[lms](course / "given.zip", LESSON, [handed(who) for who in NAMES])
+    told = run(path)
+    assert (told.new, told.trouble, told.absent) == (list(NAMES), [], [])
+    found = there(course)
+    if lms == "gradescope":
+        for who in NAMES:
+            assert found.pop(f"{who}/{LESSON}/timestamp.txt") == b"2026-11-30 18:00:00 UTC\n"
+        assert not told.untimed
+    else:
+        assert told.untimed == {lms: len(NAMES)}
+    assert found == of(*NAMES)
+    [ada, *_] = collected.read(course / "class" / "collected" / f"{LESSON}.csv")
+    assert (ada.student, ada.lms, ada.known_as) == ("ada", lms, IDS["ada"])
+    assert ada.name in zipfile.ZipFile(path).namelist()
+
+
+@pytest.mark.parametrize("between", ["/", "_/", "_"])
+def test_moodle_s_folders_and_flat_names(class_: Path, between: str) -> None:
+    given = moodle_zip(class_ / "m.zip", LESSON, [handed(who) for who in NAMES], between)
+    assert run(given).new == list(NAMES)
+
+
+def test_gradescope_s_people_are_known_by_e_mail_too(class_: Path) -> None:
+    one = handed("ada", name="A. L.", id="", email="ADA@example.org")
+    other = handed("grace", name="", id="grace")
+    assert run(gradescope_zip(class_ / "g.zip", LESSON, [one, other])).new == ["ada", "grace"]
+
+
+def test_canvas_s_late_and_its_numbered_names(class_: Path) -> None:
+    late = handed("ada", late=True, files={f"{LESSON}-2.ipynb": work("ada")})
+    told = run(canvas_zip(class_ / "c.zip", LESSON, [late, handed("li")]))
+    assert (told.new, told.late) == (["ada", "li"], ["ada"])
+    assert "Canvas says late: ada" in told.lines()
+
+
+def test_anonymous_hand_ins_of_canvas_are_nobody_s(class_: Path) -> None:
+    given = [handed("ada", id="x7Yz1", late=True)]
+    told = run(canvas_zip(class_ / "c.zip", LESSON, given, anonymous=True))
+    assert told.new == []
+    [said] = told.trouble
+    assert said.startswith("LATE_anon_x7Yz1_")
+    assert "Canvas left the names out" in said
+
+
+def test_plain_files_a_learner_s_own_zip_and_folders(class_: Path) -> None:
+    mail = class_ / "mail"
+    (mail / "edsger" / LESSON).mkdir(parents=True)
+    (mail / "ada.ipynb").write_bytes(work("ada"))
+    (mail / f"grace-{LESSON}.ipynb").write_bytes(work("grace"))
+    (mail / "edsger" / LESSON / FILE).write_bytes(work("edsger"))
+    zipped(mail / "conor.zip", {f"{LESSON}/{FILE}": work("conor"), f"{LESSON}/a.csv": b"1"})
+    canvas_zip(mail / "more.zip", LESSON, [handed("jose")])
+    own = zipped(class_ / f"li-{LESSON}.zip", {"mine.ipynb": work("li")})
+    (mail / "read me.txt").write_text("hello")
+    told = run(mail, own)
+    assert (told.new, told.trouble) == (list(NAMES), [])
+    assert told.beside == ["read me.txt"]
+    assert there(class_) == of(*NAMES)
+
+
+def test_an_archive_that_was_unpacked_is_the_same(class_: Path) -> None:
+    given = gradescope_zip(class_ / "g.zip", LESSON, [handed(who) for who in NAMES])
+    zipfile.ZipFile(given).extractall(class_ / "unpacked")
+    assert run(class_ / "unpacked").new == list(NAMES)
+    assert run(given).same == list(NAMES)
+
+
+def test_a_zip_handed_in_at_an_lms_is_looked_into(class_: Path) -> None:
+    inner = zip_bytes({f"{LESSON}/{FILE}": work("ada"), f"{LESSON}/picture.png": b"x"})
+    told = run(moodle_zip(class_ / "m.zip", LESSON, [handed("ada", files={"work.zip": inner})]))
+    assert there(class_) == of("ada")
+    assert told.trouble == []
+
+
+def test_a_notebook_of_another_name_is_taken_if_it_is_the_only_one(class_: Path) -> None:
+    files = {"homework 3.ipynb": work("ada"), "notes.pdf": b"x"}
+    assert run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada", files=files)])).new == ["ada"]
+    files = {"a.ipynb": work("li"), "b.ipynb": work("li")}
+    told = run(canvas_zip(class_ / "d.zip", LESSON, [handed("li", files=files)]))
+    assert "rename the one that is to be graded" in told.trouble[0]
+
+
+def test_who_handed_in_no_notebook_is_told(class_: Path) -> None:
+    given = [handed("ada", files={"report.pdf": b"x"}), handed("li")]
+    told = run(canvas_zip(class_ / "c.zip", LESSON, given))
+    assert told.new == ["li"]
+    assert "of ada: There is no `03-numpy.ipynb`" in told.trouble[0]
+    assert "report.pdf" in told.trouble[0]
+
+
+# Whose it is
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Ada Lovelace", "lovelaceada"),
+        ("Lovelace, Ada", "adalovelace"),
+        ("Conor O'Brien-Smith", "obriensmithconor"),
+        ("Ludwig van Beethoven", "vanbeethovenludwig"),
+        ("Jose\u0301 Nu\u0301n\u0303ez", "núñezjosé"),
+        ("İlkay Şahin", "şahini\u0307lkay"),
+        ("李 小龙", "小龙李"),
+    ],
+)
+def test_the_ways_to_write_a_name(name: str, written: str) -> None:
+    assert unicodedata.normalize("NFC", written) in ways_to_write(name)
+
+
+def test_nobody_is_guessed(class_: Path) -> None:
+    given = [handed("ada", name="Ada Lovelance", id="7"), handed("grace")]
+    told = run(canvas_zip(class_ / "c.zip", LESSON, given))
+    assert told.new == ["grace"]
+    [said] = told.trouble
+    assert said.startswith("lovelanceada_7_5550_03-numpy.ipynb: It says 'lovelanceada', '7'")
+    assert "Nearest: ada (Ada Lovelace)" in said
+    assert there(class_) == of("grace")
+
+
+def test_two_of_one_name_are_told_apart_by_id_alone(course: Path) -> None:
+    enlist(course, lines=["a1,Ada Lovelace,,11,,", "a2,Ada Lovelace,,,,", "g,Grace H,,,,"])
+    one = handed("ada", id="11")
+    told = run(canvas_zip(course / "c.zip", LESSON, [one, handed("ada", id="12")]))
+    # The second is not a1's, whom Canvas knows by another number, so it is a2's.
+    assert (told.new, told.trouble) == (["a1", "a2"], [])
+    enlist(course, lines=["b1,Ada Lovelace,,,,", "b2,Ada Lovelace,,,,"])
+    told = run(canvas_zip(course / "d.zip", LESSON, [one]))
+    assert "It may be b1 or b2" in told.trouble[0]
+
+
+def test_an_id_and_a_name_of_two_people_are_nobody_s(course: Path) -> None:
+    enlist(course, lines=["ada,Ada Lovelace,,11,,", "grace,Grace Hopper,,,,"])
+    told = run(
+        canvas_zip(course / "c.zip", LESSON, [handed("grace", name="Grace Hopper", id="11")])
+    )
+    assert told.new == []
+    assert "It names ada or grace" in told.trouble[0]
+
+
+@pytest.mark.parametrize("lms", PACKS)
+def test_an_id_that_two_people_have_is_nobody_s(class_: Path, lms: str) -> None:
+    given = [handed("ada", id="7"), handed("grace", id="7"), handed("li")]
+    told = run(PACKS[lms](class_ / "given.zip", LESSON, given))
+    assert told.new == ["li"]
+    assert len(told.trouble) == 2
+    assert all("'7' is the id of " in said for said in told.trouble)
+
+
+def test_what_was_typed_into_canvas_is_told_by_its_student(class_: Path) -> None:
+    given = zipped(class_ / "c.zip", {"lovelaceada_LATE_1000_text.html": b"<p>Hello</p>"})
+    told = run(given)
+    assert "of ada: There is no `03-numpy.ipynb`" in told.trouble[0]
+
+
+def test_a_zip_of_one_and_the_notebook_in_it_of_another_is_nobody_s(class_: Path) -> None:
+    given = zipped(class_ / "ada.zip", {"grace.ipynb": work("ada")})
+    assert "It may be ada or grace" in run(given).trouble[0]
+    given = zipped(class_ / "mails.zip", {"grace.ipynb": work("grace")})
+    assert run(given).new == ["grace"]
+
+
+def test_a_number_of_moodle_s_that_changed_says_nothing(course: Path) -> None:
+    enlist(course, lines=["ada,Ada Lovelace,,,999,", "li,Somebody,,,Li,"])
+    told = run(moodle_zip(course / "m.zip", LESSON, [handed("ada"), handed("li")]))
+    assert told.new == ["ada", "li"]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_both_spellings_of_a_name_are_one(course: Path, form: Literal["NFC", "NFD"]) -> None:
+    spelled = unicodedata.normalize("NFC" if form == "NFD" else "NFD", "josé")
+    enlist(course, lines=[f"{spelled},José Núñez,,,,"])
+    path = course / unicodedata.normalize(form, f"josé-{FILE}")
+    path.write_bytes(work("jose"))
+    assert run(path).new == ["josé"]
+    named = handed("jose", name=unicodedata.normalize(form, NAMES["jose"]))
+    for number, pack in enumerate(PACKS.values()):
+        assert run(pack(course / f"{number}.zip", LESSON, [named])).trouble == []
+
+
+# Which one
+
+
+def test_the_newest_of_several_is_taken(class_: Path) -> None:
+    early = handed("ada", number=10, files={FILE: b"1"})
+    late = handed("ada", number=20, files={f"{LESSON}-1.ipynb": b"2"})
+    old = canvas_zip(class_ / "old.zip", LESSON, [early])
+    new = canvas_zip(class_ / "new.zip", LESSON, [late])
+    told = run(new, old)
+    assert (told.new, told.several) == (["ada"], {"ada": 2})
+    assert there(class_) == {f"ada/{LESSON}/{FILE}": b"2"}
+    assert run(old).older == ["ada"]
+    assert there(class_) == {f"ada/{LESSON}/{FILE}": b"2"}
+
+
+def test_a_file_attached_twice_at_once(class_: Path) -> None:
+    files = {FILE: b"1", f"{LESSON}-1.ipynb": b"2"}
+    told = run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada", files=files)]))
+    assert told.several == {"ada": 2}
+    assert there(class_) == {f"ada/{LESSON}/{FILE}": b"2"}
+
+
+def test_times_decide_where_they_are_known(class_: Path) -> None:
+    early = handed("ada", id="ada", files={FILE: b"1"}, time=datetime(2026, 11, 1))
+    late = handed("ada", id="ada", files={FILE: b"2"}, time=datetime(2026, 11, 2))
+    given = gradescope_zip(class_ / "g.zip", LESSON, [late, early])
+    assert run(given).new == ["ada"]
+    stamp = b"2026-11-02 00:00:00 UTC\n"
+    want = {f"ada/{LESSON}/{FILE}": b"2", f"ada/{LESSON}/timestamp.txt": stamp}
+    assert there(class_) == want
+    assert run(gradescope_zip(class_ / "h.zip", LESSON, [early])).older == ["ada"]
+    assert there(class_) == want
+
+
+def test_where_nothing_says_which_is_newest_neither_is_taken(class_: Path) -> None:
+    one = moodle_zip(class_ / "m.zip", LESSON, [handed("ada", files={FILE: b"1"})])
+    two = moodle_zip(class_ / "n.zip", LESSON, [handed("ada", files={FILE: b"2"})])
+    told = run(one, two)
+    assert told.new == []
+    assert "Nothing says which of these is the newest" in told.trouble[0]
+    assert (run(one).new, run(two).replaced) == (["ada"], ["ada"])
+
+
+def test_a_hand_in_of_unknown_time_does_not_inherit_one(class_: Path) -> None:
+    run(gradescope_zip(class_ / "g.zip", LESSON, [handed("ada", id="ada", files={FILE: b"1"})]))
+    (class_ / "ada.ipynb").write_bytes(b"2")
+    told = run(class_ / "ada.ipynb")
+    assert told.replaced == ["ada"]
+    assert "Replaced by what was collected now: ada" in told.lines()
+    assert there(class_) == {f"ada/{LESSON}/{FILE}": b"2"}
+
+
+def test_the_same_again_changes_nothing(class_: Path) -> None:
+    given = [
+        canvas_zip(class_ / "c.zip", LESSON, [handed("ada"), handed("grace")]),
+        gradescope_zip(class_ / "g.zip", LESSON, [handed("li", id="li")]),
+    ]
+    run(*given)
+    before = whole(class_)
+    told = run(*given)
+    assert (told.same, told.new, told.written) == (["ada", "grace", "li"], [], False)
+    assert "No file was changed, as all of it was there." in told.lines()
+    assert whole(class_) == before
+
+
+def test_what_somebody_mended_by_hand_stays(class_: Path) -> None:
+    given = canvas_zip(class_ / "c.zip", LESSON, [handed("ada", number=10)])
+    run(given)
+    path = class_ / "class" / "submitted" / "ada" / LESSON / FILE
+    path.write_bytes(b"mended")
+    assert run(given).changed == ["ada"]
+    assert path.read_bytes() == b"mended"
+    path.unlink()
+    assert run(given).new == ["ada"]
+
+
+def test_a_plain_copy_does_not_undo_what_an_lms_said(class_: Path) -> None:
+    run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada")]))
+    (class_ / "ada.ipynb").write_bytes(work("ada"))
+    told = run(class_ / "ada.ipynb")
+    assert (told.same, told.written) == (["ada"], False)
+
+
+def test_a_run_that_was_killed_goes_on(class_: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = canvas_zip(class_ / "c.zip", LESSON, [handed(who) for who in NAMES])
+    replace, left = Path.replace, iter([True, True, True])
+
+    def killed(part: Path, path: Path) -> Path:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return replace(part, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(given)
+    assert there(class_) == of("ada", "grace", "edsger")
+    told = run(given)
+    assert (told.same, told.new) == (["ada", "grace", "edsger"], ["conor", "jose", "li"])
+    records = collected.read(class_ / "class" / "collected" / f"{LESSON}.csv")
+    assert len(records) == len(NAMES)
+
+
+def test_records_of_others_stay(class_: Path) -> None:
+    run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada")]))
+    run(moodle_zip(class_ / "m.zip", LESSON, [handed("li")]))
+    records = collected.read(class_ / "class" / "collected" / f"{LESSON}.csv")
+    assert [(each.student, each.lms) for each in records] == [("ada", "canvas"), ("li", "moodle")]
+
+
+# Bad input
+
+
+def cut(path: Path, pack: Pack) -> Path:
+    whole = pack(path, LESSON, [handed(who) for who in NAMES]).read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    return path
+
+
+@pytest.mark.parametrize("lms", PACKS)
+def test_a_zip_that_is_cut_short_is_told_and_the_rest_is_placed(class_: Path, lms: str) -> None:
+    good = moodle_zip(class_ / "good.zip", LESSON, [handed("li")])
+    told = run(cut(class_ / "cut.zip", PACKS[lms]), good)
+    assert told.new == ["li"]
+    assert told.trouble[0].startswith("cut.zip: It is no zip, or cut short")
+
+
+def test_names_that_lead_out_and_links_are_not_taken(class_: Path) -> None:
+    link = zipfile.ZipInfo("li.ipynb")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    path = class_ / "evil.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("../../ada.ipynb", "/tmp/grace.ipynb", "..\\edsger.ipynb", "conor.ipynb"):
+            archive.writestr(name, work("ada"))
+        archive.writestr(link, "/etc/passwd")
+    told = run(path)
+    assert told.new == ["conor"]
+    assert len(told.trouble) == 4
+    assert list(there(class_)) == list(of("conor"))
+    assert not (class_.parent / "ada.ipynb").exists()
+
+
+def test_what_is_larger_than_a_notebook_is_told(
+    class_: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = Limits(notebook_bytes=1 << 20)
+    monkeypatch.setattr("autograder.term.collect.Limits", lambda: limits)
+    bomb = handed("ada", files={FILE: bytes(1 << 22)})
+    inner = handed("grace", files={"w.zip": zip_bytes({FILE: bytes(1 << 22)})})
+    told = run(canvas_zip(class_ / "c.zip", LESSON, [bomb, inner, handed("li")]))
+    assert told.new == ["li"]
+    assert all("of up to 1 MB is read" in said for said in told.trouble)
+    assert len(told.trouble) == 2
+
+
+def test_too_many_members_are_told(class_: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.submission.archive.MEMBERS", 3)
+    monkeypatch.setattr(sources, "_MANY", 3)
+    given = canvas_zip(class_ / "c.zip", LESSON, [handed(who) for who in NAMES])
+    (class_ / "mail").mkdir()
+    for who in NAMES:
+        (class_ / "mail" / f"{who}.ipynb").write_bytes(work(who))
+    assert [said.partition(": ")[2] for said in run(given, class_ / "mail").trouble] == [
+        "It holds more than 3 files."
+    ] * 2
+
+
+def test_a_password_and_damage_are_told(class_: Path) -> None:
+    path = canvas_zip(class_ / "c.zip", LESSON, [handed("ada"), handed("li")])
+    data = path.read_bytes()
+    locked = bytearray(data)
+    locked[data.index(b"PK\1\2") + 8] |= 1
+    (class_ / "locked.zip").write_bytes(locked)
+    assert "It needs a password" in run(class_ / "locked.zip").trouble[0]
+    damaged = bytearray(data)
+    damaged[data.index(b"ipynb") + 200] ^= 255
+    (class_ / "damaged.zip").write_bytes(damaged)
+    told = run(class_ / "damaged.zip")
+    assert told.new == ["li"]
+    assert "It is damaged in its zip" in told.trouble[0]
+
+
+def test_odd_things_in_a_folder_are_not_waited_for(class_: Path) -> None:
+    mail = class_ / "mail"
+    mail.mkdir()
+    os.mkfifo(mail / "ada.ipynb")
+    (mail / "grace.ipynb").symlink_to("/dev/zero")
+    os.mkfifo(mail / "edsger.zip")
+    (mail / "li.ipynb").write_bytes(work("li"))
+    told = run(mail)
+    assert told.new == ["li"]
+    assert len(told.trouble) == 3
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["", "[1, 2]", "a: b", "a: [", "a: !!python/object/apply:os.system [x]", "a: 2026-99-99"],
+)
+def test_a_table_of_gradescope_s_that_is_none(class_: Path, table: str) -> None:
+    home = "assignment_1_export"
+    given = {f"{home}/submission_metadata.yml": table.encode(), f"{home}/submission_1/{FILE}": b""}
+    told = run(zipped(class_ / "g.zip", given))
+    assert told.new == []
+    assert "submission_metadata.yml" in told.trouble[0]
+
+
+@pytest.mark.parametrize("when", ["9999-12-31 23:59:59 -12:00", "soon", "2026-11-30", "[]", "7"])
+def test_a_time_of_gradescope_s_that_is_none_is_not_written(class_: Path, when: str) -> None:
+    home = "assignment_1_export"
+    table = f"submission_1: {{':submitters': [{{':sid': ada}}], ':created_at': {when}}}"
+    given = {f"{home}/submission_metadata.yml": table.encode(), f"{home}/submission_1/{FILE}": b"1"}
+    told = run(zipped(class_ / "g.zip", given))
+    assert told.untimed == {"gradescope": 1}
+    assert there(class_) == {f"ada/{LESSON}/{FILE}": b"1"}
+
+
+def test_a_folder_s_name_that_is_no_text_is_recorded(class_: Path) -> None:
+    folder = class_ / "mail" / "odd"
+    folder.mkdir(parents=True)
+    (folder / "ada.ipynb").write_bytes(work("ada"))
+    os.rename(folder, os.fsencode(folder) + b"\xff")
+    assert run(class_ / "mail").new == ["ada"]
+    assert run(class_ / "mail").written is False
+    [record] = collected.read(class_ / "class" / "collected" / f"{LESSON}.csv")
+    assert record.name == "odd\\udcff/ada.ipynb"
+
+
+def test_a_group_of_gradescope_s_hands_in_for_each(class_: Path) -> None:
+    home = "assignment_1_export"
+    both = "[{':name': Ada Lovelace, ':sid': 1}, {':name': Li, ':sid': 2}]"
+    table = f"submission_1: {{':submitters': {both}, ':created_at': 2026-11-30 18:00:00.5 Z}}"
+    given = {
+        f"{home}/submission_metadata.yml": table.encode(),
+        f"{home}/submission_1/{FILE}": work("ada"),
+    }
+    assert run(zipped(class_ / "g.zip", given)).new == ["ada", "li"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "There is no "),
+        (b"", "has no column `id`"),
+        (b"ada,Ada\n", "has no column `id`"),
+        (b"id,name\nada,Ada\nada,Bob\n", "line 3, has the id 'ada', which line 2 has"),
+        (b"id,canvas\nada,1\nbob,1\n", "line 3, has the canvas '1', which line 2 has"),
+        ("id,name\nada,Núñez\n".encode("latin-1"), "line 2, is not UTF-8"),
+        (b"id\n=ada\n", "begins with a character that a spreadsheet takes for a formula"),
+        (b"id\n../ada\n", "is not the name of a folder"),
+        ("id\na\u200bda\n".encode(), "has characters that are not seen"),
+        (b"id,due 03-numpy\nada,soon\n", "says 'soon', which is no time"),
+    ],
+)
+def test_a_roster_that_is_wrong_stops_it(course: Path, text: bytes | None, said: str) -> None:
+    (course / "class").mkdir(exist_ok=True)
+    if text is not None:
+        (course / "class" / "roster.csv").write_bytes(text)
+    (course / "ada.ipynb").write_bytes(work("ada"))
+    with pytest.raises(Problem) as raised:
+        run(course / "ada.ipynb")
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert there(course) == {}
+
+
+def test_a_roster_of_a_spreadsheet_is_read(course: Path) -> None:
+    text = "ID;Name;E-mail\nada;Lovelace, Ada;\n"
+    (course / "class").mkdir(exist_ok=True)
+    (course / "class" / "roster.csv").write_bytes(text.encode("utf-16"))
+    assert run(canvas_zip(course / "c.zip", LESSON, [handed("ada")])).new == ["ada"]
+
+
+def test_a_record_that_was_changed_stops_it(class_: Path) -> None:
+    path = class_ / "class" / "collected" / f"{LESSON}.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text("hello\n")
+    with pytest.raises(Problem, match="is not as `collect` wrote it"):
+        run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada")]))
+    assert there(class_) == {}
+
+
+def test_a_file_that_is_not_there_stops_it(class_: Path) -> None:
+    given = canvas_zip(class_ / "c.zip", LESSON, [handed("ada")])
+    with pytest.raises(Usage, match=r"There is no .*nowhere\.zip"):
+        run(given, class_ / "nowhere.zip")
+    assert there(class_) == {}
+
+
+def test_nothing_is_written_through_a_link(class_: Path) -> None:
+    other = class_ / "other"
+    other.mkdir()
+    submitted = class_ / "class" / "submitted"
+    submitted.mkdir(parents=True)
+    (submitted / "ada").symlink_to(other)
+    told = run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada"), handed("li")]))
+    assert told.new == ["li"]
+    assert "is a link, and nothing is written there" in told.trouble[0]
+    assert list(other.iterdir()) == []
+
+
+def test_a_full_disk_leaves_what_there_was(class_: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada", number=1)]))
+    before = there(class_)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    again = handed("ada", number=9, files={FILE: b"2"})
+    given = canvas_zip(class_ / "d.zip", LESSON, [again, handed("li", number=12)])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "chmod", full)
+        assert main(["collect", LESSON, str(given)]) == 1
+    assert there(class_) == before
+
+
+# What is said, and what nbgrader knows
+
+
+def test_the_command_says_what_came_of_it(class_: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {FILE: work("ada"), "notes.txt": b"hello"}
+    given = [handed("ada", files=files, late=True), handed("grace")]
+    path = canvas_zip(class_ / "c.zip", LESSON, given)
+    assert main(["collect", LESSON, str(path)]) == 0
+    out = capsys.readouterr().out
+    assert f"{LESSON}: 2 new, 0 replaced, 0 left as they are. Of 6 in the roster, 2 have" in out
+    assert "Canvas says late: ada" in out
+    assert "Handed in nothing: 4 (edsger, conor, jose, li)" in out
+    assert out.count("No time of handing in is known") == 1
+    (class_ / "nobody.ipynb").write_bytes(work("ada"))
+    assert main(["collect", LESSON, str(class_ / "nobody.ipynb")]) == 1
+    assert "Not placed: 1\n  nobody.ipynb: It says 'nobody'" in capsys.readouterr().out
+    assert main(["collect", "99-nothing", str(path)]) == 2
+    assert "There is no lesson '99-nothing'" in capsys.readouterr().err
+
+
+def open_gradebook(course: Path) -> Gradebook:
+    return Gradebook(f"sqlite:///{course / 'class' / 'gradebook.db'}", "attnlab")
+
+
+def test_nbgrader_knows_the_class(course: Path) -> None:
+    lines = ["ada,Ada King Lovelace,ada@example.org,1000,,", 'li,"Li, Xiao",,,,', "bob,,,,,"]
+    enlist(course, lines=lines)
+    with open_gradebook(course) as gradebook:
+        gradebook.add_student("bob", first_name="Bob")
+    run(canvas_zip(course / "c.zip", LESSON, [handed("ada")]))
+    with open_gradebook(course) as gradebook:
+        said = {
+            each.id: (each.first_name, each.last_name, each.email, each.lms_user_id)
+            for each in gradebook.students
+        }
+    assert said["ada"] == ("Ada King", "Lovelace", "ada@example.org", "1000")
+    assert said["li"][:2] == ("Xiao", "Li")
+    assert said["bob"][0] == "Bob", "what the roster does not say stays"
+
+
+def test_a_due_date_of_one_s_own_is_respected_when_it_is_graded(course: Path) -> None:
+    """Ada and Li hand in at six; it was due at four, for Ada at seven."""
+    lines = ["ada,Ada Lovelace,,,,,2026-11-30 19:00 UTC", "li,Li,,,,,", "bob,Bob,,,,,2026-12-24"]
+    enlist(course, f"{HEAD},due {LESSON}", lines)
+    given = [handed("ada", id=""), handed("li", id="")]
+    path = gradescope_zip(course / "g.zip", LESSON, given)
+    told = run(path)
+    assert (told.waiting, told.extended) == (["ada"], [])
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate="2026-11-30 16:00:00 UTC")
+    told = run(path)
+    assert (told.same, told.waiting, told.extended) == (["ada", "li"], [], ["ada"])
+    (course / "nbgrader_config.py").open("a").write(
+        '\nc.LateSubmissionPlugin.penalty_method = "zero"\n'
+    )
+    grade(course)
+    with open_gradebook(course) as gradebook:
+        late = {
+            each.student_id: each.total_seconds_late
+            for each in gradebook.db.query(api.SubmittedAssignment)
+        }
+        rows = {who: gradebook.find_submission(LESSON, who) for who in ("ada", "li")}
+        lost = {who: row.late_submission_penalty for who, row in rows.items()}
+    assert late == {"ada": 0, "li": 7200}, "Bob handed in nothing, and has no submission"
+    assert lost["ada"] == 0 < lost["li"]
+
+
+@pytest.mark.slow
+def test_what_was_collected_is_graded(course: Path) -> None:
+    """One real notebook, by the real grader, with an extension."""
+    enlist(course, f"{HEAD},due {LESSON}", ["ada,Ada Lovelace,,,,,2026-12-01 18:00 UTC"])
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate="2026-11-29 18:00:00 UTC")
+    run(gradescope_zip(course / "g.zip", LESSON, [handed("ada", id="")]))
+    [result] = grade(course, opens=open_grader, seed=1)
+    assert (result["student"], result["status"]) == ("ada", "GRADED")
+    with open_gradebook(course) as gradebook:
+        row = gradebook.find_submission(LESSON, "ada")
+        assert (row.total_seconds_late, str(row.timestamp)) == (0, "2026-11-30 18:00:00")
+        assert len(row.notebooks) == 1
+
+
+def test_a_class_of_sixty(course: Path) -> None:
+    people = {f"s{number:02}": f"Given{number} Family{number % 7} Name" for number in range(60)}
+    enlist(course, lines=[f"{who},{name},,,," for who, name in people.items()])
+    given = [
+        Handed(name, str(n), {FILE: work(who)}) for n, (who, name) in enumerate(people.items())
+    ]
+    for pack in PACKS.values():
+        told = run(pack(course / "given.zip", LESSON, given))
+        assert told.trouble == []
+        assert len(told.new) + len(told.same) == 60
+    assert json.loads(there(course)[f"s59/{LESSON}/{FILE}"])["metadata"]["fake"]["number"] == "s59"
