@@ -383,6 +383,17 @@ def test_what_somebody_mended_by_hand_stays(class_: Path) -> None:
     assert run(given).new == ["ada"]
 
 
+def test_an_older_one_does_not_replace_what_somebody_mended(class_: Path) -> None:
+    old = handed("ada", number=10, files={FILE: b"1"})
+    run(canvas_zip(class_ / "new.zip", LESSON, [handed("ada", number=20)]))
+    path = class_ / "class" / "submitted" / "ada" / LESSON / FILE
+    path.write_bytes(b"mended")
+    assert run(canvas_zip(class_ / "old.zip", LESSON, [old])).older == ["ada"]
+    new = handed("ada", number=30, files={FILE: b"3"})
+    assert run(canvas_zip(class_ / "newest.zip", LESSON, [new])).replaced == ["ada"]
+    assert path.read_bytes() == b"3"
+
+
 def test_a_plain_copy_does_not_undo_what_an_lms_said(class_: Path) -> None:
     run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada")]))
     (class_ / "ada.ipynb").write_bytes(work("ada"))
@@ -557,6 +568,9 @@ def test_a_group_of_gradescope_s_hands_in_for_each(class_: Path) -> None:
         (b"id\n=ada\n", "begins with a character that a spreadsheet takes for a formula"),
         (b"id\n../ada\n", "is not the name of a folder"),
         ("id\na\u200bda\n".encode(), "has characters that are not seen"),
+        (b"id,name\nada,Lovelace, Ada\n", "line 2, has 3 cells, and the first line names 2"),
+        (b"id,name,email\nada,Lovelace, Ada\n", "line 2, says 'Ada' for an e-mail"),
+        (b"id,due 99-none\nada,2026-12-01\n", "There is no lesson '99-none'"),
         (b"id,due 03-numpy\nada,soon\n", "says 'soon', which is no time"),
     ],
 )

@@ -254,15 +254,14 @@ class _Collecting:
         told, record = self._told, there.record
         if there.data is None:
             return told.new
-        known = record if record and record.digest == _digest(there.data) else None
-        time = there.time or (known and time_of(known.time.encode()) if known else None)
+        time = there.time or (time_of(record.time.encode()) if record else None)
         if handed.time and time and handed.time < time:
             return told.older
         if there.data == data:
             return told.same
-        if known is None and record and record.digest == _digest(data):
+        if record and record.digest == _digest(data):
             return told.changed
-        if known and known.lms == handed.lms == CANVAS and handed.number < number_in(known.name):
+        if record and record.lms == handed.lms == CANVAS and handed.number < number_in(record.name):
             return told.older
         return told.replaced
 
@@ -291,10 +290,8 @@ class _Collecting:
 
     def _there(self, student: str) -> _There:
         """Raises: Unreadable, where something else than a notebook's file is in the place."""
-        top, folder = (
-            self._course.submitted(".", "."),
-            self._course.submitted(student, self._lesson),
-        )
+        top = self._course.submitted(".", ".")
+        folder = self._course.submitted(student, self._lesson)
         path = folder / f"{self._lesson}.ipynb"
         if link := link_on(path, top):
             raise Unreadable(f"{printable(str(link))} is a link, and nothing is written there.")

@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 
 from attnlab.ipynb.words import short
-from attnlab.lessons import known
+from attnlab.lessons import absent, slugs, today
 from autograder import Problem
 from autograder.submission.folder import in_nfc
 from autograder.submission.timestamps import time_of
@@ -101,6 +101,12 @@ def _rows(text: str, where: str) -> list[tuple[int, dict[str, str]]]:
     twice = sorted({name for name in names if name and names.count(name) > 1})
     if twice:
         raise Problem(f"{where} has two columns {twice[0]!r}: leave one.")
+    for number, cells in lines[1:]:
+        if any(cells[len(names) :]):
+            raise Problem(
+                f"{where}, line {number}, has {len(cells)} cells, and the first line names "
+                f"{len(names)} columns. What has a {delimiter!r} in it stands in double quotes."
+            )
     return [
         (number, dict(zip(names, [*cells, *[""] * len(names)], strict=False)))
         for number, cells in lines[1:]
@@ -111,15 +117,14 @@ def _rows(text: str, where: str) -> list[tuple[int, dict[str, str]]]:
 def _students(rows: list[tuple[int, dict[str, str]]], where: str) -> Iterator[Student]:
     """Raises: Problem, at the first line that is amiss."""
     seen: dict[tuple[str, str], int] = {}
-    lessons = {
-        column: known(column.removeprefix(_DUE).strip())
-        for column in (rows[0][1] if rows else {})
-        if column.startswith(_DUE)
-    }
+    columns = rows[0][1] if rows else {}
+    lessons = {each: _lesson(each, where) for each in columns if each.startswith(_DUE)}
     for number, row in rows:
         at = f"{where}, line {number}"
         if not row["id"]:
             raise Problem(f"{at}, has no `id`.")
+        if row.get("email") and "@" not in row["email"]:
+            raise Problem(f"{at}, says {short(row['email'])!r} for an e-mail.")
         student = Student(
             in_nfc(row["id"]),
             row.get("name", ""),
@@ -135,6 +140,14 @@ def _students(rows: list[tuple[int, dict[str, str]]], where: str) -> Iterator[St
                 )
             seen[column, value] = number
         yield student
+
+
+def _lesson(column: str, where: str) -> str:
+    """The lesson of a column, by the name that it has or had."""
+    name = today(column.removeprefix(_DUE).strip())
+    if name not in slugs():
+        raise Problem(f"{where} has a column {short(column)!r}. {absent(name)}")
+    return name
 
 
 def _time(text: str, at: str) -> datetime:
