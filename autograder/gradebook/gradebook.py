@@ -43,6 +43,7 @@ from autograder.gradebook.rows import (
     standings,
     submitted,
 )
+from autograder.gradebook.scores import Score, scores
 from autograder.gradebook.weigh import Recorded, penalty, weigh
 from autograder.pages import feedback
 from autograder.pages.inert import inert
