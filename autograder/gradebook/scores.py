@@ -1,4 +1,4 @@
-"""What everyone has in a lesson at last: the score that `nbgrader export` writes, and whose waits."""
+"""What everyone has in a lesson: the score that `nbgrader export` writes, and who waits for one."""
 
 from __future__ import annotations
 

@@ -83,20 +83,22 @@ def _rows(sheet: Sheet, section: int, column: int) -> list[Row]:
 def _column(sheet: Sheet, open_to: list[int], lesson: str, wanted: str) -> int:
     """Raises: Problem, none is it or more than one."""
     header = sheet.rows[0]
-    assignments = {at: found for at in open_to if (found := _ASSIGNMENT.fullmatch(header[at]))}
+    titles: dict[int, tuple[str, str]] = {}
+    for at in open_to:
+        if of := _ASSIGNMENT.fullmatch(header[at]):
+            titles[at] = of[1], of[2]
     if wanted:
         found = [at for at in open_to if header[at] == wanted]
-        found = found or [at for at, of in assignments.items() if wanted in of.groups()]
+        found = found or [at for at, names in titles.items() if wanted in names]
         what = f"is called {wanted!r}"
     else:
-        titles = {at: _plain(of[1]) for at, of in assignments.items()}
-        found = [at for at, title in titles.items() if _plain(lesson) in title]
-        title = _plain(lesson_of(lesson).title)
-        found = found or [at for at, other in titles.items() if title in other]
-        what = f"has {lesson} or {lesson_of(lesson).title!r} in its title"
+        title = lesson_of(lesson).title
+        found = [at for at, (name, _) in titles.items() if _plain(lesson) in _plain(name)]
+        found = found or [at for at, (name, _) in titles.items() if _plain(title) in _plain(name)]
+        what = f"has {lesson} or {title!r} in its title"
     if len(found) == 1:
         return found[0]
-    listed = [f"{short(header[at])!r}" for at in found or assignments]
+    listed = [f"{short(header[at])!r}" for at in found or titles]
     raise Problem(
         f"In {sheet.where} {'more than one' if found else 'no'} assignment {what}. "
         + (f"There are {', '.join(few(listed, 30))}. " if listed else "There is no assignment. ")

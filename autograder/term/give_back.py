@@ -100,9 +100,7 @@ def _to_lms(
     whose = _whose(sheet, table, Finder(order.lms, people, found))
     filled = list(_fill(sheet, table, whose, {person.id: person for person in people}))
     if not filled:
-        raise Problem(
-            f"Nobody in {name} has a score in {order.lesson}, so nothing was written."
-        )
+        raise Problem(f"Nobody in {name} has a score in {order.lesson}, so nothing was written.")
     given = pages(
         course,
         order.lesson,
@@ -125,7 +123,7 @@ def _to_lms(
     kept = [row for row in table.rows if row.kept and row.at in whose]
     for why in sorted({row.kept for row in kept}):
         yield from _names(
-            f"Left as they are, since they are {why}", [row.name for row in kept if row.kept == why]
+            f"Left as they are, since they are {why}", [row for row in kept if row.kept == why]
         )
     there = set(whose.values())
     yield from _names(
@@ -133,7 +131,7 @@ def _to_lms(
         [each for each in people if each.score and each.score.graded and each.id not in there],
     )
     yield from _names(
-        f"In {name}, and not in the class", [r.name for r in table.rows if r.at not in whose]
+        f"In {name}, and not in the class", [row for row in table.rows if row.at not in whose]
     )
     if order.lms == "moodle":
         yield moodle.ALLOW

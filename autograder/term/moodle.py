@@ -10,8 +10,8 @@ mod/assign/feedback/file/importziplib.php of moodle/moodle, as stored in Novembe
   of a scale, those words. Decimals are written as in the language; so they are read.
 - A grade is taken if it is between 0 and the maximum, and if Moodle's own was not changed after
   the time in the last column but comments, unless one ticks that it may be: so that time stays.
-- A page comes back to whom its folder says, `Full name_123456_assignsubmission_file_`: by the number
-  and the last two words. What follows is the page's own name.
+- A page comes back to whom its folder says, `Full name_123456_assignsubmission_file_`: by the
+  number and the last two words. What follows is the page's own name.
 """
 
 from __future__ import annotations
@@ -60,8 +60,7 @@ def table(sheet: Sheet, lesson: str, column: str) -> Table:
 
 def _row(sheet: Sheet, at: int, column: int) -> Row:
     cells = sheet.rows[at]
-    others = tuple(filter(None, map(str.strip, cells[1:column])))
-    return Row(at, f"{cells[1]} ({cells[0]})", own(cells[0]), others)
+    return Row(at, cells[1], own(cells[0]), tuple(filter(None, cells[2:column])))
 
 
 def own(text: str) -> str:
@@ -100,7 +99,7 @@ def _is_grade(sheet: Sheet, body: list[int], at: int) -> bool:
 
 
 def page_in(name: str, lesson: str, page: bytes) -> tuple[str, bytes] | None:
-    """What to give back for a file that was downloaded by this name; None where it does not tell."""
+    """What to give back for a file downloaded by this name; None where it does not tell."""
     for part in name.split("/"):
         if found := _FOLDER.fullmatch(part):
             folder, joint, rest = found.groups()

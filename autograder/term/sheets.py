@@ -1,6 +1,6 @@
-"""A table that somebody else's program reads again: single cells are replaced, all other bytes stay.
+"""A table that another program reads again: single cells are replaced, all other bytes stay.
 
-The text is cut into cells, each with what ends it: `"a,b";9\\r\\n` into `"a,b"` `;` and `9` `\\r\\n`.
+The text is cut into cells, each with what ends it: `"a,b";9\\n` into `"a,b"` `;` and `9` `\\n`.
 These pieces joined are the file, whatever its delimiter, quotes, line ends and byte order mark; a
 cell that is replaced is one piece exchanged for another.
 """
@@ -39,14 +39,13 @@ class Sheet:
         self.where = where
         self._mark = next((mark for mark in _CODECS if data.startswith(mark)), b"")
         text = text_of(data, where)
-        cuts = [(each, _cut(text, each)) for each in _DELIMITERS]
-        whole = [(each, cut) for each, cut in cuts if isinstance(cut, list)]
-        if not whole:
+        cuts = [(each, *_cut(text, each)) for each in _DELIMITERS]
+        self._delimiter, self._cells, wrong = max(cuts, key=_likely)
+        if wrong:
             raise Problem(
-                f"{where}, line {cuts[0][1]}, is no CSV: a quote is not closed, or something "
-                "follows one that is."
+                f"{where}, line {wrong}, is no CSV: a quote is not closed, or something follows "
+                "one that is."
             )
-        self._delimiter, self._cells = max(whole, key=lambda found: len(found[1][0]))
         self.rows = [[_text(cell) for cell, _ in row] for row in self._cells]
         self.lines, line = [], 1
         for row in self._cells:
@@ -68,8 +67,8 @@ class Sheet:
         return self._mark + text.encode(_CODECS.get(self._mark, "utf-8"))
 
 
-def _cut(text: str, delimiter: str) -> list[_Row] | int:
-    """The rows of a text; where it cannot be cut, in which line."""
+def _cut(text: str, delimiter: str) -> tuple[list[_Row], int]:
+    """The rows of a text, and 0; where it cannot be cut, those before, and the line."""
     piece = re.compile(
         rf'("[^"]*(?:""[^"]*)*"|(?!")[^{delimiter}\r\n]*)({delimiter}|\r\n|\r|\n|\Z)'
     )
@@ -78,14 +77,20 @@ def _cut(text: str, delimiter: str) -> list[_Row] | int:
     while True:
         found = piece.match(text, at)
         if found is None:
-            return text.count("\n", 0, at) + 1
+            return rows, text.count("\n", 0, at) + 1
         rows[-1].append((found[1], found[2]))
         at = found.end()
         if found[2] == delimiter:
             continue
         if at == len(text):
-            return rows
+            return rows, 0
         rows.append([])
+
+
+def _likely(cut: tuple[str, list[_Row], int]) -> tuple[bool, int]:
+    """How likely a delimiter is the table's: it cuts all of it, and the first line into most."""
+    _, rows, wrong = cut
+    return not wrong and len(rows[0]) > 1, len(rows[0])
 
 
 def _text(cell: str) -> str:

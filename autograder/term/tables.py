@@ -17,7 +17,7 @@ class Row:
         at: which of the sheet's rows.
         name: what people call the student.
         own: the LMS's own number of the student.
-        others: what else it knows the student by: logins, numbers, e-mail.
+        others: what else it knows the student by, which no two have: logins, numbers, e-mail.
         kept: why its score is not to be replaced; '' if it may be.
     """
 
@@ -26,6 +26,9 @@ class Row:
     own: str
     others: tuple[str, ...]
     kept: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.own})"
 
 
 @dataclass(frozen=True, slots=True)

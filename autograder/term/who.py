@@ -1,4 +1,4 @@
-"""Who is in the class, and whose a row of an LMS's table is. Nothing is guessed, names least of all."""
+"""Who is in the class, and whose a row of an LMS's table is. Nothing is guessed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Finder:
         own = _key(row.own)
         for known, names in (
             (self._collected, [own]),
-            (self._listed, [own, *others]),
+            (self._listed, [own, _key(row.name), *others]),
             (self._called, others),
         ):
             students = {student for name in names for student in known.get(name, ())}
