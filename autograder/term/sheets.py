@@ -55,7 +55,8 @@ class Sheet:
     def put(self, row: int, column: int, text: str) -> None:
         """Replace a cell, quoted if it was, or if it has to be."""
         cell, end = self._cells[row][column]
-        if cell.startswith('"') or set(text) & {self._delimiter, '"', "\r", "\n"}:
+        alone = not text and len(self._cells[row]) == 1  # two line ends might become one
+        if alone or cell.startswith('"') or set(text) & {self._delimiter, '"', "\r", "\n"}:
             cell = '"' + text.replace('"', '""') + '"'
         else:
             cell = text

@@ -113,10 +113,13 @@ def _follow(course: Course) -> Iterator[str]:
 
 def _renamed(course: Course, former: str, slug: str) -> Iterator[str]:
     """Rename the learner's copy, what it was copied from, and what was made to hand in."""
+    folders = course.work, course.copied
     moves = [
         (old, new)
-        for folder in (course.work, course.copied, course.hand_ins)
-        for old, new in [(folder / lesson_path(former), folder / lesson_path(slug))]
+        for old, new in (
+            *((folder / lesson_path(former), folder / lesson_path(slug)) for folder in folders),
+            (course.handed_in(former), course.handed_in(slug)),
+        )
         if old.is_file() and course.in_the_way(old) == old and not course.in_the_way(new)
     ]
     if moves:
