@@ -39,7 +39,7 @@ update: $(READY) ## bring work/ up to date with notebooks/, around what you wrot
 check-mine: $(READY) ## run every lesson in work/ as it is and write one page with all cards; LESSON=06-causal-mask: that one
 	@$(BIN)/python -m attnlab check-mine $(LESSON)
 
-hand-in: $(READY) ## make what you hand in of LESSON=06-causal-mask, in work/hand-in/, looked through first
+hand-in: $(READY) ## make what you hand in of LESSON=06-causal-mask, work/hand-in/06-causal-mask.zip, looked through first
 	@test -n "$(LESSON)" || { echo "Which lesson? For one: make hand-in LESSON=06-causal-mask" >&2; exit 2; }
 	@$(BIN)/python -m attnlab hand-in $(LESSON)
 
