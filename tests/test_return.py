@@ -256,12 +256,25 @@ def collect(folder: Path, lms: str, names: dict[str, tuple[str, str]]) -> None:
 
 def test_what_was_collected_says_whose_a_row_is_before_the_roster_does(folder: Path) -> None:
     collect(folder, "canvas", {"bob": ("1017", "b_1017_7_x.zip")})
-    with pytest.raises(Problem, match="lines 4 and 5, are both of bob"):
-        run("canvas", CANVAS.encode())
-    rows = CANVAS.replace("Bob@Example.org", "other")
-    run("canvas", rows.encode())
-    filled = (returned(folder) / "grades-filled.csv").read_text()
-    assert f"4.00,{BOB:g},44.4" in filled
+    said = "\n".join(run("canvas", CANVAS.encode()))
+    assert f"4.00,{BOB:g},44.4" in (returned(folder) / "grades-filled.csv").read_text()
+    assert "not in the class: Builder é (1018)" in said, "whose login is his, and not the number"
+    assert "With a score, and not in grades.csv: Ada Lovelace (ada)." in said
+
+
+def test_an_anonymous_hand_in_is_found_by_the_roster(folder: Path) -> None:
+    collect(folder, "canvas", {"ada": ("Ab1018", "anon_Ab1018_77_x.ipynb")})
+    run("canvas", CANVAS.encode())
+    assert f"4.00,{ADA:g},44.4" in (returned(folder) / "grades-filled.csv").read_text()
+    with zipfile.ZipFile(returned(folder) / "pages-canvas.zip") as archive:
+        assert archive.namelist() == ["anon_Ab1018_77_x.html"]
+
+
+def test_a_worksheet_of_another_assignment_is_refused(folder: Path) -> None:
+    numbers = {"ada": ("77", ""), "bob": ("78", ""), "waits": ("79", "")}
+    collect(folder, "moodle", numbers)
+    with pytest.raises(Problem, match="is it of another course, or of another assignment"):
+        run("moodle", MOODLE.encode())
 
 
 def test_pages_go_back_to_canvas_under_the_names_they_came_with(folder: Path) -> None:

@@ -168,7 +168,7 @@ def _whose(sheet: Sheet, table: Table, finder: Finder) -> dict[int, str]:
         raise Problem(
             f"None of the {len(table.rows)} students in {sheet.where} is in this class, by what "
             "was collected, by the roster, by id or e-mail. Nothing was written: is it of another "
-            "course?"
+            "course, or of another assignment?"
         )
     return whose
 

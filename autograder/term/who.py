@@ -58,7 +58,8 @@ def everyone(path: Path, scores: Mapping[str, Score]) -> list[Person]:
 
 class Finder:
     """Finds whose a row is: by the number with which something was collected, else by the roster's
-    name for that LMS, else by id or e-mail.
+    name for that LMS, else by id or e-mail. Whose number is known and another has no other row: in
+    Moodle it is another in each assignment, and a worksheet of the wrong one is nobody's.
 
     Args:
         found: what was collected.
@@ -66,13 +67,17 @@ class Finder:
 
     def __init__(self, lms: str, people: Iterable[Person], found: Iterable[Collected]) -> None:
         self._collected: dict[str, set[str]] = defaultdict(set)
+        self._number: dict[str, str] = {}
         self._listed: dict[str, set[str]] = defaultdict(set)
         self._called: dict[str, set[str]] = defaultdict(set)
         people = list(people)
         known = {person.id for person in people}
         for each in found:
             if each.lms == lms and each.known_as and each.student in known:
-                self._collected[_key(moodle.own(each.known_as))].add(each.student)
+                number = moodle.own(each.known_as) if lms == "moodle" else each.known_as
+                self._collected[_key(number)].add(each.student)
+                if number.isdecimal():  # else it is of an anonymous hand-in, and no row has it
+                    self._number[each.student] = _key(number)
         for person in people:
             if lms in person.lms:
                 self._listed[_key(person.lms[lms])].add(person.id)
@@ -90,7 +95,9 @@ class Finder:
         ):
             students = {student for name in names for student in known.get(name, ())}
             if students:
-                return students.pop() if len(students) == 1 else ""
+                [student, *others] = students
+                is_it = not others and self._number.get(student, own) == own
+                return student if is_it else ""
         return ""
 
 

@@ -78,7 +78,8 @@ def _exchange(slug: str) -> ExchangeSubmit | None:
     from nbgrader.exchange import ExchangeFactory
     from nbgrader.exchange.default import ExchangeSubmit
 
-    app = NbGrader(log_level=logging.ERROR, load_cwd_config=False, raise_config_file_errors=True)
+    app = NbGrader(log_level=logging.ERROR, raise_config_file_errors=True)
+    app.load_cwd_config = False  # an instructor's are in the course's folder
     try:
         app.load_config_file()
     except Exception as error:  # the settings are a program: any error is possible
