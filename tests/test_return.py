@@ -424,6 +424,7 @@ def test_a_plain_table_has_everyone_and_each_exercise(
     statuses = [row["status"] for row in rows.values()]
     assert statuses == ["graded", "graded", "waits for manual grading", *["nothing handed in"] * 2,
                         "not graded"]  # fmt: skip
+    assert (rows["waits"]["attention"], rows["ungraded"]["attention"]) == ("5", "")
     assert rows["waits"]["score"] == rows["gone"]["score"] == rows["ungraded"]["score"] == ""
     assert main(["return", LESSON, "--csv", "mine.csv"]) == 0
     assert Path("mine.csv").read_bytes() == (returned(folder) / f"{LESSON}.csv").read_bytes()

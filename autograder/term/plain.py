@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from autograder.gradebook.scores import UNGRADED
 from autograder.term.who import Person
 
 NOTHING = "nothing handed in"
@@ -28,7 +29,8 @@ def plain(people: Iterable[Person], exercises: Sequence[str]) -> bytes:
 
 def _cells(person: Person, exercises: Sequence[str]) -> list[str]:
     score = person.score
-    marks = score.standing.marks if score and score.standing else {}
+    known = score.standing if score and score.status != UNGRADED else None
+    marks = known.marks if known else {}
     standing = score.graded if score else None
     return [
         person.id,
