@@ -19,11 +19,13 @@ PageIn = Callable[[str, str, bytes], tuple[str, bytes] | None]
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Attributes:
-    data: the zip; b'' if there is nothing for it.
-    number: of pages in it.
-    unnamed: whose hand-in was not collected from this LMS, or not under a name of its own.
-    missing: who has no page with the points of today.
+    """What is for an LMS, and of whom nothing is.
+
+    Attributes:
+        data: the zip; b'' if there is nothing for it.
+        number: of pages in it.
+        unnamed: whose hand-in was not collected from this LMS, or not under a name of its own.
+        missing: who has no page with the points of today.
     """
 
     data: bytes
