@@ -16,7 +16,7 @@ READY := $(VENV)/.ready
 CODE := src autograder bundle tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove bench collect grade feedback formgrader bundle demo-class
+.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove bench collect grade feedback return formgrader bundle demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,7 +41,7 @@ update: $(READY) ## bring work/ up to date with notebooks/, around what you wrot
 check-mine: $(READY) ## run every lesson in work/ as it is and write one page with all cards; LESSON=06-causal-mask: that one
 	@$(BIN)/python -m attnlab check-mine $(LESSON)
 
-hand-in: $(READY) ## make what you hand in of LESSON=06-causal-mask, in work/hand-in/, looked through first
+hand-in: $(READY) ## make what you hand in of LESSON=06-causal-mask, work/hand-in/06-causal-mask.zip, looked through first
 	@test -n "$(LESSON)" || { echo "Which lesson? For one: make hand-in LESSON=06-causal-mask" >&2; exit 2; }
 	@$(BIN)/python -m attnlab hand-in $(LESSON)
 
@@ -75,6 +75,10 @@ grade: $(READY) ## grade who handed in LESSON=06-causal-mask; ARGS="--jobs 4" go
 feedback: $(READY) ## write the gradebook's scores and comments into the pages of LESSON=06-causal-mask
 	@test -n "$(LESSON)" || { echo "Which lesson? For one: make feedback LESSON=06-causal-mask" >&2; exit 2; }
 	$(BIN)/python -m autograder feedback $(LESSON) $(ARGS)
+
+return: $(READY) ## scores and pages of LESSON=06-causal-mask back to an LMS: ARGS="--canvas grades.csv", "--moodle FILE" or "--csv"
+	@test -n "$(LESSON)" || { echo "Which lesson? For one: make return LESSON=06-causal-mask ARGS=--csv" >&2; exit 2; }
+	$(BIN)/python -m autograder return $(LESSON) $(ARGS)
 
 # A container's only user is often root, for whom JupyterLab does not start unless told.
 formgrader: $(READY) ## open the whole repository in JupyterLab, with nbgrader's Formgrader; ARGS as for lab

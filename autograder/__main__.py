@@ -82,6 +82,16 @@ def parser() -> argparse.ArgumentParser:
         help="this one's page alone; may be said again for more",
     )
 
+    back = commands.add_parser("return", help="scores and pages back to an LMS, or into a table")
+    back.add_argument("lesson", metavar="LESSON", help="such as 06-causal-mask")
+    to = back.add_mutually_exclusive_group(required=True)
+    to.add_argument("--canvas", type=Path, metavar="FILE", help="what Canvas's gradebook exported")
+    to.add_argument("--moodle", type=Path, metavar="FILE", help="Moodle's grading worksheet")
+    to.add_argument(
+        "--csv", type=Path, nargs="?", const=Path(), metavar="FILE", help="a table of our own"
+    )
+    back.add_argument("--column", default="", metavar="NAME", help="where scores go in that file")
+
     one = commands.add_parser("grade-file", parents=[shared], help="grade one notebook")
     one.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     one.add_argument("--lesson", default="", help="if neither its name nor its cells tell")
@@ -153,6 +163,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _rename(asked)
         if asked.command == "feedback":
             return _feedback(asked)
+        if asked.command == "return":
+            return _return(asked)
         if asked.command == "history":
             return _history(asked)
         if asked.command == "forget":
@@ -233,6 +245,26 @@ def _collect(asked: argparse.Namespace) -> int:
     for line in told.lines():
         print(line)
     return 1 if told.trouble else 0
+
+
+def _return(asked: argparse.Namespace) -> int:
+    from autograder.submission.lessons import known
+
+    lesson = known(asked.lesson)
+    from attnlab.ipynb.files import NotWritten
+    from autograder.gradebook.course import Course, CourseError
+    from autograder.gradebook.database import GradebookError
+    from autograder.term.give_back import Order, give_back
+
+    lms = "canvas" if asked.canvas else "moodle" if asked.moodle else ""
+    file = asked.canvas or asked.moodle or asked.csv
+    order = Order(lesson, lms, None if file == Path() else file, asked.column)
+    try:
+        for line in give_back(Course.here(), order):
+            print(line)
+    except (Problem, CourseError, GradebookError, NotWritten) as error:
+        return _failed(error, 1)
+    return 0
 
 
 def _rename(asked: argparse.Namespace) -> int:

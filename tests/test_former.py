@@ -24,6 +24,7 @@ from attnlab.home.standing import standings
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import STUB, Cell
 from attnlab.ipynb.rebuild import rebuild
+from attnlab.ipynb.zipped import zipped
 from attnlab.lesson import begin
 from attnlab.lessons import today
 from autograder.__main__ import main
@@ -159,10 +160,22 @@ def test_what_was_made_to_hand_in_follows(tmp_path: Path) -> None:
     course = an_earlier_course(tmp_path)
     made = course.handed_in(GPU)
     made.parent.mkdir(parents=True)
-    made.write_text("mine")
+    made.write_bytes(zipped({f"{GPU}/{GPU}.ipynb": b"mine"}))
     released_today(course)
     updated(course)
-    assert course.handed_in(NOW).read_text() == "mine"
+    assert course.handed_in(NOW).read_bytes() == zipped({f"{NOW}/{NOW}.ipynb": b"mine"})
+    assert not made.exists()
+
+
+def test_what_is_no_hand_in_of_ours_stays_where_it_is(tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    made = course.handed_in(GPU)
+    made.parent.mkdir(parents=True)
+    made.write_bytes(b"mine")
+    released_today(course)
+    updated(course)
+    assert made.read_bytes() == b"mine"
+    assert not course.handed_in(NOW).exists()
 
 
 def test_what_a_link_leads_to_is_not_moved(tmp_path: Path) -> None:

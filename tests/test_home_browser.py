@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from attnlab.home.check_mine import Checked, write_page
 from attnlab.home.places import Course
+from attnlab.ipynb.zipped import unzipped
 from tests.course import ROOT
 from tests.lab import HERE, Lesson, Server, chromium_path
 from tests.until import PATIENCE
@@ -86,10 +87,11 @@ def test_the_button_makes_what_is_handed_in(page: Page, working: Server) -> None
     page.goto(working.address("/attnlab"))
     page.get_by_role("button", name="Make what you hand in").click()
     said = page.get_by_role("status")
-    expect(said).to_contain_text(f"Hand in the folder work/hand-in/{LESSON}/ as it is.")
+    expect(said).to_contain_text(f"Hand in the file work/hand-in/{LESSON}.zip as it is.")
     expect(said).to_contain_text("Not written yet: ")
-    made = working.notebooks / "hand-in" / LESSON / f"{LESSON}.ipynb"
-    assert made.read_bytes() == (working.notebooks / LESSON / f"{LESSON}.ipynb").read_bytes()
+    made = (working.notebooks / "hand-in" / f"{LESSON}.zip").read_bytes()
+    mine = f"{LESSON}/{LESSON}.ipynb"
+    assert unzipped(made, mine) == (working.notebooks / LESSON / f"{LESSON}.ipynb").read_bytes()
 
 
 def test_the_page_of_all_checks_is_found_from_the_home_and_leads_back(

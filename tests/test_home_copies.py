@@ -326,7 +326,7 @@ def test_whatever_looks_at_a_copy_says_the_same_of_it_and_names_an_older_one(
     assert len(told) == 4
     for line in told:
         assert wrong in line
-        assert f"Older ones of yours: {kept}; work/hand-in/{SLUG}/{SLUG}.ipynb" in line
+        assert f"Older ones of yours: {kept}; work/hand-in/{SLUG}.zip" in line
     assert files_under(course.work) == before
 
 

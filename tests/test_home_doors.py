@@ -23,6 +23,7 @@ from attnlab.home.places import Course, Refused
 from attnlab.home.report import report
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Unreadable
+from attnlab.ipynb.zipped import unzipped
 from autograder.sandbox.limits import Limits
 from autograder.submission import handed_in
 from tests.course import ROOT
@@ -130,7 +131,7 @@ def test_a_lesson_that_is_no_file_is_told_of_alike_by_all(
     for line in told:
         assert f"work/{NOTEBOOK} cannot be read: " in line
         assert said in line
-        assert f"Older ones of yours: work/hand-in/{NOTEBOOK}" in line
+        assert f"Older ones of yours: work/hand-in/{SLUG}.zip" in line
 
 
 @odd
@@ -160,10 +161,10 @@ def test_progress_that_is_no_file_is_told_of_and_what_a_check_finds_is_remembere
 def test_what_was_made_before_and_is_no_file_is_not_replaced(
     make: Callable[[Path], None], course: Course
 ) -> None:
-    said = put(course, f"hand-in/{NOTEBOOK}", make)
+    said = put(course, f"hand-in/{SLUG}.zip", make)
     with pytest.raises(Refused) as refused:
         hand_in(course, SLUG)
-    assert f"work/hand-in/{NOTEBOOK} cannot be read: " in str(refused.value)
+    assert f"work/hand-in/{SLUG}.zip cannot be read: " in str(refused.value)
     assert said in str(refused.value)
     said = put(course, "my-checks.html", make)
     with pytest.raises(NotWritten, match=said.rstrip(".")):
@@ -238,12 +239,13 @@ def test_what_is_put_there_in_the_moment_of_opening_is_not_read(
 
 
 def test_an_old_folder_with_the_name_of_a_part_is_in_nobodys_way(course: Course) -> None:
-    part = course.work / "hand-in" / SLUG / f".{SLUG}.ipynb.x.part"
+    part = course.work / "hand-in" / f".{SLUG}.zip.x.part"
     part.mkdir()
     os.utime(part, (0, 0))
     write(course.notebook(SLUG), "softmax", f"{ANSWER}, newer")
     hand_in(course, SLUG)
-    assert course.handed_in(SLUG).read_bytes() == course.notebook(SLUG).read_bytes()
+    made = unzipped(course.handed_in(SLUG).read_bytes(), NOTEBOOK)
+    assert made == course.notebook(SLUG).read_bytes()
 
 
 @pytest.mark.parametrize("place", ["hand-in", "backups"])
@@ -288,10 +290,10 @@ def test_names_and_texts_of_any_kind_can_be_printed_and_shown(name: bytes, cours
 # links -------------------------------------------------------------------------------------------
 
 
-FOLDERS = ("hand-in", f"hand-in/{SLUG}", "backups", ".attnlab", ".attnlab/released", SLUG)
+FOLDERS = ("hand-in", "backups", ".attnlab", ".attnlab/released", SLUG)
 FILES = (
     NOTEBOOK,
-    f"hand-in/{NOTEBOOK}",
+    f"hand-in/{SLUG}.zip",
     ".attnlab/progress.jsonl",
     f".attnlab/released/{NOTEBOOK}",
     "my-checks.html",
@@ -356,8 +358,9 @@ def test_work_itself_may_be_a_link(course: Course, tmp_path: Path) -> None:
 OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "mkdir", "touch"}
 OPENING |= {"copy", "copyfile", "copytree", "move", "write_whole", "open_file"}
 # The package's own style sheet; /dev/null, for a reader who has enough; a folder that no link is in
-# the way of, for a lesson of another name.
+# the way of, for a lesson of another name; a temporary folder, which the exchange copies.
 KNOWN = {("page", "read_text"), ("commands", "open"), ("copies", "mkdir")}
+KNOWN |= {("exchange", "mkdir"), ("exchange", "write_bytes")}
 
 
 def test_the_home_opens_files_through_one_door() -> None:

@@ -1,9 +1,11 @@
-"""Handing in: looked through first, made as an instructor's class/submitted/ takes it."""
+"""Handing in: looked through first, one zip that an LMS and the grader take; or the exchange."""
 
 from __future__ import annotations
 
 import re
 import shutil
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,11 @@ from attnlab.home.commands import main
 from attnlab.home.hand_in import hand_in
 from attnlab.home.page import Links, home
 from attnlab.home.places import Course, Refused
+from attnlab.ipynb.read import Unreadable, read
+from attnlab.ipynb.which import is_of
+from attnlab.ipynb.zipped import unzipped, zipped
 from autograder.sandbox.limits import Limits
-from autograder.submission.lessons import lesson_of
+from autograder.submission import handed_in as submitting
 from tests.home import (
     ANSWER,
     OTHER,
@@ -40,17 +45,39 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     return course
 
 
-def test_the_folder_is_what_the_grader_takes(course: Course) -> None:
+def made(course: Course) -> bytes:
+    """The notebook in what was made to hand in."""
+    return unzipped(course.handed_in(SLUG).read_bytes(), f"{SLUG}/{SLUG}.ipynb")
+
+
+def test_the_zip_is_what_the_grader_takes(course: Course, tmp_path: Path) -> None:
     for name in EXERCISES:
         write(course.notebook(SLUG), name, f"{name} = 'mine'")
     said = hand_in(course, SLUG)
-    assert said[0].startswith(f"Hand in the folder work/hand-in/{SLUG}/ as it is.")
+    assert said[0].startswith(f"Hand in the file work/hand-in/{SLUG}.zip as it is.")
     assert said[1] == "Every exercise is written, and every cell is whole."
     assert said[2:] == [
         f"Whether it is right as it is saved now, `attnlab check-mine {SLUG}` tells."
     ]
-    assert course.handed_in(SLUG).read_bytes() == course.notebook(SLUG).read_bytes()
-    assert lesson_of(course.handed_in(SLUG), course.handed_in(SLUG).read_bytes(), Limits()) == SLUG
+    assert made(course) == course.notebook(SLUG).read_bytes()
+    place = tmp_path / "submitted" / "ann" / SLUG
+    place.mkdir(parents=True)
+    shutil.copy(course.handed_in(SLUG), place)
+    found = submitting.found(tmp_path / "submitted", "ann", SLUG, Limits())
+    assert isinstance(found.content, bytes)
+    assert is_of(read(found.content), read(course.notebook(SLUG).read_bytes()))
+
+
+def test_the_same_is_the_same_file_and_an_older_version_s_folder_stays(course: Course) -> None:
+    older = course.hand_ins / SLUG / f"{SLUG}.ipynb"
+    older.parent.mkdir(parents=True)
+    older.write_text("mine")
+    hand_in(course, SLUG)
+    first = course.handed_in(SLUG).read_bytes()
+    course.handed_in(SLUG).unlink()
+    hand_in(course, SLUG)
+    assert course.handed_in(SLUG).read_bytes() == first
+    assert older.read_text() == "mine"
 
 
 def test_what_is_not_written_or_not_right_is_said(course: Course) -> None:
@@ -106,26 +133,26 @@ def test_an_empty_lesson_replaces_no_answers_until_they_are_moved_away(course: C
     assert str(refused.value) == (
         f"Nothing is written in work/{SLUG}/{SLUG}.ipynb yet. Also of this lesson: "
         f"work/{SLUG}/mine.ipynb. To go on there, move it to work/{SLUG}/{SLUG}.ipynb. "
-        f"What you made before stays in work/hand-in/{SLUG}/. To hand in the empty lesson, "
+        f"What you made before stays in work/hand-in/{SLUG}.zip. To hand in the empty lesson, "
         "move that away first."
     )
     assert course.handed_in(SLUG).read_bytes() == before
-    shutil.rmtree(course.handed_in(SLUG).parent)
+    course.handed_in(SLUG).unlink()
     hand_in(course, SLUG)
-    assert course.handed_in(SLUG).read_bytes() == path.read_bytes()
+    assert made(course) == path.read_bytes()
 
 
 def test_an_empty_lesson_replaces_an_empty_one(course: Course) -> None:
     hand_in(course, SLUG)
-    before = course.handed_in(SLUG).read_bytes()
+    before = made(course)
     save(course.notebook(SLUG), [*cells_of(course.notebook(SLUG)), own("A note.", "markdown")])
     hand_in(course, SLUG)
-    assert course.handed_in(SLUG).read_bytes() == course.notebook(SLUG).read_bytes() != before
+    assert made(course) == course.notebook(SLUG).read_bytes() != before
 
 
 def test_an_answer_in_a_cell_of_ones_own_is_written(course: Course) -> None:
     save(course.notebook(SLUG), [*cells_of(course.notebook(SLUG)), own(ANSWER)])
-    assert hand_in(course, SLUG)[0].startswith("Hand in the folder")
+    assert hand_in(course, SLUG)[0].startswith("Hand in the file")
 
 
 def test_long_lists_are_cut(course: Course) -> None:
@@ -162,7 +189,7 @@ def test_what_was_made_before_is_kept(course: Course) -> None:
 
 def test_the_command_says_the_same(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hand-in", SLUG]) == 0
-    assert "Hand in the folder" in capsys.readouterr().out
+    assert "Hand in the file" in capsys.readouterr().out
     assert main(["hand-in", "softlookup"]) == 1
     assert "Do you mean 01-soft-lookup?" in capsys.readouterr().err
     course.notebook(SLUG).unlink()
@@ -178,3 +205,97 @@ def test_the_home_has_a_button_for_each_lesson_that_was_begun(course: Course) ->
     assert f'name="lesson" value="{SLUG}"' in page
     assert "Done <code>it</code>." in page
     assert "<form" not in "".join(re.findall("<details>.*?</details>", page))  # seen at once
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", zipped({"other": b"1"}), zipped({"x": b""})[:-5]])
+def test_a_zip_that_has_not_the_notebook_is_theirs_all_the_same(
+    data: bytes, course: Course
+) -> None:
+    with pytest.raises(Unreadable):
+        unzipped(data, f"{SLUG}/{SLUG}.ipynb")
+    course.hand_ins.mkdir()
+    course.handed_in(SLUG).write_bytes(data)
+    with pytest.raises(Refused, match="What you made before stays in"):
+        hand_in(course, SLUG)
+    assert course.handed_in(SLUG).read_bytes() == data
+
+
+# nbgrader's exchange ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An exchange that has released the lesson, and Jupyter's settings that name it."""
+    root = tmp_path / "exchange"
+    for folder in ("inbound", f"outbound/{SLUG}"):
+        (root / "attention" / folder).mkdir(parents=True)
+    root.chmod(0o777)
+    settings = tmp_path / "settings"
+    settings.mkdir()
+    (settings / "nbgrader_config.py").write_text(
+        "c = get_config()\n"
+        "c.CourseDirectory.course_id = 'attention'\n"
+        f"c.Exchange.root = {str(root)!r}\n"
+        f"c.Exchange.cache = {str(tmp_path / 'cache')!r}\n"
+    )
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(settings))
+    return root
+
+
+def test_where_there_is_an_exchange_the_lesson_is_submitted_to_it(
+    exchange: Path, course: Course
+) -> None:
+    write(course.notebook(SLUG), "softmax", ANSWER)
+    (course.work / SLUG / "notes.txt").write_text("mine")
+    said = hand_in(course, SLUG)
+    assert said[0].startswith("Submitted to nbgrader's exchange, course attention, at 2")
+    assert said[0].endswith(f" A copy of it is work/hand-in/{SLUG}.zip.")
+    [submitted] = (exchange / "attention" / "inbound").iterdir()
+    assert f"+{SLUG}+" in submitted.name
+    there = {path.name for path in submitted.iterdir()}
+    assert there == {f"{SLUG}.ipynb", "timestamp.txt", "submission_secret.txt"}
+    mine = course.notebook(SLUG).read_bytes()
+    assert (submitted / f"{SLUG}.ipynb").read_bytes() == mine == made(course)
+
+
+def test_an_exchange_that_does_not_take_it_is_said_and_there_is_the_zip(
+    exchange: Path, course: Course
+) -> None:
+    shutil.rmtree(exchange / "attention" / "outbound")
+    write(course.notebook(SLUG), "softmax", ANSWER)
+    first, *_ = hand_in(course, SLUG)
+    assert first.startswith("It was not submitted to nbgrader's exchange: Assignment not found: ")
+    assert first.endswith(f"Hand in the file work/hand-in/{SLUG}.zip.")
+    assert made(course) == course.notebook(SLUG).read_bytes()
+
+
+def test_settings_that_are_broken_are_said(exchange: Path, course: Course, tmp_path: Path) -> None:
+    (tmp_path / "settings" / "nbgrader_config.py").write_text("1 / 0")
+    write(course.notebook(SLUG), "softmax", ANSWER)
+    assert "its settings stop with ZeroDivisionError" in hand_in(course, SLUG)[0]
+
+
+def no_folder(exchange: Path) -> None:
+    shutil.rmtree(exchange)
+
+
+def no_course(exchange: Path) -> None:
+    path = exchange.parent / "settings" / "nbgrader_config.py"
+    path.write_text(path.read_text().replace("'attention'", "''"))
+
+
+@pytest.mark.parametrize("undo", [no_folder, no_course], ids=lambda undo: undo.__name__)
+def test_an_exchange_that_is_not_there_is_none(
+    undo: Callable[[Path], None], exchange: Path, course: Course
+) -> None:
+    undo(exchange)
+    write(course.notebook(SLUG), "softmax", ANSWER)
+    assert hand_in(course, SLUG)[0].startswith("Hand in the file")
+
+
+def test_without_nbgrader_there_is_no_exchange(
+    exchange: Path, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "nbgrader.exchange", None)
+    write(course.notebook(SLUG), "softmax", ANSWER)
+    assert hand_in(course, SLUG)[0].startswith("Hand in the file")

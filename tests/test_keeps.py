@@ -79,6 +79,7 @@ def course(tmp_path: Path) -> Path:
         f"work/{SLUG}/notes.txt",
         "work/my-checks.html",
         f"work/hand-in/{SLUG}/{SLUG}.ipynb",
+        f"work/hand-in/{SLUG}.zip",
         "work/glossary.md",
         "notebooks/mine.txt",
         f"notebooks/{SLUG}/{SLUG}-Copy1.ipynb",

@@ -46,6 +46,7 @@ from autograder.gradebook.rows import (
     standings,
     submitted,
 )
+from autograder.gradebook.scores import Score, scores
 from autograder.gradebook.weigh import Recorded, penalty, weigh
 from autograder.pages import feedback
 from autograder.pages.inert import inert
@@ -226,6 +227,15 @@ class Gradebook:
             names = sorted(session.scalars(select(api.Student.id)))
             graded = standings(session, self._ids(session, lesson))
         return {student: graded.get(student) for student in names}
+
+    def scores(self, lesson: str) -> dict[str, Score]:
+        """What everyone in the gradebook has in a lesson, by student.
+
+        Raises:
+            GradebookError: it cannot be read, or has nothing of the lesson.
+        """
+        with self._database.transaction() as session:
+            return scores(session, self._ids(session, lesson))
 
     def penalise(self, lesson: str, students: Collection[str]) -> dict[str, Standing]:
         """Apply the course's rule for late hand-ins, if it has one, to scores as they are now.

@@ -22,6 +22,7 @@ from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
 from attnlab.ipynb.which import holds, is_of, plainly_another
 from attnlab.ipynb.words import few, printable
+from attnlab.ipynb.zipped import unzipped, zipped
 from attnlab.lessons import lesson, slugs, today
 
 # What a part of an update says, a line each; in the end, whether it wrote a copy.
@@ -115,17 +116,36 @@ def _renamed(course: Course, former: str, slug: str) -> Iterator[str]:
     """Rename the learner's copy, what it was copied from, and what was made to hand in."""
     moves = [
         (old, new)
-        for folder in (course.work, course.copied, course.hand_ins)
+        for folder in (course.work, course.copied)
         for old, new in [(folder / lesson_path(former), folder / lesson_path(slug))]
-        if old.is_file() and course.in_the_way(old) == old and not course.in_the_way(new)
+        if _free(course, old, new)
     ]
-    if moves:
+    made, anew = course.handed_in(former), course.handed_in(slug)
+    again = _free(course, made, anew) and _zipped_anew(course, former, slug)
+    if moves or again:
         yield f"{former} is called {slug} now, and what you have of it is moved there."
     for old, new in moves:
         new.parent.mkdir(parents=True, exist_ok=True)
         old.rename(new)
         with suppress(OSError):  # something else is in it
             old.parent.rmdir()
+    if again:
+        course.write(anew, again)
+        made.unlink()
+
+
+def _free(course: Course, old: Path, new: Path) -> bool:
+    """Whether a learner's file can be moved, over nothing and through no link."""
+    return old.is_file() and course.in_the_way(old) == old and not course.in_the_way(new)
+
+
+def _zipped_anew(course: Course, former: str, slug: str) -> bytes:
+    """What was made to hand in, with the lesson's name of today in it; b'' if it is not ours."""
+    with suppress(Unreadable):
+        was = course.read(course.handed_in(former))
+        notebook = unzipped(was, lesson_path(former).as_posix())
+        return zipped({lesson_path(slug).as_posix(): notebook})
+    return b""
 
 
 def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:

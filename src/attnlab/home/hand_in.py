@@ -1,11 +1,16 @@
-"""Handing in: one folder as the instructor's class/submitted/ takes it, looked through first."""
+"""Handing in: one zip that any LMS takes, and the grader as it is, looked through first.
+
+Where whoever runs the machine has set up nbgrader's exchange, the lesson is submitted there, and
+the zip is what the learner keeps of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from attnlab.home.copies import Amiss, back_up, from_work, in_others, own_copy
-from attnlab.home.places import Course, NotThere, Refused
+from attnlab.home.exchange import NotTaken, submitted_to
+from attnlab.home.places import Course, NotThere, Refused, lesson_path
 from attnlab.home.progress import read as read_log
 from attnlab.home.standing import standings
 from attnlab.ipynb.python import not_python
@@ -13,13 +18,14 @@ from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.rebuild import rebuild
 from attnlab.ipynb.which import is_answered
 from attnlab.ipynb.words import few, short
+from attnlab.ipynb.zipped import unzipped, zipped
 from attnlab.lessons import known, lesson
 
 _MISSING = ": solution cell is missing"
 
 
 def hand_in(course: Course, slug: str) -> list[str]:
-    """Copy a lesson, as it was last saved, to work/hand-in/<lesson>/<lesson>.ipynb.
+    """Put a lesson, as it was last saved, into work/hand-in/<lesson>.zip, and submit it if it can.
 
     Returns:
         What to say: where it is, and what its learner should know before they send it.
@@ -34,10 +40,11 @@ def hand_in(course: Course, slug: str) -> list[str]:
     except Amiss as why:
         raise Refused(f"There is nothing to hand in: {why}") from None
     path = course.handed_in(slug)
+    made = zipped({lesson_path(slug).as_posix(): data})
     try:
         before = course.read(path)
     except NotThere:
-        before = data
+        before = made
     except Unreadable as why:
         name = from_work(course, path)
         raise Refused(f"{name} cannot be read: {why} Move it away, then hand in again.") from None
@@ -45,21 +52,29 @@ def hand_in(course: Course, slug: str) -> list[str]:
     if not is_answered(cells, released):
         mine = from_work(course, course.notebook(slug))
         said.append(f"Nothing is written in {mine} yet.{in_others(course, slug)}")
-        if before != data and _has_answers(before, released):
-            kept = f"What you made before stays in {from_work(course, path.parent)}/."
+        if before != made and _has_answers(slug, before, released):
+            kept = f"What you made before stays in {from_work(course, path)}."
             raise Refused(f"{said[0]} {kept} To hand in the empty lesson, move that away first.")
-    where = f"{from_work(course, path.parent)}/"
-    said.append(f"Hand in the folder {where} as it is. It holds what you saved last.")
-    said += _notes(course, slug, cells, released)
-    if before != data:
-        said.append(f"What you made before is in {back_up(course, path, before)}.")
-    course.write(path, data)
-    return said
+    notes = list(_notes(course, slug, cells, released))
+    if before != made:
+        notes.append(f"What you made before is in {back_up(course, path, before)}.")
+    course.write(path, made)
+    return [*said, _handed_over(slug, data, from_work(course, path)), *notes]
 
 
-def _has_answers(data: bytes, released: list[Cell]) -> bool:
+def _handed_over(slug: str, data: bytes, where: str) -> str:
+    """Submit it where it can be; what its learner does next."""
     try:
-        return is_answered(read(data), released)
+        if exchange := submitted_to(slug, data):
+            return f"Submitted to {exchange}. A copy of it is {where}."
+    except NotTaken as why:
+        return f"It was not submitted to nbgrader's exchange: {why} Hand in the file {where}."
+    return f"Hand in the file {where} as it is. It holds what you saved last."
+
+
+def _has_answers(slug: str, made: bytes, released: list[Cell]) -> bool:
+    try:
+        return is_answered(read(unzipped(made, lesson_path(slug).as_posix())), released)
     except Unreadable:  # whatever it is, it is theirs
         return True
 

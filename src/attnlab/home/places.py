@@ -138,8 +138,8 @@ class Course:
         return self.work / lesson_path(slug)
 
     def handed_in(self, slug: str) -> Path:
-        """What was made of it to be handed in."""
-        return self.hand_ins / lesson_path(slug)
+        """What was made of it to be handed in: a zip that holds <lesson>/<lesson>.ipynb."""
+        return self.hand_ins / f"{slug}.zip"
 
 
 def course_at(folder: Path) -> Course:
