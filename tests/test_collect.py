@@ -174,10 +174,10 @@ def test_anonymous_hand_ins_of_canvas_are_nobody_s(class_: Path) -> None:
 
 def test_plain_files_a_learner_s_own_zip_and_folders(class_: Path) -> None:
     mail = class_ / "mail"
-    (mail / "edsger" / LESSON).mkdir(parents=True)
+    (mail / "group 1" / "edsger" / LESSON).mkdir(parents=True)
     (mail / "ada.ipynb").write_bytes(work("ada"))
     (mail / f"grace-{LESSON}.ipynb").write_bytes(work("grace"))
-    (mail / "edsger" / LESSON / FILE).write_bytes(work("edsger"))
+    (mail / "group 1" / "edsger" / LESSON / FILE).write_bytes(work("edsger"))
     zipped(mail / "conor.zip", {f"{LESSON}/{FILE}": work("conor"), f"{LESSON}/a.csv": b"1"})
     canvas_zip(mail / "more.zip", LESSON, [handed("jose")])
     own = zipped(class_ / f"li-{LESSON}.zip", {"mine.ipynb": work("li")})
