@@ -82,6 +82,14 @@ def parser() -> argparse.ArgumentParser:
         help="this one's page alone; may be said again for more",
     )
 
+    report = commands.add_parser("report", help="write a page and a table about a graded class")
+    report.add_argument("lesson", metavar="LESSON", help="such as 06-causal-mask")
+    report.add_argument(
+        "--names",
+        action="store_true",
+        help="the teacher's page, with names; without it the one that can be shown in class",
+    )
+
     one = commands.add_parser("grade-file", parents=[shared], help="grade one notebook")
     one.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     one.add_argument("--lesson", default="", help="if neither its name nor its cells tell")
@@ -139,6 +147,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _rename(asked)
         if asked.command == "feedback":
             return _feedback(asked)
+        if asked.command == "report":
+            return _report(asked)
         if asked.command == "history":
             return _history(asked)
         if asked.command == "forget":
@@ -199,6 +209,23 @@ def _feedback(asked: argparse.Namespace) -> int:
     try:
         fill_pages(Course.here(), lesson, asked.student)
     except (CourseError, GradebookError, NotWritten) as error:
+        return _failed(error, 1)
+    return 0
+
+
+def _report(asked: argparse.Namespace) -> int:
+    from autograder.submission.lessons import known
+
+    lesson = known(asked.lesson)
+    from attnlab.ipynb.files import NotWritten
+    from autograder.gradebook.course import Course, CourseError
+    from autograder.gradebook.database import GradebookError
+    from autograder.term.class_report import write_report
+
+    try:
+        for line in write_report(Course.here(), lesson, asked.names):
+            print(line)
+    except (Problem, CourseError, GradebookError, NotWritten) as error:
         return _failed(error, 1)
     return 0
 

@@ -81,6 +81,10 @@ class Course:
         """Folder of what a student gets back."""
         return self._folder(self.directory.feedback_directory, student, lesson)
 
+    def reports(self, lesson: str) -> Path:
+        """Folder of what is written about a whole class."""
+        return self.submitted(".", ".").parent / "reports" / lesson
+
     def _folder(self, step: str, student: str, lesson: str) -> Path:
         return Path(self.directory.format_path(step, student, lesson))
 
