@@ -14,7 +14,7 @@ READY := $(VENV)/.ready
 CODE := src autograder bundle tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove bench grade feedback formgrader bundle demo-class
+.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove bench grade feedback report formgrader bundle demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,10 @@ grade: $(READY) ## grade who handed in LESSON=06-causal-mask; ARGS="--jobs 4" go
 feedback: $(READY) ## write the gradebook's scores and comments into the pages of LESSON=06-causal-mask
 	@test -n "$(LESSON)" || { echo "Which lesson? For one: make feedback LESSON=06-causal-mask" >&2; exit 2; }
 	$(BIN)/python -m autograder feedback $(LESSON) $(ARGS)
+
+report: $(READY) ## write a page and a table about who was graded in LESSON=06-causal-mask; ARGS=--names: the teacher's
+	@test -n "$(LESSON)" || { echo "Which lesson? For one: make report LESSON=06-causal-mask" >&2; exit 2; }
+	@$(BIN)/python -m autograder report $(LESSON) $(ARGS)
 
 # A container's only user is often root, for whom JupyterLab does not start unless told.
 formgrader: $(READY) ## open the whole repository in JupyterLab, with nbgrader's Formgrader; ARGS as for lab

@@ -20,6 +20,7 @@ _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[^\W_]+")  # of ada_mask
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")  # of adaMask
 _COMMENT = re.compile(r"#.*")
+_GONE = "\x00"  # marks a line that goes
 _LEAST = 2  # characters of a name that is looked for
 _SPACE = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}
 
@@ -45,7 +46,11 @@ class Anonymous:
 
     def code(self, source: str) -> str:
         """A cell's text, to be read and never run again."""
-        return self.text(self._without_comments(source))
+        return self.text(self._stripped(source, theirs=True))
+
+    def without_given(self, source: str) -> str:
+        """A cell's text without the texts below its `def` that everybody was given."""
+        return self._stripped(source, theirs=False)
 
     def text(self, text: str) -> str:
         """A text without names."""
@@ -61,19 +66,23 @@ class Anonymous:
         named = _folded(word) in self._words or not parts.isdisjoint(self._parts)
         return BLOT if named else word
 
-    def _without_comments(self, source: str) -> str:
+    def _stripped(self, source: str, theirs: bool) -> str:
+        """Without texts that were given; without a learner's own and without comments, if asked."""
         lines = source.splitlines(keepends=True)
         try:
             tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
         except (tokenize.TokenError, SyntaxError, ValueError):  # then a # in a text goes as well
-            return _tidy(_COMMENT.sub("", source))
+            return _tidy(_COMMENT.sub("", source) if theirs else source)
         for at in range(len(tokens) - 1, 0, -1):
             before, token, after = tokens[at - 1], tokens[at], tokens[at + 1 : at + 2]
             alone = before.type in _SPACE and bool(after) and after[0].type in _SPACE
-            if token.type == tokenize.COMMENT:
+            if token.type == tokenize.COMMENT and theirs:
                 _put(lines, token, "")
-            elif token.type == tokenize.STRING and alone and token.string not in self._course:
-                _put(lines, token, '"…"')
+            elif token.type == tokenize.STRING and alone:
+                if token.string in self._course:
+                    _put(lines, token, _GONE)
+                elif theirs:
+                    _put(lines, token, '"…"')
         return _tidy("".join(lines))
 
 
@@ -85,7 +94,8 @@ def _put(lines: list[str], token: tokenize.TokenInfo, text: str) -> None:
 
 def _tidy(source: str) -> str:
     """Without blanks at the ends of lines, and no more than one empty line at a time."""
-    text = "\n".join(line.rstrip() for line in source.splitlines())
+    lines = source.splitlines()
+    text = "\n".join(line.rstrip() for line in lines if line.strip() != _GONE)
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
 
 

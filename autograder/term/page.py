@@ -109,9 +109,7 @@ class _Page:
         )
         note = "Points are the gradebook's, before lateness takes any off."
         if by_hand := sum(map(_is_by_hand, graded)):
-            note += (
-                f" In {_students(by_hand)} a person's points stand in place of the autograder's."
-            )
+            note += f" Of {_students(by_hand)} a person set points."
         if late := [student for student in graded if student.penalty]:
             note += f" Lateness costs {_students(len(late))} points."
         return (
@@ -133,7 +131,7 @@ class _Page:
         for name, worth in self._results.exercises.items():
             counts = self._counts(name)
             rows.append(Parts(f"{name}, {self._share(name):.0%} of {worth:g}", counts))
-            right, part, none, missing = counts
+            right, part, none, _ = counts
             said.append(f"{name}: {right} right, {part} with part of the points, {none} with none")
             points = self._share(name) * worth
             cells.append([_code(name), *map(str, counts), f"{points:.2f} of {worth:g}"])
@@ -193,7 +191,7 @@ class _Page:
 
     def _card(self, exercise: str, mistake: Mistake) -> str:
         said, count = mistake.said, len(mistake.students)
-        points = f"{mistake.lost:g} points lost" if mistake.lost else "no points lost"
+        points = f"{_points(mistake.lost)} lost"
         parts = [
             f"<h4>{_ticked(self._shown(mistake.name))}</h4>\n",
             f'<p class="quiet">{_students(count)}, {points}{_following(mistake)}</p>\n',
@@ -334,13 +332,17 @@ class _Page:
             parts.append("<p>No such answers were found.</p>\n")
         return _section("Answers that are the same but for names and comments", "".join(parts))
 
+    def _theirs(self, source: str, student: str) -> str:
+        """An answer as it was written, without what everybody was given below the `def`."""
+        shown = self._found.anonymous.without_given(source)
+        return _pre(shown, f"The answer of {printable(student)}")
+
     def _group(self, group: Group) -> str:
         also = f"; alike in {', '.join(map(_code, group.also))} too" if group.also else ""
         sources = [self._found.answers[student][group.exercise] for student in group.students]
         letter = "; to the letter" if len(set(sources)) == 1 else ""
         cards = "".join(
-            f"<article><h4>{_name(student)}</h4>\n"
-            f"{_pre(source, f'The answer of {student}')}</article>\n"
+            f"<article><h4>{_name(student)}</h4>\n{self._theirs(source, student)}</article>\n"
             for student, source in zip(group.students, sources, strict=True)
             if student in group.students[:_SIDE_BY_SIDE]
         )
@@ -378,8 +380,10 @@ def _quartiles(scores: Sequence[float]) -> tuple[float, float, float]:
 
 def _following(mistake: Mistake) -> str:
     """'; in 4 of them `causal_mask` fails already'."""
+    everyone = len(mistake.students)
     said = [
-        f"in {count} of them {_code(name)}, which it calls, fails itself"
+        f"in {'all' if count == everyone else count} of them {_code(name)}, which it calls, fails "
+        "itself"
         for name, count in sorted(mistake.follows.items())
     ]
     return "; " + "; ".join(said) if said else ""
@@ -419,6 +423,10 @@ def _cut(text: str, most: int = 400) -> str:
 
 def _students(count: int) -> str:
     return "1 student" if count == 1 else f"{count:,} students"
+
+
+def _points(points: float) -> str:
+    return f"{points:g} point" + ("" if points == 1 else "s")
 
 
 def _name(student: str) -> str:

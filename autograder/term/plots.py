@@ -110,9 +110,9 @@ def bars(rows: Sequence[Bar], alt: str) -> str:
 
 
 def _svg(height: float, parts: Sequence[str], alt: str) -> str:
-    label = html.escape(alt, quote=True)
+    label, box = html.escape(alt, quote=True), f"16 0 {_WIDTH - 32} {height:g}"
     return (
-        f'<svg role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {height:g}">\n{_PATTERNS}'
+        f'<svg role="img" aria-label="{label}" viewBox="{box}">\n{_PATTERNS}'
         + "\n".join(parts)
         + "\n</svg>\n"
     )

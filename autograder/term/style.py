@@ -16,8 +16,8 @@ STYLE = """
 body { margin: 0 auto; padding: 1.5rem 1.5rem 4rem; max-width: 80rem; color: var(--text);
   background: var(--page); font: 1.2rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 2.4rem; line-height: 1.15; margin: 1rem 0 .5rem; }
-h2 { font-size: 1.9rem; line-height: 1.2; margin: 3.5rem 0 .75rem; border-top: 3px solid var(--rule);
-  padding-top: 1rem; }
+h2 { font-size: 1.9rem; line-height: 1.2; margin: 3.5rem 0 .75rem; padding-top: 1rem;
+  border-top: 3px solid var(--rule); }
 h3 { font-size: 1.5rem; line-height: 1.25; margin: 2.5rem 0 .75rem; }
 h4 { font-size: 1.25rem; line-height: 1.3; margin: 0 0 .25rem; }
 p { margin: .5rem 0; unicode-bidi: isolate; }
