@@ -7,7 +7,7 @@ import io
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ def attention(x, Wq, Wk, Wv):
     weights = torch.softmax(scores.masked_fill(hidden, -1e9), dim=-1)
     return weights @ {v}, weights
 """
+UNTOUCHED = "Write `{}` in the cell above, run that cell, and run this one again."
 HOSTILE_ID = "'onload='x(1)'"
 
 
@@ -68,33 +69,42 @@ def recorded(course: Path, *batch: Graded, seed: int = 1, stands: bool = True) -
             log.add([classes._line(sent, each, told) | {"stands": stands}])
 
 
+def untouched(student: str) -> Graded:
+    """Who handed in the notebook as it was given out."""
+    cards = {
+        name: graded.verdict(name, "MISSING", 0.0, each.points, message=UNTOUCHED.format(name))
+        for name, each in exercises_of(LESSON).items()
+    }
+    return graded.grade(student, dict.fromkeys(cards, "MISSING"), verdicts=cards)
+
+
 def the_class() -> list[Graded]:
-    """Ten students: two copies, a hostile one, one with nothing written, one that is no notebook."""
+    """Ten students: two copies, two hostile ones, an empty notebook, and one that is none."""
     fails, partly = {"attention": "FAIL"}, {"attention": 2.5}
     code = {
         "ann": answer("by Ann Miller"),
         "bob": answer("all mine", "queries", "keys", "values"),
         "cem": honest(1),
         "dan": f"{honest(2)}\n\n# " + " ".join(HOSTILE) + f"\ntold = {HOSTILE!r}\n",
-        HOSTILE_ID: "def attention(*ann):\n    '''Cem wrote this'''\n    return 'cem-x', ann_mask\n",
+        HOSTILE_ID: "def attention(*ann):\n    '''To Cem'''\n    return 'cem-x', ann_mask\n",
     }
     found = [
         graded.grade(name, fails, partly, code={"attention": source})
         for name, source in code.items()
     ]
     found += [graded.grade(name) for name in ("eve", "fay", "gil")]
-    found.append(graded.grade("hal", dict.fromkeys(exercises_of(LESSON), "MISSING")))
+    found.append(untouched("hal"))
     return [*found, graded.invalid("ida", "The file is empty.")]
 
 
 @pytest.fixture(scope="module")
-def graded_course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def graded_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course whose class is graded."""
     folder = graded.make_course(tmp_path_factory.mktemp("course"))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         recorded(folder, *the_class())
-    yield folder
+    return folder
 
 
 @pytest.fixture
@@ -118,12 +128,7 @@ def table(course: Path) -> list[dict[str, str]]:
 
 
 def read_as_text(page: str) -> str:
-    return " ".join(" ".join(data for _, data in Page(closed(page)).text).split())
-
-
-def closed(page: str) -> str:
-    """For a parser that knows no element of SVG that closes itself."""
-    return page.replace("<meta ", "<meta ")
+    return " ".join(" ".join(data for tag, data in Page(page).text if tag != "style").split())
 
 
 def journal(course: Path) -> Path:
@@ -136,10 +141,9 @@ def journal(course: Path) -> Path:
 def test_scores_exercises_mistakes_and_claims_are_told(course: Path) -> None:
     text = read_as_text(report(course))
     assert "9 students graded; 1 handed in what is no notebook of this lesson." in text
-    assert "attention , 3.00 of" not in text
     assert "hardest attention," in text
     assert "5 students, 12.5 points lost" in text
-    assert "No √d. Try Divide by sqrt(d_k) ." in text or "Divide by" in text
+    assert "For this one: entry [0, 1] is 0.5 too large" in text
     assert "it agrees with PyTorch 5 0 0" in text
     assert "1 Handed in what could not be graded" in text
 
@@ -148,9 +152,10 @@ def test_the_page_to_be_shown_names_nobody(course: Path) -> None:
     page = report(course)
     text = read_as_text(page)
     assert "Without names: made to be shown in class." in text
-    for name in ("ann", "bob", "cem", "Miller", "hal", "ida", "onload", "wrote this"):
+    for name in ("ann", "bob", "cem", "Miller", "hal", "ida", "onload", "To Cem"):
         assert name.lower() not in text.lower().split(), name
-    assert "Miller" not in page and "hint to a person" not in page
+    assert "Miller" not in page
+    assert "hint to a person" not in page
 
 
 def test_the_teacher_s_page_names_who_and_says_that_it_does(course: Path) -> None:
@@ -172,11 +177,13 @@ def test_each_page_stays_when_the_other_is_written(course: Path) -> None:
 
 def test_copies_are_put_side_by_side_and_what_differs_is_not(course: Path) -> None:
     page = report(course, "--names")
-    part = read_as_text(page[page.index("Answers that are the same") :])
+    part = page[page.index("Answers that are the same") :]
     assert "A hint to a person, never a score." in part
-    assert "attention : 2 students" in part
-    assert "by Ann Miller" in part and "all mine" in part
-    assert "cem" not in part and "dan" not in part
+    assert "<code>attention</code>: 2 students" in part
+    assert "by Ann Miller" in part
+    assert "all mine" in part
+    assert "cem" not in part
+    assert "dan" not in part
 
 
 def test_who_does_not_get_on_is_told_after_three_hand_ins(course: Path) -> None:
@@ -205,7 +212,8 @@ def test_whom_the_roster_names_and_who_handed_in_nothing(course: Path) -> None:
     assert "1 Handed in nothing, of the roster zoë" in text
     assert "1 Handed in, and not graded yet yan" in text
     rows = {row["id"]: row for row in table(course)}
-    assert rows["zoë"]["status"] == "NOT HANDED IN" and rows["zoë"]["score"] == ""
+    assert rows["zoë"]["status"] == "NOT HANDED IN"
+    assert rows["zoë"]["score"] == ""
     assert rows["yan"]["status"] == "NOT GRADED"
 
 
@@ -233,16 +241,19 @@ def test_what_a_journal_does_not_know_of_claims_is_said(course: Path) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--names",)])
 def test_what_learners_wrote_is_text_and_nothing_else(course: Path, options: tuple[str]) -> None:
-    found = Page(closed(report(course, *options)))
+    found = Page(report(course, *options))
     tags = {tag for tag, _ in found.elements}
     assert not tags & {"script", "img", "a", "b onclick", "iframe", "form", "link", "object"}
     names = {name for _, given in found.elements for name in given}
-    assert not {name for name in names if name.startswith("on")} and "href" not in names
+    assert not {name for name in names if name.startswith("on")}
+    assert "href" not in names
     policy = [given["content"] for tag, given in found.elements if "http-equiv" in given]
-    assert policy and policy[0].startswith("default-src 'none'")
+    assert policy
+    assert policy[0].startswith("default-src 'none'")
     assert not found.comments
     pictures = [given for tag, given in found.elements if tag == "svg"]
-    assert pictures and all(given["aria-label"] and given["role"] == "img" for given in pictures)
+    assert pictures
+    assert all(given["aria-label"] and given["role"] == "img" for given in pictures)
 
 
 def test_no_cell_of_the_table_is_a_formula(course: Path) -> None:
@@ -397,7 +408,8 @@ def test_small_answers_the_solution_and_the_stub_are_no_evidence() -> None:
     assert groups(pair, least=1000) == []
     assert groups(pair, given={"f": [SAME[2]]}) == []
     nodes = alike.normal_form(SAME[0])
-    assert nodes and groups(pair, least=nodes.nodes) == [("a", "b")]
+    assert nodes
+    assert groups(pair, least=nodes.nodes) == [("a", "b")]
     assert groups(pair, least=nodes.nodes, stubs={"f": "def f(a, b):\n    pass"}) == []
 
 
@@ -406,7 +418,8 @@ def test_what_many_have_is_the_obvious_way() -> None:
     others = {f"t{number}": f"x = {number}" for number in range(20)}
     of = {student: {"f": source} for student, source in (many | others).items()}
     found = alike.find(of, {}, {}, least=1)
-    assert not found.groups and found.common == {"f": 5}
+    assert not found.groups
+    assert found.common == {"f": 5}
 
 
 def test_who_share_several_exercises_come_first() -> None:
@@ -440,7 +453,8 @@ def test_names_go_wherever_they_stand_and_the_course_s_words_stay() -> None:
     shown = blotted.code(code)
     for name in ("ada", "lovelace", "bob", "注意", "zoë", "mine", "Given"):
         assert name.lower() not in shown.lower(), name
-    assert "k = max(key)\n" in shown and "return '#1', k" in shown
+    assert "k = max(key)\n" in shown
+    assert "return '#1', k" in shown
     assert shown.count(BLOT) == 6
     assert "# by Ada" in blotted.without_given(code)
     assert "Ada" not in blotted.code("def f(:  # Ada\n  'Ada")

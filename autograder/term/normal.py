@@ -10,9 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-_INNER = (*_Function.__args__, *_Comprehension.__args__, ast.ClassDef)  # type: ignore[attr-defined]
+_Inner = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | _Comprehension
 
 
 def normal(tree: ast.Module) -> ast.Module:
@@ -97,7 +96,7 @@ class _Namer(ast.NodeTransformer):
             self.visit(node)
         self.scopes.pop()
 
-    def visit_FunctionDef(self, node: ast.FunctionDef, method: bool = False) -> ast.AST:
+    def visit_FunctionDef(self, node: ast.FunctionDef, method: bool = False) -> ast.FunctionDef:
         if not method:
             node.name = self._named(node.name)
         node.returns = None
@@ -212,5 +211,5 @@ def _own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """The nodes of one scope: those of the scopes inside it are not."""
     for node in nodes:
         yield node
-        if not isinstance(node, _INNER):
+        if not isinstance(node, _Inner):
             yield from _own(ast.iter_child_nodes(node))
