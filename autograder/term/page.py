@@ -268,6 +268,9 @@ class _Page:
     # Who may need a person
 
     def _people(self) -> str:
+        """On the teacher's page alone; the other has the numbers at its top."""
+        if not self._names:
+            return ""
         results = self._results
         stuck = {each.id: each.why_stuck for each in results.graded if each.why_stuck}
         invalid = [each.id for each in results.students if not each.is_graded]
@@ -414,7 +417,9 @@ def _pre(source: str, label: str) -> str:
     lines = source.strip("\n").expandtabs(4).splitlines()
     cut = [*lines[:_LINES], "… (cut here)"] if len(lines) > _LINES else lines
     shown = _text("\n".join(cut)[:6000])
-    return f'<pre tabindex="0" aria-label="{_text(label)}"><code>{shown}</code></pre>\n'
+    return (
+        f'<pre tabindex="0" role="group" aria-label="{_text(label)}"><code>{shown}</code></pre>\n'
+    )
 
 
 def _cut(text: str, most: int = 400) -> str:

@@ -80,7 +80,7 @@ def histogram(scores: Sequence[float], most: float, quartiles: Sequence[float], 
 
 def stacked(rows: Sequence[Parts], alt: str) -> str:
     """What became of each exercise, of one length for the whole class."""
-    parts, x = [], 20.0
+    parts, x = [_PATTERNS], 20.0
     for kind, said in KINDS:
         parts.append(_rect(x, 12, 30, 30, kind))
         parts.append(_words(x + 40, 36, said, _SMALL))
@@ -112,13 +112,11 @@ def bars(rows: Sequence[Bar], alt: str) -> str:
 def _svg(height: float, parts: Sequence[str], alt: str) -> str:
     label, box = html.escape(alt, quote=True), f"16 0 {_WIDTH - 32} {height:g}"
     return (
-        f'<svg role="img" aria-label="{label}" viewBox="{box}">\n{_PATTERNS}'
-        + "\n".join(parts)
-        + "\n</svg>\n"
+        f'<svg role="img" aria-label="{label}" viewBox="{box}">\n' + "\n".join(parts) + "\n</svg>\n"
     )
 
 
-# The same in every picture of a page, where the first one is used.
+# For what a colour alone would say.
 _PATTERNS = (
     '<defs><pattern id="stripes" width="12" height="12" patternUnits="userSpaceOnUse" '
     'patternTransform="rotate(45)"><rect width="12" height="12" class="stripe-ground"/>'
