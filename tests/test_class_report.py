@@ -180,6 +180,7 @@ def test_copies_are_put_side_by_side_and_what_differs_is_not(course: Path) -> No
     part = page[page.index("Answers that are the same") :]
     assert "A hint to a person, never a score." in part
     assert "<code>attention</code>: 2 students" in part
+    assert '<p class="quiet">no-scale; ' in part
     assert "by Ann Miller" in part
     assert "all mine" in part
     assert "cem" not in part

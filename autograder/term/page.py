@@ -61,6 +61,7 @@ class _Page:
 
     def __init__(self, found: Found, names: bool) -> None:
         self._found, self._names, self._results = found, names, found.results
+        self._graded = {student.id: student for student in found.results.graded}
 
     def text(self) -> str:
         title = f"Lesson {self._found.lesson.number:02}, {self._found.lesson.title.lower()}"
@@ -313,8 +314,9 @@ class _Page:
             "learn together, who follow the lesson's notation, or who make the same common mistake "
             "can meet without having copied. Read both, and ask.</p>\n",
             f'<p class="quiet">Left out is what says nothing: answers that equal {given}, answers '
-            f"of fewer than {LEAST} nodes of the syntax tree, and what more than one in ten has. "
-            "Groups that share more exercises stand first, then longer answers.</p>\n",
+            f"of fewer than {LEAST} nodes of the syntax tree, and what more than four students and "
+            "one in ten wrote. Groups that share more exercises stand first, then those that share "
+            "a mistake, then longer answers.</p>\n",
         ]
         if not self._found.has_solution:
             parts.append(
@@ -322,10 +324,13 @@ class _Page:
                 "are not left out.</p>\n"
             )
         for name, count in sorted(found.common.items()):
-            said = f"{_students(count)} wrote what many others wrote as well"
+            said = f"{_students(count)} wrote what many others wrote"
             parts.append(f'<p class="quiet">{_code(name)}: {said}; not listed.</p>\n')
-        parts += [self._group(group) for group in found.groups[:_GROUPS]]
-        if rest := found.groups[_GROUPS:]:
+        groups = sorted(
+            found.groups, key=lambda each: (-len(each.also), self._judged(each) == "right")
+        )
+        parts += [self._group(group) for group in groups[:_GROUPS]]
+        if rest := groups[_GROUPS:]:
             items = "".join(
                 f"<li>{_code(each.exercise)}: {', '.join(map(_name, each.students))}</li>"
                 for each in rest
@@ -334,6 +339,16 @@ class _Page:
         if not found.groups:
             parts.append("<p>No such answers were found.</p>\n")
         return _section("Answers that are the same but for names and comments", "".join(parts))
+
+    def _judged(self, group: Group) -> str:
+        """What the autograder says of answers that are alike: 'right', or which mistakes."""
+        found = {
+            "right" if item["status"] == "PASS" else item["diagnosis"] or item["status"]
+            for student in group.students
+            for item in self._graded[student].result["exercises"]
+            if item["name"] == group.exercise
+        }
+        return ", ".join(sorted(found))
 
     def _theirs(self, source: str, student: str) -> str:
         """An answer as it was written, without what everybody was given below the `def`."""
@@ -349,13 +364,13 @@ class _Page:
             for student, source in zip(group.students, sources, strict=True)
             if student in group.students[:_SIDE_BY_SIDE]
         )
-        more = ""
+        judged, more = _text(self._judged(group)), ""
         if len(group.students) > _SIDE_BY_SIDE:
             rest = ", ".join(map(_name, group.students[_SIDE_BY_SIDE:]))
             more = f'<p class="who">The same: {rest}</p>\n'
         return (
             f"<h3>{_code(group.exercise)}: {_students(len(group.students))}</h3>\n"
-            f'<p class="quiet">{group.nodes} nodes{letter}{also}</p>\n'
+            f'<p class="quiet">{judged}; {group.nodes} nodes{letter}{also}</p>\n'
             f'<div class="side">{cards}</div>\n{more}'
         )
 

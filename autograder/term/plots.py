@@ -52,7 +52,7 @@ def histogram(scores: Sequence[float], most: float, quartiles: Sequence[float], 
     counts = [0] * bins
     for score in scores:
         counts[min(bins - 1, max(0, int(score / width)))] += 1
-    left, top, high, step = 20, 50, 300, (_WIDTH - 40) / bins
+    left, top, high, step = 40, 50, 300, (_WIDTH - 80) / bins
     tallest, bottom = max(1, *counts), top + 300
     parts = []
     for at, count in enumerate(counts):
@@ -64,7 +64,7 @@ def histogram(scores: Sequence[float], most: float, quartiles: Sequence[float], 
         _words(left + at * step, bottom + 34, f"{at * width:g}", _SMALL, middle=True)
         for at in range(0, bins + 1, 1 if bins <= 12 else 2)
     ]
-    parts.append(_line(left, bottom, _WIDTH - 20, bottom))
+    parts.append(_line(left, bottom, _WIDTH - left, bottom))
 
     def place(score: float) -> float:
         return left + min(max(score / most, 0), 1) * bins * step if most else left
