@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Mapping
@@ -13,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from attnlab.checks.verdict import Diagnosis
 from attnlab.lessons import exercises_of
 from autograder.gradebook.course import Course
 from autograder.gradebook.gradebook import Gradebook
@@ -40,6 +43,7 @@ def attention(x, Wq, Wk, Wv):
     weights = torch.softmax(scores.masked_fill(hidden, -1e9), dim=-1)
     return weights @ {v}, weights
 """
+ODD = "<b onclick=alert(1)>odd</b>"
 UNTOUCHED = "Write `{}` in the cell above, run that cell, and run this one again."
 HOSTILE_ID = "'onload='x(1)'"
 
@@ -85,12 +89,17 @@ def the_class() -> list[Graded]:
         "ann": answer("by Ann Miller"),
         "bob": answer("all mine", "queries", "keys", "values"),
         "cem": honest(1),
-        "dan": f"{honest(2)}\n\n# " + " ".join(HOSTILE) + f"\ntold = {HOSTILE!r}\n",
-        HOSTILE_ID: "def attention(*ann):\n    '''To Cem'''\n    return 'cem-x', ann_mask\n",
     }
     found = [
         graded.grade(name, fails, partly, code={"attention": source})
         for name, source in code.items()
+    ]
+    odd = Diagnosis(ODD, *HOSTILE[:2])
+    said = graded.verdict("attention", "FAIL", 2.5, 5.0, message=" ".join(HOSTILE), diagnosis=odd)
+    told = f"\n# {' '.join(HOSTILE)}\nann_told = {[*HOSTILE, 'of cem-x']!r}\n"
+    found += [
+        graded.grade(name, fails, partly, LESSON, {"attention": said}, {"attention": source})
+        for name, source in (("dan", honest(2) + told), (HOSTILE_ID, honest(2) + told + "# Cem"))
     ]
     found += [graded.grade(name) for name in ("eve", "fay", "gil")]
     found.append(untouched("hal"))
@@ -142,7 +151,7 @@ def test_scores_exercises_mistakes_and_claims_are_told(course: Path) -> None:
     text = read_as_text(report(course))
     assert "9 students graded; 1 handed in what is no notebook of this lesson." in text
     assert "hardest attention," in text
-    assert "5 students, 12.5 points lost" in text
+    assert "3 students, 7.5 points lost" in text
     assert "For this one: entry [0, 1] is 0.5 too large" in text
     assert "it agrees with PyTorch 5 0 0" in text
     assert "Who may need a person" not in text
@@ -152,9 +161,9 @@ def test_the_page_to_be_shown_names_nobody(course: Path) -> None:
     page = report(course)
     text = read_as_text(page)
     assert "Without names: made to be shown in class." in text
-    for name in ("ann", "bob", "cem", "Miller", "hal", "ida", "onload", "To Cem"):
-        assert name.lower() not in text.lower().split(), name
-    assert "Miller" not in page
+    for name in ("ann", "bob", "cem", "dan", "Miller", "hal", "ida", "onload"):
+        assert not re.search(rf"(?<![a-z]){name}(?![a-z])", text, re.IGNORECASE), name
+    assert f"{BLOT}-x" in text
     assert "hint to a person" not in page
 
 
@@ -181,10 +190,10 @@ def test_copies_are_put_side_by_side_and_what_differs_is_not(course: Path) -> No
     assert "A hint to a person, never a score." in part
     assert "<code>attention</code>: 2 students" in part
     assert '<p class="quiet">no-scale; ' in part
+    assert part.count("<article>") == 4
     assert "by Ann Miller" in part
     assert "all mine" in part
-    assert "cem" not in part
-    assert "dan" not in part
+    assert "<bdi>cem</bdi>" not in part
 
 
 def test_who_does_not_get_on_is_told_after_three_hand_ins(course: Path) -> None:
@@ -242,7 +251,9 @@ def test_what_a_journal_does_not_know_of_claims_is_said(course: Path) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--names",)])
 def test_what_learners_wrote_is_text_and_nothing_else(course: Path, options: tuple[str]) -> None:
-    found = Page(report(course, *options))
+    page = report(course, *options)
+    assert page.count(html.escape(HOSTILE[0])) >= 2, "it is shown, in a message and in code"
+    found = Page(page)
     tags = {tag for tag, _ in found.elements}
     assert not tags & {"script", "img", "a", "b onclick", "iframe", "form", "link", "object"}
     names = {name for _, given in found.elements for name in given}
@@ -321,7 +332,7 @@ def test_a_hand_in_that_is_gone_since_is_counted_without_its_code(
         shutil.rmtree(course / "class" / "autograded" / name)
     text = read_as_text(report(course))
     assert "5 of 9 notebooks are not in class/autograded any more" in capsys.readouterr().out
-    assert "5 students, 12.5 points lost" in text
+    assert "3 students, 7.5 points lost" in text
     assert "No answer with it can be read any more." in text
 
 

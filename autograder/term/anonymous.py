@@ -77,7 +77,7 @@ class Anonymous:
             before, token, after = tokens[at - 1], tokens[at], tokens[at + 1 : at + 2]
             alone = before.type in _SPACE and bool(after) and after[0].type in _SPACE
             if token.type == tokenize.COMMENT and theirs:
-                _put(lines, token, "")
+                _put(lines, token, _GONE if not token.line[: token.start[1]].strip() else "")
             elif token.type == tokenize.STRING and alone:
                 if token.string in self._course:
                     _put(lines, token, _GONE)
