@@ -302,6 +302,17 @@ def test_nothing_graded_or_handed_in_is_said_in_a_line_and_nothing_written(
     assert not (course / "class" / "reports").exists()
 
 
+def test_a_class_in_which_nothing_could_be_graded_has_a_page_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(graded.make_course(tmp_path))
+    recorded(tmp_path, graded.invalid("ida", "The file is empty."))
+    text = read_as_text(report(tmp_path))
+    assert "0 students graded; 1 handed in what is no notebook of this lesson." in text
+    assert "Mistakes" not in text
+    assert {row["status"] for row in table(tmp_path)} == {"INVALID"}
+
+
 def test_without_a_gradebook_nothing_is_written(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from attnlab.ipynb.read import read as read_notebook
 from autograder import Problem
 from autograder.gradebook.course import Course
 from autograder.gradebook.gradebook import Gradebook
@@ -16,6 +17,7 @@ from autograder.run.history import read
 from autograder.run.journal import NAME, Line
 from autograder.submission import handed_in
 from autograder.submission.folder import in_nfc
+from autograder.submission.lessons import points_in, released_text
 from autograder.term import roster
 
 _STUCK = 2  # hand-ins in a row that brought nothing
@@ -108,7 +110,7 @@ def results_of(course: Course, lesson: str) -> ClassResults:
         Problem: nobody was graded, or the roster is amiss.
         GradebookError: the gradebook cannot be read.
     """
-    submitted = course.submitted(".", ".")
+    submitted, released = course.submitted(".", "."), course.released(lesson)
     path = submitted.parent / "runs" / lesson / NAME
     there = handed_in.students(submitted, lesson)
     lines = _by_student(read(path)) if path.exists() else {}
@@ -128,7 +130,7 @@ def results_of(course: Course, lesson: str) -> ClassResults:
     absent = known - _names(lines) - waiting
     return ClassResults(
         lesson,
-        _exercises(students),
+        _exercises(students) or points_in(read_notebook(released_text(released).encode())),
         students,
         sorted(waiting),
         sorted(absent),

@@ -156,6 +156,8 @@ class _Page:
     # What went wrong
 
     def _mistakes(self) -> str:
+        if not self._results.graded:
+            return ""
         parts = [
             "<p>A mistake has a name where an answer's numbers are that mistake's, or where what "
             "Python raised tells it; else it is called by what differed. "
