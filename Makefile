@@ -16,7 +16,7 @@ READY := $(VENV)/.ready
 CODE := src autograder bundle tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove bench collect grade feedback return formgrader bundle demo-class
+.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove bench collect grade feedback report return formgrader bundle demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,10 @@ feedback: $(READY) ## write the gradebook's scores and comments into the pages o
 return: $(READY) ## scores and pages of LESSON=06-causal-mask back to an LMS: ARGS="--canvas grades.csv", "--moodle FILE" or "--csv"
 	@test -n "$(LESSON)" || { echo "Which lesson? For one: make return LESSON=06-causal-mask ARGS=--csv" >&2; exit 2; }
 	$(BIN)/python -m autograder return $(LESSON) $(ARGS)
+
+report: $(READY) ## write a page and a table about who was graded in LESSON=06-causal-mask; ARGS=--names: the teacher's
+	@test -n "$(LESSON)" || { echo "Which lesson? For one: make report LESSON=06-causal-mask" >&2; exit 2; }
+	@$(BIN)/python -m autograder report $(LESSON) $(ARGS)
 
 # A container's only user is often root, for whom JupyterLab does not start unless told.
 formgrader: $(READY) ## open the whole repository in JupyterLab, with nbgrader's Formgrader; ARGS as for lab

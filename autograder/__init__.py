@@ -21,7 +21,11 @@ class Usage(Exception):
     """The command asks for something that is not there; the sentence says what to do."""
 
 
-class Problem(Exception):
+class Told(Exception):
+    """What ends a command; the sentence says why, and what to do."""
+
+
+class Problem(Told):
     """The machine, the course's files or the cluster cannot do it: what stops a whole run."""
 
 

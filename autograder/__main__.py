@@ -15,13 +15,17 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from autograder import Problem, Usage
+from attnlab.ipynb.files import NotWritten
+from autograder import Told, Usage
 from autograder.sandbox.isolation import IsolationError, require_linux
+
+if TYPE_CHECKING:
+    from autograder.gradebook.course import Course
 
 STOPPED = 128
 
@@ -92,6 +96,14 @@ def parser() -> argparse.ArgumentParser:
     )
     back.add_argument("--column", default="", metavar="NAME", help="where scores go in that file")
 
+    report = commands.add_parser("report", help="write a page and a table about a graded class")
+    report.add_argument("lesson", metavar="LESSON", help="such as 06-causal-mask")
+    report.add_argument(
+        "--names",
+        action="store_true",
+        help="the teacher's page, with names; without it the one that can be shown in class",
+    )
+
     one = commands.add_parser("grade-file", parents=[shared], help="grade one notebook")
     one.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     one.add_argument("--lesson", default="", help="if neither its name nor its cells tell")
@@ -150,32 +162,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # cards have marks that not all can show
     try:
-        if asked.command == "doctor":
-            from autograder import doctor
-
-            return doctor.main()
-        require_linux()
-        if asked.command == "grade-file":
-            return _grade_file(asked)
-        if asked.command == "collect":
-            return _collect(asked)
-        if asked.command == "rename":
-            return _rename(asked)
-        if asked.command == "feedback":
-            return _feedback(asked)
-        if asked.command == "return":
-            return _return(asked)
-        if asked.command == "history":
-            return _history(asked)
-        if asked.command == "forget":
-            return _forget(asked)
-        return _grade(asked)
+        if asked.command != "doctor":
+            require_linux()
+        return COMMANDS[asked.command](asked)
     except Usage as wrong:
         return _failed(wrong, 2)
-    except IsolationError as error:
+    except (Told, NotWritten, IsolationError) as error:
         return _failed(error, 1)
     except KeyboardInterrupt:
         return _failed(KeyboardInterrupt("Stopped."), STOPPED + signal.SIGINT)
+    except BrokenPipeError:  # whoever read what is printed has had enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        return STOPPED + signal.SIGPIPE
 
 
 def _grade(asked: argparse.Namespace) -> int:
@@ -186,9 +184,7 @@ def _grade(asked: argparse.Namespace) -> int:
     if not asked.scheduler:
         pool.load_ahead()
     gc.disable()  # what is being imported is no garbage, now or when this process ends
-    from attnlab.ipynb.files import NotWritten
-    from autograder.gradebook.course import Course, CourseError
-    from autograder.gradebook.database import GradebookError
+    from autograder.gradebook.course import Course
     from autograder.run.classes import Order, Stopped, grade_class
 
     gc.freeze()
@@ -208,75 +204,109 @@ def _grade(asked: argparse.Namespace) -> int:
         grade_class(order, Course.here())
     except Stopped as stopped:
         return _failed(stopped, STOPPED + stopped.signal)
-    except (Problem, CourseError, GradebookError, NotWritten) as error:
-        return _failed(error, 1)
+    return 0
+
+
+def _grade_file(asked: argparse.Namespace) -> int:
+    from autograder.run.one_file import grade_file
+    from autograder.submission.lessons import known
+
+    lesson = known(asked.lesson) if asked.lesson else ""
+    grade_file(asked.notebook, lesson, asked.seed, asked.json)
     return 0
 
 
 def _feedback(asked: argparse.Namespace) -> int:
-    from autograder.submission.lessons import known
-
-    lesson = known(asked.lesson)
-    from attnlab.ipynb.files import NotWritten
-    from autograder.gradebook.course import Course, CourseError
-    from autograder.gradebook.database import GradebookError
+    lesson, course = _lesson_here(asked)
     from autograder.run.fill import fill_pages
 
-    try:
-        fill_pages(Course.here(), lesson, asked.student)
-    except (CourseError, GradebookError, NotWritten) as error:
-        return _failed(error, 1)
+    fill_pages(course, lesson, asked.student)
     return 0
 
 
 def _collect(asked: argparse.Namespace) -> int:
-    from autograder.submission.lessons import known
-
-    lesson = known(asked.lesson)
-    from attnlab.ipynb.files import NotWritten
-    from autograder.gradebook.course import Course, CourseError
-    from autograder.gradebook.database import GradebookError
+    lesson, course = _lesson_here(asked)
     from autograder.term.collect import collect
 
-    try:
-        told = collect(Course.here(), lesson, asked.files)
-    except (Problem, CourseError, GradebookError, NotWritten) as error:
-        return _failed(error, 1)
-    for line in told.lines():
-        print(line)
+    told = collect(course, lesson, asked.files)
+    _say(told.lines())
     return 1 if told.trouble else 0
 
 
 def _return(asked: argparse.Namespace) -> int:
-    from autograder.submission.lessons import known
-
-    lesson = known(asked.lesson)
-    from attnlab.ipynb.files import NotWritten
-    from autograder.gradebook.course import Course, CourseError
-    from autograder.gradebook.database import GradebookError
+    lesson, course = _lesson_here(asked)
     from autograder.term.give_back import Order, give_back
 
     lms = "canvas" if asked.canvas else "moodle" if asked.moodle else ""
     file = asked.canvas or asked.moodle or asked.csv
     order = Order(lesson, lms, None if file == Path() else file, asked.column)
-    try:
-        for line in give_back(Course.here(), order):
-            print(line)
-    except (Problem, CourseError, GradebookError, NotWritten) as error:
-        return _failed(error, 1)
-    return 0
+    return _say(give_back(course, order))
+
+
+def _report(asked: argparse.Namespace) -> int:
+    lesson, course = _lesson_here(asked)
+    from autograder.term.class_report import write_report
+
+    return _say(write_report(course, lesson, asked.names))
 
 
 def _rename(asked: argparse.Namespace) -> int:
-    from autograder.gradebook.course import Course, CourseError
-    from autograder.gradebook.database import GradebookError
+    from autograder.gradebook.course import Course
     from autograder.gradebook.rename import rename
 
     try:
-        for line in rename(Course.here(), partial(_agreed, asked)):
-            print(line)
-    except (CourseError, GradebookError, OSError) as error:
+        return _say(rename(Course.here(), partial(_agreed, asked)))
+    except OSError as error:
         return _failed(error, 1)
+
+
+def _history(asked: argparse.Namespace) -> int:
+    from autograder.gradebook.course import Course
+    from autograder.run.history import history
+
+    return _say(history(Course.here(), asked.student, asked.lesson))
+
+
+def _forget(asked: argparse.Namespace) -> int:
+    from autograder.gradebook.course import Course
+    from autograder.run.forget import forget
+
+    return _say(forget(Course.here(), asked.student, partial(_agreed, asked)))
+
+
+def _doctor(asked: argparse.Namespace) -> int:
+    from autograder import doctor
+
+    return doctor.main()
+
+
+COMMANDS = {
+    "collect": _collect,
+    "grade": _grade,
+    "feedback": _feedback,
+    "return": _return,
+    "report": _report,
+    "grade-file": _grade_file,
+    "rename": _rename,
+    "history": _history,
+    "forget": _forget,
+    "doctor": _doctor,
+}
+
+
+def _lesson_here(asked: argparse.Namespace) -> tuple[str, Course]:
+    """The lesson that a command is about, looked at before nbgrader is loaded, and the course."""
+    from autograder.submission.lessons import known
+
+    lesson = known(asked.lesson)
+    from autograder.gradebook.course import Course
+
+    return lesson, Course.here()
+
+
+def _say(lines: Iterable[str]) -> int:
+    for line in lines:
+        print(line, flush=True)
     return 0
 
 
@@ -285,45 +315,6 @@ def _agreed(asked: argparse.Namespace, question: str) -> bool:
         return True
     print(f"{question} [y/N] ", end="", flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _history(asked: argparse.Namespace) -> int:
-    from autograder.gradebook.course import Course, CourseError
-    from autograder.run.history import history
-
-    try:
-        for line in history(Course.here(), asked.student, asked.lesson):
-            print(line)
-    except (Problem, CourseError) as error:
-        return _failed(error, 1)
-    return 0
-
-
-def _forget(asked: argparse.Namespace) -> int:
-    from attnlab.ipynb.files import NotWritten
-    from autograder.gradebook.course import Course, CourseError
-    from autograder.gradebook.database import GradebookError
-    from autograder.run.forget import forget
-
-    try:
-        for line in forget(Course.here(), asked.student, partial(_agreed, asked)):
-            print(line, flush=True)
-    except (Problem, CourseError, GradebookError, NotWritten) as error:
-        return _failed(error, 1)
-    return 0
-
-
-def _grade_file(asked: argparse.Namespace) -> int:
-    from attnlab.ipynb.files import NotWritten
-    from autograder.run.one_file import grade_file
-    from autograder.submission.lessons import known
-
-    lesson = known(asked.lesson) if asked.lesson else ""
-    try:
-        grade_file(asked.notebook, lesson, asked.seed, asked.json)
-    except (Problem, NotWritten) as error:
-        return _failed(error, 1)
-    return 0
 
 
 def _failed(error: BaseException, status: int) -> int:

@@ -12,10 +12,12 @@ from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.plugins.base import BasePlugin
 from nbgrader.preprocessors import AssignLatePenalties
 
+from autograder import Told
+
 CONFIG = "nbgrader_config.py"
 
 
-class CourseError(Exception):
+class CourseError(Told):
     """The settings cannot be used; the sentence says why and what to do."""
 
 
@@ -80,6 +82,10 @@ class Course:
     def feedback(self, student: str, lesson: str) -> Path:
         """Folder of what a student gets back."""
         return self._folder(self.directory.feedback_directory, student, lesson)
+
+    def reports(self, lesson: str) -> Path:
+        """Folder of what is written about a whole class."""
+        return self.submitted(".", ".").parent / "reports" / lesson
 
     def _folder(self, step: str, student: str, lesson: str) -> Path:
         return Path(self.directory.format_path(step, student, lesson))

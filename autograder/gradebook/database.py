@@ -21,6 +21,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModu
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from autograder import Told
+
 _AGAIN = "then run this again."
 # By SQLite's primary result code (sqlite3.h).
 _SENTENCES = {
@@ -36,7 +38,7 @@ _SENTENCES = {
 _OLD = ("no such column", "no such table", "has no column", "does not exist")
 
 
-class GradebookError(Exception):
+class GradebookError(Told):
     """Nothing was recorded; the sentence names the file and says what to do."""
 
 

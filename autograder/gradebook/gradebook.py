@@ -237,6 +237,17 @@ class Gradebook:
         with self._database.transaction() as session:
             return scores(session, self._ids(session, lesson))
 
+    def people(self) -> dict[str, tuple[str, ...]]:
+        """What the gradebook knows of everyone's name besides the id: first, last, and address.
+
+        Raises:
+            GradebookError: it cannot be read.
+        """
+        columns = api.Student.id, api.Student.first_name, api.Student.last_name, api.Student.email
+        with self._database.transaction() as session:
+            found = session.execute(select(*columns)).all()
+        return {student: tuple(filter(None, known)) for student, *known in found}
+
     def penalise(self, lesson: str, students: Collection[str]) -> dict[str, Standing]:
         """Apply the course's rule for late hand-ins, if it has one, to scores as they are now.
 

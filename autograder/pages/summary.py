@@ -233,7 +233,7 @@ def _found(result: Mapping[str, Any]) -> dict[str, str]:
         _REPAIRED: _told(repaired) if len(repaired) >= _MUCH else "",
     }
     found = {reason: said for reason, said in found.items() if said}
-    if not found and result["score"] == 0 and any(map(_is_written, exercises)):
+    if not found and result["score"] == 0 and any(map(is_written, exercises)):
         found[_NOTHING] = _counted(_most_first(Counter(item["status"] for item in exercises)))
     return found
 
@@ -245,7 +245,7 @@ def _with_status(exercises: Sequence[Mapping[str, Any]], *statuses: str) -> list
     return [f"{names}: {found[0]['message']}"] if found else []
 
 
-def _is_written(exercise: Mapping[str, Any]) -> bool:
+def is_written(exercise: Mapping[str, Any]) -> bool:
     """Whether a cell is not as it was given out; under another name, an answer is MISSING too."""
     untouched = f"Write `{exercise['name']}` in the cell above"
     return exercise["status"] != "MISSING" or not exercise["message"].startswith(untouched)

@@ -24,6 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from attnlab.checks.verdict import Verdict
 from attnlab.ipynb.files import NotWritten, write_whole
 from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import printable
@@ -367,7 +368,17 @@ def _line(sent: Submission, graded: Graded, told: Recorded) -> dict[str, Any]:
         "stands": told.stands,
         "earlier": told.earlier,
         "result": graded.result.as_json(),
+        "lost": {name: lost for name, card in graded.cards.items() if (lost := _lost(card))},
     }
+
+
+def _lost(card: Verdict) -> list[dict[str, Any]]:
+    """The claims of an exercise that earned less than they are worth."""
+    return [
+        {"claim": line.claim, "holds": line.holds, "points": line.worth - line.earned}
+        for line in card.lines
+        if line.earned < line.worth
+    ]
 
 
 def _say(sentence: str) -> None:

@@ -26,6 +26,7 @@ from sqlalchemy.engine import URL, make_url
 
 from attnlab.ipynb.files import write_whole
 from attnlab.ipynb.words import few, printable, short
+from attnlab.lessons import slugs
 from autograder import Problem
 from autograder.gradebook.course import Course
 from autograder.gradebook.database import Database
@@ -70,6 +71,9 @@ def forget(course: Course, student: str, agreed: Callable[[str], bool]) -> Itera
             for name in sorted(set(names).intersection(_in(step))):
                 _remove(step / name)
                 yield f"{printable(str(from_here(step / name)))}: all of it."
+        for folder in _reports(course):
+            _remove(folder)
+            yield f"{from_here(folder)}: all of it. `report` writes it again, without them."
         for path in journals(course):
             if _summarise(course, path, student, books):
                 yield f"{from_here(path.with_name(journal.SUMMARY))}: written without them."
@@ -101,6 +105,11 @@ def _names(course: Course) -> set[str]:
 def _steps(course: Course) -> list[Path]:
     """The folders that hold a folder for each student."""
     return [place(".", ".") for place in (course.submitted, course.autograded, course.feedback)]
+
+
+def _reports(course: Course) -> list[Path]:
+    """Folders of pages about the class, each of which may show an answer of anybody."""
+    return [course.reports(name) for name in sorted(_in(course.reports("."))) if name in slugs()]
 
 
 def _in(folder: Path) -> list[str]:

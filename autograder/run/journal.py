@@ -9,6 +9,7 @@ itself all that is known, so that it can be read without this code, years later:
     folder, fingerprint            whose it is, and a digest of what was handed in
     handed_in, result              when, in UTC; and what `--json` writes
     stands, earlier                false where the one before it counts; that one's score, if more
+    lost                           by exercise, the claims that earned less than they are worth
 
 A submission without a line may or may not have been recorded; grading it again with the same seed
 records the same.
