@@ -269,7 +269,7 @@ def _history(asked: argparse.Namespace) -> int:
 
 def _forget(asked: argparse.Namespace) -> int:
     from autograder.gradebook.course import Course
-    from autograder.run.forget import forget
+    from autograder.term.forget import forget
 
     return _say(forget(Course.here(), asked.student, partial(_agreed, asked)))
 

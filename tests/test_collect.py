@@ -139,7 +139,7 @@ def test_everyone_of_an_lms_s_zip_is_placed(course: Path, lms: str, by: str) -> 
     else:
         assert told.untimed == {lms: len(NAMES)}
     assert found == of(*NAMES)
-    [ada, *_] = collected.read(course / "class" / "collected" / f"{LESSON}.csv")
+    [ada, *_] = collected.read(course / "class" / "collected" / f"{LESSON}.json")
     assert (ada.student, ada.lms, ada.known_as) == ("ada", lms, IDS["ada"])
     assert ada.name in zipfile.ZipFile(path).namelist()
 
@@ -417,14 +417,14 @@ def test_a_run_that_was_killed_goes_on(class_: Path, monkeypatch: pytest.MonkeyP
     assert there(class_) == of("ada", "grace", "edsger")
     told = run(given)
     assert (told.same, told.new) == (["ada", "grace", "edsger"], ["conor", "jose", "li"])
-    records = collected.read(class_ / "class" / "collected" / f"{LESSON}.csv")
+    records = collected.read(class_ / "class" / "collected" / f"{LESSON}.json")
     assert len(records) == len(NAMES)
 
 
 def test_records_of_others_stay(class_: Path) -> None:
     run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada")]))
     run(moodle_zip(class_ / "m.zip", LESSON, [handed("li")]))
-    records = collected.read(class_ / "class" / "collected" / f"{LESSON}.csv")
+    records = collected.read(class_ / "class" / "collected" / f"{LESSON}.json")
     assert [(each.student, each.lms) for each in records] == [("ada", "canvas"), ("li", "moodle")]
 
 
@@ -541,7 +541,7 @@ def test_a_folder_s_name_that_is_no_text_is_recorded(class_: Path) -> None:
     os.rename(folder, os.fsencode(folder) + b"\xff")
     assert run(class_ / "mail").new == ["ada"]
     assert run(class_ / "mail").written is False
-    [record] = collected.read(class_ / "class" / "collected" / f"{LESSON}.csv")
+    [record] = collected.read(class_ / "class" / "collected" / f"{LESSON}.json")
     assert record.name == "odd\\udcff/ada.ipynb"
 
 
@@ -593,10 +593,11 @@ def test_a_roster_of_a_spreadsheet_is_read(course: Path) -> None:
     assert run(canvas_zip(course / "c.zip", LESSON, [handed("ada")])).new == ["ada"]
 
 
-def test_a_record_that_was_changed_stops_it(class_: Path) -> None:
-    path = class_ / "class" / "collected" / f"{LESSON}.csv"
+@pytest.mark.parametrize("text", ["hello", "3", '[{"student": "ada"}]', "[" * 5000, "[7]", '["a"]'])
+def test_a_record_that_was_changed_stops_it(text: str, class_: Path) -> None:
+    path = class_ / "class" / "collected" / f"{LESSON}.json"
     path.parent.mkdir(parents=True)
-    path.write_text("hello\n")
+    path.write_text(text)
     with pytest.raises(Problem, match="is not as `collect` wrote it"):
         run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada")]))
     assert there(class_) == {}

@@ -18,9 +18,11 @@ from unicodedata import normalize
 import pytest
 from nbgrader import api
 
-from autograder.run import forget as forgetting
 from autograder.run.journal import Journal
 from autograder.run.lock import sole_grader
+from autograder.term import collected
+from autograder.term import forget as forgetting
+from autograder.term.collected import Collected
 from tests import small_class
 from tests.small_class import LESSON, environment, hand_in, notebook, recorded, written
 from tests.test_again import rule, score_by_hand, submit, torn, worse
@@ -163,7 +165,13 @@ def term(course: Path) -> Path:
     shutil.copy(course / "class" / "gradebook.db", course / "class" / "gradebook.db.2026-03-01")
     grade(course)
     grade(course, students=(ID,), seed=2)
-    assert len(traces(course, ID)) > 8
+    home = course / "class"
+    hand_ins = [Collected(student, "", "", f"{student}.zip", "", "") for student in (ID, "ann")]
+    collected.write(home / "collected" / f"{LESSON}.json", hand_ins)
+    for step in ("returned", "reports"):
+        (home / step / LESSON).mkdir(parents=True)
+        (home / step / LESSON / "table.csv").write_text(f"{ID},{NAME[0]},4\nann,,9\n")
+    assert len(traces(course, ID)) > 11
     assert traces(course, *NAME) != []
     return course
 
@@ -194,6 +202,11 @@ def test_nothing_of_who_is_forgotten_is_left_and_all_of_the_others_is(
         assert f"{what}: 13 rows." in said
     for step in ("submitted", "autograded", "feedback"):
         assert f"class/{step}/{ID}: all of it." in said
+    assert f"class/returned/{LESSON}: all of it. `return` writes it again" in said
+    assert f"class/reports/{LESSON}: all of it. `report` writes it again" in said
+    assert f"class/collected/{LESSON}.json: 1 line." in said
+    [kept] = collected.read(term / "class" / "collected" / f"{LESSON}.json")
+    assert kept.student == "ann"
     assert f"class/runs/{LESSON}/journal.jsonl: 3 lines." in said
     assert f"class/runs/{LESSON}/summary.txt: written without them." in said
     summary = journal_of(term).with_name("summary.txt").read_text()

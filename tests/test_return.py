@@ -249,7 +249,7 @@ def test_what_cannot_be_filled_is_refused_and_nothing_is_written(
 
 def collect(folder: Path, lms: str, names: dict[str, tuple[str, str]]) -> None:
     """Write what was collected: what the LMS calls each student, and the file's name."""
-    path = folder / "class" / "collected" / f"{LESSON}.csv"
+    path = folder / "class" / "collected" / f"{LESSON}.json"
     found = [Collected(one, lms, known, name, "", "") for one, (known, name) in names.items()]
     write_collected(path, found)
 

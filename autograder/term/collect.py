@@ -38,7 +38,6 @@ from autograder.term.placing import Placing, Unplaced, folded
 from autograder.term.roster import Student
 from autograder.term.sources import opened
 
-FOLDER = "collected"
 _TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader writes and reads it
 _LMS = {"canvas": "Canvas", "moodle": "Moodle", "gradescope": "Gradescope", "": "a plain file"}
 
@@ -206,7 +205,7 @@ class _Collecting:
         self, course: Course, lesson: str, home: Path, parts: Parts, told: Outcome
     ) -> None:
         self._course, self._lesson, self._parts, self._told = course, lesson, parts, told
-        self._path = home / FOLDER / f"{lesson}.csv"
+        self._path = home / collected.FOLDER / f"{lesson}.json"
         self._records = {each.student: each for each in collected.read(self._path)}
         self._before = dict(self._records)
         self._outdated: list[Path] = []  # times of hand-ins that are replaced

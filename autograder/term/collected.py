@@ -1,4 +1,4 @@
-"""What was collected for a lesson, from where: `class/collected/<lesson>.csv`.
+"""What was collected for a lesson, from where: `class/collected/<lesson>.json`.
 
 An LMS matches a page that comes back by the name of what it gave out. So that name is kept for
 each student, with what the LMS calls them there.
@@ -6,15 +6,13 @@ each student, with what the LMS calls them there.
 
 from __future__ import annotations
 
-import csv
-import io
+import json
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from attnlab.ipynb.files import write_whole
 from autograder import Problem
-from autograder.term.roster import text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,8 @@ class Collected:
     digest: str
 
 
-_COLUMNS = [field.name for field in fields(Collected)]
+FOLDER = "collected"
+_FIELDS = {field.name for field in fields(Collected)}
 
 
 def read(path: Path) -> list[Collected]:
@@ -49,24 +48,45 @@ def read(path: Path) -> list[Collected]:
         Problem: the file was changed, and is not read any more.
     """
     try:
-        text = text_of(path.read_bytes(), str(path))
+        found = json.loads(path.read_bytes())
+        if not all(_is_of(each) for each in found):
+            raise ValueError
+        return [Collected(**each) for each in found]
     except FileNotFoundError:
         return []
-    lines = list(csv.reader(io.StringIO(text, newline="")))
-    if not lines or lines[0] != _COLUMNS or any(len(line) != len(_COLUMNS) for line in lines):
-        raise Problem(f"{path} is not as `collect` wrote it. Move it away, and collect again.")
-    return [Collected(*line) for line in lines[1:]]
+    except (ValueError, TypeError, RecursionError):
+        raise Problem(
+            f"{path} is not as `collect` wrote it. Move it away, and collect again."
+        ) from None
+
+
+def _is_of(each: object) -> bool:
+    return (
+        isinstance(each, dict)
+        and each.keys() == _FIELDS
+        and all(isinstance(value, str) for value in each.values())
+    )
 
 
 def written(found: Iterable[Collected]) -> bytes:
     """The file's content."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    writer.writerows(astuple(each) for each in sorted(found, key=lambda each: each.student))
-    return text.getvalue().encode()
+    each = [asdict(one) for one in sorted(found, key=lambda one: one.student)]
+    return (json.dumps(each, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def write(path: Path, found: Iterable[Collected]) -> None:
     """Raises: NotWritten."""
     write_whole(path, written(found))
+
+
+def forget(path: Path, student: str) -> bool:
+    """Take a student out of a record; whether they were in it.
+
+    Raises:
+        Problem, NotWritten: it is as it was.
+    """
+    found = read(path)
+    others = [each for each in found if each.student != student]
+    if len(others) != len(found):
+        write(path, others)
+    return len(others) != len(found)

@@ -29,6 +29,7 @@ from autograder.term.sheets import Sheet
 from autograder.term.tables import Row, Table
 from autograder.term.who import Finder, Person, everyone
 
+FOLDER = "returned"
 _LMS: dict[str, ModuleType] = {"canvas": canvas, "moodle": moodle}
 _TITLES = {"canvas": "Canvas", "moodle": "Moodle", "gradescope": "Gradescope"}
 _GRADESCOPE = (
@@ -64,8 +65,8 @@ def give_back(course: Course, order: Order) -> Iterator[str]:
         scores = gradebook.scores(lesson)
     _refuse_none(lesson, scores)
     people = everyone(home / roster.NAME, scores)
-    found = collected.read(home / "collected" / f"{lesson}.csv")
-    place = home / "returned" / lesson
+    found = collected.read(home / collected.FOLDER / f"{lesson}.json")
+    place = home / FOLDER / lesson
     if order.lms:
         assert order.file is not None
         yield from _to_lms(course, order, people, found, place)

@@ -39,6 +39,8 @@ from autograder.run.lock import sole_grader
 from autograder.submission.folder import in_nfc
 from autograder.submission.handed_in import chosen
 from autograder.submission.left_out import left_out
+from autograder.term import collected
+from autograder.term.give_back import FOLDER as RETURNED
 
 
 def forget(course: Course, student: str, agreed: Callable[[str], bool]) -> Iterator[str]:
@@ -71,9 +73,13 @@ def forget(course: Course, student: str, agreed: Callable[[str], bool]) -> Itera
             for name in sorted(set(names).intersection(_in(step))):
                 _remove(step / name)
                 yield f"{printable(str(from_here(step / name)))}: all of it."
-        for folder in _reports(course):
+        for folder, command in _of_everyone(course):
             _remove(folder)
-            yield f"{from_here(folder)}: all of it. `report` writes it again, without them."
+            yield f"{from_here(folder)}: all of it. `{command}` writes it again, without them."
+        for name in sorted(_in(home / collected.FOLDER)):
+            path = home / collected.FOLDER / name
+            if path.suffix == ".json" and collected.forget(path, student):
+                yield f"{from_here(path)}: 1 line."
         for path in journals(course):
             if _summarise(course, path, student, books):
                 yield f"{from_here(path.with_name(journal.SUMMARY))}: written without them."
@@ -107,9 +113,15 @@ def _steps(course: Course) -> list[Path]:
     return [place(".", ".") for place in (course.submitted, course.autograded, course.feedback)]
 
 
-def _reports(course: Course) -> list[Path]:
-    """Folders of pages about the class, each of which may show an answer of anybody."""
-    return [course.reports(name) for name in sorted(_in(course.reports("."))) if name in slugs()]
+def _of_everyone(course: Course) -> Iterator[tuple[Path, str]]:
+    """Folders that may say something of anybody, each with the command that writes it."""
+    for lesson in slugs():
+        for folder, command in (
+            (course.reports(lesson), "report"),
+            (_home(course) / RETURNED / lesson, "return"),
+        ):
+            if folder.exists():
+                yield folder, command
 
 
 def _in(folder: Path) -> list[str]:
