@@ -25,6 +25,8 @@ from autograder.submission.folder import Submission
 from autograder.submission.results import Graded
 from autograder.term import alike
 from autograder.term.anonymous import BLOT, Anonymous
+from autograder.term.class_results import ClassResults, Student
+from autograder.term.mistakes import mistakes_of
 from autograder.term.normal import normal
 from autograder.term.said import taken_apart
 from autograder.term.table import harmless
@@ -497,3 +499,43 @@ def test_a_message_is_taken_apart_into_what_the_card_said() -> None:
     assert said.remedy == "Divide the scores by √d_k before softmax."
     crash = "it raised NameError: x. Nothing here has defined `x`."
     assert taken_apart(crash, "raised", LESSON, "torch").differed == crash
+
+
+def test_an_answer_whose_mistake_is_an_earlier_exercise_s_is_no_example() -> None:
+    """It may be right: what it calls is not."""
+    begins = "This calls `causal_mask`, which fails its own check: begin there. "
+    items = (
+        ("ann", "mask-off-by-one", begins),
+        ("bob", "wrong-shape", begins),
+        ("cem", "wrong-shape", ""),
+        ("dan", "mask-off-by-one", begins),
+    )
+    students = [
+        Student(
+            who,
+            {
+                "status": "GRADED",
+                "exercises": [
+                    {"name": name, "status": "FAIL", "score": 0.0, "max_score": 1.0}
+                    | {"diagnosis": slug, "message": f"{start}out differs."}
+                    for name, slug, start in (
+                        ("causal_mask", "mask-off-by-one", ""),
+                        ("attention", diagnosis, follows),
+                    )
+                ],
+            },
+            None,
+            (0.0,),
+            {},
+        )
+        for who, diagnosis, follows in items
+    ]
+    results = ClassResults(LESSON, {"causal_mask": 1.0, "attention": 1.0}, students)
+    answers = {who: {"attention": honest(1), "causal_mask": honest(2)} for who, *_ in items}
+    found = mistakes_of(results, answers, "torch")
+    assert [each.whose for each in found["causal_mask"]] == ["ann"]
+    inherited, own = found["attention"]
+    assert (inherited.name, inherited.example) == ("mask-off-by-one", "")
+    assert inherited.students == ["ann", "dan"]
+    assert inherited.follows == {"causal_mask": 2}
+    assert (own.name, own.whose) == ("wrong-shape", "cem")

@@ -36,7 +36,8 @@ class Mistake:
         lost: points that it cost them in all.
         follows: of them, in how many an earlier exercise fails, by that one's name.
         said: what the example's card said.
-        example: an answer that shows it, '' where no one's can be read.
+        example: an answer that shows it, '' where no one's can be read, or all have it from the
+            earlier exercise.
         whose: the student who wrote that.
     """
 
@@ -62,6 +63,7 @@ def mistakes_of(
     found: dict[str, dict[str, Mistake]] = {name: {} for name in results.exercises}
     told: dict[tuple[str, str], list[tuple[Student, Said]]] = defaultdict(list)
     for student in results.graded:
+        named = {item["name"]: item["diagnosis"] for item in student.result["exercises"]}
         for item in student.result["exercises"]:
             if item["status"] in ("PASS", "MISSING"):
                 continue
@@ -71,7 +73,11 @@ def mistakes_of(
             mistake.students.append(student.id)
             mistake.lost += item["max_score"] - item["score"]
             mistake.follows.update(filter(None, [said.follows]))
-            told[item["name"], name].append((student, said))
+            # Where the earlier exercise has the same mistake, this answer may be right.
+            if not (said.follows and item["diagnosis"] == named.get(said.follows)):
+                told[item["name"], name].append((student, said))
+            else:
+                mistake.said = mistake.said or said
     for (exercise, name), those in told.items():
         _show(found[exercise][name], exercise, those, answers)
     return {
