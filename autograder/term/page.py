@@ -210,6 +210,8 @@ class _Page:
             parts.append(_pre(shown, f"An answer to {exercise} with this mistake"))
             if self._names:
                 parts.append(f'<p class="quiet">Written by {_name(mistake.whose)}</p>\n')
+        elif mistake.follows.total() == count:
+            parts.append('<p class="quiet">What they wrote here may be right.</p>\n')
         else:
             parts.append('<p class="quiet">No answer with it can be read any more.</p>\n')
         parts.append(self._who(mistake.students))
