@@ -111,6 +111,7 @@ bench: $(READY) ## run the benchmarks, each side by side with something to compa
 	$(BIN)/python -m benchmarks.import_time
 	$(BIN)/python -m benchmarks.checking
 	$(BIN)/python -m benchmarks.grading $(ARGS)
+	$(BIN)/python -m benchmarks.term
 	$(BIN)/python -m benchmarks.figures
 
 bundle: $(READY) ## write dist/attnlab-course-<version>.zip, to be handed out; LESSONS="01 02": these alone; SOLUTIONS=1: for people who learn alone
