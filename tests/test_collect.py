@@ -571,7 +571,7 @@ def test_a_group_of_gradescope_s_hands_in_for_each(class_: Path) -> None:
         (b"id,name\nada,Lovelace, Ada\n", "line 2, has 3 cells, and the first line names 2"),
         (b"id,name,email\nada,Lovelace, Ada\n", "line 2, says 'Ada' for an e-mail"),
         (b"id,due 99-none\nada,2026-12-01\n", "There is no lesson '99-none'"),
-        (b"id,due 03-numpy\nada,soon\n", "says 'soon', which is no time"),
+        (b"id,due 03-numpy\nada,soon\n", "says 'soon'. A due date has year, month, day and a time"),
     ],
 )
 def test_a_roster_that_is_wrong_stops_it(course: Path, text: bytes | None, said: str) -> None:
@@ -608,6 +608,34 @@ def test_a_file_that_is_not_there_stops_it(class_: Path) -> None:
     with pytest.raises(Usage, match=r"There is no .*nowhere\.zip"):
         run(given, class_ / "nowhere.zip")
     assert there(class_) == {}
+
+
+@pytest.mark.parametrize("text", ["8.3.2026 18:00", "2026-03-08", "18:00 2026-03-08", "3/8/2026"])
+def test_a_date_that_can_be_read_in_two_ways_stops_it(text: str, course: Path) -> None:
+    enlist(course, f"{HEAD},due {LESSON}", [f"ada,Ada Lovelace,,,,,{text}"])
+    with pytest.raises(Problem, match="A due date has year, month, day and a time: write 2026-"):
+        run(canvas_zip(course / "c.zip", LESSON, [handed("ada")]))
+    assert there(course) == {}
+
+
+def test_a_due_date_that_nbgrader_alone_knows_counts_at_once(course: Path) -> None:
+    """The gradebook is new: nothing was released into it, and nobody graded."""
+    enlist(course, f"{HEAD},due {LESSON}", ["ada,Ada Lovelace,,,,,2026-12-01 18:00 UTC"])
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_assignment("02-pure-python", duedate="2026-11-29 18:00:00 UTC")
+        gradebook.remove_assignment("02-pure-python")
+        gradebook.remove_assignment(LESSON)
+        gradebook.update_or_create_assignment(LESSON, duedate="2026-11-29 18:00:00 UTC")
+    told = run(canvas_zip(course / "c.zip", LESSON, [handed("ada")]))
+    assert told.extended == ["ada (2026-12-01 18:00 UTC)"]
+
+
+def test_another_lesson_s_hand_ins_are_not_placed(course: Path, class_: Path) -> None:
+    other = "07-multi-head" if not LESSON.startswith("07") else "06-causal-mask"
+    hand_in = Handed("Ada Lovelace", "1000", {f"{other}.ipynb": b"{}"})
+    told = run(canvas_zip(class_ / "c.zip", LESSON, [hand_in]))
+    assert told.new == []
+    assert f"is named as the one of {other}" in told.trouble[0]
 
 
 def test_nothing_is_written_through_a_link(class_: Path) -> None:
@@ -679,7 +707,11 @@ def test_nbgrader_knows_the_class(course: Path) -> None:
 
 def test_a_due_date_of_one_s_own_is_respected_when_it_is_graded(course: Path) -> None:
     """Ada and Li hand in at six; it was due at four, for Ada at seven."""
-    lines = ["ada,Ada Lovelace,,,,,2026-11-30 19:00 UTC", "li,Li,,,,,", "bob,Bob,,,,,2026-12-24"]
+    lines = [
+        "ada,Ada Lovelace,,,,,2026-11-30 19:00 UTC",
+        "li,Li,,,,,",
+        "bob,Bob,,,,,2026-12-24 18:00",
+    ]
     enlist(course, f"{HEAD},due {LESSON}", lines)
     given = [handed("ada", id=""), handed("li", id="")]
     path = gradescope_zip(course / "g.zip", LESSON, given)
@@ -688,7 +720,11 @@ def test_a_due_date_of_one_s_own_is_respected_when_it_is_graded(course: Path) ->
     with open_gradebook(course) as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate="2026-11-30 16:00:00 UTC")
     told = run(path)
-    assert (told.same, told.waiting, told.extended) == (["ada", "li"], [], ["ada"])
+    assert (told.same, told.waiting, told.extended) == (
+        ["ada", "li"],
+        [],
+        ["ada (2026-11-30 19:00 UTC)"],
+    )
     (course / "nbgrader_config.py").open("a").write(
         '\nc.LateSubmissionPlugin.penalty_method = "zero"\n'
     )

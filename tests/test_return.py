@@ -182,7 +182,8 @@ def test_canvas_gets_its_scores_and_keeps_every_other_byte(folder: Path) -> None
     assert "wait for manual grading in formgrader: Wai Ts (waits)." in told
     assert "were not graded: ungraded." in told
     assert "handed nothing in: Gone Away (gone), No Body (nobody)." in told
-    assert "In grades.csv, and not in the class: Stranger (9999)." in told
+    assert "In grades.csv, and not found by what was collected, by the roster" in told
+    assert "by id or e-mail: Stranger (9999)." in told
     assert "Look at the points" not in told
 
 
@@ -258,7 +259,7 @@ def test_what_was_collected_says_whose_a_row_is_before_the_roster_does(folder: P
     collect(folder, "canvas", {"bob": ("1017", "b_1017_7_x.zip")})
     said = "\n".join(run("canvas", CANVAS.encode()))
     assert f"4.00,{BOB:g},44.4" in (returned(folder) / "grades-filled.csv").read_text()
-    assert "not in the class: Builder é (1018)" in said, "whose login is his, and not the number"
+    assert "or e-mail: Builder é (1018)" in said, "whose login is his, and not the number"
     assert "With a score, and not in grades.csv: Ada Lovelace (ada)." in said
 
 
@@ -346,7 +347,7 @@ def test_moodle_gets_its_scores_and_keeps_every_other_byte(folder: Path) -> None
     expected = MOODLE.replace('- ",,11', f'- ",{ADA:g},11').replace("3.00", f"{BOB:g}")
     assert (returned(folder) / "Grades-x-filled.csv").read_bytes() == BOM + expected.encode()
     told = "\n".join(said)
-    assert "not in the class: Stranger (399)." in told
+    assert "or e-mail: Stranger (399)." in told
     assert moodle.ALLOW in said
     with zipfile.ZipFile(returned(folder) / "pages-moodle.zip") as archive:
         assert archive.namelist() == [f"Bob_302_assignsubmission_file_/{LESSON}.html"]
@@ -412,7 +413,7 @@ def test_a_plain_table_has_everyone_and_each_exercise(
     collect(folder, "gradescope", {"ada": ("", "submission_1/x.ipynb")})
     assert main(["return", LESSON, "--csv"]) == 0
     told = capsys.readouterr().out
-    assert "These came from Gradescope" in told
+    assert "Gradescope takes no scores and no pages" in told
     with open(returned(folder) / f"{LESSON}.csv", encoding="utf-8", newline="") as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
     assert list(rows) == ["ada", "bob", "waits", "gone", "nobody", "ungraded"]

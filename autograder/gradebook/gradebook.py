@@ -195,6 +195,10 @@ class Gradebook:
             GradebookError: nothing was changed.
         """
         with self._database.transaction() as session:
+            known = find_ids(session, lesson) is not None
+        if not known:  # all that it may have is a due date, set before anything was released
+            self.prepare(lesson)
+        with self._database.transaction() as session:
             enrol(session, people)
             ids = find_ids(session, lesson)
             if ids is None or ids.duedate is None:

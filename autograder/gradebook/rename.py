@@ -37,6 +37,7 @@ def rename(course: Course, agreed: Callable[[str], bool]) -> Iterator[str]:
     """
     directory = course.directory
     database = Database(directory.db_url, directory.course_id, 30.0, make=False)
+    found = False
     try:
         for former, slug in renamed_lessons():
             with database.transaction() as session:
@@ -44,6 +45,7 @@ def rename(course: Course, agreed: Callable[[str], bool]) -> Iterator[str]:
             folders = list(_folders(course, former))
             if not row and not folders:
                 continue
+            found = True
             what = f"{'its rows and ' * row}{len(folders)} folders"
             if not agreed(f"{former} is called {slug} now. Rename {what} of the class?"):
                 yield f"{former}: left as it is."
@@ -53,6 +55,8 @@ def rename(course: Course, agreed: Callable[[str], bool]) -> Iterator[str]:
             for folder in folders:
                 _move(folder, former, slug)
             yield f"{former}: {what} are called {slug} now."
+        if not found:
+            yield "This class has no lesson that was renamed since."
     finally:
         database.close()
 

@@ -21,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from attnlab.ipynb.files import NotWritten, Parts, link_on, open_file, taken
 from attnlab.ipynb.read import Unreadable, too_large
 from attnlab.ipynb.words import few, printable, short
+from attnlab.lessons import slugs
 from autograder import Problem
 from autograder.gradebook.course import Course
 from autograder.gradebook.gradebook import Gradebook, wrong_name
@@ -29,7 +30,7 @@ from autograder.run.lock import sole_grader
 from autograder.sandbox.limits import Limits
 from autograder.submission import handed_in
 from autograder.submission.archive import is_zip, notebook_in
-from autograder.submission.folder import TIMESTAMP, in_nfc, is_notebook, small_files
+from autograder.submission.folder import TIMESTAMP, in_nfc, is_named, is_notebook, small_files
 from autograder.submission.timestamps import time_of
 from autograder.term import collected, roster
 from autograder.term.collected import Collected
@@ -55,7 +56,7 @@ class Outcome:
         several: how often who handed in, where that was more than once.
         untimed: by LMS, of how many nothing says when they handed in.
         absent: nothing is there of them.
-        extended: who has a due date of one's own in the gradebook now.
+        extended: who has a due date of one's own in the gradebook now, and which.
         waiting: who has one in the roster, and the gradebook has none of the lesson.
         beside: files that are not taken.
         trouble: a sentence for each file that was not placed.
@@ -86,6 +87,8 @@ class Outcome:
             f"{self.lesson}: {len(self.new)} new, {len(self.replaced)} replaced, {there} left as "
             f"they are. Of {self.of} in the roster, {self.of - len(self.absent)} have handed in."
         ]
+        if self.trouble:
+            found += [f"Not placed: {len(self.trouble)}", *(f"  {each}" for each in self.trouble)]
         if not self.written:
             found.append(f"No file was changed{', as all of it was there' if there else ''}.")
         several = [f"{printable(who)} ({count})" for who, count in self.several.items()]
@@ -95,7 +98,7 @@ class Outcome:
             ("Left, as somebody changed the file since it was collected", _names(self.changed)),
             ("Canvas says late", _names(self.late)),
             ("Handed in more than once, and the newest was taken", several),
-            ("A due date of one's own", _names(self.extended)),
+            ("A due date of one's own", self.extended),
         ]
         found += [f"{what}: {', '.join(names)}" for what, names in lists if names]
         many = [
@@ -109,15 +112,13 @@ class Outcome:
             told = ", ".join(f"{count} from {_LMS[lms]}" for lms, count in self.untimed.items())
             found.append(
                 f"No time of handing in is known, and no {TIMESTAMP} written, for {told}: what "
-                "was given does not say it."
+                "was given does not say it, so none of them is late for the grader."
             )
         if self.waiting:
             found.append(
                 f"A due date of one's own waits for {len(self.waiting)}, as the gradebook has none "
-                f"of {self.lesson}: set it in formgrader, then collect again."
+                f"of everyone's for {self.lesson}: set that, then collect again."
             )
-        if self.trouble:
-            found += [f"Not placed: {len(self.trouble)}", *(f"  {each}" for each in self.trouble)]
         return found
 
 
@@ -349,9 +350,16 @@ def _notebook(handed: HandIn, lesson: str) -> bytes:
 
 
 def _choice(lesson: str, names: list[str]) -> tuple[str, str]:
-    """A single notebook, whatever it is called: it was handed in for this lesson."""
+    """A single notebook, unless it is called by another lesson: it was handed in for this one."""
     notebooks = [name for name in names if is_notebook(name)]
-    return (notebooks[0], "") if len(notebooks) == 1 else handed_in.choice(lesson, names)
+    if len(notebooks) == 1 and not _is_of_another(notebooks[0], lesson):
+        return notebooks[0], ""
+    return handed_in.choice(lesson, names)
+
+
+def _is_of_another(name: str, lesson: str) -> bool:
+    """Whether a notebook is called by another lesson, and not by this one."""
+    return not is_named(name, lesson) and any(is_named(name, other) for other in slugs())
 
 
 def _enrol(
@@ -365,7 +373,12 @@ def _enrol(
     due = {each.id: each.due[lesson] for each in students if lesson in each.due}
     due = {student: when for student, when in due.items() if student in present}
     has_date = gradebook.enrol([_person(each) for each in students], lesson, due)
-    (told.extended if has_date else told.waiting).extend(due)
+    if has_date:
+        told.extended += [
+            f"{printable(who)} ({when:%Y-%m-%d %H:%M} UTC)" for who, when in due.items()
+        ]
+    else:
+        told.waiting += due
 
 
 def _person(student: Student) -> Person:

@@ -15,12 +15,14 @@ from pathlib import Path
 from types import ModuleType
 
 from attnlab.ipynb.files import Parts, write_whole
-from attnlab.ipynb.words import printable
+from attnlab.ipynb.words import few, printable
 from autograder import Problem
 from autograder.gradebook.course import Course
 from autograder.gradebook.gradebook import Gradebook
 from autograder.gradebook.scores import UNGRADED, WAITS, Score
 from autograder.pages.summary import from_here
+from autograder.submission.folder import in_nfc
+from autograder.submission.handed_in import students
 from autograder.term import canvas, collected, moodle, roster
 from autograder.term.collected import Collected
 from autograder.term.pages import Pages, pages
@@ -33,9 +35,10 @@ FOLDER = "returned"
 _LMS: dict[str, ModuleType] = {"canvas": canvas, "moodle": moodle}
 _TITLES = {"canvas": "Canvas", "moodle": "Moodle", "gradescope": "Gradescope"}
 _GRADESCOPE = (
-    "These came from Gradescope, which takes no scores and no pages for its own assignments from a "
-    "file: give them theirs in another way"
+    "Gradescope takes no scores and no pages for its own assignments from a file, so theirs go "
+    "back in another way"
 )
+_LISTED = 30  # names; more are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ def give_back(course: Course, order: Order) -> Iterator[str]:
         exercises = next(one.standing.marks for one in scores.values() if one.standing)
         write_whole(path, plain(people, list(exercises)))
         yield f"Wrote {from_here(path)}."
-        yield from _left(people)
+        yield from _left(people, course, lesson)
     elsewhere = {each.student for each in found if each.lms == "gradescope"}
     yield from _names(_GRADESCOPE, [person for person in people if person.id in elsewhere])
 
@@ -120,7 +123,7 @@ def _to_lms(
     scores = "1 score" if len(filled) == 1 else f"{len(filled)} scores"
     yield f"Wrote {scores} into its column {column!r}: {from_here(path)}"
     yield from _worth(table, people, _TITLES[order.lms])
-    yield from _left(people)
+    yield from _left(people, course, order.lesson)
     kept = [row for row in table.rows if row.kept and row.at in whose]
     for why in sorted({row.kept for row in kept}):
         yield from _names(
@@ -132,7 +135,8 @@ def _to_lms(
         [each for each in people if each.score and each.score.graded and each.id not in there],
     )
     yield from _names(
-        f"In {name}, and not in the class", [row for row in table.rows if row.at not in whose]
+        f"In {name}, and not found by what was collected, by the roster, by id or e-mail",
+        [row for row in table.rows if row.at not in whose],
     )
     if order.lms == "moodle":
         yield moodle.ALLOW
@@ -197,15 +201,25 @@ def _worth(table: Table, people: Iterable[Person], title: str) -> Iterator[str]:
         )
 
 
-def _left(people: Sequence[Person]) -> Iterator[str]:
+def _left(people: Sequence[Person], course: Course, lesson: str) -> Iterator[str]:
     """Who has no score yet."""
-    for status, said in (
-        (WAITS, "Without a score, since they wait for manual grading in formgrader"),
-        (UNGRADED, "Without a score, since they were not graded"),
-    ):
-        yield from _names(said, [one for one in people if one.score and one.score.status == status])
-    nothing = [one for one in people if not (one.score and one.score.status)]
-    yield from _names("Without a score, since they handed nothing in", nothing)
+    there = set(map(in_nfc, students(course.submitted(".", "."), lesson)))
+    why: dict[str, list[Person]] = {
+        "they wait for manual grading in formgrader": [],
+        "they were not graded": [],
+        "they handed nothing in": [],
+    }
+    waits, ungraded, nothing = why.values()
+    for one in people:
+        status = one.score.status if one.score else ""
+        if status == WAITS:
+            waits.append(one)
+        elif status == UNGRADED or (not status and one.id in there):
+            ungraded.append(one)
+        elif not status:
+            nothing.append(one)
+    for reason, those in why.items():
+        yield from _names(f"Without a score, since {reason}", those)
 
 
 def _of_pages(given: Pages, path: Path, lms: ModuleType, title: str) -> Iterator[str]:
@@ -224,4 +238,5 @@ def _of_pages(given: Pages, path: Path, lms: ModuleType, title: str) -> Iterator
 
 def _names(said: str, whom: Sequence[object]) -> Iterator[str]:
     if whom:
-        yield f"{said}: {', '.join(printable(str(each)) for each in whom)}."
+        listed = ", ".join(few([printable(str(each)) for each in whom], _LISTED))
+        yield f"{said}: {listed}."

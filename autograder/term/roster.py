@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +27,7 @@ from autograder.submission.timestamps import time_of
 NAME = "roster.csv"
 LMS = ("canvas", "moodle", "gradescope")
 _DUE = "due "
+_BEGINS = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
 _COLUMNS = ("id", "name", "email", *LMS)
 _DELIMITERS = ",;\t"  # a spreadsheet's, in one country or another
 
@@ -151,7 +153,11 @@ def _lesson(column: str, where: str) -> str:
 
 
 def _time(text: str, at: str) -> datetime:
-    when = time_of(text.encode())
+    """Raises: Problem, also at what may be read in two ways, as 8.3.2026 is."""
+    when = time_of(text.encode()) if _BEGINS.match(text) else None
     if when is None:
-        raise Problem(f"{at} says {short(text)!r}, which is no time: write 2026-11-30 18:00 UTC.")
+        raise Problem(
+            f"{at} says {short(text)!r}. A due date has year, month, day and a time: write "
+            "2026-11-30 18:00 UTC."
+        )
     return when
