@@ -539,3 +539,17 @@ def test_an_answer_whose_mistake_is_an_earlier_exercise_s_is_no_example() -> Non
     assert inherited.students == ["ann", "dan"]
     assert inherited.follows == {"causal_mask": 2}
     assert (own.name, own.whose) == ("wrong-shape", "cem")
+
+
+def test_an_answer_that_one_student_alone_would_know_is_the_teacher_s_to_see(course: Path) -> None:
+    rare = Diagnosis("rare-one", "It is rare.", "Try again.")
+    said = graded.verdict("attention", "FAIL", 0.0, 5.0, diagnosis=rare)
+    mine = {"attention": honest(77)}
+    recorded(
+        course, graded.grade("zed", {"attention": "FAIL"}, None, LESSON, {"attention": said}, mine)
+    )
+    shown, own = report(course), report(course, "--names")
+    assert "rare-one" in shown
+    assert "+ 77" not in shown
+    assert "+ 77" in own
+    assert own.index("Who may need a person") < own.index("Mistakes")

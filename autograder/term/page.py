@@ -69,8 +69,8 @@ class _Page:
             whose, said = "named", "With names: for the teacher alone. Do not show it in class."
         else:
             whose, said = "shown", "Without names: made to be shown in class."
-        sections = [self._glance(), self._exercises(), self._mistakes(), self._claims()]
-        sections += [self._people(), self._alike()]
+        sections = [self._glance(), self._people(), self._exercises()]
+        sections += [self._mistakes(), self._claims(), self._alike()]
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f"{POLICY}"
@@ -205,7 +205,9 @@ class _Page:
             if said.differed:
                 differed = self._found.anonymous.text(said.differed)
                 parts.append(f'<p class="quiet">For this one: {_ticked(_cut(differed))}</p>\n')
-        if mistake.example:
+        if mistake.example and count == 1 and not self._names:
+            parts.append('<p class="quiet">Their answer is not shown: they would know it.</p>\n')
+        elif mistake.example:
             shown = self._found.anonymous.code(mistake.example)
             parts.append(_pre(shown, f"An answer to {exercise} with this mistake"))
             if self._names:
@@ -214,7 +216,7 @@ class _Page:
             parts.append('<p class="quiet">What they wrote here may be right.</p>\n')
         else:
             parts.append('<p class="quiet">No answer with it can be read any more.</p>\n')
-        parts.append(self._who(mistake.students))
+        parts.append(self._who(mistake.students, before=f"All {count}: "))
         return f"<article>{''.join(parts)}</article>\n"
 
     def _shown(self, name: str) -> str:
@@ -296,14 +298,16 @@ class _Page:
             return ""
         return _section("Who may need a person", f'<ul class="people">{items}</ul>\n')
 
-    def _who(self, students: Collection[str], why: Mapping[str, str] | None = None) -> str:
+    def _who(
+        self, students: Collection[str], why: Mapping[str, str] | None = None, before: str = ""
+    ) -> str:
         """Their names, on the teacher's page alone."""
         if not self._names or not students:
             return ""
         names = [_name(each) + _because(why, each) for each in sorted(students)[:_NAMES]]
         if len(students) > _NAMES:
             names.append(f"and {len(students) - _NAMES:,} more, in the table")
-        return f'<p class="who">{", ".join(names)}</p>\n'
+        return f'<p class="who">{before}{", ".join(names)}</p>\n'
 
     # Answers that are the same
 
