@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from attnlab.checks.exercise import Exercise
-from attnlab.checks.judge import judge
-from attnlab.checks.pose import Expected, Posed, pose, shuffled
+from attnlab.checks.judge import in_turn, judge
+from attnlab.checks.pose import Expected, Posed, generate, pose
 from attnlab.lessons import exercises_of, slugs
 from tests.played import outcome_of
 
@@ -21,7 +23,8 @@ FEW = [each for each in EXERCISES if any(slot.kind == "bool" for slot in each.re
 def asked(exercise: Exercise, seeds: tuple[int, ...]) -> list[Posed]:
     """The cases, in the order in which a learner's function gets them."""
     posed = pose(exercise, seeds)
-    return [posed[place] for place in shuffled(posed)]
+    first, others = in_turn(posed, seeds[0])
+    return [posed[place] for place in (*first, *others)]
 
 
 def key(answer: Expected) -> tuple[object, ...]:
@@ -67,3 +70,13 @@ def test_no_table_of_fifty_seeds_earns_a_point(exercise: Exercise) -> None:
     if all(procedure and procedure.missed for procedure in procedures):
         pytest.skip("it is judged by what comes of an answer: none is right before it is read")
     _no_table_earns(exercise)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)
+def test_each_claim_is_tried_before_anything_goes_wrong(exercise: Exercise) -> None:
+    """Of a right answer no more is asked; a claim that was not tried would earn it nothing."""
+    for seeds in SEEDS[:8]:
+        drawn: Any = [SimpleNamespace(seed=of, case=case) for of, case in generate(exercise, seeds)]
+        first, others = in_turn(drawn, seeds[0])
+        assert sorted((*first, *others)) == list(range(len(drawn)))
+        assert {drawn[at].case.claim for at in first} == {each.case.claim for each in drawn}

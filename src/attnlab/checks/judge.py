@@ -70,7 +70,7 @@ def judge(
     """
     posed = pose(exercise, seeds)
     with during or nullcontext():
-        trial = _try_all(perform, posed)
+        trial = _try_all(perform, posed, seeds[0])
     if exercise.banned and any(item.outcome.fused for item in trial.tried):
         return _forfeit(exercise, trial.tried)
     if _is_unwritten(trial.first):
@@ -81,22 +81,32 @@ def judge(
     return _verdict(exercise, trial.tried, hidden)
 
 
-def _try_all(perform: Perform, cases: Sequence[Posed]) -> _Trial:
+def in_turn(cases: Sequence[Posed], seed: int) -> tuple[list[int], list[int]]:
+    """Places of the cases that are tried first, and of those that are tried if one goes wrong.
+
+    Args:
+        seed: the first of the cases' seeds, which alone has a case of every kind.
+    """
+    order = shuffled(cases)
+    own = [at for at in order if cases[at].seed == seed]
+    # A stub is known by its first call, and some procedures let no exception out.
+    begin = next((at for at in own if cases[at].case.procedure is None), own[0])
+    order = [begin, *(at for at in order if at != begin)]
+    first = [at for at in order if cases[at].seed == seed or not cases[at].case.note]
+    return first, [at for at in order if at not in first]
+
+
+def _try_all(perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
     """Try cases, in an order that tells nothing, until one does not come back.
 
     First come all of one seed, and the ordinary ones of the others. If all is well that is enough;
     else the others' corners are tried too, as a mistake is named by what it does on every seed.
     """
-    order = shuffled(cases)
-    # A stub is known by its first call, and some procedures let no exception out.
-    plain = next((at for at in order if not cases[at].call.by), order[0])
-    order = [plain, *(at for at in order if at != plain)]
-    first = [
-        at for at in order if cases[at].seed == cases[order[0]].seed or not cases[at].case.note
-    ]
+    first, others = in_turn(cases, seed)
+    order = [*first, *others]
     tried: dict[int, Tried] = {}
     over, wrong = False, False
-    for part in (first, [at for at in order if at not in first]):
+    for part in (first, others):
         for place, outcome in zip(part, perform([cases[at].call for at in part]), strict=True):
             tried[place] = item = examine(cases[place], outcome)
             wrong = wrong or item.difference is not None or item.mutation is not None
