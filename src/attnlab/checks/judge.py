@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from attnlab.checks.pose import Posed, brief, pose, shuffled
 from attnlab.checks.verdict import Diagnosis, Line, Verdict
 from attnlab.checks.words import spoken, words
 
+MANY = 16  # numbers
 Perform = Callable[[Sequence[Call]], Iterator[Outcome]]
 _RAISES = re.compile(r"\braise\s+\w*NotImplemented")
 _BUILT = {
@@ -118,14 +120,18 @@ def _try_all(perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
     for place, item in tried.items():
         tried[place] = _explained(perform, item)
     if not over:
-        # Some answers go by the number of calls: the first wrong one is asked again, and the first
-        # that has the right form.
-        asked = [place for place in order if place in tried]
+        # Some answers go by the number of calls: a wrong one is asked again, and one that has the
+        # right form. First come those of which no coin is likely to give the same numbers twice.
+        asked = sorted((place for place in order if place in tried), key=partial(_is_few, cases))
         missed = [place for place in asked if tried[place].difference and not cases[place].call.by]
         whole = [place for place in asked if tried[place].arrays is not None]
         for place in dict.fromkeys((*missed[:1], *whole[:1])):
             tried[place] = replace(tried[place], again=_again(perform, tried[place]))
     return _Trial([tried[place] for place in sorted(tried)], tried[order[0]])
+
+
+def _is_few(cases: Sequence[Posed], place: int) -> bool:
+    return sum(values.size for values in cases[place].right.values) < MANY
 
 
 def _explained(perform: Perform, item: Tried) -> Tried:
