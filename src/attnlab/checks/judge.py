@@ -120,11 +120,12 @@ def _try_all(perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
     for place, item in tried.items():
         tried[place] = _explained(perform, item)
     if not over:
-        # Some answers go by the number of calls: a wrong one is asked again, and one that has the
-        # right form. First come those of which no coin is likely to give the same numbers twice.
-        asked = sorted((place for place in order if place in tried), key=partial(_is_few, cases))
-        missed = [place for place in asked if tried[place].difference and not cases[place].call.by]
+        # Some answers go by the number of calls, or by a coin: the first that has the right form is
+        # asked again, and a wrong one, which no coin is likely to give twice if one is large.
+        asked = [place for place in order if place in tried]
         whole = [place for place in asked if tried[place].arrays is not None]
+        missed = [place for place in asked if tried[place].difference and not cases[place].call.by]
+        missed.sort(key=partial(_is_few, cases))
         for place in dict.fromkeys((*missed[:1], *whole[:1])):
             tried[place] = replace(tried[place], again=_again(perform, tried[place]))
     return _Trial([tried[place] for place in sorted(tried)], tried[order[0]])
