@@ -749,12 +749,12 @@ for row in figures.gpu_sdpa.published()["shares"]:
 for measured in figures.gpu_sdpa.recorded():
     for part in ("device", "driver", "versions", "date", "command"):
         print(f"{part:10}", measured[part])
-    [run] = [each for each in measured["runs"] if each["d"] == 128 and not each["causal"]]
-    for n in (1024, 4096, 16384):
-        timed = [row for row in run["rows"] if row["n"] == n and row["seconds"]]
-        speeds = [achieved_tflops(row["seconds"], 1, 16, n, 128) for row in timed]
-        ways = [row["name"] for row in timed]
-        print(f"{n:6} tokens, TFLOP/s:", *map("{} {:.0f}".format, ways, speeds), sep="  ")
+    for run in (each for each in measured["runs"] if each["d"] == 128 and not each["causal"]):
+        for n in (1024, 4096, 16384):
+            timed = [row for row in run["rows"] if row["n"] == n and row["seconds"]]
+            speeds = [achieved_tflops(row["seconds"], 1, run["heads"], n, 128) for row in timed]
+            ways = [row["name"] for row in timed]
+            print(f"{n:6} tokens, TFLOP/s:", *map("{} {:.0f}".format, ways, speeds), sep="  ")
 
 # %% [markdown]
 # `sdpa` is PyTorch's call, free to choose: it takes cuDNN here, and from 4,096 tokens on comes to 573 to 641 TFLOP/s,
