@@ -216,7 +216,8 @@ class _Page:
             parts.append('<p class="quiet">What they wrote here may be right.</p>\n')
         else:
             parts.append('<p class="quiet">No answer with it can be read any more.</p>\n')
-        parts.append(self._who(mistake.students, before=f"All {count}: "))
+        if count > 1 or not mistake.example:
+            parts.append(self._who(mistake.students, before=f"All {count}: "))
         return f"<article>{''.join(parts)}</article>\n"
 
     def _shown(self, name: str) -> str:
