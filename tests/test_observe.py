@@ -230,6 +230,34 @@ def test_anything_else_is_known_by_its_type_alone(thing: object) -> None:
         rebuild(seen)
 
 
+def _escaped() -> list[torch.Tensor]:
+    """The tensors that transforms hand to a function, kept past their end."""
+    kept: list[torch.Tensor] = []
+    torch.func.vmap(lambda row: kept.append(row) or row)(torch.ones(2, 3))
+    torch.func.grad(lambda row: kept.append(row) or row.sum())(torch.ones(3))
+    torch.func.functionalize(lambda row: kept.append(row) or row)(torch.ones(3))
+    return kept
+
+
+STRANGE = {
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(2, 3)]),
+    "ragged": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+    "jagged": lambda: torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged),
+    "csr": lambda: torch.eye(2).to_sparse_csr(),
+    "mkldnn": lambda: torch.eye(2).to_mkldnn(),
+    "quantized": lambda: torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8),
+    "vmap": lambda: _escaped()[0],
+    "grad": lambda: _escaped()[1],
+    "functional": lambda: _escaped()[2],
+}
+
+
+@pytest.mark.parametrize("strange", STRANGE)
+@pytest.mark.filterwarnings("ignore")
+def test_tensor_that_torch_cannot_read_is_written_down_all_the_same(strange: str) -> None:
+    assert describe(observe(STRANGE[strange]()))
+
+
 def test_generator_is_not_advanced() -> None:
     numbers: Iterator[int] = iter(range(3))
     observe(numbers)

@@ -357,6 +357,13 @@ def _observe_numpy(thing: Any, budget: list[int]) -> Value:
 
 
 def _observe_torch(thing: Any, budget: list[int]) -> Value:
+    try:
+        return _numbers_of(thing, budget)
+    except RuntimeError:  # nested, or wrapped by a transform: torch itself cannot read those
+        return Other("torch tensor whose numbers cannot be read")
+
+
+def _numbers_of(thing: Any, budget: list[int]) -> Value:
     dtype = str(thing.dtype).removeprefix("torch.")
     if thing.device.type == "meta":
         return Large("tensor", tuple(thing.shape), dtype)
