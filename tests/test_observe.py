@@ -233,9 +233,14 @@ def test_anything_else_is_known_by_its_type_alone(thing: object) -> None:
 def _escaped() -> list[torch.Tensor]:
     """The tensors that transforms hand to a function, kept past their end."""
     kept: list[torch.Tensor] = []
-    torch.func.vmap(lambda row: kept.append(row) or row)(torch.ones(2, 3))
-    torch.func.grad(lambda row: kept.append(row) or row.sum())(torch.ones(3))
-    torch.func.functionalize(lambda row: kept.append(row) or row)(torch.ones(3))
+
+    def keep(row: torch.Tensor) -> torch.Tensor:
+        kept.append(row)
+        return row.sum()
+
+    torch.func.vmap(keep)(torch.ones(2, 3))
+    torch.func.grad(keep)(torch.ones(3))
+    torch.func.functionalize(keep)(torch.ones(3))
     return kept
 
 
