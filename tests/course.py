@@ -7,13 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
 
+from attnlab import quizzes
 from attnlab.lessons import slugs
+from attnlab.quizzes import Question
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -76,16 +79,31 @@ def minutes(notebook: NotebookNode) -> tuple[float, float]:
     """How long a released notebook takes, and how long what is optional in it.
 
     160 words or 10 lines of code a minute, and each exercise as long as it says at most. A word has
-    a letter; a line of code is no comment.
+    a letter; a line of code is no comment. Of a quiz all words count, as if they stood there.
     """
+    code = "\n".join(cell.source for cell in code_cells(notebook))
+    [slug] = re.findall(r'^begin\("(.+)"\)$', code, re.MULTILINE)
     parts: dict[bool, list[NotebookNode]] = {False: [], True: []}
     optional = False
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for head in re.findall(r"^## (.+)$", cell.source, re.MULTILINE):
                 optional = head.startswith(OPTIONAL)
-        parts[optional].append(cell)
+        parts[optional].append(_with_words(cell, quizzes.of(slug)))
     return _minutes(parts[False]), _minutes(parts[True])
+
+
+QUIZ = re.compile(r'quiz\("(.+)"\)')
+
+
+def _with_words(cell: NotebookNode, quizzes_of: Mapping[str, Sequence[Question]]) -> NotebookNode:
+    """A cell as it reads: for a quiz, Markdown with its questions, choices and answers."""
+    title = QUIZ.fullmatch(cell.source)
+    if not title:
+        return cell
+    asked = quizzes_of[title[1]]
+    said = (" ".join([each.asked, *each.choices, *each.answers]) for each in asked)
+    return new_markdown_cell("\n\n".join(said))
 
 
 def _minutes(cells: list[NotebookNode]) -> float:

@@ -67,6 +67,7 @@ def test_begin_and_check_keep_one_line_each(course: Course) -> None:
         "points": 2.0,
         "mistake": "unstable-softmax",
         "contract": 1,
+        "choice": "",
     }
 
 

@@ -35,7 +35,7 @@
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 begin("01-soft-lookup")
 
@@ -124,48 +124,9 @@ print(record["date of birth"])
 
 # %% [markdown]
 # ## Recall
-#
-# Opening a choice is choosing it.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1.** What does `record["birthday"]` give?
-#
-# <details><summary>A. "10 December 1815": "date of birth" is the closest key</summary>
-#
-# Not this one: a dictionary asks whether two keys are *equal*. It knows nothing of "close".
-#
-# </details>
-# <details><summary>B. None</summary>
-#
-# Not this one: that is what `record.get("birthday")` gives. Square brackets insist on a match.
-#
-# </details>
-# <details><summary>C. A KeyError</summary>
-#
-# Yes. No key equals "birthday", so there is no value to hand out.
-#
-# </details>
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **2.** A shop mixes 3 kg of tea at 10 € a kilo with 1 kg of tea at 30 € a kilo. What is a kilo of
-# the mixture worth?
-#
-# <details><summary>A. 15 €</summary>
-#
-# Yes. The shares are 3/4 and 1/4, and 3/4 · 10 + 1/4 · 30 = 15. This is a **weighted
-# average**: shares that add up to 1, each multiplied by its number, all added up.
-#
-# </details>
-# <details><summary>B. 20 €</summary>
-#
-# Not this one: 20 is the plain mean of 10 and 30, for equal parts.
-#
-# </details>
-# <details><summary>C. 60 €</summary>
-#
-# Not this one: 3 · 10 + 1 · 30 = 60 is the price of all 4 kg. Divide by 4.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown]
 # ## The reference desk
@@ -208,31 +169,9 @@ QUERY: list[float] = [1, 2]
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
-#
-# How much salt, in grams a litre, will be in the answer that the desk blends for our reader? The
-# query is (1, 2). The four pages say 1, 10, 35 and 2. Commit to a guess.
-#
-# <details><summary>A. 10</summary>
-#
-# Not this one: that is the page of *marshes* alone. This desk opens several books.
-#
-# </details>
-# <details><summary>B. 12</summary>
-#
-# Not this one: that is the plain mean of the four pages, whatever the reader asked.
-#
-# </details>
-# <details><summary>C. About 16.5</summary>
-#
-# Yes. *Marshes*, (2, 1), fits best and gets the largest share. *Seas*, (−1, 2), fits nearly as well
-# and pulls the answer up towards its 35.
-#
-# </details>
-# <details><summary>D. 22.5</summary>
-#
-# Not this one: that is halfway between *marshes* and *seas*. The query is closer to *marshes*.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand
@@ -258,7 +197,7 @@ QUERY: list[float] = [1, 2]
 #
 # 0.0132 · 1 + 0.7212 · 10 + 0.2653 · 35 + 0.0002 · 2 ≈ 16.5 grams a litre.
 #
-# That is choice C of *Predict*. No page says 16.5. Do the mud and the warmth in the same way, and let Python check your pencil.
+# (Prediction: C.) No page says 16.5. Do the mud and the warmth in the same way, and let Python check your pencil.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
 by_hand = [0.0132, 0.7212, 0.2653, 0.0002]
@@ -863,65 +802,9 @@ for m in (500, 1000, 2000, 4000):
 
 # %% [markdown]
 # ## Recall, once more
-#
-# Answer each before you open a choice.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1.** Why can a model that follows slopes not learn its queries through an exact-match lookup?
-#
-# <details><summary>A. The loop over all keys is too slow</summary>
-#
-# Not this one: the soft lookup goes over all keys too.
-#
-# </details>
-# <details><summary>B. Its slope is 0 wherever it has one</summary>
-#
-# Yes. A small nudge of the query changes nothing, so nothing says in which direction to go.
-#
-# </details>
-# <details><summary>C. It raises KeyError</summary>
-#
-# Not this one: one could answer 0 instead, and the slope would still be 0.
-#
-# </details>
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **2.** You double every entry of the query. Which temperature does the same to the weights?
-#
-# <details><summary>A. 0.5</summary>
-#
-# Yes. Doubling the query doubles every score, and so does dividing by 0.5. Longer queries are colder.
-#
-# </details>
-# <details><summary>B. 2</summary>
-#
-# Not this one: a temperature of 2 halves every score and makes the weights more even.
-#
-# </details>
-# <details><summary>C. 1, as softmax normalises the length away</summary>
-#
-# Not this one: softmax takes an offset away from the scores, not a factor.
-#
-# </details>
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **3.** The query is (2, 1). Three keys are (4, 2), (−1, 2) and (−2, −1). What do their dot products say?
-#
-# <details><summary>A. 10, 0 and −5: like the query, unrelated to it, its opposite</summary>
-#
-# Yes. The first is not *more* like the query than (2, 1) itself, which gets 5. It is longer.
-#
-# </details>
-# <details><summary>B. 8, −2 and −4: each key, entry by entry</summary>
-#
-# Not this one: these are the first terms alone. Add what the second entries give.
-#
-# </details>
-# <details><summary>C. 10, 0 and −5: the last book gets no weight, as it is negative</summary>
-#
-# Not this one: the numbers are right, but e to the −5 is above 0. This book whispers too.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

@@ -25,82 +25,22 @@
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from math import exp, sqrt
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 Matrix = list[list[float]]  # a list of rows, and each row a list of numbers
 begin("02-pure-python")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Recall
-#
-# Opening a choice is choosing it.
-#
-# **1.** You add 5 to every score and take softmax again. What happens to the weights?
-#
-# <details><summary>A. Nothing.</summary>
-#
-# Yes. Every exponential is multiplied by e⁵, and so is their sum; the factor cancels.
-#
-# </details>
-# <details><summary>B. All of them grow.</summary>
-#
-# Not this one: weights add up to 1, so they cannot all grow.
-#
-# </details>
-# <details><summary>C. The largest takes a larger share.</summary>
-#
-# Not this one: *multiplying* the scores by a number above 1 does that. Adding leaves their differences as they
-# were.
-#
-# </details>
-#
-# **2.** Two books hold the values (0) and (10). The soft lookup answers (7). What were the weights?
-#
-# <details><summary>A. 0.7 on the first and 0.3 on the second.</summary>
-#
-# Not this one: 0.7 · 0 + 0.3 · 10 = 3.
-#
-# </details>
-# <details><summary>B. 0.3 on the first and 0.7 on the second.</summary>
-#
-# Yes. 0.3 · 0 + 0.7 · 10 = 7, and the weights add up to 1.
-#
-# </details>
-# <details><summary>C. It depends on the keys, so it cannot be known.</summary>
-#
-# Not this one: only one pair of weights that adds up to 1 averages 0 and 10 to 7.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
-#
-# In *the cat sat*, every word is a reader and a book at once: it asks the others, and the others
-# ask it. Suppose each word used **one** list of numbers, both as its query and as its key. Which of
-# these is then true, whatever the numbers?
-#
-# <details><summary>A. Every word gives itself the largest weight.</summary>
-#
-# Not this one: (1, 0) scores 1 against itself and 3 against (3, 0). Further down you see two of the three words
-# break it.
-#
-# </details>
-# <details><summary>B. Cat scores sat exactly as sat scores cat.</summary>
-#
-# Yes. A dot product does not care which list comes first. So with one list a word cannot score
-# another without being scored the same in return.
-#
-# </details>
-# <details><summary>C. Cat gives sat exactly the weight that sat gives cat.</summary>
-#
-# Not this one: the two *scores* are equal, but each is weighed against the scores of its own row.
-#
-# </details>
-# <details><summary>D. Nothing is lost: two lists are a convenience.</summary>
-#
-# Not this one: with two lists, cat can score sat high while sat scores cat low.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand
@@ -178,8 +118,8 @@ spines = [[1, 0, 1], [0, 1, 0], [2, 2, 1]]  # X W_k
 figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 
 # %% [markdown]
-# On the left *the* turns away from itself, and *cat* scores *sat* with 6 while *sat* scores *cat* with 2. On the right every number equals its mirror image (answer B of the
-# prediction). The diagonal is 2, 1, 9 (mean 4), and the other scores are 0, 2 and 3, each twice (mean 1.67).
+# On the left *the* turns away from itself, and *cat* scores *sat* with 6 while *sat* scores *cat* with 2. On the right every number equals its mirror image. (Prediction: B.)
+# The diagonal is 2, 1, 9 (mean 4), and the other scores are 0, 2 and 3, each twice (mean 1.67).
 # Still, *the* (2 for itself, 3 for *sat*) and *cat* (1 and 2) prefer *sat*, whose numbers are large.
 
 # %% [markdown]
@@ -813,63 +753,11 @@ for n in (16, 32, 64, 128):
 # Time follows roughly. On a busy machine any line can take two or three times as long, so run the cell again.
 # Lesson 03 gives the same multiplications to NumPy, without the loops in Python.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Check yourself
-#
-# **1.** Why three projections of the same token?
-#
-# <details><summary>A. To make the model larger.</summary>
-#
-# Not this one: what counts is that three *roles* get numbers of their own.
-#
-# </details>
-# <details><summary>B. So that what a token asks, what it is found by and what it passes on can differ.</summary>
-#
-# Yes. A matrix shared by queries and keys makes scores symmetric and pulls tokens to themselves.
-#
-# </details>
-# <details><summary>C. Because queries, keys and values must have different widths.</summary>
-#
-# Not this one: queries and keys must have the *same* width. Only d_v may differ.
-#
-# </details>
-#
-# **2.** X is (7, 16), W_q and W_k are (16, 4), W_v is (16, 5). What are the shapes of A and Z?
-#
-# <details><summary>A. A is (7, 7) and Z is (7, 5).</summary>
-#
-# Yes. One weight for each pair of tokens, and one output row, as wide as a value, for each token.
-#
-# </details>
-# <details><summary>B. A is (4, 4) and Z is (7, 5).</summary>
-#
-# Not this one: (4, 4) is what Qᵀ K would give. Readers and books are rows, so it is Q Kᵀ.
-#
-# </details>
-# <details><summary>C. A is (7, 7) and Z is (7, 16).</summary>
-#
-# Not this one: Z = A V averages values, and a value is 5 wide.
-#
-# </details>
-#
-# **3.** A sentence becomes twice as long. What happens to the multiplications in Q Kᵀ, and to the
-# number of entries in W_q?
-#
-# <details><summary>A. Four times as many; the same.</summary>
-#
-# Yes. N · N · d_k has N twice. W_q is (d, d_k): one set of matrices serves sentences of any length.
-#
-# </details>
-# <details><summary>B. Twice as many; twice as many.</summary>
-#
-# Not this one: twice as many readers with twice as many books make four times as many pairs.
-#
-# </details>
-# <details><summary>C. Four times as many; twice as many.</summary>
-#
-# Not this one: W_q is (d, d_k), whatever the sentence.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

@@ -25,7 +25,7 @@
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import numpy as np
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 begin("03-numpy")
 
@@ -37,49 +37,9 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 
 # %% [markdown]
 # ## Two questions first
-#
-# Answer before you open anything. Opening a choice is choosing it.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1. You divide all scores of a query by a temperature that goes to 0. What do its weights become?**
-#
-# <details><summary>A. All equal, 1/M each</summary>
-#
-# Not this one: that is what a very *high* temperature does. It shrinks all scores towards 0.
-#
-# </details>
-# <details><summary>B. 1 for the best key, 0 for the rest</summary>
-#
-# Yes. Dividing by a small number spreads the scores far apart, and softmax gives all the weight to the
-# largest. (With a tie for the best, the tied keys share.)
-#
-# </details>
-# <details><summary>C. All 0</summary>
-#
-# Not this one: the weights of a query add up to 1 at every temperature.
-#
-# </details>
-#
-# **2. Tokens get queries and keys from the same matrix, W_q = W_k, without biases. What follows for the
-# scores?**
-#
-# <details><summary>A. Nothing: the matrices are learned anyway</summary>
-#
-# Not this one: one matrix for both roles restricts the scores, whatever its numbers are.
-#
-# </details>
-# <details><summary>B. All weights become equal</summary>
-#
-# Not this one: the scores still differ from pair to pair.
-#
-# </details>
-# <details><summary>C. The scores are symmetric, and no token's score with itself is negative</summary>
-#
-# Yes. Then q_n · k_m = q_m · k_n, so two tokens must give each other the same score; and a token's score with
-# itself is a sum of squares. (Another token's score can still be larger.) Two matrices let a token ask
-# for something other than what it offers.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown]
 # ## Predict
@@ -92,47 +52,8 @@ figures.block("W_q", "W_k", "W_v", "scores", "mix")
 #
 # Choose now. You run both experiments later.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **You multiply every number in X by 2. There are no biases and no activation, only matrix products
-# and softmax. What happens to the output Z?**
-#
-# <details><summary>A. It doubles</summary>
-#
-# Not this one: the values double, but so do the queries and the keys. Every score is multiplied by 4,
-# and softmax gives other weights.
-#
-# </details>
-# <details><summary>B. It stays the same, as weights add up to 1</summary>
-#
-# Not this one: the weights share out the *values*, and the values have doubled.
-#
-# </details>
-# <details><summary>C. Something else</summary>
-#
-# Yes. Scores are multiplied by 4, so the weights become sharper, and the values that they mix have doubled. In
-# general the result is neither Z nor 2 Z.
-#
-# </details>
-#
-# **You shuffle the words to *old maps clerk the finds*. What happens to the output row of *maps*?**
-#
-# <details><summary>A. The same numbers, in the row where *maps* now stands</summary>
-#
-# Yes. Nothing in the block looks at a row's position: *maps* asks the same question of the same
-# five books, and only the order of the shelf has changed.
-#
-# </details>
-# <details><summary>B. Other numbers, because *maps* has other neighbours</summary>
-#
-# Not this one: a score is computed from the two tokens alone, not from where they stand. Lesson 09 adds
-# positions.
-#
-# </details>
-# <details><summary>C. The last row keeps its numbers, whichever word is there</summary>
-#
-# Not this one: a row's query is made from the token in that row.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand
@@ -640,7 +561,7 @@ figures.numpy.two_orders(attend(X)[1], sentence, attend(X[order])[1], shuffled)
 
 # %% [markdown]
 # The pair has kept its weight and changed its place. So have all pairs, and all outputs, in every
-# one of the 120 orders that five words have. That is answer A of your second prediction:
+# one of the 120 orders that five words have. (Prediction 2: A.)
 
 # %% nbgrader={"grade": false, "grade_id": "test-shuffle", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from itertools import permutations
@@ -659,7 +580,7 @@ print("all within 1e-12:", bool(apart < 1e-12))
 # ### Not linear, even without an activation
 #
 # A map f is **linear** if f(2X) = 2 f(X), and likewise for every other factor and for sums. This run has
-# no activation and no bias. It tests your first prediction, and the answer is C:
+# no activation and no bias. (Prediction 1: C.)
 
 # %% nbgrader={"grade": false, "grade_id": "test-linear", "locked": true, "schema_version": 3, "solution": false, "task": false}
 Z_double, A_double = attend(2 * X)
@@ -907,82 +828,8 @@ for n in (512, 1024, 2048, 4096):
 # %% [markdown]
 # ## Check yourself
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1. A sentence becomes twice as long. Which of these also doubles?**
-#
-# <details><summary>A. The number of parameters</summary>
-#
-# Not this one: parameters have axes d, k and v. The same matrices serve every length.
-#
-# </details>
-# <details><summary>B. The number of weights</summary>
-#
-# Not this one: there is a weight for each pair, so their number becomes four times as large.
-#
-# </details>
-# <details><summary>C. The multiplications that compute V</summary>
-#
-# Yes. V = X W_v takes N · d · d_v of them: each token is projected alone.
-#
-# </details>
-#
-# **2. How does attention differ from one fully connected layer over the whole sentence?**
-#
-# <details><summary>A. Its big matrix is computed from the input, the layer's is fixed</summary>
-#
-# Yes. The blocks a_nm W_vᵀ are rebuilt for every sentence; what is fixed are three small matrices.
-#
-# </details>
-# <details><summary>B. Attention has more parameters</summary>
-#
-# Not this one: with N = 5, d = 6, d_k = 4 and d_v = 3 you counted 66 against 450. The layer's
-# number grows with N², attention's does not grow with N at all.
-#
-# </details>
-# <details><summary>C. Attention is linear in X, the layer is not</summary>
-#
-# Not this one: without an activation the layer is the linear one, because its matrix is fixed.
-#
-# </details>
-#
-# **3. A mask (True = attend) is False for every key of one query. What should come out?**
-#
-# <details><summary>A. Equal weights, 1/M each</summary>
-#
-# Not this one: that is what a large negative number in place of −∞ gives, and it lets the query read
-# all the keys that it may not read.
-#
-# </details>
-# <details><summary>B. NaN, because there is no right answer</summary>
-#
-# Not this one: one row of `nan` makes every row `nan` in the next layer, because all of them listen to it.
-# `F.scaled_dot_product_attention` of PyTorch 2.13 and this course give 0.
-#
-# </details>
-# <details><summary>C. Weights and output of exactly 0</summary>
-#
-# Yes. Nothing may be read, so nothing comes out, and the other rows are untouched.
-#
-# </details>
-#
-# **4. You want Q Kᵀ for a batch, Q (b, n, k) and K (b, m, k). Which string is it?**
-#
-# <details><summary>A. <code>bnk,bmk-&gt;nm</code></summary>
-#
-# Not this one: b is missing on the right, so the scores of all sentences are added up.
-#
-# </details>
-# <details><summary>B. <code>bnk,bmk-&gt;bnm</code></summary>
-#
-# Yes. b stays and is walked in step, k is summed away.
-#
-# </details>
-# <details><summary>C. <code>bnk,bkm-&gt;bnm</code></summary>
-#
-# Not this one: K's axes are b, m, k in this order. With these letters einsum would read K's m axis
-# as k.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

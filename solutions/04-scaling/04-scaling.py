@@ -28,7 +28,7 @@
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import numpy as np
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
@@ -45,73 +45,17 @@ begin("04-scaling")
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("scale")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Recall
-#
-# Opening a choice is choosing it.
-#
-# **1.** You multiply all scores of a reader by 8 before softmax. Which temperature of lesson 01 does
-# the same?
-#
-# <details><summary>A. 8</summary>
-#
-# Not this one: scores are *divided* by the temperature, so 8 makes the weights more even.
-#
-# </details>
-# <details><summary>B. 1/8</summary>
-#
-# Yes. Dividing by 1/8 is multiplying by 8. The best book takes a larger share.
-#
-# </details>
-# <details><summary>C. None: softmax removes the factor</summary>
-#
-# Not this one: softmax removes what is *added* to all scores. A factor changes the differences
-# between them.
-#
-# </details>
-#
-# **2.** Q is (5, 64) and K is (7, 64). How many products are added up in one entry of Q Kᵀ?
-#
-# <details><summary>A. 5</summary>
-#
-# Not this one: 5 is the number of readers.
-#
-# </details>
-# <details><summary>B. 35</summary>
-#
-# Not this one: 5 · 7 = 35 is how many scores there are.
-#
-# </details>
-# <details><summary>C. 64</summary>
-#
-# Yes. A score is a sum of d_k products, one for each line of the form. Today you ask how large such a
-# sum becomes.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
-#
-# A reader stands in front of 20 books. Queries and keys are 64 numbers wide, and each number is drawn at
-# random from a bell curve with mean 0 and standard deviation 1. Scores go into softmax **as they are**.
-# For a typical reader, how large is the largest of the 20 weights?
-#
-# <details><summary>A. About 0.05</summary>
-#
-# Not this one: 0.05 = 1/20 is an even share. Then all scores would be nearly equal.
-#
-# </details>
-# <details><summary>B. About 0.2</summary>
-#
-# Not this one, but you will see this number: it is what comes out once you divide the scores by √64.
-#
-# </details>
-# <details><summary>C. Above 0.9</summary>
-#
-# Yes. For half of the readers one book out of 20 takes more than 0.9 of the attention, although
-# nothing was learned and the numbers are noise. You will measure it.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand
@@ -232,7 +176,7 @@ for divisor in (1, 8, 64):
 # %% [markdown]
 # Nearly a third of the scores lie beyond ±8. ("Typical" means the median from here on.)
 # The typical reader's best book leads the second best by 2.6, by chance alone. So it gets about thirteen times the
-# weight, e to the 2.6. The largest weight without a divisor answers your prediction: C.
+# weight, e to the 2.6. (Prediction: C.)
 
 # %% [markdown]
 # ### Exercise: `score_std`
@@ -835,63 +779,11 @@ for m in (64, 256, 1024):
 # You counted a ratio of M. The clock gives another one: each call of NumPy has a fixed price, and a large
 # table has to be written and read again.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Check yourself
-#
-# **1.** Why √d_k and not d_k?
-#
-# <details><summary>A. Because d_k would be slower to divide by</summary>
-#
-# Not this one: dividing by either number costs the same.
-#
-# </details>
-# <details><summary>B. Because the variance of a score is d_k, so its standard deviation is √d_k</summary>
-#
-# Yes. Products of different lines partly cancel. Dividing by the root keeps scores the same size.
-#
-# </details>
-# <details><summary>C. Because a score is at most √d_k</summary>
-#
-# Not this one: about one score in three lies beyond ±√d_k.
-#
-# </details>
-#
-# **2.** Weights are one-hot. What is softmax's Jacobian?
-#
-# <details><summary>A. All 0</summary>
-#
-# Yes. diag(p) and p pᵀ are then the same table.
-#
-# </details>
-# <details><summary>B. The unit matrix</summary>
-#
-# Not this one: a weight of 1 cannot grow.
-#
-# </details>
-# <details><summary>C. 1 in one place on the diagonal, 0 elsewhere</summary>
-#
-# Not this one: that is diag(p), and p pᵀ takes its 1 away.
-#
-# </details>
-#
-# **3.** Dividing by d_k leaves softmax's Jacobian alive. What is wrong with it, then?
-#
-# <details><summary>A. The weights add up to less than 1</summary>
-#
-# Not this one: softmax makes them add up to 1.
-#
-# </details>
-# <details><summary>B. Wide scores become nearly equal, so who asks hardly matters</summary>
-#
-# Yes. Their standard deviation, 1/√d_k, goes to 0, and weights go to 1/M each. And with the same step,
-# learning gets slower from width 16 to 64 to 1024.
-#
-# </details>
-# <details><summary>C. The order of the books changes</summary>
-#
-# Not this one: a positive factor never changes which score is larger.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

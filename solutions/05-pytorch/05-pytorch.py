@@ -31,7 +31,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 begin("05-pytorch")
 
@@ -41,92 +41,19 @@ begin("05-pytorch")
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("softmax", "mix")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Recall
-#
-# Opening a choice is choosing it.
-#
-# **1.** A reader's weights are 0.25, 0.25 and 0.5. By how much does the third weight change for a
-# small change h of its own score?
-#
-# <details><summary>A. 0.5 h</summary>
-#
-# Not this one: the sum that everything is divided by grows as well, and takes some of it back.
-#
-# </details>
-# <details><summary>B. 0.25 h</summary>
-#
-# Yes. It is on the diagonal of softmax's Jacobian (lesson 04): p (1 − p) = 0.5 · 0.5.
-#
-# </details>
-# <details><summary>C. −0.125 h</summary>
-#
-# Not this one: −0.5 · 0.25 h is how each of the *other* two weights changes.
-#
-# </details>
-#
-# **2.** In lesson 03 your function took Q (2, 5, 4), K (2, 7, 4) and V (2, 7, 3). Which shapes do the
-# weights and the output have?
-#
-# <details><summary>A. (2, 5, 7) and (2, 5, 3)</summary>
-#
-# Yes. The 2 is a leading axis: two problems side by side, each with 5 readers and 7 books.
-#
-# </details>
-# <details><summary>B. (5, 7) and (5, 3)</summary>
-#
-# Not this one: a leading axis stays.
-#
-# </details>
-# <details><summary>C. (2, 7, 7) and (2, 7, 3)</summary>
-#
-# Not this one: each *query* has a row, and there are 5.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
 # Commit to a guess. You run both experiments below.
-#
-# **1.** Attention reads a batch of two sentences without a mask. You look at one output number of
-# *want* in the first sentence. Which **queries** can change it?
-#
-# <details><summary>A. The query of <em>want</em> alone</summary>
-#
-# Yes. An output row is made from its own reader's query, and from all keys and values of its sentence.
-#
-# </details>
-# <details><summary>B. All five queries of the first sentence</summary>
-#
-# Not this one: the other readers ask for themselves. Their *keys* and *values* count.
-#
-# </details>
-# <details><summary>C. All ten queries of the batch</summary>
-#
-# Not this one: an answer would then depend on who else is in the batch.
-#
-# </details>
-#
-# **2.** One layer of an MLP that reads across the tokens of a sentence, and attention, each read two
-# sentences. Nothing is trained in between. Which matrix mixes the tokens?
-#
-# <details><summary>A. In both: one matrix, the same for both sentences</summary>
-#
-# Not this one: only attention's *parameters* are the same. The (N, N) table that mixes the tokens is computed
-# from the sentence.
-#
-# </details>
-# <details><summary>B. In the layer the same one, in attention a new one for each sentence</summary>
-#
-# Yes. The layer's matrix is a parameter. Attention's is a result.
-#
-# </details>
-# <details><summary>C. In both: a new matrix for each sentence</summary>
-#
-# Not this one: a layer's matrix changes when it is trained, and not when it is used.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand
@@ -292,7 +219,7 @@ print("X", tuple(X.shape), " q", tuple(q.shape), " k", tuple(k.shape), " v", tup
 figures.live.Slopes(F.scaled_dot_product_attention, q, k, v, sentences, entry=(0, 2, 0))
 
 # %% [markdown]
-# At *want* in sentence 0 the slopes reach one query, that of *want* (answer A of your first prediction), all
+# At *want* in sentence 0 the slopes reach one query, that of *want* (prediction 1: A), all
 # five keys and all five values. Of the values they reach only entry 0, because each entry is averaged by
 # itself. These five slopes are the weights of *want*. Sentence 1 is all 0: nothing crosses from one sentence
 # of a batch to another.
@@ -766,7 +693,7 @@ figures.pytorch.fixed_or_rebuilt(sentences, first_layer, A.detach())
 
 # %% [markdown]
 # Above you see one matrix, twice: it was fixed before either sentence was read. Below, each sentence got its
-# own (answer B of your second prediction). *One* and *book* are in both sentences, and their rows differ.
+# own (prediction 2: B). *One* and *book* are in both sentences, and their rows differ.
 #
 # In the layer, what each unit takes from each *place* is a parameter: 25 numbers, for sentences of five words
 # only. The whole MLP's slopes do differ from sentence to sentence: its ReLUs switch hidden units on and
@@ -861,62 +788,11 @@ for n in (32, 64, 128, 256, 512):
 # keeps q, k, v, the output and one number a row, from which it works out the weights again on the way back:
 # twice the tokens, twice the numbers. It trades multiplications for memory. Lesson 11 builds this idea.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Check yourself
-#
-# **1.** `attn_mask` is all zeros, (N, M). What does each reader attend to?
-#
-# <details><summary>A. All keys</summary>
-#
-# Not this one: that holds for float zeros alone, as adding 0 changes no score.
-#
-# </details>
-# <details><summary>B. Nothing</summary>
-#
-# Not this one: that holds for bool zeros alone, as False = blocked.
-#
-# </details>
-# <details><summary>C. It depends on the dtype: float zeros hide nothing, bool zeros hide everything</summary>
-#
-# Yes. `attn_mask.dtype` alone tells them apart.
-#
-# </details>
-#
-# **2.** In your module, someone writes `weights.detach() @ v`. Which parameters still learn?
-#
-# <details><summary>A. None: backward() raises an error</summary>
-#
-# Not this one: there still is a way from the output to v.
-#
-# </details>
-# <details><summary>B. W_v alone</summary>
-#
-# Yes. The way to W_q and W_k went through the weights, and it is cut.
-#
-# </details>
-# <details><summary>C. W_q and W_k alone</summary>
-#
-# Not this one: the detached side is the one that stops learning.
-#
-# </details>
-#
-# **3.** Why does `F.scaled_dot_product_attention` return no weights?
-#
-# <details><summary>A. They can be worked out from the output</summary>
-#
-# Not this one: with more keys than d_v + 1, many weights give the same output.
-#
-# </details>
-# <details><summary>B. Its fused programs never hold all of them at once</summary>
-#
-# Yes. They go through the keys block by block and keep running sums.
-#
-# </details>
-# <details><summary>C. They have no gradient</summary>
-#
-# Not this one: slopes reach q and k through the weights only.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

@@ -33,7 +33,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 torch.set_printoptions(precision=3, sci_mode=False)
 begin("06-causal-mask")
@@ -49,33 +49,8 @@ figures.block("mask")
 #
 # Two questions on earlier lessons. Pick an answer, then open it.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1.** The entries of q and k are independent, with mean 0 and variance 1, and d_k = 64. What is the
-# standard deviation of q·k?
-#
-# <details><summary>A. 64</summary>
-#
-# Not this one: 64 is its *variance*. The standard deviation is the root of that.
-#
-# </details>
-# <details><summary>B. 8</summary>
-#
-# Yes. √64 = 8. Scores that large put most of the weight on one key, so you divide them by √d_k.
-#
-# </details>
-# **2.** You pass a bool `attn_mask` to SDPA. Its first row is (True, True, False). What may the first
-# query do?
-#
-# <details><summary>A. Read keys 1 and 2, and not key 3</summary>
-#
-# Yes. In SDPA's `attn_mask` True = attend. Another part of PyTorch reads the same row the other way round.
-#
-# </details>
-# <details><summary>B. Read key 3 alone</summary>
-#
-# Not this one: that would be True = blocked.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown]
 # ## Predict
@@ -83,25 +58,8 @@ figures.block("mask")
 # Today the books arrive at the library's reference desk *one at a time*, in the order of the words. With each book comes
 # one reader, who can open only the books that are there. The sentence is *the cat sat on the mat yesterday afternoon*.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Every word reads itself and the words before it. You replace *sat*, the third word, by *ran*. How many of the eight
-# output rows change?
-#
-# <details><summary>A. Three</summary>
-#
-# Not this one: every word *after* sat has read it, too.
-#
-# </details>
-# <details><summary>B. Six</summary>
-#
-# Yes. Rows 3 to 8: *sat* itself and the five words after it.
-#
-# </details>
-# <details><summary>C. All eight</summary>
-#
-# Not this one: rows 1 and 2 cannot have read the third word.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand: four rungs
@@ -434,7 +392,7 @@ old_out, new_out = (F.scaled_dot_product_attention(each, each, each) for each in
 print("no mask:", len(changed_rows(old_out, new_out)), "rows")
 
 # %% [markdown]
-# Six rows change (**B**); without a mask all eight do. This is a test that needs no reference: **change the future,
+# Six rows change (prediction: B); without a mask all eight do. This is a test that needs no reference: **change the future,
 # and nothing in the past may change.**
 #
 # ## A test of your own
@@ -833,45 +791,8 @@ for std in (0.5, 1.0, 3.0):
 # %% [markdown]
 # ## Check yourself
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1. Why is a decoder masked in training, when it cannot see the future in use anyway?**
-#
-# <details><summary>A. To save computation</summary>
-#
-# Not this one: your function computes all scores and throws nearly half of them away.
-#
-# </details>
-# <details><summary>B. Because in training the answers are in the input</summary>
-#
-# Yes. All positions are trained at once, and each next word is in the input, too.
-#
-# </details>
-#
-# **2. Four words are in the cache and the newest two ask, `is_causal=True`. What is wrong?**
-#
-# <details><summary>A. They read words that come after them</summary>
-#
-# Not this one: nothing leaks. The triangle hides too much.
-#
-# </details>
-# <details><summary>B. They read as if they were words 1 and 2</summary>
-#
-# Yes. The triangle is aligned top-left, but the newest query should see all keys.
-#
-# </details>
-#
-# **3. A row of weights is 0.6, 0.3, 0.1. The third word is in the future. What would the row be with a mask before softmax?**
-#
-# <details><summary>A. 0.6, 0.3, 0</summary>
-#
-# Not this one: that is a mask after softmax. The row adds up to 0.9.
-#
-# </details>
-# <details><summary>B. 2/3, 1/3, 0</summary>
-#
-# Yes. The ratio of the others stays, 2 to 1, and the row adds up to 1.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

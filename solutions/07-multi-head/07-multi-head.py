@@ -31,7 +31,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 torch.set_printoptions(precision=3, sci_mode=False)
 begin("07-multi-head")
@@ -42,91 +42,19 @@ begin("07-multi-head")
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("W_o")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Recall
-#
-# Opening a choice is choosing it.
-#
-# **1.** q and k are (2, 3, 5, 4). What is the shape of `q @ k.mT`, and what is each of its numbers?
-#
-# <details><summary>A. (2, 3, 5, 5); each number is one dot product of width 4</summary>
-#
-# Yes. `@` makes six tables of 5 × 5, side by side (lesson 05). You will use the second axis for heads.
-#
-# </details>
-# <details><summary>B. (2, 5, 5); each number is a sum of three dot products</summary>
-#
-# Not this one: leading axes stay. Only the width, 4, is summed over.
-#
-# </details>
-# <details><summary>C. (2, 3, 4, 4); each number is one dot product of width 5</summary>
-#
-# Not this one: that would be `q.mT @ k`.
-#
-# </details>
-#
-# **2.** Scores are divided by √d_k. Which number is d_k?
-#
-# <details><summary>A. How many keys there are</summary>
-#
-# Not this one: a score is a sum over one query and one key, however many keys there are.
-#
-# </details>
-# <details><summary>B. The width of the vectors whose dot product is a score</summary>
-#
-# Yes. The variance of a sum of d_k products grows like d_k (lesson 04).
-#
-# </details>
-# <details><summary>C. The width of a token</summary>
-#
-# Not this one: that was true where d_k happened to be d.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
 # Commit to a guess. Both are measured below.
-#
-# **1.** Eight visitors stand in a queue. Each holds a card with a number, and each has to say two
-# things: the number of the visitor in front, and the number of a certain other visitor, its twin. A
-# model is trained on this: one attention layer, and a linear layer that reads the answers from its output.
-# It has either one head of width 16 or two heads of width 8. How many answers are right in the end?
-#
-# <details><summary>A. Both models get nearly all: they have the same number of parameters</summary>
-#
-# Not this one. A head four times as wide does not get both either.
-#
-# </details>
-# <details><summary>B. One head gets about one of the two questions right; two heads get both</summary>
-#
-# Yes. One head sends a single average for two questions, and what reads it is linear.
-#
-# </details>
-# <details><summary>C. One head gets both; two heads are too narrow</summary>
-#
-# Not this one: 8 numbers are plenty for one question.
-#
-# </details>
-#
-# **2.** A layer of width d = 64 is cut into 8 heads instead of 1. What happens to its parameters,
-# and to the multiplications in its matrix products?
-#
-# <details><summary>A. Both grow by a factor of 8</summary>
-#
-# Not this one: heads share the width, so each is 8 wide.
-#
-# </details>
-# <details><summary>B. The parameters stay, the multiplications grow by a factor of 8</summary>
-#
-# Not this one: there are 8 times as many scores, and each is a sum of 8 times fewer products.
-#
-# </details>
-# <details><summary>C. Both stay the same</summary>
-#
-# Yes. The number of *weights* grows, 8 tables of N × N instead of one, and softmax's work with it.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand
@@ -342,25 +270,8 @@ learned = figures.live.Heads(small.weights(sentence)[1], sentence)
 learned.row = len(sentence) - 1  # *sees*
 learned
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "predict-removed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# One head puts nearly all of that row on *king*. Take this head away: its output is 0, before W_o mixes the heads. Which
-# sentences will the model get wrong?
-#
-# <details><summary>A. All: it has only eight heads</summary>
-#
-# Not this one. Look at *bank* and *it* in the table below.
-#
-# </details>
-# <details><summary>B. Verbs, and nothing else: the map says so</summary>
-#
-# That is half of it. The model does get verbs wrong, but brackets too, which this map does not show.
-#
-# </details>
-# <details><summary>C. Verbs, and perhaps others: a map of one sentence cannot say</summary>
-#
-# Yes. A map shows where a head looks in this sentence. What depends on it, only its removal shows.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict-removed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict removed")
 
 # %% [markdown]
 # There are five tasks, 200 questions each: a verb that agrees with its subject; a bracket that closes the last one still open;
@@ -873,63 +784,11 @@ for n_heads_now in (1, 2, 8, 64):
 # six products, four linears and two in `attend`, for one head as for 64: the heads are an axis of one batched
 # product, and not a loop.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Check yourself
-#
-# **1. Why did one head with a linear layer behind it not answer both questions of the queue?**
-#
-# <details><summary>A. It had too few parameters</summary>
-#
-# Not this one: it had as many as the model with two heads.
-#
-# </details>
-# <details><summary>B. It brings back one average, in which a linear layer hears the same card louder for both questions</summary>
-#
-# Yes. A hidden layer can take the two apart; two heads do not mix them.
-#
-# </details>
-# <details><summary>C. Softmax cannot give two keys the same weight</summary>
-#
-# Not this one: in *By hand*, *cat* and *mat* got 0.446 each.
-#
-# </details>
-#
-# **2. You plot the weights that `nn.MultiheadAttention` returns by default. What do you see?**
-#
-# <details><summary>A. The mean over all heads, with which the module computes nothing</summary>
-#
-# Yes. Ask for `average_attn_weights=False` to see each head.
-#
-# </details>
-# <details><summary>B. The first head</summary>
-#
-# Not this one: by default they are averaged over all heads.
-#
-# </details>
-# <details><summary>C. The weights that the values are averaged with</summary>
-#
-# Not this one: each head averages its own values by its own weights.
-#
-# </details>
-#
-# **3. `in_proj_weight` of a module with d = 12 is (36, 12). Which part makes the keys of the
-# second of three heads (h = 1)?**
-#
-# <details><summary>A. Rows 16 to 19</summary>
-#
-# Yes. W_k begins at row 12, and each head has 4 rows of it: 12 + 4 = 16, up to 19.
-#
-# </details>
-# <details><summary>B. Rows 4 to 7</summary>
-#
-# Not this one: those make the *queries* of that head. W_k begins d rows further down.
-#
-# </details>
-# <details><summary>C. Columns 4 to 7</summary>
-#
-# Not this one: a linear stores (out, in), so what it makes is counted in rows.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

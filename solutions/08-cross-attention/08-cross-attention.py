@@ -33,7 +33,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 torch.set_printoptions(precision=3, sci_mode=False)
 begin("08-cross-attention")
@@ -44,92 +44,19 @@ begin("08-cross-attention")
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("X to W_k", "X to W_v")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Recall
-#
-# Opening a choice is choosing it.
-#
-# **1.** A batch has 3 sentences of up to 6 tokens, and 2 heads. Which shape must a padding mask have
-# to meet the scores (3, 2, 6, 6), if it hides *keys*?
-#
-# <details><summary>A. (3, 6)</summary>
-#
-# Not this one: axes are lined up from the right, so 3 would meet the axis of queries, which is 6. That is an error
-# here. Where the sizes are equal, it is a silent mistake (lesson 06).
-#
-# </details>
-# <details><summary>B. (3, 1, 1, 6)</summary>
-#
-# Yes. The axes of size 1 are for heads and queries: all of them have the same keys hidden.
-#
-# </details>
-# <details><summary>C. (3, 1, 6, 1)</summary>
-#
-# Not this one: it hides whole rows, and rows are queries.
-#
-# </details>
-#
-# **2.** Multi-head attention has d = 8 and two heads. What are the scores of a head divided by?
-#
-# <details><summary>A. √8</summary>
-#
-# Not this one: 8 is the width before the split. A head's queries and keys are d/H wide.
-#
-# </details>
-# <details><summary>B. √2</summary>
-#
-# Not this one: 2 is the number of heads. A score is a sum of as many products as a head is *wide*.
-#
-# </details>
-# <details><summary>C. √4 = 2</summary>
-#
-# Yes. Each head's queries and keys are 8/2 = 4 wide.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
 # Commit to a guess. You run both further down.
-#
-# **1.** The German words are shuffled: *Buch ich gelesen ein habe gestern*. Nobody tells the model. What
-# happens to the five output rows?
-#
-# <details><summary>A. Nothing at all</summary>
-#
-# Yes. The columns of the weights are shuffled, and a sum does not depend on the order of what is added.
-#
-# </details>
-# <details><summary>B. They are shuffled in the same way</summary>
-#
-# Not this one: that is true of self-attention, where the shuffled words also *ask*. Here those who ask stay where
-# they are.
-#
-# </details>
-# <details><summary>C. All five become something else</summary>
-#
-# Not this one: each reader still finds the same six words.
-#
-# </details>
-#
-# **2.** A German sentence got lost: its context is all padding. A module with heads ends in a linear layer W_o, with a
-# bias. What should it give?
-#
-# <details><summary>A. NaN</summary>
-#
-# Not this one, though softmax gives NaN where all scores are −∞, and PyTorch's module can give it too.
-#
-# </details>
-# <details><summary>B. Zeros</summary>
-#
-# Not this one: the heads bring back 0, but that still goes through W_o.
-#
-# </details>
-# <details><summary>C. W_o's bias</summary>
-#
-# Yes. Weights of 0, so 0 from each head, and W_o turns 0 into its bias.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand
@@ -406,7 +333,7 @@ print("the same output:            ", torch.allclose(shuffled, plain))
 print("the same columns, elsewhere:", torch.allclose(shuffled_weights, plain_weights[:, :, order]))
 
 # %% [markdown]
-# Prediction 1 is A. To cross-attention a context is a *bag* of words: where a word stands does not matter; how large its share of the bag is does. Repeating one word changes the output; repeating the whole context does not. Lesson 09 changes the words'
+# (Prediction 1: A.) To cross-attention a context is a *bag* of words: where a word stands does not matter; how large its share of the bag is does. Repeating one word changes the output; repeating the whole context does not. Lesson 09 changes the words'
 # vectors, so that they say where they stand.
 #
 # ## As a module, with heads
@@ -482,7 +409,7 @@ for need_weights in (True, False):
 # Two sentences agree. For the third it matters, in PyTorch 2.13, whether the call asks for weights. With
 # `need_weights=True` the module takes the softmax itself, over scores that are all −∞, fills in no 0, and gives NaN. With
 # `need_weights=False` it hands cross-attention to `F.scaled_dot_product_attention`, which gives 0, and W_o's bias comes out,
-# as it does from ours. Prediction 2 is C.
+# as it does from ours. (Prediction 2: C.)
 #
 # Where weights are asked for, one empty context in a batch makes the loss NaN, and one step later the four linears, which
 # all sentences share, are NaN as well.
@@ -742,66 +669,11 @@ print("the lost original makes a NaN:", bool(found.isnan().any()))
 # The last word changes its own row alone. The lost original adds W_o's bias and no NaN, as in PyTorch's layer, which calls
 # its attentions with `need_weights=False`.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Check yourself
-#
-# **1.** Why are keys and values made from the same sequence?
-#
-# <details><summary>A. Because W_k and W_v have the same shape</summary>
-#
-# Not this one: they need not, d_v may differ from d_k.
-#
-# </details>
-# <details><summary>B. Because a weight says how much of book m to take home, and book m's pages are its value</summary>
-#
-# Yes. Column m of the weights belongs to key m, and is multiplied with value m.
-#
-# </details>
-# <details><summary>C. They are not: values come from x</summary>
-#
-# Not this one: then readers would take home their own words.
-#
-# </details>
-#
-# **2.** A decoder writes word 3. What may its *cross*-attention read?
-#
-# <details><summary>A. The first three words of the original</summary>
-#
-# Not this one: that is the rule of the causal mask, which is about the decoder's own words.
-#
-# </details>
-# <details><summary>B. The whole original except its padding</summary>
-#
-# Yes. The whole original is there from the beginning. Only what is being written has a future.
-#
-# </details>
-# <details><summary>C. The whole original and the words written so far</summary>
-#
-# Not this one: the decoder's self-attention reads what is written so far.
-#
-# </details>
-#
-# **3.** One context of a batch is all padding, and `nn.MultiheadAttention` returns weights. The loss is cross-entropy.
-# What does one step of training do?
-#
-# <details><summary>A. Nothing: the example is skipped</summary>
-#
-# Not this one: nobody skips it. Its rows become NaN, and they go into the loss with all the others.
-#
-# </details>
-# <details><summary>B. Only the example's own output is lost</summary>
-#
-# Not this one: the loss is a mean over the batch, and a mean with a NaN in it is NaN. If the example is left out of the mean
-# (`ignore_index`), the loss is a number, and the gradients are NaN all the same.
-#
-# </details>
-# <details><summary>C. All parameters that the lost example touches become NaN</summary>
-#
-# Yes. NaN comes back through everything that the example went through. One step with such gradients ruins every number
-# there: in the linears from the attention on, and in its own words' rows of an embedding. If gradients are clipped by their
-# norm, which is NaN too, the step ruins all parameters.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

@@ -30,7 +30,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 torch.set_printoptions(precision=3, sci_mode=False)
 begin("09-position")
@@ -68,76 +68,17 @@ def attend(q, k, v, mask=None):
 
 # %% [markdown]
 # ## Recall
-#
-# Two questions on earlier lessons. Opening a choice is choosing it.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1.** Self-attention without a mask reads five tokens. You exchange tokens 1 and 2 and run it again.
-# What happens to the five output rows? (Lesson 03.)
-#
-# <details><summary>A. All five change</summary>
-#
-# Not this one: each row is an average over the same five books, and an average does not mind the order
-# of its terms.
-#
-# </details>
-# <details><summary>B. Rows 1 and 2 are exchanged, and nothing else happens</summary>
-#
-# Yes. That is *permutation equivariance*.
-#
-# </details>
-#
-# **2.** Two arrows of length 1 stand at an angle φ to each other. What is their dot product?
-# (Lesson 01.)
-#
-# <details><summary>A. cos φ</summary>
-#
-# Yes. Turn *both* by the same angle, and φ stays.
-#
-# </details>
-# <details><summary>B. It depends on where both point</summary>
-#
-# Not this one: only the angle between them counts. Rotary positions are made of that.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
 # Commit to a guess. You run both experiments below.
-#
-# **1.** Attention without a mask reads *the dog bites the man*, and then *the man bites the dog*.
-# How far apart are the two output rows of *bites*?
-#
-# <details><summary>A. Far: dog and man have exchanged their roles</summary>
-#
-# Not this one: that is what they mean to you. Attention gets the same five words, in another order.
-#
-# </details>
-# <details><summary>B. Not at all, up to rounding</summary>
-#
-# Yes. The row is an average of the same five values with the same five weights.
-#
-# </details>
-#
-# **2.** A model learns to look three words back, on texts of 16 words. Then it reads 32. Which way to
-# tell it positions still works at words 17 to 32?
-#
-# <details><summary>A. A table with a learned row for each place</summary>
-#
-# Not this one: rows 17 to 32 were never used in training, so they are still random.
-#
-# </details>
-# <details><summary>B. A fixed formula that is added to the words</summary>
-#
-# Not quite: the formula has an answer for every place, but the model has never met those answers.
-#
-# </details>
-# <details><summary>C. Turning queries and keys, so that scores see distance alone</summary>
-#
-# Yes, here. Three back is three back, wherever you stand. You also measure how far that carries.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand
@@ -242,7 +183,7 @@ figures.position.two_orders(orders, tables)
 
 # %% [markdown]
 # Compare the row of *bites* left and right: it gives *dog* the same weight, and *man* too. Only the columns
-# have moved. (That is **B** of the first prediction.) To attention, both sentences are the same bag of words.
+# have moved. (Prediction 1: B.) To attention, both sentences are the same bag of words.
 # More layers like it, and layers that work row by row, cannot know who bit whom either.
 #
 # Such a function is [**equivariant**](../glossary.md#permutation-equivariance): it makes no difference whether you
@@ -727,7 +668,7 @@ figures.position.beyond(curves, SEEN, 1 / 8)
 # %% [markdown]
 # Left of the grey field, all three ways are right, or nearly. (On texts of 16 words they are right in 1.00 of all
 # cases, so the later words cost the rest.) Without positions the best that a model can do is to name the word that it
-# sees most often, and that is right in 0.22 of all cases. In the grey field (**C** of the second prediction):
+# sees most often, and that is right in 0.22 of all cases. In the grey field (prediction 2: C):
 #
 # - **learned** falls to guessing from one position to the next: its rows 16 to 31 are what they were on
 #   the first day.
@@ -856,48 +797,11 @@ for n in (64, 256, 1024):
 # Four times the N is four times the turning and sixteen times the multiplications of attention. With short texts
 # turning may take longer than attention, but N² grows faster.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Check yourself
-#
-# **1. Why do stamps that are added not tell *before* from *after* by their own dot product?**
-#
-# <details><summary>A. Because cosine is the same for an angle and its opposite</summary>
-#
-# Yes. The product is a sum of cosines of (p − q) ω_i. A learned matrix can turn
-# one of the two first.
-#
-# </details>
-# <details><summary>B. Because far positions have similar stamps</summary>
-#
-# Not this one: far stamps are less alike than near ones, on the whole.
-#
-# </details>
-#
-# **2. You add 100 to all positions of a rotary model. What changes?**
-#
-# <details><summary>A. Queries and keys, and no score</summary>
-#
-# Yes. Each arrow turns further, and the angles between them stay.
-#
-# </details>
-# <details><summary>B. Every score</summary>
-#
-# Not this one: a score depends on the difference of two positions, and 100 − 100 = 0.
-#
-# </details>
-#
-# **3. Why are values not turned?**
-#
-# <details><summary>A. It would cost too much</summary>
-#
-# Not this one: it would cost as much as turning the keys.
-#
-# </details>
-# <details><summary>B. Only *scores* have to depend on distance; a turned value would be changed by its own place</summary>
-#
-# Yes. (On texts of 16 words turned values do no harm: the model above is right in 1.00 of all cases, too.)
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

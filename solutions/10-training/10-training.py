@@ -29,7 +29,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 torch.set_num_threads(1)  # small matrices: one thread is enough
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -52,40 +52,9 @@ def attend(q, k, v):
 
 # %% [markdown]
 # ## Recall
-#
-# Opening a choice is choosing it.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1.** You shuffle the words of a sentence and use attention without positions. What happens to its output rows?
-#
-# <details><summary>A. They stay as they are</summary>
-#
-# Not this one: each row goes where its word goes.
-#
-# </details>
-# <details><summary>B. They are shuffled in the same way</summary>
-#
-# Yes. Attention alone reads a bag of words. Lesson 09 told it the order.
-#
-# </details>
-# <details><summary>C. All of them change</summary>
-#
-# Not this one: a weighted sum is the same in any order.
-#
-# </details>
-#
-# **2.** Why does the mask put −∞ before softmax, and not 0 after it?
-#
-# <details><summary>A. Rows have to sum to 1</summary>
-#
-# Yes. And what is hidden still weighs in the sum that softmax divides by.
-#
-# </details>
-# <details><summary>B. A weight of 0 would still let a value through</summary>
-#
-# Not this one: 0 times a value is 0.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown]
 # ## Predict
@@ -93,24 +62,8 @@ def attend(q, k, v):
 # The running sentence is *the animal didn't cross the street because it was too tired*. With *wide* in place of *tired*,
 # *it* means the street.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# A model says correctly what *it* means in 100 of 100 new sentences. Where does the row of *it* have its weight?
-#
-# <details><summary>A. On the noun that *it* means</summary>
-#
-# Keep your guess.
-#
-# </details>
-# <details><summary>B. On the adjective</summary>
-#
-# Keep your guess.
-#
-# </details>
-# <details><summary>C. It cannot be told from the answers</summary>
-#
-# Keep your guess.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand
@@ -583,7 +536,7 @@ figures.training.rows(panels, words, "weight, or share")
 
 
 # %% [markdown]
-# Your prediction: C. All five answer right, and the right noun gets next to nothing on average. On most seeds the place with the most weight carries
+# (Prediction: C.) All five answer right, and the right noun gets next to nothing on average. On most seeds the place with the most weight carries
 # the answer; on some it does not, and the map does not say which. On seed 1 the adjective has half of the weight and flips 10 % of the answers; *it* flips 88 %.
 #
 # Jain and Wallace (2019) found very different weights with the same predictions; Wiegreffe and Pinter
@@ -947,60 +900,8 @@ for length in (17, 272):
 # %% [markdown]
 # ## Check yourself
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# **1.** A plain attention layer with one head learns *like*, *hate* and *not like*. Why can it not learn *not hate* as well?
-#
-# <details><summary>A. It has too few parameters</summary>
-#
-# Not this one: no width helps.
-#
-# </details>
-# <details><summary>B. *Not* would have to be positive and negative</summary>
-#
-# Yes. The phrase's number lies between those of its words.
-#
-# </details>
-# <details><summary>C. Softmax makes the weights too soft</summary>
-#
-# Not this one: the proof holds for all weights.
-#
-# </details>
-#
-# **2.** Two models give the same answers with different attention maps. What follows?
-#
-# <details><summary>A. One of the maps is wrong</summary>
-#
-# Not this one: both are what the model computed.
-#
-# </details>
-# <details><summary>B. A map alone does not say why the answer was given</summary>
-#
-# Yes. The loss left it open.
-#
-# </details>
-# <details><summary>C. Attention is useless</summary>
-#
-# Not this one: the maps say where values were taken from.
-#
-# </details>
-#
-# **3.** Your model's losses fall to 0.003, the held-out one too, on text that should be hard. What do you suspect?
-#
-# <details><summary>A. Overfitting</summary>
-#
-# Not this one: then the held-out loss would be high.
-#
-# </details>
-# <details><summary>B. A leak</summary>
-#
-# Yes. Look at the loss at the last place; change the future and see whether the past changes (lesson 06).
-#
-# </details>
-# <details><summary>C. Nothing: it is a good model</summary>
-#
-# Not this one: first let it write.
-#
-# </details>
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

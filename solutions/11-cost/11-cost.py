@@ -31,7 +31,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 torch.set_num_threads(1)  # one core for PyTorch, so that its times can be compared
 begin("11-cost")
@@ -42,68 +42,19 @@ begin("11-cost")
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("scores", "scale", "mask", "softmax", "mix")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Recall
-#
-# Two questions on earlier lessons. Opening a choice is choosing it.
-#
-# **1.** Why do you subtract the largest score of a row before you raise e to it?
-#
-# <details><summary>A. So that e to the score cannot overflow</summary>
-#
-# Yes. The factor e^(−max) is in every power and in their sum, and cancels (lesson 01).
-#
-# </details>
-# <details><summary>B. So that the weights add up to 1</summary>
-#
-# Not this one: the division does that.
-#
-# </details>
-#
-# **2.** Five queries, seven keys, `is_causal=True` in `F.scaled_dot_product_attention`. What does query 0 see?
-#
-# <details><summary>A. Keys 0 to 2</summary>
-#
-# Not this one: PyTorch aligns the triangle top-left (lesson 06).
-#
-# </details>
-# <details><summary>B. Key 0 alone</summary>
-#
-# Yes. Query i sees keys 0 … i, whatever N and M are.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
 # Commit to a guess. You measure both further down.
-#
-# **1.** *Tiled* attention gives the same output without ever holding all scores. N doubles. Time and extra memory become
-#
-# <details><summary>A. both four times as much</summary>
-#
-# Not this one: it never holds N² numbers.
-#
-# </details>
-# <details><summary>B. four times the time, twice the memory</summary>
-#
-# Yes. Every score is still computed; each is forgotten at once.
-#
-# </details>
-#
-# **2.** A model reads its 1000th word and has kept the keys and values of the others. How many scores does a
-# head compute for it?
-#
-# <details><summary>A. 1000</summary>
-#
-# Yes. One query asks 1000 keys.
-#
-# </details>
-# <details><summary>B. 1,000,000</summary>
-#
-# Not this one: that is the whole matrix.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand
@@ -460,8 +411,8 @@ print(f"flops, causal: {half / full:.1%} of all tiles")
 
 # %% [markdown]
 # At once, a token costs about 8 bytes for each other token: N². In tiles it costs nearly the same at every
-# length, here about 130 bytes, so twice the tokens take twice the memory. That is one half of answer B of your
-# first prediction; the time comes under *Cost*.
+# length, here about 130 bytes, so twice the tokens take twice the memory. That is one half of your first
+# prediction; the time comes under *Cost*.
 #
 # In training, autograd keeps each tile's powers for the way back: N² again. FlashAttention keeps q, k, v, the
 # output and one number a row, L = m + log s (Dao 2023, section 3.1), and computes each tile's weights once
@@ -582,7 +533,7 @@ except (ValueError, RuntimeError) as error:
     print(f"another batch: {type(error).__name__}")
 
 # %% [markdown]
-# That is answer A of your second prediction. The price is memory. The bytes of a token are
+# (Prediction 2: A.) The price is memory. The bytes of a token are
 #
 # $$2 \times \text{layers} \times \text{key heads} \times \text{width of a head} \times \text{bytes of a number}$$
 #
@@ -646,55 +597,14 @@ rows = measure(
 plot(rows, "naive, tiled, fused")
 
 # %% [markdown]
-# On the left, all three lines have slope about 2 or more. Tiles save no flops (the other half of answer B), and
+# On the left, all three lines have slope about 2 or more. Tiles save no flops (prediction 1: B), and
 # tiles as small as 64 cost time in Python's loop. On the right, naive alone has slope 2.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Check yourself
-#
-# **1.** Why does FlashAttention make training faster on a GPU, though it computes more flops?
-#
-# <details><summary>A. It leaves out small weights</summary>
-#
-# Not this one: it is exact.
-#
-# </details>
-# <details><summary>B. It moves fewer bytes</summary>
-#
-# Yes. Moving N² scores to the slow memory and back takes longer than computing them again.
-#
-# </details>
-#
-# **2.** A part of a row is fully masked. Which (m, s, o) does it have?
-#
-# <details><summary>A. (0, 0, 0)</summary>
-#
-# Not this one: it counts as a score of 0, and far lower ones beside it are rounded away.
-#
-# </details>
-# <details><summary>B. (−∞, 0, 0)</summary>
-#
-# Yes. It loses every comparison, and its factor is 0.
-#
-# </details>
-#
-# **3.** A decoder has 100 tokens in its cache. How many scores does a head form for the next one?
-#
-# <details><summary>A. 101 · 101</summary>
-#
-# Not this one: the old tokens ask nothing any more. Their rows would come out as before.
-#
-# </details>
-# <details><summary>B. 101</summary>
-#
-# Yes. One query meets the 100 keys in the cache and its own.
-#
-# </details>
-# <details><summary>C. 1</summary>
-#
-# Not this one: the cache keeps keys and values, but no scores. Each query is new.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

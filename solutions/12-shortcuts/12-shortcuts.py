@@ -31,7 +31,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 from attnlab.lessons.shortcuts import tasks
 
 torch.set_num_threads(1)  # one core for PyTorch, so that its times can be compared
@@ -43,87 +43,19 @@ begin("12-shortcuts")
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("scores", "scale", "mask", "softmax")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Recall
-#
-# Opening a choice is choosing it.
-#
-# **1.** What does attention in tiles give up?
-#
-# <details><summary>A. The small weights</summary>
-#
-# Not this one: every score is computed.
-#
-# </details>
-# <details><summary>B. Nothing in the output</summary>
-#
-# Yes. It is exact; it never holds all scores at one time.
-#
-# </details>
-#
-# **2.** A decoder keeps keys and values. What does each new token cost in memory, for one layer?
-#
-# <details><summary>A. A key and a value for each head of keys and values</summary>
-#
-# Yes. The cache grows with every token that you keep.
-#
-# </details>
-# <details><summary>B. A row of scores, which is kept</summary>
-#
-# Not this one: scores are forgotten at once.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
 # You train all of these further down, one layer each.
-#
-# **1.** Each token sees itself and the 7 before it. The answer, one of eight letters, stands 16 tokens back. After
-# training, the share of right answers is
-#
-# <details><summary>A. about 1 in 8</summary>
-#
-# Measured below.
-#
-# </details>
-# <details><summary>B. nearly 1: training finds a way</summary>
-#
-# Measured below.
-#
-# </details>
-#
-# **2.** Linear attention cannot weigh as sharply as softmax. What does it fail to learn as well as softmax does?
-#
-# <details><summary>A. To find the one marked token among 17</summary>
-#
-# Measured below.
-#
-# </details>
-# <details><summary>B. To find one book of 32 by its title</summary>
-#
-# Measured below.
-#
-# </details>
-# <details><summary>C. Both</summary>
-#
-# Measured below.
-#
-# </details>
-#
-# **3.** Four heads share one head of keys and values, so the cache is a quarter as large. To find a book of 32 by
-# its title, the layer is
-#
-# <details><summary>A. clearly worse than with four</summary>
-#
-# Measured below.
-#
-# </details>
-# <details><summary>B. as good</summary>
-#
-# Measured below.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## Shape ledger
@@ -321,7 +253,7 @@ for books in (8, 32):
 run("window of 33", windowed(33), BOOKS[2:])
 
 # %% [markdown]
-# With near marks and short shelves you lose nothing. At 16 tokens back it guesses: answer A of your first prediction. Of 32
+# With near marks and short shelves you lose nothing. At 16 tokens back it guesses. (Prediction 1: A.) Of 32
 # books it finds the seven that it can see, and guesses the rest, as the count says. Open the window to 33, and the
 # same layer finds them all: it was the reach.
 #
@@ -447,8 +379,8 @@ figures.shortcuts.found([2, 8, 32], shown, chance=1 / tasks.LETTERS)
 
 # %% [markdown]
 # It finds the mark as well as softmax does, near and far: a running sum does not fade with distance. Its line falls as
-# the shelf grows: about 0.9 of 8 books, about 0.4 of 32. That is answer B of your second prediction. (The window's
-# line falls by what it does not see.) It is blurred, not blind: with 2,000 steps it finds about 0.8 of 32 books. Softmax
+# the shelf grows: about 0.9 of 8 books, about 0.4 of 32. The window's line
+# falls by what it does not see. (Prediction 2: B.) Linear attention is blurred, not blind: with 2,000 steps it finds about 0.8 of 32 books. Softmax
 # needed 600 for all.
 #
 # Larger models show the same. Language models made of gated convolutions fall behind attention, and 82 % of that gap is in recalling what stood earlier in the text (Arora et al. 2023, abstract). How much a model recalls goes with the size of
@@ -568,7 +500,7 @@ run("1 group", grouped_query_attention, groups=1)
 run("1 group, 32 wide", grouped_query_attention, TASKS[5:], groups=1, width=32)
 
 # %% [markdown]
-# Where there is *one* thing to find, one group is as good as four: answer B of your third prediction. It loses where
+# Where there is *one* thing to find, one group is as good as four. (Prediction 3: B.) It loses where
 # four facts are asked for at once, and one key of 8 numbers has to answer to all: 0.66, and 0.94 with two groups. (Trained
 # three times as long, one group gets to 0.8.) With keys four times as wide it is nearly right again: 0.98, and 0.82 to 0.98
 # by other seeds. So you give up room in keys and values, and see it only in a task that needs the room. In published models of 11
@@ -644,47 +576,11 @@ plot(rows, "shortcuts")
 # The window's mask makes it slower, not faster: all N² scores are computed, and most are thrown away. Linear attention has the
 # flattest line, and memory of slope 1. (A `linear_attention` that forms all products has slope 2.)
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Check yourself
-#
-# **1.** Which of these makes a key–value cache smaller?
-#
-# <details><summary>A. Tiles</summary>
-#
-# Not this one: they save memory for scores.
-#
-# </details>
-# <details><summary>B. Grouped queries, or a sliding window</summary>
-#
-# Yes. Fewer heads of keys and values; or no keys kept beyond the window.
-#
-# </details>
-#
-# **2.** You double the number of random features in Performer. What happens to the error, once it is small?
-#
-# <details><summary>A. It halves</summary>
-#
-# Not this one: noise falls with the root.
-#
-# </details>
-# <details><summary>B. It falls by a factor of about √2</summary>
-#
-# Yes. So one more digit takes a hundred times as many.
-#
-# </details>
-#
-# **3.** A text names ten times as many books. What happens to linear attention's state?
-#
-# <details><summary>A. It grows tenfold</summary>
-#
-# Not this one: a key–value cache does.
-#
-# </details>
-# <details><summary>B. It keeps its size, and a book is harder to find</summary>
-#
-# Yes. All of the text has to fit into S and z.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

@@ -37,7 +37,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 os.environ["TRITON_INTERPRET"] = str(int(device == "cpu"))  # Triton, at the end, asks
@@ -61,56 +61,19 @@ begin("13-gpu-sdpa")
 print("PyTorch", torch.__version__, "for CUDA", torch.version.cuda)
 print("runs on", torch.cuda.get_device_name() if device == "cuda" else "the CPU")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Recall
-#
-# Two questions on earlier lessons. Opening an answer is choosing it.
-#
-# **1.** In the `attn_mask` of `F.scaled_dot_product_attention`, what does True mean?
-#
-# <details><summary>A. Blocked</summary>
-#
-# Not this one: that is how `nn.MultiheadAttention` reads its masks (lesson 06).
-#
-# </details>
-# <details><summary>B. Attend</summary>
-#
-# Yes. And `is_causal=True` needs no mask at all.
-#
-# </details>
-#
-# **2.** Attention in tiles (lesson 11) gives the same numbers as attention at once. What does it save?
-#
-# <details><summary>A. Operations: about half of them</summary>
-#
-# Not this one: each query still meets each key.
-#
-# </details>
-# <details><summary>B. Memory: the N × M scores are never there at once</summary>
-#
-# Yes. Only a tile of them is, with a running maximum and a running sum.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
 # Commit to a guess. *See it* comes back to it.
-#
-# An A100 or an H100, two of NVIDIA's GPUs, works in float16. In a *prefill*, which reads a prompt, 1,024 queries
-# meet 1,024 keys. In a *decode*, which writes one more word, one query meets 1,024 keys. Decode has a thousandth of the
-# operations. What share of its peak speed can the GPU reach there?
-#
-# <details><summary>A. The same share: a thousandth of the work takes a thousandth of the time</summary>
-#
-# Not this one: the keys and values have to come from memory for one query as for a thousand.
-#
-# </details>
-# <details><summary>B. Below 1 %</summary>
-#
-# Yes. It waits for memory nearly all the time.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## By hand
@@ -193,7 +156,7 @@ figures.live.Roofline(works, figures.gpu_sdpa.published()["peaks"])
 # %% [markdown]
 # At 512, prefill, both GPUs are on the flat part. A prefill of 128 tokens is at 64 and
 # waits for memory. At 1, decoding for one reader, both GPUs wait for memory. At
-# best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %: your prediction was right if it was B.
+# best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %. (Prediction: B.)
 #
 # With the batch only *c* moves: all readers share its weights, which are fetched once, and from a batch of 256
 # computing limits it on the A100. *b* does not move, because each reader brings their own keys.
@@ -1061,54 +1024,11 @@ if device == "cuda" and right and all(right):
 else:
     print("This takes a GPU, and a kernel that is right.")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Check yourself
-#
-# **1.** A colleague's kernel takes 5 µs at N = 1,000 and 5 µs at N = 8,000. What do you ask first?
-#
-# <details><summary>A. Whether the GPU was synchronised before the clock was read</summary>
-#
-# Yes. 64 times the work in the same time looks like the time of handing it over.
-#
-# </details>
-# <details><summary>B. How large the spread is</summary>
-#
-# Not this one: it explains differences of a few percent.
-#
-# </details>
-# <details><summary>C. Which dtype it was</summary>
-#
-# Not this one: no dtype makes N² constant.
-#
-# </details>
-#
-# **2.** You double the batch in decoding, and each reader has a cache of their own. What happens to attention's
-# operations for each byte?
-#
-# <details><summary>A. They double</summary>
-#
-# Not this one: that holds for matrices that all readers share. Here there are twice as many keys to fetch.
-#
-# </details>
-# <details><summary>B. Nothing</summary>
-#
-# Yes. Twice the operations on twice the bytes. Queries that *share* keys would help (grouped queries), or fewer bytes a
-# number.
-#
-# </details>
-#
-# **3.** Why does the fairness rule compare with naive attention at all?
-#
-# <details><summary>A. Because nobody knows the exact answer</summary>
-#
-# Not this one: float64 is exact enough.
-#
-# </details>
-# <details><summary>B. Because how large an error *may* be depends on dtype, N and inputs, and naive attention has the same ones</summary>
-#
-# Yes. A fixed tolerance is too strict for some inputs and blind for others.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
 
 # %% [markdown]
 # ## Take away

@@ -36,7 +36,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlab import begin, check, figures
+from attnlab import begin, check, figures, quiz
 
 begin("14-real-model")
 
@@ -95,101 +95,19 @@ for prompt in PROMPTS:
 # Look at the verbs at the end. *The king … waits*, *the dogs … fall*: other nouns stand between, some of the other number, and the model keeps track of
 # the right one. It closes the round bracket that is still open, and its river bank is steep. Within the hour these lines will be yours: the same words, by your function.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Recall
-#
-# Pick an answer, then open it.
-#
-# **1.** A model has read five words and keeps their keys and values. Now two more come, at once. What are N and M?
-#
-# <details><summary>A. Both are 7</summary>
-#
-# Not this one: the five old words ask nothing any more. Their outputs are done.
-#
-# </details>
-# <details><summary>B. N = 2 queries, M = 7 keys</summary>
-#
-# Yes (lesson 11). And the two queries are the *last* two of seven tokens.
-#
-# </details>
-# <details><summary>C. N = 7 queries, M = 2 keys</summary>
-#
-# Not this one: new words ask, and they ask about all that has been said.
-#
-# </details>
-#
-# **2.** Sentences of different lengths stand in one batch. Why do real tokens need a mask?
-#
-# <details><summary>A. Because padding has vectors too, and softmax gives each key something</summary>
-#
-# Yes (lesson 06). Nothing in the numbers says that a token is only filling.
-#
-# </details>
-# <details><summary>B. Because softmax fails on padding</summary>
-#
-# Not this one: it runs, and gives padding some weight too.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("recall")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
 #
 # Commit to a guess.
-#
-# **1.** You register your function under a name, and nothing else. The model runs, on one sentence alone and on two of different lengths in a batch, filled up on the left. What do you see?
-#
-# <details><summary>A. An error: a model needs a mask function as well</summary>
-#
-# Not this one. An error would have been kinder.
-#
-# </details>
-# <details><summary>B. One sentence alone is right; in the batch the shorter one is wrong, without a word</summary>
-#
-# Yes. *One line fewer* has the numbers.
-#
-# </details>
-# <details><summary>C. All is right: the model hands over its masks</summary>
-#
-# Not this one: it makes none for a name that it does not know.
-#
-# </details>
-#
-# **2.** Eight words come again at once. All four heads of the second layer look at the word that came next the first time, with 60, 90, 56 and 97 % of their weight. You remove
-# one head at a time. How many of the four removals cost the model more than half of its right answers?
-#
-# <details><summary>A. None: the other three stand in</summary>
-#
-# Not this one.
-#
-# </details>
-# <details><summary>B. One</summary>
-#
-# Yes, and the one with 90 % is not it.
-#
-# </details>
-# <details><summary>C. Two: those with 90 and 97 %</summary>
-#
-# Not this one.
-#
-# </details>
-#
-# **3.** Now sixteen words come again, and the head with 90 % is removed. The share of right answers
-#
-# <details><summary>A. falls</summary>
-#
-# Not this one.
-#
-# </details>
-# <details><summary>B. stays</summary>
-#
-# Not this one.
-#
-# </details>
-# <details><summary>C. rises</summary>
-#
-# Yes, from about 0.5 to about 0.9. *What each head is for* measures it.
-#
-# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("predict")
 
 # %% [markdown]
 # ## What the library hands over
@@ -792,48 +710,12 @@ remove()
 # With one head of eight gone, *the dogs … sleeps*, and a round bracket closes as a curly one. After *the king that the girls follow* it even puts a curly bracket where the verb belongs. You have found where
 # this model keeps a piece of grammar, and you did it with your own attention.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "recall-closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown]
 # ## Check yourself
-#
-# **1. Your backend gets a bool mask, and `module.is_causal` is True. What is blocked?**
-#
-# <details><summary>A. What the mask says, and the future on top of it</summary>
-#
-# Not this one: the mask holds the future already, if there is one to hide. A model may open some of it on purpose.
-#
-# </details>
-# <details><summary>B. What the mask says, and nothing else</summary>
-#
-# Yes. Only None asks the module.
-#
-# </details>
-#
-# **2. N = 1, M = 7, no mask, a causal module. Which keys are open?**
-#
-# <details><summary>A. All seven</summary>
-#
-# Yes. The one query is the last token.
-#
-# </details>
-# <details><summary>B. Key 0</summary>
-#
-# Not this one: that is the top-left corner. The model would forget all that it has read but the first word.
-#
-# </details>
-#
-# **3. A head puts 0.88 of its weight on the right word. What do you know?**
-#
-# <details><summary>A. That the model needs it for that word</summary>
-#
-# Not this one: head 2 has that much, and on long runs the model is better without it.
-#
-# </details>
-# <details><summary>B. Where it looks</summary>
-#
-# Yes. Removing it shows what depends on it.
-#
-# </details>
-#
+
+# %% nbgrader={"grade": false, "grade_id": "quiz-check-yourself", "locked": true, "schema_version": 3, "solution": false, "task": false}
+quiz("check yourself")
+
 # %% [markdown]
 # ## Take away
 #

@@ -1,9 +1,9 @@
 """attnlab: what the lessons import.
 
-    from attnlab import begin, check, figures
+    from attnlab import begin, check, figures, quiz
 
 `begin("01-soft-lookup")` opens a lesson, `check(function)` checks an exercise, `figures` draws,
-`summary()` sums a lesson up, `solution("softmax")` helps those who are stuck.
+`quiz("recall")` asks, `summary()` sums a lesson up, `solution("softmax")` helps who is stuck.
 Everything is loaded when it is first used, so that a pure-Python lesson starts at once.
 """
 
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from attnlab import figures
     from attnlab.home.stuck import solution
     from attnlab.home.summary import summary
-    from attnlab.lesson import begin
+    from attnlab.lesson import begin, quiz
     from attnlab.notebook import check
 
 __version__ = "0.1.0"
-__all__ = ["begin", "check", "figures", "solution", "summary"]
+__all__ = ["begin", "check", "figures", "quiz", "solution", "summary"]
 
 _HOMES = {
     "begin": "attnlab.lesson",
     "check": "attnlab.notebook",
+    "quiz": "attnlab.lesson",
     "solution": "attnlab.home.stuck",
     "summary": "attnlab.home.summary",
 }

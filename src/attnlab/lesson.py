@@ -1,4 +1,4 @@
-"""Beginning a lesson: what it needs, and which one `check` is about."""
+"""Beginning a lesson: what it needs, and which one `check` and `quiz` are about."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import importlib.util
 import re
 import sys
 import threading
+from typing import Any
 
-from attnlab import lessons
+from attnlab import lessons, quizzes, unwritten
 from attnlab.home import progress
+from attnlab.said import speaks
 
 PYTHON = (3, 11)
 # Import name, distribution and the oldest version that the course is tested to work with.
@@ -22,6 +24,7 @@ SHOWN = {"matplotlib": ("matplotlib", (3, 8))}
 _current = ""
 
 
+@speaks
 def begin(slug: str) -> str:
     """Begin a lesson: look for what it needs, and let `check` know which lesson this is.
 
@@ -39,6 +42,7 @@ def begin(slug: str) -> str:
     problem = missing_for_checks()
     if not problem:
         if "ipykernel" in sys.modules:  # there is somebody who reads
+            unwritten.go_on()
             with contextlib.suppress(RuntimeError):  # a browser's Python has no threads
                 threading.Thread(target=_load_checks, args=(slug,)).start()
         problem = _first_problem(SHOWN)
@@ -60,6 +64,29 @@ def _load_checks(slug: str) -> None:
 def current() -> str:
     """Slug of the lesson that was begun last, '' if none was."""
     return _current
+
+
+@speaks
+def quiz(title: str) -> Any:
+    """Questions that take one choice each, and then answer.
+
+    Args:
+        title: 'recall', 'predict', 'check yourself', as in the lesson's `quizzes.md`.
+    Returns:
+        What Jupyter shows; a sentence where the lesson has no such questions.
+    """
+    slug = current()
+    if slug not in lessons.slugs():
+        return lessons.absent(slug) if slug else 'Begin a lesson first: begin("01-soft-lookup")'
+    asked = quizzes.of(slug)
+    if title not in asked:
+        return f"Lesson {slug} has no quiz {title!r}; it has {', '.join(map(repr, asked))}."
+    from attnlab.figures.live.quiz import Quiz
+
+    records = progress.here().records
+    again = quizzes.due(slug, records) if title == "recall" else ()
+    kept = {each.question: each.choice for each in quizzes.chosen(records) if each.lesson == slug}
+    return Quiz(slug, title, (*again, *asked[title]), kept)
 
 
 def missing_for_checks() -> str:

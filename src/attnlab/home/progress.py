@@ -5,7 +5,8 @@ Each `begin` and each `check` appends a line, in one write, so that two notebook
     {"v": 1, "when": "2026-03-01T10:00:00+01:00", "lesson": "01-soft-lookup", "exercise": "softmax",
      "status": "FAIL", "score": 0.5, "points": 2.0, "mistake": "unstable-softmax", "why": "…"}
 
-`status` is a check's, or BEGUN for a lesson, or READ for an exercise whose solution was looked at.
+`status` is a check's, or BEGUN for a lesson, READ for an exercise whose solution was looked at, or
+CHOSE for a question of a quiz, whose name stands in the place of an exercise's.
 Lines that cannot be understood are passed over, and whatever goes wrong while one is written stays
 here: a check is never the worse for it. Nothing is written where no folder above has `.attnlab/`,
 as in a grader or in CI; what was not written is remembered as long as the kernel runs.
@@ -25,7 +26,7 @@ from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import printable
 
 VERSION = 1
-BEGUN, READ = "BEGUN", "READ"
+BEGUN, READ, CHOSE = "BEGUN", "READ", "CHOSE"
 
 _unwritten: list[Record] = []
 _begun: set[str] = set()
@@ -41,6 +42,7 @@ class Record:
         mistake: slug of what a check named, '' for none.
         why: that is wrong, as the card said; lines of old have none.
         contract: the exercise's, by number; lines of old have the first.
+        choice: what was chosen in a quiz, in its words: a question may get others.
     """
 
     when: str
@@ -52,6 +54,7 @@ class Record:
     mistake: str = ""
     why: str = ""
     contract: int = 1
+    choice: str = ""
 
     @property
     def is_earlier(self) -> bool:
@@ -101,6 +104,7 @@ def note(
     points: float = 0.0,
     mistake: str = "",
     why: str = "",
+    choice: str = "",
 ) -> bool:
     """Append a line. Never raises.
 
@@ -109,7 +113,7 @@ def note(
     """
     when = datetime.now().astimezone().isoformat(timespec="seconds")
     contract = lessons.lesson(lesson).changed.get(exercise, 1) if lesson in lessons.slugs() else 1
-    record = Record(when, lesson, exercise, status, score, points, mistake, why, contract)
+    record = Record(when, lesson, exercise, status, score, points, mistake, why, contract, choice)
     course = None
     try:
         course = place()
@@ -162,8 +166,10 @@ def _record(found: Mapping[str, object]) -> Record:
     when, lesson, exercise, status, mistake = (printable(str(text)) for text in texts)
     lesson = lessons.today(lesson, exercise)
     score, points = (float(str(number)) for number in numbers)
-    why = found.get("why")
-    told = printable(why) if isinstance(why, str) else ""
+    why, choice = (
+        printable(text) if isinstance(text := found.get(name), str) else ""
+        for name in ("why", "choice")
+    )
     contract = found.get("contract")
     number = contract if type(contract) is int else 1
-    return Record(when, lesson, exercise, status, score, points, mistake, told, number)
+    return Record(when, lesson, exercise, status, score, points, mistake, why, number, choice)

@@ -17,6 +17,7 @@ from attnlab import lesson as begun
 from attnlab.home import progress
 from attnlab.home.standing import NO_ATTEMPT
 from attnlab.ipynb.read import Unreadable
+from attnlab.said import speaks
 
 FILE = "solutions.json"
 
@@ -48,6 +49,7 @@ class Solution:
         )
 
 
+@speaks
 def solution(exercise: object, lesson: str = "") -> Solution | str:
     """A solution and why it is written so, once a check has seen an attempt of your own.
 

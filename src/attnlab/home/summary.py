@@ -12,6 +12,7 @@ from attnlab import lessons
 from attnlab.home import progress
 from attnlab.home.progress import Record
 from attnlab.home.standing import Standing, next_up, standing, standings
+from attnlab.said import speaks
 
 # The course home's address on the server that started this kernel; set by attnlab.home.server.
 HOME_ADDRESS = "ATTNLAB_HOME"
@@ -75,6 +76,7 @@ class Summary:
         )
 
 
+@speaks
 def summary(lesson: str = "") -> Summary | str:
     """The lesson's exercises, what is open, and the link to the next lesson.
 

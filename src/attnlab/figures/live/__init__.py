@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from attnlab.figures.live.cost import Cost
     from attnlab.figures.live.heads import Heads
     from attnlab.figures.live.mask_painter import MaskPainter
+    from attnlab.figures.live.quiz import Quiz
     from attnlab.figures.live.race import Race
     from attnlab.figures.live.roofline import Roofline
     from attnlab.figures.live.rotary_arrows import RotaryArrows
@@ -30,6 +31,7 @@ __all__ = [
     "Cost",
     "Heads",
     "MaskPainter",
+    "Quiz",
     "Race",
     "Roofline",
     "RotaryArrows",
@@ -46,6 +48,7 @@ _HOMES = {
     "Cost": "cost",
     "Heads": "heads",
     "MaskPainter": "mask_painter",
+    "Quiz": "quiz",
     "Race": "race",
     "Roofline": "roofline",
     "RotaryArrows": "rotary_arrows",
