@@ -85,7 +85,7 @@ def test_one_key_opens_what_comes_next(width: int, opens: str, page: Page, worki
 
 def test_the_button_makes_what_is_handed_in(page: Page, working: Server) -> None:
     page.goto(working.address("/attnlab"))
-    page.get_by_role("button", name="Make what you hand in").click()
+    page.get_by_role("button", name="Hand in lesson 01").click()
     said = page.get_by_role("status")
     expect(said).to_contain_text(f"Hand in the file work/hand-in/{LESSON}.zip as it is.")
     expect(said).to_contain_text("Not written yet: ")
