@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -300,6 +302,15 @@ def test_what_a_person_put_in_its_place_is_kept(course: Course) -> None:
     page_of(course)
     page_of(course)
     assert [path.read_text() for path in course.backups.iterdir()] == ["a person's"] * 2
+
+
+def test_the_server_loads_no_pytorch_and_draws_with_no_matplotlib() -> None:
+    code = (
+        "import sys, attnlab.home.server\nfrom attnlab.home.cover import picture\npicture()\n"
+        "print(sorted({'torch', 'matplotlib', 'numpy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 # the picture --------------------------------------------------------------------------------------

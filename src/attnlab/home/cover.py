@@ -60,12 +60,14 @@ def recall(questions: Sequence[str]) -> str:
     )
 
 
-def to_keep(address: str, xsrf: str, kept: Sequence[str]) -> str:
+def to_keep(address: str, xsrf: str, kept: Sequence[str], asked: Sequence[str] = ()) -> str:
     """The form that does what `attnlab keepsake` does.
 
     Args:
+        asked: the sentence and the name that were last sent, to be mended.
         kept: links to what was made, if it was.
     """
+    sentence, name = map(escape, asked or (SENTENCE, ""))
     links = f"<p>{' · '.join(kept)}</p>" if kept else ""
     return (
         '<h2>Something to keep</h2><p id="keeping">One page to print or to send: your own '
@@ -74,8 +76,8 @@ def to_keep(address: str, xsrf: str, kept: Sequence[str]) -> str:
         f"with your rights, and takes up to a minute.</p>{links}"
         f'<form class="keep" method="post" action="{escape(address)}">{xsrf}'
         f"<label>A sentence, in words of the small model, {MOST} at most"
-        f'<input name="sentence" required maxlength="200" value="{escape(SENTENCE)}"></label>'
+        f'<input name="sentence" required maxlength="200" value="{sentence}"></label>'
         '<label>A name to put on it, or none<input name="name" maxlength="75" '
-        'autocomplete="off"></label>'
+        f'autocomplete="off" value="{name}"></label>'
         '<button class="button small" aria-describedby="keeping">Make the page</button></form>'
     )

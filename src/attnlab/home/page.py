@@ -21,6 +21,7 @@ from attnlab.home.standing import (
     standings,
     to_recall,
 )
+from attnlab.ipynb.words import short
 
 
 class Links:
@@ -69,6 +70,7 @@ def home(
     xsrf: str = "",
     said: Sequence[str] = (),
     made: Sequence[str] = (),
+    asked: Sequence[str] = (),
 ) -> str:
     """The page that opens first.
 
@@ -76,6 +78,7 @@ def home(
         xsrf: Jupyter's hidden field, for forms.
         said: sentences to show on top, of what was just done.
         made: links to what was just made.
+        asked: the sentence and the name that a page to keep was just asked for with.
     """
     log = read(course)
     found = standings(course, log.records)
@@ -95,7 +98,7 @@ def home(
         *(_planned(each) for each in lessons.planned()),
         "</ol>",
         _mistakes(mistakes(found, log.records)),
-        cover.to_keep(f"{links.home}/keepsake", xsrf, links.kept(course)),
+        cover.to_keep(f"{links.home}/keepsake", xsrf, links.kept(course), asked),
         "</main><footer>",
         f'<p><a href="{escape(links.glossary)}">Glossary</a> · '
         f'<a href="{escape(links.lab)}">JupyterLab</a>{_checks(course, links)}</p>',
@@ -128,7 +131,7 @@ def glossary(course: Course, links: Links) -> str:
 def _question(slug: str, name: str, links: Links) -> str:
     """A link to the lesson in which a question of a quiz stands."""
     about = lessons.lesson(slug)
-    words = escape(name.rpartition("/")[2].replace("-", " "))
+    words = escape(short(name.rpartition("/")[2].replace("-", " ")))
     return links.to(slug, f"Lesson {about.number:02}, {worded(about.title)}: {words}")
 
 

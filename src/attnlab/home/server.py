@@ -48,10 +48,11 @@ class Home(_Page):
     def get(self) -> None:
         self.show()
 
-    def show(self, *said: str, made: Sequence[str] = ()) -> None:
+    def show(self, *said: str, made: Sequence[str] = (), asked: Sequence[str] = ()) -> None:
         self.set_header("Cache-Control", "no-store")
         field = self.xsrf_form_html()
-        self.finish(page.home(self.course, self.links, xsrf=field, said=said, made=made))
+        shown = page.home(self.course, self.links, xsrf=field, said=said, made=made, asked=asked)
+        self.finish(shown)
 
 
 class HandIn(Home):
@@ -92,13 +93,13 @@ class Keepsake(Home):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        sentence, name = (self.get_body_argument(each, "") for each in ("sentence", "name"))
+        asked = self.get_body_argument("sentence", ""), self.get_body_argument("name", "")
         try:  # in a thread, as a kernel is waited for
-            said = await asyncio.to_thread(keep, self.course, sentence, name)
+            said = await asyncio.to_thread(keep, self.course, *asked)
         except (Refused, NotWritten) as why:
-            self.show(str(why.args[0]))
+            self.show(str(why.args[0]), asked=asked)
         else:
-            self.show(*said, made=self.links.kept(self.course))
+            self.show(*said, made=self.links.kept(self.course), asked=asked)
 
 
 class Glossary(_Page):
