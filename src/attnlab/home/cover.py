@@ -69,6 +69,7 @@ def to_keep(address: str, xsrf: str, kept: Sequence[str], asked: Sequence[str] =
     """
     sentence, name = map(escape, asked or (SENTENCE, ""))
     links = f"<p>{' · '.join(kept)}</p>" if kept else ""
+    known = escape(" ".join(sorted(word for word in small.words if word != small.START)))
     return (
         '<h2>Something to keep</h2><p id="keeping">One page to print or to send: your own '
         "attention on a sentence of yours, the lessons you have done, the mistakes you have "
@@ -80,4 +81,5 @@ def to_keep(address: str, xsrf: str, kept: Sequence[str], asked: Sequence[str] =
         '<label>A name to put on it, or none<input name="name" maxlength="75" '
         f'autocomplete="off" value="{name}"></label>'
         '<button class="button small" aria-describedby="keeping">Make the page</button></form>'
+        f"<details><summary>The words of the small model</summary><p>{known}</p></details>"
     )

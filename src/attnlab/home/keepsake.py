@@ -107,9 +107,9 @@ def _head(name: str, drawn: str, heard: Heard) -> str:
     return (
         f"<header><h1>{TITLE}</h1>"
         f'<p class="quiet">{by}{time.strftime("%Y-%m-%d")}</p></header><main class="kept">'
-        f"<figure>{drawn}<figcaption><p><strong>“{escape(' '.join(heard.words[1:]))}”</strong></p><p>"
-        f"An arc leads from each word back to a word that it listens to; the thicker, the more. A "
-        f"dot is what it keeps for itself. {whose}</p></figcaption></figure>"
+        f"<figure>{drawn}<figcaption><p><strong>“{escape(' '.join(heard.words[1:]))}”</strong></p>"
+        "<p>An arc leads from each word back to a word that it listens to; the thicker, the more. "
+        f"A dot is what it keeps for itself. {whose}</p></figcaption></figure>"
     )
 
 
