@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from attnlab.home.check_mine import Run
 from attnlab.home.copies import update
 from attnlab.home.places import Course
 from tests.course import ROOT
@@ -83,3 +85,21 @@ def files_under(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def listening(found: object, slug: str = "") -> Run:
+    """A run in which the small model, or a lesson's own function, shows this of a sentence."""
+
+    def run(folder: Path, data: bytes, tick: Callable[[], None]) -> list[dict[str, Any]]:
+        cells: list[dict[str, Any]] = json.loads(data)["cells"]
+        mine = f", '{slug}', " in cells[-1]["source"] if slug else len(cells) == 1
+        output = {"output_type": "display_data", "data": {"application/json": found}}
+        return [*cells[:-1], cells[-1] | {"outputs": [output] if mine else []}]
+
+    return run
+
+
+def evenly(n: int) -> dict[str, object]:
+    """What is shown where each of n words listens to all up to it alike."""
+    weights = [[1 / (i + 1) if j <= i else 0.0 for j in range(n)] for i in range(n)]
+    return {"weights": weights, "role": "subject", "layer": 2, "head": 3}

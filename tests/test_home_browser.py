@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 from urllib.request import Request, urlopen
 
@@ -85,13 +86,65 @@ def test_one_key_opens_what_comes_next(width: int, opens: str, page: Page, worki
 
 def test_the_button_makes_what_is_handed_in(page: Page, working: Server) -> None:
     page.goto(working.address("/attnlab"))
-    page.get_by_role("button", name="Make what you hand in").click()
+    page.get_by_role("button", name="Hand in lesson 01").click()
     said = page.get_by_role("status")
     expect(said).to_contain_text(f"Hand in the file work/hand-in/{LESSON}.zip as it is.")
     expect(said).to_contain_text("Not written yet: ")
     made = (working.notebooks / "hand-in" / f"{LESSON}.zip").read_bytes()
     mine = f"{LESSON}/{LESSON}.ipynb"
     assert unzipped(made, mine) == (working.notebooks / LESSON / f"{LESSON}.ipynb").read_bytes()
+    with page.expect_download() as downloaded:
+        said.get_by_role("link", name=f"Download {LESSON}.zip").click()
+    assert downloaded.value.suggested_filename == f"{LESSON}.zip"
+    assert downloaded.value.path().read_bytes() == made
+
+
+@pytest.mark.parametrize("name", [LESSON, "99-more", "02-pure-python"])
+def test_a_download_asks_who_is_there_and_follows_no_link(
+    name: str, page: Page, working: Server, tmp_path: Path
+) -> None:
+    address = f"http://{HERE}:{working.port}/attnlab/hand-in/{name}.zip"
+    with urlopen(Request(address), timeout=PATIENCE) as answer:
+        assert "/login" in answer.url
+    (tmp_path / "secret").write_text("somebody else's")
+    made = working.notebooks / "hand-in" / f"{name}.zip"
+    made.parent.mkdir(exist_ok=True)
+    made.unlink(missing_ok=True)
+    if name == LESSON:
+        made.symlink_to(tmp_path / "secret")
+    found = page.request.get(working.address(f"/attnlab/hand-in/{name}.zip"))
+    made.unlink(missing_ok=True)
+    assert found.status == 404
+    assert "somebody else" not in found.text()
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_page_to_keep_is_made_from_the_home_accessible_and_one_sheet(
+    theme: Literal["light", "dark"], page: Page, working: Server
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.emulate_media(color_scheme=theme)
+    page.goto(working.address("/attnlab"))
+    page.get_by_label("A sentence").fill("the dgos run")
+    page.get_by_label("A name").fill("Ann")
+    page.keyboard.press("Enter")
+    said = page.get_by_role("status")
+    expect(said).to_contain_text("does not know “dgos”")
+    expect(page.get_by_label("A sentence")).to_have_value("the dgos run")
+    page.get_by_label("A sentence").fill("the king behind the dogs")
+    page.get_by_role("button", name="Make the page").click()
+    expect(said).to_contain_text("Your page is work/keepsake.html")
+    said.get_by_role("link", name="The page that you made").click()
+    expect(page.get_by_role("heading", name="My attention")).to_be_visible()
+    expect(page.get_by_text("Ann, 2")).to_be_visible()
+    expect(page.get_by_role("img")).to_have_attribute(
+        "aria-label", re.compile("“dogs” listens most to “king”")
+    )
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert [each["help"] for each in Axe().run(page).response["violations"]] == []
+    assert len(re.findall(rb"/Type /Page\b", page.pdf(prefer_css_page_size=True))) == 1
 
 
 def test_the_page_of_all_checks_is_found_from_the_home_and_leads_back(

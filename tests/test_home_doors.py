@@ -18,6 +18,7 @@ from attnlab.home import doctor, progress
 from attnlab.home.check_mine import Checked, check_all, write_page
 from attnlab.home.copies import update
 from attnlab.home.hand_in import hand_in
+from attnlab.home.keepsake import keep
 from attnlab.home.page import Links, home
 from attnlab.home.places import Course, Refused
 from attnlab.home.report import report
@@ -31,8 +32,10 @@ from tests.home import (
     ANSWER,
     SLUG,
     cells_of,
+    evenly,
     files_under,
     find,
+    listening,
     make_copies,
     own,
     save,
@@ -297,6 +300,8 @@ FILES = (
     ".attnlab/progress.jsonl",
     f".attnlab/released/{NOTEBOOK}",
     "my-checks.html",
+    "keepsake.html",
+    "keepsake.svg",
     "glossary.md",
 )
 
@@ -307,7 +312,9 @@ def everything(course: Course) -> Iterator[str]:
     yield from (found.what for found in doctor.progress(course))
     write(course.released / NOTEBOOK, "softmax-check", "check(softmax)  # newer")
     (course.released / "glossary.md").write_text("newer")
-    for step in (update, lambda course: hand_in(course, SLUG)):
+    sentence, run = "the dogs run", listening(evenly(4))
+    made = (lambda course: hand_in(course, SLUG), lambda course: keep(course, sentence, run=run))
+    for step in (update, *made):
         try:
             yield from step(course)
         except (NotWritten, Refused) as why:
@@ -357,10 +364,10 @@ def test_work_itself_may_be_a_link(course: Course, tmp_path: Path) -> None:
 
 OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "mkdir", "touch"}
 OPENING |= {"copy", "copyfile", "copytree", "move", "write_whole", "open_file"}
-# The package's own style sheet; /dev/null, for a reader who has enough; a folder that no link is in
-# the way of, for a lesson of another name; a temporary folder, which the exchange copies.
-KNOWN = {("page", "read_text"), ("commands", "open"), ("copies", "mkdir")}
-KNOWN |= {("exchange", "mkdir"), ("exchange", "write_bytes")}
+# The package's own style sheet and recording; /dev/null, for a reader who has enough; a folder that
+# no link is in the way of, for a lesson of another name; a temporary one that the exchange copies.
+KNOWN = {("sheet", "read_text"), ("cover", "read_text"), ("commands", "open")}
+KNOWN |= {("copies", "mkdir"), ("exchange", "mkdir"), ("exchange", "write_bytes")}
 
 
 def test_the_home_opens_files_through_one_door() -> None:

@@ -200,11 +200,15 @@ def test_the_command_says_the_same(course: Course, capsys: pytest.CaptureFixture
 def test_the_home_has_a_button_for_each_lesson_that_was_begun(course: Course) -> None:
     progress.note(SLUG, "softmax", "FAIL", 1, 2)
     page = home(course, Links("/user/ann/"), xsrf='<input name="_xsrf">', said=["Done `it`."])
-    assert page.count("<form") == 1
+    assert page.count('action="/user/ann/attnlab/hand-in"') == 1
     assert '<form method="post" action="/user/ann/attnlab/hand-in"><input name="_xsrf">' in page
     assert f'name="lesson" value="{SLUG}"' in page
     assert "Done <code>it</code>." in page
     assert "<form" not in "".join(re.findall("<details>.*?</details>", page))  # seen at once
+    assert "download" not in page.partition("<body>")[2].replace("to download", "")
+    hand_in(course, SLUG)
+    address = f"/user/ann/attnlab/hand-in/{SLUG}.zip"
+    assert f'<a href="{address}" download>' in home(course, Links("/user/ann/"))
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", zipped({"other": b"1"}), zipped({"x": b""})[:-5]])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from attnlab import lessons
+from attnlab import lessons, small
+from attnlab.home.arcs import in_words
+from attnlab.home.cover import picture
 from attnlab.home.page import Links, glossary, home
 from attnlab.home.places import Course
-from attnlab.home.progress import note
+from attnlab.home.progress import note, read
+from attnlab.home.standing import CHOSE, to_recall
 from tests.home import OTHER, SLUG, make_copies
 
 
@@ -48,6 +53,50 @@ def test_each_lesson_says_what_it_is_about_how_long_and_how_far(course: Course) 
     assert "off-by-one : once (lesson 01, hard_lookup), still there. One place too far." in said
     for planned in lessons.planned():
         assert planned.title in said
+
+
+def chose(course: Course, slug: str, question: str, right: bool) -> None:
+    line = {"v": 1, "when": "", "lesson": slug, "exercise": question, "status": CHOSE}
+    line |= {"score": float(right), "points": 1.0, "mistake": "", "choice": "It adds up."}
+    course.append(course.progress, f"{json.dumps(line)}\n".encode())
+
+
+def test_of_a_quiz_the_first_answers_count_and_what_was_wrong_last_is_to_be_recalled(
+    course: Course,
+) -> None:
+    chose(course, SLUG, "predict/salt", False)
+    chose(course, SLUG, "recall/mixed-tea", True)
+    chose(course, OTHER, "recall/mixed-tea", False)
+    chose(course, SLUG, "predict/salt", True)
+    page = home(course, Links())
+    said = text(page)
+    assert "So far 0 of 16 points, 0 of 9 exercises and 1 of 3 quiz questions right." in said
+    assert "0 of 3 exercises quiz: 1 of 2 right" in said
+    assert "To recall today Lesson 02, Pure Python: mixed tea" in said
+    assert ": salt" not in page
+    chose(course, OTHER, "recall/mixed-tea", True)
+    assert "To recall today" not in home(course, Links())
+
+
+def test_three_questions_are_recalled_a_day_the_longest_wrong_first(course: Course) -> None:
+    for name in "abcda":
+        chose(course, SLUG, f"recall/{name}", False)
+    assert to_recall(read(course).records) == [(SLUG, f"recall/{name}") for name in "bcd"]
+
+
+def test_a_question_of_no_lesson_of_ours_is_not_asked_for(course: Course) -> None:
+    chose(course, "99-more", "recall/<b>", False)
+    chose(course, SLUG, "recall/<b>", False)
+    page = home(course, Links())
+    assert "<b>" not in page
+    assert page.count("&lt;b&gt;") == 2  # a link for a wide screen and one for a narrow
+
+
+def test_the_picture_on_the_cover_is_what_the_small_model_gives(course: Course) -> None:
+    layer, head = small.head("subject")
+    weights = small.weights(small.SAMPLE)[layer][head].tolist()
+    assert in_words(small.SAMPLE, weights) in html.unescape(picture())
+    assert picture() in home(course, Links())
 
 
 def test_when_all_is_done_it_says_so(course: Course) -> None:

@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from attnlab import lessons
-from attnlab.home.copies import Amiss, Copy, back_up, own_copy
-from attnlab.home.page import whole
-from attnlab.home.places import Course, NotThere
+from attnlab.home.copies import Amiss, Copy, own_copy, put
+from attnlab.home.places import Course
+from attnlab.home.sheet import whole
 from attnlab.home.standing import declared
-from attnlab.ipynb.files import NotWritten
-from attnlab.ipynb.read import Unreadable, cell_of
+from attnlab.ipynb.read import cell_of
 from attnlab.ipynb.rebuild import squeezed
 from attnlab.ipynb.which import is_answered
 from attnlab.ipynb.words import CONTROLS, POLICY, few, short
@@ -202,15 +201,7 @@ def write_page(course: Course, found: Sequence[Checked]) -> Path:
     if waiting := [_link(each.slug) for each in found if each.problem == UNWRITTEN]:
         parts.append(f"<p>Nothing is written yet in {'; '.join(waiting)}.</p>")
     page = whole(TITLE, "".join([*parts, "</main>"]), POLICY).translate(CONTROLS)
-    try:
-        before = course.read(path)
-        if f"<title>{TITLE}</title>".encode() not in before:
-            back_up(course, path, before)
-    except NotThere:
-        pass
-    except Unreadable as why:
-        raise NotWritten(path, OSError(0, str(why).rstrip("."))) from None
-    course.write(path, page.encode("utf-8", "replace"))
+    put(course, path, page, f"<title>{TITLE}</title>")
     return path
 
 

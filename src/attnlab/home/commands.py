@@ -57,6 +57,9 @@ def _parser() -> argparse.ArgumentParser:
     mine.add_argument("lesson", nargs="*", help="'06-causal-mask'; all if left out")
     hand = command("hand-in", _hand_in, "make what you hand in of a lesson, looked through")
     hand.add_argument("lesson", help="'06-causal-mask'")
+    keep = command("keepsake", _keepsake, "a page to show: your attention on a sentence of yours")
+    keep.add_argument("--sentence", help="in words of the small model")
+    keep.add_argument("--name", default="", help="to put on it; none if left out")
     command("doctor", _doctor, "what is wrong here, and what mends it")
     return parser
 
@@ -110,6 +113,17 @@ def _hand_in(course: Course, asked: argparse.Namespace) -> int:
     from attnlab.home.hand_in import hand_in
 
     print(*hand_in(with_copies(course), asked.lesson), sep="\n")
+    return 0
+
+
+def _keepsake(course: Course, asked: argparse.Namespace) -> int:
+    from attnlab.home.check_mine import WARNING
+    from attnlab.home.keepsake import keep
+    from attnlab.home.listening import SENTENCE
+
+    print(WARNING, flush=True)
+    sentence = SENTENCE if asked.sentence is None else asked.sentence
+    print(*keep(with_copies(course), sentence, asked.name), sep="\n")
     return 0
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnlab.home.places import Course, NotThere, lesson_path
+from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
 from attnlab.ipynb.which import holds, is_of, plainly_another
@@ -279,6 +280,25 @@ def back_up(course: Course, path: Path, data: bytes) -> str:
         kept = course.backups / f"{path.stem}-{stamp}-{number}{path.suffix}"
     course.write(kept, data)
     return from_work(course, kept)
+
+
+def put(course: Course, path: Path, page: str, ours: str) -> None:
+    """Write a page into work/; what somebody else put there is kept.
+
+    Args:
+        ours: what each page of this kind has in it.
+    Raises:
+        NotWritten: it could not be.
+    """
+    try:
+        before = course.read(path)
+        if ours.encode() not in before:
+            back_up(course, path, before)
+    except NotThere:
+        pass
+    except Unreadable as why:
+        raise NotWritten(path, OSError(0, str(why).rstrip("."))) from None
+    course.write(path, page.encode("utf-8", "replace"))
 
 
 def document(cells: list[Cell], new: bytes, was: bytes) -> bytes:

@@ -6,13 +6,22 @@ import os
 import re
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 
 from attnlab import lessons
+from attnlab.home import cover
 from attnlab.home.places import Course
 from attnlab.home.progress import read
 from attnlab.home.report import told
-from attnlab.home.standing import Mistake, Standing, mistakes, next_up, standings
+from attnlab.home.sheet import ticked, whole, worded
+from attnlab.home.standing import (
+    Mistake,
+    Standing,
+    mistakes,
+    next_up,
+    standings,
+    to_recall,
+)
+from attnlab.ipynb.words import short
 
 
 class Links:
@@ -40,36 +49,63 @@ class Links:
             for width, page in (("wide", "lab/tree"), ("narrow", self._narrow))
         )
 
+    def zip(self, slug: str) -> str:
+        """A link that downloads what was made to be handed in."""
+        return f'<a href="{escape(self.home)}/hand-in/{slug}.zip" download>Download {slug}.zip</a>'
 
-def home(course: Course, links: Links, *, xsrf: str = "", said: Sequence[str] = ()) -> str:
+    def kept(self, course: Course) -> list[str]:
+        """Links to the page of `attnlab keepsake` and to its picture, if there are."""
+        made = (course.keepsake, course.keepsake.with_suffix(".svg"))
+        return [
+            f'<a href="{escape(self.files)}/{path.name}">{text}</a>'
+            for path, text in zip(made, ("The page that you made", "its picture"), strict=True)
+            if os.path.isfile(path)
+        ]
+
+
+def home(
+    course: Course,
+    links: Links,
+    *,
+    xsrf: str = "",
+    said: Sequence[str] = (),
+    made: Sequence[str] = (),
+    asked: Sequence[str] = (),
+) -> str:
     """The page that opens first.
 
     Args:
         xsrf: Jupyter's hidden field, for forms.
         said: sentences to show on top, of what was just done.
+        made: links to what was just made.
+        asked: the sentence and the name that a page to keep was just asked for with.
     """
     log = read(course)
     found = standings(course, log.records)
     going = next_up(found, log.records)
-    done = "".join(f"<p>{_ticked(line)}</p>" for line in said)
+    done = "".join(f"<p>{ticked(line)}</p>" for line in said)
+    done += f"<p>{' · '.join(made)}</p>" if made else ""
     parts = [
-        "<header><h1>Attention, from a dictionary to a GPU kernel</h1>",
-        f'<p class="quiet">{_so_far(found)}</p></header><main>',
+        f"{cover.top(found)}<main>",
         f'<div class="said" role="status">{done}</div>' if done else "",
         _continue(going, found, links),
+        cover.recall([_question(*asked, links) for asked in to_recall(log.records)]),
         _ways(),
-        '<h2>Lessons</h2><ol class="lessons">',
+        "<h2>Lessons</h2>",
+        _handing_in(found),
+        '<ol class="lessons">',
         *(_lesson(course, each, links, each is going, xsrf) for each in found),
         *(_planned(each) for each in lessons.planned()),
         "</ol>",
         _mistakes(mistakes(found, log.records)),
+        cover.to_keep(f"{links.home}/keepsake", xsrf, links.kept(course), asked),
         "</main><footer>",
         f'<p><a href="{escape(links.glossary)}">Glossary</a> · '
         f'<a href="{escape(links.lab)}">JupyterLab</a>{_checks(course, links)}</p>',
         '<p class="quiet">On a wide screen lessons open in JupyterLab; on a phone, or in a narrow '
         "window, on Notebook’s page, which reads well there. Both show the same file, yours, in "
         "<code>work/</code>. What you did is kept beside it and never leaves your machine.</p>",
-        *(f'<p class="quiet">{_ticked(line)}</p>' for line in told(course, log)),
+        *(f'<p class="quiet">{ticked(line)}</p>' for line in told(course, log)),
         "</footer>",
     ]
     return whole("Attention: your course", "".join(parts))
@@ -92,12 +128,22 @@ def glossary(course: Course, links: Links) -> str:
     return whole("Glossary", f"<header>{back}</header><main><article>{body}</article></main>")
 
 
-def _so_far(found: Sequence[Standing]) -> str:
-    earned, worth = sum(each.score for each in found), sum(each.points for each in found)
-    right, number = sum(each.passed for each in found), sum(len(each.exercises) for each in found)
+def _question(slug: str, name: str, links: Links) -> str:
+    """A link to the lesson in which a question of a quiz stands."""
+    about = lessons.lesson(slug)
+    words = escape(short(name.rpartition("/")[2].replace("-", " ")))
+    return links.to(slug, f"Lesson {about.number:02}, {worded(about.title)}: {words}")
+
+
+def _handing_in(found: Sequence[Standing]) -> str:
+    """What the buttons do, said once."""
     if not any(each.begun for each in found):
-        return f"{len(found)} lessons, {number} exercises, {worth:g} points. Take them in order."
-    return f"So far {earned:g} of {worth:g} points, {right} of {number} exercises right."
+        return ""
+    return (
+        '<p class="quiet" id="handing-in"><em>Hand in</em> looks through what you last saved, '
+        "says what is missing, and makes one file of it for you to download and send. Where your "
+        "course collects by itself, it is submitted as well.</p>"
+    )
 
 
 def _ways() -> str:
@@ -114,12 +160,12 @@ def _continue(going: Standing | None, found: Sequence[Standing], links: Links) -
     if going is None:
         return '<div class="go"><p><strong>Every exercise is right.</strong></p></div>'
     about = going.lesson
-    title = f"Lesson {about.number:02}, {_worded(about.title)}"
+    title = f"Lesson {about.number:02}, {worded(about.title)}"
     if going.begun:
         todo = going.open[0]
         word, what = "Continue", f"<code>{escape(todo.name)}</code>, {todo.said}"
     else:
-        word, what = "Begin", f"{_worded(about.heading)}, about {about.minutes} minutes"
+        word, what = "Begin", f"{worded(about.heading)}, about {about.minutes} minutes"
     # The one that is shown takes the focus: Enter opens it.
     link = links.to(about.slug, word, "button", ' autofocus accesskey="c"')
     return f'<div class="go"><p><strong>{title}</strong><br>{what}</p>{link}</div>'
@@ -128,35 +174,38 @@ def _continue(going: Standing | None, found: Sequence[Standing], links: Links) -
 def _lesson(course: Course, each: Standing, links: Links, going: bool, xsrf: str) -> str:
     about = each.lesson
     share = 100 * each.score / max(each.points, 1)
-    title = _worded(about.title)
+    title = worded(about.title)
     there = os.path.isfile(course.notebook(about.slug))
     rows = "".join(
         f'<li><span aria-hidden="true">{"✓" if one.passed else "○"}</span> '
         f"<code>{escape(one.name)}</code>: {one.said}, {one.score:g} of {one.points:g}</li>"
         for one in each.exercises
     )
+    right, asked = each.quiz
+    quiz = f"<br>quiz: {right} of {asked} right" if asked else ""
+    made = links.zip(about.slug) if os.path.isfile(course.handed_in(about.slug)) else ""
     mine = links.to(about.slug, title) if there else f"{title} (no copy yet: start again)"
     return (
         f'<li class="lesson{" next" if going else ""}">'
         f'<div class="number" aria-hidden="true">{about.number:02}</div>'
-        f'<div><h3>{mine}</h3><p class="quiet">{_worded(about.builds)}</p>'
+        f'<div><h3>{mine}</h3><p class="quiet">{worded(about.builds)}</p>'
         f'<details><summary>Exercises<span class="unseen"> of lesson {about.number:02}</span>'
         f'</summary><ul class="exercises">{rows}</ul></details>'
-        f"{_hand_in(each, links, xsrf) if there and each.begun else ''}</div>"
+        f"{_hand_in(each, links, xsrf, made) if there and each.begun else ''}</div>"
         f'<div class="far"><div class="bar" aria-hidden="true">'
         f'<span style="width:{share:.0f}%"></span></div>'
         f'<p class="quiet">{"<span aria-hidden=true>✓ </span>" if each.done else ""}{each.said}'
-        f"<br>about {about.minutes} minutes</p></div></li>"
+        f"{quiz}<br>about {about.minutes} minutes</p></div></li>"
     )
 
 
-def _hand_in(each: Standing, links: Links, xsrf: str) -> str:
-    """The button that does what `attnlab hand-in` does."""
+def _hand_in(each: Standing, links: Links, xsrf: str, made: str) -> str:
+    """The button that does what `attnlab hand-in` does, and a link to what it has made."""
     slug = each.lesson.slug
     return (
         f'<form method="post" action="{escape(links.home)}/hand-in">{xsrf}'
-        f'<button class="button small" name="lesson" value="{slug}">Make what you hand in</button>'
-        "</form>"
+        f'<button class="button small" name="lesson" value="{slug}" aria-describedby="handing-in">'
+        f'Hand in<span class="unseen"> lesson {each.lesson.number:02}</span></button> {made}</form>'
     )
 
 
@@ -164,7 +213,7 @@ def _planned(about: lessons.Lesson) -> str:
     return (
         '<li class="lesson planned">'
         f'<div class="number" aria-hidden="true">{about.number:02}</div>'
-        f'<div><h3>{_worded(about.title)}</h3><p class="quiet">{_worded(about.builds)}</p></div>'
+        f'<div><h3>{worded(about.title)}</h3><p class="quiet">{worded(about.builds)}</p></div>'
         f'<div class="far"><p class="quiet">planned, about {about.minutes} minutes</p></div></li>'
     )
 
@@ -174,7 +223,7 @@ def _mistakes(met: Sequence[Mistake]) -> str:
         return ""
     rows = "".join(
         f'<li><span aria-hidden="true">{"✓" if one.mended else "○"}</span> '
-        f"<code>{escape(one.slug)}</code>: {_worded(one.said)}</li>"
+        f"<code>{escape(one.slug)}</code>: {worded(one.said)}</li>"
         for one in met
     )
     return f'<h2>Mistakes you met</h2><ul class="exercises">{rows}</ul>'
@@ -185,27 +234,3 @@ def _checks(course: Course, links: Links) -> str:
     if not os.path.isfile(course.checks):
         return ""
     return f' · <a href="{escape(links.files)}/{course.checks.name}">My checks</a>'
-
-
-def _ticked(text: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
-
-
-def _worded(text: str) -> str:
-    """A lesson's words, with its symbols as they are printed: d_k with its k below."""
-
-    def printed(found: re.Match[str]) -> str:
-        return found[1] or f"{found[2]}<sub>{found[3]}</sub>"
-
-    symbol = r"\b([A-Za-z])_([A-Za-z])\b"
-    return re.sub(rf"(<code>.*?</code>)|{symbol}", printed, _ticked(text))
-
-
-def whole(title: str, body: str, head: str = "") -> str:
-    """A page of the course, with its style sheet in it."""
-    style = (files(__package__) / "home.css").read_text(encoding="utf-8")
-    return (
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{style}</style></head><body>{body}</body></html>"
-    )

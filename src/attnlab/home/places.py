@@ -81,6 +81,11 @@ class Course:
         """The page of `attnlab check-mine`."""
         return self.work / "my-checks.html"
 
+    @property
+    def keepsake(self) -> Path:
+        """The page of `attnlab keepsake`; its picture is beside it, as an SVG."""
+        return self.work / "keepsake.html"
+
     def read(self, path: Path) -> bytes:
         """The bytes of a file, a learner's or one that was handed out.
 

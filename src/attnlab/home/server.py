@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,12 @@ from tornado import web
 
 from attnlab.home import page
 from attnlab.home.hand_in import hand_in
+from attnlab.home.keepsake import keep
 from attnlab.home.places import Course, Refused
 from attnlab.home.summary import HOME_ADDRESS
 from attnlab.ipynb.files import NotWritten
+from attnlab.ipynb.read import Unreadable
+from attnlab.lessons import slugs
 
 
 class _Page(JupyterHandler):
@@ -43,21 +48,58 @@ class Home(_Page):
     def get(self) -> None:
         self.show()
 
-    def show(self, *said: str) -> None:
+    def show(self, *said: str, made: Sequence[str] = (), asked: Sequence[str] = ()) -> None:
         self.set_header("Cache-Control", "no-store")
         field = self.xsrf_form_html()
-        self.finish(page.home(self.course, self.links, xsrf=field, said=said))
+        shown = page.home(self.course, self.links, xsrf=field, said=said, made=made, asked=asked)
+        self.finish(shown)
 
 
 class HandIn(Home):
     @web.authenticated
     @authorized
     def post(self) -> None:
+        slug = self.get_body_argument("lesson", "")
         try:
-            said = hand_in(self.course, self.get_body_argument("lesson", ""))
+            said = hand_in(self.course, slug)
         except (Refused, NotWritten, LookupError) as why:
-            said = [str(why.args[0])]
-        self.show(*said)
+            self.show(str(why.args[0]))
+        else:
+            self.show(*said, made=[self.links.zip(slug)])
+
+
+class Made(Home):
+    """What was made to be handed in; a link in its place is not followed."""
+
+    @web.authenticated
+    @authorized
+    def get(self, slug: str) -> None:
+        if slug not in slugs():
+            raise web.HTTPError(404)
+        path = self.course.handed_in(slug)
+        try:
+            data = self.course.read(path)
+        except Unreadable as why:
+            self.set_status(404)
+            self.show(f"{path.name} cannot be downloaded: {why}")
+            return
+        self.set_header("Cache-Control", "no-store")
+        self.set_header("Content-Type", "application/zip")
+        self.set_header("Content-Disposition", f'attachment; filename="{path.name}"')
+        self.finish(data)
+
+
+class Keepsake(Home):
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        asked = self.get_body_argument("sentence", ""), self.get_body_argument("name", "")
+        try:  # in a thread, as a kernel is waited for
+            said = await asyncio.to_thread(keep, self.course, *asked)
+        except (Refused, NotWritten) as why:
+            self.show(str(why.args[0]), asked=asked)
+        else:
+            self.show(*said, made=self.links.kept(self.course), asked=asked)
 
 
 class Glossary(_Page):
@@ -84,6 +126,8 @@ def _load_jupyter_server_extension(server: Any) -> None:
         [
             (f"{address}/?", Home),
             (f"{address}/hand-in", HandIn),
+            (rf"{address}/hand-in/([^/]+)\.zip", Made),
+            (f"{address}/keepsake", Keepsake),
             (f"{address}/glossary/?", Glossary),
         ],
     )

@@ -30,17 +30,26 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 WEIGHTS, CONFIG, FACTS = "model.safetensors", "config.json", "facts.json"
 SAMPLE = ["<s>", "the", "dogs", "that", "the", "boy", "sees"]  # what other machines are compared by
-__all__ = ["START", "facts", "following", "head", "load", "numbered", "save", "weights", "words"]
+__all__ = [
+    "START",
+    "facts",
+    "following",
+    "head",
+    "known",
+    "load",
+    "numbered",
+    "save",
+    "weights",
+    "words",
+]
 
 
-def numbered(text: Sequence[str]) -> Tensor:
-    """The numbers of words, (1, N).
+def known(text: Sequence[str]) -> None:
+    """Whether the model knows all these words.
 
     Raises:
-        ValueError: there are none, or the model does not know one of them.
+        ValueError: there are none, or it does not know one of them; with those that are near.
     """
-    import torch
-
     if isinstance(text, str):
         raise ValueError(f"a list of words is needed, as {text.split()[:3]}…, not a text")
     if not text:
@@ -52,6 +61,17 @@ def numbered(text: Sequence[str]) -> Tensor:
                 f"the small model does not know “{word}”. The nearest that it knows: "
                 f"{', '.join(near)}. small.words has all {len(words)}."
             )
+
+
+def numbered(text: Sequence[str]) -> Tensor:
+    """The numbers of words, (1, N).
+
+    Raises:
+        ValueError: as by `known`.
+    """
+    import torch
+
+    known(text)
     return torch.tensor([[NUMBER[word] for word in text]])
 
 
