@@ -151,6 +151,12 @@ def chosen(records: Iterable[Record]) -> list[Chosen]:
     return list(found.values())
 
 
+def counted(slug: str, records: Iterable[Record]) -> tuple[int, int]:
+    """How many questions a lesson got right answers to, and to how many any; guesses left out."""
+    asked = [each for each in chosen(records) if each.lesson == slug and not each.question.predicts]
+    return sum(each.is_right for each in asked), len(asked)
+
+
 def missed(records: Iterable[Record]) -> list[Question]:
     """Questions whose last answer was wrong, the oldest first; a guess cannot be missed."""
     last = {each.question: each for each in chosen(records) if not each.question.predicts}

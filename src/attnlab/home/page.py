@@ -19,9 +19,10 @@ from attnlab.home.standing import (
     mistakes,
     next_up,
     standings,
-    to_recall,
 )
-from attnlab.ipynb.words import short
+from attnlab.quizzes import Question, missed
+
+RECALLED = 3  # questions that the home asks to recall at once
 
 
 class Links:
@@ -89,7 +90,7 @@ def home(
         f"{cover.top(found)}<main>",
         f'<div class="said" role="status">{done}</div>' if done else "",
         _continue(going, found, links),
-        cover.recall([_question(*asked, links) for asked in to_recall(log.records)]),
+        cover.recall([_question(each, links) for each in missed(log.records)[:RECALLED]]),
         _ways(),
         "<h2>Lessons</h2>",
         _handing_in(found),
@@ -128,11 +129,10 @@ def glossary(course: Course, links: Links) -> str:
     return whole("Glossary", f"<header>{back}</header><main><article>{body}</article></main>")
 
 
-def _question(slug: str, name: str, links: Links) -> str:
+def _question(asked: Question, links: Links) -> str:
     """A link to the lesson in which a question of a quiz stands."""
-    about = lessons.lesson(slug)
-    words = escape(short(name.rpartition("/")[2].replace("-", " ")))
-    return links.to(slug, f"Lesson {about.number:02}, {worded(about.title)}: {words}")
+    words = worded(asked.asked.replace("*", ""))
+    return links.to(asked.lesson, f"Lesson {asked.lesson[:2]}: {words}")
 
 
 def _handing_in(found: Sequence[Standing]) -> str:

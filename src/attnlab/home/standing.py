@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from attnlab import lessons
+from attnlab import lessons, quizzes
 from attnlab.home.places import Course, lesson_path
 from attnlab.home.progress import READ, Record
 from attnlab.ipynb.read import Unreadable
 
 NO_ATTEMPT = ("BEGUN", "READ", "MISSING", "UNKNOWN")
 NO_MISTAKE = ("raised",)  # that it stopped with an error: of which kind, the card said
-CHOSE = "CHOSE"  # a record of a quiz: its question, and 1 of 1 if the choice was right
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Standing:
 
     Attributes:
         begun: whether anything was done in it.
-        quiz: how many of its questions were right, and how many answered; see `quizzed`.
+        quiz: how many of its questions were right, and how many answered; guesses left out.
     """
 
     lesson: lessons.Lesson
@@ -138,7 +137,7 @@ def standing(slug: str, declared: Mapping[str, float], records: Iterable[Record]
                 earlier,
             )
         )
-    return Standing(lessons.lesson(slug), tuple(found), bool(mine), quizzed(slug, mine))
+    return Standing(lessons.lesson(slug), tuple(found), bool(mine), quizzes.counted(slug, mine))
 
 
 def standings(course: Course, records: Sequence[Record]) -> list[Standing]:
@@ -184,31 +183,6 @@ def mistakes(found: Sequence[Standing], records: Iterable[Record]) -> list[Mista
         for slug, homes in met.items()
     ]
     return sorted(told, key=lambda one: (one.mended, -one.times, one.slug))
-
-
-def quizzed(slug: str, records: Iterable[Record]) -> tuple[int, int]:
-    """How many questions of a lesson were right, and how many answered; first answers count."""
-    first: dict[str, bool] = {}
-    for record in records:
-        if record.status == CHOSE and record.lesson == slug:
-            first.setdefault(record.exercise, _right(record))
-    return sum(first.values()), len(first)
-
-
-def to_recall(records: Iterable[Record], most: int = 3) -> list[tuple[str, str]]:
-    """Lesson and question, where the latest answer was wrong; the oldest of them first."""
-    wrong: dict[tuple[str, str], None] = {}
-    for record in records:
-        if record.status == CHOSE and record.lesson in lessons.slugs():
-            asked = (record.lesson, record.exercise)
-            wrong.pop(asked, None)
-            if not _right(record):
-                wrong[asked] = None
-    return [*wrong][:most]
-
-
-def _right(record: Record) -> bool:
-    return record.score >= record.points
 
 
 def declared(course: Course, slug: str) -> dict[str, float]:
