@@ -2,15 +2,18 @@
 
 It opens the course home, shows work/, a learner's own copies, and asks nothing of the network. The
 extensions of nbgrader and jupytext are for instructors and authors; a learner sees neither.
-`page_config.json` beside this file switches off their halves in the browser, and `overrides.json`
-opens the glossary as a page to read, not as Markdown to edit.
+`page_config.json` beside this file switches off their halves in the browser, `overrides.json` opens
+the glossary as a page to read, not as Markdown to edit, and `custom/` keeps prose narrow enough to
+be read. The first time, the file browser is closed: what lessons there are, the course home says.
 """
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from jupyterlab_server.workspaces_handler import WorkspacesManager
 
 HERE = Path(__file__).resolve().parent
 
@@ -19,9 +22,20 @@ c = get_config()  # type: ignore[name-defined]
 WORK = HERE.parent / "work"
 WORK.mkdir(exist_ok=True)
 c.ServerApp.root_dir = str(WORK)
-c.ServerApp.tornado_settings = {"attnlab_course": str(HERE.parent)}
+c.ServerApp.tornado_settings = {
+    "attnlab_course": str(HERE.parent),
+    "static_custom_path": [str(HERE / "custom")],
+}
+c.LabApp.custom_css = True
 c.LabApp.default_url = "/attnlab"
 c.LabApp.app_settings_dir = str(HERE)
+
+if "JUPYTERLAB_WORKSPACES_DIR" not in os.environ:
+    c.LabApp.workspaces_dir = str(WORK / ".workspaces")
+    if not (WORK / ".workspaces").exists():
+        closed = {"layout-restorer:data": {"left": {"collapsed": True, "widgets": []}}}
+        first = {"data": closed, "metadata": {"id": "default"}}
+        WorkspacesManager(c.LabApp.workspaces_dir).save("default", json.dumps(first))
 
 c.LabApp.news_url = None
 c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"

@@ -42,6 +42,10 @@ figure = figures.live.Roofline(works, devices)""",
 )""",
     "Race": "figure = figures.live.Race(12)",
     "Saturation": "figure = figures.live.Saturation(16)",
+    "Quiz": """from attnlab import quizzes
+
+asked = quizzes.of("02-pure-python")["recall"]
+figure = figures.live.Quiz("02-pure-python", "recall", asked)""",
     "Cost": "figure = figures.live.Cost(4096, 512, 8, 'float32')",
     "Heads": """weights = [
     [[1, 0, 0], [0.9, 0.1, 0], [0.2, 0.6, 0.2]],
