@@ -93,7 +93,8 @@ def contents(
         "requirements.txt": REQUIREMENTS.format(wheel=package.name).encode(),
         package.name: package.read_bytes(),
     }
-    for folder, patterns in (("notebooks", ("*.ipynb", "*.md")), ("jupyter", ("*.py", "*.json"))):
+    packed = {"notebooks": ("*.ipynb", "*.md"), "jupyter": ("*.py", "*.json", "*.css")}
+    for folder, patterns in packed.items():
         for pattern in patterns:
             for path in (root / folder).rglob(pattern):
                 place = path.relative_to(root)

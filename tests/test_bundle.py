@@ -65,7 +65,7 @@ def test_it_holds_what_learners_need_and_nothing_that_grades_or_tells(handed_out
     [package] = [name for name in names if name.endswith(".whl")]
     lessons = {f"notebooks/{slug}/{slug}.ipynb" for slug in slugs()}
     top = {"README.md", "LICENSE", "requirements.txt", "constraints.txt", package}
-    jupyter = {f"jupyter/{path.name}" for path in (ROOT / "jupyter").glob("*.*")}
+    jupyter = {path.relative_to(ROOT).as_posix() for path in (ROOT / "jupyter").rglob("*.*")}
     assert names == top | lessons | jupyter | {"notebooks/glossary.md"}
 
 
