@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable
 from math import log
 from typing import Any, NamedTuple
 
+from attnlab.figures import palette
+
 WIDTH, HEIGHT = 340, 300
 LEFT, RIGHT, TOP, BOTTOM = 78, 24, 20, 36
 POINT = 3.5  # radius
-BLUE, ORANGE = "#0072b2", "#d55e00"
+BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 _LINE = 'fill="none" stroke="currentColor"'
 
 

@@ -18,6 +18,7 @@ from statistics import median
 
 import traitlets
 
+from attnlab.figures import palette
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Figure, Input, Values, number, short, source, style
 
@@ -27,7 +28,7 @@ LETTERS = "CAFEDBEADGHFBAGEC"  # any text will do; the last place asks
 EACH, LEFT, RIGHT, ABOVE, BELOW = 30, 18, 18, 8, 24  # room of a token, and around all of them
 LOW, HIGH = 44, 60  # heights of strips
 THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for each tenth, at least
-ORANGE, BLUE = "#d55e00", "#0072b2"
+ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
 Point = tuple[float, float]
 
 
