@@ -97,13 +97,13 @@ class Chart(NamedTuple):
         parts = [
             f'<path {_LINE} d="M{LEFT} {TOP}V{bottom}H{WIDTH - RIGHT}"/>',
             f'<text x="2" y="11">{html.escape(title)}</text>',
-            f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 5}" text-anchor="end">{across}</text>',
+            f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 3}" text-anchor="end">{across}</text>',
         ]
         for value, label in ticks_across.items():
             x = self.across.at(value)
             parts.append(
                 f'<path {_LINE} d="M{x:.1f} {bottom}v4"/>'
-                f'<text x="{x:.1f}" y="{bottom + 15}" text-anchor="middle">{label}</text>'
+                f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{label}</text>'
             )
         for value, label in ticks_up.items():
             y = self.up.at(value)

@@ -162,7 +162,7 @@ class Entry:
         return (
             f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
             f'viewBox="{-LEFT} {-ABOVE} {ends * EACH + LEFT + RIGHT} {height + ABOVE + BELOW}" '
-            f'font-size="12" fill="currentColor" style="width:100%;max-width:600px;display:block">'
+            f'font-size="12" fill="currentColor" style="width:100%;max-width:500px;display:block">'
             f"{''.join(drawn)}{_letters(self.marked, height)}</svg>"
         )
 
@@ -220,7 +220,8 @@ def _chain(slopes: Sequence[float], marked: int) -> Iterator[str]:
         yield _tip(x, high + 4, lit=place == marked, up=True)
         yield _dot(x, high, lit=lit)
         if place in (marked, len(slopes) - 1):
-            yield f'<text x="{x}" y="{high - 10:g}" text-anchor="middle">{short(slope)}</text>'
+            where = f'x="{x}" text-anchor="middle"' if x else f'x="{-LEFT}"'
+            yield f'<text {where} y="{high - 10:g}">{short(slope)}</text>'
 
 
 def _looks(slopes: Sequence[float], marked: int) -> Iterator[str]:
@@ -287,7 +288,7 @@ def _still(state: Values) -> str:
     """All racers of one state, and its words."""
     rows = "".join(
         f'<div style="display:flex;flex-wrap:wrap;gap:0 20px;margin:4px 0">'
-        f'<div style="flex:3 1 300px;max-width:600px"><b>{racer["name"]}</b>{racer["strip"]}</div>'
+        f'<div style="flex:3 1 300px;max-width:500px"><b>{racer["name"]}</b>{racer["strip"]}</div>'
         f'<div style="flex:1 1 230px;max-width:300px">{racer["bar"]}'
         f"{'<br>'.join(map(html.escape, racer['facts']))}</div></div>"
         for racer in state["racers"]
