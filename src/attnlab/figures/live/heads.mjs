@@ -43,6 +43,7 @@ function words({ label, shown, names, onChoose }) {
 }
 
 function draw(body, model) {
+  body.classList.add("several-heads");
   let list, maps, drawings, frames, table, cost, size, sending;
   let framed = 0;
   // The row is kept here until it is sent: Python's echo of the last one would undo it.

@@ -39,6 +39,7 @@ export const signed = (number, digits) =>
   number.toFixed(digits).replace(/^-(0\.?0*)$/, "$1").replace("-", "−");
 
 function draw(body, model) {
+  body.classList.add("soft-lookup");
   let parts, shape;
   const told = element("p", { class: "told", "aria-live": "polite" });
   const send = (change) => model.send({ change });

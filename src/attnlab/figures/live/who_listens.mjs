@@ -149,7 +149,7 @@ function draw(body, model) {
     sentence = isOneSentence ? arches({ words: queries, names: named.queries, onChoose: select, onHover: preview }) : null;
     views = [table.node, ...(sentence ? [sentence.node] : [])];
     const canRead = typeof text === "string";
-    body.className = `${canRead ? "reads" : ""} ${canRead || queries.length > TIGHT ? "tight" : ""} ${queries.length > CROWD ? "long" : ""}`;
+    body.className = `who-listens ${canRead ? "reads" : ""} ${canRead || queries.length > TIGHT ? "tight" : ""} ${queries.length > CROWD ? "long" : ""}`;
     if (choices.length > 1 && choice?.length !== choices.length) above.prepend(heads(choices));
     if (choices.length < 2) choice = choice?.parentNode.remove();
     if (sentence) above.append(turn);
