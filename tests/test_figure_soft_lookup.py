@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -10,7 +11,16 @@ import pytest
 
 from attnlab.checks.reference import attend
 from attnlab.figures.live import SoftLookup
-from attnlab.figures.live.soft_lookup_plane import CELLS, EDGE, HIGH, KNOB, WIDE
+from attnlab.figures.live.soft_lookup_plane import (
+    CELLS,
+    EDGE,
+    HIGH,
+    KNOB,
+    MARGIN,
+    WIDE,
+    labels,
+    place,
+)
 from attnlab.figures.palette import SERIES
 from attnlab.lessons.soft_lookup.figures import COLOURS
 from tests.figure_lab import lessons_with
@@ -169,17 +179,17 @@ def test_the_ground_flattens_with_the_temperature_and_not_with_the_query() -> No
 
 
 def test_no_name_stands_under_the_knob_or_on_another_name() -> None:
-    for x in np.arange(-3, 3.1, 0.3):
-        for y in np.arange(-3, 3.1, 0.3):
-            arrows = shelf((x, y)).state["arrows"]
-            halves = [np.array([WIDE * len(book), HIGH]) for book in BOOKS]
-            middles = [np.array(middle) for middle in arrows["labels"]]
-            for at, (middle, half) in enumerate(zip(middles, halves, strict=True)):
-                away = np.maximum(np.abs(arrows["tip"] - middle) - half, 0)
-                assert np.linalg.norm(away) > KNOB - 2, (x, y, BOOKS[at])
-                assert (np.abs(middle) + half <= EDGE + 12).all()
-                for other, its_half in zip(middles[:at], halves[:at], strict=True):
-                    assert (np.abs(middle - other) >= half + its_half).any()
+    tips = place(np.array(KEYS, dtype=float), 3)
+    halves = [np.array([WIDE * len(book), HIGH]) for book in BOOKS]
+    for query in itertools.product(np.arange(-3, 3.1, 0.3), repeat=2):
+        knob = place(np.array(query), 3)
+        middles = [np.array(middle) for middle in labels(tips, BOOKS, knob)]
+        for at, (middle, half) in enumerate(zip(middles, halves, strict=True)):
+            away = np.maximum(np.abs(knob - middle) - half, 0)
+            assert np.linalg.norm(away) > KNOB - 2, (query, BOOKS[at])
+            assert (np.abs(middle) + half <= EDGE + MARGIN / 2).all()
+            for other, its_half in zip(middles[:at], halves[:at], strict=True):
+                assert (np.abs(middle - other) >= half + its_half).any()
 
 
 def test_a_book_has_one_colour_in_every_picture_of_its_lesson() -> None:

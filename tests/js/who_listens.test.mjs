@@ -12,11 +12,11 @@ test("words stand side by side, with room for each letter", () => {
 });
 
 test("an arc goes up on either way, and is no higher than there is room", () => {
-  assert.equal(arc(10, 50), "M10 130A20 20 0 0 1 50 130");
-  assert.equal(arc(50, 10), "M50 130A20 20 0 0 0 10 130");
-  assert.equal(arc(0, 600), "M0 130A300 122 0 0 1 600 130");
+  assert.equal(arc(10, 50, 130), "M10 130A20 20 0 0 1 50 130");
+  assert.equal(arc(50, 10, 130), "M50 130A20 20 0 0 0 10 130");
+  assert.equal(arc(0, 600, 130), "M0 130A300 122 0 0 1 600 130");
 });
 
 test("what a word reads of itself is a loop", () => {
-  assert.match(arc(30, 30), /^M26 130C.* 34 130$/);
+  assert.match(arc(30, 30, 130), /^M26 130C.* 34 130$/);
 });

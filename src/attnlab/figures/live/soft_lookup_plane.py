@@ -15,7 +15,7 @@ from attnlab.figures.palette import ORANGE, SERIES
 ROOM = 1.5  # the plane reaches so much further than the farthest entry of a key
 EDGE, MARGIN = 100, 24  # of the drawing, from its middle; around it, for the names of the axes
 SLOPE_LENGTH, HEAD = 30, 7  # of the slope's arrow, and of any arrow's head
-KNOB, HIGH, WIDE, GAP = 9, 6, 2.6, 5  # radius; half of a label, of each letter, and around it
+KNOB, HIGH, WIDE, GAP = 9, 6, 2.6, 7  # radius; half of a label, of each letter, and around it
 CELLS = 24  # of the shaded ground, along an edge
 _CELL = "padding:1px 8px;font-weight:normal"
 Values = dict[str, Any]

@@ -7,7 +7,7 @@ const VIEWS = ["table", "arcs"];
 const TIGHT = 10; // rows; more are set closer
 const CROWD = 17;
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
-const ABOVE = 130; // px, as high as an arc may be
+const [LOW, HIGH] = [40, 200]; // px above the words, at least and at most
 const FAINT = 0.05; // less weight has no arc in a row that is not chosen
 
 /** Where words stand in a line: the middle of each, and the end of the last. */
@@ -16,21 +16,22 @@ export function inLine(words) {
   return { middles: ends.map((end, n) => end - (LETTER * words[n].length + GAP) / 2), end: ends.at(-1) };
 }
 
-/** The arc from one place to another, or the loop from a place to itself. */
-export function arc(start, end) {
-  if (start === end) return `M${start - 4} ${ABOVE}C${start - 16} ${ABOVE - 26} ${start + 16} ${ABOVE - 26} ${start + 4} ${ABOVE}`;
-  const high = Math.min(Math.abs(end - start) / 2, ABOVE - 8);
-  return `M${start} ${ABOVE}A${Math.abs(end - start) / 2} ${high} 0 0 ${end > start ? 1 : 0} ${end} ${ABOVE}`;
+/** The arc from one place to another, or the loop from a place to itself, above words at this height. */
+export function arc(start, end, base) {
+  if (start === end) return `M${start - 4} ${base}C${start - 16} ${base - 26} ${start + 16} ${base - 26} ${start + 4} ${base}`;
+  const high = Math.min(Math.abs(end - start) / 2, base - 8);
+  return `M${start} ${base}A${Math.abs(end - start) / 2} ${high} 0 0 ${end > start ? 1 : 0} ${end} ${base}`;
 }
 
 /** The sentence with arcs above it; a word is chosen by arrow key or click. */
 function arches({ words, names, onChoose, onHover }) {
   const { middles, end: width } = inLine(words);
-  const height = ABOVE + 24;
-  const paths = middles.map((from) => middles.map((to) => drawn("path", { d: arc(from, to) })));
+  const base = Math.min(Math.max((middles.at(-1) - middles[0]) / 2 + 12, LOW), HIGH);
+  const height = base + 24;
+  const paths = middles.map((from) => middles.map((to) => drawn("path", { d: arc(from, to, base) })));
   const nodes = words.map((word, n) => {
     const node = drawn("g", { class: "word", role: "option", tabindex: -1, "aria-label": names[n] },
-      drawn("text", { x: middles[n], y: ABOVE + 16 }, word));
+      drawn("text", { x: middles[n], y: base + 16 }, word));
     node.addEventListener("click", () => choose(n));
     node.addEventListener("pointerenter", () => onHover(n));
     node.addEventListener("pointerleave", () => onHover(null));
