@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 import torch
 import traitlets
 
+from attnlab import small
 from attnlab.figures.live import Heads
 from attnlab.figures.live.ramp import shade
+from attnlab.small import measure
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("Heads"))
@@ -195,3 +198,52 @@ def test_words_that_occur_twice_are_told_apart() -> None:
     )
     assert "least where “the, 1st” asks" in repr(figure)
     assert re.findall(r'type="radio"[^>]*> ([^<]+)<', figure.fallback()) == named
+
+
+# A head that is switched off ----------------------------------------------------------------------
+
+
+def test_a_head_is_switched_off_and_what_the_model_cannot_do_without_it_is_told() -> None:
+    rng = random.Random(1)
+    asked = {task: measure.questions(task, rng, 30) for task in ("agreement", "bank")}
+    words, (layer, head), model = (
+        ["<s>", "the", "king", "runs"],
+        small.head("subject"),
+        small.load(),
+    )
+    figure = Heads(small.weights(words)[layer], words, without=measure.removal(model, layer, asked))
+    whole = [f"{measure.right_share(model, some):.2f}" for some in asked.values()]
+    assert figure.state["cost"]["tasks"] == ["agreement", "bank"]
+    assert figure.state["cost"]["rows"] == [["all heads", *whole], ["without a head", "–", "–"]]
+    figure._handle_custom_msg({"change": {"off": head}}, [])
+    change = measure.without([(layer, head)])
+    rest = [f"{measure.right_share(model, some, change):.2f}" for some in asked.values()]
+    assert figure.state["cost"]["rows"][1] == [f"without head {head + 1}", *rest]
+    assert figure.state["cost"]["told"] == (
+        f"Without head {head + 1} most is lost in agreement: {rest[0]} are right instead of "
+        f"{whole[0]}."
+    )
+
+
+def test_where_nothing_is_lost_the_figure_says_so_and_each_head_is_asked_once() -> None:
+    asked: list[int | None] = []
+
+    def without(head: int | None) -> dict[str, float]:
+        asked.append(head)
+        return {"agreement": 1.0}
+
+    figure = Heads(WEIGHTS, TOKENS, without=without)
+    figure.off = 1
+    assert figure.state["cost"]["told"] == "Without head 2 nothing is lost that was asked here."
+    figure.off = None
+    figure.off = 1
+    assert asked == [None, 1]
+    figure.weights = WEIGHTS[:1]
+    assert (figure.off, figure.state["off"]) == (None, None)
+
+
+@pytest.mark.parametrize("off", [0, 7])
+def test_plain_weights_have_no_switch(figure: Heads, off: int) -> None:
+    assert figure.state["cost"] is None
+    with pytest.raises(ValueError, match=f"head {off} cannot be switched off here"):
+        figure.off = off

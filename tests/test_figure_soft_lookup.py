@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -10,6 +11,18 @@ import pytest
 
 from attnlab.checks.reference import attend
 from attnlab.figures.live import SoftLookup
+from attnlab.figures.live.soft_lookup_plane import (
+    CELLS,
+    EDGE,
+    HIGH,
+    KNOB,
+    MARGIN,
+    WIDE,
+    labels,
+    place,
+)
+from attnlab.figures.palette import SERIES
+from attnlab.lessons.soft_lookup.figures import COLOURS
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("SoftLookup"))
@@ -143,3 +156,44 @@ def test_the_fallback_tells_of_the_query_and_of_it_turned() -> None:
     assert re.findall(r"> (query|turned to) ", html) == ["query"] + ["turned to"] * 7
     assert html.count("<svg ") == html.count("<li>") == 8
     assert shelf().state["told"] in html
+
+
+# The plane ----------------------------------------------------------------------------------------
+
+
+def test_the_ground_is_shaded_by_the_soft_answer_at_each_place() -> None:
+    state = shelf(temperature=0.7).state
+    shares = np.array(state["ground"]).reshape(CELLS, CELLS)
+    for row, column in ((0, 0), (5, 17), (23, 3)):
+        x, y = (state["reach"] * ((2 * at + 1) / CELLS - 1) for at in (column, CELLS - 1 - row))
+        salt = soft_answer((x, y), 0.7)[0]
+        assert shares[row, column] == pytest.approx((salt - 1) / (35 - 1), abs=0.006)
+    assert state["legend"] == ["Ground: the soft answer for salt (g/l), from", "1", "35"]
+
+
+def test_the_ground_flattens_with_the_temperature_and_not_with_the_query() -> None:
+    cold, warm = (np.array(shelf(temperature=each).state["ground"]) for each in (0.05, 100))
+    assert np.ptp(cold) > 0.9 > 0.05 > np.ptp(warm)
+    assert shelf((0, 1)).state["ground"] == shelf((1, 2)).state["ground"]
+    assert set(two_alike([[4], [4], [4]]).state["ground"]) == {0.0}
+
+
+def test_no_name_stands_under_the_knob_or_on_another_name() -> None:
+    tips = place(np.array(KEYS, dtype=float), 3)
+    halves = [np.array([WIDE * len(book), HIGH]) for book in BOOKS]
+    for query in itertools.product(np.arange(-3, 3.1, 0.3), repeat=2):
+        knob = place(np.array(query), 3)
+        middles = [np.array(middle) for middle in labels(tips, BOOKS, knob)]
+        for at, (middle, half) in enumerate(zip(middles, halves, strict=True)):
+            away = np.maximum(np.abs(knob - middle) - half, 0)
+            assert np.linalg.norm(away) > KNOB - 2, (query, BOOKS[at])
+            assert (np.abs(middle) + half <= EDGE + MARGIN / 2).all()
+            for other, its_half in zip(middles[:at], halves[:at], strict=True):
+                assert (np.abs(middle - other) >= half + its_half).any()
+
+
+def test_a_book_has_one_colour_in_every_picture_of_its_lesson() -> None:
+    state = shelf().state
+    assert state["colours"] == [colour.name for colour in SERIES]
+    assert tuple(colour.light for colour in SERIES) == COLOURS
+    assert all(colour.drawn in shelf().fallback() for colour in SERIES)

@@ -11,6 +11,7 @@ import pytest
 import torch
 import traitlets
 
+from attnlab import small
 from attnlab.figures.live import WhoListens
 from attnlab.figures.live.figure import STALE, number, ordinal
 from attnlab.figures.live.recording import recorded, replay
@@ -229,3 +230,63 @@ def test_what_is_no_recording_is_refused(change: dict[str, Any], said: str) -> N
         replay({name: part for name, part in recording.items() if part is not None})
     with pytest.raises(ValueError, match="no values of shown"):
         recorded(WhoListens(HEADS, TOKENS), "shown", [])
+
+
+# A sentence of one's own --------------------------------------------------------------------------
+
+
+def read_of(text: str, **options: Any) -> WhoListens:
+    words = text.split()
+    blocked = np.triu(np.ones((len(words), len(words))), 1)
+    weights = small.weights(words)
+    return WhoListens(weights, words, blocked=blocked, reader=small.weights, **options)
+
+
+def test_a_sentence_of_ones_own_is_read_by_the_small_model() -> None:
+    figure = read_of("<s> the dogs run", shown=5)
+    assert figure.state["typed"] == "the dogs run"
+    figure._handle_custom_msg({"read": " the king  behind the dogs "}, [])
+    words = ["<s>", "the", "king", "behind", "the", "dogs"]
+    assert figure.query_tokens == figure.key_tokens == words
+    np.testing.assert_allclose(figure.state["weights"], small.weights(words)[1][1])
+    assert np.array_equal(figure.blocked, np.triu(np.ones((6, 6)), 1))
+    assert (figure.shown, figure.row, figure.problem) == (5, 5, "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("the dgos run", "does not know “dgos”. The nearest that it knows: dogs, "),
+        ("", "there are 0 words; 1 to 16 can be read"),
+        ("the " * 17, "there are 17 words; 1 to 16 can be read"),
+    ],
+)
+def test_what_the_model_cannot_read_is_said_in_one_line(typed: str, said: str) -> None:
+    figure = read_of("<s> the dogs run")
+    before = figure.state
+    figure._handle_custom_msg({"read": typed}, [])
+    assert said in figure.problem
+    assert "\n" not in figure.problem
+    assert figure.state == before
+
+
+def test_without_pytorch_the_field_says_so() -> None:
+    def reader(words: Any) -> Any:
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    figure = WhoListens(WEIGHTS, TOKENS, reader=reader)
+    figure._handle_custom_msg({"read": "a b"}, [])
+    assert figure.problem == "another sentence needs torch, which is not here"
+
+
+def test_there_is_no_field_without_a_reader(figure: WhoListens) -> None:
+    assert figure.state["typed"] is None
+    figure._handle_custom_msg({"read": "the cat"}, [])
+    assert figure.problem
+
+
+def test_a_figure_shows_a_table_or_arcs(figure: WhoListens) -> None:
+    figure.view = "arcs"
+    with pytest.raises(traitlets.TraitError):
+        figure.view = "bars"
+    assert figure.view == "arcs"

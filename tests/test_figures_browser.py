@@ -155,8 +155,35 @@ def test_a_mask_is_painted_by_keyboard_and_python_reads_it(painter: FigureLab) -
     painter.has_focus("cat to sat: open, 0.67")
     expect(painter.figure.locator(".told")).to_contain_text("“cat” listens most to “sat” (0.67)")
     blocked(painter, [[3], [3], [3], []])
-    code = painter.ask("print(figure.state['conventions'][0]['text'])")
-    expect(painter.figure.locator("pre").first).to_have_text(code, use_inner_text=True)
+    letters = painter.ask("print(*sum(figure.state['conventions'][0]['letters'], []))").split()
+    grid = painter.figure.get_by_role("grid", name="attend, True = attend")
+    expect(grid.locator("[role=gridcell]")).to_have_text(letters)
+
+
+def test_a_cell_is_marked_in_all_three_grids(painter: FigureLab) -> None:
+    def linked(*names: str) -> None:
+        marked = painter.figure.locator(".linked")
+        for at, name in enumerate(names):
+            expect(marked.nth(at)).to_have_attribute("aria-label", name)
+        expect(marked).to_have_count(len(names))
+
+    chosen = ("the to the: open, 1.00", "attend, the to the: true", "blocked, the to the: false")
+    under = ("sat to cat: open, 0.67", "attend, sat to cat: true", "blocked, sat to cat: false")
+    painter.figure.locator("[role=gridcell]").first.focus()
+    linked(*chosen)
+    painter.figure.get_by_role("gridcell", name=under[2], exact=True).hover()
+    linked(*under)
+    painter.figure.locator(".title").hover()
+    linked(*chosen)
+    painter.page.evaluate("document.activeElement.blur()")
+    linked()
+
+
+def test_a_cell_is_blocked_in_either_convention(painter: FigureLab) -> None:
+    painter.figure.get_by_role("gridcell", name="attend, cat to the: true").click()
+    painted(painter, "attend, cat to the: false")
+    painted(painter, "blocked, cat to the: true")
+    painted(painter, "cat to the: blocked, 0")
 
 
 def test_a_mask_is_painted_by_dragging(painter: FigureLab) -> None:
@@ -915,7 +942,7 @@ def test_the_query_is_dragged(soft_lookup: FigureLab) -> None:
     mouse.up()
     handle = soft_lookup.figure.get_by_role("slider", name="query")
     expect(handle).to_have_attribute(
-        "aria-valuetext", re.compile("fresh water −1.[67], salt water 0.0")
+        "aria-valuetext", re.compile("fresh water −1.[89], salt water 0.0")
     )
     expect(cell(soft_lookup, "weight of deserts", "hard")).to_have_text("1.00")
 
@@ -966,6 +993,49 @@ def test_a_head_is_chosen_by_keyboard(who_listens: FigureLab) -> None:
     expect(choice).to_have_count(0)
 
 
+def test_arcs_are_worked_by_keyboard(who_listens: FigureLab) -> None:
+    figure, page = who_listens.figure, who_listens.page
+    who_listens.ask("figure.row = 0")
+    figure.get_by_label("arcs", exact=True).check()
+    expect(figure.get_by_role("grid")).to_be_hidden()
+    height = figure.bounding_box()
+    figure.get_by_role("option", name="the", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
+    who_listens.has_focus("sat")
+    expect(figure.locator("path.shown")).to_have_count(3)
+    expect(figure.locator(".told")).to_contain_text("“sat” listens most to “cat” (0.60)")
+    who_listens.answers("figure.row, figure.view", "(2, 'arcs')")
+    assert who_listens.findings() == []
+    figure.get_by_label("table", exact=True).check()
+    expect(figure.get_by_role("grid")).to_be_visible()
+    assert figure.bounding_box() == height
+
+
+READS = """from attnlab import small
+
+words = "<s> the dogs run".split()
+figure = figures.live.WhoListens(small.weights(words), words, reader=small.weights)"""
+
+
+def test_a_sentence_of_ones_own_is_typed_and_read(who_listens: FigureLab) -> None:
+    who_listens.show(READS)
+    figure, page = who_listens.figure, who_listens.page
+    field = figure.get_by_label("your own sentence")
+    expect(field).to_have_value("the dogs run")
+    field.fill("the quark runs")
+    page.keyboard.press("Enter")
+    expect(figure.get_by_role("alert")).to_contain_text("does not know “quark”")
+    field.fill("the king runs today")
+    page.keyboard.press("Enter")
+    expect(figure.get_by_role("alert")).to_have_text("")
+    expect(figure.locator("tr.shown th")).to_have_text("today")
+    expect(field).to_be_focused()
+    for theme in THEMES:
+        who_listens.wear(theme)
+        assert who_listens.findings() == []
+
+
 def test_a_row_is_not_undone_by_pythons_answer_to_the_last_one(who_listens: FigureLab) -> None:
     who_listens.figure.locator("[role=gridcell]").first.click()
     press_among_echoes(
@@ -974,6 +1044,29 @@ def test_a_row_is_not_undone_by_pythons_answer_to_the_last_one(who_listens: Figu
         ("ArrowDown", "sat to the: 0.06"),
         ("PageUp", "the to the: 1.00"),
     )
+
+
+WITHOUT = """
+def without(head):
+    return {"verbs": 1 if head is None else 0.5, "banks": 0.9}
+
+weights = [[[1, 0], [0.5, 0.5]], [[1, 0], [0.2, 0.8]]]
+figure = figures.live.Heads(weights, ["the", "cat"], without=without)"""
+
+
+def test_a_head_is_switched_off_by_keyboard_and_its_cost_is_told(heads: FigureLab) -> None:
+    heads.show(WITHOUT)
+    choice = heads.figure.get_by_label("switch off")
+    choice.focus()
+    heads.page.keyboard.press("ArrowDown")
+    row = heads.figure.get_by_role("row", name="without head 1")
+    expect(row.locator("td")).to_have_text(["0.50", "0.90"])
+    expect(heads.figure.locator(".head.off")).to_have_text("head 1")
+    expect(heads.figure).to_contain_text("most is lost in verbs: 0.50 are right instead of 1.00")
+    heads.answers("figure.off", "0")
+    for theme in THEMES:
+        heads.wear(theme)
+        assert heads.findings() == []
 
 
 def test_a_query_is_not_undone_by_pythons_answer_to_the_last_one(heads: FigureLab) -> None:
@@ -992,12 +1085,12 @@ def test_a_row_of_the_mask_is_not_undone_by_pythons_answer(painter: FigureLab) -
         ("ArrowDown", "sat to the: open, 0.24"),
         ("PageUp", "the to the: open, 1.00"),
     )
-    expect(painter.figure.locator("tr.shown th")).to_have_text("the")
+    expect(painter.figure.locator("tr.shown th")).to_have_text(["the"] * 3)  # in all three grids
 
 
 def test_shift_paints_from_the_row_that_python_chose(painter: FigureLab) -> None:
     painter.ask("figure.row = 3")
-    painter.figure.locator("[role=gridcell][tabindex='0']").focus()
+    painter.figure.locator("[role=gridcell][tabindex='0']").first.focus()
     for key in ("Home", "Space", "Shift+ArrowRight"):
         painter.page.keyboard.press(key)
     painted(painter, "on to cat: blocked, 0")
@@ -1010,7 +1103,7 @@ def test_tab_leads_to_the_row_chosen_before_the_figure_was_shown(name: str, show
     lab.write(AGAIN, "figure.row = 2\nfigure")
     views = lab.page.locator(".attn-figure")
     expect(views).to_have_count(2)
-    stop = views.last.locator("[role=gridcell][tabindex='0']")
+    stop = views.last.locator("[role=gridcell][tabindex='0']").first
     expect(stop).to_have_attribute("aria-label", re.compile("^sat to the"))
     lab.write(AGAIN, "figure.row = 0")
     expect(views).to_have_count(1)

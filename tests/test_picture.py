@@ -11,6 +11,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from attnlab.figures import picture
+from attnlab.figures.palette import COLOURS
 from attnlab.figures.picture import Picture, draw_heatmap, new_figure
 
 
@@ -58,9 +59,7 @@ def test_a_heatmap_keeps_its_colours_and_its_numbers() -> None:
     assert np.array_equal(light[cells], dark[cells])
 
 
-@pytest.mark.parametrize(
-    "colour", ["black", picture.BLUE, picture.ORANGE, picture.GREEN, "#666666"]
-)
+@pytest.mark.parametrize("colour", ["black", "#444444", *(each.light for each in COLOURS)])
 def test_words_in_house_colours_can_be_read_in_the_dark(colour: str) -> None:
     dark = (picture.DARK,) * 3
     assert contrast(picture._on_dark(colour)[:3], dark) >= 4.5

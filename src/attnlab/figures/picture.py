@@ -19,10 +19,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Annotation, Text
 
-# Okabe and Ito's colours, which stay apart for every common kind of colour vision.
-BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
-# JupyterLab's dark theme: its background, the ink on it, and a blue that can be read there.
-DARK, LIGHT_INK, LIGHT_BLUE = 0x11 / 255, 0.93, "#56A9E0"
+from attnlab.figures.palette import COLOURS
+
+BLUE, ORANGE, GREEN, PURPLE, OCHRE, GREY = (colour.light for colour in COLOURS)
+_DARK = {colour.light: colour.dark for colour in COLOURS}
+DARK, LIGHT_INK = 0x11 / 255, 0.93  # JupyterLab's dark theme: its background, and the ink on it
 # 0 in JupyterLab's light theme and 1 in its dark one; a page that knows of no theme takes 0.
 IN_THE_DARK = "var(--jp-shadow-base-lightness,0)/32"
 WEIGHT_COLOURS = "cividis"  # even in lightness, and the same to colour-blind eyes
@@ -95,7 +96,7 @@ def _png(figure: Figure) -> bytes:
 
 
 def _darken(figure: Figure) -> None:
-    """Give a drawn figure the dark theme's colours: greys turned round, blue made lighter.
+    """Give a drawn figure the dark theme's colours: greys turned round, the palette's lighter.
 
     What stands on an image, as the numbers of a heatmap do, keeps its colours: so does the image.
     """
@@ -139,8 +140,8 @@ def _on_dark(colour: Any) -> Any:
     if isinstance(colour, str) and colour in ("none", "auto"):
         return colour
     *rgb, alpha = to_rgba(colour)
-    if to_hex((rgb[0], rgb[1], rgb[2])) == BLUE.lower():
-        return to_rgba(LIGHT_BLUE, alpha)
+    if (named := to_hex((rgb[0], rgb[1], rgb[2]))) in _DARK:
+        return to_rgba(_DARK[named], alpha)
     if max(rgb) - min(rgb) > 0.03:
         return (*rgb, alpha)
     return (*[LIGHT_INK + (DARK - LIGHT_INK) * rgb[0]] * 3, alpha)

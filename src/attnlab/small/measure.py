@@ -160,6 +160,18 @@ def without(heads: Iterable[Head], instead: Mapping[int, Tensor] | None = None) 
     return change
 
 
+def removal(
+    model: SmallModel, layer: int, asked: Mapping[str, Sequence[Question]]
+) -> Callable[[int | None], dict[str, float]]:
+    """Of a head of a layer, or of None, what is right in each task without it."""
+
+    def without_it(head: int | None) -> dict[str, float]:
+        change = without([] if head is None else [(layer, head)])
+        return {task: right_share(model, some, change) for task, some in asked.items()}
+
+    return without_it
+
+
 @torch.no_grad()
 def heads_outputs(model: SmallModel, ids: Tensor) -> dict[int, Tensor]:
     """What the heads of each layer give, (B, H, N, d/H)."""

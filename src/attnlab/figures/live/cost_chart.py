@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable
 from math import log
 from typing import Any, NamedTuple
 
+from attnlab.figures import palette
+
 WIDTH, HEIGHT = 340, 300
 LEFT, RIGHT, TOP, BOTTOM = 78, 24, 20, 36
 POINT = 3.5  # radius
-BLUE, ORANGE = "#0072b2", "#d55e00"
+BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 _LINE = 'fill="none" stroke="currentColor"'
 
 
@@ -95,13 +97,13 @@ class Chart(NamedTuple):
         parts = [
             f'<path {_LINE} d="M{LEFT} {TOP}V{bottom}H{WIDTH - RIGHT}"/>',
             f'<text x="2" y="11">{html.escape(title)}</text>',
-            f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 5}" text-anchor="end">{across}</text>',
+            f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 3}" text-anchor="end">{across}</text>',
         ]
         for value, label in ticks_across.items():
             x = self.across.at(value)
             parts.append(
                 f'<path {_LINE} d="M{x:.1f} {bottom}v4"/>'
-                f'<text x="{x:.1f}" y="{bottom + 15}" text-anchor="middle">{label}</text>'
+                f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{label}</text>'
             )
         for value, label in ticks_up.items():
             y = self.up.at(value)

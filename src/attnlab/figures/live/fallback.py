@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attnlab.figures import palette
 from attnlab.figures.live.ramp import shade
 
 _CELL = "padding:3px 6px;text-align:center"
@@ -38,6 +39,7 @@ def framed(content: str, said: str, mark: str) -> str:
     return (
         f'<figure class="{mark}" aria-label="{label}" '
         f'style="margin:0;max-width:100%;overflow-x:auto">'
+        f"<style>{palette.style(f'.{mark}')}</style>"
         f'<form method="dialog" style="margin:0">{content}</form>'
         "<figcaption>In JupyterLab, run this cell to change the figure.</figcaption></figure>"
     )

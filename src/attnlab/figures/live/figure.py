@@ -18,6 +18,7 @@ import numpy as np
 import traitlets
 from anywidget import AnyWidget
 
+from attnlab.figures import palette
 from attnlab.figures.live.ramp import PALETTE
 
 MOST = 32  # tokens along an edge: as many cells as are drawn at once without a delay
@@ -37,9 +38,10 @@ def source(name: str) -> str:
 
 
 def style(name: str = "") -> str:
-    """figure.css, and a figure's own rules after it where it has some."""
+    """The palette, figure.css, and a figure's own rules after it where it has some."""
     names = ("figure", name) if name else ("figure",)
-    return "\n".join((_HERE / f"{stem}.css").read_text(encoding="utf-8") for stem in names)
+    sheets = ((_HERE / f"{stem}.css").read_text(encoding="utf-8") for stem in names)
+    return "\n".join([palette.style(".attn-figure"), *sheets])
 
 
 class Input:

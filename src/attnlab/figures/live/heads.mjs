@@ -1,6 +1,6 @@
-// Draws Heads: the words, one of which is the query; a map for each head; the query's row in all.
+// Draws Heads: the words, one of which is the query; its row in all heads; a map for each of them.
 
-import { element, grid, mount, setText, shade } from "./figure.mjs";
+import { element, grid, lines, mount, setText, shade } from "./figure.mjs";
 
 const SETTLED = 100; // ms; a key held down is not worth a message for every word
 const TURNS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1, Home: -Infinity, End: Infinity };
@@ -43,7 +43,8 @@ function words({ label, shown, names, onChoose }) {
 }
 
 function draw(body, model) {
-  let list, maps, frames, table, size, sending;
+  body.classList.add("several-heads");
+  let list, maps, drawings, frames, table, cost, size, sending;
   let framed = 0;
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
@@ -82,7 +83,22 @@ function draw(body, model) {
     if (shown !== framed) show(shown);
   };
 
-  const build = ({ heads, queries, keys, named, meaning }) => {
+  // Which head is switched off, and what that costs: only where Python can find out.
+  const removal = ({ heads, cost: { tasks } }) => {
+    const choice = element("select", {}, element("option", { value: "" }, "none"),
+      ...heads.slice(0, -1).map((head, h) => element("option", { value: h }, head)));
+    choice.addEventListener("change", () => model.send({ change: { off: choice.value === "" ? null : Number(choice.value) } }));
+    const right = lines("share of right answers", ["", ...tasks]);
+    const said = element("p", { "aria-live": "polite" });
+    const node = element("div", { class: "removal" },
+      element("div", { class: "scroll" }, right.node),
+      element("div", {}, element("label", {}, "switch off ", choice), said));
+    return { node, choice, right, said };
+  };
+
+  const build = (state) => {
+    const { heads, queries, keys, named, meaning } = state;
+    cost = state.cost ? removal(state) : null;
     list = words({
       label: "query",
       shown: queries,
@@ -103,25 +119,33 @@ function draw(body, model) {
       map.addEventListener("pointerleave", () => preview(null));
       map.addEventListener("click", (event) => list.choose(row(event)));
     });
-    const drawings = maps.map((map, h) => element("div", { class: "head" }, element("span", {}, heads[h]), map));
+    drawings = maps.map((map, h) => element("div", { class: "head" }, element("span", {}, heads[h]), map));
     const caption = element("p", { class: "caption" });
     table = { ...grid({ label: "weights of the query", rows: keys, columns: heads }), caption };
     body.replaceChildren(
       element("p", { class: "hint" }, "Choose the query by arrow keys, or on a map."),
       list.node,
-      element("div", { class: "maps" }, ...drawings),
       element("div", { class: "panels" },
         element("div", { class: "shares" }, caption, table.node),
-        element("div", { class: "beside" }, told, said, element("p", { class: "hint" }, meaning))),
+        element("div", { class: "beside" },
+          element("div", { class: heads.length > 7 ? "maps small" : "maps" }, ...drawings),
+          told, said, ...(cost ? [cost.node] : []))),
+      element("p", { class: "hint" }, meaning),
     );
   };
 
   const update = () => {
     const state = model.get("state");
-    const wanted = JSON.stringify([state.heads, state.queries, state.keys]);
+    const wanted = JSON.stringify([state.heads, state.queries, state.keys, state.cost?.tasks]);
     if (size !== wanted) build(state);
     size = wanted;
     maps.forEach((map, h) => { map.innerHTML = state.maps[h]; });
+    drawings.forEach((drawing, h) => drawing.classList.toggle("off", state.off === h));
+    if (cost) {
+      cost.choice.value = state.off ?? "";
+      cost.right.paint(state.cost.rows);
+      setText(cost.said, state.cost.told);
+    }
     frames = [...body.querySelectorAll(".here")].map((group) => group.children);
     choose(Math.min(chosen, state.queries.length - 1));
   };

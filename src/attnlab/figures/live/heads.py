@@ -11,7 +11,8 @@ they are not, and it gives another output.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -46,6 +47,9 @@ MEANING = (
 )
 
 
+Without = Callable[[int | None], Mapping[str, float]]
+
+
 class Heads(Figure):
     """Maps of all heads, and the row of one query in each of them, beside their mean.
 
@@ -53,11 +57,14 @@ class Heads(Figure):
         weights: (H, N, M), each row shares that add up to 1, or all 0.
         query_tokens: N labels, who listens.
         key_tokens: M labels, who is listened to; None means the same.
+        without: of the head that is switched off, counted from 0, or of None, how much is right in
+            each task, by name, as `measure.removal` makes it; then the page can switch heads off.
     Raises:
         ValueError: sizes do not fit, or weights are no shares.
 
     Attributes:
         row: the query that is shown; assigning to it moves the selection in the page.
+        off: the head that is switched off, None if none is.
     """
 
     _esm = source("heads")
@@ -65,12 +72,23 @@ class Heads(Figure):
     title = traitlets.Unicode("Heads side by side").tag(sync=True)
     row = traitlets.Int(0).tag(sync=True)
     weights, query_tokens, key_tokens = Input(), Input(), Input()
+    without, off = Input(), Input()
 
     def __init__(
-        self, weights: Any, query_tokens: Sequence[str], key_tokens: Sequence[str] | None = None
+        self,
+        weights: Any,
+        query_tokens: Sequence[str],
+        key_tokens: Sequence[str] | None = None,
+        without: Without | None = None,
     ) -> None:
         keys = query_tokens if key_tokens is None else key_tokens
-        super().__init__(weights=weights, query_tokens=query_tokens, key_tokens=keys)
+        super().__init__(
+            weights=weights,
+            query_tokens=query_tokens,
+            key_tokens=keys,
+            without=without and cache(without),
+            off=None,
+        )
 
     def checked(self, inputs: Values) -> Values:
         queries = names("queries", inputs["query_tokens"])
@@ -86,7 +104,16 @@ class Heads(Figure):
             )
         for head, each in enumerate(weights):
             refuse_what_are_no_shares(each, queries, f" in head {head + 1}")
-        return {"weights": weights, "query_tokens": queries, "key_tokens": keys}
+        off, without = inputs["off"], inputs["without"]
+        if off is not None and (without is None or off not in range(heads)):
+            raise ValueError(f"head {off} cannot be switched off here")
+        return {
+            "weights": weights,
+            "query_tokens": queries,
+            "key_tokens": keys,
+            "without": without,
+            "off": off,
+        }
 
     def computed(self, inputs: Values) -> Values:
         weights = inputs["weights"]
@@ -102,6 +129,8 @@ class Heads(Figure):
             "maps": [_map(name, each) for name, each in zip(heads, with_mean, strict=True)],
             "told": [in_words(query, weights[:, row], keys) for row, query in enumerate(queries)],
             "meaning": MEANING,
+            "off": inputs["off"],
+            "cost": inputs["without"] and _cost(inputs["without"], inputs["off"]),
         }
 
     @traitlets.validate("row")
@@ -112,6 +141,8 @@ class Heads(Figure):
         return int(row)
 
     def change(self, **inputs: Any) -> None:
+        if "weights" in inputs:
+            inputs = {"off": None, **inputs}
         super().change(**inputs)
         self.row = min(self.row, len(self.query_tokens) - 1)
 
@@ -147,6 +178,31 @@ class Heads(Figure):
         ]
         content = f"{style}{marker}{radios}<div>{maps}</div>{fallback.listed(pieces)}"
         return fallback.framed(f"{content}<p>{MEANING}</p>", repr(self), mark)
+
+
+def _cost(without: Without, off: int | None) -> Values:
+    """What is right with all heads and without one, as a table, and what that comes to."""
+    whole = without(None)
+    rest = whole if off is None else without(off)
+    named = "a head" if off is None else f"head {off + 1}"
+    shown = ["–"] * len(whole) if off is None else [f"{rest[task]:.2f}" for task in whole]
+    worst = max(whole, key=lambda task: whole[task] - rest[task])
+    told = "Switch a head off to see what the model cannot do without it."
+    if off is not None and whole[worst] - rest[worst] < ALIKE:
+        told = f"Without {named} nothing is lost that was asked here."
+    elif off is not None:
+        told = (
+            f"Without {named} most is lost in {worst}: {rest[worst]:.2f} are right instead of "
+            f"{whole[worst]:.2f}."
+        )
+    return {
+        "tasks": [*whole],
+        "rows": [
+            ["all heads", *(f"{right:.2f}" for right in whole.values())],
+            [f"without {named}", *shown],
+        ],
+        "told": told,
+    }
 
 
 def in_words(query: str, row: np.ndarray, keys: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-// Draws MaskPainter: the weights, whose cells are painted, and the mask in both conventions.
+// Draws MaskPainter: the weights, whose cells are painted, and beside them the mask in both conventions.
 
 import { element, grid, mount, moved, setText, shade, slider } from "./figure.mjs";
 
@@ -24,6 +24,7 @@ export function sameRow(one, other, row) {
 
 function draw(body, model) {
   let table, shown, sending, parts;
+  let grids = []; // the weights, and the mask in both conventions: a cell of one is that of the others
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
   body.classList.add("painter");
@@ -34,8 +35,10 @@ function draw(body, model) {
 
   const choose = (row) => {
     chosen = row;
-    table.moveTo({ row }); // where Tab leads
-    table.highlight(row);
+    for (const each of grids) {
+      each.moveTo({ row }); // where Tab leads
+      each.highlight(row);
+    }
     setText(told, model.get("state").told[row]);
   };
   const select = (row) => {
@@ -46,6 +49,20 @@ function draw(body, model) {
       model.save_changes();
     }, SETTLED);
   };
+
+  const mark = (place) => {
+    for (const cell of body.querySelectorAll(".linked")) cell.classList.remove("linked");
+    if (!place) return;
+    for (const { node } of grids) {
+      const line = node.querySelectorAll("tr")[place.row + 1];
+      line.querySelectorAll("[role=gridcell]")[place.column].classList.add("linked");
+    }
+  };
+  const follow = ({ target }) => target.place && mark(target.place);
+  body.addEventListener("pointerover", follow);
+  body.addEventListener("focusin", follow);
+  body.addEventListener("pointerleave", () => mark(document.activeElement?.place));
+  body.addEventListener("focusout", () => mark(null));
 
   const painted = (tokens) => {
     let spreading = null; // where Shift is held: cells on the way become what this one is
@@ -114,22 +131,27 @@ function draw(body, model) {
     const length = number("real tokens", "length", (value) => `${value}, the rest is padding`);
     const reach = number("window", "window", (value) => `${value}, itself and those before it`);
     const letters = conventions.map(({ name, means, call }) => {
-      const text = element("pre", { role: "img", tabindex: 0 });
+      const letters = grid({
+        label: `${name}, ${means}`, rows: tokens, columns: tokens,
+        onMove: ({ row }) => select(row),
+        onAct: ({ row, column }) => model.send({ toggle: [row, column] }),
+      });
       const node = element("div", { class: "convention" },
         element("p", {}, element("strong", {}, name), `: ${means}`, element("br"), element("code", {}, call)),
-        text);
-      return { node, text };
+        letters.node);
+      return { node, letters, name };
     });
     body.replaceChildren(
-      element("div", { class: "presets", role: "group", "aria-label": "preset" }, ...buttons),
-      length.node,
-      reach.node,
+      element("div", { class: "presets" },
+        element("div", { class: "presets", role: "group", "aria-label": "preset" }, ...buttons),
+        element("div", { class: "numbers" }, length.node, reach.node)),
       element("p", { class: "hint" },
-        "Click or drag to block and open cells. Arrow keys move, Space blocks or opens, Shift + arrow paints on."),
-      element("div", { class: "panels" }, painted(tokens), element("div", { class: "beside" }, told, counted)),
-      element("div", { class: "panels" }, ...letters.map(({ node }) => node)),
-      element("p", { class: "hint" }, "T is True, · is False; a row is a query, a column a key."),
+        "Click or drag to block and open cells. Arrow keys move, Space blocks or opens, Shift + arrow paints on. "
+        + "T is True, · is False; a row is a query, a column a key."),
+      element("div", { class: "panels" }, painted(tokens), ...letters.map(({ node }) => node)),
+      told, counted,
     );
+    grids = [table, ...letters.map((each) => each.letters)];
     parts = { buttons, length, reach, letters };
     shown = null;
   };
@@ -145,6 +167,10 @@ function draw(body, model) {
         const name = `${named[n]} to ${named[m]}: ${blocked[n][m] ? "blocked" : "open"}, ${text}`;
         const [face, ink] = shade(palette, weight);
         table.paint(n, m, { text, name, blocked: blocked[n][m], face, ink });
+        parts.letters.forEach(({ letters, name: convention }, which) => {
+          const text = state.conventions[which].letters[n][m];
+          letters.paint(n, m, { text, name: `${convention}, ${named[n]} to ${named[m]}: ${text === "T"}` });
+        });
       });
     });
     shown = state;
@@ -153,10 +179,6 @@ function draw(body, model) {
     parts.reach.node.hidden = preset !== "window";
     parts.length.set(state.length);
     parts.reach.set(state.window);
-    parts.letters.forEach(({ text }, n) => {
-      setText(text, state.conventions[n].text);
-      text.setAttribute("aria-label", state.conventions[n].said);
-    });
     setText(counted, state.counted);
     choose(Math.min(chosen, tokens.length - 1));
   };

@@ -241,6 +241,7 @@ def conventions(tokens: Sequence[str], mask: np.ndarray) -> list[Values]:
             "name": name,
             "means": means,
             "call": call,
+            "letters": [[letter(each) for each in row] for row in trues.tolist()],
             "text": in_letters(tokens, trues),
             "said": f"{name}, {means}, row by row: "
             + "; ".join(
@@ -252,11 +253,15 @@ def conventions(tokens: Sequence[str], mask: np.ndarray) -> list[Values]:
     ]
 
 
+def letter(true: bool) -> str:
+    return "T" if true else "·"
+
+
 def in_letters(tokens: Sequence[str], trues: np.ndarray) -> str:
     """(N, N) bool as N lines, T for True and · for False, each after its token."""
     width = max(map(len, tokens))
     return "\n".join(
-        f"{token:>{width}}  {' '.join('T' if each else '·' for each in row)}"
+        f"{token:>{width}}  {' '.join(map(letter, row))}"
         for token, row in zip(tokens, trues.tolist(), strict=True)
     )
 

@@ -18,6 +18,7 @@ from statistics import median
 
 import traitlets
 
+from attnlab.figures import palette
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Figure, Input, Values, number, short, source, style
 
@@ -27,7 +28,7 @@ LETTERS = "CAFEDBEADGHFBAGEC"  # any text will do; the last place asks
 EACH, LEFT, RIGHT, ABOVE, BELOW = 30, 18, 18, 8, 24  # room of a token, and around all of them
 LOW, HIGH = 44, 60  # heights of strips
 THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for each tenth, at least
-ORANGE, BLUE = "#d55e00", "#0072b2"
+ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
 Point = tuple[float, float]
 
 
@@ -161,7 +162,7 @@ class Entry:
         return (
             f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
             f'viewBox="{-LEFT} {-ABOVE} {ends * EACH + LEFT + RIGHT} {height + ABOVE + BELOW}" '
-            f'font-size="12" fill="currentColor" style="width:100%;max-width:600px;display:block">'
+            f'font-size="12" fill="currentColor" style="width:100%;max-width:500px;display:block">'
             f"{''.join(drawn)}{_letters(self.marked, height)}</svg>"
         )
 
@@ -219,7 +220,8 @@ def _chain(slopes: Sequence[float], marked: int) -> Iterator[str]:
         yield _tip(x, high + 4, lit=place == marked, up=True)
         yield _dot(x, high, lit=lit)
         if place in (marked, len(slopes) - 1):
-            yield f'<text x="{x}" y="{high - 10:g}" text-anchor="middle">{short(slope)}</text>'
+            where = f'x="{x}" text-anchor="middle"' if x else f'x="{-LEFT}"'
+            yield f'<text {where} y="{high - 10:g}">{short(slope)}</text>'
 
 
 def _looks(slopes: Sequence[float], marked: int) -> Iterator[str]:
@@ -286,7 +288,7 @@ def _still(state: Values) -> str:
     """All racers of one state, and its words."""
     rows = "".join(
         f'<div style="display:flex;flex-wrap:wrap;gap:0 20px;margin:4px 0">'
-        f'<div style="flex:3 1 300px;max-width:600px"><b>{racer["name"]}</b>{racer["strip"]}</div>'
+        f'<div style="flex:3 1 300px;max-width:500px"><b>{racer["name"]}</b>{racer["strip"]}</div>'
         f'<div style="flex:1 1 230px;max-width:300px">{racer["bar"]}'
         f"{'<br>'.join(map(html.escape, racer['facts']))}</div></div>"
         for racer in state["racers"]

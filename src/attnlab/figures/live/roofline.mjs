@@ -3,6 +3,7 @@
 import { element, lines, mount, setText, slider } from "./figure.mjs";
 
 function draw(body, model) {
+  body.classList.add("roofline");
   const { slider: { stops, at }, caption, heads } = model.get("state");
   const chart = element("div", { class: "beside" });
   const table = lines(caption, heads);

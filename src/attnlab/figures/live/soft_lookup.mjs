@@ -1,4 +1,4 @@
-// Draws SoftLookup: the plane with its arrows, the temperature, and both answers in a table.
+// Draws SoftLookup: the plane, shaded by the soft answer, its arrows, the temperature, and both answers.
 
 import { drawn, element, mount, setText, shade, slider, unanswered } from "./figure.mjs";
 
@@ -39,13 +39,19 @@ export const signed = (number, digits) =>
   number.toFixed(digits).replace(/^-(0\.?0*)$/, "$1").replace("-", "−");
 
 function draw(body, model) {
+  body.classList.add("soft-lookup");
   let parts, shape;
-  const told = element("p", { "aria-live": "polite" });
+  const told = element("p", { class: "told", "aria-live": "polite" });
   const send = (change) => model.send({ change });
 
-  const build = ({ books, axes, entries, temperatures, edge }) => {
-    const size = edge + 10;
-    const keys = books.map(() => drawn("path", { class: "key" }));
+  const build = ({ books, colours, axes, entries, temperatures, edge, margin, cells, legend }) => {
+    const size = edge + margin;
+    const colour = (m) => `--book: var(--attn-${colours[m]})`;
+    const side = (2 * edge) / cells;
+    const ground = Array.from({ length: cells * cells }, (_, at) => drawn("rect", {
+      x: (at % cells) * side - edge, y: Math.floor(at / cells) * side - edge, width: side, height: side,
+    }));
+    const keys = books.map((_, m) => drawn("path", { class: "key", style: colour(m) }));
     const labels = books.map((book) => drawn("text", {}, book));
     const query = drawn("path", { class: "query" });
     const slope = drawn("path", { class: "slope" });
@@ -53,9 +59,10 @@ function draw(body, model) {
     const plane = drawn(
       "svg",
       { class: "plane", viewBox: `${-size} ${-size} ${2 * size} ${2 * size}` },
+      drawn("g", { class: "ground" }, ...ground),
       drawn("path", { class: "axis", d: `M${-edge} 0H${edge} M0 ${-edge}V${edge}` }),
-      drawn("text", { class: "axis", x: edge, y: 9, style: "text-anchor: end" }, axes[0]),
-      drawn("text", { class: "axis", x: 3, y: 4 - edge, style: "text-anchor: start" }, axes[1]),
+      drawn("text", { class: "axis", x: edge, y: edge + 19, style: "text-anchor: end" }, `${axes[0]} →`),
+      drawn("text", { class: "axis", x: -edge, y: -edge - 13, style: "text-anchor: start" }, `↑ ${axes[1]}`),
       ...keys, ...labels, query, slope, handle,
     );
 
@@ -95,11 +102,11 @@ function draw(body, model) {
       onInput: (stop) => send({ temperature: temperatures[stop] }),
     });
 
-    const line = (name) => {
+    const line = (name, attributes = {}) => {
       const cells = [element("td"), element("td")];
-      return { cells, node: element("tr", {}, element("th", { scope: "row" }, name), ...cells) };
+      return { cells, node: element("tr", {}, element("th", { scope: "row", ...attributes }, name), ...cells) };
     };
-    const weights = books.map((book) => line(`weight of ${book}`));
+    const weights = books.map((book, m) => line(`weight of ${book}`, { class: "book", style: colour(m) }));
     const answers = entries.map((entry) => line(`answer: ${entry}`));
     const slopes = axes.map((axis) => line(`slope of ${entries[0]} along ${axis}`));
     const head = ["", "hard", "soft"].map((name) => element(name ? "th" : "td", name ? { scope: "col" } : {}, name));
@@ -109,20 +116,25 @@ function draw(body, model) {
     body.replaceChildren(
       element("div", { class: "panels" },
         element("div", { class: "beside" }, plane, heat.node,
+          element("p", { class: "legend" }, `${legend[0]} ${legend[1]} `, element("span", { class: "shades" }), ` to ${legend[2]}`),
           element("p", { class: "hint" }, "Drag the query, or move it by arrow keys; Shift leaps.")),
         element("div", { class: "beside" }, element("div", { class: "scroll" }, table), told)),
     );
-    parts = { keys, labels, query, slope, handle, heat, weights, answers, slopes };
+    parts = { ground, keys, labels, query, slope, handle, heat, weights, answers, slopes };
   };
 
   return () => {
     const state = model.get("state");
     const { arrows, hard, soft, reach, axes } = state;
-    const wanted = `${[state.books, axes, state.entries]}`;
+    const wanted = `${[state.books, axes, state.entries, state.legend]}`;
     if (shape !== wanted) build(state);
     shape = wanted;
     const palette = model.get("palette");
 
+    parts.ground.forEach((cell, at) => {
+      const share = String(state.ground[at]);
+      if (cell.getAttribute("opacity") !== share) cell.setAttribute("opacity", share);
+    });
     parts.keys.forEach((path, m) => {
       path.setAttribute("d", arrows.keys[m]);
       path.setAttribute("stroke-width", 1.5 + 5 * soft.weights[m]);

@@ -1,21 +1,88 @@
-// Draws WhoListens: the heatmap, and beside it one row as bars and in words.
+// Draws WhoListens: the heatmap, or arcs over the sentence; beside it one row as bars and in words.
 
-import { bars, element, grid, mount, percent, setText, shade } from "./figure.mjs";
+import { bars, drawn, element, grid, mount, moved, percent, setText, shade } from "./figure.mjs";
 
 const SETTLED = 100; // ms; a key held down is not worth a message for every row
+const VIEWS = ["table", "arcs"];
+const TIGHT = 10; // rows; more are set closer
+const CROWD = 17;
+const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
+const [LOW, HIGH] = [40, 200]; // px above the words, at least and at most
+const FAINT = 0.05; // less weight has no arc in a row that is not chosen
+
+/** Where words stand in a line: the middle of each, and the end of the last. */
+export function inLine(words) {
+  const ends = words.map((_, n) => words.slice(0, n + 1).reduce((sum, word) => sum + LETTER * word.length + GAP, 0));
+  return { middles: ends.map((end, n) => end - (LETTER * words[n].length + GAP) / 2), end: ends.at(-1) };
+}
+
+/** The arc from one place to another, or the loop from a place to itself, above words at this height. */
+export function arc(start, end, base) {
+  if (start === end) return `M${start - 4} ${base}C${start - 16} ${base - 26} ${start + 16} ${base - 26} ${start + 4} ${base}`;
+  const high = Math.min(Math.abs(end - start) / 2, base - 8);
+  return `M${start} ${base}A${Math.abs(end - start) / 2} ${high} 0 0 ${end > start ? 1 : 0} ${end} ${base}`;
+}
+
+/** The sentence with arcs above it; a word is chosen by arrow key or click. */
+function arches({ words, names, onChoose, onHover }) {
+  const { middles, end: width } = inLine(words);
+  const base = Math.min(Math.max((middles.at(-1) - middles[0]) / 2 + 12, LOW), HIGH);
+  const height = base + 24;
+  const paths = middles.map((from) => middles.map((to) => drawn("path", { d: arc(from, to, base) })));
+  const nodes = words.map((word, n) => {
+    const node = drawn("g", { class: "word", role: "option", tabindex: -1, "aria-label": names[n] },
+      drawn("text", { x: middles[n], y: base + 16 }, word));
+    node.addEventListener("click", () => choose(n));
+    node.addEventListener("pointerenter", () => onHover(n));
+    node.addEventListener("pointerleave", () => onHover(null));
+    return node;
+  });
+  const list = drawn("svg", { role: "listbox", "aria-label": "query", "aria-orientation": "horizontal", width, height },
+    drawn("g", { "aria-hidden": "true" }, ...paths.flat()), ...nodes);
+  const choose = (row) => {
+    onChoose(row);
+    nodes[row].focus();
+  };
+  list.addEventListener("keydown", (event) => {
+    const place = moved({ row: 0, column: nodes.indexOf(event.target) }, event.key, 1, words.length);
+    if (!place || event.altKey || event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    choose(place.column);
+  });
+  return {
+    node: element("div", { class: "arcs scroll" }, list),
+    paint: (row, key, weight) => {
+      const path = paths[row][key];
+      path.weight = weight;
+      path.setAttribute("stroke-width", 0.5 + 6 * weight);
+    },
+    highlight: (row) => paths.forEach((line, n) => line.forEach((path) => {
+      path.classList.toggle("shown", n === row && path.weight >= 0.005);
+      path.style.display = n === row || path.weight >= FAINT ? "" : "none";
+    })),
+    mark: (row) => nodes.forEach((node, n) => {
+      node.setAttribute("tabindex", n === row ? 0 : -1);
+      node.setAttribute("aria-selected", n === row);
+    }),
+  };
+}
 
 function draw(body, model) {
-  let table, chart, choice, size, sending;
+  let table, chart, sentence, choice, size, sending, views;
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
   const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-hidden": "true" });
   const said = element("p", { class: "unseen", "aria-live": "polite" });
   const facts = element("p", { class: "facts" });
+  const above = element("div", { class: "tools" });
+  const panels = element("div", { class: "panels" });
+  body.append(above, panels);
 
   const show = (row) => {
     const { weights, named, blocked, largest, entropy, told: sentences } = model.get("state");
     table.highlight(row);
+    sentence?.highlight(row);
     chart.paint(`weights of ${named.queries[row]}`, weights[row], blocked[row]);
     setText(facts, `largest weight ${percent(largest[row])} · entropy ${entropy[row].toFixed(2)} nats`);
     setText(told, sentences[row]);
@@ -25,43 +92,80 @@ function draw(body, model) {
   const choose = (row) => {
     chosen = row;
     table.moveTo({ row }); // where Tab leads
+    sentence?.mark(row);
     show(row);
     setText(said, model.get("state").told[row]);
   };
+  const select = (row) => {
+    choose(row);
+    clearTimeout(sending);
+    sending = setTimeout(() => {
+      model.set("row", chosen);
+      model.save_changes();
+    }, SETTLED);
+  };
+  const preview = (row) => show(row ?? chosen);
 
   // Which head: a native list, moved by arrow keys; there is none for a single map.
   const heads = (choices) => {
     const options = choices.map((name, at) => element("option", { value: at }, name));
     choice = element("select", {}, ...options);
     choice.addEventListener("change", () => model.send({ change: { shown: Number(choice.value) } }));
-    return element("label", { class: "tools" }, "layer and head", choice);
+    return element("label", {}, "layer and head ", choice);
   };
 
-  const build = ({ queries, keys, named, choices }) => {
-    size = JSON.stringify([queries, keys, choices]);
+  // Table or arcs. Two figures in one page must not share their radio buttons.
+  const group = `view-${Math.random()}`;
+  const radios = VIEWS.map((view) => {
+    const radio = element("input", { type: "radio", name: group });
+    radio.addEventListener("change", () => {
+      model.set("view", view);
+      model.save_changes();
+    });
+    return radio;
+  });
+  const turn = element("div", { role: "radiogroup", "aria-label": "view" },
+    ...VIEWS.map((view, n) => element("label", {}, radios[n], ` ${view} `)));
+  const look = () => VIEWS.forEach((view, n) => {
+    const isShown = view === (sentence ? model.get("view") : "table");
+    radios[n].checked = isShown;
+    views[n]?.classList.toggle("away", !isShown);
+  });
+
+  const typed = element("input", { type: "text", autocomplete: "off", spellcheck: "false" });
+  const own = element("form", { class: "own" }, element("label", {}, "your own sentence "), element("button", {}, "read"));
+  own.firstChild.append(typed);
+  own.addEventListener("submit", (event) => {
+    event.preventDefault();
+    model.send({ read: typed.value });
+  });
+
+  const build = ({ queries, keys, named, choices, typed: text }) => {
     chart = bars({ names: named.keys });
     table = grid({
-      label: model.get("title"),
-      rows: queries,
-      columns: keys,
-      onMove({ row }) {
-        choose(row);
-        clearTimeout(sending);
-        sending = setTimeout(() => {
-          model.set("row", chosen);
-          model.save_changes();
-        }, SETTLED);
-      },
-      onHover: (row) => show(row ?? chosen),
+      label: model.get("title"), rows: queries, columns: keys,
+      onMove: ({ row }) => select(row), onHover: preview,
     });
-    const beside = element("div", { class: "beside" }, chart.node, facts, told, said);
-    const above = choices.length > 1 ? [heads(choices)] : [];
-    body.replaceChildren(...above, element("div", { class: "panels" }, table.node, beside));
+    const isOneSentence = JSON.stringify(queries) === JSON.stringify(keys);
+    sentence = isOneSentence ? arches({ words: queries, names: named.queries, onChoose: select, onHover: preview }) : null;
+    views = [table.node, ...(sentence ? [sentence.node] : [])];
+    const canRead = typeof text === "string";
+    body.className = `who-listens ${canRead ? "reads" : ""} ${canRead || queries.length > TIGHT ? "tight" : ""} ${queries.length > CROWD ? "long" : ""}`;
+    if (choices.length > 1 && choice?.length !== choices.length) above.prepend(heads(choices));
+    if (choices.length < 2) choice = choice?.parentNode.remove();
+    if (sentence) above.append(turn);
+    else turn.remove();
+    if (canRead && !own.isConnected) above.append(own); // moving it would take its focus away
+    panels.replaceChildren(element("div", { class: "views" }, ...views),
+      element("div", { class: "beside" }, chart.node, facts, told, said));
   };
 
   const update = () => {
     const state = model.get("state");
-    if (size !== JSON.stringify([state.queries, state.keys, state.choices])) build(state);
+    const wanted = JSON.stringify([state.queries, state.keys, state.choices]);
+    if (size !== wanted) build(state);
+    if (size !== wanted && state.typed) typed.value = state.typed;
+    size = wanted;
     if (choice) choice.value = state.shown;
     const { named } = state;
     state.weights.forEach((row, n) =>
@@ -71,12 +175,15 @@ function draw(body, model) {
         const name = `${named.queries[n]} to ${named.keys[m]}: ${blocked ? "blocked, " : ""}${text}`;
         const [face, ink] = shade(palette, weight);
         table.paint(n, m, { text, name, blocked, face, ink });
+        sentence?.paint(n, m, weight);
       }),
     );
+    look();
     choose(Math.min(chosen, state.queries.length - 1));
   };
 
   model.on("change:row", () => choose(model.get("row")));
+  model.on("change:view", look);
   return update;
 }
 

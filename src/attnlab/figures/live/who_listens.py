@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from attnlab.figures.live.figure import (
 
 ROUNDED = 2e-3  # rows of weights that were rounded to three digits still count as shares
 TOLD = 3  # keys that a sentence names
+OWN = 16  # words of a sentence of one's own
+START = "<s>"  # which begins a text of the small model, and which nobody has to type
 
 
 class WhoListens(Figure):
@@ -34,19 +36,23 @@ class WhoListens(Figure):
         key_tokens: M labels, who is listened to; None means the same.
         blocked: (N, M) bool, True = may not attend, hatched; None blocks nothing.
         shown: which head is shown, counted from 0 through all layers.
+        reader: of a list of words, their weights, as `small.weights`: then the page takes a
+            sentence of the reader's own.
     Raises:
         ValueError: sizes do not fit, or weights are no shares.
 
     Attributes:
         row: the selected row; assigning to it moves the selection in the page.
+        view: "table", or "arcs" over the sentence, where queries and keys are the same words.
     """
 
     _esm = source("who_listens")
     _css = style("who_listens")
     title = traitlets.Unicode("Who listens to whom").tag(sync=True)
     row = traitlets.Int(0).tag(sync=True)
+    view = traitlets.Enum(["table", "arcs"], "table").tag(sync=True)
     weights, query_tokens, key_tokens, blocked = Input(), Input(), Input(), Input()
-    shown = Input()
+    shown, reader = Input(), Input()
 
     def __init__(
         self,
@@ -55,6 +61,7 @@ class WhoListens(Figure):
         key_tokens: Sequence[str] | None = None,
         blocked: Any = None,
         shown: int = 0,
+        reader: Callable[[Sequence[str]], Any] | None = None,
     ) -> None:
         keys = query_tokens if key_tokens is None else key_tokens
         super().__init__(
@@ -63,6 +70,7 @@ class WhoListens(Figure):
             key_tokens=keys,
             blocked=blocked,
             shown=shown,
+            reader=reader,
         )
 
     def checked(self, inputs: Values) -> Values:
@@ -82,6 +90,7 @@ class WhoListens(Figure):
             "key_tokens": keys,
             "blocked": blocked,
             "shown": shown,
+            "reader": inputs["reader"],
         }
 
     def computed(self, inputs: Values) -> Values:
@@ -90,14 +99,15 @@ class WhoListens(Figure):
         choices = [*maps]
         weights = maps[choices[inputs["shown"]]]
         spread = entropies(weights)
-        queries, keys = told_apart(inputs["query_tokens"]), told_apart(inputs["key_tokens"])
+        tokens = inputs["query_tokens"]
+        queries, keys = told_apart(tokens), told_apart(inputs["key_tokens"])
         told = [
             in_words(query, row, keys, hidden, entropy)
             for query, row, hidden, entropy in zip(queries, weights, blocked, spread, strict=True)
         ]
         return {
             "weights": weights.tolist(),
-            "queries": inputs["query_tokens"],
+            "queries": tokens,
             "keys": inputs["key_tokens"],
             "named": {"queries": queries, "keys": keys},
             "blocked": blocked.tolist(),
@@ -106,7 +116,40 @@ class WhoListens(Figure):
             "told": told,
             "choices": choices,
             "shown": inputs["shown"],
+            "typed": inputs["reader"] and " ".join(tokens[tokens[0] == START :]),
         }
+
+    def read(self, text: str) -> None:
+        """Show another sentence, with the weights that the reader finds in it.
+
+        Raises:
+            ValueError: it is empty or too long, or the reader cannot read it.
+        """
+        words = text.split()
+        if not 1 <= len(words) <= OWN:
+            raise ValueError(f"there are {len(words)} words; 1 to {OWN} can be read")
+        if self.query_tokens[0] == START != words[0]:
+            words = [START, *words]
+        try:
+            weights = self.reader(words)
+        except ImportError as error:
+            raise ValueError(f"another sentence needs {error.name}, which is not here") from error
+        count = len(words)
+        self.change(
+            weights=weights,
+            query_tokens=words,
+            key_tokens=words,
+            blocked=np.triu(np.ones((count, count)), 1) if self.blocked.any() else None,
+            shown=self.shown,
+        )
+        self.row = count - 1
+
+    def _do(self, message: Values) -> None:
+        """Do what the page asks: {"read": a sentence}, or what every figure knows."""
+        if "read" in message:
+            self.read(message["read"])
+        else:
+            super()._do(message)
 
     @traitlets.validate("row")
     def _row_is_there(self, proposal: Any) -> int:

@@ -130,7 +130,7 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float) -> Pict
         seen, unseen = np.nanmean(right[:trained]), np.nanmean(right[trained:])
         said.append(f"{name} {seen:.2f} and {unseen:.2f}")
     place.axhline(chance, color=GREEN, linewidth=1, zorder=0)
-    place.text(n - 0.6, chance - 0.02, "guessing", color="#00664b", va="top", ha="right")
+    place.text(n - 0.6, chance - 0.02, "guessing", color=GREEN, va="top", ha="right")
     place.set(xlabel="position", ylabel="share of right answers", xlim=(2, n - 0.5), ylim=(0, 1.06))
     figure.legend(*place.get_legend_handles_labels(), loc="outside right center", frameon=False)
     return Picture(

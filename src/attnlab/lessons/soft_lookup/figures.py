@@ -13,12 +13,13 @@ from matplotlib.axes import Axes
 from attnlab.checks.reference import softmax
 from attnlab.figures.live.figure import Figure
 from attnlab.figures.live.recording import replay
-from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, new_figure
+from attnlab.figures.palette import SERIES
+from attnlab.figures.picture import GREY, ORANGE, Picture, new_figure
 
 # A book keeps its colour and its line in every figure of the lesson.
-COLOURS = (BLUE, GREEN, ORANGE, PURPLE)
+COLOURS = tuple(colour.light for colour in SERIES)
 LINES = ("-.", "-", "--", ":")
-QUERY = "black"
+QUERY = ANSWER = "black"
 NO_SLOPE: dict[str, Any] = {"marker": "x", "ls": "", "color": "black", "ms": 8, "mew": 1.5}
 SALT = 0  # the entry of a page that is plotted where one is enough
 Numbers = Sequence[float]
@@ -113,9 +114,8 @@ def sliding_query(
         steepest = max(steepest, float(np.abs(slopes).max()))
         steps = np.flatnonzero(np.abs(np.diff(answers)) > 5)
         above, below = axes[:, column]
-        above.plot(
-            np.insert(angles, steps + 1, np.nan), np.insert(answers, steps + 1, np.nan), color=BLUE
-        )
+        broken = (np.insert(each, steps + 1, np.nan) for each in (angles, answers))
+        above.plot(*broken, color=ANSWER)
         below.plot(angles, slopes, color=ORANGE)
         below.plot(angles[steps], 0 * steps, **NO_SLOPE)
         above.set_title(name)
@@ -123,12 +123,12 @@ def sliding_query(
         for axis in (above, below):
             axis.axvline(_direction(query), color=GREY, lw=1, ls=":")
     matches = [
-        (_direction(key), page, book)
-        for key, page, book in zip(keys, salt, books, strict=True)
+        (_direction(key), page, book, colour)
+        for key, page, book, colour in zip(keys, salt, books, COLOURS, strict=True)
         if degrees[0] <= _direction(key) <= degrees[1]
     ]
-    for angle, page, book in matches:
-        axes[0, 0].plot(angle, page, "o", color=BLUE)
+    for angle, page, book, colour in matches:
+        axes[0, 0].plot(angle, page, "o", color=colour)
         axes[0, 0].annotate(book, (angle, page), (0, 7), textcoords="offset points", ha="center")
         axes[1, 0].plot(angle, 0, **NO_SLOPE)
     axes[1, 0].annotate("×: no slope", (0.03, 0.9), xycoords="axes fraction")
@@ -169,7 +169,7 @@ def temperature(
         left.plot(temperatures, share, color=colour, ls=line, lw=2, label=book)
     left.legend(frameon=False)
     left.set(ylabel="weight", ylim=(-0.02, 1.02), title="a share for each page")
-    right.plot(temperatures, salt, color="black", lw=2)
+    right.plot(temperatures, salt, color=ANSWER, lw=2)
     limits = ((pages[best], f"the page of {books[best]}"), (pages.mean(), "the plain mean"))
     for level, name in limits:
         right.axhline(level, color=GREY, ls="--", lw=1)

@@ -1,0 +1,177 @@
+"""The plane of SoftLookup: where things stand on it, its shaded ground, and its still form."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from itertools import cycle, product
+from typing import Any
+
+import numpy as np
+
+from attnlab.checks.reference import weights as soft_weights
+from attnlab.figures.palette import ORANGE, SERIES
+
+ROOM = 1.5  # the plane reaches so much further than the farthest entry of a key
+EDGE, MARGIN = 100, 24  # of the drawing, from its middle; around it, for the names of the axes
+SLOPE_LENGTH, HEAD = 30, 7  # of the slope's arrow, and of any arrow's head
+KNOB, HIGH, WIDE, GAP = 9, 6, 2.6, 7  # radius; half of a label, of each letter, and around it
+CELLS = 24  # of the shaded ground, along an edge
+_CELL = "padding:1px 8px;font-weight:normal"
+Values = dict[str, Any]
+
+
+def reach_of(keys: np.ndarray) -> float:
+    """The largest entry that a query may have."""
+    return float(np.ceil(ROOM * np.abs(keys).max() * 10) / 10)
+
+
+def place(vector: np.ndarray, reach: float) -> np.ndarray:
+    """Where a vector's tip is drawn; in a drawing, y grows downwards."""
+    return EDGE / reach * vector * np.array([1, -1])
+
+
+def path(start: np.ndarray, tip: np.ndarray) -> str:
+    """An arrow from start to tip, both (2,), as an SVG path."""
+    length = float(np.linalg.norm(tip - start))
+    if not length:
+        return ""
+    along = (tip - start) / length
+    across = np.array([-along[1], along[0]])
+    wings = [tip - HEAD * along + side * HEAD / 2 * across for side in (1, -1)]
+    points = [f"{x:.1f} {y:.1f}" for x, y in (start, tip, wings[0], tip, wings[1])]
+    return "M{} L{} M{} L{} L{}".format(*points)
+
+
+def arrow(tip: np.ndarray) -> str:
+    return path(np.zeros(2), tip)
+
+
+def slope_arrow(tip: np.ndarray, slope: np.ndarray) -> str:
+    """The direction in which the soft answer grows fastest; '' where its slope shows as 0."""
+    steepness = float(np.linalg.norm(slope))
+    if steepness < 0.005:
+        return ""
+    return path(tip, tip + SLOPE_LENGTH * slope / steepness * np.array([1, -1]))
+
+
+def ground(keys: np.ndarray, values: np.ndarray, temperature: float) -> list[float]:
+    """The soft answer all over the plane, as a share of the way from the least value to the most.
+
+    Args:
+        keys: (M, 2).
+        values: (M,), the entry that is shaded.
+        temperature: above 0.
+    Returns:
+        CELLS · CELLS shares, row by row from the top left.
+    """
+    least, most = values.min(), values.max()
+    if least == most:
+        return [0.0] * CELLS**2
+    middles = reach_of(keys) * ((2 * np.arange(CELLS) + 1) / CELLS - 1)
+    across, up = np.meshgrid(middles, middles[::-1])
+    queries = np.stack([across.ravel(), up.ravel()], axis=1)
+    answers = soft_weights(queries, keys.copy(), scale=1 / temperature) @ values
+    shares: list[float] = ((answers - least) / (most - least)).round(2).tolist()
+    return shares
+
+
+def labels(tips: np.ndarray, words: Sequence[str], query: np.ndarray) -> list[list[float]]:
+    """Where the keys' names stand: near their tips, and on no arrow, no knob and no other name.
+
+    Args:
+        tips: (M, 2), where the keys' arrows end in the drawing.
+        words: M names.
+        query: (2,), where the query's arrow ends, with the knob.
+    Returns:
+        The middle of each name.
+    """
+    along = np.linspace(0, 1, 60)[:, None]
+    turns = np.arange(0, 2 * np.pi, np.pi / 6)
+    circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    lines = np.concatenate([along * tip for tip in [*tips, query]])
+    taken = np.concatenate([query + share * KNOB * circle for share in (0, 0.5, 1)])
+    middles: list[list[float]] = []
+    for tip, word in zip(tips, words, strict=True):
+        half = np.array([WIDE * len(word), HIGH])
+        outwards = np.arctan2(tip[1], tip[0])
+        best, least = tip, np.inf
+        near_first = sorted(turns, key=lambda turn: min(turn, 2 * np.pi - turn))
+        for gap, turn in product((GAP, GAP + KNOB), near_first):
+            way = np.array([np.cos(outwards + turn), np.sin(outwards + turn)])
+            middle = tip + way * (half + gap)
+            crossed, met = (
+                (np.abs(dots - middle) < half + 1).all(axis=1) for dots in (lines, taken)
+            )
+            met_or_out = met.any() or (np.abs(middle) + half > EDGE + MARGIN / 2).any()
+            bad = crossed.sum() + len(lines) * met_or_out
+            if bad < least:
+                best, least = middle, bad
+        middles.append(best.round(1).tolist())
+        corners = np.stack(np.meshgrid(*(np.linspace(-side, side, 9) for side in half)), axis=-1)
+        taken = np.concatenate([taken, best + corners.reshape(-1, 2)])
+    return middles
+
+
+def drawing(state: Values) -> str:
+    """The plane as an SVG, with the classes that the style sheet has, and colours of its own."""
+    arrows = state["arrows"]
+    line = 'fill="none" stroke-linecap="round"'
+    keys = "".join(
+        f'<path d="{path}" {line} stroke="{colour.drawn}" stroke-width="{1.5 + 5 * share:.1f}"/>'
+        f'<text x="{x:.1f}" y="{y + 3:.1f}" font-size="9" text-anchor="middle" '
+        f'fill="currentColor">{html.escape(book)}</text>'
+        for path, (x, y), book, share, colour in zip(
+            arrows["keys"],
+            arrows["labels"],
+            state["books"],
+            state["soft"]["weights"],
+            cycle(SERIES),
+            strict=False,
+        )
+    )
+    name, across = 'font-size="9" fill="currentColor"', f"M{-EDGE} 0H{EDGE} M0 {-EDGE}V{EDGE}"
+    right, up = map(html.escape, state["axes"])
+    axes = (
+        f'<path d="{across}" {line} stroke="currentColor" stroke-width="0.5"/>'
+        f'<text x="{EDGE}" y="{EDGE + 19}" {name} text-anchor="end">{right} →</text>'
+        f'<text x="{-EDGE}" y="{-EDGE - 13}" {name}>↑ {up}</text>'
+    )
+    said = html.escape(state["told"], quote=True)
+    size = EDGE + MARGIN
+    return (
+        f'<svg role="img" aria-label="{said}" viewBox="{-size} {-size} {2 * size} {2 * size}" '
+        f'style="width:100%;max-width:380px;display:block">{axes}{keys}'
+        f'<path d="{arrows["query"]}" {line} stroke="currentColor" stroke-width="3"/>'
+        f'<path d="{arrows["slope"]}" {line} stroke="{ORANGE.drawn}" stroke-width="2"/></svg>'
+    )
+
+
+def columns(state: Values) -> str:
+    """The hard and the soft answer side by side: weights, answers, slopes."""
+    first, sides = state["entries"][0], [state["hard"], state["soft"]]
+    lines = {
+        **{f"weight of {book}": ("weights", m, 3) for m, book in enumerate(state["books"])},
+        **{entry: ("answer", j, 2) for j, entry in enumerate(state["entries"])},
+        **{
+            f"slope of {first} along {axis}": ("slope", i, 2)
+            for i, axis in enumerate(state["axes"])
+        },
+    }
+    rows = "".join(
+        f'<tr><th scope="row" style="{_CELL};text-align:left">{html.escape(name)}</th>'
+        + "".join(
+            f'<td style="{_CELL};text-align:right">{_entry(side[kind], at, digits)}</td>'
+            for side in sides
+        )
+        + "</tr>"
+        for name, (kind, at, digits) in lines.items()
+    )
+    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in ("hard", "soft"))
+    return f'<table style="border-collapse:collapse"><tr><td></td>{head}</tr>{rows}</table>'
+
+
+def _entry(numbers: Sequence[float] | None, at: int, digits: int) -> str:
+    if numbers is None:
+        return "none"
+    return f"{round(numbers[at], digits) + 0.0:.{digits}f}".replace("-", "−")
