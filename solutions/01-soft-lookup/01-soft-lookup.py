@@ -211,19 +211,19 @@ print("warmth", round(0.0132 * 12 + 0.7212 * 16 + 0.2653 * 10 + 0.0002 * 30, 1))
 # ## Shape ledger
 #
 # Every lesson keeps a ledger of its symbols. A size of (4, 2) stands for 4 lists of 2 numbers, (4,) for one list of 4. M is how many books there are,
-# d_k how wide a key is, d_v how wide a value is.
+# $d_k$ how wide a key is, $d_v$ how wide a value is.
 #
 # | symbol | what it is | in code | axes | size here |
 # |---|---|---|---|---|
-# | q | the query | `query` | (d_k,) | (2,) |
-# | K | the keys, one a row | `keys` | (M, d_k) | (4, 2) |
-# | V | the values, one a row | `values` | (M, d_v) | (4, 3) |
+# | q | the query | `query` | ($d_k$,) | (2,) |
+# | K | the keys, one a row | `keys` | (M, $d_k$) | (4, 2) |
+# | V | the values, one a row | `values` | (M, $d_v$) | (4, 3) |
 # | s | the scores | `scores` | (M,) | (4,) |
 # | τ ("tau") | the temperature, which scores are divided by; 1 so far | `temperature` | a number | |
 # | a | the weights, which add up to 1 | `weights` | (M,) | (4,) |
-# | z | the answer | `output` | (d_v,) | (3,) |
+# | z | the answer | `output` | ($d_v$,) | (3,) |
 #
-# The answer is as wide as a value, d_v, and has nothing of the keys in it: a key decides *how much* of
+# The answer is as wide as a value, $d_v$, and has nothing of the keys in it: a key decides *how much* of
 # its value is read, and never what is said.
 
 # %% [markdown]
@@ -260,18 +260,18 @@ figures.soft_lookup.shelf(QUERY, KEYS, by_hand, BOOKS)
 # difficulty ●○○ · 5–10 min · 1 point
 #
 # Write the sum. A key may be anything that Python can compare with `==`: a word, a number, a list.
-# A value is a list of d_v numbers, and so is the answer. If no key equals the query, as on an empty
+# A value is a list of $d_v$ numbers, and so is the answer. If no key equals the query, as on an empty
 # shelf, raise `KeyError`. Leave the inputs as they are.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-hard-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# There are two loops. One finds each book's weight, 0 or 1. The other computes a sum for each of the d_v entries
+# There are two loops. One finds each book's weight, 0 or 1. The other computes a sum for each of the $d_v$ entries
 # of a value.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# M weights and M values of d_v entries give d_v numbers. There may be no values at all, so ask about matches
+# M weights and M values of $d_v$ entries give $d_v$ numbers. There may be no values at all, so ask about matches
 # first.
 #
 # <details><summary>Hint 3: an outline</summary>
@@ -538,7 +538,7 @@ for scores in scores_of:
 # difficulty ●●○ · 10–15 min · 3 points
 #
 # Write the formula. Use your own `softmax`, so finish that one first. Return two things, in this
-# order: the answer (d_v numbers) and the weights (M numbers). Raise `ValueError` for
+# order: the answer ($d_v$ numbers) and the weights (M numbers). Raise `ValueError` for
 # what cannot work: a temperature of 0 or less (below 0 the worst fit would win); a key that is not as wide as the
 # query; a value that is not as wide as the others; not as many values as keys. A good message names both sizes;
 # the check looks at the kind of error alone.
@@ -551,7 +551,7 @@ for scores in scores_of:
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# (d_k,) with (M, d_k) gives M scores and M weights. (M,) with (M, d_v) gives d_v numbers.
+# ($d_k$,) with (M, $d_k$) gives M scores and M weights. (M,) with (M, $d_v$) gives $d_v$ numbers.
 # `zip` stops at the shorter list without an error, so compare lengths before, or use
 # `zip(…, strict=True)`, which raises `ValueError`.
 #
@@ -765,8 +765,8 @@ check(hot_and_cold_swapped, name="soft_lookup")
 # ## Cost
 #
 # Count first. A dictionary finds a key in about the same time however many there are. The soft lookup
-# reads the whole shelf: M · d_k products for the scores, M divisions by τ, M powers and M divisions for softmax,
-# and M · d_v products for the answer. Every part has a factor M, so twice the books should take about twice the
+# reads the whole shelf: M · $d_k$ products for the scores, M divisions by τ, M powers and M divisions for softmax,
+# and M · $d_v$ products for the answer. Every part has a factor M, so twice the books should take about twice the
 # time.
 #
 # Then measure, and look at the ratios.

@@ -45,7 +45,7 @@ quiz("predict")
 # %% [markdown]
 # ## By hand
 #
-# *Cat* stands at the desk and asks. Its query is q = (1, 2, 0), three numbers wide: **d_k = 3**.
+# *Cat* stands at the desk and asks. Its query is q = (1, 2, 0), three numbers wide: **$d_k$ = 3**.
 # Three books stand on the shelf, one for each word of the sentence. *Cat* itself is one of them.
 #
 # | book | key | score q · key | ÷ √3 | e to that | weight |
@@ -55,8 +55,8 @@ quiz("predict")
 # | sat | (2, 2, 1) | 1·2 + 2·2 + 0·1 = **6** | 3.464 | 31.948 | **0.866** |
 # | | | | | sum 36.902 | sum 1 |
 #
-# Redo the table on paper. One column is new: you divide each score by √d_k, the root of the width of a query. A
-# score is a sum of d_k products, and sums of more products spread further, as a rule. The division undoes that.
+# Redo the table on paper. One column is new: you divide each score by $\sqrt{d_k}$, the root of the width of a query. A
+# score is a sum of $d_k$ products, and sums of more products spread further, as a rule. The division undoes that.
 # Lesson 04 measures why it is the root.
 #
 # *Cat* listens to *sat* with 87 % of its attention, and to itself with 9 %. A word need not prefer itself.
@@ -70,18 +70,18 @@ quiz("predict")
 #
 # | role | at the desk | made from x by |
 # |---|---|---|
-# | **query** q | what the token asks as a reader | q = x W_q |
-# | **key** k | what its spine promises to other readers | k = x W_k |
-# | **value** v | what its pages say to whoever opens them | v = x W_v |
+# | **query** q | what the token asks as a reader | q = x $W_q$ |
+# | **key** k | what its spine promises to other readers | k = x $W_k$ |
+# | **value** v | what its pages say to whoever opens them | v = x $W_v$ |
 #
-# Entry j of q is the sum of the token's d numbers, each times its own factor from column j of the matrix W_q.
+# Entry j of q is the sum of the token's d numbers, each times its own factor from column j of the matrix $W_q$.
 # This is a **projection**, and there are three projections of the same token. The matrices are *learned*: training
 # adjusts their entries (lesson 10), and the same three serve every token of every sentence. If one and the same
 # sentence fills all three roles, this is **self-attention**.
 #
 # The entries below were chosen, not learned, so that you can follow them on paper. Here x holds only zeros and
 # ones, so x W is the sum of those rows of W where x has a 1. For *cat*, x = (0, 1, 1, 0), so its query is the
-# second row of W_q plus the third: (0, 1, 0) + (1, 1, 0) = (1, 2, 0), as above.
+# second row of $W_q$ plus the third: (0, 1, 0) + (1, 1, 0) = (1, 2, 0), as above.
 
 # %% nbgrader={"grade": false, "grade_id": "see-sentence", "locked": true, "schema_version": 3, "solution": false, "task": false}
 TOKENS = ["the", "cat", "sat"]
@@ -100,16 +100,16 @@ W_v: Matrix = [[-1, 0], [1, 1], [-1, 1], [2, 0]]
 # %% [markdown]
 # ### One matrix for two roles
 #
-# What do you lose if two roles share a matrix? With W_k = W_v a token passes on exactly what it is found by.
-# With W_q = W_v its pages repeat its question. The third pair shows in the scores.
+# What do you lose if two roles share a matrix? With $W_k$ = $W_v$ a token passes on exactly what it is found by.
+# With $W_q$ = $W_v$ its pages repeat its question. The third pair shows in the scores.
 #
-# **Queries and keys, W_q = W_k.** Every token's query then equals its key, k_i for token i. Scores are
-# symmetric: k_i · k_j = k_j · k_i. And (k_i − k_j) · (k_i − k_j) is a sum of squares, never negative. So
-# k_i · k_i and k_j · k_j are together at least 2 k_i · k_j, and **a token is drawn to itself**: over all tokens,
+# **Queries and keys, $W_q$ = $W_k$.** Every token's query then equals its key, $k_i$ for token i. Scores are
+# symmetric: $k_i$ · $k_j$ = $k_j$ · $k_i$. And ($k_i$ − $k_j$) · ($k_i$ − $k_j$) is a sum of squares, never negative. So
+# $k_i$ · $k_i$ and $k_j$ · $k_j$ are together at least 2 $k_i$ · $k_j$, and **a token is drawn to itself**: over all tokens,
 # the scores for oneself are at least as large as those for another, on average. It need not hold for *every*
 # token: a list of small numbers can score one of large numbers higher than itself.
 #
-# The figure shows the scores of our sentence, left with W_q and W_k, right with W_k in both roles.
+# The figure shows the scores of our sentence, left with $W_q$ and $W_k$, right with $W_k$ in both roles.
 # Compare the framed diagonals first, then each number with its mirror image.
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-matrix", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -133,7 +133,7 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # $$
 #
 # So A must have as many columns as B has rows. (A and B are any two matrices here; further down A stands for
-# *weights*.) For *cat*'s query, the first entry is its row of X with the first column of W_q: 0·0 + 1·0 + 1·1 +
+# *weights*.) For *cat*'s query, the first entry is its row of X with the first column of $W_q$: 0·0 + 1·0 + 1·1 +
 # 0·(−1) = 1.
 #
 # So that rows of Q can meet rows of K, the latter become columns first. That is the **transpose**, Kᵀ: what
@@ -152,14 +152,14 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 #
 # | factor | what it does | shape |
 # |---|---|---|
-# | X W_q, X W_k, X W_v | gives every token its question, its promise and its pages | (N, d_k), (M, d_k), (M, d_v) |
+# | X $W_q$, X $W_k$, X $W_v$ | gives every token its question, its promise and its pages | (N, $d_k$), (M, $d_k$), (M, $d_v$) |
 # | Q Kᵀ | one score for each reader and book | (N, M) |
-# | ÷ √d_k | keeps scores from spreading with the width | (N, M) |
+# | ÷ $\sqrt{d_k}$ | keeps scores from spreading with the width | (N, M) |
 # | softmax | makes each row shares that add up to 1 | (N, M) |
-# | A V | each reader's average of the pages | (N, d_v) |
+# | A V | each reader's average of the pages | (N, $d_v$) |
 #
 # Here it is as a picture. You meet it again in each lesson, with that lesson's part lit. (The mask comes in
-# lessons 03 and 06; W_o, one more matrix, in lesson 07.)
+# lessons 03 and 06; $W_o$, one more matrix, in lesson 07.)
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block()
@@ -183,18 +183,18 @@ figures.block()
 # |---|---|---|---|
 # | N, M | number of queries, of keys | | 3, 3: the same tokens |
 # | d | width of a token | | 4 |
-# | d_k, d_v | width of queries and keys, of values | | 3, 2 |
+# | $d_k$, $d_v$ | width of queries and keys, of values | | 3, 2 |
 # | X | tokens | (N, d) | 3 × 4 |
-# | W_q, W_k | projections to queries, to keys | (d, d_k) | 4 × 3 |
-# | W_v | projection to values | (d, d_v) | 4 × 2 |
-# | Q | queries | (N, d_k) | 3 × 3 |
-# | K | keys | (M, d_k) | 3 × 3 |
-# | V | values | (M, d_v) | 3 × 2 |
+# | $W_q$, $W_k$ | projections to queries, to keys | (d, $d_k$) | 4 × 3 |
+# | $W_v$ | projection to values | (d, $d_v$) | 4 × 2 |
+# | Q | queries | (N, $d_k$) | 3 × 3 |
+# | K | keys | (M, $d_k$) | 3 × 3 |
+# | V | values | (M, $d_v$) | 3 × 2 |
 # | S = Q Kᵀ | scores | (N, M) | 3 × 3 |
 # | A | weights | (N, M) | 3 × 3 |
-# | Z | output | (N, d_v) | 3 × 2 |
+# | Z | output | (N, $d_v$) | 3 × 2 |
 #
-# N, M and d_k are all 3 here, so a forgotten transpose still fits and √N looks like √d_k. The checks also use
+# N, M and $d_k$ are all 3 here, so a forgotten transpose still fits and √N looks like $\sqrt{d_k}$. The checks also use
 # sizes that all differ.
 
 # %% [markdown]
@@ -219,7 +219,7 @@ figures.block()
 # %% [markdown]
 # Now touch the same steps. Choose *cat* at the left edge of a table: its row lights up, and below stands all
 # that becomes of its query. *Play* walks the steps, *n* goes on to the next, *p* goes back. Choose a cell, and you
-# see the sum behind it. You may change the cells of X, W_q, W_k and W_v: Enter, a number, Enter. A dot marks every
+# see the sum behind it. You may change the cells of X, $W_q$, $W_k$ and $W_v$: Enter, a number, Enter. A dot marks every
 # cell that your last edit changed.
 #
 # First go to step 6 and to the weight that *cat* gives to *sat*: find your 31.948 and 36.902 in its
@@ -423,7 +423,7 @@ check(softmax_rows)
 #
 # difficulty ●●○ · 5–8 min · 2 points
 #
-# Write steps 3, 4 and 6: from queries and keys to weights, A = softmax(Q Kᵀ / √d_k). There may be more or fewer keys than queries. If queries and keys differ in width,
+# Write steps 3, 4 and 6: from queries and keys to weights, A = softmax(Q Kᵀ / $\sqrt{d_k}$). There may be more or fewer keys than queries. If queries and keys differ in width,
 # raise a `ValueError`.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "attention_weights-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -434,8 +434,8 @@ check(softmax_rows)
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Q is (N, d_k). K is (M, d_k) and has to become (d_k, M) before the product. Scores, scaled scores
-# and weights are all (N, M). d_k is the width of one query, neither N nor M.
+# Q is (N, $d_k$). K is (M, $d_k$) and has to become ($d_k$, M) before the product. Scores, scaled scores
+# and weights are all (N, M). $d_k$ is the width of one query, neither N nor M.
 #
 # </details>
 # </details>
@@ -477,7 +477,7 @@ print([f"{weight:.3f}" for weight in cat_alone[0]])
 # difficulty ●●○ · 5–10 min · 3 points
 #
 # Write all seven steps: from tokens and three matrices to the output Z and the weights A, in this order.
-# Matrices that do not fit raise a `ValueError`: X not as wide as a matrix has rows, or W_q and W_k
+# Matrices that do not fit raise a `ValueError`: X not as wide as a matrix has rows, or $W_q$ and $W_k$
 # of different widths.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "self_attention-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -488,7 +488,7 @@ print([f"{weight:.3f}" for weight in cat_alone[0]])
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# X is (N, d). Q and K are (N, d_k), V is (N, d_v), A is (N, N), Z is (N, d_v).
+# X is (N, d). Q and K are (N, $d_k$), V is (N, $d_v$), A is (N, N), Z is (N, $d_v$).
 #
 # </details>
 # </details>
@@ -550,7 +550,7 @@ for token, weights, output in zip(TOKENS, A, Z, strict=True):
 #
 # Each matrix has a row for each of these entries, and two columns, *water* and *money*:
 #
-# | an entry for | W_q: it asks for | W_k: it promises | W_v: it passes on |
+# | an entry for | $W_q$: it asks for | $W_k$: it promises | $W_v$: it passes on |
 # |---|---|---|---|
 # | article | (0, 0) nothing | (0, 0) nothing | (0, 0) nothing |
 # | water | (0, 0) nothing | (1, 0) water | (1, 0) water |
@@ -603,7 +603,7 @@ for phrase in ("the river bank", "the money bank"):
 # Now you set the matrices. An article is (1, 0, 0, 0), a noun (0, 1, 0, 0), an adjective (0, 0, 1, 0), a verb
 # (0, 0, 0, 1).
 #
-# Choose W_q and W_k, both 4 × 2, so that **every noun puts at least 0.9 of its weight on the adjective**,
+# Choose $W_q$ and $W_k$, both 4 × 2, so that **every noun puts at least 0.9 of its weight on the adjective**,
 # in any sentence of up to eight words with exactly one adjective, wherever it stands. What other words
 # attend to does not matter. Weights are those of `attention_weights`, so scores are divided by √2.
 #
@@ -613,13 +613,13 @@ for phrase in ("the river bank", "the money bank"):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "point_to_adjective-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# *Bank* found its neighbour by a row of W_q that asks for what a row of W_k promises. Who asks here,
+# *Bank* found its neighbour by a row of $W_q$ that asks for what a row of $W_k$ promises. Who asks here,
 # and who has to be found? Begin with zeros: all words score 0 then, and share equally.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
 # x W picks a row of W: counted from 0, row 1 for a noun, row 2 for an adjective. So a noun's score for an
-# adjective is row 1 of W_q times row 2 of W_k, entry by entry, added up, and divided by √2.
+# adjective is row 1 of $W_q$ times row 2 of $W_k$, entry by entry, added up, and divided by √2.
 #
 # How large? At worst seven other words stand beside the adjective, with e to the 0, which is 1, each. For a share
 # of 0.9 the adjective needs nine times their sum, 63, and e to the 4.2 is more than that.
@@ -720,12 +720,12 @@ for phrase in ("the river bank", "the money bank"):
 #
 # | product | multiplications | grows with N as |
 # |---|---|---|
-# | X W_q and X W_k | 2 · N · d · d_k | N |
-# | X W_v | N · d · d_v | N |
-# | Q Kᵀ | N · N · d_k | N² |
-# | A V | N · N · d_v | N² |
+# | X $W_q$ and X $W_k$ | 2 · N · d · $d_k$ | N |
+# | X $W_v$ | N · d · $d_v$ | N |
+# | Q Kᵀ | N · N · $d_k$ | N² |
+# | A V | N · N · $d_v$ | N² |
 #
-# With d = 16, d_k = 4 and d_v = 6 the pairs overtake at N = 22.4.
+# With d = 16, $d_k$ = 4 and $d_v$ = 6 the pairs overtake at N = 22.4.
 #
 # **Measure.** The milliseconds are your machine's; look at how they grow when N doubles.
 
@@ -766,7 +766,7 @@ quiz("check yourself")
 #    come from](#Where-q,-k,-v-come-from).
 # 2. With one matrix for queries and keys, scores are symmetric and tokens are drawn to themselves,
 #    though not every one of them: [one matrix for two roles](#One-matrix-for-two-roles).
-# 3. Z = softmax(Q Kᵀ / √d_k) V: compare, tame, share out, average. Softmax runs over keys, so each
+# 3. Z = softmax(Q Kᵀ / $\sqrt{d_k}$) V: compare, tame, share out, average. Softmax runs over keys, so each
 #    **row** of A adds up to 1: [the formula](#The-formula,-factor-by-factor).
 # 4. The same token comes out different beside another neighbour, by the same matrices: [a word that its
 #    neighbour decides](#A-word-that-its-neighbour-decides).
@@ -774,7 +774,7 @@ quiz("check yourself")
 #
 # **To take into lesson 03:** your `matmul` has three loops, i, j and c. Two of them remain as axes
 # of the result and one is summed away. For each matrix product in the seven steps, X W,
-# Q Kᵀ and A V: which axis is summed away, tokens, d or d_k?
+# Q Kᵀ and A V: which axis is summed away, tokens, d or $d_k$?
 
 # %% [markdown]
 # ### Sources

@@ -59,7 +59,7 @@ quiz("predict")
 # ## By hand
 #
 # Take three words, *clerk finds maps*. Suppose their queries, keys and values are these, with
-# d_k = 4 and d_v = 2:
+# $d_k$ = 4 and $d_v$ = 2:
 #
 # | token | query | key | value |
 # |---|---|---|---|
@@ -70,7 +70,7 @@ quiz("predict")
 # On paper, for the reader *clerk*:
 #
 # 1. Scores: the query times each key, entry by entry, added up: 4, 2, 0.
-# 2. Divide by √d_k = 2: 2, 1, 0.
+# 2. Divide by $\sqrt{d_k}$ = 2: 2, 1, 0.
 # 3. Raise e to each: 7.389, 2.718, 1. They add up to 11.107.
 # 4. Divide by that sum. The weights are 0.665, 0.245, 0.090.
 # 5. Mix the values: 0.665 · (10, 0) + 0.245 · (0, 10) + 0.090 · (5, 5) = (7.10, 2.90).
@@ -98,14 +98,14 @@ print("e to the 2, 1, 0:", np.exp([2, 1, 0]).round(3))
 # | symbol | what it is | axes | size for *the clerk finds old maps* |
 # |---|---|---|---|
 # | X | tokens, one a row | `n d` | (5, 6) |
-# | W_q, W_k | make queries, keys | `d k` | (6, 4) |
-# | W_v | makes values | `d v` | (6, 3) |
-# | b_q, b_k | biases | `k` | (4,) |
-# | b_v | bias | `v` | (3,) |
+# | $W_q$, $W_k$ | make queries, keys | `d k` | (6, 4) |
+# | $W_v$ | makes values | `d v` | (6, 3) |
+# | $b_q$, $b_k$ | biases | `k` | (4,) |
+# | $b_v$ | bias | `v` | (3,) |
 # | Q | queries | `… n k` | (5, 4) |
 # | K | keys | `… m k` | (5, 4) |
 # | V | values | `… m v` | (5, 3) |
-# | S | scores, Q Kᵀ, before they are divided by √d_k | `… n m` | (5, 5) |
+# | S | scores, Q Kᵀ, before they are divided by $\sqrt{d_k}$ | `… n m` | (5, 5) |
 # | mask | True = attend | broadcastable to `… n m` | (5, 5) |
 # | A | weights | `… n m` | (5, 5) |
 # | Z | outputs | `… n v` | (5, 3) |
@@ -254,7 +254,7 @@ print(A3.round(3))
 #
 # $$Q = \mathbf{1}\,b + X W$$
 #
-# Here $\mathbf{1}$ is a column of N ones and b a row of d_k numbers, so every token gets the same bias.
+# Here $\mathbf{1}$ is a column of N ones and b a row of $d_k$ numbers, so every token gets the same bias.
 # NumPy needs no column of ones: broadcasting repeats b for every row.
 
 # %% nbgrader={"grade": false, "grade_id": "see-bias", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -332,7 +332,7 @@ check(project)
 # | Q | `nd,dk->nk` | d |
 # | K | `md,dk->mk` | d |
 # | V | `md,dv->mv` | d |
-# | A | `nk,mk->nm`, divide by √d_k, softmax over m | k |
+# | A | `nk,mk->nm`, divide by $\sqrt{d_k}$, softmax over m | k |
 # | Z | `nm,mv->nv` | m |
 #
 # This is one formula, with the names of Vaswani et al. (2017, eq. 1):
@@ -384,8 +384,8 @@ with np.errstate(all="ignore"):
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# (…, N, d_k) and (…, M, d_k) give scores (…, N, M). The mask broadcasts to the same. Softmax runs
-# over the last axis, M. Weights (…, N, M) and values (…, M, d_v) give (…, N, d_v).
+# (…, N, $d_k$) and (…, M, $d_k$) give scores (…, N, M). The mask broadcasts to the same. Softmax runs
+# over the last axis, M. Weights (…, N, M) and values (…, M, $d_v$) give (…, N, $d_v$).
 #
 # <details><summary>Hint 3: an outline</summary>
 #
@@ -515,9 +515,9 @@ figures.live.WhoListens(attend(X, mask=mask)[1], sentence, blocked=~mask)
 # %% [markdown]
 # ### A bias that changes nothing
 #
-# Two of the three biases make a difference: b_q changes the score of every key, and without a mask b_v is
-# added to every output, because the weights add up to 1. But b_k, the keys' bias, does nothing
-# at all. It adds q_n · b_k to *every* score of query n, and softmax does not notice a constant.
+# Two of the three biases make a difference: $b_q$ changes the score of every key, and without a mask $b_v$ is
+# added to every output, because the weights add up to 1. But $b_k$, the keys' bias, does nothing
+# at all. It adds $q_n$ · $b_k$ to *every* score of query n, and softmax does not notice a constant.
 
 # %% nbgrader={"grade": false, "grade_id": "see-key-bias", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for name, biases in {"b_q": {"b_q": b_q}, "b_k": {"b_k": b_k}, "b_v": {"b_v": b_v}}.items():
@@ -597,7 +597,7 @@ print("weights of maps, 2X:", A_double[4].round(3))
 # %% [markdown]
 # ## What depends on N, and what on d
 #
-# A **parameter** is a number that training sets: the entries of W_q, W_k, W_v and of the biases. A
+# A **parameter** is a number that training sets: the entries of $W_q$, $W_k$, $W_v$ and of the biases. A
 # weight a_nm is not a parameter. It is computed anew for every input.
 #
 # Look at the letters of each array's axes. The parameters have d, k and v, never n: the same
@@ -608,9 +608,9 @@ print("weights of maps, 2X:", A_double[4].round(3))
 #
 # | line | letters | multiplications | when N doubles |
 # |---|---|---|---|
-# | V = X W_v | m, d, v | N · d · d_v | twice as many |
-# | scores | n, m, k | N² · d_k | four times as many |
-# | Z = A V | n, m, v | N² · d_v | four times as many |
+# | V = X $W_v$ | m, d, v | N · d · $d_v$ | twice as many |
+# | scores | n, m, k | N² · $d_k$ | four times as many |
+# | Z = A V | n, m, v | N² · $d_v$ | four times as many |
 #
 # The work for the values is linear in N, because each token is projected alone. It is the pairs that cost N².
 #
@@ -628,8 +628,8 @@ print("weights of maps, 2X:", A_double[4].round(3))
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Two matrices are (d, d_k) and one is (d, d_v). A bias is as long as its matrix has columns. A is
-# (n, n). For n = 5, d = 6, d_k = 4, d_v = 3 without biases the answer is (66, 25).
+# Two matrices are (d, $d_k$) and one is (d, $d_v$). A bias is as long as its matrix has columns. A is
+# (n, n). For n = 5, d = 6, $d_k$ = 4, $d_v$ = 3 without biases the answer is (66, 25).
 #
 # </details>
 # </details>
@@ -671,13 +671,13 @@ for n in (2, 5, 50):
 # %% [markdown]
 # ## One big matrix, rebuilt for every input
 #
-# Keep the weights A fixed for a moment. Then Z = A X W_v *is* linear in X, so one big matrix takes all N · d inputs to
-# all N · d_v outputs. Write X as one long column, token after token (`X.ravel()`), and Z as well. What is in the matrix?
+# Keep the weights A fixed for a moment. Then Z = A X $W_v$ *is* linear in X, so one big matrix takes all N · d inputs to
+# all N · $d_v$ outputs. Write X as one long column, token after token (`X.ravel()`), and Z as well. What is in the matrix?
 #
 # $$z_n = \sum_m a_{nm}\, W_v^\top x_m$$
 #
-# Block (n, m) of the matrix is a_nm times W_vᵀ. (The transpose is there because tokens are rows in X W_v
-# and columns here.) Check a case on paper, with two tokens, d = 3 and d_v = 2. The big matrix is on the right:
+# Block (n, m) of the matrix is a_nm times $W_v^T$. (The transpose is there because tokens are rows in X $W_v$
+# and columns here.) Check a case on paper, with two tokens, d = 3 and $d_v$ = 2. The big matrix is on the right:
 #
 # $$A = \begin{pmatrix} 0.75 & 0.25 \\ 0.5 & 0.5 \end{pmatrix}, \quad
 # W_v = \begin{pmatrix} 4 & 0 \\ 0 & 8 \\ 4 & 4 \end{pmatrix}, \quad
@@ -688,7 +688,7 @@ for n in (2, 5, 50):
 #
 # difficulty ●●● · 10 min · 2 points
 #
-# Build that matrix from weights (N, M) and W_v (d, d_v), for any N and M, so that
+# Build that matrix from weights (N, M) and $W_v$ (d, $d_v$), for any N and M, so that
 # `routing_matrix(A, W_v) @ X.ravel()` equals `(A @ X @ W_v).ravel()`. X is not an input: the matrix
 # has to be right for every X.
 
@@ -696,13 +696,13 @@ for n in (2, 5, 50):
 # <details><summary>Hint 1: the idea</summary>
 #
 # One factor leads from input entry (m, d) to output entry (n, v): a weight times an entry of
-# W_v. Which two axes does a row of the big matrix stand for, and which two does a column?
+# $W_v$. Which two axes does a row of the big matrix stand for, and which two does a column?
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# First make an array with four axes, (N, d_v, M, d), whose entry is the weight of (n, m) times
-# entry (d, v) of W_v. Nothing is summed. Then join the first two axes and the last two: the result
-# is (N · d_v, M · d).
+# First make an array with four axes, (N, $d_v$, M, d), whose entry is the weight of (n, m) times
+# entry (d, v) of $W_v$. Nothing is summed. Then join the first two axes and the last two: the result
+# is (N · $d_v$, M · d).
 #
 # </details>
 # </details>
@@ -742,7 +742,7 @@ for name, matrix in {"mix": mix, "values": values, "product": big}.items():
 
 # %% [markdown]
 # The big matrix is a product of two **sparse** ones, in which most entries are 0. One of them multiplies each
-# token by W_v. The other mixes tokens, feature by feature.
+# token by $W_v$. The other mixes tokens, feature by feature.
 #
 # A fully connected layer (of a multi-layer perceptron, MLP) that reads the whole sentence has such a big
 # matrix too, but there every entry is a parameter. In the figure, compare left and right: the top row is
@@ -843,10 +843,10 @@ quiz("check yourself")
 # - The number of parameters does not depend on N, and the number of weights, N², does not depend on d
 #   ([counts](#What-depends-on-N,-and-what-on-d)); shuffling goes straight through
 #   ([equivariance](#Shuffling-goes-through)).
-# - Attention is one big matrix of blocks a_nm W_vᵀ, rebuilt for every input; so it is not linear in
+# - Attention is one big matrix of blocks a_nm $W_v^T$, rebuilt for every input; so it is not linear in
 #   X ([the big matrix](#One-big-matrix,-rebuilt-for-every-input)).
 #
-# **To carry over.** You have divided by √d_k for two lessons. Why the square root, and not d_k
+# **To carry over.** You have divided by $\sqrt{d_k}$ for two lessons. Why the square root, and not $d_k$
 # itself, or nothing? Lesson 04 measures it.
 #
 # ### Sources

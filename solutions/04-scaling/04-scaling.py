@@ -9,19 +9,19 @@
 # %% [markdown]
 # # 04 · Why √d_k
 #
-# You have divided scores by √d_k for two lessons. Here you find out what happens without it, why it is
-# the square root, and why d_k itself is too much.
+# You have divided scores by $\sqrt{d_k}$ for two lessons. Here you find out what happens without it, why it is
+# the square root, and why $d_k$ itself is too much.
 #
 # | | |
 # |---|---|
-# | **You will be able to** | derive the variance of q·k and say what it assumes; write softmax's Jacobian and show when it vanishes; measure with entropy how many keys share a reader's attention; say what no scale, 1/√d_k and 1/d_k each do to weights and to learning |
+# | **You will be able to** | derive the variance of q·k and say what it assumes; write softmax's Jacobian and show when it vanishes; measure with entropy how many keys share a reader's attention; say what no scale, $1/\sqrt{d_k}$ and $1/d_k$ each do to weights and to learning |
 # | **Minutes** | about 85 |
 # | **You need** | lessons 01 to 03: softmax, slope and gradient, Q Kᵀ; NumPy arrays |
 # | **Runs on** | CPU, in seconds; needs no network |
 # | **You may stop** | before *Does it learn?* |
 # | **Points** | 5, in four exercises |
 #
-# At our reference desk, think of a query as a form with d_k lines. A key is the same form, filled in by
+# At our reference desk, think of a query as a form with $d_k$ lines. A key is the same form, filled in by
 # the book. A wider form has more lines to agree or disagree on. The lesson's sentence is ***the desk
 # hears one book only***, and it says what goes wrong.
 
@@ -62,15 +62,15 @@ quiz("predict")
 #
 # **How far does a score spread?** Suppose that every line of a form is a yes (+1) or a no (−1), tossed
 # with a fair coin, for the reader and for the book. Where the two agree, the product is +1, and where they do
-# not, it is −1. A score is the sum of d_k such products. You can write all cases on paper:
+# not, it is −1. A score is the sum of $d_k$ such products. You can write all cases on paper:
 #
-# | d_k | scores of all equally likely cases | mean | mean of the squares |
+# | $d_k$ | scores of all equally likely cases | mean | mean of the squares |
 # |---|---|---|---|
 # | 1 | −1, 1 | 0 | (1 + 1) / 2 = **1** |
 # | 2 | −2, 0, 0, 2 | 0 | (4 + 0 + 0 + 4) / 4 = **2** |
 # | 3 | −3, −1, −1, −1, 1, 1, 1, 3 | 0 | (9 + 6 · 1 + 9) / 8 = **3** |
 #
-# Fill in d_k = 4 yourself, with its 16 cases.
+# Fill in $d_k$ = 4 yourself, with its 16 cases.
 #
 # **What does a divisor do?** In lesson 02 *cat* scored three books 1, 2 and 6. You divided by √3 and
 # got the weights 0.048, 0.086 and 0.866. Now compute the weights for the same scores without a divisor, and
@@ -91,7 +91,7 @@ for d_k in (1, 2, 3, 4, 5):
     print(f"  d_k = {d_k}: {len(scores):2} cases,", sum(s**2 for s in scores) / len(scores))
 
 # %% [markdown]
-# The mean of the squares is d_k, each time, and its root is √d_k: you have found the lesson's law.
+# The mean of the squares is $d_k$, each time, and its root is $\sqrt{d_k}$: you have found the lesson's law.
 
 # %% [markdown]
 # ## See it
@@ -111,7 +111,7 @@ for d_k in (4, 64, 1024):
 figures.scaling.weights_in_panels(unscaled, tokens)
 
 # %% [markdown]
-# At d_k = 4 every reader hears several books. At 64 no reader gives the best book less than 0.71. At 1024
+# At $d_k$ = 4 every reader hears several books. At 64 no reader gives the best book less than 0.71. At 1024
 # all six give one book 1.00, to two decimals. (This seed, 1, is chosen. With seeds 0 to 5 the least sharp
 # row gives its best book 0.51 to 0.83 at 64, and 0.64 to 1.00 at 1024.)
 
@@ -124,7 +124,7 @@ figures.scaling.weights_in_panels(unscaled, tokens)
 # other; then the mean of their product is the product of their means.
 #
 # Suppose that all entries of q and k are independent, each with mean 0 and variance 1. The mean of
-# q_i k_i is 0 · 0 = 0, so a score, which is a sum of such products, has mean 0 too. Its variance is then
+# $q_i$ $k_i$ is 0 · 0 = 0, so a score, which is a sum of such products, has mean 0 too. Its variance is then
 # the mean of its square. Multiply the square out:
 #
 # $$(q \cdot k)^2 = \Big(\sum_{i=1}^{d_k} q_i k_i\Big)^2
@@ -134,14 +134,14 @@ figures.scaling.weights_in_panels(unscaled, tokens)
 #
 # - In the second sum, each product has four independent factors with mean 0, so its mean is 0.
 # - In the first sum, the mean of q_i² k_i² is the mean of q_i² times the mean of k_i². Each of these
-#   means is a variance, 1. There are d_k such terms.
+#   means is a variance, 1. There are $d_k$ such terms.
 #
 # $$\operatorname{Var}(q \cdot k) = d_k, \qquad \text{standard deviation} = \sqrt{d_k}$$
 #
 # Lines that agree and lines that disagree partly cancel each other, so scores grow only with the *square
 # root* of the width. Vaswani et al. (2017, section 3.2.1, footnote 4) state this law.
 #
-# The cell draws 20 shelves of 20 books, each with 50 readers, at three widths. The dashed lines are at ±√d_k.
+# The cell draws 20 shelves of 20 books, each with 50 readers, at three widths. The dashed lines are at ±$\sqrt{d_k}$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "see-spreads", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -159,7 +159,7 @@ figures.scaling.spreads(raw_scores)
 
 # %% [markdown]
 # Each histogram is four times as wide as the one above it, as √64 is four times √4. About seven scores in
-# ten lie between the dashed lines. What does that mean for the readers at d_k = 64?
+# ten lie between the dashed lines. What does that mean for the readers at $d_k$ = 64?
 
 # %% nbgrader={"grade": false, "grade_id": "measure-64", "locked": true, "schema_version": 3, "solution": false, "task": false}
 raw = raw_scores[64]
@@ -183,7 +183,7 @@ for divisor in (1, 8, 64):
 #
 # difficulty ●○○ · 5–8 min · 1 point
 #
-# Measure the law yourself. Q and K are both (n_pairs, d_k), and you score row n of Q against row n of K
+# Measure the law yourself. Q and K are both (n_pairs, $d_k$), and you score row n of Q against row n of K
 # only. Return the **population standard deviation** of these n_pairs raw scores, as a float: the root of
 # the mean squared distance from their mean. If the shapes of Q and K differ, raise `ValueError`.
 #
@@ -197,7 +197,7 @@ for divisor in (1, 8, 64):
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Both tables are (n_pairs, d_k) and the scores are (n_pairs,). Compare the shapes yourself: NumPy
+# Both tables are (n_pairs, $d_k$) and the scores are (n_pairs,). Compare the shapes yourself: NumPy
 # multiplies a (5, 8) by a (1, 8) or a (5, 1) without an error, by broadcasting.
 #
 # </details>
@@ -240,7 +240,7 @@ for d_k in (2, 8, 64, 512):
 # ### What was assumed
 #
 # You assumed mean 0, variance 1 and independence, but *not* a bell curve. The cell breaks one
-# assumption at a time, at d_k = 64. Before you run it: which rows will still say 8?
+# assumption at a time, at $d_k$ = 64. Before you run it: which rows will still say 8?
 
 # %% nbgrader={"grade": false, "grade_id": "measure-assumptions", "locked": true, "schema_version": 3, "solution": false, "task": false}
 rng = np.random.default_rng(4)
@@ -266,8 +266,8 @@ for name, (queries, keys) in pairs.items():
 # nothing cancels.
 #
 # So the law describes attention *before* training, if entries of q and k start with a variance near 1.
-# Queries and keys may learn to agree, and then scores grow like d_k. For this reason Yang et al. (2022, definition 4.1
-# and its footnote) divide by d_k, in a scheme that adapts the rest of the model as well.
+# Queries and keys may learn to agree, and then scores grow like $d_k$. For this reason Yang et al. (2022, definition 4.1
+# and its footnote) divide by $d_k$, in a scheme that adapts the rest of the model as well.
 
 # %% [markdown]
 # ## Softmax's Jacobian
@@ -279,11 +279,11 @@ for name, (queries, keys) in pairs.items():
 #
 # Nudge score j by a small h. Its power $e^{s_j}$ is multiplied by $e^h$, which is about 1 + h.
 #
-# 1. *The sum* of all powers: power j is the share p_j of it, so the sum is multiplied by 1 + p_j h.
+# 1. *The sum* of all powers: power j is the share $p_j$ of it, so the sum is multiplied by 1 + $p_j$ h.
 # 2. *Another weight*, i ≠ j, has kept its power but is divided by a larger sum. It becomes
-#    p_i / (1 + p_j h), about p_i (1 − p_j h). Its slope is −p_i p_j.
-# 3. *Weight j itself* becomes p_j (1 + h) / (1 + p_j h), about p_j (1 + h − p_j h). Its slope is
-#    p_j − p_j².
+#    $p_i$ / (1 + $p_j$ h), about $p_i$ (1 − $p_j$ h). Its slope is −$p_i$ $p_j$.
+# 3. *Weight j itself* becomes $p_j$ (1 + h) / (1 + $p_j$ h), about $p_j$ (1 + h − $p_j$ h). Its slope is
+#    $p_j$ − p_j².
 #
 # ("About" leaves out terms with h².) One formula covers both cases, with p as a column and pᵀ as a row:
 #
@@ -293,7 +293,7 @@ for name, (queries, keys) in pairs.items():
 # A book gains weight by its own score and loses weight by every other book's. Each column adds up to 0,
 # because the weights add up to 1 before and after the nudge.
 #
-# **By hand.** For the weights (½, ¼, ¼), the products p_i p_j are ¼, ⅛ and ¹⁄₁₆:
+# **By hand.** For the weights (½, ¼, ¼), the products $p_i$ $p_j$ are ¼, ⅛ and ¹⁄₁₆:
 #
 # $$J = \begin{pmatrix} \tfrac12 & 0 & 0 \\ 0 & \tfrac14 & 0 \\ 0 & 0 & \tfrac14 \end{pmatrix}
 # - \begin{pmatrix} \tfrac14 & \tfrac18 & \tfrac18 \\ \tfrac18 & \tfrac1{16} & \tfrac1{16} \\
@@ -366,7 +366,7 @@ check(softmax_jacobian)
 # diagonal, where diag(p) has its 1 as well, and the difference is 0 everywhere. The Jacobian is already
 # small when the row is nearly one-hot: no entry is larger than p (1 − p), with p the largest weight.
 #
-# Here is one reader of six books at d_k = 64, with each of the three factors. Look for colour: white is
+# Here is one reader of six books at $d_k$ = 64, with each of the three factors. Look for colour: white is
 # a slope of 0.
 
 # %% nbgrader={"grade": false, "grade_id": "see-jacobians", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -460,11 +460,11 @@ for name, p in rows.items():
 # %% [markdown]
 # ## The factor that keeps variance 1
 #
-# Multiply every score by c. Its variance is then c² d_k, and you want this to be 1, whatever d_k is:
+# Multiply every score by c. Its variance is then c² $d_k$, and you want this to be 1, whatever $d_k$ is:
 #
 # $$c^2\, d_k = 1 \quad\Longrightarrow\quad c = \frac{1}{\sqrt{d_k}}$$
 #
-# With c = 1/d_k the standard deviation is √d_k / d_k = 1/√d_k, which goes to 0 as the form gets wider.
+# With c = $1/d_k$ the standard deviation is $\sqrt{d_k}$ / $d_k$ = $1/\sqrt{d_k}$, which goes to 0 as the form gets wider.
 #
 # Variance 1 is nothing special: the readers of *Does it learn?* would also find their books with a variance of 2 or
 # ½. What counts is that every book starts with some weight, and that this is *the same for every
@@ -474,7 +474,7 @@ for name, p in rows.items():
 #
 # difficulty ●○○ · 5 min · 1 point
 #
-# Return that factor for queries Q, (…, N, d_k), and keys K, (…, M, d_k), as a float. It follows from
+# Return that factor for queries Q, (…, N, $d_k$), and keys K, (…, M, $d_k$), as a float. It follows from
 # the *shapes*, under the assumption of unit variance: do not measure the numbers. If queries and
 # keys differ in width, raise `ValueError`.
 
@@ -517,7 +517,7 @@ check(best_scale)
 # ## One figure
 #
 # Now put your parts together, with 1,000 readers for each width. Their scores go into softmax as they
-# are, times your `best_scale`, and divided by d_k. You measure the standard deviation of all scores and each reader's
+# are, times your `best_scale`, and divided by $d_k$. You measure the standard deviation of all scores and each reader's
 # entropy, largest weight and **norm** of the Jacobian: the root of the sum of its squared entries. The figure shows
 # the medians.
 
@@ -553,14 +553,14 @@ for d_k in WIDTHS:
 figures.scaling.four_measures(WIDTHS, lines, books=20)
 
 # %% [markdown]
-# - **No scale.** The scores spread as √d_k. The typical entropy falls from 2.5 nats to nearly 0, the
+# - **No scale.** The scores spread as $\sqrt{d_k}$. The typical entropy falls from 2.5 nats to nearly 0, the
 #   largest weight rises from 0.21 to 1, and the norm of the Jacobian falls by four powers of ten.
-# - **÷ d_k.** The spread goes to 0, the entropy to log 20, the largest weight to 1/20: all books get the
+# - **÷ $d_k$.** The spread goes to 0, the entropy to log 20, the largest weight to 1/20: all books get the
 #   same. The Jacobian stays alive, at the 0.22 = √19 / 20 of equal weights.
-# - **÷ √d_k.** The spread is 1 at every width. From d_k = 8 on the other three are level, too: entropy
+# - **÷ $\sqrt{d_k}$.** The spread is 1 at every width. From $d_k$ = 8 on the other three are level, too: entropy
 #   2.6 nats, as if about 13 of the 20 books had equal shares; largest weight 0.2; norm 0.28.
 #
-# Now move along these lines yourself: drag *width d_k* from 2 to 1024, or use Tab and the arrow keys.
+# Now move along these lines yourself: drag *width $d_k$* from 2 to 1024, or use Tab and the arrow keys.
 # Above are the scores, below are the 20 weights of one reader. Then move *reader* to 8.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-saturation", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -568,16 +568,16 @@ figures.live.Saturation(d_k=64, reader=11)
 
 # %% [markdown]
 # Without a scale the hill of scores got wider and lower, and twenty bars became one: at 1024 the eleventh
-# reader's Jacobian has a norm of 5 · 10⁻¹², and a typical one some 10⁻⁵. Divided by √d_k the hill
+# reader's Jacobian has a norm of 5 · 10⁻¹², and a typical one some 10⁻⁵. Divided by $\sqrt{d_k}$ the hill
 # stayed as it was. Without a scale, reader 8 is one of a lucky few: two books
 # are nearly tied, and the norm is 0.48.
 
 # %% [markdown]
 # ### Does it learn?
-# Sixty readers stand before one shelf of 20 books, at d_k = 64. Each has to find one book, drawn at
+# Sixty readers stand before one shelf of 20 books, at $d_k$ = 64. Each has to find one book, drawn at
 # random, and as in lesson 01 the query moves downhill. A model is told how good its *answer* is. So let page m hold a 1 in place m
 # and 0 elsewhere: V is the unit matrix, and the answer z = p V shows the weights. The error e is the
-# squared distance between z and the wanted page v_w. Its slope in the query is a product of three parts:
+# squared distance between z and the wanted page $v_w$. Its slope in the query is a product of three parts:
 #
 # $$\frac{\partial e}{\partial q} = c\, K^{\top} J\, g, \qquad
 # g = \frac{\partial e}{\partial p} = 2\, V (z - v_w)$$
@@ -602,8 +602,8 @@ print(compared(slope_in_query))
 
 # %% [markdown]
 # The factor counts twice: here, and again when the moved query makes new scores. So a step moves the
-# score in proportion to c² d_k. That is 1 for 1/√d_k, but at d_k = 64 it is 64 for no scale and 1/64 for
-# 1/d_k. These two get a **mended** step, divided by 64 and multiplied by 64. Then the three ways differ
+# score in proportion to c² $d_k$. That is 1 for $1/\sqrt{d_k}$, but at $d_k$ = 64 it is 64 for no scale and 1/64 for
+# $1/d_k$. These two get a **mended** step, divided by 64 and multiplied by 64. Then the three ways differ
 # in one thing alone, the weights that readers start with.
 
 
@@ -675,7 +675,7 @@ figures.scaling.learning({way: history for way, (history, _) in learned.items()}
 #   to 9). One step, 64 times too large, brings it down to 0.001. In the end 13 % find their book.
 # - **No scale, step ÷ 64.** The Jacobian lives: its norm is 0.29 after the first step. And still only 22 %
 #   find their book in 300 steps. (Seeds 5 to 9: 27 to 38 %, and 12 to 20 % in the first row.) With the best of the other step sizes, 40 % find their book (33 to 55 % with seeds 5 to 34).
-# - **÷ √d_k** and **÷ d_k, step × 64.** The typical wanted book starts with a few hundredths, and all
+# - **÷ $\sqrt{d_k}$** and **÷ $d_k$, step × 64.** The typical wanted book starts with a few hundredths, and all
 #   readers find theirs.
 #
 # So the step that is too large does harm, but it is not the main thing. What holds the second row back is
@@ -701,7 +701,7 @@ for error, g in {"squared": 2 * (p - target), "-log a": -target / p}.items():
 # softmax sits in the middle: its g comes from the values and the layers after it, and nothing there has
 # a 1/a built in. So it helps to start with some weight on every book.
 #
-# If 1/d_k learns with a mended step, why not take it? Because the step that suits one width does not suit
+# If $1/d_k$ learns with a mended step, why not take it? Because the step that suits one width does not suit
 # another:
 
 # %% nbgrader={"grade": false, "grade_id": "measure-learning-widths", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -713,7 +713,7 @@ for d_k in (16, 64, 1024):
     print(f"   ÷ d_k, step × 64 {np.median(flat[-1]):.2f}")
 
 # %% [markdown]
-# With 1/√d_k one step serves all three widths. With 1/d_k the step that suited d_k = 64 has hardly begun
+# With $1/\sqrt{d_k}$ one step serves all three widths. With $1/d_k$ the step that suited $d_k$ = 64 has hardly begun
 # at 1024.
 
 # %% [markdown]
@@ -746,14 +746,14 @@ def one_over_width(Q: np.ndarray, K: np.ndarray) -> float:
 check(one_over_width, name="best_scale")
 
 # %% [markdown]
-# Divided by d_k = 1024, two readers differ in 2 % of their attention. Whatever they ask, they get almost
-# the plain mean of all pages: **the query hardly matters**. Divided by √d_k they differ in about half, at
-# each of the three widths. Without a scale they differ in 93 % or more from d_k = 64 on.
+# Divided by $d_k$ = 1024, two readers differ in 2 % of their attention. Whatever they ask, they get almost
+# the plain mean of all pages: **the query hardly matters**. Divided by $\sqrt{d_k}$ they differ in about half, at
+# each of the three widths. Without a scale they differ in 93 % or more from $d_k$ = 64 on.
 
 # %% [markdown]
 # ## Cost
 #
-# **Count.** The scale costs N · M multiplications, 1/d_k of those for Q Kᵀ. The Jacobian costs more: N
+# **Count.** The scale costs N · M multiplications, $1/d_k$ of those for Q Kᵀ. The Jacobian costs more: N
 # readers have N · M² slopes, 1 GiB in float64 at N = M = 512. PyTorch does not write them down (lesson
 # 05). Learning needs only J g:
 #
@@ -788,16 +788,16 @@ quiz("check yourself")
 # %% [markdown]
 # ## Take away
 #
-# 1. A score is a sum of d_k products. With independent entries of mean 0 and variance 1, its variance
-#    is d_k and its standard deviation √d_k. ([How far scores spread](#How-far-scores-spread))
+# 1. A score is a sum of $d_k$ products. With independent entries of mean 0 and variance 1, its variance
+#    is $d_k$ and its standard deviation $\sqrt{d_k}$. ([How far scores spread](#How-far-scores-spread))
 # 2. Softmax's Jacobian is diag(p) − p pᵀ. It is 0 at one-hot weights, and a book of weight a has the column
 #    a (1_w − p), which is as small as a. A squared error hardly moves a book without weight. −log of the
 #    weight itself does: its 1/a cancels the a.
 #    ([Softmax's Jacobian](#Softmax's-Jacobian), [Does it learn?](#Does-it-learn?))
 # 3. Entropy says how many keys share: 0 for one, log M for all alike.
 #    ([Entropy](#Entropy:-how-many-keys-share))
-# 4. Without a scale, wide attention is nearly one-hot before it has learned anything; with 1/d_k it is
-#    nearly flat; with 1/√d_k all four measures stay level as it gets wider. ([One figure](#One-figure))
+# 4. Without a scale, wide attention is nearly one-hot before it has learned anything; with $1/d_k$ it is
+#    nearly flat; with $1/\sqrt{d_k}$ all four measures stay level as it gets wider. ([One figure](#One-figure))
 # 5. The factor follows from the width alone and keeps the start the same at every width. Training may
 #    move away from it. ([The factor that keeps variance 1](#The-factor-that-keeps-variance-1))
 #

@@ -59,16 +59,16 @@ quiz("predict")
 # ## By hand
 #
 # The reader *want* looks at three books. Their scaled scores are 0, 0 and log 2 = 0.693. Each page
-# holds a single number: 8, 4 and 2, so d_v = 1.
+# holds a single number: 8, 4 and 2, so $d_v$ = 1.
 #
 # **The answer.** e to the scores is 1, 1 and 2, which add up to 4. The weights are 0.25, 0.25, 0.5, and
 # z = 0.25 · 8 + 0.25 · 4 + 0.5 · 2 = **4**.
 #
-# **Slopes of the values.** Nudge v_m by h, and z moves by a_m h. So the slopes are the weights
+# **Slopes of the values.** Nudge $v_m$ by h, and z moves by $a_m$ h. So the slopes are the weights
 # themselves.
 #
-# **Slopes of the scores.** A score moves all the weights. By the Jacobian of lesson 04, ∂a_j/∂s_m is
-# a_m (1 − a_m) for j = m and −a_j a_m for the others. Multiply each by its value and add up:
+# **Slopes of the scores.** A score moves all the weights. By the Jacobian of lesson 04, ∂$a_j$/∂$s_m$ is
+# $a_m$ (1 − $a_m$) for j = m and −$a_j$ $a_m$ for the others. Multiply each by its value and add up:
 #
 # $$\frac{\partial z}{\partial s_m} = \sum_j v_j \frac{\partial a_j}{\partial s_m}
 # = a_m v_m - a_m \sum_j a_j v_j = a_m \, (v_m - z)$$
@@ -112,12 +112,12 @@ print("slopes of scores", [round(slope, 4) + 0.0 for slope in scores.grad.tolist
 # | symbol | what it is | axes | size in this lesson |
 # |---|---|---|---|
 # | x | a batch of tokens (the lesson's own: X) | `b n d` | (2, 5, 6) |
-# | W_q, W_k | matrices that make queries, keys | `d k` | (6, 4) |
-# | W_v | matrix that makes values | `d v` | (6, 3) |
+# | $W_q$, $W_k$ | matrices that make queries, keys | `d k` | (6, 4) |
+# | $W_v$ | matrix that makes values | `d v` | (6, 3) |
 # | q | queries | `… n k` | (2, 5, 4) |
 # | k | keys | `… m k` | (2, 5, 4) |
 # | v | values | `… m v` | (2, 5, 3) |
-# | scores | q kᵀ/√d_k | `… n m` | (2, 5, 5) |
+# | scores | q kᵀ/$\sqrt{d_k}$ | `… n m` | (2, 5, 5) |
 # | attn_mask | bool, True = attend; or float, added to the scores | broadcastable to `… n m` | (5, 5) |
 # | weights | softmax over m | `… n m` | (2, 5, 5) |
 # | out | weights times v | `… n v` | (2, 5, 3) |
@@ -292,7 +292,7 @@ print("slopes: ", shift.grad)
 # %% [markdown]
 # The second row's weights are a clean 0 and its slopes are NaN. On the way back autograd multiplies by
 # softmax's own result for that row, which was NaN, and 0 · NaN is NaN. Through q and k, one such row
-# turns all of W_q and W_k into NaN at the next training step.
+# turns all of $W_q$ and $W_k$ into NaN at the next training step.
 #
 # So give the empty row harmless scores *before* softmax, say 0, and set its weights to 0 *after* it. (With a bool mask and `masked_fill` before softmax, that fill has slope 0 and stops the NaN
 # by itself.) For such rows the check looks at the answer alone; a cell further down looks at your slopes.
@@ -332,14 +332,14 @@ print("filled:", table.masked_fill(empty, 0.0).tolist())
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# (…, N, d_k) times the transpose of (…, M, d_k) gives (…, N, M). Masks broadcast to that. "Is every key of
-# this row hidden?" is one bool a row, (…, N, 1). Weights times (…, M, d_v) gives (…, N, d_v).
+# (…, N, $d_k$) times the transpose of (…, M, $d_k$) gives (…, N, M). Masks broadcast to that. "Is every key of
+# this row hidden?" is one bool a row, (…, N, 1). Weights times (…, M, $d_v$) gives (…, N, $d_v$).
 #
 # <details><summary>Hint 3: an outline</summary>
 #
 # 1. Compare the widths of q and k, and how many keys and values there are. On a mismatch raise
 #    `ValueError` with both shapes in its text.
-# 2. Multiply queries with transposed keys and divide by the square root of d_k.
+# 2. Multiply queries with transposed keys and divide by the square root of $d_k$.
 # 3. Without a mask, take softmax over the last axis and go on with 5. If the mask's dtype is
 #    `torch.bool`, fill with minus infinity where it is *not* True. If it is float, add it.
 # 4. Find the rows that are minus infinity all along. Fill them with 0, take softmax over the last
@@ -457,7 +457,7 @@ for name, inputs in {"no mask": (q, k, v), "float mask": (q, k, v, as_float)}.it
 # the loss in each score.
 #
 # A score moves *all* the weights of its row, and each of them moves the loss. So the slope of score m is the
-# sum over j of ∂a_j/∂s_m times g_j. With the Jacobian, for the whole row:
+# sum over j of ∂$a_j$/∂$s_m$ times $g_j$. With the Jacobian, for the whole row:
 #
 # $$\frac{\partial\,\text{loss}}{\partial s} = \left(\operatorname{diag}(a) - a\,a^{\top}\right) g$$
 #
@@ -471,7 +471,7 @@ for name, inputs in {"no mask": (q, k, v), "float mask": (q, k, v, as_float)}.it
 # difficulty ●●○ · 5–8 min · 2 points
 #
 # Given `weights` and `upstream`, both (…, M), return the slopes of what went into softmax, (…, M). (The scores
-# were divided by √d_k before that, so it plays no part here.) A row of zeros, a reader with no key left, gets
+# were divided by $\sqrt{d_k}$ before that, so it plays no part here.) A row of zeros, a reader with no key left, gets
 # slopes of 0. If the widths differ, there has to be an error; PyTorch's own will do.
 #
 # You may not use `torch._softmax_backward_data`, the call that does this, or its relatives. Autograd through
@@ -513,7 +513,7 @@ check(softmax_backward)
 
 # %% [markdown]
 # The rest of the way back is products. The output is weights times values, so `pull` reaches the weights
-# through the values. The scores are q kᵀ/√d_k, so their slopes reach q through k, and k through q. Compare
+# through the values. The scores are q kᵀ/$\sqrt{d_k}$, so their slopes reach q through k, and k through q. Compare
 # with autograd:
 
 # %% nbgrader={"grade": false, "grade_id": "use-softmax_backward", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -553,7 +553,7 @@ print("x times its transpose:", torch.allclose(linear(X), X @ linear.weight.mT))
 # difficulty ●●○ · 8–12 min · 3 points
 #
 # Write the module. Its constructor makes three linears called exactly `W_q`, `W_k` and `W_v`, from d
-# to d_k, d_k and d_v, all with a bias or all without. `forward` makes queries, keys and values from
+# to $d_k$, $d_k$ and $d_v$, all with a bias or all without. `forward` makes queries, keys and values from
 # the same x and gives them to your function, without a mask. It returns the output and the weights.
 #
 # The check loads weights by these names, as any saved model does.
@@ -567,8 +567,8 @@ print("x times its transpose:", torch.allclose(linear(X), X @ linear.weight.mT))
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# x is (B, N, d). Two linears give (B, N, d_k), the third (B, N, d_v). The function gives the output
-# (B, N, d_v) and the weights (B, N, N).
+# x is (B, N, d). Two linears give (B, N, $d_k$), the third (B, N, $d_v$). The function gives the output
+# (B, N, $d_v$) and the weights (B, N, N).
 #
 # </details>
 # </details>
@@ -637,12 +637,12 @@ print("parameters:", sum(p.numel() for p in model.parameters()))
 print("with biases:", sum(p.numel() for p in SelfAttention(d, d_k, d_v, bias=True).parameters()))
 
 # %% [markdown]
-# 66 and, with biases, 77: your `count_attention` of lesson 03 gives the same for d = 6, d_k = 4 and d_v = 3.
+# 66 and, with biases, 77: your `count_attention` of lesson 03 gives the same for d = 6, $d_k$ = 4 and $d_v$ = 3.
 #
 # ### A few steps downhill
 #
 # In lesson 01 a desk learned one query of two numbers, by nudging. Here is the same loop for the 48
-# numbers of W_q and W_k. Suppose that *want*, in the first sentence, should attend to *book*. The error is
+# numbers of $W_q$ and $W_k$. Suppose that *want*, in the first sentence, should attend to *book*. The error is
 # lesson 04's: pages are one-hot, so that the answer is the row of weights, and the error is its squared
 # distance from the page of *book*. The **optimizer** `torch.optim.SGD` holds the parameters, and its `step`
 # moves each by `lr` times its slope, downhill.
@@ -665,7 +665,7 @@ for step in range(31):
 print("W_v has slopes:", learner.W_v.weight.grad is not None)
 
 # %% [markdown]
-# Thirty steps move the attention of *want* to *book*. W_v got no slopes at all: the pages were given, and
+# Thirty steps move the attention of *want* to *book*. $W_v$ got no slopes at all: the pages were given, and
 # its values had no part in the answer. `zero_grad` is needed because `backward` *adds* to what is in
 # `.grad`. Lesson 10 trains whole models in this way.
 
@@ -698,7 +698,7 @@ figures.pytorch.fixed_or_rebuilt(sentences, first_layer, A.detach())
 # In the layer, what each unit takes from each *place* is a parameter: 25 numbers, for sentences of five words
 # only. The whole MLP's slopes do differ from sentence to sentence: its ReLUs switch hidden units on and
 # off. That chooses among rows and columns of the same two matrices. In attention the whole table is a result.
-# What training sets are two matrices, W_q and W_k, that say how to work it out, for every sentence and length.
+# What training sets are two matrices, $W_q$ and $W_k$, that say how to work it out, for every sentence and length.
 
 # %% [markdown]
 # ## Break it on purpose
@@ -729,7 +729,7 @@ for name, parameter in half.named_parameters():
     print(f"{name}: ", "no slopes" if parameter.grad is None else "slopes")
 
 # %% [markdown]
-# No error, and the loss will go down, since W_v learns. W_q and W_k never move: no slope tells this module
+# No error, and the loss will go down, since $W_v$ learns. $W_q$ and $W_k$ never move: no slope tells this module
 # *whom* to listen to. The symptom is a parameter whose `.grad` stays None. Look at every parameter's `.grad` after the
 # first `backward()` of a new model.
 #
@@ -759,7 +759,7 @@ for name, hint in {"0 and -inf": hide_last_float, "first three times": gentle}.i
 # %% [markdown]
 # **The mask is scaled too.** You do not see it with a mask of 0 and −∞, because both stay the same when divided.
 # So every test with such a mask passes. With other numbers, the mask loses strength with the width: at
-# d_k = 64 a book that should get three times the share of another gets 1.15 times it. No shape and no row sum
+# $d_k$ = 64 a book that should get three times the share of another gets 1.15 times it. No shape and no row sum
 # shows this. Comparing with the built-in does.
 
 # %% [markdown]

@@ -16,7 +16,7 @@
 # |---|---|
 # | **You will be able to** | write causal attention that equals PyTorch's, and a test that tells whether a function looks ahead; hide padding and the future with one mask; recognise six failures by their symptoms |
 # | **Minutes** | about 90, and 5 more for the optional part |
-# | **You need** | lessons 03 to 05: masks, √d_k, batched tensors and `F.scaled_dot_product_attention` |
+# | **You need** | lessons 03 to 05: masks, $\sqrt{d_k}$, batched tensors and `F.scaled_dot_product_attention` |
 # | **Runs on** | CPU; needs no network |
 # | **You may stop** | before *Padding* |
 # | **Points** | 11, in five exercises |
@@ -78,7 +78,7 @@ quiz("predict")
 # of 0, and each of the others −∞. e⁰ is 1 and e to the −∞ is 0, so the powers of *cat* are 1, 1, 0, 0 and its weights
 # ½, ½, 0, 0: the same matrix. So −∞ does not call a book bad. It says that the book *is not there yet*.
 #
-# **4. Queries and keys.** Keep the −∞, and let queries and keys set the other scores. Say that q·k/√d_k is
+# **4. Queries and keys.** Keep the −∞, and let queries and keys set the other scores. Say that q·k/$\sqrt{d_k}$ is
 #
 # | scaled, future hidden | the | cat | sat | on |
 # |---|---|---|---|---|
@@ -303,8 +303,8 @@ check(causal_mask)
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# q and k are (B, N, d_k), and `k.mT` exchanges k's last two axes. Scores and weights are (B, N, N). The mask, (N, N),
-# lines up with the last two axes and serves every sentence. √d_k comes from the last axis of q, not of x.
+# q and k are (B, N, $d_k$), and `k.mT` exchanges k's last two axes. Scores and weights are (B, N, N). The mask, (N, N),
+# lines up with the last two axes and serves every sentence. $\sqrt{d_k}$ comes from the last axis of q, not of x.
 #
 # </details>
 # </details>
@@ -637,7 +637,7 @@ for how, found in {
 # | name | what is wrong |
 # |---|---|
 # | `axis` | softmax runs over the wrong axis |
-# | `scale` | √d_k is missing |
+# | `scale` | $\sqrt{d_k}$ is missing |
 # | `late` | the mask comes after softmax |
 # | `shape` | the padding mask is passed as it is, (B, N) |
 # | `diagonal` | the triangle begins one place too late |
@@ -687,7 +687,7 @@ check(read_e, name="attention")
 # ### No √d_k
 #
 # In `read_c` rows add up to 1 and nothing leaks, so the tests so far find nothing. The symptom is sharpness, and on
-# average it grows with d_k. A comparison with the right numbers finds it.
+# average it grows with $d_k$. A comparison with the right numbers finds it.
 
 # %% nbgrader={"grade": false, "grade_id": "break-scale", "locked": true, "schema_version": 3, "solution": false, "task": false}
 check(read_c, name="attention")
@@ -752,7 +752,7 @@ figures.causal_mask.losses(trained, best)
 # help, compare the loss in training with the loss on texts that are cut off.** Your `looks_ahead` finds the leak either
 # way.
 #
-# *No √d_k* leaks nothing, but at this learning rate, 0.02, most of its models get stuck: with 13 of the 20 seeds the loss
+# *No $\sqrt{d_k}$* leaks nothing, but at this learning rate, 0.02, most of its models get stuck: with 13 of the 20 seeds the loss
 # on sheep never fell below 0.15, and with 12 of these 13 not even in 1,500 steps. (At a rate of 0.005 most fell below
 # it within 400.) Yours did within 40, with every one of the 20 seeds.
 #
@@ -808,7 +808,7 @@ quiz("check yourself")
 #    ([padding](#Padding), [both](#Causal-and-padding-in-one)).
 # 4. True = attend in SDPA and True = blocked in `nn.MultiheadAttention`; `is_causal` aligns top-left
 #    ([two traps](#Two-traps)).
-# 5. Wrong axis: columns add up to 1. No √d_k: too sharp. Late mask: rows below 1. Wrong shape: an error,
+# 5. Wrong axis: columns add up to 1. No $\sqrt{d_k}$: too sharp. Late mask: rows below 1. Wrong shape: an error,
 #    or silence when sizes are equal. Off by one: too good to be true. −1e9: an empty row reads everything
 #    ([break it](#Break-it-on-purpose)).
 #

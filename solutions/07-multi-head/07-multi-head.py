@@ -16,7 +16,7 @@
 #
 # | | |
 # |---|---|
-# | **You will be able to** | cut a tensor into heads and put it together again without mixing it up; write multi-head attention that equals `nn.MultiheadAttention`; unpack that module's weights; say what a head costs, what W_o does, and what a linear layer cannot read from one average |
+# | **You will be able to** | cut a tensor into heads and put it together again without mixing it up; write multi-head attention that equals `nn.MultiheadAttention`; unpack that module's weights; say what a head costs, what $W_o$ does, and what a linear layer cannot read from one average |
 # | **Minutes** | about 80 |
 # | **You need** | lessons 05 and 06: batched tensors, `nn.Module`, `nn.Linear`, masks |
 # | **Runs on** | CPU; ten small trainings take some seconds; needs no network |
@@ -37,7 +37,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 begin("07-multi-head")
 
 # %% [markdown]
-# **Where you are.** The block of lesson 02. The new part is lit: W_o.
+# **Where you are.** The block of lesson 02. The new part is lit: $W_o$.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("W_o")
@@ -103,17 +103,17 @@ for part in (slice(0, 8), slice(0, 4), slice(4, 8)):  # one head, head 1, head 2
 # %% [markdown]
 # ## Shape ledger
 #
-# H counts heads. The width of a head is d/H, so H has to divide d. In this lesson d_k = d_v = d/H.
+# H counts heads. The width of a head is d/H, so H has to divide d. In this lesson $d_k$ = $d_v$ = d/H.
 #
 # | symbol | what it is | axes | size in this lesson |
 # |---|---|---|---|
 # | x | tokens, one a row | (B, N, d) | (1, 6, 12) |
-# | W_q, W_k, W_v | make queries, keys, values of all heads | (d, d) | (12, 12) |
+# | $W_q$, $W_k$, $W_v$ | make queries, keys, values of all heads | (d, d) | (12, 12) |
 # | q, k, v | after the cut | (B, H, N, d/H) | (1, 3, 6, 4) |
 # | weights | one table for each head | (B, H, N, N) | (1, 3, 6, 6) |
 # | heads | what the readers bring back | (B, H, N, d/H) | (1, 3, 6, 4) |
 # | joined, out | side by side; mixed | (B, N, d) | (1, 6, 12) |
-# | W_o | mixes the heads | (d, d) | (12, 12) |
+# | $W_o$ | mixes the heads | (d, d) | (12, 12) |
 #
 # ## See it: two questions, one softmax
 #
@@ -351,7 +351,7 @@ def attend(q, k, v, mask=None):
 #
 # ## Cut the width, not the sentence
 #
-# x W_q is (B, N, d). Head 1 owns the first d/H numbers of *every token*, head 2 the next d/H, and
+# x $W_q$ is (B, N, d). Head 1 owns the first d/H numbers of *every token*, head 2 the next d/H, and
 # so on. You need (B, H, N, d/H). Here is a toy: two tokens of width 6, for H = 3. The first digit is
 # the token, the second is the place in it.
 
@@ -469,11 +469,11 @@ check(merge_heads)
 # $$\text{out} = [\,\text{head}_1, \dots, \text{head}_H\,]\, W_o, \qquad
 # \text{head}_h = \operatorname{softmax}\!\left(\frac{Q_h K_h^{\top}}{\sqrt{d/H}}\right) V_h$$
 #
-# **What is W_o for?** Side by side, the numbers of head 1 stay in the first d/H places. W_o lets each
+# **What is $W_o$ for?** Side by side, the numbers of head 1 stay in the first d/H places. $W_o$ lets each
 # reader's findings reach all of the d numbers.
 #
 # **One product for all heads.** The paper writes a small matrix for each head, d × d/H. Side by
-# side they are one d × d matrix: x W_q, then the cut.
+# side they are one d × d matrix: x $W_q$, then the cut.
 #
 # ### Exercise: `MultiHeadAttention`
 #
@@ -603,12 +603,12 @@ for causal in (False, True):
 # %% [markdown]
 # ### What each head brings
 #
-# You can also give each head its own rows of W_o and add up the results:
+# You can also give each head its own rows of $W_o$ and add up the results:
 #
 # $$[\,\text{head}_1, \dots, \text{head}_H\,]\, W_o = \sum_h \text{head}_h\, W_o^{(h)}
 # = \sum_h A_h V_h W_o^{(h)}$$
 #
-# (W_o's bias comes once.) So you can send one of the readers home: set its part of W_o to 0 and see which answers are lost.
+# ($W_o$'s bias comes once.) So you can send one of the readers home: set its part of $W_o$ to 0 and see which answers are lost.
 # An `nn.Linear` stores the transpose, so head h meets *columns* of `W_o.weight`, which PyTorch's module calls
 # `out_proj.weight`.
 
@@ -801,7 +801,7 @@ quiz("check yourself")
 #    [the bug](#A-shorter-cut)).
 # 3. Divide a head's scores by √(d/H): its queries and keys are d/H wide
 #    ([the scale](#Another-divisor)).
-# 4. The output is a sum: each head's weights, values and part of W_o. The mean of the weights is in no
+# 4. The output is a sum: each head's weights, values and part of $W_o$. The mean of the weights is in no
 #    formula ([what each head brings](#What-each-head-brings)).
 # 5. Parameters, and multiplications in matrix products, do not depend on H. There are H · N² weights, and
 #    softmax takes as many powers of e ([cost](#Cost)).
@@ -819,8 +819,8 @@ quiz("check yourself")
 #   [arXiv:2209.11895](https://arxiv.org/abs/2209.11895)
 # - [PyTorch's manual](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).
 #
-# **To carry over.** In this lesson queries, keys and values came from the same x. A translator reads one sentence and writes another. Which of W_q, W_k
-# and W_v would you feed with which sentence, and what would N × N become?
+# **To carry over.** In this lesson queries, keys and values came from the same x. A translator reads one sentence and writes another. Which of $W_q$, $W_k$
+# and $W_v$ would you feed with which sentence, and what would N × N become?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab import summary

@@ -62,14 +62,14 @@ quiz("predict")
 # ## By hand
 #
 # Two readers, *read* and *book*, ask a shelf of three: *Buch*, *gelesen* and a dummy that fills up the shelf. With
-# d_k = 4 their products q·k are
+# $d_k$ = 4 their products q·k are
 #
 # | q·k | Buch | gelesen | dummy |
 # |---|---|---|---|
 # | **read** | 0 | 2 | 6 |
 # | **book** | 4 | 0 | 6 |
 #
-# **Scale** by √d_k = 2. **Hide** the dummy with −∞. It is a *column*: nobody may read the context's padding. Take
+# **Scale** by $\sqrt{d_k}$ = 2. **Hide** the dummy with −∞. It is a *column*: nobody may read the context's padding. Take
 # the **softmax** of each row; you need e⁰ = 1, e¹ = 2.718 and e² = 7.389.
 #
 # | weights | Buch | gelesen | dummy |
@@ -101,11 +101,11 @@ print(shares @ pages)
 # | x, in formulas X | tokens that ask | (B, N, d) |
 # | context, in formulas C | tokens that are read | (B, M, d_context) |
 # | context_mask | which of them are real, **True = attend** | (B, M) |
-# | W_q | makes queries, of x | (d, d_k) |
-# | W_k | makes keys, of the context | (d_context, d_k) |
-# | W_v | makes values, of the context | (d_context, d_v) |
+# | $W_q$ | makes queries, of x | (d, $d_k$) |
+# | $W_k$ | makes keys, of the context | (d_context, $d_k$) |
+# | $W_v$ | makes values, of the context | (d_context, $d_v$) |
 # | weights | one row per reader, one column per book | (B, N, M); (B, H, N, M) with heads |
-# | out | an answer for each reader | (B, N, d_v); (B, N, d) in the module |
+# | out | an answer for each reader | (B, N, $d_v$); (B, N, d) in the module |
 #
 # Attention is given again, with lesson 07's two functions for heads.
 
@@ -201,7 +201,7 @@ figures.live.WhoListens(weights[shown], *in_words(asked[shown], cards[shown], re
 # same books.
 #
 # The shapes check much of it for you. Queries, keys and values could each be made from x or from the context, by any of
-# the three matrices. That is 216 ways. Where all sizes differ, 8 of them run, and only the right one gives (N, d_v). Where
+# the three matrices. That is 216 ways. Where all sizes differ, 8 of them run, and only the right one gives (N, $d_v$). Where
 # N = M and all widths are equal, all 216 run, and no shape protects you.
 #
 # **Padding.** A batch of originals has different lengths, so short ones are filled up. `context_mask`, (B, M), says
@@ -230,7 +230,7 @@ figures.live.WhoListens(weights[shown], *in_words(asked[shown], cards[shown], re
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Queries (B, N, d_k), keys (B, M, d_k), values (B, M, d_v), scores (B, N, M). The mask is (B, M) and has to
+# Queries (B, N, $d_k$), keys (B, M, $d_k$), values (B, M, $d_v$), scores (B, N, M). The mask is (B, M) and has to
 # become (B, 1, M), so that each of the N rows of a sentence hides the same columns.
 #
 # </details>
@@ -408,7 +408,7 @@ for need_weights in (True, False):
 # %% [markdown]
 # Two sentences agree. For the third it matters, in PyTorch 2.13, whether the call asks for weights. With
 # `need_weights=True` the module takes the softmax itself, over scores that are all −∞, fills in no 0, and gives NaN. With
-# `need_weights=False` it hands cross-attention to `F.scaled_dot_product_attention`, which gives 0, and W_o's bias comes out,
+# `need_weights=False` it hands cross-attention to `F.scaled_dot_product_attention`, which gives 0, and $W_o$'s bias comes out,
 # as it does from ours. (Prediction 2: C.)
 #
 # Where weights are asked for, one empty context in a batch makes the loss NaN, and one step later the four linears, which
@@ -439,9 +439,9 @@ figures.training.losses(losses, math.log(10), "guessing: ln 10")
 # %% [markdown]
 # With the context the desk is right on catalogues that it has never seen, even for pairs that are new to it. Without it,
 # the loss stays around ln 10. This desk cannot even tell who was asked for: x has a say in the *weights* alone, and those
-# are 0. What comes out is W_o's bias, the same room for everyone, which is right one time in ten.
+# are 0. What comes out is $W_o$'s bias, the same room for everyone, which is right one time in ten.
 #
-# The first desk *learned* to bring a name in a question and a name on a card together: if the embedding, W_q and W_k stay
+# The first desk *learned* to bring a name in a question and a name on a card together: if the embedding, $W_q$ and $W_k$ stay
 # as they began and the rest is trained, a third of the answers are right, even after 600 steps.
 #
 # ## Three attentions, side by side
@@ -666,7 +666,7 @@ print("another last word changes rows", changed.nonzero().flatten().tolist())
 print("the lost original makes a NaN:", bool(found.isnan().any()))
 
 # %% [markdown]
-# The last word changes its own row alone. The lost original adds W_o's bias and no NaN, as in PyTorch's layer, which calls
+# The last word changes its own row alone. The lost original adds $W_o$'s bias and no NaN, as in PyTorch's layer, which calls
 # its attentions with `need_weights=False`.
 
 # %% [markdown]
@@ -682,7 +682,7 @@ quiz("check yourself")
 #    ([who asks](#Who-asks-and-who-answers)).
 # 2. Self-attention is the case context = x ([side by side](#Three-attentions,-side-by-side)).
 # 3. The context's padding is hidden in columns: (B, 1, M), and (B, 1, 1, M) with heads. Where nothing is left, weights
-#    are 0 and W_o's bias comes out; `nn.MultiheadAttention` gives NaN there, in PyTorch 2.13, if it returns weights
+#    are 0 and $W_o$'s bias comes out; `nn.MultiheadAttention` gives NaN there, in PyTorch 2.13, if it returns weights
 #    ([lost](#Against-PyTorch's,-and-a-lost-sentence)).
 # 4. An encoder–decoder has three attentions: self, causal self, cross. A decoder layer is the last two, a feed-forward
 #    network, residuals and norms ([its parts](#A-decoder-layer-from-these-parts)).

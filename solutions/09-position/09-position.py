@@ -403,7 +403,7 @@ figures.position.dot_products(dots, 32)
 # fits several distances.
 #
 # The matrices can help. To move the clock on by k positions, turn each hand by k times its
-# own speed, *wherever it stands now*. Such a turn is a matrix, the same for every p. So there is a W_q that
+# own speed, *wherever it stands now*. Such a turn is a matrix, the same for every p. So there is a $W_q$ that
 # asks *as if it stood three places back*. You will measure whether training finds it.
 
 # %% [markdown]
@@ -672,7 +672,7 @@ figures.position.beyond(curves, SEEN, 1 / 8)
 #
 # - **learned** falls to guessing from one position to the next: its rows 16 to 31 are what they were on
 #   the first day.
-# - **sinusoidal** falls at once, too, though every place has a stamp. There is a W_q that is right at
+# - **sinusoidal** falls at once, too, though every place has a stamp. There is a $W_q$ that is right at
 #   every place, but training found one that is right for the 16 stamps it saw.
 # - **rotary** goes on into the grey field as if nothing had happened.
 #

@@ -154,7 +154,7 @@ check(train_step)
 # ## Not like, hate
 #
 # Four phrases: *like*, *hate*, *not like*, *not hate*. The model answers with a word, *like* or *hate*: embed, project,
-# weigh, mix, W_o, the mean over the words, classify. The short phrases are a batch of their own, so that no padding is needed.
+# weigh, mix, $W_o$, the mean over the words, classify. The short phrases are a batch of their own, so that no padding is needed.
 
 # %% nbgrader={"grade": false, "grade_id": "plain", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 ONE_WORD = torch.tensor([[0], [1]])  # like, hate
@@ -232,7 +232,7 @@ figures.training.losses(stalled, 0.3466, "½ ln 2")
 # together are smallest at 0, where each is ln 2. Over four phrases that makes ½ ln 2. The proof that none gets all four:
 #
 # 1. Let f(word) be a word's number. After one attention layer with one head, each row of *not like* is a·v(not) + (1 − a)·v(like), with a
-#    between 0 and 1; so is their mean. W_o and the classifier are linear, so the number of *not like* lies between f(not) and f(like).
+#    between 0 and 1; so is their mean. $W_o$ and the classifier are linear, so the number of *not like* lies between f(not) and f(like).
 # 2. *Like* alone has weight 1 on itself: its number is f(like), and it has to be positive. f(hate) has to be
 #    negative.
 # 3. *Not like* has to be negative, and lies between f(not) and f(like) > 0. So f(not) < 0.
@@ -259,7 +259,7 @@ figures.training.losses(stalled, 0.3466, "½ ln 2")
 # | `hidden` | `nn.Linear(d, d)` |
 # | `classes` | `nn.Linear(d, n_classes)` |
 #
-# One head, scores / √d, no mask. Take the mean over the words after W_o, then `hidden`, ReLU,
+# One head, scores / √d, no mask. Take the mean over the words after $W_o$, then `hidden`, ReLU,
 # `classes`. Return logits, without softmax. The check trains nothing: you do that below.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-PhraseClassifier", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -269,7 +269,7 @@ figures.training.losses(stalled, 0.3466, "½ ln 2")
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Up to W_o rows are (B, N, d). The mean takes axis 1 away: (B, d). `classes` makes (B, n_classes) of it.
+# Up to $W_o$ rows are (B, N, d). The mean takes axis 1 away: (B, d). `classes` makes (B, n_classes) of it.
 #
 # </details>
 # </details>

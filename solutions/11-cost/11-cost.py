@@ -61,7 +61,7 @@ quiz("predict")
 #
 # A reader asks three books with scores 0, 1 and 2 and values 10, 20 and 30. But the third book arrives
 # late. For the first two you note three numbers: the largest score **m**; **s**, the sum of the powers
-# e^(score − m); and **o**, the sum of power times value, *not yet divided by s*.
+# $e^{\text{score} - m}$; and **o**, the sum of power times value, *not yet divided by s*.
 #
 # | | m | s | o |
 # |---|---|---|---|
@@ -69,7 +69,7 @@ quiz("predict")
 # | book 3 | 2 | 1 | 30 |
 # | **together** | 2 | 1.368 · **0.368** + 1 = 1.503 | 23.68 · **0.368** + 30 = 38.71 |
 #
-# The largest score was 1 and is now 2. So you multiply both old sums by e^(1 − 2) = 0.368 before you add the
+# The largest score was 1 and is now 2. So you multiply both old sums by $e^{1 - 2}$ = 0.368 before you add the
 # new ones. At the end, o/s = 25.75. Redo it on paper:
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -81,10 +81,10 @@ print(f"{weights @ torch.tensor([10.0, 20, 30]):.2f}")
 #
 # | symbol | what it is | axes |
 # |---|---|---|
-# | q, k, v | queries, keys, values | (…, N, d_k), (…, M, d_k), (…, M, d_v) |
+# | q, k, v | queries, keys, values | (…, N, $d_k$), (…, M, $d_k$), (…, M, $d_v$) |
 # | b | block_size, the edge of a tile | a number |
 # | m, s | running maximum and sum of a query | (…) |
-# | o | running output, not divided by s | (…, d_v) |
+# | o | running output, not divided by s | (…, $d_v$) |
 # | k_all, v_all | what a cache holds | as k, v |
 #
 # Attention itself is given, as in lessons 07 to 10:
@@ -245,7 +245,7 @@ plot(rows, "four ways")
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# m, s and the factors are (…); o is (…, d_v). So a factor needs one more axis to meet o: `[..., None]`.
+# m, s and the factors are (…); o is (…, $d_v$). So a factor needs one more axis to meet o: `[..., None]`.
 #
 # </details>
 # </details>
@@ -302,7 +302,7 @@ figures.live.Tiles(causal=True)
 # difficulty ●●● · 10–15 min · 4 points
 #
 # Without gradients, the check counts the numbers in all tensors that you keep at one time, inputs aside. For
-# each leading index they have to stay below 4 (b² + b (d_k + d_v) + N d_v), where b is block_size. At the
+# each leading index they have to stay below 4 (b² + b ($d_k$ + $d_v$) + N $d_v$), where b is block_size. At the
 # check's sizes, b × M numbers are already too many, so cut queries *and* keys, and masks too. block_size need
 # not divide N or M and may be larger. A block_size below 1 is a `ValueError`. Gradients have to flow, so change
 # nothing in place that autograd needs.
@@ -315,15 +315,15 @@ figures.live.Tiles(causal=True)
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Slices end by themselves at N: `q[..., i : i + block_size, :]` is (…, up to b, d_k). A tile's scores are (…,
-# b, b), its m and s (…, b), its o (…, b, d_v). Its mask is (b, b), made of two `torch.arange`s that begin at i
+# Slices end by themselves at N: `q[..., i : i + block_size, :]` is (…, up to b, $d_k$). A tile's scores are (…,
+# b, b), its m and s (…, b), its o (…, b, $d_v$). Its mask is (b, b), made of two `torch.arange`s that begin at i
 # and at j.
 #
 # <details><summary>Hint 3: an outline</summary>
 #
 # 1. For each i: slice the queries, and begin with an empty part. `torch.zeros_like(…[..., 0])` makes a 0 for each
 #    query; o may begin as that, `[..., None]`.
-# 2. For each j: if it is causal and j lies beyond the tile's last query, end the inner loop. Divide the slices' scores by √d_k;
+# 2. For each j: if it is causal and j lies beyond the tile's last query, end the inner loop. Divide the slices' scores by $\sqrt{d_k}$;
 #    if causal, fill in −∞ where the key comes after the query. Merge the tile's m, s and o with what you have.
 # 3. After the inner loop append o/s to a list. At the end join it along axis −2.
 #
@@ -416,7 +416,7 @@ print(f"flops, causal: {half / full:.1%} of all tiles")
 #
 # In training, autograd keeps each tile's powers for the way back: N² again. FlashAttention keeps q, k, v, the
 # output and one number a row, L = m + log s (Dao 2023, section 3.1), and computes each tile's weights once
-# more, e^(score − L). More flops, less memory.
+# more, $e^{\text{score} - L}$. More flops, less memory.
 
 
 # %% [markdown]
@@ -447,7 +447,7 @@ print(f"flops, causal: {half / full:.1%} of all tiles")
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# (…, M, d_k) and (…, L, d_k) make (…, M + L, d_k). In the step the query is (B, 1, d_k), the keys are (B, M, d_k), the output is (B, 1, d_v).
+# (…, M, $d_k$) and (…, L, $d_k$) make (…, M + L, $d_k$). In the step the query is (B, 1, $d_k$), the keys are (B, M, $d_k$), the output is (B, 1, $d_v$).
 #
 # </details>
 # </details>

@@ -62,11 +62,11 @@ quiz("predict")
 #
 # | symbol | what it is | axes |
 # |---|---|---|
-# | q | queries | (B, H, N, d), or (…, N, d_k) |
-# | k, v | keys, values | (B, G, M, d) and (B, G, M, d_v), or (…, M, d_k) and (…, M, d_v) |
+# | q | queries | (B, H, N, d), or (…, N, $d_k$) |
+# | k, v | keys, values | (B, G, M, d) and (B, G, M, $d_v$), or (…, M, $d_k$) and (…, M, $d_v$) |
 # | G | groups: heads of keys and values | a number that divides H |
 # | w | window | a number |
-# | S, z | what linear attention keeps | (…, d_k, d_v), (…, d_k) |
+# | S, z | what linear attention keeps | (…, $d_k$, $d_v$), (…, $d_k$) |
 #
 # Attention is given:
 
@@ -283,22 +283,22 @@ print(f"empty tiles that a kernel may skip: {blocks.sparsity():.0f} %")
 # %% [markdown]
 # ## Change the softmax: linear attention
 #
-# Softmax's weights are e^(q·k) over their sum (leave √d_k out for now). [Linear
-# attention](../glossary.md#linear-attention) replaces e^(q·k) by a product of *features*, φ(q)·φ(k), with φ(x)
+# Softmax's weights are $e^{q \cdot k}$ over their sum (leave $\sqrt{d_k}$ out for now). [Linear
+# attention](../glossary.md#linear-attention) replaces $e^{q \cdot k}$ by a product of *features*, φ(q)·φ(k), with φ(x)
 # = elu(x) + 1: x + 1 above 0 and eˣ below, so never negative (Katharopoulos et al. 2020, section 3.2). Then
 #
 # $$\text{out}_i = \frac{\sum_{j \le i} \big(\varphi(q_i) \cdot \varphi(k_j)\big)\, v_j}{\sum_{j \le i} \varphi(q_i) \cdot \varphi(k_j)}
 # = \frac{\varphi(q_i)\, S_i}{\varphi(q_i) \cdot z_i}, \qquad S_i = \sum_{j \le i} \varphi(k_j)\, v_j^{\top}, \qquad z_i = \sum_{j \le i} \varphi(k_j)$$
 #
-# φ(q_i) stands in every term, so you can take it out of the sum. What is left, S (d_k × d_v) and z (d_k), are
-# *running sums*: token i adds its own part and reads. No score is ever formed, and the work is N · d_k · d_v.
+# φ($q_i$) stands in every term, so you can take it out of the sum. What is left, S ($d_k$ × $d_v$) and z ($d_k$), are
+# *running sums*: token i adds its own part and reads. No score is ever formed, and the work is N · $d_k$ · $d_v$.
 
 # %% [markdown]
 # ### Exercise: `linear_attention`
 #
 # difficulty ●●○ · 3–5 min · 2 points
 #
-# Write it causal, with any leading axes and M = N. Leave √d_k out, and add no small number to the denominator.
+# Write it causal, with any leading axes and M = N. Leave $\sqrt{d_k}$ out, and add no small number to the denominator.
 # You may use a loop, running sums or the left form of the formula.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-linear_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -309,8 +309,8 @@ print(f"empty tiles that a kernel may skip: {blocks.sparsity():.0f} %")
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# All products are (…, N, N). For running sums, each token's φ(k) vᵀ is (…, N, d_k, d_v), from (…, N, d_k, 1)
-# times (…, N, 1, d_v): add up along axis −3, for z along −2. The numerator is (…, N, 1, d_k) times S;
+# All products are (…, N, N). For running sums, each token's φ(k) vᵀ is (…, N, $d_k$, $d_v$), from (…, N, $d_k$, 1)
+# times (…, N, 1, $d_v$): add up along axis −3, for z along −2. The numerator is (…, N, 1, $d_k$) times S;
 # `squeeze(-2)` takes its axis of size 1 away.
 #
 # </details>
@@ -387,8 +387,8 @@ figures.shortcuts.found([2, 8, 32], shown, chance=1 / tasks.LETTERS)
 # its state (Arora et al. 2024, abstract).
 #
 # **Performer** (Choromanski et al. 2021, section 2.3) wants the softmax itself. It takes random features whose
-# products equal e^(x·y) *on average*: e^(ω·x − |x|²/2)/√r, for r random normal vectors ω.
-# Here d_k is 16, so x = q/2 and y = k/2 bring the scale 1/√d_k along. The last lines take all queries and keys half as
+# products equal $e^{x \cdot y}$ *on average*: $e^{\omega \cdot x - |x|^2/2}$/√r, for r random normal vectors ω.
+# Here $d_k$ is 16, so x = q/2 and y = k/2 bring the scale $1/\sqrt{d_k}$ along. The last lines take all queries and keys half as
 # large:
 
 # %% nbgrader={"grade": false, "grade_id": "performer", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -407,7 +407,7 @@ for size in (1.0, 0.5):
         print(f"    r = {r:5}: mean error {error:.2f} of the output")
 
 # %% [markdown]
-# Why so many? One estimate of e^(x·y) is right on average. Its variance, in units of what it estimates, squared,
+# Why so many? One estimate of $e^{x \cdot y}$ is right on average. Its variance, in units of what it estimates, squared,
 # is (e^|x + y|² − 1)/r (Choromanski et al. 2021, lemma 2). So you need about e^|x + y|² features before the error is no larger than the number that you estimate. Here that is 2,000 for the pair in the middle. With queries and keys half as large it is 7,
 # and 256 features do better than 65,536 did before. For normal queries and keys |x + y|² is about 2√d: 8 here, and 16
 # for heads of 64, where e¹⁶ is 9 million.

@@ -136,7 +136,7 @@ def attend(q, k, v, mask=None):
 # their maker.
 #
 # You see three pieces of work in a layer: *a*, attention in a prefill; *b*, attention when a **batch** of readers decodes, each
-# with a cache of their own; *c*, the four projections of these readers, W_q, W_k, W_v and W_o. The slider sets the
+# with a cache of their own; *c*, the four projections of these readers, $W_q$, $W_k$, $W_v$ and $W_o$. The slider sets the
 # batch. Guess first: which of the three moves?
 
 
@@ -163,7 +163,7 @@ figures.live.Roofline(works, figures.gpu_sdpa.published()["peaks"])
 #
 # ## One call
 #
-# `F.scaled_dot_product_attention(q, k, v, is_causal=...)` scales by 1/√d_k, hides the future if you ask for it, and
+# `F.scaled_dot_product_attention(q, k, v, is_causal=...)` scales by $1/\sqrt{d_k}$, hides the future if you ask for it, and
 # mixes. It stands for several programs. The **fused** ones do all of this in one go, a tile at a time, and they take
 # **four axes, (B, H, N, d)**. First write the call.
 
@@ -178,11 +178,11 @@ figures.live.Roofline(works, figures.gpu_sdpa.published()["peaks"])
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-sdpa_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Three projections, one call. The call divides by √d_k itself: do not do it twice.
+# Three projections, one call. The call divides by $\sqrt{d_k}$ itself: do not do it twice.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# x @ Wq is (B, N, d_k). With an axis of size 1 for the one head it is (B, 1, N, d_k), and so is the output; take that
+# x @ Wq is (B, N, $d_k$). With an axis of size 1 for the one head it is (B, 1, N, $d_k$), and so is the output; take that
 # axis away again.
 #
 # </details>

@@ -19,6 +19,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from attnlab import quizzes
 from attnlab.lessons import known, name_of, slugs
 from tests.course import code_cells, read, solution_path
 
@@ -123,7 +124,10 @@ def _defined(node: ast.stmt, names: set[str]) -> list[str]:
 def prose(slug: str) -> str:
     """A lesson's words as one line: without links' addresses and references in brackets."""
     cells = read(solution_path(slug)).cells
-    return plain("\n".join(cell.source for cell in cells if cell.cell_type == "markdown"))
+    asked = [each for questions in quizzes.of(slug).values() for each in questions]
+    said = [text for each in asked for text in (each.asked, *each.choices, *each.answers)]
+    said += [cell.source for cell in cells if cell.cell_type == "markdown"]
+    return plain("\n".join(said))
 
 
 def take_away(slug: str) -> list[str]:
@@ -135,9 +139,19 @@ def take_away(slug: str) -> list[str]:
 
 
 def plain(markdown: str) -> str:
+    """Markdown as it is quoted: without addresses and line breaks, small formulas as typed."""
+    for formula, typed in _TYPED:
+        markdown = formula.sub(typed, markdown)
     link = r"\[[^]]*\]\((?:[^()]|\([^()]*\))*\)"
     unbracketed = re.sub(rf"\s*\({link}(?:,\s+{link})*\)", "", markdown)
     return " ".join(re.sub(r"\[([^]]*)\]\((?:[^()]|\([^()]*\))*\)", r"\1", unbracketed).split())
+
+
+_TYPED = (
+    (re.compile(r"\$(1/)?\\sqrt\{(\w_\w)\}\$"), r"\1√\2"),
+    (re.compile(r"\$((?:1/)?\w_\w)\$"), r"\1"),
+    (re.compile(r"\$(\w_\w)\^T\$"), r"\1ᵀ"),
+)
 
 
 def sentences(line: str) -> list[str]:

@@ -482,8 +482,7 @@ def a_batch_moves_what_its_readers_share() -> None:
 
 @lesson.says(
     "Computing limits a long prefill, moving limits decode: the roofline says so before you measure.",
-    "At best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %: your prediction was "
-    "right if it was B.",
+    "At best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %.",
     "A prefill of 128 tokens is at 64 and waits for memory.",
     "So, to decode faster, *move fewer bytes*.",
 )

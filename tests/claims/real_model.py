@@ -90,7 +90,7 @@ def every_layer_calls_it(seed: int) -> None:
 @lesson.says(
     "Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right, and padding on the left is read in a batch.",
     "Neither would a batch with padding on the right, because no real word sees that padding.",
-    "B. One sentence alone is right; in the batch the shorter one is wrong, without a word",
+    "One sentence alone is right; in the batch the shorter one is wrong, without a word",
     "any other name gets None, padding or not",
 )
 def without_a_mask_function_padding_is_read(seed: int) -> None:

@@ -46,7 +46,7 @@ def trained(
 @lesson.says(
     "A window is as good as full attention inside its reach, and guesses beyond it.",
     "With near marks and short shelves you lose nothing.",
-    "At 16 tokens back it guesses: answer A of your first prediction.",
+    "At 16 tokens back it guesses.",
     "Of 32 books it finds the seven that it can see, and guesses the rest, as the count says.",
     "Open the window to 33, and the same layer finds them all: it was the reach.",
     "Full attention learns all six.",
@@ -174,7 +174,7 @@ def a_running_sum_minds_no_order_and_its_work_grows_as_n(seed: int) -> None:
 
 
 @lesson.says(
-    "It is blurred, not blind: with 2,000 steps it finds about 0.8 of 32 books.",
+    "Linear attention is blurred, not blind: with 2,000 steps it finds about 0.8 of 32 books.",
     "Softmax needed 600 for all.",
     long=True,
 )
@@ -214,7 +214,7 @@ def random_features_need_thousands_unless_queries_and_keys_are_small(seed: int) 
 
 
 @lesson.says(
-    "One estimate of e^(x·y) is right on average.",
+    "One estimate of $e^{x \\cdot y}$ is right on average.",
     "Its variance, in units of what it estimates, squared, is (e^|x + y|² − 1)/r",
     "So you need about e^|x + y|² features before the error is no larger than the number that you estimate.",
     "For normal queries and keys |x + y|² is about 2√d: 8 here, and 16 for heads of 64, where e¹⁶ is 9 million.",
@@ -240,7 +240,7 @@ def the_variance_of_a_random_feature_is_what_the_lemma_says(seed: int) -> None:
 
 @lesson.says(
     "Grouped queries make the cache H/G times smaller, and lose where one key has to answer many questions.",
-    "Where there is *one* thing to find, one group is as good as four: answer B of your third prediction.",
+    "Where there is *one* thing to find, one group is as good as four.",
     "It loses where four facts are asked for at once, and one key of 8 numbers has to answer to all: 0.66, and 0.94 with two groups.",
     "With keys four times as wide it is nearly right again: 0.98, and 0.82 to 0.98 by other seeds.",
     "So you give up room in keys and values, and see it only in a task that needs the room.",
