@@ -153,9 +153,10 @@ function draw(body, model) {
     body.className = `who-listens ${canRead ? "reads" : ""} ${canRead || queries.length > TIGHT ? "tight" : ""} ${queries.length > CROWD ? "long" : ""}`;
     if (choices.length > 1 && choice?.length !== choices.length) above.prepend(heads(choices));
     if (choices.length < 2) choice = choice?.parentNode.remove();
-    if (sentence) above.append(turn);
-    else turn.remove();
-    if (canRead && !own.isConnected) above.append(own); // moving it would take its focus away
+    // What is there already stays where it is: moving it would take its focus away.
+    if (!sentence) turn.remove();
+    else if (!turn.parentNode) above.insertBefore(turn, own.parentNode ? own : null);
+    if (canRead && !own.parentNode) above.append(own);
     panels.replaceChildren(element("div", { class: "views" }, ...views),
       element("div", { class: "beside" }, chart.node, facts, told, said));
   };
