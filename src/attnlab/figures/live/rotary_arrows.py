@@ -21,7 +21,9 @@ from attnlab.figures.live.figure import Figure, Input, Values, array, number, so
 PLACES = 12  # the largest position, and the farthest that both are moved
 PAIRS = 4  # at most
 BASE = 10000.0
-RADIUS, ROOM = 60, 16  # of the circle in a picture, and around it
+RADIUS, ROOM = 100, 50  # of the circle in a picture, and around it
+FAR = RADIUS + 32  # from the middle to the degrees
+SIDE = 400  # px, of the picture in a page that has room
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#888"
 MOVES = (0, 1, 2, 3, 6, 12)  # that the still figure steps through
 
@@ -234,60 +236,91 @@ def picture(n: int, pair: Pair, most: float) -> str:
         f"{short(pair.angles[1])}, {short(pair.between)} degrees between them"
     )
     scale, edge = RADIUS / most, RADIUS + ROOM
-    q, k = pair.turned_query * scale, pair.turned_key * scale
-    side = 6 if q[0] * k[1] < q[1] * k[0] else -6  # the names keep out of each other's way
+    ends = [np.degrees(np.arctan2(*arrow[::-1])) for arrow in (pair.query, pair.key)]
+    query, key = (end + angle for end, angle in zip(ends, pair.angles, strict=True))
+    lengths = [float(np.linalg.norm(arrow)) * scale for arrow in (pair.query, pair.key)]
+    way = (query - key + 180) % 360 - 180  # from the key to the query, −180 to 180
     shapes = "".join(
         (
-            _line(pair.query * scale, BLUE, 'stroke-dasharray="2 3" stroke-width="1"'),
-            _line(pair.key * scale, ORANGE, 'stroke-dasharray="2 3" stroke-width="1"'),
-            _arrow(q, BLUE, "q", 3.0, side),
-            _arrow(k, ORANGE, "k", 1.6, -side),
+            *(
+                _ghost(end, length, colour)
+                for end, length, colour in zip(ends, lengths, (BLUE, ORANGE), strict=True)
+            ),
+            _angle(key, way, pair.between) if min(lengths) >= 1 else "",
+            _arrow(query, lengths[0], BLUE, "q", 4.0, 10 if way >= 0 else -10),
+            _arrow(key, lengths[1], ORANGE, "k", 2.2, -10 if way >= 0 else 10),
         )
     )
     return (
         f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
-        f'viewBox="{-edge} {-edge} {2 * edge} {2 * edge}" font-size="11" fill="currentColor" '
-        f'style="width:100%;max-width:190px;display:block">'
-        f'<circle r="{RADIUS}" fill="none" stroke="{GREY}" stroke-width="0.6"/>'
+        f'viewBox="{-edge} {-edge} {2 * edge} {2 * edge}" font-size="13" fill="currentColor" '
+        f'style="width:100%;max-width:{SIDE}px;display:block">'
+        f'<circle r="{RADIUS}" fill="none" stroke="{GREY}" stroke-width="0.8"/>'
         f'<path d="M{-RADIUS} 0H{RADIUS}M0 {-RADIUS}V{RADIUS}" stroke="{GREY}" '
         f'stroke-width="0.6"/>{shapes}</svg>'
     )
 
 
-def _line(end: np.ndarray, colour: str, more: str) -> str:
-    x, y = end
-    return f'<line x2="{x:.1f}" y2="{0 - y:.1f}" stroke="{colour}" {more}/>'
+def _turned(degrees: float, shapes: str, key: str) -> str:
+    """Shapes that lie to the right, turned counter-clockwise."""
+    return f'<g data-key="{key}" transform="rotate({-degrees:.2f})">{shapes}</g>'
 
 
-def _arrow(end: np.ndarray, colour: str, name: str, width: float, side: float) -> str:
+def _upright(degrees: float, x: float, y: float, text: str) -> str:
+    """Words at a place that is turned, upright."""
+    return (
+        f'<g transform="translate({x:.1f} {y:.1f}) rotate({degrees:.2f})">'
+        f'<text text-anchor="middle" dominant-baseline="central">{text}</text></g>'
+    )
+
+
+def _ghost(degrees: float, length: float, colour: str) -> str:
+    """Where an arrow would point at position 0."""
+    line = f'<path d="M0 0H{length:.1f}" stroke="{colour}" stroke-dasharray="2 3"/>'
+    return _turned(degrees, line, f"ghost-{colour}")
+
+
+def _angle(start: float, way: float, between: float) -> str:
+    """The angle between the arrows, on the circle from the key's direction to the query's.
+
+    Args:
+        start: the key's direction.
+        way: degrees from there to the query's, negative if clockwise.
+        between: degrees, as they are told.
+    """
+    first, middle = min(start, start + way), start + way / 2
+    # A circle begins at its right and runs clockwise; its length is taken to be 360.
+    arc = (
+        f'<circle r="{RADIUS}" fill="none" stroke="currentColor" stroke-width="3" pathLength="360" '
+        f'stroke-dasharray="{abs(way):.2f} 360"/>'
+    )
+    return _turned(first + abs(way), arc, "arc") + _turned(
+        middle, _upright(middle, FAR, 0, f"{short(between)}°"), "degrees"
+    )
+
+
+def _arrow(degrees: float, length: float, colour: str, name: str, width: float, side: float) -> str:
     """A line from the middle with a head, and its name beyond it; a dot where it has no length.
 
     Args:
         side: how far the name is moved counter-clockwise.
     """
-    length = float(np.linalg.norm(end))
     if length < 1:
-        return f'<circle r="3" fill="{colour}"/>'
-    along = end / length
-    across = np.array([-along[1], along[0]])
-    tail = end - 8 * along
-    corners = " ".join(
-        f"{x:.1f},{0 - y:.1f}" for x, y in (end, tail + 4.5 * across, tail - 4.5 * across)
+        return f'<circle r="4" fill="{colour}"/>'
+    shapes = (
+        f'<path d="M0 0H{max(length - 11, 0):.1f}" stroke="{colour}" stroke-width="{width}"/>'
+        f'<path d="M{length:.1f} 0l-13 -6v12z" fill="{colour}"/>'
+        f'<path d="M{length:.1f} 0H{RADIUS}" stroke="{colour}" stroke-width="0.8"/>'
+        + _upright(degrees, length + 11, -side, name)
     )
-    x, y = end + 9 * along + side * across
-    return (
-        _line(tail, colour, f'stroke-width="{width}"')
-        + f'<polygon points="{corners}" fill="{colour}"/>'
-        + f'<text x="{x:.1f}" y="{0 - y:.1f}" text-anchor="middle" dominant-baseline="central">'
-        f"{name}</text>"
-    )
+    return _turned(degrees, shapes, name)
 
 
 def _still(state: Values) -> str:
     """The pictures, the table and the sentence of one state."""
     cell = "padding:2px 8px;text-align:right"
     panels = "".join(
-        f'<div style="flex:0 1 190px;min-width:120px"><b>{title}</b>{drawing}</div>'
+        f'<div style="flex:0 1 {SIDE}px;min-width:120px"><b>{title}</b>{drawing}</div>'
         for title, drawing in zip(state["titles"], state["pictures"], strict=True)
     )
     head = "".join(f'<th scope="col" style="{cell}">{name}</th>' for name in HEADS[1:])
