@@ -358,7 +358,8 @@ def test_buttons_and_arrow_keys_go_from_tile_to_tile(in_tiles: FigureLab) -> Non
     expect(figure.locator(".compared")).to_contain_text("8 of 8 queries are done")
     keys.press("ArrowLeft")
     in_tiles.answers("figure.step", "3")
-    expect(figure.get_by_role("img")).to_have_accessible_name(re.compile("keys 0 to 3; 2 tiles"))
+    pairs = figure.get_by_role("img", name="grid of 8 queries")
+    expect(pairs).to_have_accessible_name(re.compile("keys 0 to 3; 2 tiles"))
     figure.get_by_role("slider").focus()
     keys.press("Home")
     in_tiles.answers("figure.step", "1")
@@ -376,9 +377,39 @@ def test_other_blocks_and_the_mask_begin_at_the_first_tile(in_tiles: FigureLab) 
     keys.press("Space")
     in_tiles.answers("figure.causal, figure.state['steps']", "(True, 6)")
     expect(figure.locator(".compared")).to_contain_text("3 of 9 tiles are skipped")
-    kept = in_tiles.ask("[shown for line in figure.state['kept'] for shown in line[1:]]")
-    table = figure.get_by_role("table", name="kept of these queries")
-    until(lambda: table.locator("td").all_inner_texts()[-12:], ast.literal_eval(kept))
+    kept = in_tiles.ask("[shown for line in figure.state['queries'] for shown in line[1:]]")
+    table = figure.get_by_role("table", name="kept of the queries in fast memory, and output")
+    until(lambda: table.locator("td").all_inner_texts(), ast.literal_eval(kept))
+
+
+def test_rows_come_into_fast_memory_from_where_they_lay_and_others_stay(
+    in_tiles: FigureLab,
+) -> None:
+    arriving = in_tiles.figure.locator("[data-from].arrives")
+    in_tiles.ask("figure.step = 2")  # the same queries, other keys
+    until(
+        lambda: sorted(node.get_attribute("data-key") or "" for node in arriving.all()),
+        sorted(
+            f"{name}-{n}"
+            for name, ns in (("out", range(4)), ("k", range(4, 8)), ("v", range(4, 8)))
+            for n in ns
+        ),
+    )
+
+
+def test_the_tiles_play_to_the_last_and_stop_when_the_reader_does_something(
+    in_tiles: FigureLab,
+) -> None:
+    figure = in_tiles.figure
+    figure.get_by_role("button", name="Play").click()
+    in_tiles.answers("figure.step", "3")
+    figure.get_by_role("button", name="Back").click()
+    expect(figure.get_by_role("button", name="Play")).to_be_visible()
+    figure.get_by_role("slider").press("End")
+    in_tiles.page.emulate_media(reduced_motion="reduce")
+    figure.get_by_role("button", name="Play one step").press("Enter")  # from the last to the first
+    in_tiles.answers("figure.step", "1")
+    in_tiles.page.emulate_media(reduced_motion="no-preference")
 
 
 @pytest.fixture(params=[FIGURES["TrainingScrubber"]])

@@ -32,8 +32,8 @@ function keepChildren(old, next) {
 function become(old, next) {
   for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
   for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  if (next.children.length) keepChildren(old, next);
-  else setText(old, next.textContent);
+  keepChildren(old, next);
+  if (!next.children.length) setText(old, next.textContent);
   return old;
 }
 
