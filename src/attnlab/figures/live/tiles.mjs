@@ -57,7 +57,8 @@ function draw(body, model) {
     markups.forEach((markup, n) => redrawn(drawings[n], markup));
     if (!before.size || !body.isConnected) return;
     for (const node of find("[data-from]").filter((each) => !before.has(each))) {
-      arrive(node, find(`[data-key="${node.dataset.from}"]`)[0].getBoundingClientRect());
+      const [from] = find(`[data-key="${node.dataset.from}"]`); // not there where tiles were left out
+      if (from) arrive(node, from.getBoundingClientRect());
     }
   };
 
