@@ -53,7 +53,7 @@ function draw(body, model) {
   const panels = element("div", { class: "matrices" });
   const dots = element("span", {}, "• changed by the last edit");
   const told = element("div", { class: "told" });
-  const shown = element("div", {}, panels, told);
+  const shown = element("div", { class: "by-hand" }, panels, told);
 
   const send = () => {
     clearTimeout(sending);

@@ -5,6 +5,7 @@ import { redrawn } from "./motion.mjs";
 
 function draw(body, model) {
   let parts;
+  body.classList.add("cost");
   const told = element("p", { class: "told", "aria-live": "polite" });
   const toldMeasured = element("p", { class: "told-measured", "aria-live": "polite" });
   const send = (change) => model.send({ change });

@@ -8,6 +8,7 @@ const HEADS = ["query turned by", "key turned by", "between them", "dot product"
 
 function draw(body, model) {
   let count, titles, pictures, cells;
+  body.classList.add("rotary");
   const { places } = model.get("state");
   const send = latest((change) => model.send({ change }));
   const positions = [["query_at", "query at"], ["key_at", "key at"], ["moved", "both moved by"]];

@@ -34,7 +34,7 @@ STILLS = 10  # steps of the still figure, about
 POINTS = 400  # of the curve, at most
 TICKS = 6  # along its steps, at most
 WIDE, HIGH = 320, 140  # of the plot
-LEFT, ABOVE, BELOW, RIGHT = 34, 22, 32, 12  # room around it
+LEFT, ABOVE, BELOW, RIGHT = 40, 22, 32, 12  # room around it
 BLUE, ORANGE = "#0072b2", "#d55e00"
 TELLING = 0.1  # a second word with less weight is not told
 
@@ -250,7 +250,7 @@ def _axes(low: float, high: float, last: int) -> str:
         for step in range(0, last + 1, every)
     )
     upright = "".join(
-        f'<text x="-5" y="{HIGH * (1 - share) + 4:g}" text-anchor="end">'
+        f'<text x="-9" y="{HIGH * (1 - share) + 4:g}" text-anchor="end">'
         f"{low + share * (high - low):.2f}</text>"
         for share in (0, 0.5, 1)
     )
