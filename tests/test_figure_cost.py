@@ -102,8 +102,8 @@ def test_more_heads_cost_no_operations_but_bytes() -> None:
 
 
 def test_what_fits_is_told_for_each_memory() -> None:
-    figure = Cost(65536, 512, 8, "float32")  # 128 GiB
-    assert [fits for _, fits, _ in figure.state["fits"]] == ["no", "no", "yes"]
+    figure = Cost(65536, 512, 8, "float32", memory=32 * counts.GIB)  # 128 GiB
+    assert [fits for _, fits, _ in figure.state["fits"]] == ["no", "no", "yes", "no"]
     assert "they fit into a GPU with 141 GiB." in figure.state["told"]
     figure.n = 131072
     assert "they fit into none of the three memories" in figure.state["told"]
@@ -277,6 +277,39 @@ def test_what_cannot_be_measured_is_said_and_the_points_stay(
 def test_what_is_stored_has_no_times_in_it(found: Cost) -> None:
     assert repr(found) == repr(Cost(heads=2, d=64))
     assert found.fallback() == Cost(heads=2, d=64).fallback()
+
+
+def test_where_this_machine_ends_is_marked_and_counted() -> None:
+    figure = Cost(heads=1, memory=64 * counts.GIB)
+    assert figure.state["fits"][-1] == [
+        "this machine with 64 GiB",
+        "yes",
+        "up to N = 131,072",
+    ]
+    assert "this machine ends at N = 131,072" in figure.state["charts"][1]
+    figure.dtype = "float64"
+    assert "this machine ends at N = 92,681" in figure.state["charts"][1]
+    assert "this machine" not in figure.state["charts"][0]
+
+
+def test_this_machine_tells_how_much_memory_it_has() -> None:
+    here = counts.memory_here()
+    assert here is None or here > 2**28
+    assert Cost().memory == here
+
+
+def test_where_the_system_does_not_tell_nothing_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("os.sysconf")
+    figure = Cost()
+    assert figure.memory is None
+    assert "this machine" not in repr(figure.state)
+
+
+def test_what_is_stored_is_the_same_on_every_machine() -> None:
+    small, large = (Cost(memory=size * counts.GIB) for size in (4, 512))
+    assert repr(small) == repr(large)
+    assert small.fallback() == large.fallback()
+    assert "this machine" not in small.fallback()
 
 
 def test_the_fallback_counts_for_several_lengths() -> None:

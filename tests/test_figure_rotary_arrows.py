@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from attnlab.figures.live import RotaryArrows
-from attnlab.figures.live.rotary_arrows import MOVES, PLACES, decimals, short
+from attnlab.figures.live.rotary_arrows import MOVES, PLACES, decimals
+from attnlab.figures.live.rotary_picture import short
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("RotaryArrows"))
@@ -92,6 +93,15 @@ def test_an_arrow_without_length_is_a_dot() -> None:
     figure = RotaryArrows([0, 0], [0, 0])
     assert "nan" not in repr(figure.state).lower()
     assert figure.state["pictures"][0].count("<polygon") == 0
+
+
+@pytest.mark.parametrize(("query_at", "key_at"), [(3, 1), (0, 4), (12, 0), (2, 2), (9, 3)])
+def test_the_angle_that_is_told_is_drawn(query_at: int, key_at: int) -> None:
+    figure = RotaryArrows(QUERY, KEY, query_at, key_at, degrees=[30, 3])
+    for pair, drawn in zip(figure.state["table"][:-1], figure.state["pictures"], strict=True):
+        arc = float(re.findall(r'stroke-dasharray="([\d.]+) 360"', drawn)[0])
+        assert f"{short(arc)}°" == pair[3]
+        assert f">{pair[3]}</text>" in drawn
 
 
 def test_numbers_are_short_and_zero_has_no_sign() -> None:

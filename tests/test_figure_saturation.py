@@ -11,7 +11,7 @@ import torch
 
 from attnlab.figures.live import Saturation
 from attnlab.figures.live.figure import short
-from attnlab.figures.live.saturation import WIDTHS, drawn, jacobian_norms
+from attnlab.figures.live.saturation import AXES, WIDTHS, drawn, jacobian_norms
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("Saturation"))
@@ -72,13 +72,32 @@ def test_the_histogram_holds_nearly_all_scores_at_every_width(way: str) -> None:
     assert max(held) <= 1 + 1e-12
 
 
-def test_both_pictures_have_the_same_axes_at_every_width(figure: Saturation) -> None:
-    def axes(picture: str) -> list[str]:
-        return re.findall(r"<text[^>]*>[^<]*</text>|viewBox=\"[^\"]*\"", picture)
+@pytest.mark.parametrize("way", [RAW, SCALED])
+def test_no_bar_of_scores_is_higher_than_its_axis(way: str) -> None:
+    most = AXES[way][2]
+    assert max(max(Saturation(d_k).state["measures"][way]["histogram"]) for d_k in WIDTHS) <= most
 
-    first = axes(figure.state["pictures"][0])
+
+def test_each_picture_has_the_same_axes_at_every_width_and_scaled_scores_a_finer_one(
+    figure: Saturation,
+) -> None:
+    def axes(picture: str) -> list[str]:
+        return re.findall(r"<text[^>]*>([^<]*)</text>|viewBox=\"[^\"]*\"", picture)
+
+    raw, scaled = map(axes, figure.state["pictures"])
+    assert "102" in raw
+    assert "5.1" in scaled
     figure.d_k = 1024
-    assert [axes(picture) for picture in figure.state["pictures"]] == [first, first]
+    assert [axes(picture) for picture in figure.state["pictures"]] == [raw, scaled]
+
+
+def test_bars_move_from_width_to_width_as_they_are_the_same_parts(figure: Saturation) -> None:
+    def parts(picture: str) -> list[str]:
+        return [re.sub(r"[-\d.]+", "", path) for path in re.findall(r' d="([^"]*)"', picture)]
+
+    before = [parts(picture) for picture in figure.state["pictures"]]
+    figure.d_k = 2
+    assert [parts(picture) for picture in figure.state["pictures"]] == before
 
 
 def test_the_same_seed_draws_the_same_forms() -> None:

@@ -128,18 +128,56 @@ def test_numbers_that_are_held_are_counted_for_the_tile_at_hand() -> None:
     ]
 
 
-def test_the_picture_has_the_numbers_of_the_tile_and_hatches_what_is_blocked(
+def test_fast_memory_has_the_scores_of_the_tile_and_the_pairs_hatch_what_is_blocked(
     figure: Tiles,
 ) -> None:
     figure.step = 3
-    drawn = figure.state["picture"]
-    numbers = re.findall(r"<text[^>]*>([−\d.]+)</text>", drawn.split('fill="#000"')[1])
+    _, fast, pairs = figure.state["pictures"]
+    shown = [
+        float(number.replace("−", "-"))
+        for number in re.findall(r"<text[^>]*>([−\d.]+)</text>", fast)
+    ]
     scores = figure.q[2:4] @ figure.k[2:4].T / 2
-    shown = [float(number.replace("−", "-")) for number in numbers[:3]]
     assert shown == [scores[0, 0], scores[1, 0], scores[1, 1]]  # key 3 is blocked for query 2
-    hatched = re.findall(r'<path d="([^"]*)" stroke="#888"', drawn)[0]
+    hatched = re.findall(r'<path d="([^"]*)" stroke="#888"', pairs)[0]
     assert hatched.count("M") == 3 * 28
-    assert "tile in memory is that of queries 2 to 3 and keys 2 to 3; 2 tiles before" in drawn
+    assert "in fast memory is that of queries 2 to 3 and keys 2 to 3; 2 tiles before" in pairs
+
+
+def test_what_comes_into_fast_memory_lies_in_slow_memory_and_output_goes_back() -> None:
+    figure = Tiles(block=4)
+    for step, written in ((1, []), (2, ["0", "1", "2", "3"]), (4, [*"01234567"])):
+        figure.step = step
+        slow, fast, _ = figure.state["pictures"]
+        lies = re.findall(r'data-key="([^"]*)"', slow + fast)
+        assert set(re.findall(r'data-from="([^"]*)"', fast)) <= set(lies)
+        assert re.findall(r'data-key="out-(\d)"', slow) == written
+    assert len(re.findall(r'data-from="o-', slow)) == 8
+
+
+def test_the_pictures_are_as_large_whatever_the_tile(figure: Tiles) -> None:
+    views = {
+        tuple(re.findall(r'viewBox="[^"]*"', "".join(Tiles(block=block).state["pictures"])))
+        for block in range(1, 9)
+    }
+    assert len(views) == 1
+
+
+def test_a_line_a_query_tells_what_is_kept_of_it_and_its_output(figure: Tiles) -> None:
+    figure.step = 5
+    kept, out, lines = (figure.state[name] for name in ("kept", "out", "queries"))
+    assert lines[4] == [*kept[0], *out[4][1:]]
+    assert lines[0] == ["0", *"····", *out[0][1:]]
+
+
+def test_many_queries_whose_m_has_risen_are_counted() -> None:
+    told = Tiles(block=8, causal=False).state["told"]
+    assert "Nothing was kept" in told
+    q = np.ones((6, 1))
+    risen = Tiles(q, np.arange(6)[:, None], q, block=6, step=1)
+    risen.change(q=np.ones((10, 1)), k=np.arange(10)[:, None], v=np.ones((10, 1)), block=9, step=2)
+    assert risen.state["told"].count("rises by") == 3
+    assert "; and so on for 6 more." in risen.state["told"]
 
 
 def test_other_tiles_begin_at_the_first(figure: Tiles) -> None:
@@ -180,7 +218,7 @@ def test_a_long_row_is_cut_and_zero_has_no_sign() -> None:
 def test_the_fallback_steps_through_tiles_that_are_spread_over_all(figure: Tiles) -> None:
     html = figure.fallback()
     assert re.findall(r"> tile (\d+)<", html) == ["1", "2", "4", "5", "6", "7", "9", "10"]
-    assert html.count("<svg ") == 8
+    assert html.count("<svg ") == 3 * 8
     assert html == Tiles(causal=True).fallback()
 
 

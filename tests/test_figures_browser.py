@@ -366,6 +366,31 @@ def test_the_query_is_moved_by_keyboard_and_its_arrow_turns(arrows: FigureLab) -
     expect(arrows.figure.locator(".told")).to_have_text(arrows.ask("print(figure.state['told'])"))
 
 
+def test_both_are_moved_to_the_end_by_play_and_the_arrows_turn(arrows: FigureLab) -> None:
+    arrows.ask("figure.change(query_at=3, key_at=1, moved=10)")
+    query = arrows.figure.locator("svg [data-key=q]").first
+    expect(query).to_have_attribute("transform", "rotate(-390.00)")
+    query.evaluate("node => { node.wasHere = true; }")
+    arrows.figure.get_by_role("button", name="Play").press("Enter")
+    arrows.answers("figure.moved", "12")
+    expect(query).to_have_attribute("transform", "rotate(-450.00)")
+    assert query.evaluate("node => node.wasHere"), "another arrow cannot turn"
+    assert query.evaluate("node => getComputedStyle(node).transitionDuration") == "0.3s"
+    play = arrows.figure.get_by_role("button", name="Play", exact=True)
+    expect(play).to_be_visible()  # it has ended
+    play.press("Enter")
+    arrows.figure.get_by_role("button", name="Pause").press("Enter")
+    arrows.answers("figure.moved", "0")
+    expect(play).to_be_focused()
+
+
+def test_nothing_moves_where_motion_is_reduced(arrows: FigureLab) -> None:
+    arrows.page.emulate_media(reduced_motion="reduce")
+    query = arrows.figure.locator("svg [data-key=q]").first
+    assert query.evaluate("node => getComputedStyle(node).transitionDuration") == "0s"
+    arrows.page.emulate_media(reduced_motion="no-preference")
+
+
 @pytest.fixture(params=[FIGURES["Tiles"]])
 def in_tiles(request: pytest.FixtureRequest, shown: Shown) -> FigureLab:
     lab = shown(request.param)
@@ -389,7 +414,8 @@ def test_buttons_and_arrow_keys_go_from_tile_to_tile(in_tiles: FigureLab) -> Non
     expect(figure.locator(".compared")).to_contain_text("8 of 8 queries are done")
     keys.press("ArrowLeft")
     in_tiles.answers("figure.step", "3")
-    expect(figure.get_by_role("img")).to_have_accessible_name(re.compile("keys 0 to 3; 2 tiles"))
+    pairs = figure.get_by_role("img", name="grid of 8 queries")
+    expect(pairs).to_have_accessible_name(re.compile("keys 0 to 3; 2 tiles"))
     figure.get_by_role("slider").focus()
     keys.press("Home")
     in_tiles.answers("figure.step", "1")
@@ -407,9 +433,39 @@ def test_other_blocks_and_the_mask_begin_at_the_first_tile(in_tiles: FigureLab) 
     keys.press("Space")
     in_tiles.answers("figure.causal, figure.state['steps']", "(True, 6)")
     expect(figure.locator(".compared")).to_contain_text("3 of 9 tiles are skipped")
-    kept = in_tiles.ask("[shown for line in figure.state['kept'] for shown in line[1:]]")
-    table = figure.get_by_role("table", name="kept of these queries")
-    until(lambda: table.locator("td").all_inner_texts()[-12:], ast.literal_eval(kept))
+    kept = in_tiles.ask("[shown for line in figure.state['queries'] for shown in line[1:]]")
+    table = figure.get_by_role("table", name="kept of the queries in fast memory, and output")
+    until(lambda: table.locator("td").all_inner_texts(), ast.literal_eval(kept))
+
+
+def test_rows_come_into_fast_memory_from_where_they_lay_and_others_stay(
+    in_tiles: FigureLab,
+) -> None:
+    arriving = in_tiles.figure.locator("[data-from].arrives")
+    in_tiles.ask("figure.step = 2")  # the same queries, other keys
+    until(
+        lambda: sorted(node.get_attribute("data-key") or "" for node in arriving.all()),
+        sorted(
+            f"{name}-{n}"
+            for name, ns in (("out", range(4)), ("k", range(4, 8)), ("v", range(4, 8)))
+            for n in ns
+        ),
+    )
+
+
+def test_the_tiles_play_to_the_last_and_stop_when_the_reader_does_something(
+    in_tiles: FigureLab,
+) -> None:
+    figure = in_tiles.figure
+    figure.get_by_role("button", name="Play").click()
+    in_tiles.answers("figure.step", "3")
+    figure.get_by_role("button", name="Back").click()
+    expect(figure.get_by_role("button", name="Play")).to_be_visible()
+    figure.get_by_role("slider").press("End")
+    in_tiles.page.emulate_media(reduced_motion="reduce")
+    figure.get_by_role("button", name="Play one step").press("Enter")  # from the last to the first
+    in_tiles.answers("figure.step", "1")
+    in_tiles.page.emulate_media(reduced_motion="no-preference")
 
 
 @pytest.fixture(params=[FIGURES["TrainingScrubber"]])
@@ -430,9 +486,23 @@ def test_arrow_keys_go_through_the_recorded_steps_alone(scrubber: FigureLab) -> 
     expect(scrubber.figure.locator(".told")).to_have_text(
         "Step 5: loss 0.010. “it … tired” puts 1.00 on “cat”; “it … wide” puts 1.00 on “road”."
     )
-    cells = scrubber.figure.locator(".at-step tr").nth(2).locator("td")
-    expect(cells).to_have_text(["1.00", "0.00"])
+    words = scrubber.figure.get_by_role("list", name="weights of it … tired").locator("li")
+    expect(words).to_have_text(["the 0.00", "cat 1.00", "road 0.00"])
+    dark, light = (words.nth(n).locator(".word") for n in (0, 1))
+    expect(dark).to_have_css("background-color", "rgb(0, 34, 78)")
+    expect(light).to_have_css("background-color", "rgb(254, 232, 56)")
     expect(scrubber.figure.get_by_role("img")).to_have_accessible_name(re.compile("0.01 at step 5"))
+
+
+def test_the_recorded_steps_play_to_the_last_and_then_from_the_first(scrubber: FigureLab) -> None:
+    play = scrubber.figure.get_by_role("button", name="Play", exact=True)
+    play.press("Enter")
+    scrubber.answers("figure.step", "5")
+    expect(play).to_be_focused()
+    play.press(" ")
+    scrubber.figure.get_by_role("slider", name="step").press("End")
+    expect(play).to_be_visible()
+    scrubber.answers("figure.step", "5")
 
 
 def test_python_goes_to_a_step_in_the_page(scrubber: FigureLab) -> None:
@@ -746,6 +816,18 @@ def test_the_stages_play_with_one_query_until_the_reader_does_something(
     by_hand.answers("figure.cell", "['scaled', 1, None]")
     focus_on(by_hand, "scaled cat, the: 0.577")
     expect(by_hand.figure.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_rows_and_scores_are_seen_coming_from_the_stage_before(by_hand: FigureLab) -> None:
+    by_hand.ask("figure.stage = 2; figure.cell = ['Q', 1, None]")
+    by_hand.figure.get_by_label("3 scores").check()
+    for matrix in ("Q = X W_q", "K = X W_k"):
+        arriving = by_hand.figure.locator(".matrix.arrives", has_text=matrix)
+        expect(arriving).to_have_css("animation-duration", "0.3s")
+    by_hand.ask("figure.stage = 4; figure.cell = ['scaled', 1, None]")
+    by_hand.figure.get_by_role("button", name="Next").click()
+    by_hand.answers("figure.stage", "5")
+    expect(by_hand.figure.locator("td.arrives").first).to_be_visible()
 
 
 def test_where_motion_is_reduced_a_press_is_one_step(by_hand: FigureLab) -> None:

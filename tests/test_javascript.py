@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.figures.live.figure import source
+from attnlab.figures.live.figure import SHARED, source
 from tests.course import ROOT
 
 NODE = shutil.which("node") or ""
 LIVE = ROOT / "src" / "attnlab" / "figures" / "live"
-FIGURES = sorted(path.stem for path in LIVE.glob("*.mjs") if path.stem != "figure")
+FIGURES = sorted(path.stem for path in LIVE.glob("*.mjs") if path.stem not in SHARED)
 needs_node = pytest.mark.skipif(not NODE, reason="there is no node here: install nodejs")
 
 

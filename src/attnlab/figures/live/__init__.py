@@ -3,8 +3,8 @@
     figures.live.WhoListens(weights, tokens)
 
 Each figure is a class in its own module, with the ES module that draws it beside it. `figure` holds
-what all of them share in Python, `figure.mjs` and `figure.css` what they share in the browser, and
-`fallback` what is shown where nothing runs.
+what all of them share in Python, `figure.mjs`, `motion.mjs` and `figure.css` what they share in the
+browser, and `fallback` what is shown where nothing runs.
 """
 
 from importlib import import_module

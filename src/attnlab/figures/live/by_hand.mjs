@@ -1,10 +1,14 @@
 // Draws ByHand: seven stages, one at a time, and the sum behind the selected cell.
 
 import { element, grid, mount, setText, shade } from "./figure.mjs";
+import { arrive, player, steady } from "./motion.mjs";
 
 const TURNS = { n: 1, p: -1 };
 const SETTLED = 100; // ms; a key held down is not worth a message for every cell
 const PACE = 3000; // ms that a stage is shown while the stages play
+const LONGEST = 5; // of what may be told; one of them takes the most room
+const LONGER = " + 100.000 · (−100.000)"; // room for what an edit may add to a sum, and to what is said of it
+const TAKEN = " The row's largest score, 100.000, is taken away first.";
 
 /** Where the numbers of a cell come from: for each matrix the row or column, or both, that enter. Column null is the whole row. */
 export function enters(name, row, column) {
@@ -30,6 +34,14 @@ const sizes = (matrices) =>
 const within = (place, row, column) =>
   (place.row ?? row) === row && (place.column ?? column) === column;
 
+/** What a cell is, the sums behind it, and what becomes of its query where it stands for a whole row. */
+const tellings = ({ what, sums }, trail, now) => [
+  element("p", { "aria-hidden": "true" }, what),
+  element("p", { class: "sum", "aria-hidden": "true" }, ...sums.map((line) => element("span", {}, line))),
+  ...(trail.length ? [element("ol", { class: "trail" }, ...trail.map(({ stage, text }) =>
+    element("li", stage === now ? { "aria-current": "step" } : {}, text)))] : []),
+];
+
 function draw(body, model) {
   let grids, size, turned, sending;
   let marked = [];
@@ -38,11 +50,10 @@ function draw(body, model) {
   const palette = model.get("palette");
   const said = element("p", { class: "unseen", "aria-live": "polite" });
   const about = element("p");
-  const what = element("p", { "aria-hidden": "true" });
-  const sum = element("p", { class: "sum", "aria-hidden": "true" });
-  const trail = element("ol", { class: "trail" });
   const panels = element("div", { class: "matrices" });
-  const dots = element("p", {}, "• changed by the last edit");
+  const dots = element("span", {}, "• changed by the last edit");
+  const told = element("div", { class: "told" });
+  const shown = element("div", { class: "by-hand" }, panels, told);
 
   const send = () => {
     clearTimeout(sending);
@@ -50,7 +61,6 @@ function draw(body, model) {
     model.save_changes();
   };
   const select = (cell) => {
-    pause();
     selected = cell;
     show();
     clearTimeout(sending);
@@ -66,44 +76,27 @@ function draw(body, model) {
     return true;
   };
 
-  // The stages one after the other, with one query; one stage a press where motion is to be reduced.
-  let playing;
-  const still = matchMedia("(prefers-reduced-motion: reduce)");
-  const play = element("button", { type: "button" });
-  const label = () => setText(play, playing ? "Pause" : still.matches ? "Play one step" : "Play");
-  const pause = () => {
-    clearTimeout(playing);
-    playing = undefined;
-    label();
-  };
-  const step = () => {
+  // The stages one after the other, with one query.
+  const play = player(body, () => {
     const { stages, matrices } = model.get("state");
     const [name, row] = selected;
     selected = matrices[name].whole.length ? [name, row, null] : ["X", 0, null];
     turn((model.get("stage") % stages.length) + 1);
-    const isOver = still.matches || !body.isConnected || model.get("stage") === stages.length;
-    playing = isOver ? undefined : setTimeout(step, PACE);
-    label();
-  };
-  play.addEventListener("click", () => (playing ? pause() : step()));
-  still.addEventListener("change", pause);
-  const turnByHand = (stage) => {
-    pause();
-    return turn(stage);
-  };
+    return model.get("stage") < stages.length;
+  }, PACE);
 
   // Two figures in one page must not share their radio buttons.
   const group = `stage-${Math.random()}`;
   const radios = model.get("state").stages.map((_, n) => {
     const radio = element("input", { type: "radio", name: group });
-    radio.addEventListener("change", () => turnByHand(n + 1));
+    radio.addEventListener("change", () => turn(n + 1));
     return radio;
   });
   const stages = element("div", { class: "stages", role: "radiogroup", "aria-label": "stage" },
     ...model.get("state").stages.map(({ name }, n) => element("label", {}, radios[n], ` ${n + 1} ${name}`)));
   const turner = (label, key) => {
     const button = element("button", { type: "button", "aria-keyshortcuts": key }, `${label} (${key})`);
-    button.addEventListener("click", () => turnByHand(model.get("stage") + TURNS[key]));
+    button.addEventListener("click", () => turn(model.get("stage") + TURNS[key]));
     return button;
   };
   const buttons = { p: turner("Previous", "p"), n: turner("Next", "n") };
@@ -111,17 +104,17 @@ function draw(body, model) {
   causal.addEventListener("change", () => model.send({ change: { causal: causal.checked } }));
   body.append(
     stages,
-    element("div", { class: "tools" }, ...Object.values(buttons), play, element("label", {}, causal, " causal mask")),
-    about, panels, what, sum, trail, said, dots,
+    element("div", { class: "tools" }, ...Object.values(buttons), play,
+      element("label", {}, causal, " causal mask"), dots),
+    about, shown, said,
   );
-  label();
 
   body.addEventListener("keydown", (event) => {
     const by = TURNS[event.key];
     if (!by || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const inside = panels.contains(event.target);
-    if (turnByHand(model.get("stage") + by) && inside) {
+    if (turn(model.get("stage") + by) && inside) {
       const [name, row, column] = selected;
       grids[name].focus({ row, column: column ?? -1 });
     }
@@ -141,8 +134,28 @@ function draw(body, model) {
     if (!yours) table.setAttribute("aria-readonly", "true");
     const node = element("div", { class: yours ? "matrix yours" : "matrix" }, element("p", {}, caption), made.node);
     const cells = [...table.querySelectorAll("[role=gridcell]")];
+    for (const cell of cells) cell.name = name;
     return { ...made, node, cells };
   };
+
+  // As much room as the tallest stage takes with the longest that is told of a cell or of a row.
+  const groups = (stage, as = (node) => node) => stage.groups.map((names) =>
+    element("div", { class: "together" }, ...names.map((name) => as(grids[name].node))));
+  const steadied = [
+    steady(about, () => model.get("state").stages.map(({ about: line }) => [line])),
+    steady(shown, (isNew) => {
+      const { stages, matrices, trails } = model.get("state");
+      const roomy = ({ what, sums }, trail) => (isNew
+        ? tellings({ what: what + TAKEN, sums: sums.map((line) => line + LONGER) }, [...trail, ...trail.slice(-3)])
+        : tellings({ what, sums }, trail));
+      const every = Object.values(matrices).flatMap(({ told: cells, whole }) =>
+        [...cells.flat().map((cell) => roomy(cell, [])), ...whole.map((cell, row) => roomy(cell, trails[row]))]);
+      const length = (parts) => parts.map(({ textContent }) => textContent).join("").length;
+      const longest = every.sort((one, other) => length(other) - length(one)).slice(0, LONGEST);
+      return stages.flatMap((stage) => longest.map((parts) =>
+        [element("div", { class: "matrices" }, ...groups(stage, (node) => node.cloneNode(true))), ...parts]));
+    }),
+  ];
 
   const paint = () => {
     const { matrices } = model.get("state");
@@ -162,26 +175,36 @@ function draw(body, model) {
     }
   };
 
+  // A cell that was chosen comes from what enters last: its key, or the value that it mixes in.
+  const comeIn = (cell) => {
+    const { name, place: { row, column } } = cell;
+    const [last] = Object.entries(enters(name, row, column)).slice(-1);
+    const from = last && grids[last[0]].cells.find(({ place }) => within(last[1], place.row, place.column));
+    if (from?.isConnected) arrive(cell, from.getBoundingClientRect());
+  };
+
   const show = () => {
-    const { stages: all, matrices, trails } = model.get("state");
+    const { stages, matrices, trails } = model.get("state");
     if (size !== sizes(matrices)) return; // one message, several news: that of the state comes yet
     const number = model.get("stage");
-    const stage = all[number - 1];
+    const stage = stages[number - 1];
     const [chosen] = selected;
     const [row, column] = nearest(matrices[chosen], ...selected.slice(1));
     let news = "";
     if (turned !== `${number} ${size}`) {
-      panels.replaceChildren(...stage.groups.map((names) =>
-        element("div", { class: "together" }, ...names.map((name) => grids[name].node))));
-      news = `Stage ${number} of ${all.length}, ${stage.name}. ${stage.about} `;
+      const before = Object.entries(grids).filter(([, { node }]) => node.isConnected)
+        .map(([, { node }]) => [node, node.getBoundingClientRect()]);
+      panels.replaceChildren(...groups(stage));
+      for (const [node, box] of before) if (node.isConnected) arrive(node, box);
+      news = `Stage ${number} of ${stages.length}, ${stage.name}. ${stage.about} `;
       turned = `${number} ${size}`;
     }
     radios.forEach((radio, n) => { radio.checked = n === number - 1; });
     buttons.p.setAttribute("aria-disabled", number === 1);
-    buttons.n.setAttribute("aria-disabled", number === all.length);
+    buttons.n.setAttribute("aria-disabled", number === stages.length);
     setText(about, stage.about);
     const changed = model.get("changed");
-    dots.hidden = !stage.groups.flat().some((name) => changed[name]?.flat().includes(true));
+    dots.style.visibility = stage.groups.flat().some((name) => changed[name]?.flat().includes(true)) ? "" : "hidden";
 
     for (const node of marked) {
       node.classList.remove("chosen", "enters");
@@ -191,7 +214,7 @@ function draw(body, model) {
     const entering = Object.entries(from).flatMap(([name, place]) =>
       grids[name].cells.filter(({ place: at }) => within(place, at.row, at.column)));
     for (const node of entering) node.classList.add("enters");
-    const { columns, told: cells, whole } = matrices[chosen];
+    const { columns, told: all, whole } = matrices[chosen];
     const isWhole = column === null;
     const node = isWhole ? grids[chosen].heads[row] : grids[chosen].cells[row * columns.length + column];
     node.classList.add("chosen");
@@ -200,13 +223,10 @@ function draw(body, model) {
     for (const [name, { highlight }] of Object.entries(grids)) highlight(isWhole && name === chosen ? row : null);
     grids[chosen].moveTo({ row, column: column ?? -1 });
 
-    const told = isWhole ? whole[row] : cells[row][column];
-    setText(what, told.what);
-    sum.replaceChildren(...told.sums.map((line) => element("span", {}, line)));
-    setText(said, news + told.said);
-    trail.hidden = !isWhole;
-    trail.replaceChildren(...(isWhole ? trails[row] : []).map(({ stage: at, text }) =>
-      element("li", at === number ? { "aria-current": "step" } : {}, text)));
+    const telling = isWhole ? whole[row] : all[row][column];
+    told.replaceChildren(...tellings(telling, isWhole ? trails[row] : [], number));
+    setText(said, news + telling.said);
+    if (news) grids[chosen].cells.filter(({ place: at }) => within({ row, column: column ?? undefined }, at.row, at.column)).forEach(comeIn);
   };
 
   const update = () => {
@@ -218,6 +238,7 @@ function draw(body, model) {
     causal.checked = on;
     paint();
     show();
+    for (const measure of steadied) measure();
   };
   model.on("change:changed", update);
   model.on("change:stage", show);

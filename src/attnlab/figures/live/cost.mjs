@@ -1,9 +1,11 @@
 // Draws Cost: sliders, counts and what fits as tables, charts made by Python, and a button to measure.
 
 import { element, lines, mount, setText, slider } from "./figure.mjs";
+import { redrawn } from "./motion.mjs";
 
 function draw(body, model) {
   let parts;
+  body.classList.add("cost");
   const told = element("p", { class: "told", "aria-live": "polite" });
   const toldMeasured = element("p", { class: "told-measured", "aria-live": "polite" });
   const send = (change) => model.send({ change });
@@ -34,10 +36,10 @@ function draw(body, model) {
       element("div", { class: "controls" }, ...controls.map(({ node }) => node),
         element("label", { class: "kind" }, "type of number ", kind)),
       told,
-      element("div", { class: "panels" }, ...charts),
-      element("p", {}, button),
+      element("div", { class: "panels" }, ...charts,
+        element("div", { class: "tables" }, counts.node, fits.node)),
+      element("div", { class: "panels" }, button, element("div", { class: "points" }, measured.node)),
       toldMeasured,
-      element("div", { class: "panels" }, counts.node, fits.node, measured.node),
       element("p", { class: "hint" }, meaning),
     );
     parts = { controls, kind, charts, counts, fits, measured };
@@ -48,7 +50,7 @@ function draw(body, model) {
     if (!parts) build(state);
     state.sliders.forEach(({ at, value }, n) => parts.controls[n].set(at, value));
     parts.kind.value = state.dtype;
-    state.charts.forEach((drawing, n) => { parts.charts[n].innerHTML = drawing; });
+    state.charts.forEach((drawing, n) => redrawn(parts.charts[n], drawing));
     for (const name of ["counts", "fits", "measured"]) parts[name].paint(state[name]);
     parts.measured.node.hidden = !state.measured.length;
     setText(told, state.told);

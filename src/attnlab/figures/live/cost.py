@@ -9,7 +9,7 @@ from typing import Any
 import traitlets
 
 from attnlab.figures.live import counts, fallback
-from attnlab.figures.live.cost_chart import BLUE, Key, chart, drawing
+from attnlab.figures.live.cost_chart import BLUE, ORANGE, Key, chart, drawing
 from attnlab.figures.live.counts import GIB, KIB, MEMORIES, MIB, SIZES, TIB, in_bytes
 from attnlab.figures.live.counts import in_number_words as in_words
 from attnlab.figures.live.figure import Figure, Input, Values, number, source, style
@@ -25,6 +25,8 @@ DOTTED = f'stroke="{BLUE}" stroke-width="1.5" stroke-dasharray="2 3"'
 TOKEN_TICKS = {64.0: "64", 512.0: "512", 4096.0: "4,096", 32768.0: "32,768", 262144.0: "262,144"}
 WORK_TICKS = {1e6: "1 million", 1e9: "1 billion", 1e12: "1 trillion", 1e15: "1,000 trillion"}
 BYTE_TICKS = {KIB: "1 KiB", MIB: "1 MiB", GIB: "1 GiB", TIB: "1 TiB"}
+MOST_BYTES = 64 * TIB  # of the axis
+HERE = f'stroke="{ORANGE}" stroke-width="2" stroke-dasharray="5 3"'
 MEANING = (
     "All axes are logarithmic: a straight line is a power of N, and a steeper one a higher power. "
     "Counted is one layer for one sequence, matrix products alone, the scores held once. Heads "
@@ -42,6 +44,7 @@ class Cost(Figure):
         d: numbers a token, 64 to 4096.
         heads: H, at most 32, which divides d.
         dtype: float64, float32, bfloat16 or float16.
+        memory: bytes of this machine, where its scores end; None asks the machine.
     Raises:
         ValueError: a number is out of bounds, or H does not divide d.
 
@@ -52,10 +55,18 @@ class Cost(Figure):
     _esm = source("cost")
     _css = style("cost")
     title = traitlets.Unicode("What attention costs").tag(sync=True)
-    n, d, heads, dtype, measured = Input(), Input(), Input(), Input(), Input()
+    n, d, heads, dtype, measured, memory = (Input() for _ in range(6))
 
-    def __init__(self, n: int = 4096, d: int = 512, heads: int = 8, dtype: str = "float32") -> None:
-        super().__init__(n=n, d=d, heads=heads, dtype=dtype, measured=None)
+    def __init__(
+        self,
+        n: int = 4096,
+        d: int = 512,
+        heads: int = 8,
+        dtype: str = "float32",
+        memory: int | None = None,
+    ) -> None:
+        here = counts.memory_here() if memory is None else memory
+        super().__init__(n=n, d=d, heads=heads, dtype=dtype, measured=None, memory=here)
 
     def measure(self) -> None:
         """Measure plain attention on this machine, for about two seconds, and draw the points.
@@ -97,10 +108,18 @@ class Cost(Figure):
             raise ValueError(f"there is no type {dtype!r} here; there are {', '.join(SIZES)}")
         if not (measured is None or isinstance(measured, Measured)):
             raise ValueError("measured is what measure() finds, or None")
-        return {"n": n, "d": d, "heads": heads, "dtype": dtype, "measured": measured}
+        memory = inputs["memory"]
+        if memory is not None:
+            memory = _whole("memory", memory, 1, MOST_BYTES)
+        return {
+            **{"n": n, "d": d, "heads": heads, "dtype": dtype},
+            **{"measured": measured, "memory": memory},
+        }
 
     def computed(self, inputs: Values) -> Values:
-        n, d, heads, measured = (inputs[name] for name in ("n", "d", "heads", "measured"))
+        n, d, heads, measured, here = (
+            inputs[name] for name in ("n", "d", "heads", "measured", "memory")
+        )
         size = SIZES[inputs["dtype"]]
         scores = counts.score_bytes(n, heads, size)
         return {
@@ -120,13 +139,13 @@ class Cost(Figure):
             ],
             "fits": [
                 [name, "yes" if scores <= memory else "no", _most(memory, heads, size)]
-                for name, memory in MEMORIES.items()
+                for name, memory in [*MEMORIES.items(), *_named_memory(here)]
             ],
             "measured": [
                 [f"{point.n:,}", _in_time(point.seconds), in_bytes(point.held)]
                 for point in (measured.points if measured else ())
             ],
-            "charts": [_work(n, d, measured), _memory(n, heads, size, measured)],
+            "charts": [_work(n, d, measured), _memory(n, heads, size, measured, here)],
             "told": _told(n, d, heads, inputs["dtype"]),
             "told_measured": _told_measured(measured, d, heads, size),
             "meaning": MEANING,
@@ -138,7 +157,8 @@ class Cost(Figure):
     def fallback(self) -> str:
         mark = fallback.mark(repr(self))
         lengths = [self.n, *(n for n in STEPS if n != self.n)]
-        unmeasured = {**self._inputs, "measured": None}  # what is stored is the same everywhere
+        # What is stored is the same everywhere.
+        unmeasured = {**self._inputs, "measured": None, "memory": None}
         states = [self.computed({**unmeasured, "n": n}) for n in lengths]
         radios = "".join(
             f'<span class="step step-{step + 1}" style="margin-right:12px">'
@@ -178,6 +198,10 @@ def _slider(name: str, label: str, stops: list[int], value: int) -> Values:
         "at": at,
         "value": f"{value:,}",
     }
+
+
+def _named_memory(here: int | None) -> list[tuple[str, int]]:
+    return [] if here is None else [(f"this machine with {in_bytes(here)}", here)]
 
 
 def _most(memory: int, heads: int, size: int) -> str:
@@ -243,13 +267,18 @@ def _work(n: int, d: int, measured: Measured | None) -> str:
     )
 
 
-def _memory(n: int, heads: int, size: int, measured: Measured | None) -> str:
-    """Bytes over tokens, with what memories hold."""
-    axes = chart((LENGTHS[0], LENGTHS[-1]), (KIB, 16 * TIB))
+def _memory(n: int, heads: int, size: int, measured: Measured | None, here: int | None) -> str:
+    """Bytes over tokens, with what memories hold, and where this machine ends."""
+    axes = chart((LENGTHS[0], LENGTHS[-1]), (KIB, MOST_BYTES))
     keys = [Key(f"the scores, H · N² · {size} bytes", SOLID)]
     points = [(p.n, p.held) for p in measured.points] if measured else []
     if points:
         keys.append(Key("measured, the most bytes held"))
+    end = ""
+    if here is not None:
+        longest = counts.longest(here, heads, size)
+        keys.append(Key(f"this machine ends at N = {longest:,}", HERE))
+        end = axes.end(min(max(longest, LENGTHS[0]), LENGTHS[-1]), HERE)
     scores = counts.score_bytes(n, heads, size)
     levels = [
         axes.level(memory, name, above=memory == max(MEMORIES.values()))
@@ -259,6 +288,7 @@ def _memory(n: int, heads: int, size: int, measured: Measured | None) -> str:
         f"bytes of the scores over tokens; at N = {n:,}: {in_bytes(scores)}",
         axes.frame("bytes", TOKEN_TICKS, BYTE_TICKS),
         *levels,
+        end,
         axes.line(lambda n: counts.score_bytes(n, heads, size), LENGTHS, SOLID),
         axes.points(points),
         axes.here(n, scores),

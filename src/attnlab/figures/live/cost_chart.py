@@ -71,6 +71,11 @@ class Chart(NamedTuple):
             f'<text x="{LEFT + 4}" y="{text:.1f}">{html.escape(label)}</text>'
         )
 
+    def end(self, n: float, style: str) -> str:
+        """A line up at one place, where something ends."""
+        x = self.across.at(n)
+        return f'<path fill="none" {style} d="M{x:.1f} {HEIGHT - BOTTOM}V{TOP + 60}"/>'
+
     def here(
         self, n: float, value: float, label: str = "", beside: tuple[float, float] = (0, 0)
     ) -> str:

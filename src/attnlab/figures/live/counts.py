@@ -8,6 +8,7 @@ a few operations for each of the H · N² scores, on which the products spend 4 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 KIB, MIB, GIB, TIB = (2 ** (10 * power) for power in (1, 2, 3, 4))
@@ -17,6 +18,14 @@ MEMORIES = {
     "a GPU with 80 GiB": 80 * GIB,
     "a GPU with 141 GiB": 141 * GIB,
 }
+
+
+def memory_here() -> int | None:
+    """Bytes of this machine's memory; None where the system does not tell, as on Windows."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 def score_flops(n: int, d: int) -> int:

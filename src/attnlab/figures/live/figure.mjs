@@ -257,7 +257,10 @@ export function latest(send, frame = requestAnimationFrame) {
 
 // A slider with its label and its value in words --------------------------------------------------
 
-/** ask(value) does what moving the slider does, value() is where it is: what the reader set, or Python. */
+/**
+ * ask(value) does what moving the slider does, value() is where it is: what the reader set, or Python. next() asks for the
+ * value after it, at the end for the first, and tells whether there are more.
+ */
 export function slider({ label, min, max, step, value, says, onInput }) {
   const field = element("input", { type: "range", min, max, step });
   const shown = element("output");
@@ -279,7 +282,12 @@ export function slider({ label, min, max, step, value, says, onInput }) {
     if (mine.value === null) show(...good);
   };
   set(value);
-  return { node: element("label", { class: "slider" }, `${label} `, field, shown), set, ask, value: () => Number(field.value) };
+  const next = () => {
+    const at = Number(field.value);
+    ask(at < max ? at + step : min);
+    return Number(field.value) < max;
+  };
+  return { node: element("label", { class: "slider" }, `${label} `, field, shown), set, ask, next, value: () => Number(field.value) };
 }
 
 // The frame ---------------------------------------------------------------------------------------

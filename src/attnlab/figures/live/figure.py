@@ -25,16 +25,19 @@ MOST = 32  # tokens along an edge: as many cells as are drawn at once without a 
 Values = dict[str, Any]
 STALE = "the figure has changed meanwhile, and this no longer fits it; please try again"
 _HERE = files("attnlab.figures.live")
-_SHARED_IMPORT = re.compile(r'^import \{[^}]*\} from "\./figure\.mjs";\n', re.MULTILINE)
+SHARED = ("figure", "motion")  # modules that all figures may import from
+_SHARED_IMPORT = re.compile(
+    rf'^import \{{[^}}]*\}} from "\./({"|".join(SHARED)})\.mjs";\n', re.MULTILINE
+)
 
 
 def source(name: str) -> str:
-    """The module of a figure and what it imports from figure.mjs, as one module.
+    """The module of a figure and what it imports from those that are shared, as one module.
 
     anywidget hands the browser one text with no address, from which nothing can be imported.
     """
-    shared, own = ((_HERE / f"{stem}.mjs").read_text(encoding="utf-8") for stem in ("figure", name))
-    return f"{shared}\n{_SHARED_IMPORT.sub('', own)}"
+    texts = ((_HERE / f"{stem}.mjs").read_text(encoding="utf-8") for stem in (*SHARED, name))
+    return "\n".join(_SHARED_IMPORT.sub("", text) for text in texts)
 
 
 def style(name: str = "") -> str:

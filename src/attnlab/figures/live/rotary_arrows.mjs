@@ -1,11 +1,14 @@
 // Draws RotaryArrows: three sliders, the arrows that Python turned, a table and a sentence.
 
 import { element, latest, mount, setText, slider } from "./figure.mjs";
+import { player, redrawn } from "./motion.mjs";
 
+const PACE = 700; // ms a step while both are moved
 const HEADS = ["query turned by", "key turned by", "between them", "dot product"];
 
 function draw(body, model) {
   let count, titles, pictures, cells;
+  body.classList.add("rotary");
   const { places } = model.get("state");
   const send = latest((change) => model.send({ change }));
   const positions = [["query_at", "query at"], ["key_at", "key at"], ["moved", "both moved by"]];
@@ -14,16 +17,20 @@ function draw(body, model) {
     says: (value) => `${value}`,
     onInput: (value) => send({ [name]: value }),
   }));
-  const panels = element("div", { class: "panels" });
-  const numbers = element("div", { class: "scroll" });
+  const play = player(body, sliders.at(-1).next, PACE);
+  const circles = element("div", { class: "circles" });
+  const numbers = element("div");
   const told = element("p", { class: "told", "aria-live": "polite" });
-  body.append(...sliders.map(({ node }) => node), panels, numbers, told);
+  body.append(
+    element("div", { class: "tools" }, ...sliders.map(({ node }) => node), play),
+    element("div", { class: "panels" }, circles, element("div", { class: "beside" }, numbers, told)),
+  );
 
   const build = ({ table, pictures: drawings }) => {
     count = drawings.length;
     titles = drawings.map(() => element("p", { class: "pair" }));
     pictures = drawings.map(() => element("div"));
-    panels.replaceChildren(...drawings.map((_, n) =>
+    circles.replaceChildren(...drawings.map((_, n) =>
       element("div", { class: "arrows" }, titles[n], pictures[n])));
     cells = table.map(() => HEADS.map(() => element("td")));
     const head = HEADS.map((name) => element("th", { scope: "col" }, name));
@@ -38,7 +45,7 @@ function draw(body, model) {
     if (count !== state.pictures.length) build(state);
     positions.forEach(([name], n) => sliders[n].set(state[name]));
     state.titles.forEach((title, n) => setText(titles[n], title));
-    state.pictures.forEach((picture, n) => { pictures[n].innerHTML = picture; });
+    state.pictures.forEach((picture, n) => redrawn(pictures[n], picture));
     state.table.forEach(([, ...shown], n) => shown.forEach((text, m) => setText(cells[n][m], text)));
     setText(told, state.told);
   };

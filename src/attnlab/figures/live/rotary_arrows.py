@@ -9,7 +9,6 @@ and all arrows turn, and the score stays.
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,43 +16,12 @@ import traitlets
 
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Figure, Input, Values, array, number, source, style
+from attnlab.figures.live.rotary_picture import SIDE, Pair, picture, short
 
 PLACES = 12  # the largest position, and the farthest that both are moved
 PAIRS = 4  # at most
 BASE = 10000.0
-RADIUS, ROOM = 60, 16  # of the circle in a picture, and around it
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#888"
 MOVES = (0, 1, 2, 3, 6, 12)  # that the still figure steps through
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One pair of columns of a query and a key, turned.
-
-    Attributes:
-        speed: degrees from one position to the next.
-        query, key: (2,), as they are without positions.
-        turned_query, turned_key: (2,), turned.
-        angles: degrees by which each was turned, query first.
-    """
-
-    speed: float
-    query: np.ndarray
-    key: np.ndarray
-    turned_query: np.ndarray
-    turned_key: np.ndarray
-    angles: tuple[float, float]
-
-    @property
-    def product(self) -> float:
-        return float(self.turned_query @ self.turned_key)
-
-    @property
-    def between(self) -> float:
-        """Degrees between the two arrows, 0 to 180; 0 where one of them has no length."""
-        lengths = np.linalg.norm(self.turned_query) * np.linalg.norm(self.turned_key)
-        cosine = self.product / lengths if lengths else 1.0
-        return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
 
 
 class RotaryArrows(Figure):
@@ -175,12 +143,6 @@ def longest(inputs: Values) -> float:
     return float(np.linalg.norm(arrows, axis=1).max()) or 1.0
 
 
-def short(value: float) -> str:
-    """Two digits after the point at most, and a true minus; no minus before 0."""
-    text = f"{value:.2f}".rstrip("0").rstrip(".") or "0"
-    return ("0" if text == "-0" else text).replace("-", "−")
-
-
 def decimals(value: float) -> str:
     """Two digits after the point."""
     return ("0.00" if f"{value:.2f}" == "-0.00" else f"{value:.2f}").replace("-", "−")
@@ -224,70 +186,11 @@ def in_words(inputs: Values, pairs: list[Pair]) -> str:
     )
 
 
-# The picture, the same in the page and where nothing runs -----------------------------------
-
-
-def picture(n: int, pair: Pair, most: float) -> str:
-    """Two arrows in a circle, as an SVG; dashed, where they would point at position 0."""
-    said = (
-        f"pair {n}: query arrow turned by {short(pair.angles[0])} degrees, key arrow by "
-        f"{short(pair.angles[1])}, {short(pair.between)} degrees between them"
-    )
-    scale, edge = RADIUS / most, RADIUS + ROOM
-    q, k = pair.turned_query * scale, pair.turned_key * scale
-    side = 6 if q[0] * k[1] < q[1] * k[0] else -6  # the names keep out of each other's way
-    shapes = "".join(
-        (
-            _line(pair.query * scale, BLUE, 'stroke-dasharray="2 3" stroke-width="1"'),
-            _line(pair.key * scale, ORANGE, 'stroke-dasharray="2 3" stroke-width="1"'),
-            _arrow(q, BLUE, "q", 3.0, side),
-            _arrow(k, ORANGE, "k", 1.6, -side),
-        )
-    )
-    return (
-        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
-        f'viewBox="{-edge} {-edge} {2 * edge} {2 * edge}" font-size="11" fill="currentColor" '
-        f'style="width:100%;max-width:190px;display:block">'
-        f'<circle r="{RADIUS}" fill="none" stroke="{GREY}" stroke-width="0.6"/>'
-        f'<path d="M{-RADIUS} 0H{RADIUS}M0 {-RADIUS}V{RADIUS}" stroke="{GREY}" '
-        f'stroke-width="0.6"/>{shapes}</svg>'
-    )
-
-
-def _line(end: np.ndarray, colour: str, more: str) -> str:
-    x, y = end
-    return f'<line x2="{x:.1f}" y2="{0 - y:.1f}" stroke="{colour}" {more}/>'
-
-
-def _arrow(end: np.ndarray, colour: str, name: str, width: float, side: float) -> str:
-    """A line from the middle with a head, and its name beyond it; a dot where it has no length.
-
-    Args:
-        side: how far the name is moved counter-clockwise.
-    """
-    length = float(np.linalg.norm(end))
-    if length < 1:
-        return f'<circle r="3" fill="{colour}"/>'
-    along = end / length
-    across = np.array([-along[1], along[0]])
-    tail = end - 8 * along
-    corners = " ".join(
-        f"{x:.1f},{0 - y:.1f}" for x, y in (end, tail + 4.5 * across, tail - 4.5 * across)
-    )
-    x, y = end + 9 * along + side * across
-    return (
-        _line(tail, colour, f'stroke-width="{width}"')
-        + f'<polygon points="{corners}" fill="{colour}"/>'
-        + f'<text x="{x:.1f}" y="{0 - y:.1f}" text-anchor="middle" dominant-baseline="central">'
-        f"{name}</text>"
-    )
-
-
 def _still(state: Values) -> str:
     """The pictures, the table and the sentence of one state."""
     cell = "padding:2px 8px;text-align:right"
     panels = "".join(
-        f'<div style="flex:0 1 190px;min-width:120px"><b>{title}</b>{drawing}</div>'
+        f'<div style="flex:0 1 {SIDE}px;min-width:120px"><b>{title}</b>{drawing}</div>'
         for title, drawing in zip(state["titles"], state["pictures"], strict=True)
     )
     head = "".join(f'<th scope="col" style="{cell}">{name}</th>' for name in HEADS[1:])

@@ -20,8 +20,11 @@ from attnlab.figures.live.who_listens import entropies
 WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 SHELVES, READERS, BOOKS = 20, 50, 20
 WAYS = ("no scale", "÷ √d_k")
-LIMIT, BIN = 102, 4  # of the axis of scores; 0 is the middle of a bin
-WIDE, HIGH, EDGE = 204, 100, 20  # of a plot, and the room around it
+# Of each axis of scores: its end, a bin of it (0 is the middle of one), and the largest share.
+AXES = {"no scale": (102.0, 4.0, 1.0), "÷ √d_k": (5.1, 0.2, 0.15)}
+ZOOM = 20
+DASHED = "Dashed: ± the standard deviation of the scores."
+WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 36  # of a plot, and the room around and under it
 BLUE, ORANGE = "#0072b2", "#d55e00"
 
 
@@ -69,6 +72,7 @@ class Saturation(Figure):
             "widths": list(WIDTHS),
             "readers": READERS,
             "ways": list(WAYS),
+            "dashed": DASHED,
             "measures": measures,
             "pictures": [picture(way, measures[way]) for way in WAYS],
             "table": table(measures),
@@ -113,7 +117,10 @@ def measured_shelves(seed: int) -> dict[int, dict[str, Values]]:
     scores = np.stack([[each, each / d_k**0.5] for each, d_k in zip(raw, WIDTHS, strict=True)])
     weights = softmax(scores).reshape(len(WIDTHS), len(WAYS), -1, BOOKS)
     return {
-        d_k: {way: measured(scores[n, side], weights[n, side]) for side, way in enumerate(WAYS)}
+        d_k: {
+            way: measured(scores[n, side], weights[n, side], *AXES[way][:2])
+            for side, way in enumerate(WAYS)
+        }
         for n, d_k in enumerate(WIDTHS)
     }
 
@@ -133,17 +140,19 @@ def jacobian_norms(weights: np.ndarray) -> np.ndarray:
     return np.sqrt(squares)
 
 
-def measured(scores: np.ndarray, weights: np.ndarray) -> Values:
+def measured(scores: np.ndarray, weights: np.ndarray, limit: float, size: float) -> Values:
     """What scores do to weights and slopes.
 
     Args:
         scores: (SHELVES, READERS, BOOKS), as softmax gets them.
         weights: (SHELVES · READERS, BOOKS), that softmax makes of them.
+        limit: of the histogram, on both sides of 0.
+        size: of its bins.
     Returns:
         Spread and histogram of the scores, the weights of the first shelf, and each measure for all
         readers.
     """
-    counts, _ = np.histogram(scores, np.arange(-LIMIT, LIMIT + BIN, BIN))
+    counts, _ = np.histogram(scores, np.linspace(-limit, limit, round(2 * limit / size) + 1))
     return {
         "std": float(scores.std()),
         "histogram": (counts / scores.size).tolist(),
@@ -202,46 +211,54 @@ def in_words(d_k: int, reader: int, measures: Values) -> str:
 
 
 def picture(way: str, measures: Values) -> str:
-    """A histogram of all scores over one reader's weights, as an SVG on axes that never change."""
+    """A histogram of all scores over one reader's weights, as an SVG on axes that never change.
+
+    Scaled scores have an axis of their own: on the other one they are a needle at every width.
+    """
     std, weights = measures["std"], measures["weights"]
+    limit, _, most = AXES[way]
     best = int(np.argmax(weights))
     said = (
         f"{way}: histogram of scores, standard deviation {std:.1f}, over bars of {BOOKS} weights, "
         f"the largest {weights[best]:.2f}, book {best + 1}"
     )
-    dashes = "".join(f"M{_across(edge):.1f} 0V{HIGH}" for edge in (-std, std))
-    scores = "scores; dashed: ± their standard deviation"
-    size = f"{-EDGE} {-EDGE} {WIDE + 2 * EDGE} {2 * (HIGH + 2 * EDGE)}"
+    dashes = "".join(f"M{_across(edge, limit):.1f} 0V{HIGH}" for edge in (-std, std))
+    seen = min(AXES[each][0] for each in WAYS)  # of the finer axis, on this one
+    left, right = _across(-seen, limit), _across(seen, limit)
+    lens = f'<path d="M{left:.1f} 0H{right:.1f}V{HIGH}H{left:.1f}z" fill="#888" opacity="0.3"/>'
+    other = "grey: the other axis" if seen < limit else f"seen {ZOOM} times as large"
+    size = f"{-EDGE} {-EDGE} {WIDE + 2 * EDGE} {2 * (HIGH + EDGE + UNDER)}"
+    ends = (f"{-limit:g}".replace("-", "−"), "0", f"{limit:g}")
     return (
         f'<svg role="img" aria-label="{html.escape(said, quote=True)}" viewBox="{size}" '
         f'font-size="9" fill="currentColor" style="width:100%;max-width:340px;display:block">'
-        f'<path d="{_bars(measures["histogram"])}" fill="{BLUE}"/>'
+        f"{lens if seen < limit else ''}"
+        f'<path d="{_bars(measures["histogram"], most)}" fill="{BLUE}"/>'
         f'<path d="{dashes}" fill="none" stroke="{ORANGE}" stroke-dasharray="3 2"/>'
-        f"{_axes('share of scores', scores, (str(-LIMIT).replace('-', '−'), '0', str(LIMIT)))}"
-        f'<g transform="translate(0 {HIGH + 2 * EDGE})">'
+        f"{_axes('share of scores', f'scores, {other}', ends, most)}"
+        f'<g transform="translate(0 {HIGH + EDGE + UNDER})">'
         f'<path d="{_bars(weights, gap=2)}" fill="{BLUE}"/>'
         f"{_axes('weight', 'books of this reader', ('1', '', str(BOOKS)))}</g></svg>"
     )
 
 
-def _across(score: float) -> float:
-    """Where a score stands on the axis of scores."""
-    return (score + LIMIT) / (2 * LIMIT) * WIDE
+def _across(score: float, limit: float) -> float:
+    """Where a score stands on an axis from −limit to limit; at its end, if it is beyond."""
+    return min(max((score + limit) / (2 * limit), 0.0), 1.0) * WIDE
 
 
-def _bars(shares: list[float], gap: float = 0) -> str:
-    """Bars between 0 and 1, all of those that can be seen, as a path."""
+def _bars(shares: list[float], most: float = 1, gap: float = 0) -> str:
+    """Bars between 0 and the most, as a path that has as many parts whatever they are."""
     each = WIDE / len(shares)
     return "".join(
-        f"M{n * each + gap / 2:.4g} {HIGH}v{-HIGH * share:.1f}h{each - gap:.3g}V{HIGH}"
+        f"M{n * each + gap / 2:.4g} {HIGH}v{-HIGH * share / most:.1f}h{each - gap:.3g}V{HIGH}"
         for n, share in enumerate(shares)
-        if HIGH * share >= 0.05
     )
 
 
-def _axes(upright: str, flat: str, ticks: tuple[str, str, str]) -> str:
+def _axes(upright: str, flat: str, ticks: tuple[str, str, str], most: float = 1) -> str:
     """Two lines, what they measure, and numbers at the ends and in the middle."""
-    under = HIGH + 9
+    under = HIGH + 11
     places = ((0, "start"), (WIDE / 2, "middle"), (WIDE, "end"))
     numbers = "".join(
         f'<text x="{x:g}" y="{under}" text-anchor="{anchor}">{tick}</text>'
@@ -249,10 +266,10 @@ def _axes(upright: str, flat: str, ticks: tuple[str, str, str]) -> str:
     )
     return (
         f'<path d="M0 0V{HIGH}H{WIDE}" fill="none" stroke="currentColor" stroke-width="0.6"/>'
-        f'<text x="0" y="-5">{upright}</text>'
-        f'<text x="-3" y="4" text-anchor="end">1</text>'
+        f'<text x="0" y="-8">{upright}</text>'
+        f'<text x="-3" y="4" text-anchor="end">{most:g}</text>'
         f'<text x="-3" y="{HIGH}" text-anchor="end">0</text>{numbers}'
-        f'<text x="{WIDE / 2:g}" y="{under + 9}" text-anchor="middle">{flat}</text>'
+        f'<text x="{WIDE / 2:g}" y="{under + 13}" text-anchor="middle">{flat}</text>'
     )
 
 
@@ -272,5 +289,6 @@ def _still(state: Values) -> str:
     )
     return (
         f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px">{panels}</div>'
-        f"<table><tr><td></td>{head}</tr>{lines}</table><p>{html.escape(state['told'])}</p>"
+        f"<table><tr><td></td>{head}</tr>{lines}</table>"
+        f"<p>{html.escape(state['told'])} {DASHED}</p>"
     )

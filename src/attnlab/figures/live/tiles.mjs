@@ -1,7 +1,10 @@
 // Draws Tiles: a slider and buttons from tile to tile, the grid that Python drew, tables and words.
 
 import { element, latest, lines, mount, setText, slider } from "./figure.mjs";
+import { arrive, player, redrawn } from "./motion.mjs";
 
+const PACE = 2000; // ms a tile while the tiles play
+const TABLES = ["queries", "held"];
 const TURNS = { ArrowLeft: -1, ArrowRight: 1 };
 
 function draw(body, model) {
@@ -25,7 +28,8 @@ function draw(body, model) {
   block.addEventListener("change", () => send({ block: Number(block.value) }));
   const causal = element("input", { type: "checkbox" });
   causal.addEventListener("change", () => send({ causal: causal.checked }));
-  tools.append(...Object.values(buttons), element("label", {}, "block ", block), element("label", {}, causal, " causal"));
+  const play = player(body, () => place.next(), PACE);
+  tools.append(...Object.values(buttons), play, element("label", {}, "block ", block), element("label", {}, causal, " causal"));
   tools.addEventListener("keydown", (event) => {
     const by = TURNS[event.key];
     if (!by || !Object.values(buttons).includes(event.target)) return;
@@ -34,20 +38,29 @@ function draw(body, model) {
   });
 
   const bar = element("div");
-  const picture = element("div", { class: "tiling" });
+  const { heads, captions, meaning, pictures } = model.get("state");
+  const drawings = pictures.map(() => element("div", { class: "memory" }));
   const told = element("p", { class: "told", "aria-live": "polite" });
   const compared = element("p", { class: "compared" });
-  const { heads, captions, meaning } = model.get("state");
-  const parts = Object.fromEntries(
-    Object.keys(heads).map((name) => [name, lines(captions[name], heads[name])]));
+  const parts = Object.fromEntries(TABLES.map((name) => [name, lines(captions[name], heads[name])]));
   body.append(
-    bar, tools,
-    element("div", { class: "panels" },
-      element("div", { class: "beside" }, picture),
-      element("div", { class: "beside" }, told, parts.kept.node, parts.held.node)),
-    element("div", { class: "panels" }, parts.out.node,
-      element("div", { class: "beside" }, compared, element("p", { class: "hint" }, meaning))),
+    element("div", { class: "tools" }, bar, tools),
+    element("div", { class: "panels" }, ...drawings, element("div", { class: "beside" }, told, compared)),
+    element("div", { class: "panels" }, ...TABLES.map((name) => parts[name].node)),
+    element("p", { class: "hint" }, meaning),
   );
+
+  // What was not there before comes from where it lay: rows into fast memory, output back into slow memory.
+  const find = (selector) => drawings.flatMap((drawing) => [...drawing.querySelectorAll(selector)]);
+  const paint = (markups) => {
+    const before = new Set(find("[data-from]"));
+    markups.forEach((markup, n) => redrawn(drawings[n], markup));
+    if (!before.size || !body.isConnected) return;
+    for (const node of find("[data-from]").filter((each) => !before.has(each))) {
+      const [from] = find(`[data-key="${node.dataset.from}"]`); // not there where tiles were left out
+      if (from) arrive(node, from.getBoundingClientRect());
+    }
+  };
 
   const build = (state) => {
     steps = state.steps;
@@ -68,7 +81,7 @@ function draw(body, model) {
     causal.checked = state.causal;
     buttons.back.setAttribute("aria-disabled", state.step === 1);
     buttons.on.setAttribute("aria-disabled", state.step === steps);
-    picture.innerHTML = state.picture;
+    paint(state.pictures);
     for (const name of Object.keys(parts)) parts[name].paint(state[name]);
     setText(told, state.told);
     setText(compared, state.compared);

@@ -18,27 +18,32 @@ import traitlets
 from attnlab.checks.reference import attend
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Figure, Input, Values, array, number, source, style
-from attnlab.figures.live.tiles_picture import named, picture
+from attnlab.figures.live.tiles_picture import named, pictures
 from attnlab.figures.live.tiling import Kept, Tile, after, open_to, tiles
 
 MOST_TOKENS, MOST_WIDTH = 10, 8  # along an edge of the picture; numbers in a row of q, k or v
 NOTHING = 1e-12  # right ways differ by less in float64; by how much, depends on the machine
 STILLS = 8  # steps of the still figure
 TOLD = 4  # numbers of a row
+NAMED = 3  # queries whose m has risen; the table has them all
 HEADS = {
     "kept": ("query", "m", "factor", "s", "o"),
     "held": ("", "in this step", "all at once"),
     "out": ("query", "o ÷ s", "all at once"),
+    "queries": ("query", "m", "factor", "s", "o", "o ÷ s", "all at once"),
 }
 CAPTIONS = {
     "kept": "kept of these queries",
     "held": "numbers that are held",
     "out": "output",
+    "queries": "kept of the queries in fast memory, and output",
 }
+STILL = ("kept", "held", "out")  # tables of the still figure; in the page, one has a line a query
+
 MEANING = (
     "m is the largest score so far, s the sum of e^(score − m), o the sum of e^(score − m) · "
-    "value; s and o of before are multiplied by the factor e^(m before − m). Cells with numbers "
-    "are the tile at hand; filled: done and forgotten; empty: to come; hatched: blocked."
+    "value; s and o of before are multiplied by the factor e^(m before − m). Of the pairs, framed "
+    "is the tile at hand; filled: done and forgotten; empty: to come; hatched: blocked."
 )
 
 
@@ -112,15 +117,16 @@ class Tiles(Figure):
             "block": block,
             "blocks": list(range(1, max(len(q), len(k)) + 1)),
             "causal": causal,
-            "picture": picture(scores, is_open, done),
+            "pictures": pictures(scores, is_open, done),
             "captions": CAPTIONS,
             "heads": HEADS,
             "meaning": MEANING,
             "kept": [kept_words(i, kept[i]) for i in tile.queries],
             "held": held(tile, q, k, v),
-            "out": [
-                [f"{i}", vector(out[i]) if i in out else "…", vector(plain[i])]
-                for i in range(len(q))
+            "out": out_words(out, plain),
+            "queries": [
+                [*(kept_words(i, kept[i]) if i in tile.queries else (f"{i}", *"····")), *shown]
+                for i, (_, *shown) in enumerate(out_words(out, plain))
             ],
             "told": in_words(inputs["step"], loop, kept),
             "compared": compared(out, plain, len(k), len(loop), block),
@@ -190,6 +196,13 @@ def kept_words(query: int, kept: Kept) -> list[str]:
     return [f"{query}", m, decimals(kept.factor), decimals(kept.s), vector(kept.o)]
 
 
+def out_words(out: dict[int, np.ndarray], plain: np.ndarray) -> list[list[str]]:
+    """For each query its output, where it is done, beside that of plain attention."""
+    return [
+        [f"{i}", vector(out[i]) if i in out else "…", vector(row)] for i, row in enumerate(plain)
+    ]
+
+
 def held(tile: Tile, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> list[list[str]]:
     """How many numbers have to be there in this step, and if all were computed at once."""
     (n, d), (m, d_v) = q.shape, v.shape
@@ -219,9 +232,10 @@ def in_words(step: int, loop: list[Tile], kept: dict[int, Kept]) -> str:
         each = "; ".join(
             f"m of query {i} rises by {decimals(kept[i].m - kept[i].before)}, and what it kept "
             f"counts {decimals(kept[i].factor)} times"
-            for i in risen
+            for i in risen[:NAMED]
         )
-        said += f" A larger score has come: {each}."
+        more = f"; and so on for {len(risen) - NAMED} more" if len(risen) > NAMED else ""
+        said += f" A larger score has come: {each}{more}."
     else:
         said += " No larger score has come: every m stays, and every factor is 1."
     if tile.is_last:
@@ -264,11 +278,14 @@ def _still(state: Values) -> str:
     panels = "".join(
         f'<div style="flex:0 1 auto;max-width:100%">'
         f"{_table(CAPTIONS[name], HEADS[name], state[name])}</div>"
-        for name in HEADS
+        for name in STILL
+    )
+    drawings = "".join(
+        f'<div style="flex:1 1 240px;max-width:340px">{each}</div>' for each in state["pictures"]
     )
     return (
         f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px;align-items:flex-start">'
-        f'<div style="flex:1 1 260px;max-width:340px">{state["picture"]}</div>{panels}</div>'
+        f"{drawings}{panels}</div>"
         f"<p>{html.escape(state['told'])} {html.escape(state['compared'])}</p>"
     )
 

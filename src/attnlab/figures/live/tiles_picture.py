@@ -1,4 +1,7 @@
-"""The picture of Tiles: which pairs of queries and keys are there, gone, to come, or never made."""
+"""The pictures of Tiles: slow memory, fast memory, and the pairs of queries and keys.
+
+What comes into fast memory has the name of where it lay as `data-from`: the page lets it travel.
+"""
 
 from __future__ import annotations
 
@@ -8,47 +11,171 @@ import numpy as np
 
 from attnlab.figures.live.tiling import Tile
 
-UNIT = 30  # of a cell
-EDGE = 24  # for numbers along the edges
-SIDE = 340  # px, of the picture in a page that has room
-BLUE, ORANGE = "#0072b2", "#d55e00"
+UNIT = 28  # of a cell
+EDGE = 24  # for numbers along the edges, and names
+BAR, DEEP = 38, 20  # of what is held of a query or a key: its length, and how deep it is in fast
+GAP = 8
+BLUE, ORANGE, GREEN, PINK = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 
 
-def picture(scores: np.ndarray, is_open: np.ndarray, done: list[Tile]) -> str:
-    """N × M cells: numbers in the tile at hand, those before it filled, blocked ones hatched.
+def pictures(scores: np.ndarray, is_open: np.ndarray, done: list[Tile]) -> list[str]:
+    """Slow memory, fast memory and the pairs, each of one size whatever the tile.
 
     Args:
         scores: (N, M).
         is_open: (N, M) bool.
         done: the tiles up to the one at hand, which is the last.
     """
-    (n, m), now = scores.shape, done[-1]
+    return [_slow(scores.shape, done), _fast(scores, is_open, done[-1]), _pairs(is_open, done)]
+
+
+def _slow(shape: tuple[int, ...], done: list[Tile]) -> str:
+    """Rows of q, k, v and of the output, one under the other; those that are in fast are marked."""
+    (n, m), now = shape, done[-1]
+    written = [i for tile in done if tile.is_last for i in tile.queries]
+    columns = (("q", n, BLUE, now.queries), ("k", m, ORANGE, now.keys), ("v", m, GREEN, now.keys))
+    parts = []
+    for place, (name, count, colour, there) in enumerate(columns):
+        x = GAP + place * (BAR + GAP)
+        parts.append(_name(x + BAR / 2, name))
+        parts += [
+            _bar((x, i * UNIT, BAR, UNIT), f"{i}", colour, f"slow-{name}-{i}", bold=i in there)
+            for i in range(count)
+        ]
+    x = GAP + len(columns) * (BAR + GAP)
+    parts.append(_name(x + BAR / 2, "output"))
+    hollow = "".join(f"M{x} {i * UNIT}h{BAR}v{UNIT}h{-BAR}z" for i in range(n))
+    parts.append(
+        f'<path d="{hollow}" fill="none" stroke="currentColor" stroke-dasharray="2 3" '
+        f'stroke-opacity="0.6"/>'
+    )
+    parts += [
+        _bar((x, i * UNIT, BAR, UNIT), f"{i}", PINK, f"out-{i}", start=f"o-{i}") for i in written
+    ]
+    width, height = x + BAR + GAP, max(n, m) * UNIT
     said = (
-        f"grid of {n} queries by {m} keys; the tile in memory is that of "
+        f"slow memory, large: {n} rows of q, {m} of k and of v, and {len(written)} of {n} rows of "
+        "output; no scores"
+    )
+    return _memory(said, "slow memory, large", (width, height), (width, height), "".join(parts))
+
+
+def _memory(said: str, name: str, room: tuple[int, int], size: tuple[int, int], parts: str) -> str:
+    """A drawing of a memory.
+
+    Args:
+        said: what is read out.
+        name: over it.
+        room: width and height of the drawing.
+        size: of the memory in it.
+    """
+    (width, height), (wide, high) = room, size
+    return (
+        f"{_opened(said, (-2, -2 * EDGE, width + 4, height + 2 * EDGE + GAP + 2), width)}"
+        f'<text x="{GAP}" y="{-EDGE - 10}" text-anchor="start" font-weight="bold">{name}</text>'
+        f'<rect y="{-EDGE}" width="{wide}" height="{high + EDGE + GAP}" rx="4" fill="none" '
+        f'stroke="currentColor"/>{parts}</svg>'
+    )
+
+
+def _fast(scores: np.ndarray, is_open: np.ndarray, now: Tile) -> str:
+    """The tile at hand with its scores, its rows of q, k and v, and what is kept of its queries."""
+    (n, m), a, b = scores.shape, len(now.queries), len(now.keys)
+    left, top = GAP + BAR, DEEP
+    right, under = left + b * UNIT, top + a * UNIT
+    numbers = ""
+    for row, i in enumerate(now.queries):
+        for column, j in enumerate(now.keys):
+            x, y = left + column * UNIT, top + row * UNIT
+            shown = (
+                f'<text x="{x + UNIT / 2:g}" y="{y + UNIT / 2:g}">{_short(scores[i, j])}</text>'
+                if is_open[i, j]
+                else f'<path d="{_hatching(x, y)}" stroke="#888"/>'
+            )
+            numbers += (
+                f'<rect x="{x}" y="{y}" width="{UNIT}" height="{UNIT}" fill="none" '
+                f'stroke="{ORANGE}"/>{shown}'
+            )
+    bars = [
+        *(("q", i, (GAP, top + row * UNIT, BAR, UNIT), BLUE) for row, i in enumerate(now.queries)),
+        *(("k", j, (left + at * UNIT, 0, UNIT, DEEP), ORANGE) for at, j in enumerate(now.keys)),
+        *(("v", j, (left + at * UNIT, under, UNIT, DEEP), GREEN) for at, j in enumerate(now.keys)),
+    ]
+    parts = f'<g data-key="{now.queries[0]} {now.keys[0]}" font-size="8.5">{numbers}</g>'
+    parts += "".join(
+        _bar(box, f"{name}{number}", colour, f"{name}-{number}", start=f"slow-{name}-{number}")
+        for name, number, box, colour in bars
+    )
+    parts += "".join(
+        _bar((right, top + row * UNIT, BAR, UNIT), f"o{i}", PINK, f"o-{i}")
+        for row, i in enumerate(now.queries)
+    )
+    said = (
+        f"fast memory, small: {a * b} scores of {named('query', 'queries', now.queries)} with "
+        f"{named('key', 'keys', now.keys)}, their rows of q, k and v, and o, m and s"
+    )
+    room = (2 * (BAR + GAP) + m * UNIT, n * UNIT + 2 * DEEP)
+    return _memory(said, "fast memory, small", room, (right + BAR + GAP, under + DEEP), parts)
+
+
+def _pairs(is_open: np.ndarray, done: list[Tile]) -> str:
+    """N × M cells: the tile at hand is framed, those before it are filled, blocked ones hatched."""
+    (n, m), now = is_open.shape, done[-1]
+    said = (
+        f"grid of {n} queries by {m} keys; the tile in fast memory is that of "
         f"{named('query', 'queries', now.queries)} and {named('key', 'keys', now.keys)}; "
         f"{len(done) - 1} tiles before it are done"
     )
-    filled = "".join(f'<path d="{_box(tile)}"/>' for tile in done[:-1])
+    filled = "".join(f'<path d="{_box(tile)}" data-key="{_box(tile)}"/>' for tile in done[:-1])
     width, height = m * UNIT, n * UNIT
     grid = "".join(f"M0 {row * UNIT}h{width}" for row in range(n + 1))
     grid += "".join(f"M{column * UNIT} 0v{height}" for column in range(m + 1))
-    hatched = "".join(_hatching(i, j) for i, j in np.argwhere(~is_open).tolist())
-    numbers = "".join(
-        f'<text x="{(j + 0.5) * UNIT:g}" y="{(i + 0.5) * UNIT:g}">{_short(scores[i, j])}</text>'
-        for i in now.queries
-        for j in now.keys
-        if is_open[i, j]
-    )
+    hatched = "".join(_hatching(j * UNIT, i * UNIT) for i, j in np.argwhere(~is_open).tolist())
     return (
-        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
-        f'viewBox="{-EDGE} {-EDGE} {width + EDGE + 2} {height + EDGE + 2}" font-size="9" '
-        f'fill="currentColor" text-anchor="middle" dominant-baseline="central" '
-        f'style="width:100%;max-width:{SIDE}px;display:block">'
-        f'<g fill="{BLUE}">{filled}</g><path fill="#fff" d="{_box(now)}"/>'
+        f"{_opened(said, (-EDGE, -2 * EDGE, width + EDGE + 2, height + 2 * EDGE + GAP + 2), width)}"
+        f'<text x="0" y="{-EDGE - 14}" text-anchor="start" font-weight="bold">pairs</text>'
+        f'<g fill="{BLUE}">{filled}</g>'
         f'<path d="{grid}" stroke="currentColor" stroke-opacity="0.35" fill="none"/>'
         f'<path d="{hatched}" stroke="#888" fill="none"/>'
         f'<path d="{_box(now)}" fill="none" stroke="{ORANGE}" stroke-width="3"/>'
-        f'<g fill="#000" font-size="8.5">{numbers}</g>{_edges(n, m, now)}</svg>'
+        f"{_edges(n, m, now)}</svg>"
+    )
+
+
+def _opened(said: str, view: tuple[int, ...], width: int) -> str:
+    return (
+        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
+        f'viewBox="{" ".join(map(str, view))}" font-size="10" fill="currentColor" '
+        f'text-anchor="middle" dominant-baseline="central" '
+        f'style="width:100%;max-width:{view[2]}px;display:block">'
+    )
+
+
+def _name(x: float, name: str) -> str:
+    return f'<text x="{x:g}" y="-10">{name}</text>'
+
+
+def _bar(
+    box: tuple[int, int, int, int],
+    label: str,
+    colour: str,
+    key: str,
+    start: str = "",
+    bold: bool = False,
+) -> str:
+    """A row of numbers that is held, as a bar.
+
+    Args:
+        key: its name in the drawing.
+        start: name of the bar that it comes from.
+    """
+    x, y, width, height = box
+    comes = f' data-from="{start}"' if start else ""
+    return (
+        f'<g data-key="{key}"{comes}><rect x="{x}" y="{y}" width="{width}" height="{height}" '
+        f'fill="{colour}" fill-opacity="{0.55 if bold else 0.25}" stroke="currentColor" '
+        f'stroke-width="{2 if bold else 0.6}"/><text x="{x + width / 2:g}" '
+        f'y="{y + height / 2:g}">{label}</text></g>'
     )
 
 
@@ -65,9 +192,9 @@ def _box(tile: Tile) -> str:
     return f"M{tile.keys[0] * UNIT} {tile.queries[0] * UNIT}h{width}v{height}h{-width}z"
 
 
-def _hatching(row: int, column: int) -> str:
+def _hatching(x: int, y: int) -> str:
     """Diagonals of a cell, as a path."""
-    x, y, half = column * UNIT, row * UNIT, UNIT // 2
+    half = UNIT // 2
     return (
         f"M{x} {y + UNIT}l{UNIT} {-UNIT}M{x} {y + half}l{half} {-half}"
         f"M{x + half} {y + UNIT}l{half} {-half}"
@@ -82,7 +209,7 @@ def _short(score: float) -> str:
 
 def _edges(n: int, m: int, now: Tile) -> str:
     """Numbers of queries and keys; those of the tile are bold."""
-    places = [(-8.0, (i + 0.5) * UNIT, i, i in now.queries) for i in range(n)]
+    places = [(-7.0, (i + 0.5) * UNIT, i, i in now.queries) for i in range(n)]
     places += [((j + 0.5) * UNIT, -8.0, j, j in now.keys) for j in range(m)]
     marks = "".join(
         f'<text x="{x:g}" y="{y:g}" font-weight="{"bold" if bold else "normal"}">{label}</text>'
@@ -90,6 +217,6 @@ def _edges(n: int, m: int, now: Tile) -> str:
     )
     across, down = m * UNIT / 2, n * UNIT / 2
     return (
-        f'{marks}<text x="{across:g}" y="-18">keys</text>'
-        f'<text transform="translate(-18 {down:g}) rotate(-90)">queries</text>'
+        f'{marks}<text x="{across:g}" y="-20">keys</text>'
+        f'<text transform="translate(-19 {down:g}) rotate(-90)">queries</text>'
     )

@@ -1,34 +1,44 @@
-// Draws TrainingScrubber: a slider over the recorded steps, the curve that Python drew, and the rows.
+// Draws TrainingScrubber: a slider over the recorded steps, the curve that Python drew, and each row's words.
 
 import { element, latest, mount, setText, shade, slider } from "./figure.mjs";
+import { player, redrawn, steady } from "./motion.mjs";
+
+const PACE = 400; // ms a step while the steps play
 
 function draw(body, model) {
-  let shape, bar, cells;
+  let shape, bar, marks;
   const palette = model.get("palette");
   const send = latest((change) => model.send({ change }));
-  const sliding = element("div");
+  const play = player(body, () => bar.next(), PACE);
+  const tools = element("div", { class: "tools" });
   const picture = element("div");
-  const weights = element("div", { class: "scroll" });
+  const weights = element("div", { class: "beside rows-of-words moves" });
   const told = element("p", { class: "told", "aria-live": "polite" });
   body.append(
-    sliding,
-    element("div", { class: "panels" }, element("div", { class: "beside" }, picture, told), weights),
+    tools,
+    element("div", { class: "panels" }, element("div", { class: "curve" }, picture, told), weights),
   );
+  const makeRoom = steady(told, () => [[model.get("state").longest]]);
 
+  // A row is a sentence: every word is coloured by the weight that it has at this step.
   const build = ({ stops, rows, words }) => {
     bar = slider({
       label: "step", min: 0, max: stops.length - 1, step: 1, value: 0,
       says: (stop) => `${stops[stop]}`,
       onInput: (stop) => send({ step: stops[stop] }),
     });
-    sliding.replaceChildren(bar.node);
-    cells = words.map(() => rows.map(() => element("td")));
-    const head = rows.map((row) => element("th", { scope: "col" }, row));
-    const lines = words.map((word, n) =>
-      element("tr", {}, element("th", { scope: "row" }, word), ...cells[n]));
-    weights.replaceChildren(element("table", { class: "at-step" },
-      element("caption", {}, "weights at this step"),
-      element("tbody", {}, element("tr", {}, element("td"), ...head), ...lines)));
+    tools.replaceChildren(play, bar.node);
+    marks = rows.map(() => words.map((word) => ({
+      fill: element("span", { class: "fill" }),
+      word: element("span", { class: "word" }, word),
+      number: element("span", { class: "number" }),
+    })));
+    weights.replaceChildren(...rows.flatMap((row, n) => [
+      element("p", {}, element("b", {}, row), " puts its weight on"),
+      element("ol", { class: "sentence", "aria-label": `weights of ${row}` }, ...marks[n].map(({ fill, word, number }) =>
+        element("li", {}, element("span", { class: "track", "aria-hidden": "true" }, fill), word, " ", number))),
+    ]));
+    makeRoom();
   };
 
   return () => {
@@ -37,13 +47,13 @@ function draw(body, model) {
     if (shape !== wanted) build(state);
     shape = wanted;
     bar.set(state.stops.indexOf(state.step));
-    picture.innerHTML = state.picture;
-    state.weights.forEach((shares, n) =>
-      shares.forEach((share, m) => {
-        const [face, ink] = shade(palette, share);
-        setText(cells[n][m], share.toFixed(2));
-        cells[n][m].style.background = face;
-        cells[n][m].style.color = ink;
+    redrawn(picture, state.picture);
+    state.weights.forEach((shares, m) =>
+      shares.forEach((share, n) => {
+        const { fill, word, number } = marks[n][m];
+        [word.style.background, word.style.color] = shade(palette, share);
+        fill.style.height = `${100 * share}%`;
+        setText(number, share.toFixed(2));
       }));
     setText(told, state.told);
   };

@@ -34,7 +34,7 @@ STILLS = 10  # steps of the still figure, about
 POINTS = 400  # of the curve, at most
 TICKS = 6  # along its steps, at most
 WIDE, HIGH = 320, 140  # of the plot
-LEFT, ABOVE, BELOW, RIGHT = 34, 12, 30, 12  # room around it
+LEFT, ABOVE, BELOW, RIGHT = 40, 22, 32, 12  # room around it
 BLUE, ORANGE = "#0072b2", "#d55e00"
 TELLING = 0.1  # a second word with less weight is not told
 
@@ -89,7 +89,8 @@ class TrainingScrubber(Figure):
 
     def computed(self, inputs: Values) -> Values:
         losses, recorded, step = inputs["losses"], inputs["recorded"], inputs["step"]
-        weights = recorded[step]
+        weights, words = recorded[step], told_apart(inputs["words"])
+        told = {at: in_words(at, losses, recorded[at], inputs["rows"], words) for at in recorded}
         return {
             "step": step,
             "stops": [*recorded],
@@ -97,7 +98,8 @@ class TrainingScrubber(Figure):
             "words": inputs["words"],
             "weights": weights.T.tolist(),
             "picture": picture(losses, [*recorded], [step]),
-            "told": in_words(step, losses, weights, inputs["rows"], told_apart(inputs["words"])),
+            "told": told[step],
+            "longest": max(told.values(), key=len),
         }
 
     def summary(self) -> str:
@@ -248,12 +250,12 @@ def _axes(low: float, high: float, last: int) -> str:
         for step in range(0, last + 1, every)
     )
     upright = "".join(
-        f'<text x="-5" y="{HIGH * (1 - share) + 4:g}" text-anchor="end">'
+        f'<text x="-9" y="{HIGH * (1 - share) + 4:g}" text-anchor="end">'
         f"{low + share * (high - low):.2f}</text>"
         for share in (0, 0.5, 1)
     )
     return (
         f'<path d="M0 0V{HIGH}H{WIDE}" fill="none" stroke="currentColor" stroke-width="0.8"/>'
-        f'{flat}{upright}<text x="6" y="-2">loss</text>'
-        f'<text x="{WIDE / 2:g}" y="{HIGH + 27}" text-anchor="middle">step</text>'
+        f'{flat}{upright}<text x="{-LEFT}" y="-10">loss</text>'
+        f'<text x="{WIDE / 2:g}" y="{HIGH + 29}" text-anchor="middle">step</text>'
     )

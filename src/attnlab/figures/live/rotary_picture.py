@@ -1,0 +1,140 @@
+"""One pair of columns of a query and a key as two arrows that turn, and its picture.
+
+Beside `rotary_arrows`, which shows all pairs. An arrow is drawn to the right and turned, so that
+the page can turn it on from there.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+import numpy as np
+
+RADIUS, ROOM = 100, 50  # of the circle in a picture, and around it
+FAR = RADIUS + 32  # from the middle to the degrees
+SIDE = 400  # px, of the picture in a page that has room
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#888"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One pair of columns of a query and a key, turned.
+
+    Attributes:
+        speed: degrees from one position to the next.
+        query, key: (2,), as they are without positions.
+        turned_query, turned_key: (2,), turned.
+        angles: degrees by which each was turned, query first.
+    """
+
+    speed: float
+    query: np.ndarray
+    key: np.ndarray
+    turned_query: np.ndarray
+    turned_key: np.ndarray
+    angles: tuple[float, float]
+
+    @property
+    def product(self) -> float:
+        return float(self.turned_query @ self.turned_key)
+
+    @property
+    def between(self) -> float:
+        """Degrees between the two arrows, 0 to 180; 0 where one of them has no length."""
+        lengths = np.linalg.norm(self.turned_query) * np.linalg.norm(self.turned_key)
+        cosine = self.product / lengths if lengths else 1.0
+        return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
+
+
+def short(value: float) -> str:
+    """Two digits after the point at most, and a true minus; no minus before 0."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".") or "0"
+    return ("0" if text == "-0" else text).replace("-", "−")
+
+
+def picture(n: int, pair: Pair, most: float) -> str:
+    """Two arrows in a circle, as an SVG; dashed, where they would point at position 0."""
+    said = (
+        f"pair {n}: query arrow turned by {short(pair.angles[0])} degrees, key arrow by "
+        f"{short(pair.angles[1])}, {short(pair.between)} degrees between them"
+    )
+    scale, edge = RADIUS / most, RADIUS + ROOM
+    ends = [np.degrees(np.arctan2(*arrow[::-1])) for arrow in (pair.query, pair.key)]
+    query, key = (end + angle for end, angle in zip(ends, pair.angles, strict=True))
+    lengths = [float(np.linalg.norm(arrow)) * scale for arrow in (pair.query, pair.key)]
+    way = (query - key + 180) % 360 - 180  # from the key to the query, −180 to 180
+    shapes = "".join(
+        (
+            *(
+                _ghost(end, length, colour)
+                for end, length, colour in zip(ends, lengths, (BLUE, ORANGE), strict=True)
+            ),
+            _angle(key, way, pair.between) if min(lengths) >= 1 else "",
+            _arrow(query, lengths[0], BLUE, "q", 4.0, 10 if way >= 0 else -10),
+            _arrow(key, lengths[1], ORANGE, "k", 2.2, -10 if way >= 0 else 10),
+        )
+    )
+    return (
+        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
+        f'viewBox="{-edge} {-edge} {2 * edge} {2 * edge}" font-size="13" fill="currentColor" '
+        f'style="width:100%;max-width:{SIDE}px;display:block">'
+        f'<circle r="{RADIUS}" fill="none" stroke="{GREY}" stroke-width="0.8"/>'
+        f'<path d="M{-RADIUS} 0H{RADIUS}M0 {-RADIUS}V{RADIUS}" stroke="{GREY}" '
+        f'stroke-width="0.6"/>{shapes}</svg>'
+    )
+
+
+def _turned(degrees: float, shapes: str, key: str) -> str:
+    """Shapes that lie to the right, turned counter-clockwise."""
+    return f'<g data-key="{key}" transform="rotate({-degrees:.2f})">{shapes}</g>'
+
+
+def _upright(degrees: float, x: float, y: float, text: str) -> str:
+    """Words at a place that is turned, upright."""
+    return (
+        f'<g transform="translate({x:.1f} {y:.1f}) rotate({degrees:.2f})">'
+        f'<text text-anchor="middle" dominant-baseline="central">{text}</text></g>'
+    )
+
+
+def _ghost(degrees: float, length: float, colour: str) -> str:
+    """Where an arrow would point at position 0."""
+    line = f'<path d="M0 0H{length:.1f}" stroke="{colour}" stroke-dasharray="2 3"/>'
+    return _turned(degrees, line, f"ghost-{colour}")
+
+
+def _angle(start: float, way: float, between: float) -> str:
+    """The angle between the arrows, on the circle from the key's direction to the query's.
+
+    Args:
+        start: the key's direction.
+        way: degrees from there to the query's, negative if clockwise.
+        between: degrees, as they are told.
+    """
+    first, middle = min(start, start + way), start + way / 2
+    # A circle begins at its right and runs clockwise; its length is taken to be 360.
+    arc = (
+        f'<circle r="{RADIUS}" fill="none" stroke="currentColor" stroke-width="3" pathLength="360" '
+        f'stroke-dasharray="{abs(way):.2f} 360"/>'
+    )
+    return _turned(first + abs(way), arc, "arc") + _turned(
+        middle, _upright(middle, FAR, 0, f"{short(between)}°"), "degrees"
+    )
+
+
+def _arrow(degrees: float, length: float, colour: str, name: str, width: float, side: float) -> str:
+    """A line from the middle with a head, and its name beyond it; a dot where it has no length.
+
+    Args:
+        side: how far the name is moved counter-clockwise.
+    """
+    if length < 1:
+        return f'<circle r="4" fill="{colour}"/>'
+    shapes = (
+        f'<path d="M0 0H{max(length - 11, 0):.1f}" stroke="{colour}" stroke-width="{width}"/>'
+        f'<path d="M{length:.1f} 0l-13 -6v12z" fill="{colour}"/>'
+        f'<path d="M{length:.1f} 0H{RADIUS}" stroke="{colour}" stroke-width="0.8"/>'
+        + _upright(degrees, length + 11, -side, name)
+    )
+    return _turned(degrees, shapes, name)
