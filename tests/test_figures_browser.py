@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from attnlab.figures import live
 from attnlab.figures.live.stored import make_still
 from tests.figure_lab import AGAIN, SHOW, THEMES, FigureLab, lessons_with, notebook, showing
+from tests.figure_sources import SOURCES, WALKS
 from tests.lab import Server, chromium_path
 from tests.until import until
 
@@ -23,77 +24,13 @@ pytestmark = [
     pytest.mark.skipif(not chromium_path(), reason="there is no Chromium here: install it"),
 ]
 
-# For each figure, code that makes it. The tests further down ask the same of all of them.
-SOURCES = {
-    "MaskPainter": """scores = [[1, 2, 0, 1], [0, 1, 2, 0], [1, 2, 0, 2], [1, 0, 1, 2]]
-figure = figures.live.MaskPainter(scores, ["the", "cat", "sat", "on"], preset="causal")""",
-    "Roofline": """devices = figures.gpu_sdpa.published()["peaks"]
-
-def works(batch):
-    return {
-        "prefill, 1,024 tokens": (4 * 1024 * 1024, 8 * 1024),
-        "decode, attention": (4 * batch * 1024, 4 * batch * 1025),
-        "decode, projections": (8 * batch * 4096, 2 * (4 * 4096 + 8 * batch)),
-    }
-
-figure = figures.live.Roofline(works, devices)""",
-    "RotaryArrows": """figure = figures.live.RotaryArrows(
-    [2, 0, 1, 1], [1, 0, 0.5, 1], query_at=3, key_at=1, degrees=[30, 3]
-)""",
-    "Race": "figure = figures.live.Race(12)",
-    "Saturation": "figure = figures.live.Saturation(16)",
-    "Quiz": """from attnlab import quizzes
-
-asked = quizzes.of("02-pure-python")["recall"]
-figure = figures.live.Quiz("02-pure-python", "recall", asked)""",
-    "Cost": "figure = figures.live.Cost(4096, 512, 8, 'float32')",
-    "Heads": """weights = [
-    [[1, 0, 0], [0.9, 0.1, 0], [0.2, 0.6, 0.2]],
-    [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.3, 0.6]],
-]
-figure = figures.live.Heads(weights, ["the", "cat", "sat"])""",
-    "ByHand": """figure = figures.live.ByHand(
-    ["the", "cat", "sat"],
-    X=[[1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]],
-    W_q=[[0, 0, 1], [0, 1, 0], [1, 1, 0], [-1, 1, -1]],
-    W_k=[[0, -1, 0], [1, 1, 0], [-1, 0, 0], [1, 1, 1]],
-    W_v=[[-1, 0], [1, 1], [-1, 1], [2, 0]],
-)""",
-    "Slopes": """import torch
-
-sentences = [["two", "readers", "want", "one", "book"], ["one", "clerk", "finds", "the", "book"]]
-rng = torch.Generator().manual_seed(0)
-q, k, v = (torch.randn(2, 5, width, generator=rng) for width in (4, 4, 3))
-attention = torch.nn.functional.scaled_dot_product_attention
-figure = figures.live.Slopes(attention, q, k, v, sentences, entry=(0, 2, 0))""",
-    "SoftLookup": """figure = figures.live.SoftLookup(
-    [1, 2],
-    [[2, -1], [2, 1], [-1, 2], [-2, -1]],
-    [[1, 4], [10, 8], [35, 0], [2, 0]],
-    ["rivers", "marshes", "seas", "deserts"],
-    axes=["fresh water", "salt water"],
-    entries=["salt", "mud"],
-)""",
-    "Tiles": "figure = figures.live.Tiles(block=4)",
-    "TrainingScrubber": """recorded = {
-    0: [[0.3, 0.3, 0.4], [0.3, 0.3, 0.4]],
-    2: [[0.1, 0.5, 0.4], [0.1, 0.5, 0.4]],
-    5: [[0, 1, 0], [0, 0, 1]],
-}
-figure = figures.live.TrainingScrubber(
-    [1.2, 0.9, 0.7, 0.69, 0.6, 0.01], recorded, ["it … tired", "it … wide"], ["the", "cat", "road"]
-)""",
-    "WhoListens": """weights = [[1, 0, 0], [0.4, 0.6, 0], [0.06, 0.602, 0.338]]
-blocked = [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
-figure = figures.live.WhoListens(weights, ["the", "cat", "sat"], blocked=blocked)""",
-}
 NARROW = "node => { node.parentElement.style.width = '320px'; }"
 CELL_SECONDS = 120
 STICKS_OUT = "node => node.scrollWidth > node.clientWidth"
 
 
 def test_every_figure_is_tried_here() -> None:
-    assert set(SOURCES) == set(live.__all__)
+    assert set(SOURCES) == set(live.__all__) == set(WALKS)
 
 
 FIGURES = {

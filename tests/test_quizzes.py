@@ -97,7 +97,7 @@ def test_a_choice_is_answered_beside_the_right_one_and_stays() -> None:
     figure._receive(None, {"choose": [0, 0]}, [])
     [shown] = figure.state["questions"]
     assert (shown["chosen"], shown["right"]) == (0, 1)
-    assert shown["answers"] == ["No.", "Yes."]
+    assert shown["told"] == ["A. No.", "B. Yes."]
     assert shown["said"] == "A. No. B. Yes."
     figure._receive(None, {"choose": [0, 1]}, [])
     assert "your first choice stays" in figure.problem
@@ -108,8 +108,7 @@ def test_a_guess_is_kept_and_what_is_right_stays_unsaid() -> None:
     figure = Quiz("02-pure-python", "predict", [GUESS])
     figure.choose(0, 0)
     [shown] = figure.state["questions"]
-    assert (shown["chosen"], shown["right"], shown["said"]) == (0, None, HELD)
-    assert shown["answers"] == ["", "", ""]
+    assert (shown["chosen"], shown["right"], shown["told"]) == (0, None, [HELD])
 
 
 @pytest.mark.parametrize(

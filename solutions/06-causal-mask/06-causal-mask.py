@@ -366,12 +366,14 @@ from attnlab import small
 its_own = "<s> the king behind the dogs that the boys see runs".split()
 layer, head = small.head("subject")  # counted from 0
 blocked = causal_mask(len(its_own))  # True = blocked
-figures.live.WhoListens(small.weights(its_own), its_own, blocked=blocked, shown=4 * layer + head)
+see = {"blocked": blocked, "shown": 4 * layer + head, "reader": small.weights}
+figures.live.WhoListens(small.weights(its_own), its_own, **see)
 
 # %% [markdown]
 # *See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs*, after which the verb could come as well, puts 0.90 on it. On
 # the **diagonal** a word reads itself. The causal mask never closes the diagonal, so no row is empty. A row that
-# finds nothing else to read still has to give its 1 away: *that* keeps 0.90 for itself.
+# finds nothing else to read still has to give its 1 away: *that* keeps 0.90 for itself. Then type a sentence of your own,
+# in words that the model knows.
 #
 # Now your prediction: replace *sat*, and count the output rows that change. `clone` copies a tensor, and
 # `torch.randn_like` makes normal numbers of its shape and dtype. With `rtol=0`, numbers are close if they differ by

@@ -290,9 +290,12 @@ for heads in [(), *((each,) for each in measure.heads_of(model))]:
     shares = [measure.right_share(model, some, change) for some in questions.values()]
     name = measure.named(heads[0]) if heads else "none"
     print(f"{name:16}" + "".join(f"{share:11.2f}" for share in shares))
+figures.live.Heads(
+    small.weights(sentence)[1], sentence, without=measure.removal(model, 1, questions)
+)
 
 # %% [markdown]
-# 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* verbs
+# Here you can switch heads off yourself. 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* verbs
 # are guessed wherever something stands between them and their subject, and a third of the brackets are wrong. (Prediction: C.)
 # *Bank* depends on one head of the first layer. *It* depends on no single head. Runs that come again depend on several: two
 # in the first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier copy

@@ -91,7 +91,7 @@ function draw(body, model) {
     const right = lines("share of right answers", ["", ...tasks]);
     const said = element("p", { "aria-live": "polite" });
     const node = element("div", { class: "removal" },
-      element("div", { class: "scroll" }, right.node),
+      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "share of right answers" }, right.node),
       element("div", {}, element("label", {}, "switch off ", choice), said));
     return { node, choice, right, said };
   };

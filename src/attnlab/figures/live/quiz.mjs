@@ -13,33 +13,39 @@ function draw(body, model) {
       const words = element("span");
       words.innerHTML = choice;
       const button = element("button", { type: "button" }, `${LETTERS[at]}. `, words, mark);
-      const answer = element("p", { class: "answer" });
       button.addEventListener("click", () => {
         if (button.getAttribute("aria-disabled") !== "true") model.send({ choose: [number, at] });
       });
-      return { mark, button, answer, node: element("li", {}, button, answer) };
+      return { mark, button, node: element("li", {}, button) };
     });
     const said = element("p", { class: "unseen", "aria-live": "polite" });
-    const held = element("p", { class: "answer" });
+    const told = element("div", { "aria-hidden": "true" });
+    const room = asked.room.map((blank) => element("p", {}, blank));
+    const answers = element("div", { class: "answers" },
+      element("div", { class: "room", "aria-hidden": "true" }, ...room), told);
     const again = asked.from ? [element("p", { class: "again" }, asked.from)] : [];
     body.append(element("div", { class: "question", role: "group", "aria-labelledby": head.id },
-      ...again, head, element("ul", {}, ...rows.map(({ node }) => node)), held, said));
-    return { rows, said, held };
+      ...again, head, element("ul", {}, ...rows.map(({ node }) => node)), answers, said));
+    return { rows, told, said };
   });
 
   return () => {
-    model.get("state").questions.forEach(({ answers, chosen, right, said }, number) => {
-      const { rows, said: live, held } = questions[number];
-      rows.forEach(({ mark, button, answer }, at) => {
+    model.get("state").questions.forEach(({ chosen, right, told: answers, said: read }, number) => {
+      const { rows, told, said } = questions[number];
+      rows.forEach(({ mark, button }, at) => {
         if (chosen !== null) button.setAttribute("aria-disabled", "true");
         button.classList.toggle("chosen", at === chosen);
         button.classList.toggle("right", at === right);
-        const marks = [at === right && "✓", at === chosen && "your choice"].filter(Boolean);
+        const sign = at === right ? "✓" : right !== null && at === chosen ? "✗" : "";
+        const marks = [sign, at === chosen ? "your choice" : ""].filter(Boolean);
         setText(mark, marks.length ? ` ${marks.join(" ")}` : "");
-        answer.innerHTML = answers[at];
       });
-      setText(held, chosen !== null && right === null ? said : "");
-      setText(live, said);
+      told.replaceChildren(...answers.map((answer) => {
+        const line = element("p");
+        line.innerHTML = answer;
+        return line;
+      }));
+      setText(said, read);
     });
   };
 }

@@ -87,17 +87,18 @@ class Quiz(Figure):
         """A question as the page gets it: without any answer as long as nothing was chosen."""
         tells = choice is not None and bool(asked.answers)
         told = sorted({at for at in (choice, asked.right) if at is not None}) if tells else []
-        said = [f"{LETTERS[at]}. {_plain(asked.answers[at])}" for at in told]
+        said = [f"{LETTERS[at]}. {asked.answers[at]}" for at in told]
+        if choice is not None and not tells:
+            said = [HELD]
         return {
             "from": self._from(asked),
             "asked": self._numbered(number, asked),
             "choices": [*map(_inline, asked.choices)],
-            "answers": [
-                _inline(asked.answers[at]) if at in told else "" for at in range(len(asked.choices))
-            ],
             "chosen": choice,
             "right": asked.right if tells else None,
-            "said": " ".join(said) if tells else HELD if choice is not None else "",
+            "told": [*map(_inline, said)],
+            "said": " ".join(map(_plain, said)),
+            "room": _room(asked),
         }
 
     def _numbered(self, number: int, asked: Question) -> str:
@@ -152,6 +153,19 @@ def _still(asked: Question, chosen: int | None) -> str:
         else:
             rows.append(f"<p>{head}</p>")
     return "".join(rows)
+
+
+def _room(asked: Question) -> list[str]:
+    """Paragraphs as long as the longest that may be told, with nothing in them: room is kept."""
+    if not asked.answers:
+        return [_blank(HELD)]
+    right = asked.answers[asked.right]
+    longest = max((each for each in asked.answers if each != right), key=len)
+    return [_blank(f"A. {longest}"), _blank(f"A. {right}")]
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"\S", "n", _plain(text))
 
 
 def _inline(text: str) -> str:

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnlab.figures import palette
+
 RADIUS, ROOM = 100, 50  # of the circle in a picture, and around it
 FAR = RADIUS + 32  # from the middle to the degrees
 SIDE = 400  # px, of the picture in a page that has room
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#888"
+BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
 
 
 @dataclass(frozen=True, slots=True)

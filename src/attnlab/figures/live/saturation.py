@@ -13,6 +13,7 @@ import numpy as np
 import traitlets
 
 from attnlab.checks.reference import softmax
+from attnlab.figures import palette
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Figure, Input, Values, number, short, source, style
 from attnlab.figures.live.who_listens import entropies
@@ -25,7 +26,7 @@ AXES = {"no scale": (102.0, 4.0, 1.0), "÷ √d_k": (5.1, 0.2, 0.15)}
 ZOOM = 20
 DASHED = "Dashed: ± the standard deviation of the scores."
 WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 36  # of a plot, and the room around and under it
-BLUE, ORANGE = "#0072b2", "#d55e00"
+BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 
 
 class Saturation(Figure):

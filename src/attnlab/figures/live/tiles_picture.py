@@ -9,13 +9,16 @@ import html
 
 import numpy as np
 
+from attnlab.figures import palette
 from attnlab.figures.live.tiling import Tile
 
 UNIT = 28  # of a cell
 EDGE = 24  # for numbers along the edges, and names
 BAR, DEEP = 38, 20  # of what is held of a query or a key: its length, and how deep it is in fast
 GAP = 8
-BLUE, ORANGE, GREEN, PINK = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
+BLUE, ORANGE, GREEN, PINK = (
+    each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREEN, palette.PURPLE)
+)
 
 
 def pictures(scores: np.ndarray, is_open: np.ndarray, done: list[Tile]) -> list[str]:

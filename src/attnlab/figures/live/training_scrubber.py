@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import traitlets
 
+from attnlab.figures import palette
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import (
     Figure,
@@ -35,7 +36,7 @@ POINTS = 400  # of the curve, at most
 TICKS = 6  # along its steps, at most
 WIDE, HIGH = 320, 140  # of the plot
 LEFT, ABOVE, BELOW, RIGHT = 40, 22, 32, 12  # room around it
-BLUE, ORANGE = "#0072b2", "#d55e00"
+BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 TELLING = 0.1  # a second word with less weight is not told
 
 
