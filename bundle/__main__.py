@@ -34,8 +34,9 @@ SOLUTIONS = """\
 """
 
 
-def wheel(root: Path, scratch: Path) -> Path:
-    """Build the package from a copy, so that nothing lying about gets into it; without a network.
+def wheel(root: Path, scratch: Path, lessons: Sequence[str]) -> Path:
+    """Build the package, with these lessons, from a copy, so that nothing lying about gets into it;
+    without a network.
 
     Raises:
         CalledProcessError: pip could not.
@@ -43,8 +44,13 @@ def wheel(root: Path, scratch: Path) -> Path:
     source = scratch / "source"
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
     shutil.copytree(root / "src", source / "src", ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(root / name, source)
+    shutil.copytree(root / "jupyter", source / "jupyter", ignore=ignored)
+    for slug in lessons:
+        (source / "notebooks" / slug).mkdir(parents=True)
+        notebook = Path("notebooks", slug, f"{slug}.ipynb")
+        shutil.copy(root / notebook, source / notebook)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "notebooks/glossary.md"):
+        shutil.copy(root / name, source / name)
     _stamp(source)
     subprocess.run(
         [
@@ -65,10 +71,10 @@ def _stamp(source: Path) -> None:
     for path in sorted(path for path in source.rglob("*") if path.is_file()):
         name, data = path.relative_to(source).as_posix().encode(), path.read_bytes()
         digest.update(b"%d %d " % (len(name), len(data)) + name + data)
-    project = source / "pyproject.toml"
+    package = source / "src" / "attnlab" / "__init__.py"
     stamp = rf"\1+c{digest.hexdigest()[:8]}"  # a letter first: of digits alone, zeros would go
-    text = re.sub(r'(?m)^(version = "[^"]+)', stamp, project.read_text("utf-8"), count=1)
-    project.write_text(text, "utf-8")
+    text = re.sub(r'(?m)^(__version__ = "[^"]+)', stamp, package.read_text("utf-8"), count=1)
+    package.write_text(text, "utf-8")
 
 
 def chosen(names: Sequence[str]) -> list[str]:
@@ -81,9 +87,7 @@ def chosen(names: Sequence[str]) -> list[str]:
     return sorted({known(numbers.get(name, name)) for name in names}) or [*slugs()]
 
 
-def contents(
-    root: Path, package: Path, lessons: Sequence[str], with_solutions: bool
-) -> dict[str, bytes]:
+def contents(root: Path, package: Path, with_solutions: bool) -> dict[str, bytes]:
     """What is in the zip, by name."""
     readme = (root / "bundle" / "README.md").read_bytes()
     found = {
@@ -93,15 +97,6 @@ def contents(
         "requirements.txt": REQUIREMENTS.format(wheel=package.name).encode(),
         package.name: package.read_bytes(),
     }
-    packed = {"notebooks": ("*.ipynb", "*.md"), "jupyter": ("*.py", "*.json", "*.css")}
-    for folder, patterns in packed.items():
-        for pattern in patterns:
-            for path in (root / folder).rglob(pattern):
-                place = path.relative_to(root)
-                if place.suffix == ".ipynb" and place.parts[1] not in lessons:
-                    continue
-                if not any(part.startswith((".", "__")) for part in place.parts):
-                    found[place.as_posix()] = path.read_bytes()
     if with_solutions:
         found["solutions.json"] = solutions(root / "solutions")
     return found
@@ -136,8 +131,8 @@ def main() -> int:
     place = asked.root / "dist" / f"{FOLDER}-{__version__}{told}.zip"
     try:
         with tempfile.TemporaryDirectory() as scratch:
-            package = wheel(asked.root, Path(scratch))
-            files = contents(asked.root, package, lessons, asked.solutions)
+            package = wheel(asked.root, Path(scratch), lessons)
+            files = contents(asked.root, package, asked.solutions)
         write_whole(place, zipped(FOLDER, files))
     except subprocess.CalledProcessError:
         print("The package could not be built. What pip said stands above.", file=sys.stderr)

@@ -19,11 +19,12 @@ HERE = Path(__file__).resolve().parent
 
 c = get_config()  # type: ignore[name-defined]
 
-WORK = HERE.parent / "work"
+COURSE = Path(os.environ.get("ATTNLAB_COURSE", HERE.parent))  # set by `attnlab lab`
+WORK = COURSE / "work"
 WORK.mkdir(exist_ok=True)
 c.ServerApp.root_dir = str(WORK)
 c.ServerApp.tornado_settings = {
-    "attnlab_course": str(HERE.parent),
+    "attnlab_course": str(COURSE),
     "static_custom_path": [str(HERE / "custom")],
 }
 c.LabApp.custom_css = True

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import subprocess
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -17,7 +20,7 @@ from attnlab.home.commands import main
 from attnlab.lessons import exercises_of, slugs
 from bundle.__main__ import zipped
 from tests.course import GIVEN, ROOT, copy_to, solution_path, split_solution
-from tests.home import SLUG, cells_of, find, label, save, source
+from tests.home import ANSWER, SLUG, cells_of, find, label, make_home, save, source, updated
 from tests.test_release import given_away, telling_lines
 
 pytestmark = pytest.mark.slow
@@ -43,7 +46,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("src", "jupyter", "notebooks", "bundle"):
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")
         shutil.copytree(ROOT / name, root / name, ignore=ignored)
-    for name in ("README.md", "LICENSE"):
+    for name in ("README.md", "LICENSE", "setup.py"):
         shutil.copy(ROOT / name, root)
     return root
 
@@ -63,23 +66,34 @@ def test_it_holds_what_learners_need_and_nothing_that_grades_or_tells(handed_out
     with zipfile.ZipFile(handed_out) as archive:
         names = {name.removeprefix(f"{NAME}/") for name in archive.namelist()}
     [package] = [name for name in names if name.endswith(".whl")]
+    assert names == {"README.md", "LICENSE", "requirements.txt", "constraints.txt", package}
     lessons = {f"notebooks/{slug}/{slug}.ipynb" for slug in slugs()}
-    top = {"README.md", "LICENSE", "requirements.txt", "constraints.txt", package}
     jupyter = {path.relative_to(ROOT).as_posix() for path in (ROOT / "jupyter").rglob("*.*")}
-    assert names == top | lessons | jupyter | {"notebooks/glossary.md"}
+    assert packaged(handed_out) == lessons | jupyter | {"notebooks/glossary.md"}
+
+
+def packaged(bundle: Path) -> set[str]:
+    """The course in the wheel in a bundle, by name."""
+    with zipfile.ZipFile(bundle) as archive:
+        [wheel] = [name for name in archive.namelist() if name.endswith(".whl")]
+        with zipfile.ZipFile(io.BytesIO(archive.read(wheel))) as package:
+            inside = (each.split("attnlab/course/", 1) for each in package.namelist())
+            return {parts[1] for parts in inside if len(parts) == 2}
 
 
 def test_no_solution_is_in_it(handed_out: Path, tmp_path: Path) -> None:
     folder = unpack(handed_out, tmp_path)
     telling = set().union(*map(telling_lines, slugs()))
+    [package] = folder.glob("*.whl")
+    with zipfile.ZipFile(package) as archive:
+        archive.extractall(folder / "installed")
     for path in folder.rglob("*"):
         if path.suffix == ".ipynb":
             cells = [cell for cell in cells_of(path) if label(cell) not in GIVEN]
             own = telling_lines(path.stem)  # another lesson may show what this one asks for
             assert given_away(own, "\n".join(map(source, cells))) == set(), path
-        elif path.is_file() and path.suffix != ".whl":
+        elif path.is_file() and "installed" not in path.parts and path.suffix != ".whl":
             assert given_away(telling, path.read_text(encoding="utf-8")) == set(), path
-    [package] = folder.glob("*.whl")
     with zipfile.ZipFile(package) as archive:
         tops = {name.partition("/")[0] for name in archive.namelist()}
         [about] = tops - {"attnlab"}
@@ -93,11 +107,9 @@ def test_some_lessons_alone_are_handed_out_and_others_later(
 ) -> None:
     some = build(root, "--lessons", "03", "01-soft-lookup")
     assert some.name == f"{NAME}-{__version__}-2-lessons.zip"
-    with zipfile.ZipFile(some) as few, zipfile.ZipFile(handed_out) as whole:
-        missing = set(whole.namelist()) - set(few.namelist())
-        assert set(few.namelist()) < set(whole.namelist())
     others = [slug for slug in slugs() if slug not in ("01-soft-lookup", "03-numpy")]
-    assert missing == {f"{NAME}/notebooks/{slug}/{slug}.ipynb" for slug in others}
+    missing = {f"notebooks/{slug}/{slug}.ipynb" for slug in others}
+    assert packaged(some) == packaged(handed_out) - missing
 
 
 def test_a_lesson_that_is_not_there_cannot_be_handed_out(root: Path) -> None:
@@ -151,29 +163,85 @@ def test_it_is_used_from_its_readme(handed_out: Path, tmp_path: Path) -> None:
         main(["--help"])
 
 
-def test_lesson_01_is_finished_from_it_and_upgraded_over(handed_out: Path, tmp_path: Path) -> None:
-    folder = unpack(handed_out, tmp_path)
-    [package] = folder.glob("*.whl")
-    with zipfile.ZipFile(package) as archive:
-        archive.extractall(tmp_path / "installed")
+class Installed(NamedTuple):
+    """The package from a bundle, and the command, with nothing of this repository on its way.
 
-    def attnlab(*arguments: str) -> str:
-        """The command, with nothing of this repository on its way."""
-        done = subprocess.run(
-            [sys.executable, "-m", "attnlab", *arguments],
+    Attributes:
+        package: the folder in which it lies.
+    """
+
+    package: Path
+
+    def run(self, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *command],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(tmp_path / "installed")},
+            env={**os.environ, "PYTHONPATH": str(self.package)},
             capture_output=True,
             text=True,
             timeout=300,
         )
+
+    def attnlab(self, folder: Path, *arguments: str) -> str:
+        done = self.run(folder, "-m", "attnlab", *arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    where = "-c", "import attnlab; print(attnlab.__file__)"
-    env = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
-    said = subprocess.run([sys.executable, *where], cwd=folder, env=env, capture_output=True)
-    assert str(tmp_path / "installed") in said.stdout.decode()
+
+def install(folder: Path, place: Path) -> Installed:
+    """Install the wheel of an unpacked bundle."""
+    [wheel] = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(place)
+    installed = Installed(place)
+    where = installed.run(folder, "-c", "import attnlab; print(attnlab.__file__)")
+    assert str(place) in where.stdout
+    return installed
+
+
+def test_any_folder_becomes_a_course_and_is_found_again(handed_out: Path, tmp_path: Path) -> None:
+    installed = install(unpack(handed_out, tmp_path), tmp_path / "installed")
+    mine = tmp_path / "any" / "where"
+    mine.mkdir(parents=True)
+    assert installed.attnlab(mine, "update") == ""
+    assert {path.parent.name for path in mine.glob("work/*/*.ipynb")} == {*slugs()}
+    assert "0 of 6 points" in installed.attnlab(mine / "work" / SLUG, "progress")
+    assert [*(mine / "work" / SLUG).iterdir()] == [mine / "work" / SLUG / f"{SLUG}.ipynb"]
+
+
+def test_in_an_older_bundles_folder_its_work_is_taken_over(
+    handed_out: Path, tmp_path: Path
+) -> None:
+    folder = unpack(handed_out, tmp_path)
+    installed = install(folder, tmp_path / "installed")
+    older = make_home(folder)  # with notebooks/ and jupyter/ in the folder itself
+    released = older.released / SLUG / f"{SLUG}.ipynb"
+    cells = cells_of(released)
+    cells[0]["source"] = "# Older"
+    save(released, cells)
+    updated(older)
+    find(cells, "softmax")["source"] = ANSWER
+    save(older.notebook(SLUG), cells)
+    assert f"{SLUG} is upgraded around what you wrote" in installed.attnlab(folder, "update")
+    assert source(find(cells_of(older.notebook(SLUG)), "softmax")) == ANSWER
+    assert source(cells_of(older.notebook(SLUG))[0]) != "# Older"
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")
+def test_a_folder_that_cannot_be_written_is_refused(handed_out: Path, tmp_path: Path) -> None:
+    installed = install(unpack(handed_out, tmp_path), tmp_path / "installed")
+    done = installed.run(Path("/proc"), "-m", "attnlab", "lab")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "Your copies of the lessons would lie in /proc/work, which cannot be made: "
+        "No such file or directory. Go to a folder of your own, and run this again.\n"
+    )
+
+
+def test_lesson_01_is_finished_from_it_and_upgraded_over(handed_out: Path, tmp_path: Path) -> None:
+    folder = unpack(handed_out, tmp_path)
+    installed = install(folder, tmp_path / "installed")
+    attnlab = partial(installed.attnlab, folder)
 
     assert attnlab("update") == ""
     mine = folder / "work" / SLUG / f"{SLUG}.ipynb"
@@ -185,9 +253,10 @@ def test_lesson_01_is_finished_from_it_and_upgraded_over(handed_out: Path, tmp_p
     assert f"{SLUG}: 6 of 6 points" in attnlab("check-mine", SLUG)
     assert "6 of 6 points, 3 of 3 exercises" in attnlab("progress")
 
-    newer = cells_of(folder / "notebooks" / SLUG / f"{SLUG}.ipynb")
+    released = tmp_path / "installed" / "attnlab" / "course" / "notebooks" / SLUG / f"{SLUG}.ipynb"
+    newer = cells_of(released)
     newer[0]["source"] = "# Newer"
-    save(folder / "notebooks" / SLUG / f"{SLUG}.ipynb", newer)
+    save(released, newer)
     assert f"{SLUG} is upgraded around what you wrote" in attnlab("update")
     now = cells_of(mine)
     assert source(now[0]) == "# Newer"

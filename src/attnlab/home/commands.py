@@ -144,12 +144,20 @@ def _lab(course: Course, asked: argparse.Namespace) -> int:
     if unknown := _no_option(asked.flags):
         print(unknown, file=sys.stderr)
         return 2
+    try:
+        course.work.mkdir(exist_ok=True)
+    except OSError as why:
+        raise Refused(
+            f"Your copies of the lessons would lie in {course.work}, which cannot be made: "
+            f"{why.strerror}. Go to a folder of your own, and run this again."
+        ) from why
     _update(course, asked)  # whatever it meets: what is there can be opened
+    print(f"Your course is in {course.work}", flush=True)
     print(
         "JupyterLab prints its address below. It opens the course home; stop it with Ctrl+C, twice."
     )
-    config = course.root / "jupyter" / "lab_config.py"
-    command = [sys.executable, "-m", "jupyterlab", f"--config={config}", *asked.flags]
+    os.environ["ATTNLAB_COURSE"] = str(course.root)  # which lab_config.py reads
+    command = [sys.executable, "-m", "jupyterlab", f"--config={course.settings}", *asked.flags]
     sys.stdout.flush()
     if os.name != "nt":
         os.execv(sys.executable, command)

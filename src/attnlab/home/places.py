@@ -17,6 +17,7 @@ from attnlab.ipynb.files import NotWritten, link_on, open_file, taken, write_who
 from attnlab.ipynb.read import Cell, Sizes, Unreadable, read
 
 STATE = ".attnlab"
+PACKAGED = Path(__file__).resolve().parents[1] / "course"  # in a wheel; a clone has none
 
 
 class Refused(Exception):
@@ -37,7 +38,7 @@ class Course:
     """A course's folder.
 
     Attributes:
-        root: it holds notebooks/, as handed out, and jupyter/.
+        root: it holds work/, and in a clone notebooks/, as handed out, and jupyter/.
         own: a learner's own copies, if not in its work/.
     """
 
@@ -46,7 +47,13 @@ class Course:
 
     @property
     def released(self) -> Path:
-        return self.root / "notebooks"
+        """What was handed out: in the package, where that is a wheel."""
+        return (PACKAGED if PACKAGED.is_dir() else self.root) / "notebooks"
+
+    @property
+    def settings(self) -> Path:
+        """JupyterLab's, for the course."""
+        return self.released.parent / "jupyter" / "lab_config.py"
 
     @property
     def work(self) -> Path:
@@ -148,12 +155,15 @@ class Course:
 
 
 def course_at(folder: Path) -> Course:
-    """The course that a folder is of, or is in.
+    """The course that a folder is of, or is in; where a wheel brings it, any folder may become one.
 
     Raises:
         Refused: it is in none.
     """
-    for root in (folder, *folder.parents):
+    roots = (folder, *folder.parents)
+    if PACKAGED.is_dir():
+        return Course(next((root for root in roots if Course(root).state.is_dir()), folder))
+    for root in roots:
         if (root / "jupyter" / "lab_config.py").is_file() and (root / "notebooks").is_dir():
             return Course(root)
     raise Refused(
