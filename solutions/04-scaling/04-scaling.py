@@ -301,7 +301,7 @@ for name, (queries, keys) in pairs.items():
 # = \begin{pmatrix} 0.25 & -0.125 & -0.125 \\ -0.125 & 0.1875 & -0.0625 \\
 # -0.125 & -0.0625 & 0.1875 \end{pmatrix}$$
 #
-# These weights come from the scores (log 2, 0, 0). The cell checks the table: it nudges each score up
+# These weights come from the scores ($\log 2$, 0, 0). The cell checks the table: it nudges each score up
 # and down by 0.0001 and divides the change of the weights by 0.0002. Such a slope is called a **finite
 # difference**.
 
@@ -393,12 +393,12 @@ figures.scaling.jacobians(panels, tokens)
 #
 # With the natural logarithm its unit is the **nat**.
 #
-# If all M books have equal shares, H = log M, the largest possible value. If one book has everything, H = 0.
-# In between, e to the H says *how many books share*: for three books with a third each, e to the log 3
+# If all M books have equal shares, H = $\log M$, the largest possible value. If one book has everything, H = 0.
+# In between, e to the H says *how many books share*: for three books with a third each, e to the $\log 3$
 # is 3.
 #
 # There is one trap. The logarithm of 0 is −∞, and NumPy's 0 · (−∞) is NaN. But a weight of 0 should
-# count as 0, because p log p goes to 0 when p does.
+# count as 0, because $p \log p$ goes to 0 when p does.
 
 # %% [markdown]
 # ### Exercise: `entropy`
@@ -555,7 +555,7 @@ figures.scaling.four_measures(WIDTHS, lines, books=20)
 # %% [markdown]
 # - **No scale.** The scores spread as $\sqrt{d_k}$. The typical entropy falls from 2.5 nats to nearly 0, the
 #   largest weight rises from 0.21 to 1, and the norm of the Jacobian falls by four powers of ten.
-# - **÷ $d_k$.** The spread goes to 0, the entropy to log 20, the largest weight to 1/20: all books get the
+# - **÷ $d_k$.** The spread goes to 0, the entropy to $\log 20$, the largest weight to 1/20: all books get the
 #   same. The Jacobian stays alive, at the 0.22 = √19 / 20 of equal weights.
 # - **÷ $\sqrt{d_k}$.** The spread is 1 at every width. From $d_k$ = 8 on the other three are level, too: entropy
 #   2.6 nats, as if about 13 of the 20 books had equal shares; largest weight 0.2; norm 0.28.
@@ -642,7 +642,7 @@ def learn(
 
 # %% [markdown]
 # *Found* is the share of readers who give their book more than 0.9 in the end. The other numbers are
-# medians. Each of the last two rows is the second row with one change. In one, the reader wants another book. In the other, the error is −log a, where a is the weight of the wanted book.
+# medians. Each of the last two rows is the second row with one change. In one, the reader wants another book. In the other, the error is $-\log a$, where a is the weight of the wanted book.
 #
 # Choose before you run it. In which of the first four rows do all readers find their book?
 # **A.** In all four. **B.** In all but the first, whose step is not mended. **C.** In the third and fourth.
@@ -684,7 +684,7 @@ figures.scaling.learning({way: history for way, (history, _) in learned.items()}
 # row of the table tests this: the shelf, the readers and their Jacobians at the start are the same, but each
 # reader wants the book that had the second-largest weight. 95 % find it (seeds 5 to 9: 88 to 97 %).
 #
-# The last row shows another way out. It has no scale and the same start, its error is −log a, and all
+# The last row shows another way out. It has no scale and the same start, its error is $-\log a$, and all
 # sixty find their book. Here is why, for one reader who has put 0.998 on the wrong book:
 
 # %% nbgrader={"grade": false, "grade_id": "two-errors", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -694,10 +694,10 @@ for error, g in {"squared": 2 * (p - target), "-log a": -target / p}.items():
     print(f"{error:8} g {g.round(3) + 0.0},  slopes of the scores, J g: {softmax_jacobian(p) @ g}")
 
 # %% [markdown]
-# The slope of −log a is −1/a for the wanted book and 0 for the others, so J g is −1/a times that book's
+# The slope of $-\log a$ is −1/a for the wanted book and 0 for the others, so J g is −1/a times that book's
 # column, and **1/a cancels exactly its a**. The squared error's g cancels nothing.
 #
-# You find such a pair, −log after softmax, at the end of a language model (lesson 06). Attention's
+# You find such a pair, $-\log$ after softmax, at the end of a language model (lesson 06). Attention's
 # softmax sits in the middle: its g comes from the values and the layers after it, and nothing there has
 # a 1/a built in. So it helps to start with some weight on every book.
 #
@@ -791,10 +791,10 @@ quiz("check yourself")
 # 1. A score is a sum of $d_k$ products. With independent entries of mean 0 and variance 1, its variance
 #    is $d_k$ and its standard deviation $\sqrt{d_k}$. ([How far scores spread](#How-far-scores-spread))
 # 2. Softmax's Jacobian is diag(p) − p pᵀ. It is 0 at one-hot weights, and a book of weight a has the column
-#    a (1_w − p), which is as small as a. A squared error hardly moves a book without weight. −log of the
+#    a (1_w − p), which is as small as a. A squared error hardly moves a book without weight. $-\log$ of the
 #    weight itself does: its 1/a cancels the a.
 #    ([Softmax's Jacobian](#Softmax's-Jacobian), [Does it learn?](#Does-it-learn?))
-# 3. Entropy says how many keys share: 0 for one, log M for all alike.
+# 3. Entropy says how many keys share: 0 for one, $\log M$ for all alike.
 #    ([Entropy](#Entropy:-how-many-keys-share))
 # 4. Without a scale, wide attention is nearly one-hot before it has learned anything; with $1/d_k$ it is
 #    nearly flat; with $1/\sqrt{d_k}$ all four measures stay level as it gets wider. ([One figure](#One-figure))

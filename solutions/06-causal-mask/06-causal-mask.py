@@ -151,7 +151,7 @@ print("sheep:", texts.in_words(sheep[0]))
 # of 64 new texts each. New calls:
 #
 # - `F.one_hot(text, 6)` makes a vector for each word: a 2 becomes (0, 0, 1, 0, 0, 0).
-# - **Cross-entropy** is −log of the share that the model gave to the word that came: 0 at best, and ln 6 = 1.79 for a
+# - **Cross-entropy** is $-\log$ of the share that the model gave to the word that came: 0 at best, and $\log 6$ = 1.79 for a
 #   guess among six. `F.cross_entropy` takes *scores* and the right words, and returns the mean. `flatten(0, 1)` makes
 #   one axis of the first two.
 # - **Adam**, `torch.optim.Adam`, is the loop's optimizer. It divides each parameter's step by how large that
@@ -185,14 +185,14 @@ trained = texts.train_on_both(loss_on, readers)
 # fall below it? By the curves alone, which model would you ship?
 
 # %% nbgrader={"grade": false, "grade_id": "see-losses", "locked": true, "schema_version": 3, "solution": false, "task": false}
-best = {"dice": (math.log(6), "honest best: ln 6"), "sheep": (2 * math.log(2) / 11, "honest best")}
+best = {"dice": (math.log(6), "honest best: log 6"), "sheep": (2 * math.log(2) / 11, "honest best")}
 figures.causal_mask.losses(trained, best)
 
 # %% [markdown]
 # Without a mask both losses fall to 0: this model "predicts" even dice. A loss that is **too good to be true** is
 # the symptom of a leak. With the causal mask the loss on dice stays at 1.79, the best that an honest model can do.
-# On sheep it falls to 0.13: two of the eleven questions are free choices, at ln 2 each, and 2 ln 2 / 11 = 0.126. A
-# word that reads *itself alone* has to guess between *runs* and *run* too: five guesses, and 5 ln 2 / 11 = 0.315.
+# On sheep it falls to 0.13: two of the eleven questions are free choices, at $\log 2$ each, and 2 $\log 2$ / 11 = 0.126. A
+# word that reads *itself alone* has to guess between *runs* and *run* too: five guesses, and 5 $\log 2$ / 11 = 0.315.
 #
 # Now let the models write. Each gets two words, appends the word with the highest score (`argmax` gives its place),
 # and asks again.

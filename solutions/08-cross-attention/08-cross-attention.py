@@ -148,7 +148,7 @@ def merge_heads(x: Tensor) -> Tensor:
 # training author a is *never* in room a, and in the test about half of the cards say so.
 #
 # The attention is PyTorch's own for now. `nn.Embedding` is a table with a learned row for each author. `to_scores` turns
-# an answer into ten scores, one for each room. `learn` trains for 150 steps. The loss is cross-entropy (lesson 06): ln 10 =
+# an answer into ten scores, one for each room. `learn` trains for 150 steps. The loss is cross-entropy (lesson 06): $\log 10$ =
 # 2.30 for a guess by someone who does not know who is asked for.
 
 # %% nbgrader={"grade": false, "grade_id": "desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -434,11 +434,11 @@ for name, kind in (("with", CrossAttention), ("without", Deaf)):
     right = desk(asked, cards, real)[0].argmax(-1) == rooms
     print(f"{name:7} the context: {right.float().mean():6.1%} right", end="; ")
     print(f"pairs never trained: {right[asked == rooms].float().mean():6.1%}")
-figures.training.losses(losses, math.log(10), "guessing: ln 10")
+figures.training.losses(losses, math.log(10), "guessing: log 10")
 
 # %% [markdown]
 # With the context the desk is right on catalogues that it has never seen, even for pairs that are new to it. Without it,
-# the loss stays around ln 10. This desk cannot even tell who was asked for: x has a say in the *weights* alone, and those
+# the loss stays around $\log 10$. This desk cannot even tell who was asked for: x has a say in the *weights* alone, and those
 # are 0. What comes out is $W_o$'s bias, the same room for everyone, which is right one time in ten.
 #
 # The first desk *learned* to bring a name in a question and a name on a card together: if the embedding, $W_q$ and $W_k$ stay

@@ -94,7 +94,7 @@ figures.training.between()
 # ## One step of training
 #
 # Training repeats one step, which moves each parameter a little downhill. The loss is the [cross-entropy](../glossary.md#cross-entropy) of lesson 06.
-# A model that gives each of two words ½, as a coin does, has the loss ln 2 = 0.693.
+# A model that gives each of two words ½, as a coin does, has the loss $\log 2$ = 0.693.
 #
 # An **optimizer**, such as lesson 06's Adam, holds the parameters. In the order in which things run:
 #
@@ -223,13 +223,13 @@ for seed in range(5):
     plain = Plain(3, 32, 2)
     stalled[f"seed {seed}"] = learn_phrases(plain, f"seed {seed}", TWO_WORDS, HATE_LIKE)
     print(answers(plain))
-figures.training.losses(stalled, 0.3466, "½ ln 2")
+figures.training.losses(stalled, 0.3466, "½ log 2")
 
 
 # %% [markdown]
-# All five end at ½ ln 2 = 0.347: two phrases are right, and for two the model tosses a coin. Which two differs: both
+# All five end at ½ $\log 2$ = 0.347: two phrases are right, and for two the model tosses a coin. Which two differs: both
 # with *not*, or *hate* and *not hate*, or *like* and *not like*. Such a pair pulls one number both ways, and its two losses
-# together are smallest at 0, where each is ln 2. Over four phrases that makes ½ ln 2. The proof that none gets all four:
+# together are smallest at 0, where each is $\log 2$. Over four phrases that makes ½ $\log 2$. The proof that none gets all four:
 #
 # 1. Let f(word) be a word's number. After one attention layer with one head, each row of *not like* is a·v(not) + (1 − a)·v(like), with a
 #    between 0 and 1; so is their mean. $W_o$ and the classifier are linear, so the number of *not like* lies between f(not) and f(like).
@@ -317,7 +317,7 @@ for loss, said in sorted(tried):
     print(f"{loss:.3f}  {said}")
 
 # %% [markdown]
-# Most starts learn all four phrases; the others stay at ½ ln 2. Which starts learn depends on the order in which you make the layers, because each draws its numbers in turn. In our order nine of these ten starts learn, in the table's order six. Training does not always find what a model *can* do.
+# Most starts learn all four phrases; the others stay at ½ $\log 2$. Which starts learn depends on the order in which you make the layers, because each draws its numbers in turn. In our order nine of these ten starts learn, in the table's order six. Training does not always find what a model *can* do.
 #
 # ### Was it attention?
 #
@@ -342,7 +342,7 @@ for name, make in makers.items():
     print(f"{name:20} four phrases {phrases[-1]:.3f}   tea or coffee {served[-1]:.3f}")
 
 # %% [markdown]
-# The bag learns the phrases from all of those ten starts: a hidden layer is enough for *not*. On the orders its loss stays at ln 2,
+# The bag learns the phrases from all of those ten starts: a hidden layer is enough for *not*. On the orders its loss stays at $\log 2$,
 # because both orders are the same bag. When a model does well, train one without the part that you praise.
 #
 # ## What does *it* mean?
@@ -545,7 +545,7 @@ figures.training.rows(panels, words, "weight, or share")
 # ### A map that is the answer
 #
 # To get a map that you can read, train the map. The **pointer** objective (Vinyals et al. 2015) takes
-# the row of *it* as the answer: its loss is −log of the weight on the right noun. That is cross-entropy
+# the row of *it* as the answer: its loss is $-\log$ of the weight on the right noun. That is cross-entropy
 # with the logarithms of the weights as logits. First one block, then two.
 
 
@@ -639,7 +639,7 @@ figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wi
 
 # %% [markdown]
 # The two places. Within ten steps nearly all weight is on the two nouns, alike in both sentences, and
-# the loss stays near ln 2. Around step 35 the two rows part, and ten steps later the loss is gone.
+# the loss stays near $\log 2$. Around step 35 the two rows part, and ten steps later the loss is gone.
 # (This seed is chosen: the others hardly pause.)
 
 # %% [markdown]

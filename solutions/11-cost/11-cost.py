@@ -415,7 +415,7 @@ print(f"flops, causal: {half / full:.1%} of all tiles")
 # prediction; the time comes under *Cost*.
 #
 # In training, autograd keeps each tile's powers for the way back: N² again. FlashAttention keeps q, k, v, the
-# output and one number a row, L = m + log s (Dao 2023, section 3.1), and computes each tile's weights once
+# output and one number a row, L = m + $\log s$ (Dao 2023, section 3.1), and computes each tile's weights once
 # more, $e^{\text{score} - L}$. More flops, less memory.
 
 

@@ -151,6 +151,8 @@ _TYPED = (
     (re.compile(r"\$(1/)?\\sqrt\{(\w_\w)\}\$"), r"\1√\2"),
     (re.compile(r"\$((?:1/)?\w_\w)\$"), r"\1"),
     (re.compile(r"\$(\w_\w)\^T\$"), r"\1ᵀ"),
+    (re.compile(r"\$-(\\log\b[^$]*)\$"), r"$−\1$"),
+    (re.compile(r"\$(−|p )?\\(log\b[^$]*)\$"), r"\1\2"),
 )
 
 

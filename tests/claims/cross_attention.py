@@ -314,14 +314,14 @@ def a_desk_follows_the_name_and_nothing_else(seed: int) -> None:
 
 
 @lesson.says(
-    "Without it, the loss stays around ln 10.",
+    "Without it, the loss stays around log 10.",
     "This desk cannot even tell who was asked for: x has a say in the *weights* alone, and those are 0.",
     "What comes out is W_o's bias, the same room for everyone, which is right one time in ten.",
-    "The loss is cross-entropy (lesson 06): ln 10 = 2.30 for a guess by someone who does not know "
+    "The loss is cross-entropy (lesson 06): log 10 = 2.30 for a guess by someone who does not know "
     "who is asked for.",
 )
 def a_desk_without_a_context_guesses(seed: int) -> None:
-    """One that is told who was asked for gets to ln 9, as one room of ten is never that author's."""
+    """One that is told who was asked for gets to log 9, as one room of ten is never that author's."""
     desk, losses = trained(deaf, seed)
     late = losses[50:]
     assert abs(sum(late) / len(late) - math.log(10)) < 0.01

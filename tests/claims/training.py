@@ -135,7 +135,7 @@ def a_phrase_lies_between_its_words_unless_bent_before_a_linear(seed: int) -> No
 
 
 @lesson.says(
-    "All five end at ½ ln 2 = 0.347: two phrases are right, and for two the model tosses a coin.",
+    "All five end at ½ log 2 = 0.347: two phrases are right, and for two the model tosses a coin.",
     "Which two differs: both with *not*, or *hate* and *not hate*, or *like* and *not like*.",
     "So no learning rate and no width helps.",
     long=True,
@@ -153,8 +153,8 @@ def no_width_gets_below_the_price_of_two_coins(seed: int) -> None:
 
 
 @lesson.says(
-    "Such a pair pulls one number both ways, and its two losses together are smallest at 0, where each is ln 2.",
-    "Over four phrases that makes ½ ln 2.",
+    "Such a pair pulls one number both ways, and its two losses together are smallest at 0, where each is log 2.",
+    "Over four phrases that makes ½ log 2.",
 )
 def the_least_that_four_phrases_can_cost_is_two_coins() -> None:
     """All numbers of words, and all weights, on a grid."""
@@ -174,7 +174,7 @@ def relu_behind_attention_learns_not(seed: int) -> None:
 
 
 @lesson.says(
-    "Most starts learn all four phrases; the others stay at ½ ln 2.",
+    "Most starts learn all four phrases; the others stay at ½ log 2.",
     "Which starts learn depends on the order in which you make the layers, because each draws its numbers in turn. In our order nine of these ten starts learn, in the table's order six.",
     "Training does not always find what a model *can* do.",
     "The bag learns the phrases from all of those ten starts",
@@ -257,7 +257,7 @@ def without_attention_a_word_changes_its_own_row_alone(seed: int) -> None:
 
 
 @lesson.says(
-    "On the orders its loss stays at ln 2, because both orders are the same bag.",
+    "On the orders its loss stays at log 2, because both orders are the same bag.",
     "It answers in the row of *not*. The last word alone tells the two orders apart, so the model must not answer there.",
 )
 def orders_differ_by_positions_or_by_the_last_word(seed: int) -> None:

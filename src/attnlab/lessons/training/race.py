@@ -25,7 +25,7 @@ ASKS = 2 * CLASSES  # the last token, which asks: which letter was marked?
 WIDTH, LAYERS = 32, 4  # numbers a token; layers of the convolution
 STEPS, BATCH, RATE = 600, 64, 0.003
 FRESH = 1000  # texts that a racer is tested on
-LEARNED = 0.5  # a loss below it; guessing costs ln 8 = 2.08
+LEARNED = 0.5  # a loss below it; guessing costs log 8 = 2.08
 SEEDS, DISTANCES = (1, 2, 3), tuple(range(1, LENGTH))
 RECORD = Path(__file__).parents[1] / "soft_lookup" / "race.json"
 
