@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import attnlab
+from attnlab import quizzes
 from attnlab.home import doctor, progress
 from attnlab.home.commands import main
 from attnlab.home.page import Links, home
@@ -287,13 +288,21 @@ def test_what_comes_next_is_in_the_lesson_last_touched(course: Course) -> None:
 
 def test_the_terminal_shows_it(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     for record in RECORDS:
-        note(*(getattr(record, name) for name in Record.__slots__[1:-1]))
+        note(*(getattr(record, name) for name in Record.__slots__[1:-2]))
     assert main(["progress"]) == 0
     said = capsys.readouterr().out
     assert "01 Soft lookup      ###############.....  4.5 of 6 points, 2 of 3 exercises\n" in said
     assert "     soft_lookup: not right yet (1.5 of 3)\n" in said
     assert "  unstable-softmax: 2 times (lesson 01, softmax), mended.\n" in said
     assert said.endswith(f"Next: `soft_lookup` in lesson 01: work/{SLUG}/{SLUG}.ipynb\n")
+
+
+def test_the_terminal_counts_quizzes(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = quizzes.of(SLUG)["recall"]
+    note(SLUG, "recall/1", progress.CHOSE, 1, 1, choice=asked[0].choices[asked[0].right])
+    note(SLUG, "recall/2", progress.CHOSE, 0, 1, choice=asked[1].choices[asked[1].right - 1])
+    assert main(["progress"]) == 0
+    assert "0 of 6 points, 0 of 3 exercises, quiz 1 of 2 right\n" in capsys.readouterr().out
 
 
 def test_the_terminal_shows_where_to_begin(

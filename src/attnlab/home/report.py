@@ -21,7 +21,9 @@ def report(course: Course) -> Iterator[str]:
     for each in found:
         filled = round(_WIDTH * each.score / max(each.points, 1))
         bar = "#" * filled + "." * (_WIDTH - filled)
-        yield f"{each.lesson.number:02} {each.lesson.title:<16} {bar}  {each.said}"
+        right, asked = each.quiz
+        quiz = f", quiz {right} of {asked} right" if asked else ""
+        yield f"{each.lesson.number:02} {each.lesson.title:<16} {bar}  {each.said}{quiz}"
         if each.begun and not each.done:
             for exercise in each.exercises:
                 score = f"{exercise.score:g} of {exercise.points:g}"
