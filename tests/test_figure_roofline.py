@@ -33,7 +33,7 @@ def test_only_what_is_shared_moves_with_the_batch(figure: Roofline) -> None:
     assert rows == {
         1: [["a: shared", "1", "1.0 %, moving"], ["b: own", "1", "1.0 %, moving"]],
         64: [["a: shared", "64", "64 %, moving"], ["b: own", "1", "1.0 %, moving"]],
-        1024: [["a: shared", "1.02e+03", "100 %, computing"], ["b: own", "1", "1.0 %, moving"]],
+        1024: [["a: shared", "1,024", "100 %, computing"], ["b: own", "1", "1.0 %, moving"]],
     }
 
 

@@ -105,7 +105,7 @@ def test_rows_that_are_done_stand_beside_plain_attention(figure: Tiles) -> None:
     assert all(mine == plain for _, mine, plain in done)
     assert {mine for _, mine, _ in rest} == {"…"}
     assert figure.state["compared"] == (
-        "6 of 16 tiles are skipped. 4 of 8 queries are done; their largest difference from plain "
+        "6 of 16 tiles are skipped. 4 of 8 queries are done; the largest difference from plain "
         "softmax attention is below 10⁻¹²."
     )
     assert Tiles().state["compared"] == "No query is done yet."
