@@ -56,6 +56,21 @@ def test_the_ring_of_what_is_shared_goes_right_and_then_no_higher(figure: Roofli
     assert ys[0] > ys[1] > ys[2] == ys[3]
 
 
+def test_letters_are_in_the_order_of_the_axis_and_stay_for_any_batch() -> None:
+    def both(batch: int) -> dict[str, tuple[float, float]]:
+        return {"large": (100, 1), "small": (batch, 1)}
+
+    figure = Roofline(both, [DEVICE])
+    for batch in (1, 1024):
+        figure.batch = batch
+        assert [row[0] for row in figure.state["table"]] == ["a: small", "b: large"]
+
+
+def test_each_roof_has_a_ring_for_each_work() -> None:
+    chart = Roofline(works, [DEVICE, {**DEVICE, "flops": 2e12}]).state["chart"]
+    assert chart.count("<circle ") == 2 * 2
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

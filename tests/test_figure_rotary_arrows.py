@@ -104,6 +104,11 @@ def test_the_angle_that_is_told_is_drawn(query_at: int, key_at: int) -> None:
         assert f">{pair[3]}</text>" in drawn
 
 
+def test_degrees_are_whole_above_10_and_last_bits_decide_nothing() -> None:
+    angles = (57.3, -30.4, 9.96, 22.5 + 1e-12, 22.5 - 1e-12)
+    assert [in_degrees(angle) for angle in angles] == ["57", "−30", "9.96", "22", "22"]
+
+
 def test_numbers_are_short_and_zero_has_no_sign() -> None:
     assert [short(value) for value in (57.29578, -30.0, -0.001, 90)] == ["57.3", "−30", "0", "90"]
     assert [decimals(value) for value in (-0.001, -1.5, 2)] == ["0.00", "−1.50", "2.00"]

@@ -180,6 +180,11 @@ def test_many_queries_whose_m_has_risen_are_counted() -> None:
     assert "; and so on for 6 more." in risen.state["told"]
 
 
+def test_one_tile_and_one_query_are_told_in_the_singular() -> None:
+    assert "1 of 4 tiles is skipped. 5 of 8 queries are" in Tiles(block=5, causal=True).summary()
+    assert "1 of 8 queries is done" in Tiles(block=1, causal=True).summary()
+
+
 def test_other_tiles_begin_at_the_first(figure: Tiles) -> None:
     figure.step = 7
     figure.block = 8
