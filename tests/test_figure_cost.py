@@ -145,6 +145,13 @@ def test_a_line_on_log_axes_is_straight_for_a_power() -> None:
     assert (x2 - x1, y2 - y1) == pytest.approx((x3 - x2, y3 - y2), abs=0.11)
 
 
+def test_a_line_that_runs_close_over_another_begins_beside_its_name() -> None:
+    drawn = chart((1, 10), (1, 10**6)).levels([("low", 10), ("high", 10**4), ("higher", 1.1e4)])
+    low, high, higher = re.findall(r'd="M(\d+)', drawn)
+    assert low == high
+    assert int(higher) > int(high)
+
+
 def test_the_most_bytes_held_at_once_are_watched() -> None:
     def run() -> torch.Tensor:
         first = torch.ones(100, dtype=torch.float32)  # 400 bytes

@@ -33,7 +33,7 @@ def test_only_what_is_shared_moves_with_the_batch(figure: Roofline) -> None:
     assert rows == {
         1: [["a: shared", "1", "1.0 %, moving"], ["b: own", "1", "1.0 %, moving"]],
         64: [["a: shared", "64", "64 %, moving"], ["b: own", "1", "1.0 %, moving"]],
-        1024: [["a: shared", "1.02e+03", "100 %, computing"], ["b: own", "1", "1.0 %, moving"]],
+        1024: [["a: shared", "1,024", "100 %, computing"], ["b: own", "1", "1.0 %, moving"]],
     }
 
 
@@ -54,6 +54,21 @@ def test_the_ring_of_what_is_shared_goes_right_and_then_no_higher(figure: Roofli
     xs, ys = zip(*places, strict=True)
     assert sorted(set(xs)) == list(xs)
     assert ys[0] > ys[1] > ys[2] == ys[3]
+
+
+def test_letters_are_in_the_order_of_the_axis_and_stay_for_any_batch() -> None:
+    def both(batch: int) -> dict[str, tuple[float, float]]:
+        return {"large": (100, 1), "small": (batch, 1)}
+
+    figure = Roofline(both, [DEVICE])
+    for batch in (1, 1024):
+        figure.batch = batch
+        assert [row[0] for row in figure.state["table"]] == ["a: small", "b: large"]
+
+
+def test_each_roof_has_a_ring_for_each_work() -> None:
+    chart = Roofline(works, [DEVICE, {**DEVICE, "flops": 2e12}]).state["chart"]
+    assert chart.count("<circle ") == 2 * 2
 
 
 @pytest.mark.parametrize(

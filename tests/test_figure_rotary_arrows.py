@@ -11,7 +11,7 @@ import torch
 
 from attnlab.figures.live import RotaryArrows
 from attnlab.figures.live.rotary_arrows import MOVES, PLACES, decimals
-from attnlab.figures.live.rotary_picture import short
+from attnlab.figures.live.rotary_picture import in_degrees, short
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("RotaryArrows"))
@@ -54,7 +54,7 @@ def test_moving_both_changes_every_angle_and_no_score(figure: RotaryArrows) -> N
 def test_it_is_told_in_words(figure: RotaryArrows) -> None:
     assert figure.state["told"] == (
         "The query stands at 3, the key at 1: the key stands 2 steps before it. The angle between "
-        "the arrows is 60° in pair 0, 12.43° in pair 1. The score is 2.54; without turning it "
+        "the arrows is 60° in pair 0, 12° in pair 1. The score is 2.54; without turning it "
         "would be 3.50, wherever they stand."
     )
 
@@ -100,8 +100,13 @@ def test_the_angle_that_is_told_is_drawn(query_at: int, key_at: int) -> None:
     figure = RotaryArrows(QUERY, KEY, query_at, key_at, degrees=[30, 3])
     for pair, drawn in zip(figure.state["table"][:-1], figure.state["pictures"], strict=True):
         arc = float(re.findall(r'stroke-dasharray="([\d.]+) 360"', drawn)[0])
-        assert f"{short(arc)}°" == pair[3]
+        assert f"{in_degrees(arc)}°" == pair[3]
         assert f">{pair[3]}</text>" in drawn
+
+
+def test_degrees_are_whole_above_10_and_last_bits_decide_nothing() -> None:
+    angles = (57.3, -30.4, 9.96, 22.5 + 1e-12, 22.5 - 1e-12)
+    assert [in_degrees(angle) for angle in angles] == ["57", "−30", "9.96", "22", "22"]
 
 
 def test_numbers_are_short_and_zero_has_no_sign() -> None:

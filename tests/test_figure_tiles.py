@@ -105,7 +105,7 @@ def test_rows_that_are_done_stand_beside_plain_attention(figure: Tiles) -> None:
     assert all(mine == plain for _, mine, plain in done)
     assert {mine for _, mine, _ in rest} == {"…"}
     assert figure.state["compared"] == (
-        "6 of 16 tiles are skipped. 4 of 8 queries are done; their largest difference from plain "
+        "6 of 16 tiles are skipped. 4 of 8 queries are done; the largest difference from plain "
         "softmax attention is below 10⁻¹²."
     )
     assert Tiles().state["compared"] == "No query is done yet."
@@ -178,6 +178,11 @@ def test_many_queries_whose_m_has_risen_are_counted() -> None:
     risen.change(q=np.ones((10, 1)), k=np.arange(10)[:, None], v=np.ones((10, 1)), block=9, step=2)
     assert risen.state["told"].count("rises by") == 3
     assert "; and so on for 6 more." in risen.state["told"]
+
+
+def test_one_tile_and_one_query_are_told_in_the_singular() -> None:
+    assert "1 of 4 tiles is skipped. 5 of 8 queries are" in Tiles(block=5, causal=True).summary()
+    assert "1 of 8 queries is done" in Tiles(block=1, causal=True).summary()
 
 
 def test_other_tiles_begin_at_the_first(figure: Tiles) -> None:

@@ -44,6 +44,13 @@ def test_a_step_is_told_with_its_loss_and_where_the_weight_is(figure: TrainingSc
     assert figure.state["told"].endswith("1.00 on “cat”; “it … wide” puts 0.98 on “road”.")
 
 
+def test_bars_are_as_high_as_the_largest_weight_of_all_steps_needs(
+    figure: TrainingScrubber,
+) -> None:
+    assert figure.state["most"] == max(np.max(each) for each in RECORDED.values())
+    assert TrainingScrubber([1, 2], {0: [[0]], 1: [[0]]}, ["a"], ["b"]).state["most"] == 1
+
+
 def test_words_that_occur_twice_are_told_apart(figure: TrainingScrubber) -> None:
     assert "puts 0.25 on “the, 1st”" in figure.state["told"]
     assert figure.state["words"] == WORDS

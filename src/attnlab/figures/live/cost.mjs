@@ -11,8 +11,8 @@ function draw(body, model) {
   const send = (change) => model.send({ change });
 
   const build = ({ sliders, dtypes, meaning }) => {
-    const controls = sliders.map(({ name, label, stops, words, at }) =>
-      slider({
+    const controls = sliders.map(({ name, label, stops, words, at }) => {
+      const control = slider({
         label,
         min: 0,
         max: stops.length - 1,
@@ -20,7 +20,10 @@ function draw(body, model) {
         value: at,
         says: (stop) => words[stop],
         onInput: (stop) => send({ [name]: stops[stop] }),
-      }));
+      });
+      control.node.style.setProperty("--longest", `${Math.max(...words.map((word) => word.length))}ch`);
+      return control;
+    });
     const kind = element("select", {}, ...dtypes.map((dtype) => element("option", {}, dtype)));
     kind.addEventListener("change", () => send({ dtype: kind.value }));
     const button = element("button", { type: "button" }, "Measure on this machine");

@@ -22,7 +22,7 @@ STEPS = (1024, 4096, 16384, 65536, 262144)  # of the still figure
 SOLID = f'stroke="{BLUE}" stroke-width="2.5"'
 DASHED = f'stroke="{BLUE}" stroke-width="1.5" stroke-dasharray="7 3"'
 DOTTED = f'stroke="{BLUE}" stroke-width="1.5" stroke-dasharray="2 3"'
-TOKEN_TICKS = {64.0: "64", 512.0: "512", 4096.0: "4,096", 32768.0: "32,768", 262144.0: "262,144"}
+TOKEN_TICKS = {64.0: "64", 1024.0: "1,024", 16384.0: "16,384", 262144.0: "262,144"}
 WORK_TICKS = {1e6: "1 million", 1e9: "1 billion", 1e12: "1 trillion", 1e15: "1,000 trillion"}
 BYTE_TICKS = {KIB: "1 KiB", MIB: "1 MiB", GIB: "1 GiB", TIB: "1 TiB"}
 MOST_BYTES = 64 * TIB  # of the axis
@@ -281,13 +281,12 @@ def _memory(n: int, heads: int, size: int, measured: Measured | None, here: int 
         end = axes.end(min(max(longest, LENGTHS[0]), LENGTHS[-1]), HERE)
     scores = counts.score_bytes(n, heads, size)
     levels = [
-        axes.level(memory, name, above=memory == max(MEMORIES.values()))
-        for name, memory in MEMORIES.items()
+        (name.removeprefix("a ").replace(" with", ","), memory) for name, memory in MEMORIES.items()
     ]
     return drawing(
         f"bytes of the scores over tokens; at N = {n:,}: {in_bytes(scores)}",
         axes.frame("bytes", TOKEN_TICKS, BYTE_TICKS),
-        *levels,
+        axes.levels(levels),
         end,
         axes.line(lambda n: counts.score_bytes(n, heads, size), LENGTHS, SOLID),
         axes.points(points),

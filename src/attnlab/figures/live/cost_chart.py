@@ -12,6 +12,7 @@ from attnlab.figures import palette
 WIDTH, HEIGHT = 340, 300
 LEFT, RIGHT, TOP, BOTTOM = 78, 24, 20, 36
 POINT = 3.5  # radius
+NEAR, ASIDE = 12, 76  # lines closer than a name is high; how far the upper one moves aside
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 _LINE = 'fill="none" stroke="currentColor"'
 
@@ -62,19 +63,38 @@ class Chart(NamedTuple):
             parts.append(f'<text x="{LEFT + 36}" y="{y + 4}">{html.escape(key.label)}</text>')
         return "".join(parts)
 
-    def level(self, value: float, label: str, above: bool) -> str:
-        """A line at one height, with its name."""
-        y = self.up.at(value)
-        text = y - 4 if above else y + 11
-        return (
-            f'<path {_LINE} stroke-dasharray="5 3" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
-            f'<text x="{LEFT + 4}" y="{text:.1f}">{html.escape(label)}</text>'
+    def levels(self, named: Iterable[tuple[str, float]]) -> str:
+        """Lines at some heights, the lowest first, with their names over them.
+
+        A line that runs close over another begins to the right of that one's name.
+        """
+        parts, x, before = [], LEFT, float(HEIGHT)
+        for label, value in named:
+            y = self.up.at(value)
+            x = x + ASIDE if before - y < NEAR else LEFT
+            before = y
+            parts.append(
+                f'<path {_LINE} stroke-dasharray="5 3" d="M{x} {y:.1f}H{WIDTH - RIGHT}"/>'
+                f'<text x="{x + 4}" y="{y - 4:.1f}">{html.escape(label)}</text>'
+            )
+        return "".join(parts)
+
+    def words(self, x: float, y: float, *lines: str, anchor: str = "start") -> str:
+        """The name of an area, line by line."""
+        return "".join(
+            f'<text x="{x:g}" y="{y + 12 * n:g}" text-anchor="{anchor}">{html.escape(line)}</text>'
+            for n, line in enumerate(lines)
         )
 
     def end(self, n: float, style: str) -> str:
         """A line up at one place, where something ends."""
         x = self.across.at(n)
         return f'<path fill="none" {style} d="M{x:.1f} {HEIGHT - BOTTOM}V{TOP + 60}"/>'
+
+    def ring(self, n: float, value: float) -> str:
+        """A ring at a chosen place."""
+        x, y = self.across.at(n), self.up.at(value)
+        return f'<circle {_LINE} stroke-width="2" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'
 
     def here(
         self, n: float, value: float, label: str = "", beside: tuple[float, float] = (0, 0)
@@ -83,7 +103,7 @@ class Chart(NamedTuple):
         x, y = self.across.at(n), self.up.at(value)
         return (
             f'<path {_LINE} stroke-width="0.8" d="M{x:.1f} {HEIGHT - BOTTOM}V{y + 6:.1f}"/>'
-            f'<circle {_LINE} stroke-width="2" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'
+            + self.ring(n, value)
             + (
                 f'<text x="{x + beside[0]:.1f}" y="{y + beside[1]:.1f}">{label}</text>'
                 * bool(label)

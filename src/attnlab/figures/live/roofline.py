@@ -10,7 +10,17 @@ from typing import Any, NamedTuple
 import traitlets
 
 from attnlab.figures.live import fallback
-from attnlab.figures.live.cost_chart import BLUE, ORANGE, Key, chart, drawing
+from attnlab.figures.live.cost_chart import (
+    BLUE,
+    LEFT,
+    ORANGE,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Key,
+    chart,
+    drawing,
+)
 from attnlab.figures.live.figure import Figure, Input, Values, number, source, style
 
 BATCHES = [2**power for power in range(11)]  # stops of the slider
@@ -20,7 +30,7 @@ CAPTION = "at best, of the peak, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
 SPEEDS = (0.1, 1e4)  # TFLOP/s that are drawn
 TICKS = {0.1: "0.1", 1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000", 1e4: "10,000"}
-BESIDE = ((-3, -11), (-15, 4), (9, 14))  # where a letter stands at its ring: none over another
+BESIDE = ((-15, 4), (9, 14), (-3, -11))  # where a letter stands at its ring: none over another
 LOOKS = (
     f'stroke="{BLUE}" stroke-width="2.5"',
     f'stroke="{ORANGE}" stroke-width="2.5" stroke-dasharray="7 3"',
@@ -77,7 +87,7 @@ class Roofline(Figure):
 
     def computed(self, inputs: Values) -> Values:
         batch, devices = inputs["batch"], inputs["devices"]
-        works = counted(inputs["works"], batch)
+        works = in_order(inputs["works"], batch)
         return {
             "slider": {"stops": BATCHES, "at": round(log2(batch)), "value": f"{batch:,}"},
             "chart": _chart(works, devices),
@@ -86,7 +96,7 @@ class Roofline(Figure):
             "table": [
                 [
                     f"{letter}: {name}",
-                    f"{intensity:.3g}",
+                    _short(intensity),
                     *(
                         f"{_share(device, intensity)}, {_limit(device, intensity)}"
                         for device in devices
@@ -145,6 +155,19 @@ def counted(works: Any, batch: int) -> dict[str, float]:
     return found
 
 
+def in_order(works: Any, batch: int) -> dict[str, float]:
+    """The same, in their order along the axis for one text: letters stay for any batch."""
+    found, alone = counted(works, batch), counted(works, BATCHES[0])
+    return {name: found[name] for name in sorted(found, key=lambda name: alone.get(name, 0))}
+
+
+def _short(intensity: float) -> str:
+    """Operations for each byte: two digits below 10, three below 100, and all above."""
+    if intensity >= 100:
+        return f"{intensity:,.0f}"
+    return f"{intensity:.2g}" if intensity < 10 else f"{intensity:.3g}"
+
+
 def _device(given: Mapping[str, Any]) -> Device:
     return Device(str(given["device"]), number(given["flops"]), number(given["bandwidth"]))
 
@@ -165,7 +188,7 @@ def _limit(device: Device, intensity: float) -> str:
 
 def _told(batch: int, works: Mapping[str, float], devices: Sequence[Device]) -> str:
     """Each work's place, and where the roofs bend."""
-    places = "; ".join(f"{name}: {intensity:.3g}" for name, intensity in works.items())
+    places = "; ".join(f"{name}: {_short(intensity)}" for name, intensity in works.items())
     bends = " and ".join(f"{d.flops / d.bandwidth:.0f} ({d.name})" for d in devices)
     return f"Batch {batch:,}. Operations for each byte: {places}. The roofs bend at {bends}."
 
@@ -182,11 +205,20 @@ def _chart(works: Mapping[str, float], devices: Sequence[Device]) -> str:
         axes.here(intensity, devices[top].tera(intensity), letter, beside)
         for (letter, (_, intensity)), beside in zip(_lettered(works), BESIDE, strict=False)
     ]
-    said = ", ".join(f"{name} at {intensity:.3g}" for name, intensity in works.items())
+    rings = [
+        axes.ring(intensity, device.tera(intensity))
+        for n, device in enumerate(devices)
+        for intensity in works.values()
+        if n != top
+    ]
+    said = ", ".join(f"{name} at {_short(intensity)}" for name, intensity in works.items())
     return drawing(
         f"speed at best over operations for each byte; {said}",
         axes.frame("TFLOP/s at best", TICKS, TICKS, "operations for each byte"),
         *roofs,
         *marks,
+        *rings,
+        axes.words(LEFT + 8, TOP + 80, "limited by moving"),
+        axes.words(WIDTH - RIGHT, TOP + 18, "limited by", "computing", anchor="end"),
         axes.legend(keys),
     )

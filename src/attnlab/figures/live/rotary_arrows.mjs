@@ -9,7 +9,7 @@ const HEADS = ["query turned by", "key turned by", "between them", "dot product"
 function draw(body, model) {
   let count, titles, pictures, cells;
   body.classList.add("rotary");
-  const { places } = model.get("state");
+  const { places, dotted } = model.get("state");
   const send = latest((change) => model.send({ change }));
   const positions = [["query_at", "query at"], ["key_at", "key at"], ["moved", "both moved by"]];
   const sliders = positions.map(([name, label]) => slider({
@@ -23,7 +23,7 @@ function draw(body, model) {
   const told = element("p", { class: "told", "aria-live": "polite" });
   body.append(
     element("div", { class: "tools" }, ...sliders.map(({ node }) => node), play),
-    element("div", { class: "panels" }, circles, element("div", { class: "beside" }, numbers, told)),
+    element("div", { class: "panels" }, circles, element("div", { class: "beside" }, numbers, element("p", { class: "hint" }, dotted), told)),
   );
 
   const build = ({ table, pictures: drawings }) => {

@@ -16,7 +16,7 @@ import traitlets
 
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Figure, Input, Values, array, number, source, style
-from attnlab.figures.live.rotary_picture import SIDE, Pair, picture, short
+from attnlab.figures.live.rotary_picture import SIDE, Pair, in_degrees, picture, short
 
 PLACES = 12  # the largest position, and the farthest that both are moved
 PAIRS = 4  # at most
@@ -87,6 +87,7 @@ class RotaryArrows(Figure):
             "pictures": [picture(n, pair, longest(inputs)) for n, pair in enumerate(pairs)],
             "table": table(pairs),
             "score": float(sum(pair.product for pair in pairs)),
+            "dotted": DOTTED,
             "told": in_words(inputs, pairs),
         }
 
@@ -153,9 +154,9 @@ def table(pairs: list[Pair]) -> list[list[str]]:
     lines = [
         [
             f"pair {n}",
-            f"{short(pair.angles[0])}°",
-            f"{short(pair.angles[1])}°",
-            f"{short(pair.between)}°",
+            f"{in_degrees(pair.angles[0])}°",
+            f"{in_degrees(pair.angles[1])}°",
+            f"{in_degrees(pair.between)}°",
             decimals(pair.product),
         ]
         for n, pair in enumerate(pairs)
@@ -163,6 +164,7 @@ def table(pairs: list[Pair]) -> list[list[str]]:
     return [*lines, ["score", "", "", "", decimals(sum(pair.product for pair in pairs))]]
 
 
+DOTTED = "dotted: the arrow at position 0"
 HEADS = ("", "query turned by", "key turned by", "between them", "dot product")
 
 
@@ -176,7 +178,7 @@ def in_words(inputs: Values, pairs: list[Pair]) -> str:
         apart = f"the key stands {steps} {way} it"
     else:
         apart = "the key stands there as well"
-    angles = ", ".join(f"{short(pair.between)}° in pair {n}" for n, pair in enumerate(pairs))
+    angles = ", ".join(f"{in_degrees(pair.between)}° in pair {n}" for n, pair in enumerate(pairs))
     score = sum(pair.product for pair in pairs)
     unturned = sum(float(pair.query @ pair.key) for pair in pairs)
     return (
@@ -201,6 +203,6 @@ def _still(state: Values) -> str:
         for name, *numbers in state["table"]
     )
     return (
-        f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px">{panels}</div>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px">{panels}</div><p>{DOTTED}</p>'
         f"<table><tr><td></td>{head}</tr>{lines}</table><p>{html.escape(state['told'])}</p>"
     )

@@ -55,11 +55,17 @@ def short(value: float) -> str:
     return ("0" if text == "-0" else text).replace("-", "−")
 
 
+def in_degrees(value: float) -> str:
+    """Whole where it is more than 10."""
+    value = round(value, 6)  # machines differ in last bits, which must not decide about halves
+    return short(round(value) if abs(value) > 10 else value)
+
+
 def picture(n: int, pair: Pair, most: float) -> str:
     """Two arrows in a circle, as an SVG; dashed, where they would point at position 0."""
     said = (
-        f"pair {n}: query arrow turned by {short(pair.angles[0])} degrees, key arrow by "
-        f"{short(pair.angles[1])}, {short(pair.between)} degrees between them"
+        f"pair {n}: query arrow turned by {in_degrees(pair.angles[0])} degrees, key arrow by "
+        f"{in_degrees(pair.angles[1])}, {in_degrees(pair.between)} degrees between them"
     )
     scale, edge = RADIUS / most, RADIUS + ROOM
     ends = [np.degrees(np.arctan2(*arrow[::-1])) for arrow in (pair.query, pair.key)]
@@ -121,7 +127,7 @@ def _angle(start: float, way: float, between: float) -> str:
         f'stroke-dasharray="{abs(way):.2f} 360"/>'
     )
     return _turned(first + abs(way), arc, "arc") + _turned(
-        middle, _upright(middle, FAR, 0, f"{short(between)}°"), "degrees"
+        middle, _upright(middle, FAR, 0, f"{in_degrees(between)}°"), "degrees"
     )
 
 

@@ -4,7 +4,7 @@ import { element, latest, mount, setText, slider } from "./figure.mjs";
 import { redrawn } from "./motion.mjs";
 
 function draw(body, model) {
-  const { widths, readers, ways, table, dashed } = model.get("state");
+  const { widths, readers, ways, table } = model.get("state");
   const send = latest((change) => model.send({ change }));
   const width = slider({
     label: "width d_k", min: 0, max: widths.length - 1, step: 1, value: 0,
@@ -31,7 +31,6 @@ function draw(body, model) {
         element("table", { class: "measures" },
           element("tbody", {}, element("tr", {}, element("td"), ...head), ...lines)),
         told)),
-    element("p", { class: "hint" }, dashed),
   );
 
   return () => {

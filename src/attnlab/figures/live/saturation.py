@@ -24,8 +24,7 @@ WAYS = ("no scale", "÷ √d_k")
 # Of each axis of scores: its end, a bin of it (0 is the middle of one), and the largest share.
 AXES = {"no scale": (102.0, 4.0, 1.0), "÷ √d_k": (5.1, 0.2, 0.15)}
 ZOOM = 20
-DASHED = "Dashed: ± the standard deviation of the scores."
-WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 36  # of a plot, and the room around and under it
+WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 46  # of a plot, and the room around and under it
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 
 
@@ -73,7 +72,6 @@ class Saturation(Figure):
             "widths": list(WIDTHS),
             "readers": READERS,
             "ways": list(WAYS),
-            "dashed": DASHED,
             "measures": measures,
             "pictures": [picture(way, measures[way]) for way in WAYS],
             "table": table(measures),
@@ -227,7 +225,14 @@ def picture(way: str, measures: Values) -> str:
     seen = min(AXES[each][0] for each in WAYS)  # of the finer axis, on this one
     left, right = _across(-seen, limit), _across(seen, limit)
     lens = f'<path d="M{left:.1f} 0H{right:.1f}V{HIGH}H{left:.1f}z" fill="#888" opacity="0.3"/>'
-    other = "grey: the other axis" if seen < limit else f"seen {ZOOM} times as large"
+    along = (
+        ("scores; the grey band is drawn wider", "in the plot of ÷ √d_k")
+        if seen < limit
+        else (
+            f"scores ÷ √d_k, drawn {ZOOM} times as wide;",
+            "the grey band in the plot of no scale is this range",
+        )
+    )
     size = f"{-EDGE} {-EDGE} {WIDE + 2 * EDGE} {2 * (HIGH + EDGE + UNDER)}"
     ends = (f"{-limit:g}".replace("-", "−"), "0", f"{limit:g}")
     return (
@@ -236,10 +241,12 @@ def picture(way: str, measures: Values) -> str:
         f"{lens if seen < limit else ''}"
         f'<path d="{_bars(measures["histogram"], most)}" fill="{BLUE}"/>'
         f'<path d="{dashes}" fill="none" stroke="{ORANGE}" stroke-dasharray="3 2"/>'
-        f"{_axes('share of scores', f'scores, {other}', ends, most)}"
+        f"{_axes('share of scores', along, ends, most)}"
+        f'<path d="M{WIDE - 112} -11h14" stroke="{ORANGE}" stroke-dasharray="3 2"/>'
+        f'<text x="{WIDE}" y="-8" text-anchor="end">± standard deviation</text>'
         f'<g transform="translate(0 {HIGH + EDGE + UNDER})">'
         f'<path d="{_bars(weights, gap=2)}" fill="{BLUE}"/>'
-        f"{_axes('weight', 'books of this reader', ('1', '', str(BOOKS)))}</g></svg>"
+        f"{_axes('weight', ('books of this reader',), ('1', '', str(BOOKS)))}</g></svg>"
     )
 
 
@@ -257,7 +264,7 @@ def _bars(shares: list[float], most: float = 1, gap: float = 0) -> str:
     )
 
 
-def _axes(upright: str, flat: str, ticks: tuple[str, str, str], most: float = 1) -> str:
+def _axes(upright: str, flat: tuple[str, ...], ticks: tuple[str, str, str], most: float = 1) -> str:
     """Two lines, what they measure, and numbers at the ends and in the middle."""
     under = HIGH + 11
     places = ((0, "start"), (WIDE / 2, "middle"), (WIDE, "end"))
@@ -265,12 +272,15 @@ def _axes(upright: str, flat: str, ticks: tuple[str, str, str], most: float = 1)
         f'<text x="{x:g}" y="{under}" text-anchor="{anchor}">{tick}</text>'
         for (x, anchor), tick in zip(places, ticks, strict=True)
     )
+    words = "".join(
+        f'<text x="{WIDE / 2:g}" y="{under + 13 + 10 * n}" text-anchor="middle">{line}</text>'
+        for n, line in enumerate(flat)
+    )
     return (
         f'<path d="M0 0V{HIGH}H{WIDE}" fill="none" stroke="currentColor" stroke-width="0.6"/>'
         f'<text x="0" y="-8">{upright}</text>'
         f'<text x="-3" y="4" text-anchor="end">{most:g}</text>'
-        f'<text x="-3" y="{HIGH}" text-anchor="end">0</text>{numbers}'
-        f'<text x="{WIDE / 2:g}" y="{under + 13}" text-anchor="middle">{flat}</text>'
+        f'<text x="-3" y="{HIGH}" text-anchor="end">0</text>{numbers}{words}'
     )
 
 
@@ -291,5 +301,5 @@ def _still(state: Values) -> str:
     return (
         f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px">{panels}</div>'
         f"<table><tr><td></td>{head}</tr>{lines}</table>"
-        f"<p>{html.escape(state['told'])} {DASHED}</p>"
+        f"<p>{html.escape(state['told'])}</p>"
     )

@@ -141,7 +141,7 @@ function draw(body, model) {
       parts.labels[m].setAttribute("x", arrows.labels[m][0]);
       parts.labels[m].setAttribute("y", arrows.labels[m][1] + 3);
     });
-    parts.query.setAttribute("d", arrows.query);
+    parts.query.setAttribute("d", `M0 0L${arrows.tip}`); // the knob is its head
     parts.slope.setAttribute("d", arrows.slope);
     const { handle } = parts;
     const [x, y] = state.query;

@@ -38,7 +38,7 @@ function draw(body, model) {
   });
 
   const bar = element("div");
-  const { heads, captions, meaning, pictures } = model.get("state");
+  const { heads, captions, short, meaning, pictures } = model.get("state");
   const drawings = pictures.map(() => element("div", { class: "memory" }));
   const told = element("p", { class: "told", "aria-live": "polite" });
   const compared = element("p", { class: "compared" });
@@ -46,6 +46,7 @@ function draw(body, model) {
   body.append(
     element("div", { class: "tools" }, bar, tools),
     element("div", { class: "panels" }, ...drawings, element("div", { class: "beside" }, told, compared)),
+    element("p", { class: "hint" }, short),
     element("div", { class: "panels" }, ...TABLES.map((name) => parts[name].node)),
     element("p", { class: "hint" }, meaning),
   );

@@ -38,6 +38,7 @@ CAPTIONS = {
     "out": "output",
     "queries": "kept of the queries in fast memory, and output",
 }
+SHORT = "m: largest score so far; s: sum of powers; o: their weighted sum"
 STILL = ("kept", "held", "out")  # tables of the still figure; in the page, one has a line a query
 
 MEANING = (
@@ -120,6 +121,7 @@ class Tiles(Figure):
             "pictures": pictures(scores, is_open, done),
             "captions": CAPTIONS,
             "heads": HEADS,
+            "short": SHORT,
             "meaning": MEANING,
             "kept": [kept_words(i, kept[i]) for i in tile.queries],
             "held": held(tile, q, k, v),
@@ -256,15 +258,23 @@ def compared(
         block: their edge.
     """
     every = len(tiles(len(plain), keys, block, causal=False))
-    skipped = f"{every - visited} of {every} tiles are skipped. " if visited < every else ""
+    skipped = (
+        f"{every - visited} of {every} tiles {_are(every - visited)} skipped. "
+        if visited < every
+        else ""
+    )
     if not out:
         return f"{skipped}No query is done yet."
     difference = max(float(np.abs(row - plain[i]).max()) for i, row in out.items())
     size = "below 10⁻¹²" if difference < NOTHING else f"{difference:.1e}"
     return (
-        f"{skipped}{len(out)} of {len(plain)} queries are done; their largest difference from "
-        f"plain softmax attention is {size}."
+        f"{skipped}{len(out)} of {len(plain)} queries {_are(len(out))} done; the largest "
+        f"difference from plain softmax attention is {size}."
     )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def shown_in_stills(step: int, steps: int) -> list[int]:

@@ -60,7 +60,9 @@ def _slow(shape: tuple[int, ...], done: list[Tile]) -> str:
         f"slow memory, large: {n} rows of q, {m} of k and of v, and {len(written)} of {n} rows of "
         "output; no scores"
     )
-    return _memory(said, "slow memory, large", (width, height), (width, height), "".join(parts))
+    return _memory(
+        said, "slow memory, large", (width, _high(n, m)), (width, height), "".join(parts)
+    )
 
 
 def _memory(said: str, name: str, room: tuple[int, int], size: tuple[int, int], parts: str) -> str:
@@ -117,7 +119,7 @@ def _fast(scores: np.ndarray, is_open: np.ndarray, now: Tile) -> str:
         f"fast memory, small: {a * b} scores of {named('query', 'queries', now.queries)} with "
         f"{named('key', 'keys', now.keys)}, their rows of q, k and v, and o, m and s"
     )
-    room = (2 * (BAR + GAP) + m * UNIT, n * UNIT + 2 * DEEP)
+    room = (2 * (BAR + GAP) + m * UNIT, _high(n, m))
     return _memory(said, "fast memory, small", room, (right + BAR + GAP, under + DEEP), parts)
 
 
@@ -130,19 +132,24 @@ def _pairs(is_open: np.ndarray, done: list[Tile]) -> str:
         f"{len(done) - 1} tiles before it are done"
     )
     filled = "".join(f'<path d="{_box(tile)}" data-key="{_box(tile)}"/>' for tile in done[:-1])
-    width, height = m * UNIT, n * UNIT
+    width, height, high = m * UNIT, n * UNIT, _high(n, m)
     grid = "".join(f"M0 {row * UNIT}h{width}" for row in range(n + 1))
     grid += "".join(f"M{column * UNIT} 0v{height}" for column in range(m + 1))
     hatched = "".join(_hatching(j * UNIT, i * UNIT) for i, j in np.argwhere(~is_open).tolist())
     return (
-        f"{_opened(said, (-EDGE, -2 * EDGE, width + EDGE + 2, height + 2 * EDGE + GAP + 2), width)}"
-        f'<text x="0" y="{-EDGE - 14}" text-anchor="start" font-weight="bold">pairs</text>'
+        f"{_opened(said, (-EDGE, -2 * EDGE, width + EDGE + 2, high + 2 * EDGE + GAP + 2), width)}"
+        f'<text x="0" y="{-EDGE - 10}" text-anchor="start" font-weight="bold">pairs</text>'
         f'<g fill="{BLUE}">{filled}</g>'
         f'<path d="{grid}" stroke="currentColor" stroke-opacity="0.35" fill="none"/>'
         f'<path d="{hatched}" stroke="#888" fill="none"/>'
         f'<path d="{_box(now)}" fill="none" stroke="{ORANGE}" stroke-width="3"/>'
         f"{_edges(n, m, now)}</svg>"
     )
+
+
+def _high(n: int, m: int) -> int:
+    """The height of every drawing: side by side, they have one scale."""
+    return max(n, m) * UNIT + 2 * DEEP
 
 
 def _opened(said: str, view: tuple[int, ...], width: int) -> str:

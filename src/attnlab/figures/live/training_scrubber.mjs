@@ -52,7 +52,7 @@ function draw(body, model) {
       shares.forEach((share, n) => {
         const { fill, word, number } = marks[n][m];
         [word.style.background, word.style.color] = shade(palette, share);
-        fill.style.height = `${100 * share}%`;
+        fill.style.height = `${(100 * share) / state.most}%`;
         setText(number, share.toFixed(2));
       }));
     setText(told, state.told);

@@ -98,6 +98,7 @@ class TrainingScrubber(Figure):
             "rows": inputs["rows"],
             "words": inputs["words"],
             "weights": weights.T.tolist(),
+            "most": max(float(each.max()) for each in recorded.values()) or 1.0,
             "picture": picture(losses, [*recorded], [step]),
             "told": told[step],
             "longest": max(told.values(), key=len),
