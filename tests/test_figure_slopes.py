@@ -51,16 +51,16 @@ def test_slopes_are_what_backward_leaves(figure: Slopes, entry: tuple[int, int, 
 
 def test_what_is_reached_is_told(figure: Slopes) -> None:
     assert figure.state["told"]["0 2 1"] == (
-        "Entry 1 of “want” in sentence 0 has slopes to q: “want” in sentence 0; k: all of sentence "
-        "0; v: all of sentence 0, column 1 alone. All others are exactly 0."
+        "Entry 1 of “want” in the 1st sentence has slopes to q: “want” in the 1st sentence; k: all "
+        "of the 1st sentence; v: all of the 1st sentence, column 1 alone. All others are exactly 0."
     )
     assert repr(figure) == f"How far slopes reach: {figure.state['told']['0 2 1']}"
 
 
 def test_a_mask_ends_the_reach(figure: Slopes) -> None:
     figure.attention = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    assert "k: “one”, “clerk” in sentence 1" in figure.state["told"]["1 1 0"]
-    assert "q: nothing; k: nothing; v: “one” in sentence 1" in figure.state["told"]["1 0 0"]
+    assert "k: “one”, “clerk” in the 2nd sentence" in figure.state["told"]["1 1 0"]
+    assert "q: nothing; k: nothing; v: “one” in the 2nd sentence" in figure.state["told"]["1 0 0"]
 
 
 def test_a_function_that_gives_weights_too_is_taken(figure: Slopes) -> None:

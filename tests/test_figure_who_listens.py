@@ -35,6 +35,11 @@ def test_a_row_is_told_in_words(figure: WhoListens) -> None:
     )
 
 
+def test_no_key_is_named_with_a_weight_of_0_00() -> None:
+    figure = WhoListens([[0.88, 0.115, 0.0048]], ["king"], ["<s>", "the", "king"])
+    assert "(0.88), then to “the” (0.12). Entropy" in figure.state["told"][0]
+
+
 def test_entropy_runs_from_0_to_that_of_equal_shares() -> None:
     figure = WhoListens([[0, 1, 0, 0], [0.25] * 4], ["a", "b"], list("wxyz"))
     np.testing.assert_allclose(figure.state["entropy"], [0, np.log(4)], atol=1e-12)

@@ -121,7 +121,7 @@ function draw(body, model) {
     });
     drawings = maps.map((map, h) => element("div", { class: "head" }, element("span", {}, heads[h]), map));
     const caption = element("p", { class: "caption" });
-    table = { ...grid({ label: "weights of the query", rows: keys, columns: heads }), caption };
+    table = { ...grid({ label: "weights of the query", rows: named.keys, columns: heads }), caption };
     body.replaceChildren(
       element("p", { class: "hint" }, "Choose the query by arrow keys, or on a map."),
       list.node,
@@ -142,6 +142,7 @@ function draw(body, model) {
     maps.forEach((map, h) => { map.innerHTML = state.maps[h]; });
     drawings.forEach((drawing, h) => drawing.classList.toggle("off", state.off === h));
     if (cost) {
+      cost.node.classList.toggle("whole", state.off === null);
       cost.choice.value = state.off ?? "";
       cost.right.paint(state.cost.rows);
       setText(cost.said, state.cost.told);

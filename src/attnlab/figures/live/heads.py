@@ -159,6 +159,7 @@ class Heads(Figure):
 
     def fallback(self) -> str:
         queries, state = told_apart(self.query_tokens), self.state
+        keys = state["named"]["keys"]
         mark = fallback.mark(repr(self), *state["told"])
         style = fallback.stepper(mark, len(queries))
         marker = fallback.stepper(mark, len(queries), ".here")
@@ -173,7 +174,7 @@ class Heads(Figure):
         )
         rows = np.swapaxes(np.array(state["weights"]), 0, 1)
         pieces = [
-            f"{html.escape(told)}{_row_table(row, state['heads'], self.key_tokens)}"
+            f"{html.escape(told)}{_row_table(row, state['heads'], keys)}"
             for told, row in zip(state["told"], rows, strict=True)
         ]
         content = f"{style}{marker}{radios}<div>{maps}</div>{fallback.listed(pieces)}"

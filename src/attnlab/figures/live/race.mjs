@@ -29,7 +29,8 @@ function draw(body, model) {
     return { node, strip, bar, lines };
   });
   const told = element("p", { class: "told", "aria-live": "polite" });
-  body.append(element("div", { class: "race tools" }, distance.node, moment), ...rows.map(({ node }) => node), told);
+  const meaning = "The thicker an arrow, the larger the slope; orange: the way of the marked letter; the bar: share of right answers.";
+  body.append(element("p", { class: "hint" }, meaning), element("div", { class: "race tools" }, distance.node, moment), ...rows.map(({ node }) => node), told);
 
   return () => {
     const state = model.get("state");

@@ -220,7 +220,12 @@ def _chain(slopes: Sequence[float], marked: int) -> Iterator[str]:
         yield _tip(x, high + 4, lit=place == marked, up=True)
         yield _dot(x, high, lit=lit)
         if place in (marked, len(slopes) - 1):
-            where = f'x="{x}" text-anchor="middle"' if x else f'x="{-LEFT}"'
+            # Towards the middle, and apart: there is room for larger digits, too.
+            is_last = place + 1 == len(slopes)
+            if place < len(slopes) / 2:
+                where = f'x="{x - 8 if x else -LEFT}"'
+            else:
+                where = f'x="{x + (RIGHT if is_last else 2)}" text-anchor="end"'
             yield f'<text {where} y="{high - 10:g}">{short(slope)}</text>'
 
 

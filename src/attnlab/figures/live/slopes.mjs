@@ -10,7 +10,7 @@ function draw(body, model) {
   let chosen = model.get("entry");
   const told = element("p", { class: "told", "aria-live": "polite" });
   const panels = element("div", { class: "matrices" });
-  body.append(panels, told);
+  body.append(element("p", { class: "hint" }, "Choose a number of the output."), panels, told);
 
   const place = () => {
     const [sentence, token, column] = chosen;
@@ -35,6 +35,7 @@ function draw(body, model) {
         setText(cells[r][c], text);
         cells[r][c].style.background = face;
         cells[r][c].style.color = ink;
+        cells[r][c].classList.toggle("nothing", !face);
       }));
     }
     setText(told, sentences[key]);

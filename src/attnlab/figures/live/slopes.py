@@ -17,6 +17,7 @@ from attnlab.figures.live.figure import (
     Values,
     array,
     names,
+    ordinal,
     source,
     style,
 )
@@ -156,7 +157,7 @@ class Slopes(Figure):
         ]
         places = list(dict.fromkeys(places))
         mark = fallback.mark(repr(self), *state["rows"])
-        labels = [f"{state['sentences'][b][n]}, sentence {b}" for b, n, _ in places]
+        labels = [f"{state['sentences'][b][n]}, {ordinal(b + 1)} sentence" for b, n, _ in places]
         radios = "".join(
             f'<span class="step step-{step + 1}" style="margin-right:12px">'
             f"{fallback.radio(mark, step, label)}</span> "
@@ -255,19 +256,20 @@ def _told(
     sentence, token, column = place
     reached = [f"{name}: {_reached(part, sentences)}" for name, part in slopes.items()]
     return (
-        f"Entry {column} of “{sentences[sentence][token]}” in sentence {sentence} has slopes to "
-        f"{'; '.join(reached)}. All others are exactly 0."
+        f"Entry {column} of “{sentences[sentence][token]}” in the {ordinal(sentence + 1)} sentence "
+        f"has slopes to {'; '.join(reached)}. All others are exactly 0."
     )
 
 
 def _reached(slopes: np.ndarray, sentences: Sequence[Sequence[str]]) -> str:
-    """'“want” in sentence 0', 'all of sentence 0, in column 0 alone', 'nothing'."""
+    """'“want” in the 1st sentence', 'all of the 1st sentence, column 0 alone', 'nothing'."""
     pieces = []
     for b, (tokens, rows) in enumerate(zip(sentences, slopes, strict=True)):
         found = [token for token, row in zip(tokens, rows, strict=True) if row.any()]
         if found:
             whose = "all" if len(found) == len(tokens) else ", ".join(f"“{t}”" for t in found)
-            pieces.append(f"{whose} {'of' if whose == 'all' else 'in'} sentence {b}")
+            where = "of" if whose == "all" else "in"
+            pieces.append(f"{whose} {where} the {ordinal(b + 1)} sentence")
     columns = np.flatnonzero(slopes.reshape(-1, slopes.shape[-1]).any(axis=0)).tolist()
     alone = f", column {columns[0]} alone" if len(columns) == 1 < slopes.shape[-1] else ""
     return f"{' and '.join(pieces)}{alone}" if pieces else "nothing"

@@ -80,11 +80,11 @@ function draw(body, model) {
   body.append(above, panels);
 
   const show = (row) => {
-    const { weights, named, blocked, largest, entropy, told: sentences } = model.get("state");
+    const { weights, named, blocked, largest, told: sentences } = model.get("state");
     table.highlight(row);
     sentence?.highlight(row);
     chart.paint(`weights of ${named.queries[row]}`, weights[row], blocked[row]);
-    setText(facts, `largest weight ${percent(largest[row])} · entropy ${entropy[row].toFixed(2)} nats`);
+    setText(facts, `largest weight ${percent(largest[row])}`);
     setText(told, sentences[row]);
   };
 

@@ -22,6 +22,7 @@ from attnlab.figures.live.figure import (
 
 ROUNDED = 2e-3  # rows of weights that were rounded to three digits still count as shares
 TOLD = 3  # keys that a sentence names
+SHOWN = 0.005  # a weight that is not 0.00 where it is told
 OWN = 16  # words of a sentence of one's own
 START = "<s>"  # which begins a text of the small model, and which nobody has to type
 
@@ -256,7 +257,7 @@ def in_words(
     if not row.any():
         return f"“{query}” listens to nothing: all its weights are 0.{closed}"
     order = np.argsort(-row, kind="stable")
-    loudest = [f"“{keys[m]}” ({row[m]:.2f})" for m in order[:TOLD] if row[m] > 0]
+    loudest = [f"“{keys[m]}” ({row[m]:.2f})" for m in order[:TOLD] if row[m] >= SHOWN]
     first, *others = loudest
     then = f", then to {' and '.join(others)}" if others else ""
     return (
