@@ -1172,7 +1172,7 @@ def test_keys_pressed_in_a_figure_are_no_shortcuts_of_jupyterlab(lab: FigureLab)
     lab.page.keyboard.press("Escape")
     cells = lab.page.locator(".jp-Notebook .jp-Cell")
     before = cells.count()
-    lab.figure.locator("[tabindex='0'], input").first.focus()
+    lab.figure.locator("[tabindex='0'], input, button").first.focus()
     lab.page.keyboard.press("b")  # which inserts a cell
     lab.ask("None")  # by then it would be there
     assert cells.count() == before
@@ -1247,7 +1247,8 @@ def still(export: Page, name: str, copy: int) -> tuple[Locator, Locator]:
     return figure, figure.locator(".said > :visible")
 
 
-@pytest.mark.parametrize("name", FIGURES.values())
+# A quiz's still form is not stepped through: opening a choice is choosing it.
+@pytest.mark.parametrize("name", [each for name, each in FIGURES.items() if name != "Quiz"])
 def test_an_export_steps_by_keyboard_without_a_kernel_each_figure_for_itself(
     name: str, export: Page
 ) -> None:

@@ -212,16 +212,16 @@ print("X", tuple(X.shape), " q", tuple(q.shape), " k", tuple(k.shape), " v", tup
 # %% [markdown]
 # Choose a number of the output, by a click or by arrow keys. The figure calls `backward()` on it, and shows
 # the slopes that arrive in q, k and v of both sentences: blue below 0, red above, and a bare 0 where the slope
-# is exactly 0. It begins with entry 0 of *want* in sentence 0. Before you choose another entry of *want*,
-# and then one of sentence 1, say which cells will be coloured.
+# is exactly 0. It begins with entry 0 of *want* in the 1st sentence. Before you choose another entry of *want*,
+# and then one of the 2nd sentence, say which cells will be coloured.
 
 # %% nbgrader={"grade": false, "grade_id": "see-reach", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.Slopes(F.scaled_dot_product_attention, q, k, v, sentences, entry=(0, 2, 0))
 
 # %% [markdown]
-# At *want* in sentence 0 the slopes reach one query, that of *want* (prediction 1: A), all
+# At *want* in the 1st sentence the slopes reach one query, that of *want* (prediction 1: A), all
 # five keys and all five values. Of the values they reach only entry 0, because each entry is averaged by
-# itself. These five slopes are the weights of *want*. Sentence 1 is all 0: nothing crosses from one sentence
+# itself. These five slopes are the weights of *want*. The 2nd sentence is all 0: nothing crosses from one sentence
 # of a batch to another.
 #
 # So when one reader learns, every book of its sentence learns with it.

@@ -127,7 +127,7 @@ for asked, promised in ((3, 1), (5, 3), (3, 0)):
 # ## See it: two arrows
 #
 # This is the last of the three ways, rotary positions. Pair 0 is the one from your table, with 30° a step. Pair 1
-# turns by 3° a step. A dashed line shows where an arrow pointed before you turned it. Move the
+# turns by 3° a step. A dotted line shows where an arrow pointed before you turned it. Move the
 # query (q, thick) or the key (k, thin) by slider or arrow keys; then move *both*. Which numbers stay the same?
 
 # %% nbgrader={"grade": false, "grade_id": "see-arrows", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -135,9 +135,9 @@ def attend(q, k, v, mask=None):
 # right arithmetic decides, and it is flat. At the bend both take equally long. The numbers for the two GPUs come from
 # their maker.
 #
-# You see three pieces of work in a layer: *a*, attention in a prefill; *b*, attention when a **batch** of readers decodes, each
-# with a cache of their own; *c*, the four projections of these readers, $W_q$, $W_k$, $W_v$ and $W_o$. The slider sets the
-# batch. Guess first: which of the three moves?
+# You see three pieces of work in a layer: *a*, attention when a **batch** of readers decodes, each with a cache of their
+# own; *b*, the four projections of these readers, $W_q$, $W_k$, $W_v$ and $W_o$; *c*, attention in a prefill. The slider sets
+# the batch. Guess first: which of the three moves?
 
 
 # %% nbgrader={"grade": false, "grade_id": "see-roofline", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -158,8 +158,8 @@ figures.live.Roofline(works, figures.gpu_sdpa.published()["peaks"])
 # waits for memory. At 1, decoding for one reader, both GPUs wait for memory. At
 # best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %. (Prediction: B.)
 #
-# With the batch only *c* moves: all readers share its weights, which are fetched once, and from a batch of 256
-# computing limits it on the A100. *b* does not move, because each reader brings their own keys.
+# With the batch only *b* moves: all readers share its weights, which are fetched once, and from a batch of 256
+# computing limits it on the A100. *a* does not move, because each reader brings their own keys.
 #
 # ## One call
 #

@@ -11,8 +11,8 @@ function draw(body, model) {
     const rows = asked.choices.map((choice, at) => {
       const mark = element("span", { class: "mark" });
       const words = element("span");
-      words.innerHTML = choice;
-      const button = element("button", { type: "button" }, `${LETTERS[at]}. `, words, mark);
+      words.innerHTML = `${LETTERS[at]}. ${choice}`;
+      const button = element("button", { type: "button" }, words, mark);
       button.addEventListener("click", () => {
         if (button.getAttribute("aria-disabled") !== "true") model.send({ choose: [number, at] });
       });
@@ -37,8 +37,8 @@ function draw(body, model) {
         button.classList.toggle("chosen", at === chosen);
         button.classList.toggle("right", at === right);
         const sign = at === right ? "✓" : right !== null && at === chosen ? "✗" : "";
-        const marks = [sign, at === chosen ? "your choice" : ""].filter(Boolean);
-        setText(mark, marks.length ? ` ${marks.join(" ")}` : "");
+        const marks = [sign, at === chosen ? "your choice" : ""].filter(Boolean).join(" ");
+        setText(mark, marks);
       });
       told.replaceChildren(...answers.map((answer) => {
         const line = element("p");

@@ -74,7 +74,7 @@ class Quiz(Figure):
     def checked(self, inputs: Values) -> Values:
         """One choice, or None, for each question."""
         for asked, choice in zip(self._questions, inputs["chosen"], strict=True):
-            if choice is not None and not 0 <= choice < len(asked.choices):
+            if choice is not None and choice not in range(len(asked.choices)):
                 last = LETTERS[len(asked.choices) - 1]
                 raise ValueError(f"there is no choice {choice}; the choices are A to {last}")
         return inputs
@@ -161,7 +161,7 @@ def _room(asked: Question) -> list[str]:
         return [_blank(HELD)]
     right = asked.answers[asked.right]
     longest = max((each for each in asked.answers if each != right), key=len)
-    return [_blank(f"A. {longest}"), _blank(f"A. {right}")]
+    return [_blank(f"A. {each}, and a word") for each in (longest, right)]
 
 
 def _blank(text: str) -> str:
