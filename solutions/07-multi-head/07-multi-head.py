@@ -253,10 +253,9 @@ figures.multi_head.patterns(panels | {"head 1 of 2": two[0], "head 2 of 2": two[
 #
 # ## Heads that learned a language
 #
-# Those visitors were made for two heads. Here is the course's small language model: two layers of
-# four heads, trained to guess the next word. `<s>` begins a text. The sentence is
+# Here is the course's small language model: two layers of four heads, trained to guess the next word. The sentence is
 # *the king behind the dogs that the boy sees* … If a verb comes next, is it *runs* or *run*? The model guesses it from the
-# row of the last word, *sees*. The figure shows the second layer. Which heads of that row look at *king*?
+# row of the last word, *sees*. This is its second layer. Which heads of that row look at *king*?
 
 # %% nbgrader={"grade": false, "grade_id": "see-learned", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import random
@@ -274,7 +273,7 @@ learned
 quiz("predict removed")
 
 # %% [markdown]
-# There are five tasks, 200 questions each: a verb that agrees with its subject; a bracket that closes the last one still open;
+# Five tasks, 200 questions each: a verb that agrees with its subject; a bracket that closes the last one still open;
 # *it* … *too wide, a wide*, and then the noun that is meant; a *bank* that is muddy after a river and rich after
 # money; a run of words that comes again. An answer is right if all right words together are likelier than all
 # wrong ones.
@@ -295,13 +294,13 @@ figures.live.Heads(
 )
 
 # %% [markdown]
-# Here you can switch heads off yourself. 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* verbs
+# Switch heads off yourself. 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* verbs
 # are guessed wherever something stands between them and their subject, and a third of the brackets are wrong. (Prediction: C.)
 # *Bank* depends on one head of the first layer. *It* depends on no single head. Runs that come again depend on several: two
 # in the first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier copy
 # of this one, and so finds what comes next (Olsson et al. 2022). It can, because each layer makes its queries, keys and values from rows that the layer before has rewritten. One head of the first layer gives a third of its look to the word before, and so writes into each row what stood before it.
 #
-# Two more experiments follow. Does the induction head find its word without that first head? And removing a head spoils
+# Does the induction head find its word without that first head? And removing a head spoils
 # whatever reads it, so exchange something instead. Replace what the subject's head gives in the last row, and only there, by what it gives in the sentence with *kings*.
 
 # %% nbgrader={"grade": false, "grade_id": "exchange-row", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -321,7 +320,7 @@ for each in measure.heads_of(model):
 # over to the other sentence, every time. With a row of any other head it never does, in sentences that stand alone as these
 # do. That is what *this head carries the subject's number* means. A map alone could not say so.
 #
-# In large models many heads can be removed with little loss (Michel et al. 2019; Voita et al. 2019).
+# In large models many heads can go with little loss (Michel et al. 2019; Voita et al. 2019).
 #
 # ## The block is given
 #
