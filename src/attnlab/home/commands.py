@@ -144,13 +144,7 @@ def _lab(course: Course, asked: argparse.Namespace) -> int:
     if unknown := _no_option(asked.flags):
         print(unknown, file=sys.stderr)
         return 2
-    try:
-        course.work.mkdir(exist_ok=True)
-    except OSError as why:
-        raise Refused(
-            f"Your copies of the lessons would lie in {course.work}, which cannot be made: "
-            f"{why.strerror}. Go to a folder of your own, and run this again."
-        ) from why
+    course.make_work()
     _update(course, asked)  # whatever it meets: what is there can be opened
     print(f"Your course is in {course.work}", flush=True)
     print(

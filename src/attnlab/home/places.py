@@ -140,6 +140,20 @@ class Course:
         finally:
             os.close(handle)
 
+    def make_work(self) -> None:
+        """Make work/, if it is not there.
+
+        Raises:
+            Refused: it cannot be made.
+        """
+        try:
+            self.work.mkdir(exist_ok=True)
+        except OSError as why:
+            raise Refused(
+                f"Your copies of the lessons would lie in {self.work}, which cannot be made: "
+                f"{why.strerror}. Go to a folder of your own, and run this again."
+            ) from why
+
     def in_the_way(self, path: Path) -> Path | None:
         """What is in the place of a file in work/: a link on the way to it, itself, or nothing."""
         found = link_on(path, self.work) or path
