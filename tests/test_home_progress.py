@@ -385,7 +385,7 @@ def test_an_option_that_jupyterlab_has_not_starts_nothing(
     def started(*_: object) -> None:
         raise InterruptedError
 
-    monkeypatch.setattr(os, "execv", started)
+    monkeypatch.setattr(os, "execve", started)
     assert main(["lab", "--prot", "1"]) == 2
     assert capsys.readouterr().err == "JupyterLab has no option --prot. Do you mean --port?\n"
     for flags in (["--no-browser", "--port=1"], ["--ServerApp.token=", "-y"], ["--ip", "::1"]):

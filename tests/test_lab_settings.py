@@ -22,7 +22,8 @@ def configured(course: Path) -> Config:
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.delenv("JUPYTERLAB_WORKSPACES_DIR", raising=False)
+    for name in ("JUPYTERLAB_WORKSPACES_DIR", "ATTNLAB_COURSE"):
+        monkeypatch.delenv(name, raising=False)
     shutil.copytree(ROOT / "jupyter", tmp_path / "jupyter")
     return tmp_path
 

@@ -150,14 +150,14 @@ def _lab(course: Course, asked: argparse.Namespace) -> int:
     print(
         "JupyterLab prints its address below. It opens the course home; stop it with Ctrl+C, twice."
     )
-    os.environ["ATTNLAB_COURSE"] = str(course.root)  # which lab_config.py reads
+    told = {**os.environ, "ATTNLAB_COURSE": str(course.root)}  # which lab_config.py reads
     command = [sys.executable, "-m", "jupyterlab", f"--config={course.settings}", *asked.flags]
     sys.stdout.flush()
     if os.name != "nt":
-        os.execv(sys.executable, command)
+        os.execve(sys.executable, command, told)
     import subprocess  # there a program that gives its place to another frees the terminal
 
-    return subprocess.call(command)
+    return subprocess.call(command, env=told)
 
 
 def _no_option(flags: Sequence[str]) -> str:
