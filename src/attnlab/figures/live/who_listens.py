@@ -19,12 +19,12 @@ from attnlab.figures.live.figure import (
     style,
     told_apart,
 )
+from attnlab.small import START
 
 ROUNDED = 2e-3  # rows of weights that were rounded to three digits still count as shares
 TOLD = 3  # keys that a sentence names
 SHOWN = 0.005  # a weight that is not 0.00 where it is told
 OWN = 16  # words of a sentence of one's own
-START = "<s>"  # which begins a text of the small model, and which nobody has to type
 
 
 class WhoListens(Figure):
