@@ -16,10 +16,10 @@ READY := $(VENV)/.ready
 CODE := src autograder bundle tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove bench collect grade feedback report return formgrader bundle demo-class
+.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove deploy-test bench collect grade feedback report return formgrader bundle demo-class
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Made once, and again when the packages it should hold change.
 $(READY): pyproject.toml constraints.txt
@@ -46,13 +46,13 @@ hand-in: $(READY) ## make what you hand in of LESSON=06-causal-mask, work/hand-i
 	@$(BIN)/python -m attnlab hand-in $(LESSON)
 
 # Two workers, a core each: with threads for all cores they would wait for each other.
-test prove outputs: export OMP_NUM_THREADS = 1
+test prove deploy-test outputs: export OMP_NUM_THREADS = 1
 
 test: known ## check style and types, run all tests and notebooks; LESSON=06-causal-mask: its own; FAST=1: the quick ones; ARGS goes to pytest
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
-	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 2 $(if $(FAST),tests -m "not slow and not prove") $(if $(LESSON),-k "$(LESSON)") $(ARGS)
+	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 2 $(if $(FAST),tests -m "not slow and not prove and not deploy") $(if $(LESSON),-k "$(LESSON)") $(ARGS)
 
 release: $(READY) ## make notebooks/ again from solutions/
 	rm -rf build/release
@@ -106,6 +106,9 @@ model: $(READY) ## train the small model again, within five minutes; SEEDS=5: fi
 prove: known ## the long proofs: claims, all mutants, all answers on 200 seeds; LESSON=06-causal-mask: its own; ARGS="--seeds 20"
 	$(BIN)/python -m pytest -n 2 -m prove tests $(if $(LESSON),-k "$(LESSON)")
 	$(BIN)/python -m tests.prove $(if $(LESSON),--lesson $(LESSON)) $(ARGS)
+
+deploy-test: $(READY) ## containers, a hub, clean installs: needs root, Debian and registries; writes deploy/tried/; ARGS goes to pytest
+	$(BIN)/python -m pytest -m deploy tests/deploy --timeout 1800 $(ARGS)
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with
 	$(BIN)/python -m benchmarks.import_time

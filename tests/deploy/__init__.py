@@ -1,0 +1,1 @@
+"""What takes registries, root or servers: containers, a hub, clean installs."""
