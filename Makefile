@@ -6,6 +6,7 @@ LESSON ?=
 FILES ?=
 FAST ?=
 LESSONS ?=
+REPOSITORY ?=
 SOLUTIONS ?=
 STUDENTS ?= 30
 SEED ?= 1
@@ -13,10 +14,10 @@ SEEDS ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-CODE := src autograder bundle tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
+CODE := src autograder bundle docs tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove deploy-test bench collect grade feedback report return formgrader bundle demo-class
+.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove deploy-test site bench collect grade feedback report return formgrader bundle demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,7 +26,7 @@ help: ## list the commands
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
 	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[course,tests]"
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[course,site,tests]"
 	@touch $@
 
 # Stops at a LESSON that there is none of.
@@ -91,8 +92,8 @@ formgrader: $(READY) ## open the whole repository in JupyterLab, with nbgrader's
 sync: $(READY) ## bring each lesson's .py and .ipynb into step, the newer one wins
 	$(BIN)/jupytext --quiet --sync solutions/*/*.py
 
-outputs: known sync ## run the solutions and store their outputs, which the tests compare with; LESSON=06-causal-mask: its own
-	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+outputs: known sync ## run the solutions, store their outputs and record their figures; LESSON=06-causal-mask: its own
+	ATTNLAB_RECORDINGS=$(CURDIR)/docs/recordings $(BIN)/jupyter nbconvert --to notebook --execute --inplace \
 		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=120 solutions/$(or $(LESSON),*)/*.ipynb
 	$(BIN)/python -m attnlab.figures.live.stored solutions/$(or $(LESSON),*)/*.ipynb
 	$(BIN)/jupytext --quiet --sync solutions/$(or $(LESSON),*)/*.ipynb
@@ -109,6 +110,9 @@ prove: known ## the long proofs: claims, all mutants, all answers on 200 seeds; 
 
 deploy-test: $(READY) ## containers, a hub, clean installs: needs root, Debian and registries; writes deploy/tried/; ARGS goes to pytest
 	$(BIN)/python -m pytest -m deploy tests/deploy --timeout 1800 $(ARGS)
+
+site: $(READY) ## write the web site, build/site/html/index.html; REPOSITORY=owner/name: with links to Colab
+	@$(BIN)/python -m docs.site $(if $(REPOSITORY),--repository $(REPOSITORY))
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with
 	$(BIN)/python -m benchmarks.import_time

@@ -46,7 +46,7 @@ def conda() -> tuple[list[str], dict[str, Version]]:
 def needed() -> set[str]:
     """What attnlab needs here with all its extras, dependencies of dependencies included."""
     reached: set[tuple[str, str]] = set()
-    waiting = [("attnlab", extra) for extra in ("", "course", "tests")]
+    waiting = [("attnlab", extra) for extra in ("", "course", "site", "tests")]
     while waiting:
         name, extra = waiting.pop()
         if (name, extra) in reached:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -14,7 +13,6 @@ import traitlets
 from attnlab import small
 from attnlab.figures.live import WhoListens
 from attnlab.figures.live.figure import STALE, number, ordinal
-from attnlab.figures.live.recording import recorded, replay
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("WhoListens"))
@@ -182,7 +180,7 @@ def test_a_message_that_no_longer_fits_is_told(figure: WhoListens, message: Any)
     assert figure.state == before
 
 
-# Several heads, and recordings --------------------------------------------------------------------
+# Several heads ------------------------------------------------------------------------------------
 
 HEADS = [[np.eye(3).tolist(), WEIGHTS], [np.roll(np.eye(3), 1, axis=1), np.full((3, 3), 1 / 3)]]
 
@@ -210,31 +208,6 @@ def test_a_head_that_is_not_there_is_refused() -> None:
         figure.shown = 4
     with pytest.raises(ValueError, match="row 0, head 2, are no shares"):
         WhoListens([[np.eye(2), np.ones((2, 2))]], ["a", "b"])
-
-
-def test_a_recording_gives_the_same_states_without_what_computed_them() -> None:
-    figure = WhoListens(HEADS, TOKENS)
-    recording = json.loads(json.dumps(recorded(figure, "shown", [2, 0])))
-    played = replay(recording)
-    assert (played.summary(), played.fallback()) == (figure.summary(), figure.fallback())
-    for shown in (2, 0):
-        figure.shown = played.shown = shown
-        assert played.state == figure.state
-    played.row = 2
-    with pytest.raises(ValueError, match="shown = 1 was not recorded"):
-        played.shown = 1
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [({"states": None}, "states is missing"), ({"figure": "Nothing"}, "no figure Nothing")],
-)
-def test_what_is_no_recording_is_refused(change: dict[str, Any], said: str) -> None:
-    recording = {**recorded(WhoListens(HEADS, TOKENS), "shown", [0]), **change}
-    with pytest.raises(ValueError, match=said):
-        replay({name: part for name, part in recording.items() if part is not None})
-    with pytest.raises(ValueError, match="no values of shown"):
-        recorded(WhoListens(HEADS, TOKENS), "shown", [])
 
 
 # A sentence of one's own --------------------------------------------------------------------------

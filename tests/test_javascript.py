@@ -13,7 +13,7 @@ from tests.course import ROOT
 
 NODE = shutil.which("node") or ""
 LIVE = ROOT / "src" / "attnlab" / "figures" / "live"
-FIGURES = sorted(path.stem for path in LIVE.glob("*.mjs") if path.stem not in SHARED)
+FIGURES = sorted(path.stem for path in LIVE.glob("*.mjs") if path.stem not in (*SHARED, "recorded"))
 needs_node = pytest.mark.skipif(not NODE, reason="there is no node here: install nodejs")
 
 

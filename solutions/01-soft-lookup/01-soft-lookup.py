@@ -35,7 +35,7 @@
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
 
-from attnlab import begin, check, figures, quiz
+from attnlab import begin, check, figures, quiz  # is it missing? %pip install attnlab
 
 begin("01-soft-lookup")
 

@@ -31,7 +31,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attnlab import begin, check, figures, quiz
+from attnlab import begin, check, figures, quiz  # is it missing? %pip install attnlab
 
 begin("05-pytorch")
 

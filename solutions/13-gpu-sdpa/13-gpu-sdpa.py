@@ -37,7 +37,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from attnlab import begin, check, figures, quiz
+from attnlab import begin, check, figures, quiz  # is it missing? %pip install attnlab
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 os.environ["TRITON_INTERPRET"] = str(int(device == "cpu"))  # Triton, at the end, asks

@@ -36,7 +36,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlab import begin, check, figures, quiz
+from attnlab import begin, check, figures, quiz  # is it missing? %pip install attnlab
 
 begin("14-real-model")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import itertools
 import json
 import os
 import platform
@@ -57,12 +56,11 @@ def main(given: Sequence[str] | None = None) -> None:
 def record() -> None:
     """Write what lesson 01 shows of the shipped model: its heads on one sentence."""
     weights = small.weights(small.SAMPLE)
-    n, heads = len(small.SAMPLE), [*itertools.product(range(len(weights)), range(len(weights[0])))]
-    first = heads.index(small.head("subject"))
+    layer, head = small.head("subject")
+    n, first = len(small.SAMPLE), layer * len(weights[0]) + head
     later = np.triu(np.ones((n, n), dtype=bool), 1)  # True = blocked
-    figure = WhoListens(weights, small.SAMPLE, blocked=later)
-    order = sorted(range(len(heads)), key=lambda shown: shown != first)
-    _write(ONE_HEAD, json.dumps(recorded(figure, "shown", order), ensure_ascii=False))
+    figure = WhoListens(weights, small.SAMPLE, blocked=later, shown=first)
+    _write(ONE_HEAD, json.dumps(recorded(figure), ensure_ascii=False))
 
 
 def _write(path: Path, text: str) -> None:

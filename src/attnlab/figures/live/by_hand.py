@@ -146,6 +146,9 @@ class ByHand(Figure):
             for token, row, output in zip(self.tokens, A, Z, strict=True)
         )
 
+    def controls(self) -> Values:
+        return {"causal": (False, True)}
+
     def fallback(self) -> str:
         turned = self.computed({**self._inputs, "causal": not self.causal})
         return by_hand_still.html(repr(self), self.state, turned)

@@ -154,6 +154,10 @@ class Cost(Figure):
     def summary(self) -> str:
         return str(self.state["told"])
 
+    def controls(self) -> Values:
+        given = {"n": LENGTHS, "d": WIDTHS, "heads": HEADS, "dtype": [*SIZES]}
+        return {**given, "memory": [None]}  # of the machine that records, nobody needs it
+
     def fallback(self) -> str:
         mark = fallback.mark(repr(self))
         lengths = [self.n, *(n for n in STEPS if n != self.n)]

@@ -8,10 +8,13 @@ JavaScript never computes a number that is shown. It sends what was typed, and d
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,7 @@ from anywidget import AnyWidget
 from attnlab.figures import palette
 from attnlab.figures.live.ramp import PALETTE
 
+RECORDINGS = "ATTNLAB_RECORDINGS"  # names a folder: what is displayed is recorded there
 MOST = 32  # tokens along an edge: as many cells as are drawn at once without a delay
 Values = dict[str, Any]
 STALE = "the figure has changed meanwhile, and this no longer fits it; please try again"
@@ -105,6 +109,13 @@ class Figure(AnyWidget):
         """The figure as HTML without scripts, for where no kernel runs."""
         raise NotImplementedError
 
+    def controls(self) -> dict[str, Sequence[Any]] | None:
+        """For each input that a recording moves, its values; what the page does alone needs none.
+
+        None where a recording would say what the figure keeps to itself.
+        """
+        return {}
+
     # What all figures do -----------------------------------------------------------------------
 
     def change(self, **inputs: Any) -> None:
@@ -163,6 +174,8 @@ class Figure(AnyWidget):
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
+        if folder := os.environ.get(RECORDINGS):
+            import_module("attnlab.figures.live.recording").keep(self, Path(folder))
         return {**data, "text/html": self.fallback()}, metadata
 
 

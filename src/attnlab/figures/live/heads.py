@@ -157,6 +157,9 @@ class Heads(Figure):
             f"{self.state['told'][least]}"
         )
 
+    def controls(self) -> Values:
+        return {"off": (None, *range(len(self.weights)))} if self.without else {}
+
     def fallback(self) -> str:
         queries, state = told_apart(self.query_tokens), self.state
         keys = state["named"]["keys"]

@@ -166,6 +166,9 @@ class MaskPainter(Figure):
     def summary(self) -> str:
         return f"preset {self.preset}. {self.state['counted']}"
 
+    def controls(self) -> Values:
+        return {"preset": PRESETS}
+
     def fallback(self) -> str:
         mark = fallback.mark(repr(self), *self.state["told"])
         steps = {self.preset: self.state}

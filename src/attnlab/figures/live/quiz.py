@@ -125,6 +125,9 @@ class Quiz(Figure):
             told.append(f"{number}. {_plain(asked.asked)} {choices}")
         return " ".join(told)
 
+    def controls(self) -> None:
+        return None  # the page gets no answer before a choice
+
     def fallback(self) -> str:
         asked = "".join(
             f"<p>{self._numbered(number, each)}</p>{_still(each, choice)}"

@@ -92,6 +92,9 @@ class Race(Figure):
     def summary(self) -> str:
         return str(self.state["told"])
 
+    def controls(self) -> Values:
+        return {"distance": recording()["settings"]["distances"], "when": MOMENTS}
+
     def fallback(self) -> str:
         steps = list(dict.fromkeys([self.distance, *STILLS]))
         states = [self.computed({**self._inputs, "distance": step}) for step in steps]

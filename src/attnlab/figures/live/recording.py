@@ -1,76 +1,111 @@
-"""A figure's states over one control, as JSON: what moves where nothing can be computed.
+"""A figure's states as JSON: what moves where nothing can be computed.
 
-    recording = recorded(figure, "shown", range(8))    by the same Python that draws the figure
-    replay(recording)                                  the figure, with these states and no others
+    recording = recorded(figure)     by the same Python that draws the figure
+    replay(recording)                the figure in a notebook, with these states and no others
+    moving(recording)                HTML that moves in any page; its still figure without scripts
 
-A recording is {"figure": its class, "control": the input, "values": those it takes, "states": one
-for each, "summary" and "fallback": those of the first}.
+A recording is {"figure": its class, "inputs": values of the controls, one {control: value} for each
+state, "shown": what the page draws then, of which only the first is whole: the others hold what
+differs from it; "summary" and "fallback": those of the first}.
+
+`make outputs` records each figure of the lessons, into docs/recordings/.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import re
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from importlib.resources import files
+from itertools import product
+from math import prod
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from anywidget import AnyWidget
+
 from attnlab.figures.live.figure import Figure, Values
+from attnlab.ipynb.files import write_whole
 
 DIGITS = 4
+FEW = 64  # combinations
+PARTS = ("figure", "inputs", "shown", "summary", "fallback")
+_MARK = re.compile(r'^<figure class="(attn-[0-9a-f]{8})"')
 
 
-def recorded(figure: Figure, control: str, values: Iterable[Any]) -> Values:
-    """The figure's states for these values of one input; the figure ends at the first of them.
+def recorded(figure: Figure, controls: Mapping[str, Sequence[Any]] | None = None) -> Values:
+    """The figure's states: all combinations where these are few, else each control moved alone.
 
+    Args:
+        figure: stays as it is.
+        controls: values of inputs; None takes those that the figure says of itself. The first state
+            is the figure's own, or that of a control's first value where it has none of them.
     Raises:
-        ValueError: there are no values, or one cannot be used.
+        ValueError: the first state cannot be, or a control has no values.
     """
-    taken = list(values)
-    if not taken:
-        raise ValueError(f"no values of {control} were given, so there is nothing to record")
-    states = []
-    for value in taken:
-        figure.change(**{control: value})
-        states.append(_rounded(figure.state))
-    figure.change(**{control: taken[0]})
-    return {
+    given = figure.controls() if controls is None else controls
+    if given is None:
+        raise ValueError(f"{figure.title} cannot be recorded; it runs in a notebook")
+    values = {name: [*map(_plain, each)] for name, each in given.items()}
+    if empty := [name for name, each in values.items() if not each]:
+        raise ValueError(f"no values of {empty[0]} were given, so there is nothing to record")
+    own = {name: getattr(figure, name) for name in values}
+    start = {name: _plain(own[name]) for name in values}
+    start = {name: start[name] if start[name] in each else each[0] for name, each in values.items()}
+    before = _shown(figure)
+    figure.change(**start)
+    first = {"summary": figure.summary(), "fallback": figure.fallback()}
+    inputs: list[Values] = []
+    shown: list[Values] = []
+    for asked in _moves(start, values):
+        try:
+            figure.change(**asked)
+        except ValueError:  # a combination that cannot be
+            continue
+        inputs.append(asked)
+        shown.append(_differing(_shown(figure), shown[0]) if shown else _shown(figure))
+    recording = {
         "figure": type(figure).__name__,
-        "control": control,
-        "values": taken,
-        "states": states,
-        "summary": figure.summary(),
-        "fallback": figure.fallback(),
+        "inputs": inputs,
+        "shown": shown,
+        **first,
     }
+    figure.change(**own)
+    for name in before.keys() - {"state"}:
+        setattr(figure, name, before[name])
+    return recording
 
 
 def replay(recording: Values) -> Figure:
-    """The figure that was recorded; its control moves it through what was recorded.
+    """The figure that was recorded; its controls move it through what was recorded.
 
     Raises:
         ValueError: the recording lacks a part, or names no figure.
     """
-    live = import_module("attnlab.figures.live")
-    parts = ("figure", "control", "values", "states", "summary", "fallback")
-    if missing := [part for part in parts if part not in recording]:
-        raise ValueError(f"this is no recording of a figure: {', '.join(missing)} is missing")
-    if recording["figure"] not in live.__all__:
-        raise ValueError(f"there is no figure {recording['figure']}")
-    kind: type[Figure] = getattr(live, recording["figure"])
-    control, values = recording["control"], recording["values"]
+    kind = _kind(recording)
+    inputs, shown = recording["inputs"], recording["shown"]
 
     class Replay(kind):  # type: ignore[valid-type, misc]
         """Looks its states up."""
 
+        change = Figure.change
+
         def __init__(self) -> None:
-            Figure.__init__(self, **{control: values[0]})
+            Figure.__init__(self, **inputs[0])
 
-        def checked(self, inputs: Values) -> Values:
-            if inputs[control] not in values:
-                raise ValueError(f"{control} = {inputs[control]} was not recorded")
-            return inputs
+        def controls(self) -> Values:
+            return {name: [each[name] for each in inputs] for name in inputs[0]}
 
-        def computed(self, inputs: Values) -> Values:
-            state: Values = recording["states"][values.index(inputs[control])]
-            return state
+        def checked(self, asked: Values) -> Values:
+            if asked not in inputs:
+                told = ", ".join(f"{name} = {value}" for name, value in asked.items())
+                raise ValueError(f"{told} was not recorded")
+            return asked
+
+        def computed(self, asked: Values) -> Values:
+            return {**shown[0]["state"], **shown[inputs.index(asked)]["state"]}
 
         def summary(self) -> str:
             return str(recording["summary"])
@@ -78,13 +113,82 @@ def replay(recording: Values) -> Figure:
         def fallback(self) -> str:
             return str(recording["fallback"])
 
+    Replay.__name__ = kind.__name__
     return Replay()
 
 
-def _rounded(part: Any) -> Any:
-    """Numbers with four decimals: what is drawn has two."""
-    if isinstance(part, dict):
-        return {name: _rounded(each) for name, each in part.items()}
-    if isinstance(part, list):
-        return [_rounded(each) for each in part]
+def moving(recording: Values) -> str:
+    """The figure as HTML that moves without Python; where no script runs, its still figure."""
+    kind = _kind(recording)
+    data = {name: recording[name] for name in ("inputs", "shown")}
+    told = json.dumps(data, ensure_ascii=False).replace("</", "<\\/")
+    drawn = kind._esm.replace("export default", "const figure =")
+    player = files("attnlab.figures.live").joinpath("recorded.mjs").read_text(encoding="utf-8")
+    module = f'{drawn}\n{player}\nplayAll(figure, "{kind.__name__}");'
+    return (
+        f'<div data-recording="{kind.__name__}"><style>{kind._css}</style>{recording["fallback"]}'
+        f'<script type="application/json">{told}</script></div>\n'
+        f'<script type="module">\n{module}\n</script>\n'
+    )
+
+
+def keep(figure: Figure, folder: Path) -> None:
+    """Record a figure into a folder, where it is found by the mark of its still figure."""
+    if figure.controls() is None:
+        return
+    recording = recorded(figure)
+    text = json.dumps(recording, ensure_ascii=False, separators=(",", ":"))
+    write_whole(folder / f"{marked(recording['fallback'])}.json", f"{text}\n".encode())
+
+
+def marked(fallback: str) -> str:
+    """The class that a still figure has, '' if this is none: a recording is found by it."""
+    found = _MARK.match(fallback)
+    return found[1] if found else ""
+
+
+def _kind(recording: Values) -> type[Figure]:
+    live = import_module("attnlab.figures.live")
+    if missing := [part for part in PARTS if part not in recording]:
+        raise ValueError(f"this is no recording of a figure: {', '.join(missing)} is missing")
+    if recording["figure"] not in live.__all__:
+        raise ValueError(f"there is no figure {recording['figure']}")
+    kind: type[Figure] = getattr(live, recording["figure"])
+    return kind
+
+
+def _moves(start: Values, values: Mapping[str, list[Any]]) -> list[Values]:
+    """The inputs of each state, the start first."""
+    if prod(map(len, values.values())) <= FEW:
+        moves = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
+    else:
+        moves = [{**start, name: value} for name, each in values.items() for value in each]
+    return [start, *(each for each in moves if each != start)]
+
+
+def _shown(figure: Figure) -> Values:
+    """All that the page draws: what a figure tells it, beyond what any widget does."""
+    common = {*AnyWidget.class_trait_names(sync=True), "problem"}
+    told = [name for name in figure.trait_names(sync=True) if name not in common]
+    return {name: _plain(getattr(figure, name)) for name in told if not name.startswith("_")}
+
+
+def _differing(shown: Values, before: Values) -> Values:
+    """What differs from the first, one by one for the parts of the state."""
+    state = _others(shown["state"], before["state"])
+    return {**_others(shown, before), "state": state}
+
+
+def _others(parts: Values, before: Values) -> Values:
+    return {name: part for name, part in parts.items() if part != before.get(name)}
+
+
+def _plain(part: Any) -> Any:
+    """As JSON has it; numbers with four decimals: what is drawn has two."""
+    if isinstance(part, Mapping):
+        return {name: _plain(each) for name, each in part.items()}
+    if isinstance(part, np.ndarray | np.generic):
+        part = part.tolist()
+    if isinstance(part, list | tuple):
+        return [_plain(each) for each in part]
     return round(part, DIGITS) if isinstance(part, float) else part

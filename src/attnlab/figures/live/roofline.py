@@ -110,6 +110,9 @@ class Roofline(Figure):
     def summary(self) -> str:
         return str(self.state["told"])
 
+    def controls(self) -> Values:
+        return {"batch": BATCHES}
+
     def fallback(self) -> str:
         mark = fallback.mark(repr(self))
         batches = [self.batch, *(batch for batch in STEPS if batch != self.batch)]

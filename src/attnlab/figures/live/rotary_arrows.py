@@ -94,6 +94,9 @@ class RotaryArrows(Figure):
     def summary(self) -> str:
         return str(self.state["told"])
 
+    def controls(self) -> Values:
+        return dict.fromkeys(("query_at", "key_at", "moved"), range(PLACES + 1))
+
     def fallback(self) -> str:
         mark = fallback.mark(repr(self))
         steps = dict.fromkeys([self.moved, *MOVES])

@@ -81,6 +81,9 @@ class Saturation(Figure):
     def summary(self) -> str:
         return str(self.state["told"])
 
+    def controls(self) -> Values:
+        return {"d_k": WIDTHS, "reader": range(1, READERS + 1)}
+
     def fallback(self) -> str:
         mark = fallback.mark(repr(self))
         doubled = [width for width in WIDTHS if width & (width - 1) == 0]

@@ -2,30 +2,29 @@
 
 import { drawn, element, mount, setText, shade, slider, unanswered } from "./figure.mjs";
 
-const STEP = 0.1;
-const LEAP = 0.5;
+const LEAP = 5; // steps
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /** On the grid of steps and inside of the plane. */
-const settled = (entry, reach) => {
+const settled = (entry, reach, step) => {
   const inside = Math.min(Math.max(entry, -reach), reach);
-  return Math.round(inside / STEP) / Math.round(1 / STEP);
+  return Math.round(inside / step) / Math.round(1 / step);
 };
 
 /** Where a key moves the query, null if it does not; Shift leaps. */
-export function nudged([x, y], key, reach, leap = false) {
+export function nudged([x, y], key, reach, step, leap = false) {
   const direction = DIRECTIONS[key];
   if (!direction) return null;
-  const step = leap ? LEAP : STEP;
-  return [settled(x + step * direction[0], reach), settled(y + step * direction[1], reach)];
+  const by = (leap ? LEAP : 1) * step;
+  return [settled(x + by * direction[0], reach, step), settled(y + by * direction[1], reach, step)];
 }
 
 /** The query under the pointer; the plane fills the box from -size to size, the edge is at reach. */
-export function pointed({ clientX, clientY }, box, size, edge, reach) {
+export function pointed({ clientX, clientY }, box, size, edge, { reach, step }) {
   const across = ((clientX - box.left) / box.width) * 2 - 1;
   const down = ((clientY - box.top) / box.height) * 2 - 1;
   const scale = (size / edge) * reach;
-  return [settled(across * scale, reach), settled(-down * scale, reach)];
+  return [settled(across * scale, reach, step), settled(-down * scale, reach, step)];
 }
 
 /** The stop of the slider that is closest to a temperature, by ratio. */
@@ -69,9 +68,8 @@ function draw(body, model) {
     const mine = unanswered(handle);
     let waiting = null;
     const follow = (event) => {
-      const { reach } = model.get("state");
       if (!waiting) requestAnimationFrame(() => { send({ query: waiting }); waiting = null; });
-      waiting = pointed(event, plane.getBoundingClientRect(), size, edge, reach);
+      waiting = pointed(event, plane.getBoundingClientRect(), size, edge, model.get("state"));
       mine.keep(waiting);
     };
     plane.addEventListener("pointerdown", (event) => {
@@ -84,8 +82,8 @@ function draw(body, model) {
       if (plane.hasPointerCapture(event.pointerId)) follow(event);
     });
     handle.addEventListener("keydown", (event) => {
-      const { query, reach } = model.get("state");
-      const to = nudged(mine.value ?? query, event.key, reach, event.shiftKey);
+      const { query, reach, step } = model.get("state");
+      const to = nudged(mine.value ?? query, event.key, reach, step, event.shiftKey);
       if (!to) return;
       event.preventDefault();
       mine.keep(to);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from itertools import cycle, islice
+from itertools import cycle, islice, product
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from attnlab.figures.live.soft_lookup_plane import (
 )
 from attnlab.figures.palette import SERIES
 
+COARSE = 0.5  # the step of a query that was recorded
 TEMPERATURES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 MOST_KEYS = 12  # arrows that can be told apart
 DIRECTIONS = range(-60, 121, 30)  # of the still figure's query, degrees
@@ -47,6 +48,7 @@ class SoftLookup(Figure):
         axes: two names, of a key's two entries.
         entries: d_v names of a value's entries; slopes are those of the first.
         temperature: what scores are divided by, above 0.
+        step: how far an arrow key moves the query; so much lies between two places for it.
     Raises:
         ValueError: sizes do not fit, or a number is out of bounds.
     """
@@ -55,7 +57,7 @@ class SoftLookup(Figure):
     _css = style("soft_lookup")
     title = traitlets.Unicode("Soft lookup").tag(sync=True)
     query, key_vectors, values, books = Input(), Input(), Input(), Input()
-    axes, entries, temperature = Input(), Input(), Input()
+    axes, entries, temperature, step = Input(), Input(), Input(), Input()
 
     def __init__(
         self,
@@ -67,6 +69,7 @@ class SoftLookup(Figure):
         axes: Sequence[str],
         entries: Sequence[str],
         temperature: float = 1.0,
+        step: float = 0.1,
     ) -> None:
         super().__init__(
             query=query,
@@ -76,6 +79,7 @@ class SoftLookup(Figure):
             axes=axes,
             entries=entries,
             temperature=temperature,
+            step=step,
         )
 
     def checked(self, inputs: Values) -> Values:
@@ -102,6 +106,7 @@ class SoftLookup(Figure):
             "axes": axes,
             "entries": entries,
             "temperature": temperature,
+            "step": inputs["step"],
         }
 
     def computed(self, inputs: Values) -> Values:
@@ -119,6 +124,7 @@ class SoftLookup(Figure):
             "temperature": temperature,
             "temperatures": list(TEMPERATURES),
             "reach": reach,
+            "step": inputs["step"],
             "edge": EDGE,
             "margin": MARGIN,
             "cells": CELLS,
@@ -153,6 +159,13 @@ class SoftLookup(Figure):
 
     def summary(self) -> str:
         return str(self.state["told"])
+
+    def controls(self) -> Values:
+        reach = reach_of(self.key_vectors)
+        most = int(reach / COARSE)
+        grid = [COARSE * at for at in range(-most, most + 1)]
+        queries = [list(pair) for pair in product(grid, grid)]
+        return {"query": queries, "temperature": TEMPERATURES, "step": [COARSE]}
 
     def fallback(self) -> str:
         mark = fallback.mark(repr(self))

@@ -137,6 +137,10 @@ class Tiles(Figure):
     def summary(self) -> str:
         return f"{self.state['told']} {self.state['compared']}"
 
+    def controls(self) -> Values:
+        steps, blocks = range(1, self.state["steps"] + 1), self.state["blocks"]
+        return {"step": steps, "block": blocks, "causal": (False, True)}
+
     def fallback(self) -> str:
         mark = fallback.mark(repr(self))
         steps = shown_in_stills(self.step, self.state["steps"])

@@ -107,6 +107,9 @@ class TrainingScrubber(Figure):
     def summary(self) -> str:
         return f"{len(self.losses)} steps, {len(self.recorded)} recorded. {self.state['told']}"
 
+    def controls(self) -> Values:
+        return {"step": [*self.recorded]}
+
     def fallback(self) -> str:
         """Several steps under each other: a table for each row, a line for each step."""
         losses, recorded, rows, words = self.losses, self.recorded, self.rows, self.words

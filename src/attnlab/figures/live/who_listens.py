@@ -177,6 +177,9 @@ class WhoListens(Figure):
             for query, row in zip(state["named"]["queries"], weights, strict=True)
         )
 
+    def controls(self) -> Values:
+        return {"shown": range(len(self.state["choices"]))}
+
     def fallback(self) -> str:
         state = self.state
         mark = fallback.mark(repr(self), *state["told"])

@@ -1,0 +1,177 @@
+"""`make site`: the web site, in build/site/html, which works from a file as from a server.
+
+    python -m docs.site [--repository OWNER/NAME]
+
+Sphinx reads a copy of the repository's pages, laid out as here, so that their links hold. A lesson
+is the notebook that is handed out, with the outputs of the solution's cells where no answer is
+shown, and with figures that move by what was recorded of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from attnlab.figures.live.recording import marked, moving, recorded
+from attnlab.lessons import Lesson, lesson, slugs
+from attnlab.lessons.soft_lookup.figures import one_head
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = (
+    "docs/instructor.md",
+    "autograder/README.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "notebooks/glossary.md",
+)
+RECORDINGS = ROOT / "docs" / "recordings"
+COLAB = "https://colab.research.google.com/github/{repository}/blob/main/{path}"
+_ANCHOR = re.compile(r"\]\(([^)\s]*)#([^)\s]+)\)")
+
+
+class NotBuilt(Exception):
+    """The site cannot be built; the sentence says why, and what to do."""
+
+
+def build(target: Path, repository: str = "") -> Path:
+    """Write the site.
+
+    Args:
+        target: a folder of its own, made anew.
+        repository: OWNER/NAME at GitHub, for links to Colab; '' leaves them out.
+    Returns:
+        The page to begin at.
+    Raises:
+        NotBuilt: a lesson has no stored outputs, a figure no recording, or Sphinx finds a fault.
+    """
+    source, pages = target / "source", target / "html"
+    shutil.rmtree(target, ignore_errors=True)
+    lay_out(source, repository)
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-n"]
+    if subprocess.run([*command, source, pages], cwd=ROOT, check=False).returncode:
+        raise NotBuilt("Sphinx found what is wrong with the pages: see above.")
+    return pages / "index.html"
+
+
+def lay_out(source: Path, repository: str = "", wanted: tuple[str, ...] = ()) -> None:
+    """Write what Sphinx reads; of the lessons, those that are wanted, all if none are named."""
+    for name in PAGES:
+        _copy(ROOT / name, source / name)
+    _copy(ROOT / "docs" / "conf.py", source / "conf.py")
+    shutil.copytree(ROOT / "docs" / "_static", source / "docs" / "_static")
+    chosen = [lesson(slug) for slug in wanted or slugs()]
+    for each in chosen:
+        path = Path("notebooks", each.slug, f"{each.slug}.ipynb")
+        _copy(ROOT / path, source / "files" / "download" / path.name)
+        _write(source / path, json.dumps(page(each, repository), ensure_ascii=False))
+    _write(source / "notebooks" / "index.md", contents(chosen))
+    _write(source / "index.md", cover(chosen))
+
+
+def page(about: Lesson, repository: str = "") -> dict[str, Any]:
+    """A lesson's notebook as its page.
+
+    Raises:
+        NotBuilt: it has no stored outputs, or a figure in them no recording.
+    """
+    path = Path(about.slug, f"{about.slug}.ipynb")
+    notebook = json.loads((ROOT / "notebooks" / path).read_text(encoding="utf-8"))
+    solved = json.loads((ROOT / "solutions" / path).read_text(encoding="utf-8"))
+    outputs = {each["id"]: each.get("outputs", []) for each in solved["cells"]}
+    if not any(outputs.values()):
+        raise NotBuilt(f"{about.slug} has no stored outputs. Run: make outputs LESSON={about.slug}")
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"] = [] if _is_asked(cell) else [*map(_moved, outputs[cell["id"]])]
+        else:
+            cell["source"] = _linked("".join(cell["source"]))
+    first = notebook["cells"][0]
+    title, _, rest = first["source"].partition("\n")
+    first["source"] = f"{title}\n\n{' · '.join(_doors(about, repository))}\n{rest}"
+    return dict(notebook)
+
+
+def cover(chosen: list[Lesson]) -> str:
+    """The first page: docs/index.md with its figure and the lessons."""
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    rows = [
+        f"| {each.number:02} | [{each.title}](notebooks/{each.slug}/{each.slug}.ipynb) "
+        f"| {each.builds} | {each.minutes} min |"
+        for each in chosen
+    ]
+    table = "\n".join(["| | lesson | what you build | |", "|---|---|---|---|", *rows])
+    figure = f"```{{raw}} html\n{moving(recorded(one_head()))}```"
+    return text.replace("<!-- figure -->", figure).replace("<!-- lessons -->", table)
+
+
+def contents(chosen: list[Lesson]) -> str:
+    """The page that holds the lessons together: their order, and where they stand in the menu."""
+    tree = "\n".join(f"{each.slug}/{each.slug}" for each in chosen)
+    return f"# Lessons\n\n```{{toctree}}\n:maxdepth: 1\n\n{tree}\n```\n"
+
+
+def _doors(about: Lesson, repository: str) -> Iterator[str]:
+    yield f'<a href="../../download/{about.slug}.ipynb" download>Download this lesson</a>'
+    if repository:
+        path = f"notebooks/{about.slug}/{about.slug}.ipynb"
+        yield f"[Open it in Colab]({COLAB.format(repository=repository, path=path)})"
+
+
+def _is_asked(cell: dict[str, Any]) -> bool:
+    """Whether a learner writes it, or it checks what they wrote."""
+    graded = cell["metadata"].get("nbgrader", {})
+    return bool(graded.get("solution") or graded.get("grade"))
+
+
+def _moved(output: dict[str, Any]) -> dict[str, Any]:
+    """An output, with a figure that moves in the place of a still one."""
+    html = "".join(output.get("data", {}).get("text/html", ""))
+    if mark := marked(html):
+        try:
+            text = (RECORDINGS / f"{mark}.json").read_text(encoding="utf-8")
+        except FileNotFoundError as error:
+            raise NotBuilt(f"Figure {mark} was not recorded. Run: make outputs") from error
+        output["data"]["text/html"] = moving(json.loads(text))
+    return output
+
+
+def anchor(heading: str) -> str:
+    """What a heading is linked by: as in JupyterLab, but in small letters."""
+    return heading.replace(" ", "-").lower()
+
+
+def _linked(text: str) -> str:
+    """Links to headings as `anchor` makes them."""
+    return _ANCHOR.sub(lambda found: f"]({found[1]}#{anchor(found[2])})", text)
+
+
+def _copy(path: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, to)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m docs.site", description="Write the web site.")
+    parser.add_argument("--repository", default="", metavar="OWNER/NAME", help="for Colab's links")
+    try:
+        print(f"The site begins at {build(ROOT / 'build' / 'site', parser.parse_args().repository)}")
+    except NotBuilt as why:
+        print(why, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
