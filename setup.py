@@ -1,15 +1,21 @@
 """The wheel is the course: what is handed out, and JupyterLab's settings, lie in attnlab/course/.
 
-Everything else about the package stands in pyproject.toml.
+Everything else about the package stands in pyproject.toml. An index shows README.md on a page of
+its own, where nothing lies beside it. With ATTNLAB_REPOSITORY=owner/name its links and pictures
+lead to that repository at GitHub; without, a picture is its description, and a link its words.
 """
 
+import os
+import re
 import shutil
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
+HERE = Path(__file__).parent
 HANDED_OUT = ("notebooks", "jupyter")
+BESIDE = re.compile(r"(!?)\[([^\]]+)\]\((?!\w+:|#)([^)\s]+)\)")  # a link to what lies beside it
 
 
 class WithCourse(build_py):
@@ -23,7 +29,23 @@ class WithCourse(build_py):
             place = Path(self.build_lib, "attnlab", "course", name)
             shutil.rmtree(place, ignore_errors=True)
             left_out = shutil.ignore_patterns(".*", "__pycache__")
-            shutil.copytree(Path(__file__).parent / name, place, ignore=left_out)
+            shutil.copytree(HERE / name, place, ignore=left_out)
 
 
-setup(cmdclass={"build_py": WithCourse})
+def description(text: str, repository: str) -> str:
+    """README.md for a page of its own."""
+
+    def address(found: re.Match[str]) -> str:
+        kind = "raw" if found[1] else "blob"
+        return f"{found[1]}[{found[2]}](https://github.com/{repository}/{kind}/main/{found[3]})"
+
+    return BESIDE.sub(address if repository else r"\2", text)
+
+
+if __name__ == "__main__":
+    readme = (HERE / "README.md").read_text(encoding="utf-8")
+    setup(
+        cmdclass={"build_py": WithCourse},
+        long_description=description(readme, os.environ.get("ATTNLAB_REPOSITORY", "")),
+        long_description_content_type="text/markdown",
+    )

@@ -26,9 +26,10 @@ html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_copy_source = False
 html_use_index = False
+html_show_search_summary = False  # it would be fetched, which pages that are files may not
 html_show_sphinx = False
 html_context = {"default_mode": "auto"}
-html_sidebars = {"**": []}  # figures need the width
+html_sidebars: dict[str, list[str]] = {"**": []}  # figures need the width
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],

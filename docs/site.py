@@ -33,6 +33,8 @@ PAGES = (
 )
 RECORDINGS = ROOT / "docs" / "recordings"
 COLAB = "https://colab.research.google.com/github/{repository}/blob/main/{path}"
+SUMMARY = "summary"  # the grade_id of a lesson's last cell
+_HREF = re.compile(r'href="#[^"]+"')
 _ANCHOR = re.compile(r"\]\(([^)\s]*)#([^)\s]+)\)")
 
 
@@ -54,8 +56,9 @@ def build(target: Path, repository: str = "") -> Path:
     source, pages = target / "source", target / "html"
     shutil.rmtree(target, ignore_errors=True)
     lay_out(source, repository)
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-n"]
-    if subprocess.run([*command, source, pages], cwd=ROOT, check=False).returncode:
+    sphinx = [sys.executable, *["-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-n"]]
+    made = subprocess.run([*sphinx, "-d", target / "doctrees", source, pages], cwd=ROOT)
+    if made.returncode:
         raise NotBuilt("Sphinx found what is wrong with the pages: see above.")
     return pages / "index.html"
 
@@ -125,14 +128,17 @@ def _doors(about: Lesson, repository: str) -> Iterator[str]:
 
 
 def _is_asked(cell: dict[str, Any]) -> bool:
-    """Whether a learner writes it, or it checks what they wrote."""
+    """Whether a learner writes it, or it tells how far they are."""
     graded = cell["metadata"].get("nbgrader", {})
-    return bool(graded.get("solution") or graded.get("grade"))
+    tells = graded.get("grade") or graded.get("grade_id") == SUMMARY
+    return bool(graded.get("solution") or tells)
 
 
 def _moved(output: dict[str, Any]) -> dict[str, Any]:
     """An output, with a figure that moves in the place of a still one."""
     html = "".join(output.get("data", {}).get("text/html", ""))
+    if html:
+        output["data"]["text/html"] = _HREF.sub(lambda found: anchor(found[0]), html)
     if mark := marked(html):
         try:
             text = (RECORDINGS / f"{mark}.json").read_text(encoding="utf-8")
@@ -166,7 +172,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m docs.site", description="Write the web site.")
     parser.add_argument("--repository", default="", metavar="OWNER/NAME", help="for Colab's links")
     try:
-        print(f"The site begins at {build(ROOT / 'build' / 'site', parser.parse_args().repository)}")
+        print(
+            f"The site begins at {build(ROOT / 'build' / 'site', parser.parse_args().repository)}"
+        )
     except NotBuilt as why:
         print(why, file=sys.stderr)
         return 1

@@ -63,7 +63,7 @@ class Server:
         return f"http://{HERE}:{self.port}{path}?token={self.token}"
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server((HERE, 0)) as taken:
         return int(taken.getsockname()[1])
 
@@ -86,7 +86,7 @@ def jupyterlab(scratch: Path) -> Iterator[Server]:
     Args:
         scratch: an empty folder, for its notebooks, settings, log and state.
     """
-    server = Server(_free_port(), secrets.token_hex(16), scratch / "notebooks")
+    server = Server(free_port(), secrets.token_hex(16), scratch / "notebooks")
     server.notebooks.mkdir()
     log = scratch / "jupyterlab.log"
     personal = {

@@ -1,0 +1,213 @@
+"""The web site: whole, without answers, and in a browser as it is read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from bs4 import BeautifulSoup
+
+from attnlab.figures.live.recording import marked
+from attnlab.lessons import lesson, slugs
+from docs import site
+from tests.course import ROOT, read, released_path
+from tests.lab import chromium_path
+from tests.test_release import given_away, telling_lines
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+SLUGS = slugs()
+WIDTHS = (1280, 390)
+MARKS = {path.stem for path in site.RECORDINGS.glob("*.json")}
+pytestmark = pytest.mark.slow
+no_chromium = pytest.mark.skipif(
+    not chromium_path(), reason="there is no Chromium here: install it"
+)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return site.build(tmp_path_factory.mktemp("site") / "site").parent
+
+
+@pytest.fixture(scope="module")
+def pages(built: Path) -> dict[Path, BeautifulSoup]:
+    return {
+        path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        for path in built.rglob("*.html")
+        if "_static" not in path.parts
+    }
+
+
+def of(slug: str) -> Path:
+    return Path("notebooks", slug, f"{slug}.html")
+
+
+def test_every_link_and_every_heading_it_names_is_there(pages: dict[Path, BeautifulSoup]) -> None:
+    names = {path: {node["id"] for node in page.select("[id]")} for path, page in pages.items()}
+    lost = []
+    for path, page in pages.items():
+        for node in page.select("[href], [src]"):
+            address = str(node.get("href") or node.get("src"))
+            scheme = urlsplit(address).scheme
+            assert scheme in ("", "data") or node.name == "a", f"{path.name} loads {address}"
+            if scheme:
+                continue
+            place, name = map(unquote, urldefrag(address))
+            to = (path.parent / place.partition("?")[0]).resolve() if place else path
+            if not to.is_file() or (name and to in names and name not in names[to]):
+                lost.append(f"{path.name}: {address}")
+    assert lost == []
+
+
+def test_pages_have_their_lessons_and_give_no_more_away(
+    built: Path, pages: dict[Path, BeautifulSoup]
+) -> None:
+    telling = set().union(*map(telling_lines, SLUGS))
+    for slug in SLUGS:
+        page, released = pages[built / of(slug)], read(released_path(slug))
+        for script in page("script"):
+            script.extract()
+        text = "\n".join(cell.source for cell in released.cells)
+        assert given_away(telling, page.get_text()) <= given_away(telling, text), slug
+        folded = [node for node in page.select("details") if not node.find_parent(class_="output")]
+        assert len(folded) == text.count("<details>"), slug
+        code = [cell for cell in released.cells if cell.cell_type == "code"]
+        assert len(page.select("div.cell_input")) == len(code), slug
+        assert page.select("div.cell_output"), slug
+        assert (built / "download" / f"{slug}.ipynb").read_bytes() == released_path(
+            slug
+        ).read_bytes()
+
+
+def test_every_figure_is_recorded_and_no_recording_is_left_over() -> None:
+    found = {
+        marked("".join(output.get("data", {}).get("text/html", "")))
+        for slug in SLUGS
+        for cell in json.loads((ROOT / "solutions" / slug / f"{slug}.ipynb").read_text())["cells"]
+        for output in cell.get("outputs", [])
+    }
+    assert found - {""} == MARKS
+
+
+def test_colab_is_offered_where_the_repository_is_known() -> None:
+    first = site.page(lesson(SLUGS[0]), "someone/course")["cells"][0]["source"]
+    address = (
+        f"https://colab.research.google.com/github/someone/course/blob/main/notebooks/{SLUGS[0]}"
+    )
+    assert f"[Open it in Colab]({address}/{SLUGS[0]}.ipynb)" in first
+    assert "Colab" not in site.page(lesson(SLUGS[0]))["cells"][0]["source"]
+
+
+def test_a_lesson_without_stored_outputs_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slug = SLUGS[0]
+    for folder in ("notebooks", "solutions"):
+        path = tmp_path / folder / slug / f"{slug}.ipynb"
+        path.parent.mkdir(parents=True)
+        shutil.copyfile(released_path(slug), path)
+    monkeypatch.setattr(site, "ROOT", tmp_path)
+    with pytest.raises(site.NotBuilt, match=f"no stored outputs. Run: make outputs LESSON={slug}"):
+        site.page(lesson(slug))
+
+
+def test_a_figure_without_a_recording_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site, "RECORDINGS", tmp_path)
+    with pytest.raises(site.NotBuilt, match=r"was not recorded\. Run: make outputs"):
+        site.page(lesson(SLUGS[0]))
+
+
+# In a browser, from files -------------------------------------------------------------------------
+
+
+@contextmanager
+def opened(
+    chromium: Browser, path: Path, theme: str = "light", width: int = 1280, query: str = ""
+) -> Iterator[Page]:
+    """A page, that may ask for files alone, and say nothing in the console."""
+    page = chromium.new_page(
+        viewport={"width": width, "height": 844},
+        color_scheme="dark" if theme == "dark" else "light",
+        reduced_motion="reduce",
+    )
+    said: list[str] = []
+    page.on("request", lambda request: said.append(f"asked for {request.url}"))
+    page.on("pageerror", lambda error: said.append(f"error {error}"))
+    page.on("console", lambda news: said.append(f"{news.type} {news.text}"))
+    page.goto(f"{path.as_uri()}{query}")
+    page.wait_for_function("() => !window.MathJax || MathJax.startup?.promise")
+    page.evaluate("() => window.MathJax?.startup.promise")
+    yield page
+    page.close()
+    allowed = ("asked for file://", "asked for data:", "log [PST]")  # what the theme says of itself
+    assert [line for line in said if not line.startswith(allowed)] == []
+
+
+def findings(page: Page) -> list[str]:
+    """What axe holds to be serious or critical."""
+    return [
+        f"{finding['id']}: {node['html'][:160]}"
+        for finding in Axe().run(page, options={"preload": False}).response["violations"]
+        if finding["impact"] in ("serious", "critical")
+        for node in finding["nodes"]
+    ]
+
+
+PAGES = {"cover": "index.html", "lesson": of("06-causal-mask")}  # the others: `make prove`
+OTHERS = {"glossary": "notebooks/glossary.html", **{slug[:2]: of(slug) for slug in SLUGS}}
+
+
+@pytest.mark.browser
+@no_chromium
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "name", [*PAGES, *(pytest.param(name, marks=pytest.mark.prove) for name in OTHERS)]
+)
+def test_a_page_is_accessible_and_fits(
+    name: str, theme: str, chromium: Browser, built: Path
+) -> None:
+    for width in WIDTHS:
+        with opened(chromium, built / {**PAGES, **OTHERS}[name], theme, width) as page:
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.locator("mjx-merror").count() == 0
+            recorded = page.locator("[data-recording]")
+            assert recorded.locator(".attn-figure").count() == recorded.count()
+            assert findings(page) == []
+
+
+@pytest.mark.browser
+@no_chromium
+def test_search_works_from_a_file(chromium: Browser, built: Path) -> None:
+    with opened(chromium, built / "search.html", query="?q=softmax") as page:
+        page.locator("#search-results li a").first.wait_for(timeout=20_000)
+        assert page.locator("#search-results li a").count() > 3
+
+
+@pytest.mark.browser
+@no_chromium
+def test_the_covers_figure_moves_and_changes_colour_with_the_theme(
+    chromium: Browser, built: Path
+) -> None:
+    with opened(chromium, built / "index.html") as page:
+        told = page.locator(".attn-figure .told")
+        before = told.inner_text()
+        page.locator(".attn-figure select").select_option("0")
+        page.wait_for_function(
+            "before => document.querySelector('.attn-figure .told').innerText !== before",
+            arg=before,
+        )
+        colour = "getComputedStyle(document.querySelector('.attn-figure .fill')).backgroundColor"
+        light = page.evaluate(colour)
+        page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        page.wait_for_function(f"light => {colour} !== light", arg=light)
