@@ -19,7 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from attnlab.figures.live.recording import marked, moving, recorded
+from attnlab.figures.live.exported import moved
+from attnlab.figures.live.recording import moving, recorded
 from attnlab.lessons import Lesson, lesson, slugs
 from attnlab.lessons.soft_lookup.figures import one_head
 
@@ -92,7 +93,7 @@ def page(about: Lesson, repository: str = "") -> dict[str, Any]:
         raise NotBuilt(f"{about.slug} has no stored outputs. Run: make outputs LESSON={about.slug}")
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
-            cell["outputs"] = [] if _is_asked(cell) else [*map(_moved, outputs[cell["id"]])]
+            cell["outputs"] = [] if _is_asked(cell) else [*map(_shown, outputs[cell["id"]])]
         else:
             cell["source"] = _linked("".join(cell["source"]))
     first = notebook["cells"][0]
@@ -134,17 +135,15 @@ def _is_asked(cell: dict[str, Any]) -> bool:
     return bool(graded.get("solution") or tells)
 
 
-def _moved(output: dict[str, Any]) -> dict[str, Any]:
-    """An output, with a figure that moves in the place of a still one."""
-    html = "".join(output.get("data", {}).get("text/html", ""))
-    if html:
+def _shown(output: dict[str, Any]) -> dict[str, Any]:
+    """An output as its page shows it."""
+    try:
+        moved(output, RECORDINGS)
+    except FileNotFoundError as error:
+        why = f"a figure was not recorded: {error.filename} is not there. Run: make outputs"
+        raise NotBuilt(why) from error
+    if html := "".join(output.get("data", {}).get("text/html", "")):
         output["data"]["text/html"] = _HREF.sub(lambda found: anchor(found[0]), html)
-    if mark := marked(html):
-        try:
-            text = (RECORDINGS / f"{mark}.json").read_text(encoding="utf-8")
-        except FileNotFoundError as error:
-            raise NotBuilt(f"Figure {mark} was not recorded. Run: make outputs") from error
-        output["data"]["text/html"] = moving(json.loads(text))
     return output
 
 

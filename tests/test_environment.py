@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+import runpy
 import tomllib
 from itertools import chain
 
@@ -87,3 +88,15 @@ def test_conda_users_get_the_same_packages_and_pins() -> None:
 def test_no_pin_names_a_local_build_or_a_place() -> None:
     text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     assert not re.search(r"\+|://| @ |^/", text, flags=re.MULTILINE)
+
+
+def test_the_page_that_an_index_shows_leads_to_nothing_beside_it() -> None:
+    describe = runpy.run_path(str(ROOT / "setup.py"), run_name="setup")["description"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    beside = r"\]\((?!https://|#)[^)]*\)"
+    assert re.findall(beside, readme)
+    for repository in ("", "owner/name"):
+        assert re.findall(beside, describe(readme, repository)) == []
+    picture = "https://github.com/owner/name/raw/main/docs/lesson.png"
+    assert f"]({picture})" in describe(readme, "owner/name")
+    assert "![" not in describe(readme, "")

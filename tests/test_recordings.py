@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from attnlab import figures
 from attnlab.figures import live
@@ -139,3 +143,23 @@ def test_what_was_not_recorded_says_where_it_answers(page: Page) -> None:
     assert problem.inner_text() == "this was not recorded; it answers in the notebook"
     page.locator("#MaskPainter button >> nth=1").press("Enter")
     page.wait_for_function("() => !document.querySelector('#MaskPainter .problem').textContent")
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_an_export_moves(chromium: Browser, tmp_path: Path) -> None:
+    source = "from attnlab import figures\n\nfigures.live.Race(4)"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    nbformat.write(notebook, tmp_path / "one.ipynb")
+    step = "--HTMLExporter.preprocessors=attnlab.figures.live.exported.Moving"
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", step, "one.ipynb"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=120, capture_output=True)
+    page = chromium.new_page()
+    page.goto(
+        (tmp_path / "one.html").as_uri(), wait_until="domcontentloaded"
+    )  # it asks for MathJax
+    told = page.locator(".attn-figure .told")
+    assert told.inner_text().startswith("Distance 4.")
+    page.locator(".attn-figure input[type=range]").press("ArrowRight")
+    expect(told).to_contain_text("Distance 5.")
+    page.close()
