@@ -95,11 +95,12 @@ def test_what_ships_is_small(model: SmallModel) -> None:
 def test_what_lesson_01_shows_is_what_the_shipped_model_gives() -> None:
     recording = json.loads(ONE_HEAD.read_text(encoding="utf-8"))
     maps = [head for layer in small.weights(SENTENCE) for head in layer]
-    assert sorted(recording["values"]) == list(range(len(maps)))
-    for shown, state in zip(recording["values"], recording["states"], strict=True):
-        np.testing.assert_allclose(state["weights"], maps[shown], atol=1e-3)
+    heads = [each["shown"] for each in recording["inputs"]]
+    assert sorted(heads) == list(range(len(maps)))
+    for head, drawn in zip(heads, recording["shown"], strict=True):
+        np.testing.assert_allclose(drawn["state"]["weights"], maps[head], atol=1e-3)
     layer, head = small.head("subject")
-    assert recording["values"][0] == layer * 4 + head
+    assert heads[0] == layer * 4 + head
 
 
 def test_a_model_is_each_time_a_new_one(model: SmallModel) -> None:

@@ -32,7 +32,6 @@ from tests.lab import HERE, free_port
 pytestmark = pytest.mark.deploy
 Note = Callable[[str], None]
 INSTALL_SECONDS = 900
-FROM_INSTALLED_TO_HOME = 15
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +131,6 @@ def test_one_command_in_an_empty_folder_opens_the_home(
     assert (folder / "work" / "01-soft-lookup" / "01-soft-lookup.ipynb").is_file()
     with opened(command, folder, settings) as seconds:
         note(f"{seconds:.1f} s the second time, installed")
-    assert seconds < FROM_INSTALLED_TO_HOME
 
 
 def test_a_notebook_alone_names_the_line_that_installs_the_course(

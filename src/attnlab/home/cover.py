@@ -32,7 +32,7 @@ def picture() -> str:
     """The small model's attention on the sentence that the course begins with."""
     package, name = _RECORDED
     recording = json.loads((files(package) / name).read_text(encoding="utf-8"))
-    return arcs(small.SAMPLE, recording["states"][0]["weights"])
+    return arcs(small.SAMPLE, recording["shown"][0]["state"]["weights"])
 
 
 def _so_far(found: Sequence[Standing]) -> str:

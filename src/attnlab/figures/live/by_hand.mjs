@@ -1,10 +1,9 @@
 // Draws ByHand: seven stages, one at a time, and the sum behind the selected cell.
 
-import { element, grid, mount, setText, shade } from "./figure.mjs";
+import { element, grid, mount, setText, settling, shade } from "./figure.mjs";
 import { arrive, player, steady } from "./motion.mjs";
 
 const TURNS = { n: 1, p: -1 };
-const SETTLED = 100; // ms; a key held down is not worth a message for every cell
 const PACE = 3000; // ms that a stage is shown while the stages play
 const LONGEST = 5; // of what may be told; one of them takes the most room
 const LONGER = " + 100.000 · (−100.000)"; // room for what an edit may add to a sum, and to what is said of it
@@ -43,7 +42,7 @@ const tellings = ({ what, sums }, trail, now) => [
 ];
 
 function draw(body, model) {
-  let grids, size, turned, sending;
+  let grids, size, turned;
   let marked = [];
   // The selection is kept here until it is sent: Python's echo of the last one would undo it.
   let selected = model.get("cell");
@@ -55,16 +54,11 @@ function draw(body, model) {
   const told = element("div", { class: "told" });
   const shown = element("div", { class: "by-hand" }, panels, told);
 
-  const send = () => {
-    clearTimeout(sending);
-    model.set("cell", selected);
-    model.save_changes();
-  };
+  const rest = settling(model, "cell");
   const select = (cell) => {
     selected = cell;
     show();
-    clearTimeout(sending);
-    sending = setTimeout(send, SETTLED);
+    rest(selected);
   };
   const turn = (stage) => {
     const { stages, matrices } = model.get("state");
@@ -72,7 +66,7 @@ function draw(body, model) {
     const [made] = stages[stage - 1].makes;
     selected = [made, ...nearest(matrices[made], ...selected.slice(1))];
     model.set("stage", stage);
-    send();
+    rest(selected, 0);
     return true;
   };
 

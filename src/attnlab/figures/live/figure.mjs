@@ -246,6 +246,20 @@ export function watched(model, onAsked, onAnswered, patience = PATIENCE) {
   return Object.create(model, { send: { value: send } });
 }
 
+const SETTLED = 100; // ms
+
+/** Tells Python a value once it rests: a key held down is not worth a message for every step. */
+export function settling(model, name) {
+  let waiting;
+  return (value, after = SETTLED) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      model.set(name, value);
+      model.save_changes();
+    }, after);
+  };
+}
+
 /** One message a frame at most, with the last of each value that was asked for. */
 export function latest(send, frame = requestAnimationFrame) {
   let waiting = null;

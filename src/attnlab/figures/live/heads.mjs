@@ -1,8 +1,7 @@
 // Draws Heads: the words, one of which is the query; its row in all heads; a map for each of them.
 
-import { element, grid, lines, mount, setText, shade } from "./figure.mjs";
+import { element, grid, lines, mount, setText, settling, shade } from "./figure.mjs";
 
-const SETTLED = 100; // ms; a key held down is not worth a message for every word
 const TURNS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
 /** The word that a key leads to, null if the key moves nothing. */
@@ -44,10 +43,11 @@ function words({ label, shown, names, onChoose }) {
 
 function draw(body, model) {
   body.classList.add("several-heads");
-  let list, maps, drawings, frames, table, cost, size, sending;
+  let list, maps, drawings, frames, table, cost, size;
   let framed = 0;
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
+  const rest = settling(model, "row");
   const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-hidden": "true" });
   const said = element("p", { class: "unseen", "aria-live": "polite" });
@@ -105,11 +105,7 @@ function draw(body, model) {
       names: named.queries,
       onChoose(row) {
         choose(row);
-        clearTimeout(sending);
-        sending = setTimeout(() => {
-          model.set("row", chosen);
-          model.save_changes();
-        }, SETTLED);
+        rest(chosen);
       },
     });
     maps = heads.map(() => element("div", { class: "map" }));

@@ -1,8 +1,6 @@
 // Draws MaskPainter: the weights, whose cells are painted, and beside them the mask in both conventions.
 
-import { element, grid, mount, moved, setText, shade, slider } from "./figure.mjs";
-
-const SETTLED = 100; // ms; a key held down is not worth a message for every row
+import { element, grid, mount, moved, setText, settling, shade, slider } from "./figure.mjs";
 
 /** The cells from one to another in a straight line, both included: a fast pointer leaves cells out. */
 export function line(from, to) {
@@ -23,10 +21,11 @@ export function sameRow(one, other, row) {
 }
 
 function draw(body, model) {
-  let table, shown, sending, parts;
+  let table, shown, parts;
   let grids = []; // the weights, and the mask in both conventions: a cell of one is that of the others
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
+  const rest = settling(model, "row");
   body.classList.add("painter");
   const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-live": "polite" });
@@ -43,11 +42,7 @@ function draw(body, model) {
   };
   const select = (row) => {
     choose(row);
-    clearTimeout(sending);
-    sending = setTimeout(() => {
-      model.set("row", chosen);
-      model.save_changes();
-    }, SETTLED);
+    rest(chosen);
   };
 
   const mark = (place) => {

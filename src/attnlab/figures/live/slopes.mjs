@@ -1,13 +1,13 @@
 // Draws Slopes: the output as a grid to choose from, and beside it the slopes to each input.
 
-import { element, grid, mount, setText } from "./figure.mjs";
+import { element, grid, mount, setText, settling } from "./figure.mjs";
 
-const SETTLED = 100; // ms; a key held down is not worth a message for every cell
 
 function draw(body, model) {
-  let out, parts, size, sending;
+  let out, parts, size;
   // The choice is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("entry");
+  const rest = settling(model, "entry");
   const told = element("p", { class: "told", "aria-live": "polite" });
   const panels = element("div", { class: "matrices" });
   body.append(element("p", { class: "hint" }, "Choose a number of the output."), panels, told);
@@ -45,11 +45,7 @@ function draw(body, model) {
     const length = model.get("state").sentences[0].length;
     chosen = [Math.floor(row / length), row % length, column];
     show();
-    clearTimeout(sending);
-    sending = setTimeout(() => {
-      model.set("entry", chosen);
-      model.save_changes();
-    }, SETTLED);
+    rest(chosen);
   };
 
   const headed = (caption, node) => {

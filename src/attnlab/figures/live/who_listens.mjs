@@ -1,8 +1,7 @@
 // Draws WhoListens: the heatmap, or arcs over the sentence; beside it one row as bars and in words.
 
-import { bars, drawn, element, grid, mount, moved, percent, setText, shade } from "./figure.mjs";
+import { bars, drawn, element, grid, mount, moved, percent, setText, settling, shade } from "./figure.mjs";
 
-const SETTLED = 100; // ms; a key held down is not worth a message for every row
 const VIEWS = ["table", "arcs"];
 const TIGHT = 10; // rows; more are set closer
 const CROWD = 17;
@@ -68,9 +67,10 @@ function arches({ words, names, onChoose, onHover }) {
 }
 
 function draw(body, model) {
-  let table, chart, sentence, choice, size, sending, views;
+  let table, chart, sentence, choice, size, views;
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
+  const rest = settling(model, "row");
   const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-hidden": "true" });
   const said = element("p", { class: "unseen", "aria-live": "polite" });
@@ -98,11 +98,7 @@ function draw(body, model) {
   };
   const select = (row) => {
     choose(row);
-    clearTimeout(sending);
-    sending = setTimeout(() => {
-      model.set("row", chosen);
-      model.save_changes();
-    }, SETTLED);
+    rest(chosen);
   };
   const preview = (row) => show(row ?? chosen);
 
