@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from attnlab import __version__
 from attnlab.home.places import Course, NotThere, lesson_path
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Cell, Unreadable, read
@@ -92,6 +93,12 @@ def update(course: Course) -> Iterator[str]:
     Raises:
         NotWritten: a file could not be; all others are as they were, or as they shall be.
     """
+    if (last := course.text(course.made_by).strip()) and _release(last) > _release(__version__):
+        yield (
+            f"Your copies are attnlab {last}'s, and this is {__version__}, which is older: they "
+            "are left as they are. Bring it up to date: pip install --upgrade attnlab"
+        )
+        return
     yield from _follow(course)
     changed = False
     for path in sorted(course.released.rglob("*")):
@@ -101,6 +108,13 @@ def update(course: Course) -> Iterator[str]:
             changed = changed or wrote
     if changed and (others := [printable(place.as_posix()) for place in _elsewhere(course)]):
         yield f"Left as they are, since they have other names or places: {', '.join(others)}."
+    if last != __version__:
+        course.write(course.made_by, f"{__version__}\n".encode())
+
+
+def _release(version: str) -> list[int]:
+    """'0.2.1' as [0, 2, 1]; what is no number is left out."""
+    return [int(part) for part in version.partition("+")[0].split(".") if part.isdecimal()]
 
 
 def _follow(course: Course) -> Iterator[str]:

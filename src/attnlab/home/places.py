@@ -76,6 +76,11 @@ class Course:
         return self.state / "released"
 
     @property
+    def made_by(self) -> Path:
+        """The version of attnlab that brought the copies up to date last."""
+        return self.state / "version"
+
+    @property
     def hand_ins(self) -> Path:
         return self.work / "hand-in"
 
