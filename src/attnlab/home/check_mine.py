@@ -21,6 +21,7 @@ from attnlab.home.copies import Amiss, Copy, own_copy, put
 from attnlab.home.places import Course
 from attnlab.home.sheet import whole
 from attnlab.home.standing import declared
+from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import cell_of
 from attnlab.ipynb.rebuild import squeezed
 from attnlab.ipynb.which import is_answered
@@ -29,6 +30,7 @@ from attnlab.ipynb.words import CONTROLS, POLICY, few, short
 TITLE = "My checks"
 CELL_SECONDS = 120
 UNWRITTEN = "No exercise is written yet."
+NO_GRADE = "This is no grade: it says what the course's own checks find in work/ as it is now."
 WARNING = "This runs the code in work/ on this machine, with your rights."
 # What a card is made of, see `attnlab.checks.card`.
 _TAGS = {"section", "p", "strong", "em", "code", "span", "details", "summary", "ul", "li", "a"}
@@ -37,6 +39,8 @@ _STYLES = {"border-left", "padding", "margin", "max-width", "line-height", "font
 _STYLES |= {"width", "list-style"}
 _CARD_CHARACTERS = 50_000
 _ERROR_CHARACTERS = 2000
+_LINK = re.compile(r"</?a\b[^>]*>")  # to a heading of the notebook
+_BLANK_LINE = re.compile(r"\n\s*\n")  # ends HTML in Markdown
 
 Run = Callable[[Path, bytes, Callable[[], None]], list[dict[str, Any]]]
 
@@ -205,8 +209,31 @@ def write_page(course: Course, found: Sequence[Checked]) -> Path:
     return path
 
 
+def write_summary(path: Path, found: Sequence[Checked]) -> None:
+    """Add all cards to a file, as Markdown that has HTML in it: the summary of a run elsewhere.
+
+    Raises:
+        NotWritten: it could not be.
+    """
+    parts = [f"# {TITLE}", NO_GRADE]
+    for each in found:
+        if each.problem != UNWRITTEN:
+            parts += [f"## {_name(each.slug)}", f"<p>{escape(each.said)}</p>"]
+            parts += [_BLANK_LINE.sub("\n", _LINK.sub("", card)) for card in each.cards]
+    if waiting := [_name(each.slug) for each in found if each.problem == UNWRITTEN]:
+        parts.append(f"Nothing is written yet in {'; '.join(waiting)}.")
+    try:
+        with path.open("a", encoding="utf-8", errors="replace") as file:
+            file.write("\n\n".join([*parts, ""]).translate(CONTROLS))
+    except OSError as why:
+        raise NotWritten(path, why) from why
+
+
 def _link(slug: str) -> str:
     """A link to a lesson, from where a Jupyter server has the page: /files/my-checks.html."""
+    return f'<a href="../lab/tree/{slug}/{slug}.ipynb">{_name(slug)}</a>'
+
+
+def _name(slug: str) -> str:
     about = lessons.lesson(slug)
-    name = f"{about.number:02} {escape(about.title)}"
-    return f'<a href="../lab/tree/{slug}/{slug}.ipynb">{name}</a>'
+    return f"{about.number:02} {escape(about.title)}"
