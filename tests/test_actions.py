@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from attnlab.home.check_mine import NO_GRADE, Checked, write_summary
+from attnlab.home.check_mine import NO_GRADE, Checked, summary
 from attnlab.home.commands import main
 from attnlab.home.places import Course
 from tests.course import ROOT
@@ -103,16 +103,21 @@ def test_what_is_missing_in_the_repository_is_told(tmp_path: Path, script: str, 
     assert line.startswith(said)
 
 
-def test_a_card_stays_one_piece_of_html_in_markdown(tmp_path: Path) -> None:
+def test_a_card_stays_one_piece_of_html_in_markdown() -> None:
     card = '<section><p>a\n\n# b</p><a href="#there">c</a></section>'
     found = [Checked(SLUG, (card,), 1, 2, others="Check cells that are not the course's: `<b>`.")]
-    path = tmp_path / "summary.md"
-    path.write_text("before\n", encoding="utf-8")
-    write_summary(path, found)
-    text = path.read_text(encoding="utf-8")
-    assert text.startswith("before\n# My checks\n")
+    text = summary(found)
     assert "<section><p>a\n# b</p>c</section>" in text
     assert "&lt;b&gt;" in text
+
+
+def test_a_summary_is_added_to_what_is_there(
+    course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "summary.md"
+    path.write_text("before\n", encoding="utf-8")
+    assert main(["--course", str(course.root), "check-mine", OTHER, "--summary", str(path)]) == 0
+    assert path.read_text(encoding="utf-8").startswith("before\n# My checks\n")
 
 
 def test_a_summary_that_cannot_be_written_is_told(

@@ -21,7 +21,6 @@ from attnlab.home.copies import Amiss, Copy, own_copy, put
 from attnlab.home.places import Course
 from attnlab.home.sheet import whole
 from attnlab.home.standing import declared
-from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import cell_of
 from attnlab.ipynb.rebuild import squeezed
 from attnlab.ipynb.which import is_answered
@@ -209,12 +208,8 @@ def write_page(course: Course, found: Sequence[Checked]) -> Path:
     return path
 
 
-def write_summary(path: Path, found: Sequence[Checked]) -> None:
-    """Add all cards to a file, as Markdown that has HTML in it: the summary of a run elsewhere.
-
-    Raises:
-        NotWritten: it could not be.
-    """
+def summary(found: Sequence[Checked]) -> str:
+    """All cards as Markdown with HTML in it, which is how GitHub shows the summary of a run."""
     parts = [f"# {TITLE}", NO_GRADE]
     for each in found:
         if each.problem != UNWRITTEN:
@@ -222,11 +217,7 @@ def write_summary(path: Path, found: Sequence[Checked]) -> None:
             parts += [_BLANK_LINE.sub("\n", _LINK.sub("", card)) for card in each.cards]
     if waiting := [_name(each.slug) for each in found if each.problem == UNWRITTEN]:
         parts.append(f"Nothing is written yet in {'; '.join(waiting)}.")
-    try:
-        with path.open("a", encoding="utf-8", errors="replace") as file:
-            file.write("\n\n".join([*parts, ""]).translate(CONTROLS))
-    except OSError as why:
-        raise NotWritten(path, why) from why
+    return "\n\n".join([*parts, ""]).translate(CONTROLS)
 
 
 def _link(slug: str) -> str:

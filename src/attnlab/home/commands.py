@@ -96,9 +96,9 @@ def _check_mine(course: Course, asked: argparse.Namespace) -> int:
     from attnlab.home.check_mine import (
         UNWRITTEN,
         check_all,
+        summary,
         told_first,
         write_page,
-        write_summary,
     )
 
     handed_out = (slug for slug in slugs() if (course.released / lesson_path(slug)).exists())
@@ -116,9 +116,17 @@ def _check_mine(course: Course, asked: argparse.Namespace) -> int:
     if unwritten := [each.slug for each in found if each.problem == UNWRITTEN]:
         print(f"Nothing is written yet in {', '.join(unwritten)}.")
     if asked.summary:
-        write_summary(asked.summary, found)
+        _add(asked.summary, summary(found))
     print(f"All cards are in {write_page(course, found)}")
     return 0
+
+
+def _add(path: Path, text: str) -> None:
+    try:
+        with open(path, "a", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError as why:
+        raise NotWritten(path, why) from why
 
 
 def _hand_in(course: Course, asked: argparse.Namespace) -> int:
