@@ -7,6 +7,7 @@ this machine, such as where packages come from, is read here and lent to a build
 from __future__ import annotations
 
 import ast
+import atexit
 import os
 import platform
 import re
@@ -14,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from tests.course import ROOT
@@ -57,8 +59,10 @@ def command(*words: str, minutes: float = MINUTES) -> str:
     return done.stdout
 
 
+@cache
 def make_base() -> str:
-    """Import the base image, made once; its name."""
+    """Import the base image; its name. What is built on it is removed as this process ends."""
+    atexit.register(tidy)
     packed = BUILD / "base.tar"
     if not packed.exists():
         root = BUILD / "root"

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,7 +94,7 @@ class Ran(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def image(tmp_path_factory: pytest.TempPathFactory) -> str:
     if lacking := containers.lacking():
         pytest.skip(f"needs {lacking}")
     containers.make_base()
@@ -103,8 +103,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with zipfile.ZipFile(ROOT / "dist" / f"gradescope-{LESSON}.zip") as archive:
         archive.extractall(context / "source")
     (context / "Dockerfile").write_text(IMAGE)
-    yield containers.build("gradescope", context, str(context / "Dockerfile"))
-    containers.tidy()
+    return containers.build("gradescope", context, str(context / "Dockerfile"))
 
 
 def hand_in(folder: Path, **cells: str) -> Path:
