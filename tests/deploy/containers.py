@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def command(*words: str, minutes: float = MINUTES) -> str:
 @cache
 def make_base() -> str:
     """Import the base image; its name. What is built on it is removed as this process ends."""
-    atexit.register(tidy)
+    atexit.register(tidy, _images().keys())
     packed = BUILD / "base.tar"
     if not packed.exists():
         root = BUILD / "root"
@@ -110,14 +110,21 @@ def size(image: str) -> str:
     return f"{int(told) / 1e9:.2f} GB"
 
 
-def tidy() -> None:
-    """Remove what these tests made of containers and images; the packed base stays."""
-    listed = command(
-        "podman", "images", "--all", "--format", "{{.Repository}} {{.Id}}"
-    ).splitlines()
-    ours = [line.split()[1] for line in listed if line.startswith(NAME)]
-    subprocess.run(["podman", "rmi", "--force", *ours], capture_output=True)
-    subprocess.run(["podman", "image", "prune", "--force"], capture_output=True)
+def tidy(before: Collection[str]) -> None:
+    """Remove the images that these tests made, and their layers; the packed base stays.
+
+    Args:
+        before: what was there already.
+    """
+    names = (NAME, "<none>")
+    made = [key for key, name in _images().items() if key not in before and name.startswith(names)]
+    subprocess.run(["podman", "rmi", "--force", *made], capture_output=True)
+
+
+def _images() -> dict[str, str]:
+    """The name of each image here, layers included, by its id."""
+    told = command("podman", "images", "--all", "--no-trunc", "--format", "{{.Id}} {{.Repository}}")
+    return dict(line.split(maxsplit=1) for line in told.splitlines())
 
 
 def _settings() -> Path:
