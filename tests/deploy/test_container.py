@@ -20,7 +20,7 @@ import sys, time, urllib.request
 for _ in range(120):
     try:
         with urllib.request.urlopen("http://127.0.0.1:8888/attnlab?token=word") as page:
-            sys.exit(print(page.status, "01 Soft lookup" in page.read().decode()))
+            sys.exit(print(page.status, "Lesson 01, Soft lookup" in page.read().decode()))
     except OSError:
         time.sleep(0.5)
 """
@@ -67,7 +67,7 @@ def test_learn_opens_the_course_home(learn: str, note: Note) -> None:
             f"`{command.replace(chr(0), ' ').strip().rpartition('/')[2]}` answers /attnlab with 200"
         )
     finally:
-        containers.command("podman", "rm", "--force", "--time", "1", container)
+        containers.command("podman", "stop", "--time", "30", container)
 
 
 def test_extra_makes_it_an_image_for_a_hub(note: Note) -> None:
