@@ -14,10 +14,10 @@ SEEDS ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-CODE := src autograder bundle docs tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
+CODE := src autograder bundle deploy docs tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove deploy-test site bench collect grade feedback report return formgrader bundle demo-class
+.PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove deploy-test site bench collect grade feedback report return formgrader bundle gradescope demo-class
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -123,6 +123,10 @@ bench: $(READY) ## run the benchmarks, each side by side with something to compa
 
 bundle: $(READY) ## write dist/attnlab-course-<version>.zip, to be handed out; LESSONS="01 02": these alone; SOLUTIONS=1: for people who learn alone
 	$(BIN)/python -m bundle $(if $(LESSONS),--lessons $(LESSONS)) $(if $(SOLUTIONS),--solutions)
+
+gradescope: $(READY) ## write dist/gradescope-<lesson>.zip, an autograder to upload there; LESSON=06-causal-mask
+	@test -n "$(LESSON)" || { echo "Which lesson? For one: make gradescope LESSON=06-causal-mask" >&2; exit 2; }
+	@$(BIN)/python -m deploy.gradescope $(LESSON)
 
 demo-class: $(READY) ## fill class/submitted/ with a synthetic class; STUDENTS=30 LESSON=06-causal-mask SEED=1
 	$(BIN)/python -m tests.demo_class --students $(STUDENTS) --seed $(SEED) $(if $(LESSON),--lesson $(LESSON)) $(ARGS)

@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from attnlab import checks
 from autograder.sandbox.isolation import IsolationError, require_linux
 from autograder.sandbox.limits import MIB, Limits
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.stages import STAGES
 
 HERE = Path(__file__).resolve().parent
+CHECKS = Path(checks.__file__ or "").parent
 PROBE: dict[str, str | Path] = {
     "autograder/__init__.py": os.devnull,
     "autograder/sandbox/__init__.py": os.devnull,
@@ -28,7 +30,7 @@ PROBE: dict[str, str | Path] = {
 # What a learner would most like to read; each is readable to whoever runs this.
 COVETED = (
     HERE.parent / "nbgrader_config.py",
-    HERE.parent / "src/attnlab/checks/pose.py",
+    CHECKS / "pose.py",
     Path("/etc/passwd"),
 )
 ANSWER_SECONDS = 30.0

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from attnlab import __version__
@@ -102,14 +102,20 @@ def contents(root: Path, package: Path, with_solutions: bool) -> dict[str, bytes
     return found
 
 
-def zipped(folder: str, files: dict[str, bytes]) -> bytes:
-    """A zip of these files in a folder: the same files give the same bytes."""
+def zipped(folder: str, files: dict[str, bytes], programs: Collection[str] = ()) -> bytes:
+    """A zip of these files: the same files give the same bytes.
+
+    Args:
+        folder: that they are in, '' for none.
+        programs: those that may be run.
+    """
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, data in sorted(files.items()):
-            entry = zipfile.ZipInfo(f"{folder}/{name}", DAY)
+            entry = zipfile.ZipInfo(f"{folder}/{name}".removeprefix("/"), DAY)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system, entry.external_attr = 3, 0o644 << 16
+            mode = 0o755 if name in programs else 0o644
+            entry.create_system, entry.external_attr = 3, mode << 16
             archive.writestr(entry, data)
     return packed.getvalue()
 

@@ -123,20 +123,29 @@ def found(submitted: Path, student: str, lesson: str, limits: Limits) -> Submiss
     Raises:
         Problem: this process can open no more files.
     """
-    submission, folder = _notebook(submitted, student, lesson, limits), submitted / student / lesson
+    folder = submitted / student / lesson
+    submission = opened_in(submitted / student, lesson, lesson, limits)
     timestamps.put_aside(folder)
     told = " ".join(filter(None, [submission.note, timestamps.note(folder)]))
     return replace(submission, note=told, beside=small_files(folder))
 
 
-def _notebook(submitted: Path, student: str, lesson: str, limits: Limits) -> Submission:
-    home, choose = submitted / student, partial(choice, lesson)
+def opened_in(home: Path, folder: str, lesson: str, limits: Limits) -> Submission:
+    """The notebook in one folder of a student's, whatever is there.
+
+    Args:
+        home: the student's; no link out of it is followed.
+        folder: in there; '.' is `home` itself.
+    Raises:
+        Problem: this process can open no more files.
+    """
+    student, choose = home.name, partial(choice, lesson)
     try:
-        names = _names(home, lesson)
+        names = _names(home, folder)
         chosen, note = _only_zip(names), ""
         if not chosen:
             chosen, note = choose(names)
-        opened = open_beneath(home, Path(lesson, chosen), FILE)
+        opened = open_beneath(home, Path(folder, chosen), FILE)
         content = taken(opened, chosen, limits.notebook_bytes)
         if is_zip(chosen):
             content, note = notebook_in(content, chosen, choose, limits)
@@ -187,14 +196,14 @@ def _only_zip(names: list[str]) -> str:
     return zips[0] if len(zips) == 1 and not any(map(is_notebook, names)) else ""
 
 
-def _names(home: Path, lesson: str) -> list[str]:
-    """What is in a student's folder of the lesson, hidden files aside.
+def _names(home: Path, folder: str) -> list[str]:
+    """What is in a folder of a student's, hidden files aside.
 
     Where that is no notebook and no zip, what is in the folders inside it as well.
     """
-    descriptor = open_beneath(home, Path(lesson), FOLDER)
+    descriptor = open_beneath(home, Path(folder), FOLDER)
     try:
         names = sorted(name for name in os.listdir(descriptor) if not name.startswith("."))
     finally:
         os.close(descriptor)
-    return names if any(map(is_notebook, names)) or _only_zip(names) else below(home / lesson)
+    return names if any(map(is_notebook, names)) or _only_zip(names) else below(home / folder)

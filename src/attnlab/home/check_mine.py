@@ -29,6 +29,7 @@ from attnlab.ipynb.words import CONTROLS, POLICY, few, short
 TITLE = "My checks"
 CELL_SECONDS = 120
 UNWRITTEN = "No exercise is written yet."
+NO_GRADE = "This is no grade: it says what the course's own checks find in work/ as it is now."
 WARNING = "This runs the code in work/ on this machine, with your rights."
 # What a card is made of, see `attnlab.checks.card`.
 _TAGS = {"section", "p", "strong", "em", "code", "span", "details", "summary", "ul", "li", "a"}
@@ -37,6 +38,8 @@ _STYLES = {"border-left", "padding", "margin", "max-width", "line-height", "font
 _STYLES |= {"width", "list-style"}
 _CARD_CHARACTERS = 50_000
 _ERROR_CHARACTERS = 2000
+_LINK = re.compile(r"</?a\b[^>]*>")  # to a heading of the notebook
+_BLANK_LINE = re.compile(r"\n\s*\n")  # ends HTML in Markdown
 
 Run = Callable[[Path, bytes, Callable[[], None]], list[dict[str, Any]]]
 
@@ -205,8 +208,23 @@ def write_page(course: Course, found: Sequence[Checked]) -> Path:
     return path
 
 
+def summary(found: Sequence[Checked]) -> str:
+    """All cards as Markdown with HTML in it, which is how GitHub shows the summary of a run."""
+    parts = [f"# {TITLE}", NO_GRADE]
+    for each in found:
+        if each.problem != UNWRITTEN:
+            parts += [f"## {_name(each.slug)}", f"<p>{escape(each.said)}</p>"]
+            parts += [_BLANK_LINE.sub("\n", _LINK.sub("", card)) for card in each.cards]
+    if waiting := [_name(each.slug) for each in found if each.problem == UNWRITTEN]:
+        parts.append(f"Nothing is written yet in {'; '.join(waiting)}.")
+    return "\n\n".join([*parts, ""]).translate(CONTROLS)
+
+
 def _link(slug: str) -> str:
     """A link to a lesson, from where a Jupyter server has the page: /files/my-checks.html."""
+    return f'<a href="../lab/tree/{slug}/{slug}.ipynb">{_name(slug)}</a>'
+
+
+def _name(slug: str) -> str:
     about = lessons.lesson(slug)
-    name = f"{about.number:02} {escape(about.title)}"
-    return f'<a href="../lab/tree/{slug}/{slug}.ipynb">{name}</a>'
+    return f"{about.number:02} {escape(about.title)}"

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from attnlab.home.places import Course, Refused, course_at, with_copies
+from attnlab.home.places import Course, Refused, course_at, lesson_path, with_copies
 from attnlab.ipynb.files import NotWritten
 from attnlab.lessons import known, slugs
 
@@ -55,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     command("progress", _progress, "what is done, and what to do next")
     mine = command("check-mine", _check_mine, "run your own lessons, all cards on one page")
     mine.add_argument("lesson", nargs="*", help="'06-causal-mask'; all if left out")
+    mine.add_argument(
+        "--summary", type=Path, metavar="FILE", help="add the cards there, as Markdown"
+    )
     hand = command("hand-in", _hand_in, "make what you hand in of a lesson, looked through")
     hand.add_argument("lesson", help="'06-causal-mask'")
     keep = command("keepsake", _keepsake, "a page to show: your attention on a sentence of yours")
@@ -90,9 +93,16 @@ def _progress(course: Course, asked: argparse.Namespace) -> int:
 
 
 def _check_mine(course: Course, asked: argparse.Namespace) -> int:
-    from attnlab.home.check_mine import UNWRITTEN, check_all, told_first, write_page
+    from attnlab.home.check_mine import (
+        UNWRITTEN,
+        check_all,
+        summary,
+        told_first,
+        write_page,
+    )
 
-    wanted = [known(slug) for slug in asked.lesson or slugs()]
+    handed_out = (slug for slug in slugs() if (course.released / lesson_path(slug)).exists())
+    wanted = [known(slug) for slug in asked.lesson or handed_out]
     for line in told_first(with_copies(course), wanted):
         print(line, flush=True)
     found = []
@@ -105,8 +115,18 @@ def _check_mine(course: Course, asked: argparse.Namespace) -> int:
         print("Stopped. The page holds the lessons before.", file=sys.stderr)
     if unwritten := [each.slug for each in found if each.problem == UNWRITTEN]:
         print(f"Nothing is written yet in {', '.join(unwritten)}.")
+    if asked.summary:
+        _add(asked.summary, summary(found))
     print(f"All cards are in {write_page(course, found)}")
     return 0
+
+
+def _add(path: Path, text: str) -> None:
+    try:
+        with open(path, "a", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError as why:
+        raise NotWritten(path, why) from why
 
 
 def _hand_in(course: Course, asked: argparse.Namespace) -> int:
