@@ -16,7 +16,7 @@ myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
 myst_update_mathjax = False
 myst_heading_slug_func = "docs.site.anchor"
-suppress_warnings = ["mystnb.unknown_mime_type"]
+suppress_warnings = ["mystnb.unknown_mime_type", "toc.not_included"]
 
 html_title = "attnlab"
 html_theme = "pydata_sphinx_theme"

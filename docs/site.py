@@ -29,13 +29,13 @@ PAGES = (
     "docs/instructor.md",
     "autograder/README.md",
     "CONTRIBUTING.md",
-    "LICENSE",
     "notebooks/glossary.md",
 )
 RECORDINGS = ROOT / "docs" / "recordings"
 COLAB = "https://colab.research.google.com/github/{repository}/blob/main/{path}"
 SUMMARY = "summary"  # the grade_id of a lesson's last cell
 _HREF = re.compile(r'href="#[^"]+"')
+_BESIDE = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
 _ANCHOR = re.compile(r"\]\(([^)\s]*)#([^)\s]+)\)")
 
 
@@ -66,8 +66,8 @@ def build(target: Path, repository: str = "") -> Path:
 
 def lay_out(source: Path, repository: str = "", wanted: tuple[str, ...] = ()) -> None:
     """Write what Sphinx reads; of the lessons, those that are wanted, all if none are named."""
-    for name in PAGES:
-        _copy(ROOT / name, source / name)
+    for path in _pages():
+        _copy(path, source / path.relative_to(ROOT))
     _copy(ROOT / "docs" / "conf.py", source / "conf.py")
     shutil.copytree(ROOT / "docs" / "_static", source / "docs" / "_static")
     chosen = [lesson(slug) for slug in wanted or slugs()]
@@ -77,6 +77,17 @@ def lay_out(source: Path, repository: str = "", wanted: tuple[str, ...] = ()) ->
         _write(source / path, json.dumps(page(each, repository), ensure_ascii=False))
     _write(source / "notebooks" / "index.md", contents(chosen))
     _write(source / "index.md", cover(chosen))
+
+
+def _pages() -> list[Path]:
+    """The pages, and what of the repository they link to."""
+    found = [ROOT / name for name in PAGES]
+    for path in found:
+        if path.suffix == ".md":
+            linked = _BESIDE.findall(path.read_text(encoding="utf-8"))
+            beside = [(path.parent / each).resolve() for each in linked]
+            found += [each for each in beside if each.is_file() and each not in found]
+    return found
 
 
 def page(about: Lesson, repository: str = "") -> dict[str, Any]:
