@@ -13,7 +13,7 @@ SEEDS ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-CODE := src autograder bundle tests benchmarks jupyter nbgrader_config.py $(wildcard solutions/*/*.py)
+CODE := src autograder bundle tests benchmarks jupyter nbgrader_config.py deploy/jupyterhub/jupyterhub_config.py $(wildcard solutions/*/*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help known lab update check-mine hand-in test release outputs sync readme model prove deploy-test bench collect grade feedback report return formgrader bundle demo-class
