@@ -16,14 +16,13 @@ from typing import Any, Literal
 from unicodedata import normalize
 
 import pytest
-from nbgrader import api
 
 from autograder.run.journal import Journal
 from autograder.run.lock import sole_grader
 from autograder.term import collected
 from autograder.term import forget as forgetting
 from autograder.term.collected import Collected
-from tests import small_class
+from tests import gradebooks, small_class
 from tests.small_class import LESSON, environment, hand_in, notebook, recorded, written
 from tests.test_again import rule, score_by_hand, submit, torn, worse
 from tests.test_grade_command import command
@@ -158,7 +157,7 @@ def term(course: Path) -> Path:
     for student in (ID, "ann"):
         worse(course, student)
         (submitted / student / f"notes of {student}.txt").write_text("a draft")
-    with api.Gradebook(f"sqlite:///{course}/class/gradebook.db", "attnlab") as found:
+    with gradebooks.open_book(course) as found:
         found.update_or_create_student(ID, first_name=NAME[0], last_name=NAME[1], email="z@q")
     leave_in_the_file(course / "class" / "gradebook.db", f"{ID} {NAME[0]} ".encode() * 500)
     score_by_hand(course, ID, "project", 1.0)
@@ -299,7 +298,7 @@ def test_a_name_in_the_gradebook_that_leads_elsewhere_removes_its_rows_alone(
     submit(course, "ann")
     grade(course)
     before = written(course)
-    with api.Gradebook(f"sqlite:///{course}/class/gradebook.db", "attnlab") as found:
+    with gradebooks.open_book(course) as found:
         for name in ("../submitted/ann", ".", "ann\0"):
             found.add_student(name)
     for name in ("../submitted/ann", "."):

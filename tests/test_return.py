@@ -30,6 +30,7 @@ from autograder.term.collected import write as write_collected
 from autograder.term.give_back import Order, give_back
 from autograder.term.plain import harmless
 from autograder.term.sheets import Sheet
+from tests import gradebooks
 from tests.graded import LESSON, MOST, grade, make_course
 
 BOM = b"\xef\xbb\xbf"
@@ -126,7 +127,7 @@ ADA, BOB = MOST - 5 + 3.5, MOST - 2.5 - 1.25
 
 
 def gradebook_of(folder: Path) -> api.Gradebook:
-    return api.Gradebook(f"sqlite:///{folder / 'class' / 'gradebook.db'}", "attnlab")
+    return gradebooks.open_book(folder)
 
 
 @pytest.fixture

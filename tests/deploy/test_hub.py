@@ -153,7 +153,7 @@ def answers() -> dict[str, str]:
 def do(visit: Visit, written: dict[str, str], checked: str, picture: str) -> str:
     """Write answers in JupyterLab, run one's check, save; what its card says."""
     lesson = visit.lesson()
-    lesson.run_at(next(i for i, (kind, _) in enumerate(lesson.sources()) if kind == "code"))
+    lesson.run_at(lesson.index("setup"))
     for name, text in written.items():
         lesson.write(name, text)
     for name in written:
@@ -259,13 +259,11 @@ def test_the_instructor_grades_judges_and_gives_back(
 ) -> None:
     told = instructor(COLLECT_AND_GRADE)
     assert "2 new, 0 replaced" in told
-    assert scores() == {RIGHT: 6.0, WRONG: scores()[WRONG]}
-    assert 3.0 < scores()[WRONG] < 6.0
-    before = scores()[WRONG]
+    assert scores() == {RIGHT: 6.0, WRONG: 1.0}  # her soft_lookup calls her softmax
     page = judge(visits(INSTRUCTOR), WRONG)
     page.screenshot(path=PICTURES / "6-judged.png")
     instructor(PAGES)
-    assert scores()[WRONG] > before
+    assert scores()[WRONG] == 1.0 + float(SCORE)
     note(f"scores: {scores()}")
     for who in (RIGHT, WRONG):
         visit = visits(who)
@@ -321,12 +319,7 @@ def test_a_second_and_a_late_hand_in(visits: Callable[[str], Visit]) -> None:
     assert "0 new, 1 replaced" in told
     assert f"the newest was taken: {WRONG} (2)" in told
     told = instructor(GRADE)
-    assert "late" in told
-    instructor(PAGES)
-    home = wrong.show("/attnlab")
-    home.get_by_role("link", name="Your instructor’s page").click()
-    expect(home.locator("body")).to_contain_text("late")
-    wrong.picture("11-late")
+    assert f"Late: {WRONG} by " in told or f"Late (1): {WRONG} by " in told, told
 
 
 def test_hand_ins_that_cannot_be_read_are_told_and_cost_nobody_else(hub: Hub) -> None:
@@ -453,7 +446,7 @@ def test_the_hub_dies_while_grading_in_its_terminal(
         as_(who, f"PATH=/opt/attnlab-hub/env/bin:$PATH; attnlab hand-in {LESSON}")
     instructor(COLLECT)
     lesson = visits(RIGHT).lesson()
-    lesson.run_at(next(i for i, (kind, _) in enumerate(lesson.sources()) if kind == "code"))
+    lesson.run_at(lesson.index("setup"))
     page = visits(INSTRUCTOR).show("/lab")
     page.wait_for_function("window.jupyterapp?.restored")
     page.evaluate(
