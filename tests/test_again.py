@@ -327,6 +327,7 @@ def test_graded_again_a_hand_in_may_lose_points_also_where_the_best_is_kept(cour
     assert "hand-in" not in page(course, "ann")
 
 
+@pytest.mark.sqlite
 def test_nothing_is_kept_that_the_gradebook_has_lost(course: Path) -> None:
     backup = (course / "class" / "gradebook.db").read_bytes()
     submit(course, "ann")
