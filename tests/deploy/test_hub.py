@@ -260,7 +260,7 @@ def test_the_instructor_grades_judges_and_gives_back(
     told = instructor(COLLECT_AND_GRADE)
     assert "2 new, 0 replaced" in told
     assert scores() == {RIGHT: 6.0, WRONG: 1.0}  # her soft_lookup calls her softmax
-    page = judge(visits(INSTRUCTOR), WRONG)
+    page = judge(visits(INSTRUCTOR), "1 / 6")
     page.screenshot(path=PICTURES / "6-judged.png")
     instructor(PAGES)
     assert scores()[WRONG] == 1.0 + float(SCORE)
@@ -277,15 +277,13 @@ def test_the_instructor_grades_judges_and_gives_back(
         assert f"{scores()[who]:g} of 6" in text
 
 
-def judge(visit: Visit, student: str) -> Page:
-    """Open what somebody handed in, in formgrader; comment on it and set a score."""
+def judge(visit: Visit, score_there: str) -> Page:
+    """Open in formgrader what has this score; comment on its softmax and set another one."""
     page = visit.show(f"/formgrader/gradebook/{LESSON}/{LESSON}")
     expect(page.locator("table")).to_contain_text("Submission #1")
     visit.picture("5-formgrader")
-    api = f"{visit.base}/formgrader/api/submitted_notebooks/{LESSON}/{LESSON}"
-    found = page.evaluate("address => fetch(address).then(answer => answer.json())", api)
-    [submission] = [each["id"] for each in found if each["student"] == student]
-    page = visit.show(f"/formgrader/submissions/{submission}/?index=0")
+    page.get_by_role("row").filter(has_text=score_there).get_by_role("link").first.click()
+    page.wait_for_url("**/formgrader/submissions/**")
     score = page.locator(".score").nth(1)
     comment = page.locator("textarea.comment").nth(1)
     comment.fill(COMMENT)
