@@ -26,8 +26,8 @@ c.JupyterHub.cleanup_servers = False
 c.JupyterHub.authenticator_class = "pam"
 c.PAMAuthenticator.allowed_groups = {"attnlab"}
 c.PAMAuthenticator.open_sessions = False  # of no use to a web server, and needs systemd's
-# nbgrader puts names into file names between plus signs, and a gradebook into tables.
-c.Authenticator.username_pattern = r"[a-z0-9_][a-z0-9._@-]*"
+# As Debian's useradd has them. nbgrader puts names between plus signs, a gradebook into tables.
+c.Authenticator.username_pattern = r"[a-z_][a-z0-9_-]*"
 
 # What is started, as the person; with every person's own home, and nothing of the hub's.
 c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"

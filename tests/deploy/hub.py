@@ -219,17 +219,21 @@ def _remove() -> None:
     if proxy.exists():
         with suppress(ProcessLookupError, ValueError):
             os.kill(int(proxy.read_text()), signal.SIGTERM)
-    for number in processes_of(*PEOPLE):
-        with suppress(ProcessLookupError):
-            os.kill(number, signal.SIGKILL)
-    until(lambda: processes_of(*PEOPLE), {}, "the end of what people had started")
     known = {account.pw_name for account in pwd.getpwall()}
     for name in PEOPLE:
         if name in known:
-            subprocess.run(["userdel", "--remove", name], check=True, capture_output=True)
+            until(lambda name=name: _left(name), what=f"{name} to have left")  # type: ignore[misc]
     subprocess.run(["groupdel", GROUP], check=False, capture_output=True)
     for path in (ROOM, STATE, SHARED):
         shutil.rmtree(path, ignore_errors=True)
+
+
+def _left(name: str) -> bool:
+    """End what somebody has started, and remove the account; not while anything runs as it."""
+    for number in processes_of(name):
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+    return not subprocess.run(["userdel", "--remove", name], capture_output=True).returncode
 
 
 def _clone(folder: Path) -> Path:
