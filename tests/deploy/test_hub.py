@@ -284,8 +284,10 @@ def judge(visit: Visit, score_there: str) -> Page:
     visit.picture("5-formgrader")
     page.get_by_role("row").filter(has_text=score_there).get_by_role("link").first.click()
     page.wait_for_url("**/formgrader/submissions/**")
+    page.wait_for_load_state("networkidle")  # formgrader's fields ask for what they hold
     score = page.locator(".score").nth(1)
     comment = page.locator("textarea.comment").nth(1)
+    expect(score).to_have_attribute("placeholder", "0")  # so it has been told
     comment.fill(COMMENT)
     with page.expect_response("**/formgrader/api/comment/**"):
         comment.blur()
