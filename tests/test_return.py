@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 import zipfile
 from contextlib import closing
 from dataclasses import replace
@@ -132,8 +131,7 @@ def gradebook_of(folder: Path) -> api.Gradebook:
 
 @pytest.fixture
 def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    copied = tmp_path / "course"
-    shutil.copytree(made, copied)
+    copied = gradebooks.copy(made, tmp_path / "course")
     monkeypatch.chdir(copied)
     (copied / "class" / "roster.csv").write_text(
         "id,name,email,canvas,moodle\n"
