@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,6 +131,8 @@ def empty_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def course(empty_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course that nobody has handed anything in to; the current folder."""
-    folder = Path(shutil.copytree(empty_course, tmp_path / "course"))
+    from tests import gradebooks
+
+    folder = gradebooks.copy(empty_course, tmp_path / "course")
     monkeypatch.chdir(folder)
     return folder

@@ -15,6 +15,7 @@ from attnlab.ipynb.read import read
 from attnlab.lessons import exercises_of
 from autograder.pages.report import written_in
 from autograder.submission.results import ExerciseResult, Graded, Result
+from tests import gradebooks
 from tests.course import ROOT, released_path
 
 LESSON = "06-causal-mask"
@@ -24,6 +25,7 @@ MOST = sum(exercise.points for exercise in exercises_of(LESSON).values())
 def make_course(folder: Path, *lessons: str) -> Path:
     """A course's folder with released lessons, and no gradebook yet."""
     shutil.copy(ROOT / "nbgrader_config.py", folder)
+    gradebooks.configure(folder)
     for lesson in lessons or (LESSON,):
         shutil.copytree(ROOT / "notebooks" / lesson, folder / "notebooks" / lesson)
     return folder

@@ -26,7 +26,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Locator, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, expect, sync_playwright
 
 from tests.course import ROOT
 from tests.until import PATIENCE
@@ -175,10 +175,11 @@ class Lesson:
         elsewhere: addresses asked for that are not on this machine.
     """
 
-    def __init__(self, chromium: Browser, server: Server, slug: str) -> None:
+    def __init__(self, chromium: Browser | BrowserContext, server: Server, slug: str) -> None:
         self.complaints: list[str] = []
         self.elsewhere: list[str] = []
-        self.page = chromium.new_page(viewport={"width": 1280, "height": 900})
+        self.page = chromium.new_page()
+        self.page.set_viewport_size({"width": 1280, "height": 900})
         self.page.set_default_timeout(1000 * PATIENCE)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on(

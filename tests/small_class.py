@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from autograder.gradebook.course import Course
 from autograder.run import classes
 from autograder.run.marking import OpensGrader
+from tests import gradebooks
 from tests.course import ROOT, read, released_path
 from tests.fake_grader import open_fake
 
@@ -24,6 +24,7 @@ Results = list[dict[str, Any]]
 def make_course(folder: Path, lesson: str = LESSON) -> Path:
     """A course with one lesson, nobody in it, and a gradebook that nbgrader has made."""
     shutil.copy(ROOT / "nbgrader_config.py", folder)
+    gradebooks.configure(folder)
     shutil.copytree(released_path(lesson).parent, folder / "notebooks" / lesson)
     code = (
         "from autograder.gradebook.course import Course\n"
@@ -36,7 +37,9 @@ def make_course(folder: Path, lesson: str = LESSON) -> Path:
 
 def environment() -> dict[str, str]:
     """For processes that are to find the checkout from elsewhere."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    there = os.environ.get("PYTHONPATH", "")
+    path = filter(None, [str(ROOT), str(ROOT / "src"), there])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 
 
 def notebook(fake: dict[str, Any] | None = None, lesson: str = LESSON) -> bytes:
@@ -89,9 +92,9 @@ def recorded(course: Path) -> dict[str, list[tuple[Any, ...]]]:
         "students": "select id from student",
         "submissions": "select student_id, timestamp from submitted_assignment",
     }
-    with sqlite3.connect(course / "class" / "gradebook.db") as connection:
+    with gradebooks.connected(course) as connection:
         return {
-            name: sorted(connection.execute(question).fetchall(), key=repr)
+            name: sorted(map(tuple, connection.exec_driver_sql(question)), key=repr)
             for name, question in questions.items()
         }
 

@@ -16,7 +16,7 @@ from autograder import Usage
 from autograder.gradebook.course import Course
 from autograder.gradebook.gradebook import Gradebook
 from autograder.run import classes, journal
-from tests import small_class
+from tests import gradebooks, small_class
 from tests.small_class import LESSON, hand_in, notebook, recorded, written
 from tests.test_grade_command import command
 
@@ -45,7 +45,7 @@ def torn(course: Path, student: str, at: str = "") -> None:
 
 def gradebook(course: Path) -> api.Gradebook:
     """nbgrader's own view of what was recorded."""
-    return api.Gradebook(f"sqlite:///{course}/class/gradebook.db", "attnlab")
+    return gradebooks.open_book(course)
 
 
 def score_by_hand(course: Path, student: str, name: str, score: float | None) -> None:
@@ -327,6 +327,7 @@ def test_graded_again_a_hand_in_may_lose_points_also_where_the_best_is_kept(cour
     assert "hand-in" not in page(course, "ann")
 
 
+@pytest.mark.sqlite
 def test_nothing_is_kept_that_the_gradebook_has_lost(course: Path) -> None:
     backup = (course / "class" / "gradebook.db").read_bytes()
     submit(course, "ann")

@@ -25,6 +25,7 @@ from autograder.sandbox.limits import Limits
 from autograder.term import collected, sources
 from autograder.term.collect import Outcome, collect
 from autograder.term.placing import ways_to_write
+from tests import gradebooks
 from tests.lms import Handed, canvas_zip, gradescope_zip, moodle_zip
 from tests.small_class import LESSON, grade, notebook
 
@@ -686,7 +687,7 @@ def test_the_command_says_what_came_of_it(class_: Path, capsys: pytest.CaptureFi
 
 
 def open_gradebook(course: Path) -> Gradebook:
-    return Gradebook(f"sqlite:///{course / 'class' / 'gradebook.db'}", "attnlab")
+    return gradebooks.open_book(course)
 
 
 def test_nbgrader_knows_the_class(course: Path) -> None:

@@ -23,6 +23,7 @@ from nbgrader import api
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.server_extensions.formgrader import handlers
+from sqlalchemy import inspect
 from traitlets.config import Config
 
 from attnlab.checks.verdict import Verdict
@@ -34,8 +35,10 @@ from autograder.gradebook.database import GradebookError
 from autograder.gradebook.gradebook import BadName, Gradebook
 from autograder.pages import feedback
 from autograder.submission.results import Graded, Past, Written
-from tests.course import ROOT, copy_to, run
+from tests import gradebooks
+from tests.course import copy_to, run
 from tests.graded import LESSON, MOST, grade, invalid, make_course
+from tests.small_class import environment
 
 pytestmark = pytest.mark.slow
 
@@ -59,8 +62,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of that course, as the current folder."""
-    copied = tmp_path / "course"
-    shutil.copytree(made, copied)
+    copied = gradebooks.copy(made, tmp_path / "course")
     monkeypatch.chdir(copied)
     return copied
 
@@ -78,16 +80,15 @@ def gradebook_path(folder: Path) -> Path:
 
 def db(folder: Path) -> api.Gradebook:
     """nbgrader's own view of what was recorded."""
-    return api.Gradebook(f"sqlite:///{gradebook_path(folder)}", "attnlab")
+    return gradebooks.open_book(folder)
 
 
 def rows(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table."""
-    with closing(sqlite3.connect(gradebook_path(folder))) as connection:
-        query = "select name from sqlite_master where type = 'table' order by name"
-        tables = [name for (name,) in connection.execute(query)]
+    with gradebooks.connected(folder) as connection:
         return {
-            name: sorted(connection.execute(f"select * from {name}"), key=repr) for name in tables
+            name: sorted(map(tuple, connection.exec_driver_sql(f"select * from {name}")), key=repr)
+            for name in sorted(inspect(connection).get_table_names())
         }
 
 
@@ -130,6 +131,7 @@ def exported(folder: Path) -> dict[tuple[str, str], tuple[float, float, float]]:
 # --- made ---
 
 
+@pytest.mark.sqlite
 def test_a_gradebook_that_was_killed_while_it_was_made_is_made_anew(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +154,7 @@ def test_a_gradebook_that_was_killed_while_it_was_made_is_made_anew(
     assert [part.name for part in path.parent.glob(".*.part")] == []
 
 
+@pytest.mark.sqlite
 def test_a_gradebook_that_cannot_be_made_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -316,6 +319,7 @@ def test_no_tag_begins_in_a_comment(folder: Path, gradebook: Gradebook) -> None:
 
 def test_a_lesson_is_recorded_as_release_does(tmp_path: Path, made: Path) -> None:
     released = copy_to(tmp_path)
+    gradebooks.configure(released)
     run("nbgrader", "generate_assignment", LESSON, cwd=released)
     with db(released) as theirs, db(made) as ours:
         both = [found.find_notebook(LESSON, LESSON) for found in (theirs, ours)]
@@ -494,7 +498,7 @@ def test_penalties_are_those_of_nbgrader(folder: Path) -> None:
     before = rows(folder)
     config = Config()
     config.LateSubmissionPlugin.penalty_method = "zero"
-    address = f"sqlite:///{gradebook_path(folder)}"
+    address = gradebooks.address(folder)
     where = {"notebook": LESSON, "assignment": LESSON, "student": "ann", "db_url": address}
     AssignLatePenalties(config=config).preprocess(nbformat.v4.new_notebook(), {"nbgrader": where})
     after = rows(folder)
@@ -771,6 +775,7 @@ def test_feedback_of_a_page_without_a_grade_leaves_it(
     assert page_of(folder, "ann") == before
 
 
+@pytest.mark.sqlite
 def test_feedback_without_a_lesson_or_a_gradebook_says_so(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -879,6 +884,7 @@ def test_nbgrader_s_own_feedback_can_be_made_from_it(folder: Path, gradebook: Gr
 # --- trouble ---
 
 
+@pytest.mark.sqlite
 def test_a_gradebook_in_use_is_waited_for_and_then_named(folder: Path) -> None:
     with Gradebook(Course.here(), wait_seconds=0.2) as gradebook:
         gradebook.prepare(LESSON)
@@ -905,9 +911,8 @@ with Gradebook(Course.here()) as gradebook:
     for number in range(8):
         gradebook.record([grade("both"), grade(f"{sys.argv[1]}-{number}")])
 """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     both = [
-        subprocess.Popen([sys.executable, "-c", program, name], cwd=folder, env=environment)
+        subprocess.Popen([sys.executable, "-c", program, name], cwd=folder, env=environment())
         for name in ("one", "two")
     ]
     assert [process.wait(timeout=120) for process in both] == [0, 0]
@@ -917,6 +922,7 @@ with Gradebook(Course.here()) as gradebook:
     assert scores == dict.fromkeys([*expected, "both"], MOST)
 
 
+@pytest.mark.sqlite
 def test_a_damaged_gradebook_is_named(folder: Path) -> None:
     gradebook_path(folder).write_bytes(b"this is no database" * 1000)
     with pytest.raises(GradebookError, match=r"gradebook\.db' is not a SQLite database.*backup"):
@@ -924,8 +930,10 @@ def test_a_damaged_gradebook_is_named(folder: Path) -> None:
 
 
 def test_a_gradebook_of_an_older_nbgrader_is_named(folder: Path) -> None:
-    with closing(sqlite3.connect(gradebook_path(folder))) as connection:
-        connection.execute("alter table submitted_notebook drop column late_submission_penalty")
+    with gradebooks.connected(folder) as connection:
+        connection.exec_driver_sql(
+            "alter table submitted_notebook drop column late_submission_penalty"
+        )
     with Gradebook(Course.here()) as gradebook:
         gradebook.prepare(LESSON)
         with pytest.raises(GradebookError, match=r"older nbgrader.*nbgrader db upgrade"):
@@ -1016,7 +1024,7 @@ def on_a_small_disk(folder: Path, place: Path, size: str, then: str = "") -> tup
         text=True,
         timeout=120,
         check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])},
+        env=environment(),
     )
     assert done.returncode == 0, done.stderr
     said, same, number = json.loads(done.stdout.splitlines()[-1])
@@ -1031,6 +1039,7 @@ def test_a_full_disk_is_named_and_nothing_is_half_written(folder: Path) -> None:
     assert number > 0
 
 
+@pytest.mark.sqlite
 def test_a_gradebook_that_does_not_fit_takes_no_files_with_it(folder: Path) -> None:
     books = folder / "class" / "books"
     books.mkdir()
@@ -1050,6 +1059,7 @@ def test_a_read_only_folder_is_named(folder: Path, name: str) -> None:
     assert "read-only file system. Make it writable" in said
 
 
+@pytest.mark.sqlite
 def test_a_read_only_gradebook_is_named(folder: Path) -> None:
     books = folder / "class" / "books"
     books.mkdir()

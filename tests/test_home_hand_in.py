@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -9,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from nbgrader.utils import notebook_hash
 
 from attnlab.home import progress
 from attnlab.home.commands import main
+from attnlab.home.exchange import returned
 from attnlab.home.hand_in import hand_in
 from attnlab.home.page import Links, home
 from attnlab.home.places import Course, Refused
@@ -295,6 +298,51 @@ def test_an_exchange_that_is_not_there_is_none(
     undo(exchange)
     write(course.notebook(SLUG), "softmax", ANSWER)
     assert hand_in(course, SLUG)[0].startswith("Hand in the file")
+
+
+def test_an_exchange_that_may_not_be_written_to_is_said(
+    exchange: Path, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != exchange)  # root may always
+    write(course.notebook(SLUG), "softmax", ANSWER)
+    assert hand_in(course, SLUG)[0] == (
+        f"It was not submitted to nbgrader's exchange: {exchange} may not be written to. Tell who "
+        f"runs this machine. Hand in the file work/hand-in/{SLUG}.zip."
+    )
+
+
+def released(exchange: Path, page: bytes) -> Path:
+    """Put a page about the only hand-in where nbgrader releases it."""
+    [submitted] = (exchange / "attention" / "inbound").iterdir()
+    secret = (submitted / "submission_secret.txt").read_text()
+    path = exchange / "attention" / "feedback" / f"{notebook_hash(secret=secret, notebook_id=SLUG)}"
+    path.parent.mkdir(exist_ok=True)
+    path = path.with_suffix(".html")
+    path.write_bytes(page)
+    return path
+
+
+def test_the_home_links_to_the_page_that_came_back(exchange: Path, course: Course) -> None:
+    assert returned() == {}
+    write(course.notebook(SLUG), "softmax", ANSWER)
+    progress.note(SLUG, "softmax", "FAIL", 1, 2)
+    hand_in(course, SLUG)
+    (exchange / "attention" / "feedback").mkdir()
+    assert returned() == {}
+    path = released(exchange, b"<p>Well done.</p>")
+    assert returned() == {SLUG: path}
+    assert f'href="/user/ann/attnlab/returned/{SLUG}"' in home(
+        course, Links("/user/ann/"), back=returned()
+    )
+    assert "/returned/" not in home(course, Links("/user/ann/"))
+
+
+def test_what_nbgrader_cannot_read_of_ones_own_brings_nothing_back(
+    exchange: Path, course: Course, tmp_path: Path
+) -> None:
+    (exchange / "attention" / "feedback").mkdir()
+    (tmp_path / "cache" / "attention" / f"a+b+{SLUG}+2026-01-01 00:00:00 UTC").mkdir(parents=True)
+    assert returned() == {}
 
 
 def test_without_nbgrader_there_is_no_exchange(

@@ -21,6 +21,7 @@ from autograder.run import code
 from autograder.run.classes import Order, Stopped
 from autograder.run.journal import Journal
 from autograder.run.lock import sole_grader
+from tests import gradebooks
 from tests.course import read, released_path
 from tests.small_class import (
     LESSON,
@@ -187,10 +188,9 @@ def test_resume_records_another_time_of_handing_in(
     (folder / "timestamp.txt").write_text("2026-02-03 10:00:00 UTC")
     grade(course, resume=True)
     assert "1 graded now" in capsys.readouterr().err
-    assert recorded(course)["submissions"] == [
-        ("ann", None),
-        ("bob", "2026-02-03 10:00:00.000000"),
-    ]
+    [ann, bob] = recorded(course)["submissions"]
+    assert ann == ("ann", None)
+    assert (bob[0], str(bob[1])[:19]) == ("bob", "2026-02-03 10:00:00")
 
 
 def test_resume_with_other_checks_grades_everyone_with_the_same_seed(
@@ -209,6 +209,7 @@ def test_resume_with_other_checks_grades_everyone_with_the_same_seed(
     ]
 
 
+@pytest.mark.sqlite
 def test_resume_grades_again_what_the_gradebook_or_the_folders_have_lost(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -291,7 +292,7 @@ def kill_and_compare(course: Path, kills: int, lesson: str, program: str) -> Non
         _, said = run.communicate()
         assert run.returncode == 0, said
 
-    undisturbed = Path(shutil.copytree(course, course.parent / "undisturbed"))
+    undisturbed = gradebooks.copy(course, course.parent / "undisturbed")
     complete(undisturbed)
     seed = random.randrange(2**32)
     moments = random.Random(seed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 import zipfile
 from contextlib import closing
 from dataclasses import replace
@@ -30,6 +29,7 @@ from autograder.term.collected import write as write_collected
 from autograder.term.give_back import Order, give_back
 from autograder.term.plain import harmless
 from autograder.term.sheets import Sheet
+from tests import gradebooks
 from tests.graded import LESSON, MOST, grade, make_course
 
 BOM = b"\xef\xbb\xbf"
@@ -126,13 +126,12 @@ ADA, BOB = MOST - 5 + 3.5, MOST - 2.5 - 1.25
 
 
 def gradebook_of(folder: Path) -> api.Gradebook:
-    return api.Gradebook(f"sqlite:///{folder / 'class' / 'gradebook.db'}", "attnlab")
+    return gradebooks.open_book(folder)
 
 
 @pytest.fixture
 def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    copied = tmp_path / "course"
-    shutil.copytree(made, copied)
+    copied = gradebooks.copy(made, tmp_path / "course")
     monkeypatch.chdir(copied)
     (copied / "class" / "roster.csv").write_text(
         "id,name,email,canvas,moodle\n"

@@ -8,6 +8,7 @@ file system it does not work.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +36,7 @@ _SENTENCES = {
     14: f"could not be opened. Check that its folder is there and is writable, {_AGAIN}",
     26: f"is not a SQLite database. Put a backup in its place, or move it away, {_AGAIN}",
 }
-_OLD = ("no such column", "no such table", "has no column", "does not exist")
+_OLD = re.compile(r"no such (column|table)|has no column|(column|relation) .* does not exist")
 
 
 class GradebookError(Told):
@@ -164,6 +165,7 @@ def _sentence(error: Exception) -> str:
     code = getattr(cause.orig, "sqlite_errorcode", None)
     if code is not None and code & 0xFF in _SENTENCES:
         return _SENTENCES[code & 0xFF]
-    if any(words in str(cause.orig) for words in _OLD):
+    if _OLD.search(str(cause.orig)):
         return f"was made by an older nbgrader. Copy it, run `nbgrader db upgrade`, {_AGAIN}"
-    return f"could not be used: {cause.orig}. Put that right, {_AGAIN}"
+    said = " ".join(str(cause.orig).split()).rstrip(".")  # a server's, in several lines
+    return f"could not be used: {said}. Put that right, {_AGAIN}"

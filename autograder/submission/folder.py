@@ -19,7 +19,8 @@ from autograder import Usage
 from autograder.sandbox.limits import Limits
 
 TIMESTAMP = "timestamp.txt"
-BESIDE = (TIMESTAMP, "submission_secret.txt")  # nbgrader releases feedback by these
+SECRET = "submission_secret.txt"
+BESIDE = (TIMESTAMP, SECRET)  # nbgrader releases feedback by these
 _SMALL = 1024  # bytes
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 

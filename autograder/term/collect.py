@@ -30,7 +30,14 @@ from autograder.run.lock import sole_grader
 from autograder.sandbox.limits import Limits
 from autograder.submission import handed_in
 from autograder.submission.archive import is_zip, notebook_in
-from autograder.submission.folder import TIMESTAMP, in_nfc, is_named, is_notebook, small_files
+from autograder.submission.folder import (
+    SECRET,
+    TIMESTAMP,
+    in_nfc,
+    is_named,
+    is_notebook,
+    small_files,
+)
 from autograder.submission.timestamps import time_of
 from autograder.term import collected, roster
 from autograder.term.collected import Collected
@@ -54,6 +61,7 @@ class Outcome:
         changed: left, as somebody changed the file since it was collected.
         late: whom the LMS calls late.
         several: how often who handed in, where that was more than once.
+        apart: whose hand-in says another time than the exchange's disk, and both.
         untimed: by LMS, of how many nothing says when they handed in.
         absent: nothing is there of them.
         extended: who has a due date of one's own in the gradebook now, and which.
@@ -72,6 +80,7 @@ class Outcome:
     changed: list[str] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
     several: dict[str, int] = field(default_factory=dict)
+    apart: list[str] = field(default_factory=list)
     untimed: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
     extended: list[str] = field(default_factory=list)
@@ -98,6 +107,7 @@ class Outcome:
             ("Left, as somebody changed the file since it was collected", _names(self.changed)),
             ("Canvas says late", _names(self.late)),
             ("Handed in more than once, and the newest was taken", several),
+            ("It says another time than the disk", self.apart),
             ("A due date of one's own", self.extended),
         ]
         found += [f"{what}: {', '.join(names)}" for what, names in lists if names]
@@ -129,11 +139,13 @@ class _There:
     Attributes:
         data: the notebook's bytes, None where there is none.
         time: of handing in, as timestamp.txt says, None if it does not.
+        secret: nbgrader's, by which a page finds its way back; empty if there is none.
         record: of its collection, None if there was none.
     """
 
     data: bytes | None
     time: datetime | None
+    secret: bytes
     record: Collected | None
 
 
@@ -209,7 +221,7 @@ class _Collecting:
         self._path = home / collected.FOLDER / f"{lesson}.json"
         self._records = {each.student: each for each in collected.read(self._path)}
         self._before = dict(self._records)
-        self._outdated: list[Path] = []  # times of hand-ins that are replaced
+        self._outdated: list[Path] = []  # what came with hand-ins that are replaced
 
     def student(self, student: Student, found: Sequence[HandIn]) -> None:
         """Write the newest of one student's hand-ins, if it is to be."""
@@ -224,6 +236,9 @@ class _Collecting:
             self._told.several[student.id] = len(found)
         if handed.late:
             self._told.late.append(student.id)
+        if handed.on_disk:
+            both = f"says {handed.time:{_TIME}}, the disk {handed.on_disk:{_TIME}}"
+            self._told.apart.append(f"{printable(student.id)} ({both})")
         kind = self._kind(handed, data, there)
         kind.append(student.id)
         if kind is self._told.older or kind is self._told.changed:
@@ -235,6 +250,10 @@ class _Collecting:
             self._write(place / TIMESTAMP, f"{handed.time:{_TIME}}\n".encode())
         elif handed.time is None and kind is self._told.replaced:
             self._outdated.append(place / TIMESTAMP)
+        if handed.secret and handed.secret != there.secret:
+            self._write(place / SECRET, handed.secret)
+        elif not handed.secret and kind is self._told.replaced:
+            self._outdated.append(place / SECRET)
         if handed.time is None and (there.time is None or kind is self._told.replaced):
             self._told.untimed[handed.lms] += 1
         record = Collected(
@@ -277,6 +296,7 @@ class _Collecting:
         times = [each.time for each in found if each.time]
         if len(times) == len(found):
             latest = [each for each in found if each.time == max(times)]
+            latest = [each for each in latest if each.number == max(one.number for one in latest)]
         elif not times and all(each.number for each in found):
             last = max(each.number for each in found)
             latest = [each for each in found if each.number == last]
@@ -301,8 +321,9 @@ class _Collecting:
             data = None
         except OSError as error:
             raise NotWritten(path, error) from error
-        time = time_of(small_files(folder).get(TIMESTAMP, b""))
-        return _There(data, time, self._records.get(student))
+        beside = small_files(folder)
+        time, secret = time_of(beside.get(TIMESTAMP, b"")), beside.get(SECRET, b"")
+        return _There(data, time, secret, self._records.get(student))
 
     def _write(self, path: Path, data: bytes) -> None:
         self._parts.write(path, data)
@@ -319,7 +340,7 @@ class _Collecting:
         return {*map(in_nfc, there), *self._told.new}
 
     def place(self) -> None:
-        """Rename all into place; a time of another hand-in goes before."""
+        """Rename all into place; what came with another hand-in goes before."""
         for path in self._outdated:
             with suppress(FileNotFoundError):
                 path.unlink()

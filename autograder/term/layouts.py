@@ -57,7 +57,10 @@ class HandIn:
         ids: what may be the student's id in the roster.
         time: of handing in, in UTC and whole seconds; None if nothing tells.
         late: whether the LMS says so.
-        number: grows with each file that is handed in; 0 if there is none.
+        number: grows with each file that is handed in; 0 if there is none. Beside a time: its
+            microseconds.
+        secret: by which nbgrader's exchange gives a page back; empty elsewhere.
+        on_disk: when it was written, where that is not the time that it says.
     """
 
     lms: str
@@ -69,6 +72,8 @@ class HandIn:
     time: datetime | None = None
     late: bool = False
     number: int = 0
+    secret: bytes = b""
+    on_disk: datetime | None = None
 
     @property
     def place(self) -> str:

@@ -1,4 +1,5 @@
-"""The files that a person names, opened: a class's archive, a notebook, a folder with any of these.
+"""The files that a person names, opened: a class's archive, a notebook, a folder with any of these;
+or nbgrader's exchange.
 
 Nothing is unpacked. What cannot be taken is told by its name, and the others are.
 """
@@ -20,6 +21,7 @@ from autograder.sandbox.limits import Limits
 from autograder.submission import archive
 from autograder.submission.archive import Member, is_zip
 from autograder.submission.folder import BESIDE, is_notebook
+from autograder.term.exchange import hand_ins, is_inbound
 from autograder.term.layouts import HandIn, from_lms, is_one_s_own, own, plain
 
 _DEEP, _MANY = 6, 50_000  # folders inside a folder that are looked into; files in all
@@ -67,7 +69,9 @@ class _Looking:
     def at(self, path: Path) -> None:
         """Add what a file or a folder holds."""
         with self._told(path.name):
-            if path.is_dir():
+            if path.is_dir() and is_inbound(path):
+                self._exchange(path)
+            elif path.is_dir():
                 self._folder(path)
             elif is_zip(path.name):
                 self._zip(path, path.name)
@@ -76,6 +80,13 @@ class _Looking:
                 self._plain([self._member(path, path.name)], whose, alone=False)
             else:
                 raise Unreadable("It is no notebook, no zip and no folder.")
+
+    def _exchange(self, inbound: Path) -> None:
+        for found in hand_ins(inbound, self.lesson, self.limits):
+            if isinstance(found, str):
+                self.given.trouble.append(found)
+            else:
+                self.given.hand_ins.append(found)
 
     def _folder(self, path: Path) -> None:
         members = [self._member(path / name, name, path) for name in _names(path)]

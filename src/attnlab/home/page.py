@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 
 from attnlab import lessons
@@ -54,6 +54,10 @@ class Links:
         """A link that downloads what was made to be handed in."""
         return f'<a href="{escape(self.home)}/hand-in/{slug}.zip" download>Download {slug}.zip</a>'
 
+    def returned(self, slug: str) -> str:
+        """A link to what came back of a hand-in."""
+        return f'<a href="{escape(self.home)}/returned/{slug}">Your instructor’s page</a>'
+
     def kept(self, course: Course) -> list[str]:
         """Links to the page of `attnlab keepsake` and to its picture, if there are."""
         made = (course.keepsake, course.keepsake.with_suffix(".svg"))
@@ -72,6 +76,7 @@ def home(
     said: Sequence[str] = (),
     made: Sequence[str] = (),
     asked: Sequence[str] = (),
+    back: Collection[str] = (),
 ) -> str:
     """The page that opens first.
 
@@ -80,6 +85,7 @@ def home(
         said: sentences to show on top, of what was just done.
         made: links to what was just made.
         asked: the sentence and the name that a page to keep was just asked for with.
+        back: lessons of which the instructor's page came back.
     """
     log = read(course)
     found = standings(course, log.records)
@@ -95,7 +101,7 @@ def home(
         "<h2>Lessons</h2>",
         _handing_in(found),
         '<ol class="lessons">',
-        *(_lesson(course, each, links, each is going, xsrf) for each in found),
+        *(_lesson(course, each, links, each is going, xsrf, back) for each in found),
         *(_planned(each) for each in lessons.planned()),
         "</ol>",
         _mistakes(mistakes(found, log.records)),
@@ -171,7 +177,14 @@ def _continue(going: Standing | None, found: Sequence[Standing], links: Links) -
     return f'<div class="go"><p><strong>{title}</strong><br>{what}</p>{link}</div>'
 
 
-def _lesson(course: Course, each: Standing, links: Links, going: bool, xsrf: str) -> str:
+def _lesson(
+    course: Course,
+    each: Standing,
+    links: Links,
+    going: bool,
+    xsrf: str,
+    back: Collection[str],
+) -> str:
     about = each.lesson
     share = 100 * each.score / max(each.points, 1)
     title = worded(about.title)
@@ -183,7 +196,8 @@ def _lesson(course: Course, each: Standing, links: Links, going: bool, xsrf: str
     )
     right, asked = each.quiz
     quiz = f"<br>quiz: {right} of {asked} right" if asked else ""
-    made = links.zip(about.slug) if os.path.isfile(course.handed_in(about.slug)) else ""
+    made = [links.zip(about.slug)] if os.path.isfile(course.handed_in(about.slug)) else []
+    made += [links.returned(about.slug)] if about.slug in back else []
     mine = links.to(about.slug, title) if there else f"{title} (no copy yet: start again)"
     return (
         f'<li class="lesson{" next" if going else ""}">'
@@ -191,7 +205,7 @@ def _lesson(course: Course, each: Standing, links: Links, going: bool, xsrf: str
         f'<div><h3>{mine}</h3><p class="quiet">{worded(about.builds)}</p>'
         f'<details><summary>Exercises<span class="unseen"> of lesson {about.number:02}</span>'
         f'</summary><ul class="exercises">{rows}</ul></details>'
-        f"{_hand_in(each, links, xsrf, made) if there and each.begun else ''}</div>"
+        f"{_hand_in(each, links, xsrf, ' · '.join(made)) if there and each.begun else ''}</div>"
         f'<div class="far"><div class="bar" aria-hidden="true">'
         f'<span style="width:{share:.0f}%"></span></div>'
         f'<p class="quiet">{"<span aria-hidden=true>✓ </span>" if each.done else ""}{each.said}'
@@ -200,7 +214,7 @@ def _lesson(course: Course, each: Standing, links: Links, going: bool, xsrf: str
 
 
 def _hand_in(each: Standing, links: Links, xsrf: str, made: str) -> str:
-    """The button that does what `attnlab hand-in` does, and a link to what it has made."""
+    """The button that does what `attnlab hand-in` does, and links to what it made or brought."""
     slug = each.lesson.slug
     return (
         f'<form method="post" action="{escape(links.home)}/hand-in">{xsrf}'

@@ -14,6 +14,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from attnlab.home import page
+from attnlab.home.exchange import returned
 from attnlab.home.hand_in import hand_in
 from attnlab.home.keepsake import keep
 from attnlab.home.places import Course, Refused
@@ -51,8 +52,12 @@ class Home(_Page):
     def show(self, *said: str, made: Sequence[str] = (), asked: Sequence[str] = ()) -> None:
         self.set_header("Cache-Control", "no-store")
         field = self.xsrf_form_html()
-        shown = page.home(self.course, self.links, xsrf=field, said=said, made=made, asked=asked)
-        self.finish(shown)
+        back = returned()
+        self.finish(
+            page.home(
+                self.course, self.links, xsrf=field, said=said, made=made, asked=asked, back=back
+            )
+        )
 
 
 class HandIn(Home):
@@ -86,6 +91,31 @@ class Made(Home):
         self.set_header("Cache-Control", "no-store")
         self.set_header("Content-Type", "application/zip")
         self.set_header("Content-Disposition", f'attachment; filename="{path.name}"')
+        self.finish(data)
+
+
+class Returned(Home):
+    """What came back of a lesson that was handed in: the instructor's page, which runs nothing."""
+
+    @property
+    def content_security_policy(self) -> str:
+        return (
+            "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+            "frame-ancestors 'self'"
+        )
+
+    @web.authenticated
+    @authorized
+    def get(self, slug: str) -> None:
+        try:
+            data = self.course.read(returned()[slug])
+        except KeyError:
+            raise web.HTTPError(404) from None
+        except Unreadable as why:
+            self.set_status(404)
+            self.show(f"Your instructor's page about {slug} cannot be shown: {why}")
+            return
+        self.set_header("Cache-Control", "no-store")
         self.finish(data)
 
 
@@ -127,6 +157,7 @@ def _load_jupyter_server_extension(server: Any) -> None:
             (f"{address}/?", Home),
             (f"{address}/hand-in", HandIn),
             (rf"{address}/hand-in/([^/]+)\.zip", Made),
+            (rf"{address}/returned/([^/]+)", Returned),
             (f"{address}/keepsake", Keepsake),
             (f"{address}/glossary/?", Glossary),
         ],

@@ -1,0 +1,132 @@
+"""What accounts write into nbgrader's exchange is collected, and none of it is believed."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from autograder.gradebook.course import Course
+from autograder.term.collect import Outcome, collect
+from tests.small_class import LESSON, notebook
+
+FILE = f"{LESSON}.ipynb"
+ME = pwd.getpwuid(os.getuid()).pw_name
+NOW = datetime.now(UTC).replace(tzinfo=None)
+SECRET = "ab" * 64
+
+
+@pytest.fixture
+def inbound(course: Path, tmp_path: Path) -> Path:
+    """An exchange's, and a class with one student, who has the account that runs this."""
+    roster = course / "class" / "roster.csv"
+    roster.parent.mkdir(exist_ok=True)
+    roster.write_text(f"id\n{ME}\nemmy\n")
+    folder = tmp_path / "exchange" / "attnlab" / "inbound"
+    folder.mkdir(parents=True)
+    (folder.parent / "outbound").mkdir()
+    return folder
+
+
+def put(
+    inbound: Path,
+    data: bytes,
+    who: str = ME,
+    lesson: str = LESSON,
+    when: datetime = NOW,
+    secret: str = SECRET,
+) -> Path:
+    """Write what `nbgrader submit` writes."""
+    time = f"{when:%Y-%m-%d %H:%M:%S.%f} UTC"
+    folder = inbound / f"{who}+{lesson}+{time}+{os.urandom(4).hex()}"
+    folder.mkdir()
+    (folder / f"{lesson}.ipynb").write_bytes(data)
+    (folder / "timestamp.txt").write_text(time)
+    (folder / "submission_secret.txt").write_text(secret)
+    return folder
+
+
+def run(inbound: Path) -> Outcome:
+    return collect(Course.here(), LESSON, [inbound])
+
+
+def there(course: Path, name: str = FILE) -> bytes | None:
+    path = course / "class" / "submitted" / ME / LESSON / name
+    return path.read_bytes() if path.is_file() else None
+
+
+def test_a_hand_in_comes_with_its_time_and_its_secret(course: Path, inbound: Path) -> None:
+    put(inbound, notebook())
+    put(inbound, b"another lesson's", lesson="04-scaling")
+    told = run(inbound)
+    assert (told.new, told.trouble, told.apart, told.beside) == ([ME], [], [], [])
+    assert there(course) == notebook()
+    assert there(course, "submission_secret.txt") == SECRET.encode()
+    assert there(course, "timestamp.txt") == f"{NOW:%Y-%m-%d %H:%M:%S} UTC\n".encode()
+    assert run(inbound).same == [ME]
+
+
+def test_the_newest_counts_to_the_microsecond_with_its_own_secret(
+    course: Path, inbound: Path
+) -> None:
+    newer = NOW.replace(microsecond=2)
+    put(inbound, notebook({"number": 2}), when=newer, secret="2" * 128)
+    put(inbound, notebook({"number": 1}), when=NOW.replace(microsecond=1), secret="1" * 128)
+    assert run(inbound).several == {ME: 2}
+    assert there(course) == notebook({"number": 2})
+    assert there(course, "submission_secret.txt") == b"2" * 128
+    put(inbound, notebook({"number": 2}), when=NOW + timedelta(seconds=2), secret="3" * 128)
+    run(inbound)
+    assert there(course, "submission_secret.txt") == b"3" * 128
+
+
+def test_what_another_account_made_in_ones_name_is_nobody_s(course: Path, inbound: Path) -> None:
+    forged = put(inbound, notebook(), who="emmy")
+    told = run(inbound)
+    assert told.trouble == [f"{forged.name}: It says 'emmy', but {ME} made it."]
+    assert told.new == []
+
+
+def test_no_link_is_followed(course: Path, inbound: Path, tmp_path: Path) -> None:
+    solution = tmp_path / "solution" / FILE
+    solution.parent.mkdir()
+    solution.write_bytes(notebook({"number": "the solution"}))
+    folder = put(inbound, b"")
+    (folder / FILE).unlink()
+    (folder / FILE).symlink_to(solution)
+    (inbound / f"{ME}+{LESSON}+{NOW} UTC+link").symlink_to(solution.parent)
+    told = run(inbound)
+    assert len(told.trouble) == 2
+    assert "is a link that leads out of it" in " ".join(told.trouble)
+    assert "a link is not followed" in " ".join(told.trouble)
+    assert there(course) is None
+
+
+def test_a_named_pipe_is_not_waited_for(course: Path, inbound: Path) -> None:
+    folder = put(inbound, b"")
+    (folder / FILE).unlink()
+    os.mkfifo(folder / FILE)
+    [said] = run(inbound).trouble
+    assert "a named pipe" in said
+
+
+def test_a_time_that_is_not_the_disk_s_is_told(course: Path, inbound: Path) -> None:
+    put(inbound, notebook(), when=NOW - timedelta(days=3))
+    [said] = run(inbound).apart
+    assert said.startswith(f"{ME} (says {NOW - timedelta(days=3):%Y-%m-%d}")
+    assert there(course) == notebook()
+
+
+@pytest.mark.parametrize("missing", ["submission_secret.txt", "name"])
+def test_what_is_not_whole_is_told(course: Path, inbound: Path, missing: str) -> None:
+    folder = put(inbound, notebook())
+    if missing == "name":
+        folder.rename(inbound / f"{ME}+{LESSON}+yesterday ever UTC+x")
+    else:
+        (folder / missing).unlink()
+    [said] = run(inbound).trouble
+    assert "collect again, or let them hand in again" in said or "It is not named as" in said
+    assert there(course) is None
