@@ -27,6 +27,7 @@ from attnlab.lessons.soft_lookup.figures import one_head
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (
     "docs/instructor.md",
+    "docs/operator.md",
     "autograder/README.md",
     "CONTRIBUTING.md",
     "notebooks/glossary.md",

@@ -164,8 +164,14 @@ def findings(page: Page) -> list[str]:
     ]
 
 
-PAGES = {"cover": "index.html", "lesson": of("06-causal-mask")}  # the others: `make prove`
-OTHERS = {"glossary": "notebooks/glossary.html", **{slug[:2]: of(slug) for slug in SLUGS}}
+PAGES: dict[str, str | Path] = {
+    "cover": "index.html",
+    "lesson": of("06-causal-mask"),
+}  # the others: `make prove`
+OTHERS: dict[str, str | Path] = {
+    "glossary": "notebooks/glossary.html",
+    **{slug[:2]: of(slug) for slug in SLUGS},
+}
 
 
 @pytest.mark.browser
