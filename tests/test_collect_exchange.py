@@ -15,8 +15,12 @@ from tests.small_class import LESSON, notebook
 
 FILE = f"{LESSON}.ipynb"
 ME = pwd.getpwuid(os.getuid()).pw_name
-NOW = datetime.now(UTC).replace(tzinfo=None)
 SECRET = "ab" * 64
+
+
+@pytest.fixture
+def now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
 
 
 @pytest.fixture
@@ -36,11 +40,11 @@ def put(
     data: bytes,
     who: str = ME,
     lesson: str = LESSON,
-    when: datetime = NOW,
+    when: datetime | None = None,
     secret: str = SECRET,
 ) -> Path:
     """Write what `nbgrader submit` writes."""
-    time = f"{when:%Y-%m-%d %H:%M:%S.%f} UTC"
+    time = f"{when or datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
     folder = inbound / f"{who}+{lesson}+{time}+{os.urandom(4).hex()}"
     folder.mkdir()
     (folder / f"{lesson}.ipynb").write_bytes(data)
@@ -58,27 +62,29 @@ def there(course: Path, name: str = FILE) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def test_a_hand_in_comes_with_its_time_and_its_secret(course: Path, inbound: Path) -> None:
-    put(inbound, notebook())
+def test_a_hand_in_comes_with_its_time_and_its_secret(
+    course: Path, inbound: Path, now: datetime
+) -> None:
+    put(inbound, notebook(), when=now)
     put(inbound, b"another lesson's", lesson="04-scaling")
     told = run(inbound)
     assert (told.new, told.trouble, told.apart, told.beside) == ([ME], [], [], [])
     assert there(course) == notebook()
     assert there(course, "submission_secret.txt") == SECRET.encode()
-    assert there(course, "timestamp.txt") == f"{NOW:%Y-%m-%d %H:%M:%S} UTC\n".encode()
+    assert there(course, "timestamp.txt") == f"{now:%Y-%m-%d %H:%M:%S} UTC\n".encode()
     assert run(inbound).same == [ME]
 
 
 def test_the_newest_counts_to_the_microsecond_with_its_own_secret(
-    course: Path, inbound: Path
+    course: Path, inbound: Path, now: datetime
 ) -> None:
-    newer = NOW.replace(microsecond=2)
+    newer = now.replace(microsecond=2)
     put(inbound, notebook({"number": 2}), when=newer, secret="2" * 128)
-    put(inbound, notebook({"number": 1}), when=NOW.replace(microsecond=1), secret="1" * 128)
+    put(inbound, notebook({"number": 1}), when=now.replace(microsecond=1), secret="1" * 128)
     assert run(inbound).several == {ME: 2}
     assert there(course) == notebook({"number": 2})
     assert there(course, "submission_secret.txt") == b"2" * 128
-    put(inbound, notebook({"number": 2}), when=NOW + timedelta(seconds=2), secret="3" * 128)
+    put(inbound, notebook({"number": 2}), when=now + timedelta(seconds=2), secret="3" * 128)
     run(inbound)
     assert there(course, "submission_secret.txt") == b"3" * 128
 
@@ -90,14 +96,14 @@ def test_what_another_account_made_in_ones_name_is_nobody_s(course: Path, inboun
     assert told.new == []
 
 
-def test_no_link_is_followed(course: Path, inbound: Path, tmp_path: Path) -> None:
+def test_no_link_is_followed(course: Path, inbound: Path, now: datetime, tmp_path: Path) -> None:
     solution = tmp_path / "solution" / FILE
     solution.parent.mkdir()
     solution.write_bytes(notebook({"number": "the solution"}))
     folder = put(inbound, b"")
     (folder / FILE).unlink()
     (folder / FILE).symlink_to(solution)
-    (inbound / f"{ME}+{LESSON}+{NOW} UTC+link").symlink_to(solution.parent)
+    (inbound / f"{ME}+{LESSON}+{now} UTC+link").symlink_to(solution.parent)
     told = run(inbound)
     assert len(told.trouble) == 2
     assert "is a link that leads out of it" in " ".join(told.trouble)
@@ -113,10 +119,10 @@ def test_a_named_pipe_is_not_waited_for(course: Path, inbound: Path) -> None:
     assert "a named pipe" in said
 
 
-def test_a_time_that_is_not_the_disk_s_is_told(course: Path, inbound: Path) -> None:
-    put(inbound, notebook(), when=NOW - timedelta(days=3))
+def test_a_time_that_is_not_the_disk_s_is_told(course: Path, inbound: Path, now: datetime) -> None:
+    put(inbound, notebook(), when=now - timedelta(days=3))
     [said] = run(inbound).apart
-    assert said.startswith(f"{ME} (says {NOW - timedelta(days=3):%Y-%m-%d}")
+    assert said.startswith(f"{ME} (says {now - timedelta(days=3):%Y-%m-%d}")
     assert there(course) == notebook()
 
 
