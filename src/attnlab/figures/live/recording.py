@@ -32,6 +32,7 @@ from attnlab.ipynb.files import write_whole
 DIGITS = 4
 FEW = 64  # combinations
 PARTS = ("figure", "inputs", "shown", "summary", "fallback")
+_ENDS = re.compile("<(?=[/!])")  # what would end a script, or hide its end
 _MARK = re.compile(r'^<figure class="(attn-[0-9a-f]{8})"')
 
 
@@ -121,7 +122,7 @@ def moving(recording: Values) -> str:
     """The figure as HTML that moves without Python; where no script runs, its still figure."""
     kind = _kind(recording)
     data = {name: recording[name] for name in ("inputs", "shown")}
-    told = json.dumps(data, ensure_ascii=False).replace("</", "<\\/")
+    told = _ENDS.sub(r"\\u003c", json.dumps(data, ensure_ascii=False))
     drawn = kind._esm.replace("export default", "const figure =")
     player = files("attnlab.figures.live").joinpath("recorded.mjs").read_text(encoding="utf-8")
     module = f'{drawn}\n{player}\nplayAll(figure, "{kind.__name__}");'
