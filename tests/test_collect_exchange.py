@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pwd
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -109,6 +111,24 @@ def test_no_link_is_followed(course: Path, inbound: Path, now: datetime, tmp_pat
     assert "is a link that leads out of it" in " ".join(told.trouble)
     assert "a link is not followed" in " ".join(told.trouble)
     assert there(course) is None
+
+
+def test_nbgraders_own_collect_follows_links_and_takes_forged_names(
+    course: Path, inbound: Path, tmp_path: Path
+) -> None:
+    """Why the operator's page says not to use it. If this fails, nbgrader has mended it."""
+    solution = tmp_path / "solution.ipynb"
+    solution.write_bytes(notebook({"number": "the solution"}))
+    linked, forged = put(inbound, b""), put(inbound, notebook(), who="emmy")
+    (linked / FILE).unlink()
+    (linked / FILE).symlink_to(solution)
+    exchange = [f"--Exchange.root={inbound.parents[1]}", f"--course={inbound.parent.name}"]
+    nbgrader = [sys.executable, "-m", "nbgrader", "collect", LESSON, *exchange]
+    done = subprocess.run(nbgrader, cwd=course, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert there(course) == solution.read_bytes()
+    assert "cheating attempt?" in done.stderr
+    assert (course / "class" / "submitted" / "emmy" / LESSON / FILE).is_file(), forged.name
 
 
 def test_a_named_pipe_is_not_waited_for(course: Path, inbound: Path) -> None:
