@@ -65,19 +65,19 @@ def build(target: Path, repository: str = "") -> Path:
     return pages / "index.html"
 
 
-def lay_out(source: Path, repository: str = "", wanted: tuple[str, ...] = ()) -> None:
-    """Write what Sphinx reads; of the lessons, those that are wanted, all if none are named."""
+def lay_out(source: Path, repository: str) -> None:
+    """Write what Sphinx reads."""
     for path in _pages():
         _copy(path, source / path.relative_to(ROOT))
     _copy(ROOT / "docs" / "conf.py", source / "conf.py")
     shutil.copytree(ROOT / "docs" / "_static", source / "docs" / "_static")
-    chosen = [lesson(slug) for slug in wanted or slugs()]
-    for each in chosen:
+    lessons = [lesson(slug) for slug in slugs()]
+    for each in lessons:
         path = Path("notebooks", each.slug, f"{each.slug}.ipynb")
         _copy(ROOT / path, source / "files" / "download" / path.name)
         _write(source / path, json.dumps(page(each, repository), ensure_ascii=False))
-    _write(source / "notebooks" / "index.md", contents(chosen))
-    _write(source / "index.md", cover(chosen))
+    _write(source / "notebooks" / "index.md", contents(lessons))
+    _write(source / "index.md", cover(lessons))
 
 
 def _pages() -> list[Path]:
@@ -114,22 +114,22 @@ def page(about: Lesson, repository: str = "") -> dict[str, Any]:
     return dict(notebook)
 
 
-def cover(chosen: list[Lesson]) -> str:
+def cover(lessons: list[Lesson]) -> str:
     """The first page: docs/index.md with its figure and the lessons."""
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     rows = [
         f"| {each.number:02} | [{each.title}](notebooks/{each.slug}/{each.slug}.ipynb) "
         f"| {each.builds} | {each.minutes} min |"
-        for each in chosen
+        for each in lessons
     ]
     table = "\n".join(["| | lesson | what you build | |", "|---|---|---|---|", *rows])
     figure = f"```{{raw}} html\n{moving(recorded(one_head()))}```"
     return text.replace("<!-- figure -->", figure).replace("<!-- lessons -->", table)
 
 
-def contents(chosen: list[Lesson]) -> str:
+def contents(lessons: list[Lesson]) -> str:
     """The page that holds the lessons together: their order, and where they stand in the menu."""
-    tree = "\n".join(f"{each.slug}/{each.slug}" for each in chosen)
+    tree = "\n".join(f"{each.slug}/{each.slug}" for each in lessons)
     return f"# Lessons\n\n```{{toctree}}\n:maxdepth: 1\n\n{tree}\n```\n"
 
 

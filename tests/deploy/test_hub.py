@@ -403,7 +403,7 @@ def test_a_full_disk_at_collect_loses_nothing(hub: Hub) -> None:
     whole = scores()
     with small_disk(submitted):
         before = sorted(path.read_bytes() for path in submitted.rglob("*") if path.is_file())
-        as_(WRONG, f"cd ~/work/{LESSON} && cp {LESSON}.ipynb /tmp/attnlab-before.ipynb")
+        as_(WRONG, f"cd ~/work/{LESSON} && cp {LESSON}.ipynb ~/before.ipynb")
         cells = cells_of(work(WRONG))
         save(work(WRONG), [*cells, own("x = '" + "padding " * 100_000 + "'")])
         as_(WRONG, f"PATH=/opt/attnlab-hub/env/bin:$PATH; attnlab hand-in {LESSON}")
@@ -415,7 +415,7 @@ def test_a_full_disk_at_collect_loses_nothing(hub: Hub) -> None:
     assert "1 replaced" in told
     instructor(GRADE)
     assert scores() == whole
-    shutil.move("/tmp/attnlab-before.ipynb", work(WRONG))
+    as_(WRONG, f"mv ~/before.ipynb ~/work/{LESSON}/{LESSON}.ipynb")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.resources import files
 from itertools import product
@@ -36,22 +36,19 @@ _ENDS = re.compile("<(?=[/!])")  # what would end a script, or hide its end
 _MARK = re.compile(r'^<figure class="(attn-[0-9a-f]{8})"')
 
 
-def recorded(figure: Figure, controls: Mapping[str, Sequence[Any]] | None = None) -> Values:
+def recorded(figure: Figure) -> Values:
     """The figure's states: all combinations where these are few, else each control moved alone.
 
     Args:
-        figure: stays as it is.
-        controls: values of inputs; None takes those that the figure says of itself. The first state
-            is the figure's own, or that of a control's first value where it has none of them.
+        figure: stays as it is. It is the first state, but with a control's first value where its
+            own is none of them.
     Raises:
-        ValueError: the first state cannot be, or a control has no values.
+        ValueError: it cannot be recorded.
     """
-    given = figure.controls() if controls is None else controls
-    if given is None:
+    controls = figure.controls()
+    if controls is None:
         raise ValueError(f"{figure.title} cannot be recorded; it runs in a notebook")
-    values = {name: [*map(_plain, each)] for name, each in given.items()}
-    if empty := [name for name, each in values.items() if not each]:
-        raise ValueError(f"no values of {empty[0]} were given, so there is nothing to record")
+    values = {name: [*map(_plain, each)] for name, each in controls.items()}
     own = {name: getattr(figure, name) for name in values}
     start = {name: _plain(own[name]) for name in values}
     start = {name: start[name] if start[name] in each else each[0] for name, each in values.items()}
