@@ -72,6 +72,7 @@ def test_it_fits_keeps_its_height_and_no_two_labels_meet(name: str, lab: FigureL
         assert max(heights.values()) - min(heights.values()) <= 1, json.dumps(heights, indent=1)
         assert {state: look["pairs"] for state, look in seen.items() if look["pairs"]} == {}
         assert {state: look["out"] for state, look in seen.items() if look["out"] > 0} == {}
-        assert lab.findings() == []
         if (width, height) == WIDE:
             assert max(heights.values()) <= height
+        else:  # `test_figures_browser` asks on the wide page, in both themes
+            assert lab.findings() == []

@@ -119,7 +119,6 @@ def persons(root: Path) -> set[bytes]:
         ["hand-in", f"LESSON={SLUG}"],
         ["check-mine", f"LESSON={SLUG}"],
         ["demo-class", "STUDENTS=1"],
-        ["release"],
         ["bundle"],
     ],
     ids=lambda command: command[0],
@@ -131,7 +130,7 @@ def test_whatever_is_made_what_a_person_left_is_there(command: list[str], course
 
 
 @pytest.mark.slow
-def test_a_newer_release_over_all_of_it_loses_nothing(course: Path) -> None:
+def test_a_release_over_all_of_it_and_an_update_lose_nothing(course: Path) -> None:
     before = persons(course)
     assert make(course, "release") == 0
     write(course / "notebooks" / SLUG / f"{SLUG}.ipynb", "softmax-check", "check(softmax)  # new")

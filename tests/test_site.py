@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 SLUGS = slugs()
 WIDTHS = (1280, 390)
+AUDITED = {"light": 1280, "dark": 390}  # an audit takes longer than all else
 MARKS = {path.stem for path in site.RECORDINGS.glob("*.json")}
 pytestmark = pytest.mark.slow
 no_chromium = pytest.mark.skipif(
@@ -189,7 +190,7 @@ def test_a_page_is_accessible_and_fits(
             assert page.locator("mjx-merror").count() == 0
             recorded = page.locator("[data-recording]")
             assert recorded.locator(".attn-figure").count() == recorded.count()
-            assert findings(page) == []
+            assert width != AUDITED[theme] or findings(page) == []
 
 
 @pytest.mark.browser

@@ -82,19 +82,19 @@ class Draw:
     def sizes(self, low: int = 2, **fixed: int) -> dict[str, int]:
         """A size for each letter; all differ, and none is 4 or 9, whose root is a size as well.
 
-        Those that are multiplied are among the least, so that few numbers say as much.
+        The batch and those that are multiplied are small, so that few numbers say as much.
 
         Args:
-            low: the least.
+            low: the least of the others.
             fixed: sizes that are not drawn.
         """
         free = [letter for letter in self.letters if letter not in fixed]
         among = [size for size in range(low, low + len(free) + 4) if size not in (4, 9)]
-        factors = " ".join(self.exercise.products.values()).split()
-        free.sort(key=lambda letter: letter not in factors)
-        least = sum(letter in factors for letter in free)
+        small = ["b", *" ".join(self.exercise.products.values()).split()]
+        free.sort(key=lambda letter: letter not in small)
+        least = sum(letter in small for letter in free)
         while True:
-            few = list(self.rng.choice(among[: least + 2], least, replace=False)) if least else []
+            few = [*self.rng.choice((2, 3, 5, 6, 7)[: least + 2], least, replace=False)]
             rest = [size for size in among if size not in few]
             drawn = [*few, *self.rng.choice(rest, len(free) - least, replace=False)]
             found = self.whole({**dict(zip(free, map(int, drawn), strict=True)), **fixed})

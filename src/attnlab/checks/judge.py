@@ -102,33 +102,35 @@ def _try_all(perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
     """Try cases, in an order that tells nothing, until one does not come back.
 
     First come all of one seed, and the ordinary ones of the others. If all is well that is enough;
-    else the others' corners are tried too, as a mistake is named by what it does on every seed.
+    of a claim that fails, the others' corners are tried too, as a mistake is named by what it does
+    on every seed.
     """
     first, others = in_turn(cases, seed)
-    order = [*first, *others]
     tried: dict[int, Tried] = {}
-    over, wrong = False, False
+    over, failed = False, set[str]()
     for part in (first, others):
+        part = [at for at in part if part is first or cases[at].case.claim in failed]
         for place, outcome in zip(part, perform([cases[at].call for at in part]), strict=True):
             tried[place] = item = examine(cases[place], outcome)
-            wrong = wrong or item.difference is not None or item.mutation is not None
-            over = bool(outcome.stopped) or _is_unwritten(tried[order[0]])
+            if item.difference:
+                failed.add(item.posed.case.claim)
+            over = bool(outcome.stopped) or _is_unwritten(tried[first[0]])
             if over:
                 break
-        if over or not wrong:
+        if over:
             break
     for place, item in tried.items():
         tried[place] = _explained(perform, item)
     if not over:
         # Some answers go by the number of calls, or by a coin: the first that has the right form is
         # asked again, and a wrong one, which no coin is likely to give twice if one is large.
-        asked = [place for place in order if place in tried]
+        asked = [place for place in (*first, *others) if place in tried]
         whole = [place for place in asked if tried[place].arrays is not None]
         missed = [place for place in asked if tried[place].difference and not cases[place].call.by]
         missed.sort(key=partial(_is_few, cases))
         for place in dict.fromkeys((*missed[:1], *whole[:1])):
             tried[place] = replace(tried[place], again=_again(perform, tried[place]))
-    return _Trial([tried[place] for place in sorted(tried)], tried[order[0]])
+    return _Trial([tried[place] for place in sorted(tried)], tried[first[0]])
 
 
 def _is_few(cases: Sequence[Posed], place: int) -> bool:

@@ -18,7 +18,7 @@ Generator = np.random.Generator
 Tensor = torch.Tensor
 INFINITY = float("inf")
 Tiles = list[range]
-TILES = 20  # of queries and of keys, where memory is counted: time goes by their square
+TILES = 16  # of queries and of keys, where memory is counted: time goes by their square
 
 
 def _behind(rows: range, columns: range) -> Tensor:
@@ -251,8 +251,8 @@ def _cases(rng: Generator) -> Iterator[Case]:
     q, k, v = _qkv(rng, 2, n, m, d_k, d_v)
     few, note = (q, k, v[:, 1:], m + 1), "there is a value less than there are keys"
     yield Case("unchanged", few, raises="ValueError or RuntimeError", note=note)
-    blocks = rng.permutation([rng.integers(32, 40), rng.integers(40, 48), rng.integers(48, 64)])
-    for causal, block in zip((False, True, False), blocks.tolist(), strict=True):
+    blocks = rng.permutation([rng.integers(32, 40), rng.integers(48, 64)])
+    for causal, block in zip((False, True), blocks.tolist(), strict=True):
         d_k, d_v = int(rng.integers(1, block // 16 + 1)), block // 16
         args = (*_qkv(rng, 2, TILES * block, TILES * block, d_k, d_v), block, causal)
         note, about = "what is alive at one time is counted", ("large", *["masked"] * causal)
