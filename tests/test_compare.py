@@ -483,6 +483,19 @@ def test_right_answers_are_finite_numbers(exercise: Exercise, seed: int) -> None
 @every_exercise
 @given(SEED)
 @many_seeds
+def test_what_is_one_less_is_not_stretched_to_fit(exercise: Exercise, seed: int) -> None:
+    for _, case in generate(exercise, (seed,)):
+        if not exercise.stretched and " is one less in " in case.note:
+            name = case.note.split(" is one less in ")[1].partition(",")[0]
+            axes = dict(zip(exercise.parameters, exercise.axes, strict=False))[name].split()
+            shape = shape_of(case.args[exercise.parameters.index(name)])
+            letters = {exercise.called(axis): at - len(axes) for at, axis in enumerate(axes)}
+            assert shape[letters[case.note.partition(" is ")[0]]] > 1
+
+
+@every_exercise
+@given(SEED)
+@many_seeds
 def test_inputs_can_be_sent_to_another_process(exercise: Exercise, seed: int) -> None:
     for _, case in generate(exercise, (seed,)):
         for value in observed(case):

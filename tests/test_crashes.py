@@ -28,6 +28,7 @@ Row: Any = [1.0, 2.0]
 Rows: Any = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
 A: Any = np.ones((5, 7))
 B3: Any = np.ones((2, 5, 4))
+S: Any = np.ones((2, 5, 5))
 T: Any = torch.ones(2, 5, 4)
 LENGTHS: Any = torch.tensor([2, 3])
 TURNED: Any = torch.ones(3, 5, 4).permute(2, 1, 0)
@@ -396,6 +397,7 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "a letter of no factor": (lambda: torch.einsum("nd,md->nk", T[0], T[0]), "after the arrow"),
     "a factor missing": (lambda: torch.einsum("nd,md->nm", T[0]), "between the commas"),
     "a letter of two sizes": (lambda: np.einsum("nd,dm->nm", A, A), "one size"),
+    "turned by T, with as many columns as rows": (lambda: np.ones((2, 5, 5)) @ S.T, "all* axes"),
     "einsum without its batch": (lambda: torch.einsum("nd,md->nm", T, T), "after the arrow"),
     "rows of different lengths": (lambda: np.array([[1, 2], [3]]), "different lengths"),
     "/= of whole numbers": (lambda: in_place(np.ones(3, int)), "x = x / total"),

@@ -387,6 +387,49 @@ def takes_the_mean(fn, x):
     return False
 
 
+@wrong("looks_ahead", "one-way-only")
+def forgets_abs(fn, x):
+    out = fn(x)
+    for n in range(1, x.shape[1]):
+        other = x.clone()
+        other[:, n:] = torch.randn_like(other[:, n:])
+        if (fn(other)[:, :n] - out[:, :n]).max() > 1e-9:
+            return True
+    return False
+
+
+@wrong("looks_ahead", "sums-compared")
+def compares_sums(fn, x):
+    out = fn(x)
+    for n in range(1, x.shape[1]):
+        other = x.clone()
+        other[:, n:] = torch.randn_like(other[:, n:])
+        if (fn(other)[:, :n].sum() - out[:, :n].sum()).abs() > 1e-9:
+            return True
+    return False
+
+
+@wrong("looks_ahead", "features-kept")
+def exchanges_one_column(fn, x):
+    out = fn(x)
+    for n in range(1, x.shape[1]):
+        other = x.clone()
+        other[:, n:, 0] = torch.randn_like(other[:, n:, 0])
+        if (fn(other) - out)[:, :n].abs().max() > 1e-9:
+            return True
+    return False
+
+
+@wrong("looks_ahead", "tolerance-too-large")
+def allows_a_little_more(fn, x):
+    out = fn(x)
+    for n in range(1, x.shape[1]):
+        other = torch.cat([x[:, :n], torch.randn_like(x[:, n:])], dim=1)
+        if (fn(other) - out)[:, :n].abs().max() > 2e-6:
+            return True
+    return False
+
+
 @wrong("looks_ahead", "always-the-same")
 def another_name_for_x(fn, x):
     for n in range(1, x.shape[1]):

@@ -56,6 +56,23 @@ def whole_layer(n, d, bytes_per_element=2):
     return 4 * n**2 * d + 8 * n * d**2, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
 
 
+@wrong("attention_cost", "matrices-miscounted")
+def scores_go_out_too(n, d, bytes_per_element=2):
+    scores = n * n
+    moved = (4 * n * d + scores) * bytes_per_element
+    return 4 * n * n * d, scores * bytes_per_element, moved
+
+
+@wrong("attention_cost", "matrices-miscounted")
+def each_read_and_written(n, d, bytes_per_element=2):
+    return 4 * n * n * d, n * n * bytes_per_element, 8 * n * d * bytes_per_element
+
+
+@wrong("attention_cost", "bytes-always-2")
+def eight_n_d(n, d, bytes_per_element=2):
+    return 4 * n * n * d, n * n * bytes_per_element, 8 * n * d
+
+
 @wrong("attention_cost", "raised")
 def no_bytes_taken(n, d):
     return 4 * n**2 * d, n**2 * 2, 4 * n * d * 2
@@ -526,6 +543,22 @@ def merged_without_a_guard(q, k, v, block_size, causal=False):
             m = new
         rows.append(out / total[..., None])
     return torch.cat(rows, -2)
+
+
+@wrong("tiled_attention", "epsilon-added")
+def never_by_zero(q, k, v, block_size, causal=False):
+    def end(out, total):
+        return out / (total + 1e-5)
+
+    return tiled(q, k, v, block_size, causal, end=end)
+
+
+@wrong("tiled_attention", "epsilon-added")
+def never_by_zero_with_less(q, k, v, block_size, causal=False):
+    def end(out, total):
+        return out / (total + 1e-8)
+
+    return tiled(q, k, v, block_size, causal, end=end)
 
 
 @wrong("tiled_attention", "mask-bottom-right")

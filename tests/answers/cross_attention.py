@@ -157,6 +157,12 @@ def zeroes_the_padding_in_place(x, context, W_q, W_k, W_v, context_mask=None):
     return result
 
 
+@wrong("cross_attention", "one-mask-for-all")
+def hides_what_is_padding_for_all(x, context, W_q, W_k, W_v, context_mask=None):
+    allowed = None if context_mask is None else context_mask.any(0)[None, None]
+    return attend(x @ W_q, context @ W_k, context @ W_v, allowed)
+
+
 @wrong("cross_attention", "one-axis-too-many")
 def as_scores_with_heads_need_it(x, context, W_q, W_k, W_v, context_mask=None):
     mask = None if context_mask is None else context_mask[:, None, None]

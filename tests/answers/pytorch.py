@@ -177,6 +177,11 @@ def autograd_through_its_own_softmax(weights, upstream):
     return torch.autograd.grad(mine, scores, upstream)[0]
 
 
+@wrong("softmax_backward", "weights-not-in-front")
+def second_factor_forgotten(weights, upstream):
+    return weights * upstream - (weights * upstream).sum(-1, keepdim=True)
+
+
 @right("softmax_backward")
 def one_line(weights, upstream):
     return weights * (upstream - (weights * upstream).sum(dim=-1, keepdim=True))

@@ -322,6 +322,45 @@ def mean_of_everything(weights, ids):
     return total / ids.numel()
 
 
+@wrong("induction_score", "divided-by-all-tokens")
+def by_the_length(weights, ids):
+    B, H, N, _ = weights.shape
+    total = torch.zeros(H, dtype=weights.dtype)
+    for b in range(B):
+        seen = {}
+        for n in range(N):
+            token = int(ids[b, n])
+            if token in seen:
+                total = total + weights[b, :, n, seen[token] + 1]
+            seen[token] = n
+    return total / N
+
+
+@wrong("induction_score", "last-token-left-out")
+def to_the_last_but_one(weights, ids):
+    B, H, N, _ = weights.shape
+    found = []
+    for b in range(B):
+        seen = {}
+        for n in range(N - 1):
+            token = int(ids[b, n])
+            if token in seen:
+                found.append(weights[b, :, n, seen[token] + 1])
+            seen[token] = n
+    return torch.stack(found).mean(0) if found else torch.zeros(H, dtype=weights.dtype)
+
+
+@wrong("induction_score", "sentences-joined")
+def one_dictionary(weights, ids):
+    found, seen = [], {}
+    for b, sentence in enumerate(ids.tolist()):
+        for n, token in enumerate(sentence):
+            if token in seen and seen[token] + 1 < len(sentence):
+                found.append(weights[b, :, n, seen[token] + 1])
+            seen[token] = n
+    return torch.stack(found).mean(0) if found else weights.new_zeros(weights.shape[1])
+
+
 # without_heads -------------------------------------------------------------------------------
 
 
@@ -381,3 +420,26 @@ def keeps_them(out, heads):
 @wrong("without_heads", "heads-cut-out")
 def shorter(out, heads):
     return out[:, :, [h for h in range(out.shape[2]) if h not in heads]]
+
+
+@wrong("without_heads", "counted-from-1")
+def one_less(out, heads):
+    out = out.clone()
+    for head in heads:
+        out[:, :, head - 1] = 0
+    return out
+
+
+@wrong("without_heads", "whole-range")
+def from_the_least_to_the_greatest(out, heads):
+    keep = torch.ones(out.shape[2], 1, dtype=out.dtype)
+    keep[min(heads) : max(heads) + 1] = 0.0
+    return out * keep
+
+
+@wrong("without_heads", "whole-range")
+def a_slice(out, heads):
+    out = out.clone()
+    if heads:
+        out[:, :, min(heads) : max(heads) + 1] = 0.0
+    return out

@@ -127,6 +127,18 @@ def divides_by_p(p):
     return np.outer(p, p) * (np.diag(1 / p) - 1)
 
 
+@wrong("softmax_jacobian", "one-off-the-diagonal")
+def p_without_diag(p):
+    return p - np.outer(p, p)
+
+
+@wrong("softmax_jacobian", "minus-lost")
+def filled_diagonal(p):
+    J = np.outer(p, p)
+    np.fill_diagonal(J, p * (1 - p))
+    return J
+
+
 @right("softmax_jacobian")
 def by_the_book(p):
     return np.diag(p) - np.outer(p, p)
@@ -199,6 +211,11 @@ def mean(p, axis=-1):
 def limit_from_the_wrong_side(p, axis=-1):
     logs = np.where(p > 0.2, np.log(p), np.inf)
     return -(p * logs).sum(axis)
+
+
+@wrong("entropy", "nan-made-0-after-sum")
+def nan_to_num_outside(p, axis=-1):
+    return np.nan_to_num(-(p * np.log(p)).sum(axis))
 
 
 @right("entropy")

@@ -157,6 +157,25 @@ def plain_products(q, k, v):
     return shares((q @ k.mT).tril()) @ v
 
 
+@wrong("linear_attention", "softmax-attention")
+def softmax_of_the_triangle(q, k, v):
+    return (phi(q) @ phi(k).mT).tril().softmax(-1) @ v
+
+
+@wrong("linear_attention", "epsilon-added")
+def a_billionth(q, k, v):
+    pairs = (phi(q) @ phi(k).mT).tril()
+    return pairs @ v / (pairs.sum(-1, keepdim=True) + 1e-9)
+
+
+@wrong("linear_attention", "epsilon-added")
+def clamped(q, k, v):
+    S = torch.cumsum(phi(k)[..., None] * v[..., None, :], -3)
+    z = phi(k).cumsum(-2)
+    out = (phi(q)[..., None, :] @ S).squeeze(-2)
+    return out / (phi(q) * z).sum(-1, keepdim=True).clamp(min=1e-3)
+
+
 @wrong("linear_attention", "mutated-input")
 def elu_in_place(q, k, v):
     q, k = F.elu_(q) + 1, F.elu_(k) + 1
@@ -270,6 +289,13 @@ def mean_of_groups(q, k, v, causal=False):
 def five_axes(q, k, v, causal=False):
     q = q.unflatten(1, (k.shape[1], fitting(q, k, v)))
     return softmax_of(q @ k[:, :, None].mT / q.shape[-1] ** 0.5, causal) @ v[:, :, None]
+
+
+@wrong("grouped_query_attention", "heads-reordered")
+def groups_last(q, k, v, causal=False):
+    q = q.unflatten(1, (k.shape[1], fitting(q, k, v)))
+    out = softmax_of(q @ k[:, :, None].mT / q.shape[-1] ** 0.5, causal) @ v[:, :, None]
+    return out.transpose(1, 2).flatten(1, 2)
 
 
 @wrong("grouped_query_attention", "mask-bottom-right")

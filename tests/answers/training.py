@@ -652,6 +652,40 @@ for most in (8, 32, 64, 128, 256, 1024, 2048):
     )
 
 
+@wrong("generate", "last-token-alone", "the newest one, after the prompt")
+@torch.no_grad()
+def feeds_what_it_wrote(model, prompt, n_new, choose):
+    not_empty(prompt)
+    ids = current = prompt
+    for _ in range(n_new):
+        current = choose(model(current)[:, -1])[:, None]
+        ids = torch.cat([ids, current], dim=1)
+    return ids
+
+
+@wrong("generate", "wrong-shape", "stops at token 0")
+@torch.no_grad()
+def ends_its_text(model, prompt, n_new, choose):
+    not_empty(prompt)
+    ids = prompt
+    for _ in range(n_new):
+        new = choose(model(ids)[:, -1])
+        ids = torch.cat([ids, new[:, None]], dim=1)
+        if (new == 0).all():
+            break
+    return ids
+
+
+@wrong("next_token_probabilities", "infinite-as-small")
+def minus_ten_thousand(logits, temperature=1.0):
+    logits = logits.masked_fill(logits == -torch.inf, -1e4)
+    if temperature < 0:
+        raise ValueError(temperature)
+    if temperature == 0:
+        return F.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
+    return ((logits - logits.amax(-1, keepdim=True)) / temperature).softmax(-1)
+
+
 @wrong("generate", "future-padded")
 @torch.no_grad()
 def all_places_at_once(model, prompt, n_new, choose):

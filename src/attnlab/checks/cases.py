@@ -276,7 +276,10 @@ def _refused(draw: Draw) -> Iterator[Case]:
         shared = len(names) > 1 or letter in of_parameters
         for name in names if shared and letter not in exercise.fits else ():
             for size in (-1, 1, 0) if exercise.stretched else (-1, 1):
-                given = draw.given(draw.sizes(3))
+                sizes = draw.sizes(3)
+                while sizes[letter] < 3:  # or one less is 1, which fits
+                    sizes = draw.sizes(3)
+                given = draw.given(sizes)
                 at = draw.axes_of(name).index(letter) - len(draw.axes_of(name))
                 changed = _resized(np.asarray(given.args[name]), at, size)
                 how = {-1: "one less", 1: "one more", 0: "1"}[size]  # a size of 1 is stretched

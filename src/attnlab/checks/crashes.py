@@ -207,7 +207,8 @@ CRASHES = (
         r"argument '\w+' \(position \d\) must be Tensor, not (\S+)|in argument 0, but got (\S+)",
     ),
     # shapes
-    Crash("einsum-letters", r"einsum|einstein|remapped shapes"),
+    # of batches that do not fit, `@` says the same
+    Crash("einsum-letters", r"einsum|einstein|remapped shapes", line=r"einsum"),
     Crash(
         "turned-by-T",
         r"(could not be broadcast together|must match the size of tensor b|core dimension"

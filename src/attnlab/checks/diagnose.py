@@ -53,7 +53,7 @@ def diagnose(
         wrong = [item for item in tried if item.difference and item.posed.case.claim == claim]
         for kind in dict.fromkeys(map(kind_of, (shown, *wrong))):
             mistake = _mistake(exercise, tried, kind)
-            if mistake:
+            if mistake and (kind == kind_of(shown) or _shows(mistake, shown)):
                 return Diagnosis(mistake.slug, *words(mistake.slug, exercise.lesson))
     if shown.mutation and difference.slug == "values":
         difference = shown.mutation
@@ -102,6 +102,13 @@ def _of_a_crash(exercise: Exercise, shown: Tried, raised: Raised) -> Words:
         in_place = "modified by an inplace operation" in raised.message
         return said["changed-in-place" if in_place else "no-way-back"]
     return explain(raised) or said["raised"]
+
+
+def _shows(mistake: Mistake, shown: Tried) -> bool:
+    """Whether a mistake, found in other cases, is what a card shows as well."""
+    if not _has_numbers(shown):
+        return False
+    return equals(shown, _parts(shown), _mistaken(mistake, shown.posed)[0])
 
 
 def _mistake(exercise: Exercise, tried: Sequence[Tried], kind: tuple[str, str]) -> Mistake | None:

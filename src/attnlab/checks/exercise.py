@@ -330,8 +330,11 @@ def promises(core: str, worth: float, *own: Claim, **worths: float) -> tuple[Cla
             Two or three in one claim are one sentence: `large_and_precision`.
     """
     shared, texts = [], dict(PROMISES)
-    if any("masked" in names.split("_and_") for names in worths):
+    promised = {name for names in worths for name in names.split("_and_")}
+    if "masked" in promised:
         texts["large"] = LARGE_AND_BLOCKED
+    if "empty" in promised and "finite" not in promised:
+        texts["gradient"] += ", where there is something to attend to"
     for names, points in worths.items():
         if unknown := set(names.split("_and_")) - texts.keys():
             raise ValueError(f"no promise is called {unknown}; there are {', '.join(texts)}")

@@ -81,7 +81,10 @@ ATTENTION_COST = Exercise(
             _counting(lambda n, d, size: n * n * (2 * d - 1) + n * d * (2 * n - 1)),
         ),
         "flops-times-bytes": _counting(lambda n, d, size: 4 * n * n * d * size),
-        "bytes-always-2": lambda n, d, bytes_per_element=2: _counting()(n, d),
+        "bytes-always-2": (
+            lambda n, d, bytes_per_element=2: _counting()(n, d),
+            _counting(moved=lambda n, d, size: 8 * n * d),
+        ),
         "bytes-not-multiplied": (
             _counting(scores=lambda n, d, size: n * n, moved=lambda n, d, size: 4 * n * d),
             _counting(scores=lambda n, d, size: n * n),
@@ -94,6 +97,8 @@ ATTENTION_COST = Exercise(
         "matrices-miscounted": (
             _counting(moved=lambda n, d, size: 3 * n * d * size),
             _counting(moved=lambda n, d, size: n * d * size),
+            _counting(moved=lambda n, d, size: 8 * n * d * size),
+            _counting(moved=lambda n, d, size: (4 * n * d + n * n) * size),
             _counting(moved=lambda n, d, size: (4 * n * d + 2 * n * n) * size),
         ),
         "swapped-results": (_counting(order=(0, 2, 1)), _counting(order=(1, 0, 2))),

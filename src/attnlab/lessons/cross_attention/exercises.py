@@ -17,6 +17,7 @@ from attnlab.checks import in_heads
 from attnlab.checks.attention import Attention, Parts, sdpa
 from attnlab.checks.exercise import Case, Claim, Exercise, Formula, Procedure, Slot, State, promises
 from attnlab.checks.in_heads import Heads
+from attnlab.checks.inputs import Generator, normal, sizes
 from attnlab.checks.recipe import Recipe
 
 Tensor = torch.Tensor
@@ -85,6 +86,17 @@ def _joined(asking: bool) -> Formula:
     return attend
 
 
+def _padded_alike(rng: Generator) -> Iterator[Case]:
+    """Contexts that end in padding alike, so that what is padding for one is so for all."""
+    b, n, m, d, c, d_k, d_v = sizes(rng, 7, 3)
+    mask = torch.ones(b, m, dtype=torch.bool)
+    mask[:, -1] = mask[0, 0] = False
+    shapes = ((d, d_k), (c, d_k), (c, d_v))
+    matrices = (normal(rng, *shape, std=0.5 * shape[0] ** -0.5) for shape in shapes)
+    args = (normal(rng, b, n, d), normal(rng, b, m, c), *matrices, mask)
+    yield Case("masked", args, note="the last key is padding in every sentence", exact_zeros=True)
+
+
 FUNCTION = Exercise(
     name="cross_attention",
     signature="(x, context, W_q, W_k, W_v, context_mask=None) -> (out, weights)",
@@ -101,8 +113,17 @@ FUNCTION = Exercise(
         gradient_and_finite=0.25,
         refuses_and_shapes_and_unchanged=0.5,
     ),
+    cases=_padded_alike,
     attention=_function(),
     mistakes={
+        "one-mask-for-all": tuple(
+            _function(read=read).oracle
+            for read in (
+                lambda context, mask: (context, ~mask[None, :1]),
+                lambda context, mask: (context, ~mask.any(0)[None, None]),
+                lambda context, mask: (context, ~mask.all(0)[None, None]),
+            )
+        ),
         **{
             slug: tuple(_function(made_of).oracle for made_of in ways)
             for slug, ways in OTHERWISE.items()

@@ -34,6 +34,15 @@ def _seconds(rng: Generator, sizes: Mapping[str, Any]) -> float:
     return _counted()(1.0, *(sizes[name] for name in "bhnd")) / float(rng.uniform(0.05, 0.9))
 
 
+def _layers(rng: Generator) -> Iterator[Case]:
+    """Sizes as models have them, and times as a GPU needs."""
+    for claim, causal in (("values", False), ("masked", True)):
+        sizes = (int(rng.integers(*among)) for among in ((2, 9), (8, 33), (2000, 5000), (64, 129)))
+        b, h, n, d = sizes
+        seconds = _counted()(1.0, b, h, n, d) / float(rng.uniform(20, 700))
+        yield Case(claim, (seconds, b, h, n, d, causal), note="sizes are those of a model")
+
+
 TFLOPS = Exercise(
     name="achieved_tflops",
     signature="(seconds, b, h, n, d, causal=False) -> float",
@@ -47,6 +56,7 @@ TFLOPS = Exercise(
         Claim("shapes", "counts sizes of 1, and many tokens", 0.25),
     ),
     drawn={"seconds": _seconds},
+    cases=_layers,
     oracle=_counted(),
     mistakes={
         "no-half": (
@@ -94,6 +104,8 @@ def _kernels(rng: Generator) -> Iterator[Case]:
             longer = float(rng.uniform(0.05, 2))
             shorter = longer / 10 ** float(rng.uniform(far - 0.4, far))
             yield Case("values", kernel(*(longer, shorter)[::way]))
+            short = kernel(*(longer * 1e-6, shorter * 1e-6)[::way])
+            yield Case("values", short, note="it takes microseconds", tolerance=1e-12)
     both = float(rng.uniform(0.05, 2))
     yield Case("edges", kernel(both, both), note="both take equally long")
     yield Case("edges", kernel(0.0, both), note="there is nothing to compute")

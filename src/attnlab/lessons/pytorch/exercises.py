@@ -150,7 +150,10 @@ BACKWARD = Exercise(
             _less(lambda weights, upstream: upstream.mean(-1, keepdim=True)),
             _less(lambda weights, upstream: (weights * upstream).mean(-1, keepdim=True)),
         ),
-        "weights-not-in-front": lambda weights, upstream: upstream - _mean(weights, upstream),
+        "weights-not-in-front": (
+            lambda weights, upstream: upstream - _mean(weights, upstream),
+            lambda weights, upstream: weights * upstream - _mean(weights, upstream),
+        ),
         "log-softmax-backward": lambda weights, upstream: (
             upstream - weights * upstream.sum(-1, keepdim=True)
         ),

@@ -342,6 +342,17 @@ def _all_earlier(weights: Tensor, ids: Tensor, each: bool = False) -> Tensor:
     return torch.stack(looked).mean(0) if looked else weights[0, :, 0, 0] * 0
 
 
+def _across_sentences(weights: Tensor, ids: Tensor) -> Tensor:
+    """Occurrences in earlier sentences are taken for earlier ones."""
+    looked, latest = [], dict[int, int]()
+    for b, sentence in enumerate(ids.tolist()):
+        for n, token in enumerate(sentence):
+            if latest.get(token, len(sentence)) + 1 < len(sentence):
+                looked.append(weights[b, :, n, latest[token] + 1])
+            latest[token] = n
+    return torch.stack(looked).mean(0) if looked else weights[0, :, 0, 0] * 0
+
+
 def _ids(rng: Generator, sizes: Mapping[str, Any]) -> Tensor:
     """Sentences of a few words, so that most come again."""
     ids = rng.integers(0, max(2, sizes["n"] // 2), (sizes["b"], sizes["n"]))
@@ -427,7 +438,10 @@ SCORE = Exercise(
         ),
         "weights-transposed": _score(take=lambda weights, b, n, m: weights[b, :, m, n]),
         "summed-not-averaged": _score(mean=lambda looked, ids: looked.sum(0)),
-        "divided-by-all-tokens": _score(mean=lambda looked, ids: looked.sum(0) / ids.numel()),
+        "divided-by-all-tokens": (
+            _score(mean=lambda looked, ids: looked.sum(0) / ids.numel()),
+            _score(mean=lambda looked, ids: looked.sum(0) / ids.shape[1]),
+        ),
         "mean-of-means": (
             _of_each_sentence,
             lambda weights, ids: _of_each_sentence(weights, ids, alone=float("nan")),
@@ -441,6 +455,10 @@ SCORE = Exercise(
         ),
         "largest-not-mean": _score(mean=lambda looked, ids: looked.amax(0)),
         "last-token-only": lambda weights, ids: _last_only(weights, ids),
+        "last-token-left-out": _score(
+            lambda sentence, at: _after_latest(sentence, at) if at + 1 < len(sentence) else None
+        ),
+        "sentences-joined": _across_sentences,
     },
 )
 
@@ -509,11 +527,20 @@ WITHOUT = Exercise(
             lambda out, heads: _zeroed(out, heads[:1]),
             lambda out, heads: _zeroed(out, heads[-1:]),
         ),
-        "counted-from-1": lambda out, heads: _zeroed(out, [head - 1 for head in heads]),
+        "counted-from-1": (
+            lambda out, heads: _zeroed(out, [head - 1 for head in heads]),
+            lambda out, heads: _zeroed(out, [(head - 1) % out.shape[2] for head in heads]),
+        ),
         "as-many-heads": lambda out, heads: _zeroed(out, list(range(len(heads)))),
         "up-to-the-last": (
             lambda out, heads: _zeroed(out, list(range(max(heads, default=-1) + 1))),
             lambda out, heads: _zeroed(out, list(range(max(heads, default=0)))),
+        ),
+        "whole-range": (
+            lambda out, heads: _zeroed(out, list(range(min(heads), max(heads) + 1))),
+            lambda out, heads: _zeroed(
+                out, list(range(min(heads, default=0), max(heads, default=-1) + 1))
+            ),
         ),
         "all-where-none": lambda out, heads: _zeroed(out, heads or list(range(out.shape[2]))),
         "mean-not-0": (

@@ -170,7 +170,11 @@ JACOBIAN = Exercise(
             lambda p: np.diag(p) - p @ p,
         ),
         "own-share-not-subtracted": lambda p: np.diag(p + p * p) - np.outer(p, p),
-        "one-off-the-diagonal": lambda p: np.outer(p, 1 - p),
+        "one-off-the-diagonal": (
+            lambda p: np.outer(p, 1 - p),
+            lambda p: p - np.outer(p, p),
+        ),
+        "minus-lost": lambda p: np.outer(p, p) + np.diag(p - 2 * p * p),
         "off-diagonal-only": lambda p: np.diag(p * p) - np.outer(p, p),
         "softmax-of-weights": lambda p: _jacobian(softmax(p)),
     },
@@ -258,6 +262,9 @@ ENTROPY = Exercise(
         "normalised-entropy": _of(lambda p, axis: _entropy(p, axis) / np.log(p.shape[axis])),
         "gini-not-entropy": _of(lambda p, axis: 1 - (p**2).sum(axis)),
         "zero-log-zero": _of(lambda p, axis: -(p * np.log(p)).sum(axis)),
+        "nan-made-0-after-sum": _of(
+            lambda p, axis: np.nan_to_num(-(p * np.log(p)).sum(axis)),
+        ),
         "zeros-raised": tuple(way for tens in range(2, 8) for way in _raised(tens)),
     },
 )

@@ -172,6 +172,10 @@ def _with_more(number: float) -> Callable[[Tensor, Tensor], Tensor]:
     return lambda kept, pairs: kept.sum(-1, keepdim=True) + number
 
 
+def _at_least(number: float) -> Callable[[Tensor, Tensor], Tensor]:
+    return lambda kept, pairs: kept.sum(-1, keepdim=True).clamp(min=number)
+
+
 def _count(kept: Tensor, pairs: Tensor) -> Tensor:
     return torch.arange(1, 1 + pairs.shape[-1], dtype=pairs.dtype)[:, None]
 
@@ -210,6 +214,7 @@ LINEAR_ATTENTION = Exercise(
             _softmax(lambda d_k: d_k**-0.5),
             _softmax(lambda d_k: 1.0, _features),
             _softmax(lambda d_k: d_k**-0.5, _features),
+            _weighing(seen=lambda pairs: pairs.tril().softmax(-1), total=lambda kept, pairs: 1.0),
         ),
         "another-feature-map": (
             _mapped(F.elu),
@@ -242,8 +247,8 @@ LINEAR_ATTENTION = Exercise(
         "itself-not-seen": _weighing(seen=lambda pairs: pairs.tril(-1)),
         "mask-transposed": _weighing(seen=torch.triu),
         "epsilon-added": (
-            *(_weighing(total=_with_more(small)) for small in (1e-5, 1e-6, 1e-8, 1e-10, 1e-12)),
-            _weighing(total=lambda kept, pairs: kept.sum(-1, keepdim=True).clamp(min=1e-6)),
+            *(_weighing(total=_with_more(10.0**-tens)) for tens in range(2, 14)),
+            *(_weighing(total=_at_least(10.0**-tens)) for tens in range(2, 8)),
         ),
         "uniform-weights": _mapped(torch.ones_like),
         "keys-as-values": (
@@ -418,6 +423,9 @@ GROUPED_QUERY_ATTENTION = Exercise(
             ),
         ),
         "groups-apart": _over_groups(lambda out, size: out.unflatten(1, (-1, size))),
+        "heads-reordered": _over_groups(
+            lambda out, size: out.unflatten(1, (-1, size)).transpose(1, 2).flatten(1, 2)
+        ),
         "heads-side-by-side": _over_groups(lambda out, size: out.transpose(1, 2).flatten(2)),
         "tokens-before-heads": _over_groups(lambda out, size: out.transpose(1, 2)),
         "softmax-over-heads": GROUPED.answer(Recipe(weigh=lambda scores: scores.softmax(1))),

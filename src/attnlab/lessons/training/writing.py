@@ -102,6 +102,12 @@ def _temperature_cases(rng: Generator) -> Iterator[Case]:
     args = _hidden(rng, normal(rng, b, n, v)), mild[0]
     yield Case("values", args, note=note, exact_zeros=True)
 
+    note = f"some logits are -inf, and temperature is {(hot := float(rng.uniform(3e3, 9e3))):.5g}"
+    yield Case("values", (_hidden(rng, normal(rng, b, v)), hot), note=note, exact_zeros=True)
+    low = _hidden(rng, normal(rng, b, n, v) - float(rng.uniform(2e4, 9e4)))
+    note = "logits are in the ten thousands below 0, and some are -inf"
+    yield Case("cold", (low, 1.0), note=note, exact_zeros=True)
+
     for rows in (far_rows(rng, v), near_rows(rng, v)):
         for temperature in (1.0, mild[0]):
             note = f"logits are in the thousands, and temperature is {temperature:.3g}"
@@ -184,6 +190,10 @@ NEXT_TOKEN_PROBABILITIES = Exercise(
             _probabilities(at_zero=_last_of_equals),
         ),
         "token-not-probabilities": _probabilities(at_zero=lambda logits: logits.argmax(-1)),
+        "infinite-as-small": tuple(
+            lambda logits, t=1.0, low=low: _probabilities()(logits.clamp(min=low), t)
+            for low in (-1e3, -1e4)
+        ),
         "infinite-as-0": lambda logits, t=1.0: _probabilities()(_shown(logits), t),
         "wrong-axis": (
             _weighed(lambda scores: scores.softmax(0)),
@@ -319,6 +329,7 @@ def _generate_cases(rng: Generator) -> Iterator[Case]:
         long: int = n,
         new: int = n_new,
         drawn: bool = True,
+        tokens: Tensor | None = None,
         watched: str = "",
         **how: Any,
     ) -> Case:
@@ -327,7 +338,8 @@ def _generate_cases(rng: Generator) -> Iterator[Case]:
         if not drawn:
             chosen = by_name("training.likeliest")
             return Case(group, (model, prompt, new, chosen), note=note, **how)
-        tokens = torch.from_numpy(rng.integers(0, KINDS, (rows, new + 2)))
+        if tokens is None:
+            tokens = torch.from_numpy(rng.integers(0, KINDS, (rows, new + 2)))
         args = (model, prompt, new, tokens, *([watched] if watched else []))
         return Case(group, args, note=note, procedure=WAYS[watched], **how)
 
@@ -336,7 +348,8 @@ def _generate_cases(rng: Generator) -> Iterator[Case]:
         note = f"n_new is {(many := int(rng.integers(17, 25)))}"
         yield case("values", model(), note, new=many, drawn=drawn)
         yield case("values", model(), "the prompt is longer", long=n + 7, drawn=drawn)
-    yield case("values", model(), "B is 1", rows=1)
+    each = torch.from_numpy(rng.permutation(KINDS).repeat(2)[None])  # whatever might end a text
+    yield case("values", model(), "B is 1", rows=1, new=2 * KINDS - 2, tokens=each)
     yield case("values", model(), "the prompt is one token", long=1)
     for new in (0, 1):
         yield case("values", model(), f"n_new is {new}", new=new)
@@ -381,7 +394,10 @@ GENERATE = Exercise(
     oracle=RIGHT,
     cases=_generate_cases,
     mistakes={
-        "last-token-alone": _writing(seen=lambda ids, start: ids[:, -1:]),
+        "last-token-alone": (
+            _writing(seen=lambda ids, start: ids[:, -1:]),
+            _writing(seen=lambda ids, start: ids[:, -1:] if ids.shape[1] > start else ids),
+        ),
         "stale-past": _writing(seen=lambda ids, start: ids[:, :start]),
         "context-cropped": (
             *map(_cropped, (2**power for power in range(1, 12))),
