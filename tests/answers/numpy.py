@@ -217,6 +217,12 @@ def unscaled(Q, K, V, mask=None):
     return A @ V, A
 
 
+@wrong("scaled_dot_product_attention", "scale-by-second-axis")
+def width_of_a_table(Q, K, V, mask=None):
+    A = _weights(Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[1]), mask)
+    return A @ V, A
+
+
 @wrong("scaled_dot_product_attention", "raised")
 def plain_transpose(Q, K, V, mask=None):
     A = _weights(Q @ K.T / math.sqrt(Q.shape[-1]), mask)

@@ -160,6 +160,15 @@ def straight_from_the_formula(scores):
     return [e / total for e in exps]
 
 
+@wrong("softmax", "sum-changes-meanwhile")
+def divides_in_place(scores):
+    _refuse(scores)
+    exps = [math.exp(s - max(scores)) for s in scores]
+    for i in range(len(exps)):
+        exps[i] /= sum(exps)
+    return exps
+
+
 @wrong("softmax", "e-rounded")
 def e_as_the_lesson_prints_it(scores):
     _refuse(scores)

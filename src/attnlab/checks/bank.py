@@ -92,6 +92,8 @@ def _of_attention(exercise: Exercise) -> Iterator[Part]:
         yield in_attention.SCALE_LATE
         if axes[0] in ("…", "b"):
             yield in_attention.SCALE_BY_FIRST_AXIS
+        if axes[0] == "…":
+            yield in_attention.SCALE_BY_SECOND_AXIS
         if any("v" in each.split() for each in (*exercise.axes, *exercise.state.values())):
             yield in_attention.SCALE_BY_VALUES
         if projected:

@@ -46,6 +46,10 @@ SCALE_BY_FIRST_AXIS: Part = (
         {"scale": lambda at: at.k.shape[0] ** -0.5},
     ),
 )
+# Where cases have different numbers of axes.
+SCALE_BY_SECOND_AXIS: Part = (
+    wrong("scale-by-second-axis", {"scale": lambda at: at.q.shape[1] ** -0.5}),
+)
 SCALE_BY_VALUES: Part = (wrong("scale-by-sqrt-d-v", {"scale": lambda at: at.v.shape[-1] ** -0.5}),)
 SCALE_BY_INPUT: Part = (wrong("scale-by-sqrt-d", {"scale": lambda at: at.x.shape[-1] ** -0.5}),)
 

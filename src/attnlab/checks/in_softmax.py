@@ -34,6 +34,14 @@ def _everything(scores: Tensor, axes: int) -> Tensor:
     return torch.softmax(scores.flatten(-axes), -1).reshape(scores.shape)
 
 
+def _one_by_one(numbers: Tensor) -> Tensor:
+    """Each number divided by the sum of its row, of which some were divided before."""
+    divided = numbers.clone()
+    for at in range(numbers.shape[-1]):
+        divided[..., at] = divided[..., at] / divided.sum(-1)
+    return divided
+
+
 SOFTMAX: Part = (
     wrong("not-normalised", {"weigh": torch.exp}),
     wrong("no-exponential", {"weigh": lambda s: over_sum(shown(s))}),
@@ -63,6 +71,11 @@ SOFTMAX: Part = (
     wrong("divided-by-norm", {"weigh": lambda s: s.exp() / s.exp().norm(dim=-1, keepdim=True)}),
     wrong("divided-by-count", {"weigh": lambda s: s.exp() / s.shape[-1]}),
     wrong("running-sum", {"weigh": lambda s: s.exp() / s.exp().cumsum(-1)}),
+    wrong(
+        "sum-changes-meanwhile",
+        {"weigh": lambda s: _one_by_one(s.exp())},
+        {"weigh": lambda s: _one_by_one((s - s.amax(-1, keepdim=True)).exp())},
+    ),
     wrong(
         "order-lost",
         {"weigh": lambda s: softmax(s).sort(-1).values},

@@ -109,8 +109,8 @@ def _try_all(perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
     tried: dict[int, Tried] = {}
     over, failed = False, set[str]()
     for part in (first, others):
-        part = [at for at in part if part is first or cases[at].case.claim in failed]
-        for place, outcome in zip(part, perform([cases[at].call for at in part]), strict=True):
+        places = [at for at in part if cases[at].case.claim in failed] if tried else part
+        for place, outcome in zip(places, perform([cases[at].call for at in places]), strict=True):
             tried[place] = item = examine(cases[place], outcome)
             if item.difference:
                 failed.add(item.posed.case.claim)
@@ -153,10 +153,9 @@ def _explained(perform: Perform, item: Tried) -> Tried:
     if call.earlier:
         plainer.append(("remembers-a-call", replace(call, earlier=())))
     for slug, call in plainer:
-        # Each is asked again, for an answer may go by chance.
-        if all(_is_right(perform, posed, asked) for asked in (call, call)) and not _is_right(
-            perform, posed, posed.call
-        ):
+        # In turn, and more than once, for an answer may go by chance.
+        turns = ((call, True), (posed.call, False), (call, True))
+        if all(_is_right(perform, posed, each) is so for each, so in turns):
             return replace(item, difference=replace(item.difference, slug=slug, advice=""))
     return item
 

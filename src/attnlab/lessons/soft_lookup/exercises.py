@@ -202,8 +202,8 @@ def _soft_cases(rng: Generator) -> Iterator[Case]:
         return _numbers(rng, d_k), keys, _numbers(rng, m, d_v)
 
     yield Case("temperature", (*desk(), float(rng.uniform(0.2, 0.7))), note="it is cold")
-    hot = {"temperature": int(rng.integers(2, 6))}
-    yield Case("temperature", desk(), hot, note="it is hot, and a whole number")
+    hot = int(rng.integers(2, 6))
+    yield Case("temperature", desk(), {"temperature": hot}, note=f"temperature is {hot}")
     for temperature in (1e-4, 1e4):  # and keys of that size, so that no score is large
         args = *desk(temperature), temperature
         yield Case("temperature", args, note=f"temperature is {temperature:g}")
