@@ -141,14 +141,9 @@ def fitting(
     first = next(at for at, item in enumerate(tried) if kind_of(item)[0] == kind[0])
     passed = [item for item in tried[:first] if not item.posed.case.raises]
     # First a case of the core, if it passed: there most mistakes go wrong, without gradients.
+    # Next what failed: of most others, the first of these is all that is computed.
     asked = [(item, _parts(item)) for item in (*passed[:1], *failed, *passed[1:])]
-    found = [
-        mistake
-        for mistake in among
-        if _equal_in_all(mistake, asked[:1])
-        and _tells(mistake, failed)
-        and _equal_in_all(mistake, asked[1:])
-    ]
+    found = [each for each in among if _equal_in_all(each, asked) and _tells(each, failed)]
     rest = [item for item in tried[first:] if kind_of(item) != kind and not item.posed.case.raises]
     for others in ([item for item in rest if item.difference is None], rest):
         if len({mistake.slug for mistake in found}) > 1:

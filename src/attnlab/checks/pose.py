@@ -139,8 +139,9 @@ def answer_of(function: Callable[..., Any], case: Case) -> Expected:
     """
     given = (case.args, dict(case.kwargs), dict(case.state))
     # PyTorch's deepcopy of a tensor takes more than ten times as long as its clone.
-    tensors = [thing for part in (given[0], *map(dict.values, given[1:])) for thing in part]
-    memo = {id(thing): thing.clone() for thing in tensors if hasattr(thing, "clone")}
+    things = [thing for part in (given[0], *map(dict.values, given[1:])) for thing in part]
+    memo = {id(thing): thing.clone() for thing in things if hasattr(thing, "clone")}
+    memo |= {id(thing): thing for thing in things if isinstance(thing, ByName)}  # made anew below
     args, kwargs, state = copy.deepcopy(given, memo)
     args = tuple(map(_come_true, args))
     kwargs = {name: _come_true(arg) for name, arg in kwargs.items()}
