@@ -84,7 +84,7 @@ def judge(
 
 
 def in_turn(cases: Sequence[Posed], seed: int) -> tuple[list[int], list[int]]:
-    """Places of the cases that are tried first, and of those that are tried if one goes wrong.
+    """Places of the cases that are tried first, and of those that are tried if their claim fails.
 
     Args:
         seed: the first of the cases' seeds, which alone has a case of every kind.
