@@ -104,8 +104,8 @@ readme: $(READY) ## write the lessons' rows, points and totals into README.md
 model: $(READY) ## train the small model again, within five minutes; SEEDS=5: five, and write what they can do
 	$(BIN)/python -m attnlab.small --seeds $(SEEDS)
 
-prove: known ## the long proofs: claims, all mutants, all answers on 200 seeds; LESSON=06-causal-mask: its own; ARGS="--seeds 20"
-	$(BIN)/python -m pytest -n 2 -m prove tests $(if $(LESSON),-k "$(LESSON)")
+prove: known ## the long proofs: claims, trainings, all mutants, all answers on 200 seeds; LESSON=06-causal-mask: its own; ARGS="--seeds 20"
+	$(BIN)/python -m pytest -n 2 -m prove tests solutions $(if $(LESSON),-k "$(LESSON)")
 	$(BIN)/python -m tests.prove $(if $(LESSON),--lesson $(LESSON)) $(ARGS)
 
 deploy-test: $(READY) ## containers, a hub, clean installs: needs root, Debian and registries; writes deploy/tried/; ARGS goes to pytest

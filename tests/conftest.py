@@ -77,9 +77,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 @pytest.hookimpl(tryfirst=True)  # -k and -m choose afterwards
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    from tests.course import SHORT
+
     for item in items:
         if item.path.suffix == ".ipynb":
-            item.add_marker("slow")
+            item.add_marker("prove" if item.path.stem in SHORT else "slow")
         for mark in item.iter_markers("lessons"):
             item.extra_keyword_matches.update(mark.args)
     slow = {unit(item.nodeid) for item in items if item.get_closest_marker("slow")}

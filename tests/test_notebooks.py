@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell
 
 from attnlab.lessons import exercises_of
 from tests.course import (
+    SHORT,
     SLUGS,
     code_cells,
     grading,
@@ -26,18 +27,6 @@ from tests.course import (
 pytestmark = pytest.mark.slow
 
 CELL_SECONDS = 120
-# Trainings, cut short: what comes of them is compared where the solutions run.
-SHORT = {
-    "10-training": """
-from attnlab.lessons.training.figures import Watch
-Watch.__iter__ = lambda self: iter(range(3))
-""",
-    "12-shortcuts": """
-import torch
-from attnlab.lessons.shortcuts import tasks
-tasks.learn = lambda reader, task, seed: tasks.share_right(reader, task, torch.Generator())
-""",
-}
 
 
 @pytest.fixture(scope="module", params=SLUGS)
