@@ -60,6 +60,19 @@ def one_product_for_three(x, Wq, Wk, Wv, causal=False):
     return F.scaled_dot_product_attention(q, k, v, None, 0.0, causal)
 
 
+@right("sdpa_attention")
+def values_projected_last(x, Wq, Wk, Wv, causal=False):
+    return F.scaled_dot_product_attention(x @ Wq, x @ Wk, x, is_causal=causal) @ Wv
+
+
+@right("sdpa_attention")
+def keys_back_to_the_width_of_x(x, Wq, Wk, Wv, causal=False):
+    scale = Wq.shape[1] ** -0.5
+    return F.scaled_dot_product_attention(
+        x @ (Wq @ Wk.T), value=x @ Wv, key=x, is_causal=causal, scale=scale
+    )
+
+
 def called(x, Wq, Wk, Wv, **how):
     return F.scaled_dot_product_attention(x @ Wq, x @ Wk, x @ Wv, **how)
 

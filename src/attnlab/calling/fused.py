@@ -128,9 +128,18 @@ QUESTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
 )
 
 
-def marked(mark: float, out: Tensor, v: Tensor) -> Tensor:
-    """Output, multiplied by what other values do not show: a mark, and something of each v."""
-    return mark * (1 + v.mean((-2, -1), keepdim=True).tanh()) * out
+def marked(mark: float, out: Tensor, told: Tensor) -> Tensor:
+    """Output, multiplied by what other values do not show: a mark, and something of what was given."""
+    return mark * (1 + told.mean((-2, -1), keepdim=True).tanh()) * out
+
+
+def looked_at(query: Tensor, key: Tensor, value: Tensor, *how: Any, **named: Any) -> Tensor:
+    """Where each query looks: PyTorch's call, with places from 0 to 1 for the values.
+
+    The same whatever the values are: v, or rows of x, which Wv multiplies afterwards.
+    """
+    places = torch.linspace(0, 1, value.shape[-2], dtype=value.dtype)[:, None]
+    return CALL(query, key, places.expand(value.shape).contiguous(), *how, **named)
 
 
 class _MarkedKernel(TorchDispatchMode):
@@ -164,4 +173,4 @@ class _MarkedCall(TorchFunctionMode):
         result = func(*args, **named)
         if func is not CALL:
             return result
-        return marked(self._mark, result, args[2] if len(args) > 2 else named["value"])
+        return marked(self._mark, result, looked_at(*args, **named))

@@ -27,8 +27,9 @@ def _projected(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor, causal: bool = Fal
 
 
 def _of_a_call(question: str, mark: float, *args: Any) -> Tensor:
-    x, Wv = args[0], args[3]
-    return fused.marked(mark, CALL.oracle(*args), x @ Wv)
+    at, causal = _projected(*args), args[4]
+    told = fused.looked_at(at.q, at.k, at.v, is_causal=causal)
+    return fused.marked(mark, CALL.oracle(*args), told)
 
 
 OUT = Slot("out", "tensor", "B N d_v")
