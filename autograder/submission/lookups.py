@@ -15,6 +15,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from attnlab.calling import banned
 
@@ -108,12 +109,8 @@ def banned_name(source: str, which: str = "attention") -> str:
 
     An attribute of `self` is a learner's own.
     """
-    try:
-        _, tree = _parsed(source)
-    except PARSING_ERRORS:
-        return ""
     found = put_together(source)
-    for node in ast.walk(tree):
+    for node in _nodes(source):
         if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") != "self":
             found.append(node.attr)
         elif isinstance(node, ast.ImportFrom):
@@ -123,13 +120,9 @@ def banned_name(source: str, which: str = "attention") -> str:
 
 def put_together(source: str) -> list[str]:
     """Strings that code makes of constant ones: `"_get" + "frame"`, `"emarfteg_"[::-1]`."""
-    try:
-        _, tree = _parsed(source)
-    except PARSING_ERRORS:
-        return []
     texts: dict[ast.AST, str] = {}
     found = []
-    for node in reversed([*ast.walk(tree)]):  # so that parts come before what they are in
+    for node in reversed(_nodes(source)):  # so that parts come before what they are in
         parts: Sequence[ast.AST] = ()
         turn = 1
         match node:
@@ -158,19 +151,15 @@ def changed_torch(source: str) -> str:
 
     Settings are there to be set: `torch.backends.cudnn.benchmark`.
     """
-    try:
-        _, tree = _parsed(source)
-    except PARSING_ERRORS:
-        return ""
     own = set(TORCH)
-    for node in ast.walk(tree):
+    for node in _nodes(source):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch":
             own |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
             own |= {each.asname for each in node.names if each.asname and "torch" in each.name}
         elif isinstance(node, ast.Assign) and own.issuperset(_path(node.value) or " "):
             own |= {each.id for each in node.targets if isinstance(each, ast.Name)}
-    for node in ast.walk(tree):
+    for node in _nodes(source):
         path: list[str] = []
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             path = _path(node)
@@ -314,6 +303,15 @@ def _parsed(source: str) -> tuple[str, ast.Module]:
         except PARSING_ERRORS:
             plain = MAGIC.sub(lambda line: line[1] + (line[2] or "").strip(), source)
             return plain, ast.parse(plain)
+
+
+@lru_cache(maxsize=1)  # one cell is read for one thing after the other
+def _nodes(source: str) -> tuple[ast.AST, ...]:
+    """All of a cell's tree, from the outside in; nothing of what is not Python."""
+    try:
+        return tuple(ast.walk(_parsed(source)[1]))
+    except PARSING_ERRORS:
+        return ()
 
 
 def _statement(cell: int, lines: list[bytes], node: ast.stmt) -> Statement:
