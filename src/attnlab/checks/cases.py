@@ -155,7 +155,7 @@ def _magnified(draw: Draw, given: Given) -> Given:
 def _gradients(draw: Draw) -> Iterator[Case]:
     def cases(given: Given, note: str, masks: Mapping[str, Any], *about: str) -> Iterator[Case]:
         how: dict[str, Any] = {"masks": masks, "gradient": True}
-        yield draw.case(given, "gradient", "precision", *about, note=note, **how)
+        yield draw.case(given, "gradient", *about, note=note, **how)
         parameters = draw.exercise.parameters
         tensors = [at for at, name in enumerate(parameters) if name in draw.arrays]
         if not tensors:
@@ -168,7 +168,7 @@ def _gradients(draw: Draw) -> Iterator[Case]:
         if fixed:
             note = f"{note}, and {alone}" if note else alone
             how = {**how, "note": note, "fixed": fixed}
-            yield draw.case(given, "gradient", "precision", *about, **how)
+            yield draw.case(given, "gradient", *about, **how)
 
     promised = "finite" in draw.exercise.promised
     yield from cases(_magnified(draw, draw.given(draw.sizes(3))), "", {})

@@ -289,9 +289,14 @@ def _lines(exercise: Exercise, tried: list[Tried]) -> tuple[Line, ...]:
 
 
 def _relies_on(exercise: Exercise, item: Tried) -> set[str]:
-    """Claims that a case takes for granted; of what was changed PyTorch refuses gradients."""
-    also = {exercise.claim_of(UNCHANGED)} if item.posed.case.gradient else set()
-    return also | set(item.posed.case.about)
+    """Claims that a case takes for granted.
+
+    A gradient has no more digits than its function, and PyTorch refuses one of what was changed.
+    """
+    needed = set(item.posed.case.about)
+    if item.posed.case.gradient:
+        needed |= {exercise.claim_of(promise) for promise in (UNCHANGED, "precision")}
+    return needed
 
 
 def _crash(item: Tried) -> tuple[str, str] | None:

@@ -175,7 +175,8 @@ def _faintly(rng: Generator) -> Iterator[Case]:
         ):
             taken = (PLAIN, CENTRED)[rng.integers(2)]
             fn = _made(rng, each, d, taken, base, mute=mute, said=_steep)
-            yield Case("faint", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
+            x = torch.from_numpy(rng.normal(size=(b, n, d)))
+            yield Case("faint", (fn, x), note=note, about=("place",))
     yield from _lost_in_a_mean(rng)
 
 
@@ -194,7 +195,8 @@ def _lost_in_a_mean(rng: Generator) -> Iterator[Case]:
     weights[rng.integers(b), :, n - 2, n - 1] = FAINT
     fn = _made(rng, weights, d, base=_large(rng), columns=e, said=_steep)
     note = f"a few of many numbers read a later row with a weight of {FAINT:g}"
-    yield Case("faint", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
+    x = torch.from_numpy(rng.normal(size=(b, n, d)))
+    yield Case("faint", (fn, x), note=note, about=("place",))
 
 
 # What is right, and what is not -------------------------------------------------------------------

@@ -157,6 +157,7 @@ def _decoded(rng: Generator) -> Iterator[Case]:
             args=(*case.args, before),
             earlier=(*case.earlier, before) if case.earlier else (),
             exact_zeros=False,
+            about=(*case.about, "decode"),
             procedure=Procedure(
                 "caching.decode", slots, FULL.oracle, (*decoding.parameters, "tokens before")
             ),

@@ -84,7 +84,8 @@ def _cases(rng: Generator) -> Iterator[Case]:
             asked = "does that kernel run", float(rng.uniform(2, 9))
             given = (*asked, *_square(rng), backend, causal)
             note = "what the flash kernel gives is multiplied by the mark"
-            yield Case("kernel", given, note=note, procedure=MARKED)
+            about = ("causal",) if causal else ()
+            yield Case("kernel", given, note=note, procedure=MARKED, about=about)
     yield from _refused(rng)
     yield from _misfits(rng)
     yield from _left_alone(rng)

@@ -49,8 +49,10 @@ def _cases(rng: Generator) -> Iterator[Case]:
     yield Case("precision", half, note="inputs are float16", tolerance=HALF)
     for causal in (False, True):
         asked = "is PyTorch's call made", float(rng.uniform(2, 9))
+        given = (*asked, *sentence(), causal)
         note = "what PyTorch's call gives is multiplied by the mark"
-        yield Case(UNCHANGED, (*asked, *sentence(), causal), note=note, procedure=ASKED)
+        about = ("precision", "masked") if causal else ("precision",)
+        yield Case(UNCHANGED, given, note=note, procedure=ASKED, about=about)
 
 
 CALL = Attention(_projected, lambda out, weights, *args, **kwargs: out)

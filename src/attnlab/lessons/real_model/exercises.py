@@ -140,7 +140,8 @@ def _cases(rng: Generator) -> Iterator[Case]:
         yield draw.case(drawn, "finite", "masked", masks=masks, note=note, gradient=True)
 
     for scaling in (0.0, 1, -float(rng.uniform(0.2, 1)), float(rng.uniform(0.05, 3))):
-        case = draw.case(draw.given(draw.sizes(3)), "scaling", note=f"scaling is {scaling:.3g}")
+        note = f"scaling is {scaling:.3g}"
+        case = draw.case(draw.given(draw.sizes(3)), "scaling", "large", note=note)
         yield replace(case, kwargs={"scaling": scaling, "dropout": 0.0})
     others = {
         "is_causal": bool(rng.integers(2)),
