@@ -129,7 +129,7 @@ QUESTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
 
 
 def marked(mark: float, out: Tensor, told: Tensor) -> Tensor:
-    """Output, multiplied by what other values do not show: a mark, and something of what was given."""
+    """Output, times what other values do not show: a mark, and something of what was given."""
     return mark * (1 + told.mean((-2, -1), keepdim=True).tanh()) * out
 
 
