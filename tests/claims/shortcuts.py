@@ -47,7 +47,8 @@ def trained(
     "A window is as good as full attention inside its reach, and guesses beyond it.",
     "With near marks and short shelves you lose nothing.",
     "At 16 tokens back it guesses.",
-    "Of 32 books it finds the seven that it can see, and guesses the rest, as the count says.",
+    "Of 32 books it finds the seven that it can see, nine in ten of them by now and all after twice the steps.",
+    "The rest it guesses, as the count says.",
     "Open the window to 33, and the same layer finds them all: it was the reach.",
     "Full attention learns all six.",
     long=True,
@@ -61,15 +62,15 @@ def a_window_finds_what_it_sees_and_guesses_the_rest(seed: int) -> None:
         assert trained(task, window, seed)[1] > 0.98
     for task in (far, tasks.mark(8)):
         assert abs(trained(task, window, seed)[1] - 1 / 8) < 0.05
-    reader, share = trained(many, window, seed)
-    assert abs(share - (7 / 32 + 25 / 32 / 8)) < 0.05
-
     books, letters = many.draw(4000, torch.Generator().manual_seed(seed))
-    with torch.no_grad():
-        found = (reader(books).argmax(-1) == letters)[:, 0]
     at = (books[:, :-1, 0] == books[:, -1:, 0]).long().argmax(-1)
-    assert found[at >= 25].float().mean() > 0.95
-    assert abs(found[at < 25].float().mean() - 1 / 8) < 0.05
+    for steps, least, most in ((many.steps, 0.85, 0.95), (2 * many.steps, 0.97, 1)):
+        reader, share = trained(replace(many, steps=steps), window, seed)
+        assert abs(share - (7 / 32 + 25 / 32 / 8)) < 0.05
+        with torch.no_grad():
+            found = (reader(books).argmax(-1) == letters)[:, 0]
+        assert least <= found[at >= 25].float().mean() <= most
+        assert abs(found[at < 25].float().mean() - 1 / 8) < 0.05
     assert trained(many, here.windowed(33), seed)[1] > 0.98
 
 
