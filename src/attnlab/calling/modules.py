@@ -23,9 +23,18 @@ def in_evaluation(module_class: Callable[..., Any], *sizes: Any) -> Any:
 
 
 def beside_a_twin(module_class: Callable[..., Any], *sizes: Any) -> Any:
-    """A module after which another one is made, of the same sizes."""
+    """A module after which another one is made, of the same sizes.
+
+    Raises:
+        WrongStructure: they have a parameter in common.
+    """
+    from attnlab.calling.torch_calls import WrongStructure
+
     module = module_class(*sizes)
-    _another(module_class, *sizes)
+    other = _another(module_class, *sizes)
+    mine, others = ({part.data_ptr() for part in each.parameters()} for each in (module, other))
+    if mine & others:
+        raise WrongStructure("two modules have one parameter in common, and each should own its")
     return module
 
 
@@ -40,13 +49,13 @@ def beside_a_larger(module_class: Callable[..., Any], first: int, *sizes: Any) -
     return module
 
 
-def _another(module_class: Callable[..., Any], *sizes: Any) -> None:
-    """Make one whose numbers are the same each time."""
+def _another(module_class: Callable[..., Any], *sizes: Any) -> Any:
+    """One more, whose numbers are the same each time."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        module_class(*sizes)
+        return module_class(*sizes)
 
 
 def returned(function: Callable[[], Any], *told: Any) -> Any:

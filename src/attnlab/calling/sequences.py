@@ -70,5 +70,5 @@ TAKEN: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "as they are": lambda x, matrix: (x @ matrix).tanh(),
     "less their mean": lambda x, matrix: ((x - x.mean(-1, keepdim=True)) @ matrix).tanh(),
     "without signs": lambda x, matrix: (x.abs() @ matrix).tanh(),
-    "in steps": lambda x, matrix: (x @ matrix).tanh().round(decimals=3),
+    "in steps": lambda x, matrix: (x @ matrix).tanh().round(),
 }

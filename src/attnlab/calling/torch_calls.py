@@ -29,7 +29,7 @@ def build(
     state: Mapping[str, torch.Tensor],
     unfused: bool = False,
 ) -> torch.nn.Module:
-    """Make a module in float64 and load its parameters.
+    """Make a module and load its parameters, in their dtype if it is not the usual one.
 
     Args:
         module_class: the learner's.
@@ -45,8 +45,8 @@ def build(
         raise WrongStructure(f"it makes a {type(module).__name__}, which is not an nn.Module")
     if unfused:
         refuse_in(module)
-    dtypes = {tensor.dtype for tensor in state.values()}
-    module = module.to(dtypes.pop()) if len(dtypes) == 1 else module
+    if torch.float64 in {tensor.dtype for tensor in state.values()}:
+        module = module.double()
     # One that stands under several names is listed under each, and meant once.
     parameters = dict(module.named_parameters(remove_duplicate=False))
     if ONLY in state:

@@ -38,6 +38,8 @@ from attnlab.checks.large import large, large_rows
 
 OTHER = "`bias` is not what it is by default"
 SINGLE, VIEWS = "inputs are float32", "inputs came out of a transpose"
+WHOLE, ZEROS = "inputs are whole numbers", "inputs are all 0"
+FAR_BELOW = 1e8  # scores keep seven digits beside it
 MASKED_TWICE = "it is called a second time, with a mask of another length"
 
 
@@ -84,25 +86,31 @@ def _ordinary(draw: Draw) -> Iterator[Case]:
     sizes = draw.sizes()
     earlier, given = draw.given(sizes), draw.given(sizes)
     yield draw.case(given, "values", note=SECOND, earlier=tuple(earlier.args.values()))
-    # Whole numbers, or quarters: what is equal is equal to the last bit, however it is summed.
-    for note, low, high in (("inputs are whole numbers", -1, 2), ("inputs are all equal", 1, 2)):
-        factors = " ".join(draw.exercise.products.values()).split() if draw.exercise.state else ()
-        few = dict(zip(factors, (2, 3), strict=False))  # or scores were large
-        given = draw.given(draw.sizes(3, **few))
-        arrays = {name: given.args[name] for name in draw.arrays}
-        whole, state = (
-            {name: _whole(draw, name, each, low, high) for name, each in some.items()}
-            for some in (arrays, given.state)
-        )
-        if whole:
-            yield draw.case(replace(given.but(**whole), state=state), "values", note=note)
+    for note, low, high in ((WHOLE, -1, 2), ("inputs are all equal", 1, 2), (ZEROS, 0, 1)):
+        if draw.arrays:
+            yield draw.case(_whole(draw, low, high), "values", note=note)
 
 
-def _whole(draw: Draw, name: str, part: Any, low: int, high: int) -> Any:
-    whole = draw.rng.integers(low, high, np.shape(part))
-    if draw.exercise.stage == "pure":
-        return draw.staged(whole)
-    return draw.staged(whole / (1 if name in draw.arrays and name[0] != "W" else 4))
+def _whole(draw: Draw, low: int, high: int) -> Given:
+    """Whole numbers, or quarters: what is equal is so to the last bit, however it is summed.
+
+    In one row of the first array all are 0, so that it has scores of exactly 0.
+    """
+
+    def numbers(name: str, part: Any) -> Any:
+        whole = draw.rng.integers(low, high, np.shape(part))
+        if name == draw.arrays[0] and low < 0 and whole.ndim > 1:
+            whole[..., draw.rng.integers(whole.shape[-2]), :] = 0
+        if draw.exercise.stage == "pure":
+            return draw.staged(whole)
+        return draw.staged(whole / (1 if name in draw.arrays and name[0] != "W" else 4))
+
+    factors = " ".join(draw.exercise.products.values()).split() if draw.exercise.state else ()
+    few = dict(zip(factors, (2, 3), strict=False))  # or scores were large
+    given = draw.given(draw.sizes(3, **few))
+    whole = {name: numbers(name, given.args[name]) for name in draw.arrays}
+    state = {name: numbers(name, part) for name, part in given.state.items()}
+    return replace(given.but(**whole), state=state)
 
 
 def _shapes(draw: Draw) -> Iterator[Case]:
@@ -227,9 +235,14 @@ def _masked(draw: Draw) -> Iterator[Case]:
         yield draw.case(given, "masked", masks=masks, earlier=then, note=note)
         before = (*earlier.but(**masks).args.values(),)
         yield draw.case(given, "values", earlier=before, note=AFTER_A_MASK)
+    given = _whole(draw, -1, 2)
+    for note, masks in drawn_masks(draw, given.sizes)[:1]:
+        yield draw.case(given, "masked", masks=masks, note=f"{WHOLE}, and {note}")
     if "causal" in draw.exercise.parameters:
         given = draw.given(draw.sizes(3))
         yield draw.case(given, "masked", masks={"causal": False}, note="causal=False")
+        many = draw.sizes(n=great_length(draw.rng))
+        yield from ordinary(many, f"{draw.exercise.called('n')} is large", "shapes")
     if not draw.mask:
         return
     if draw.leads:
@@ -237,6 +250,8 @@ def _masked(draw: Draw) -> Iterator[Case]:
             ((), ["n", "m"]),
             ((2,), ["…", "n", "m"]),
             ((2, 3), ["…0", "1", "1", "m"]),
+            ((2, 3), ["…1", "n", "m"]),
+            ((2,), ["m"]),
         ):
             given = draw.given(draw.sizes(3), leading)
             for note, masks in masks_of(draw, axes, given.sizes):
@@ -246,8 +261,10 @@ def _masked(draw: Draw) -> Iterator[Case]:
     masks = {draw.mask: as_kind(draw, np.ones(shape, dtype=bool), "mask")}
     yield draw.case(given, "masked", masks=masks, note="nothing is blocked")
     if "bias" in draw.mask_kinds:
-        masks = {draw.mask: draw.staged(draw.rng.normal(size=shape))}
-        yield draw.case(given, "masked", masks=masks, note="the mask is of ordinary numbers")
+        numbers = draw.rng.normal(size=shape)
+        numbers[..., draw.rng.integers(shape[-2]), :] -= FAR_BELOW  # all of a row: it blocks none
+        note = "the mask is of numbers, in one row all far below 0"
+        yield draw.case(given, "masked", masks={draw.mask: draw.staged(numbers)}, note=note)
 
 
 def _empty(draw: Draw) -> Iterator[Case]:
@@ -285,6 +302,11 @@ def _refused(draw: Draw) -> Iterator[Case]:
                 how = {-1: "one less", 1: "one more", 0: "1"}[size]  # a size of 1 is stretched
                 note = f"{exercise.called(letter)} is {how} in {name}, and not elsewhere"
                 yield _refusal(draw, given.but(**{name: draw.staged(changed)}), note)
+            if len(draw.axes_of(name)) == 2:
+                given = draw.given(draw.sizes(3))
+                turned = np.asarray(given.args[name]).swapaxes(-1, -2)
+                note = f"{name} comes transposed"
+                yield _refusal(draw, given.but(**{name: draw.staged(turned)}), note)
 
 
 def _uneven(draw: Draw) -> Iterator[Case]:

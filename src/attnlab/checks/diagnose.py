@@ -49,8 +49,10 @@ def diagnose(
         if slug := _made(exercise, tried, shown):
             return Diagnosis(slug, *words(slug, exercise.lesson))
     elif named:
-        claim = shown.posed.case.claim
-        wrong = [item for item in tried if item.difference and item.posed.case.claim == claim]
+        wrong = [item for item in tried if item.difference]
+        of_claim = [item for item in wrong if item.posed.case.claim == shown.posed.case.claim]
+        if len({item.posed.seed for item in of_claim}) > 1:
+            wrong = of_claim  # else it is at an edge there, and elsewhere may be plain
         for kind in dict.fromkeys(map(kind_of, (shown, *wrong))):
             mistake = _mistake(exercise, tried, kind)
             if mistake and (kind == kind_of(shown) or _shows(mistake, shown)):
@@ -253,25 +255,34 @@ def _is_right(answer: Expected, posed: Posed) -> bool:
     if answer.raises or right.raises or len(answer.values) != len(right.values):
         return answer.raises == right.raises != ""
     return all(
-        _close(one, other, posed.case.tolerance, zeros and not slot.averages)
+        _close(one, other, posed.case.tolerance, zeros and not slot.averages, share=0)
         for one, other, slot in zip(answer.values, right.values, posed.slots, strict=True)
     )
 
 
 @np.errstate(all="ignore")
-def _close(a: np.ndarray | None, b: np.ndarray, tolerance: float, zeros: bool) -> bool:
-    """Whether numbers agree; where exact zeros are asked, so do the places of 0."""
+def _close(
+    a: np.ndarray | None, b: np.ndarray, tolerance: float, zeros: bool, share: float = 1e-9
+) -> bool:
+    """Whether numbers agree; where exact zeros are asked, so do the places of 0.
+
+    Args:
+        share: of a number, by which two ways to the same mistake may differ besides; a check
+            allows none.
+    """
     if a is None or (a.shape != b.shape and a.size + b.size):
         return False  # a list of no rows does not say how long they would be
     if not a.size:
         return True
     if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
         return a.dtype.kind == b.dtype.kind and bool((a == b).all())
-    a, b = a.astype(float), b.astype(float)
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if zeros and not _same_traces(a, b):
         return False
+    near = np.abs(a - b) <= tolerance + share * np.abs(b)
+    if near.all():
+        return True
     lost = _lost(a)
-    near = np.abs(a - b) <= tolerance + 1e-9 * np.abs(b)
     return bool((lost == _lost(b)).all() and (near | lost).all())
 
 

@@ -244,7 +244,8 @@ def drawn_masks(draw: Draw, sizes: Mapping[str, Any]) -> list[Masks]:
 
 def masks_of(draw: Draw, axes: list[str], sizes: Mapping[str, Any]) -> list[Masks]:
     """A mask of these axes, in each kind."""
-    known = {**sizes, "1": 1, "…0": sizes["…"][0] if sizes["…"] else 1}
+    leading = {f"…{at}": size for at, size in enumerate(sizes["…"])}
+    known = {**sizes, "1": 1, **leading}
     allowed = holes(draw.rng, *shape_of(axes, known))
     return [
         (

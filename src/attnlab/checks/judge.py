@@ -7,6 +7,7 @@ inputs to another process. Nothing in this module knows which.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -314,7 +315,7 @@ def _first_failure(
 
     First comes an answer that differs from itself; then the core, changed inputs, the other claims
     that fail, in their order, and those that cannot be told. Of a claim, first what can be told
-    without numbers, then what one ordinary call shows.
+    without numbers, then what most of its cases show, then what one ordinary call shows.
     """
     for item in tried:
         if item.again:
@@ -324,11 +325,16 @@ def _first_failure(
     wrong = [item for item in tried if item.difference]
     order = [claim.name for claim in exercise.claims]
 
-    def rank(item: Tried) -> tuple[bool, int, bool, bool]:
-        case = item.posed.case
-        in_numbers = item.difference is not None and item.difference.slug == "values"
+    def kind(item: Tried) -> tuple[str, str]:
+        return item.posed.case.claim, item.difference.slug if item.difference else ""
+
+    shown = Counter(map(kind, wrong))
+
+    def rank(item: Tried) -> tuple[bool, int, bool, int, bool]:
+        case, (claim, slug) = item.posed.case, kind(item)
         special = bool(case.earlier or case.built or case.laid)
-        return held[case.claim] is not False, order.index(case.claim), in_numbers, special
+        told = held[claim] is False
+        return not told, order.index(claim), slug == "values", -shown[claim, slug], special
 
     for item in sorted(wrong, key=rank):
         assert item.difference is not None

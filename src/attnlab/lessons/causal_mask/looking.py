@@ -18,12 +18,7 @@ FAINT = 6e-7  # times a difference of 2, or of 0: what is said is all but ±1, b
 STEEP = 50
 LIVE = 24  # so many numbers that one of them always shows it
 MUTE = "one number of each row is the same whatever is read"
-PLAIN, CENTRED, UNSIGNED, STEPS = TAKEN = (
-    "as they are",
-    "less their mean",
-    "without signs",
-    "in steps",
-)
+PLAIN, CENTRED, UNSIGNED, STEPS = "as they are", "less their mean", "without signs", "in steps"
 
 
 # Functions: none says by itself what is right -----------------------------------------------------
@@ -92,7 +87,10 @@ def _everywhere(rng: Generator) -> Iterator[Case]:
         return Case("values", (fn, torch.from_numpy(x)), note=note)
 
     ahead, honest = "every row reads all the others", "every row reads itself and earlier ones"
-    for taken in TAKEN:
+    # Rounded to −1, 0 and 1, what a row says changes with the row, and hardly with a nudge.
+    b, n, d, e = 2, 3, int(rng.integers(6, 9)), 5
+    yield case(_weights(rng, b, e, n, n), f"{ahead}, {STEPS}", STEPS)
+    for taken in (PLAIN, CENTRED, UNSIGNED):
         b, n, d, e = sizes(rng, 4, 3)
         weights = _weights(rng, b, e, n, n)
         yield case(weights, f"{ahead}, {taken}", taken)
@@ -352,7 +350,10 @@ LOOKS_AHEAD = Exercise(
                 lambda rows: rows.roll(1, 1),
             )
         ),
-        "nudged": _looks(lambda x, n: x + 1e-6 * (_exchanged(x, n) - x)),
+        "nudged": tuple(
+            _looks(lambda x, n, size=size: x + size * (_exchanged(x, n) - x))
+            for size in (1e-6, 1e-3)
+        ),
         "nan-put-in": _with_nan,
         "by-slopes": (_by_slopes(_fresh), _by_slopes(torch.ones_like)),
         "tolerance-too-small": _looks(told=_differ(0.0)),
