@@ -257,16 +257,16 @@ def test_a_gradebook_that_cannot_be_read_is_not_taken_for_none(refused: Refused)
 
 
 def test_killed_halfway_it_can_be_run_again(course: Path) -> None:
-    options = ["--students", "150", "--lesson", LESSON]
+    options = ["--students", "60", "--lesson", LESSON]
     process = subprocess.Popen([*COMMAND, *options], env=importing_from(ROOT))
     while not Path("class/submitted/demo-010").exists():
         assert process.poll() is None, "it was over too soon to be killed"
         time.sleep(0.001)
     process.kill()
     process.wait()
-    assert not Path("class/submitted/demo-150").exists()
-    whole = fill("--students", "150")
-    fill("--students", "150", "--to", "whole")
+    assert not Path("class/submitted/demo-060").exists()
+    whole = fill("--students", "60")
+    fill("--students", "60", "--to", "whole")
     assert {path: whole[path] for path in whole if not path.endswith(".part")} == files(
         Path("whole")
     )

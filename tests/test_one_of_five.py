@@ -171,33 +171,46 @@ HERE: dict[str, tuple[Any, str]] = {
 }
 
 
-def _is_bad(argument: Any) -> bool:
-    """Whether it is of the bad one."""
-    if isinstance(argument, Graded):
-        return argument.result.student == BAD
-    if isinstance(argument, Submission):
-        return argument.folder == BAD
-    return isinstance(argument, str | Path) and BAD in Path(argument).parts
+def _failing_at(student: str, step: Any) -> Any:
+    """A step that fails wherever an argument is of this student."""
+
+    def is_theirs(argument: Any) -> bool:
+        if isinstance(argument, Graded):
+            return argument.result.student == student
+        if isinstance(argument, Submission):
+            return argument.folder == student
+        return isinstance(argument, str | Path) and student in Path(argument).parts
+
+    def fails(*args: Any) -> Any:
+        if any(map(is_theirs, args)):
+            raise decimal.InvalidOperation("injected")
+        return step(*args)
+
+    return fails
 
 
-@pytest.mark.parametrize("step", HERE)
+@pytest.mark.parametrize("failing", [list(HERE)[:5], list(HERE)[5:]], ids=["first", "last"])
 def test_what_fails_in_the_main_process_costs_one_submission(
     course: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
-    step: str,
+    failing: list[str],
 ) -> None:
-    target, name = HERE[step]
-    real = getattr(target, name)
-
-    def fails(*args: Any) -> Any:
-        if any(map(_is_bad, args)):
-            raise decimal.InvalidOperation("injected")
-        return real(*args)
-
-    monkeypatch.setattr(target, name, fails)
-    assert_told(graded(course), capfd.readouterr().err)
-    assert {row[0] for row in recorded(course)["students"]} >= set(CLASS) - {BAD}
+    """Each step fails for a student who is called like it; a terminal is told of five by name."""
+    for student in failing:
+        target, name = HERE[student]
+        path = hand_in(course, student, notebook(slug=LESSON), LESSON)
+        path.with_name("timestamp.txt").write_text("2026-01-01 10:00:00 UTC")
+        monkeypatch.setattr(target, name, _failing_at(student, getattr(target, name)))
+    results = {result["student"]: result for result in graded(course)}
+    said = capfd.readouterr().err
+    assert set(results) == {*CLASS, *failing}
+    for student, result in results.items():
+        if student in failing:
+            assert_failed(result, said)
+        else:
+            assert result["status"] == "GRADED"
+    assert {row[0] for row in recorded(course)["students"]} >= set(CLASS)
 
 
 @pytest.mark.parametrize("step", ["autograded", "feedback"])

@@ -556,7 +556,7 @@ FORMS: dict[str, Form] = {
 }
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     st.lists(
         st.one_of(st.sampled_from(sorted(FORMS)), values, raised, st.sampled_from(["", "time"])),
