@@ -43,7 +43,7 @@ def recording_of(name: str) -> tuple[Figure, dict[str, Any]]:
 def test_a_recording_has_each_state_of_each_control(name: str) -> None:
     figure, recording = recording_of(name)
     assert figure.state == made(name).state
-    recording = json.loads(json.dumps(recording))
+    recording = json.loads(json.dumps(recording, allow_nan=False))
     assert recording["figure"] == name
     played, inputs = replay(recording), recording["inputs"]
     assert (played.summary(), played.fallback()) == (recording["summary"], recording["fallback"])
