@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -348,7 +349,7 @@ def test_pair_needs_two_parts(returned: object) -> None:
     ),
     st.sampled_from([ARRAY, ROWS, ROW, FLOAT, INT, PAIR]),
 )
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_anything_at_all_is_compared_without_an_error(
     returned: object, slots: tuple[Slot, ...]
 ) -> None:
@@ -388,8 +389,8 @@ def test_unchanged_input_is_not_called_changed(same: object) -> None:
 # cases ---------------------------------------------------------------------------------------
 
 ASKED = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
-SEED = st.integers(0, 2**32 - 1)
-many_seeds = settings(max_examples=20)
+CASE_SEEDS = (*SEEDS, *range(100, 117), 2**32 - 1)
+Cases = dict[int, list[tuple[Case, tuple[Value, ...]]]]
 
 
 def shape_of(arg: Any) -> tuple[int, ...]:
@@ -418,11 +419,6 @@ def sizes_of(case: Case, axes: tuple[str, ...]) -> dict[str, int]:
     return sizes
 
 
-def core_cases(exercise: Exercise, seed: int) -> list[Case]:
-    core = exercise.claims[0].name
-    return [case for _, case in generate(exercise, (seed,)) if case.claim == core]
-
-
 def observed(case: Case) -> tuple[Value, ...]:
     return (*map(observe, case.args), *map(observe, case.kwargs.values()))
 
@@ -437,54 +433,62 @@ def named(exercise: Exercise) -> str:
     return f"{exercise.lesson}-{exercise.name}"
 
 
-every_exercise = pytest.mark.parametrize("exercise", ASKED, ids=named)
+def made(exercise: Exercise, seed: int) -> list[tuple[Case, tuple[Value, ...]]]:
+    """Cases of a seed, each with its inputs as they are sent."""
+    return [(case, observed(case)) for _, case in generate(exercise, (seed,))]
 
 
-@every_exercise
-@given(SEED)
-@many_seeds
-def test_some_core_case_has_sizes_that_all_differ(exercise: Exercise, seed: int) -> None:
-    distinct = []
-    for case in core_cases(exercise, seed):
-        sizes = list(sizes_of(case, exercise.axes).values())
-        distinct.append(len(set(sizes)) == len(sizes) and min(sizes, default=2) > 1)
-    assert any(distinct) or not exercise.axes
+@pytest.fixture(scope="module", params=ASKED, ids=named)
+def exercise(request: pytest.FixtureRequest) -> Exercise:
+    asked: Exercise = request.param
+    return asked
 
 
-@every_exercise
-@given(SEED)
-@many_seeds
-def test_cases_are_made_again_from_their_seed(exercise: Exercise, seed: int) -> None:
-    one = [(case.claim, observed(case)) for _, case in generate(exercise, (seed,))]
-    two = [(case.claim, observed(case)) for _, case in generate(exercise, (seed,))]
-    assert one == two
+@pytest.fixture(scope="module")
+def cases(exercise: Exercise) -> Cases:
+    """Cases of each seed, made once for all that is asked of them."""
+    return {seed: made(exercise, seed) for seed in CASE_SEEDS}
 
 
-@every_exercise
-def test_forty_seeds_make_forty_sets_of_cases(exercise: Exercise) -> None:
-    sets = {repr([observed(case) for _, case in generate(exercise, (seed,))]) for seed in range(40)}
-    assert len(sets) > 35
+def every_case(cases: Cases) -> Iterator[tuple[Case, tuple[Value, ...]]]:
+    return itertools.chain.from_iterable(cases.values())
 
 
-@every_exercise
-@given(SEED)
-@many_seeds
-def test_right_answers_are_finite_numbers(exercise: Exercise, seed: int) -> None:
-    for _, case in generate(exercise, (seed,)):
-        if case.raises:
-            continue
-        right = answer_of(exercise.oracle_of(case), case)
-        assert not right.raises
-        assert len(right.values) == len(exercise.slots(case))
-        for values in right.values:  # the maximum of nothing is −inf
-            assert not (np.isnan(values) | (values == np.inf)).any()
+def test_some_core_case_has_sizes_that_all_differ(exercise: Exercise, cases: Cases) -> None:
+    core = exercise.claims[0].name
+    for pairs in cases.values():
+        distinct = []
+        for case in (case for case, _ in pairs if case.claim == core):
+            sizes = list(sizes_of(case, exercise.axes).values())
+            distinct.append(len(set(sizes)) == len(sizes) and min(sizes, default=2) > 1)
+        assert any(distinct) or not exercise.axes
 
 
-@every_exercise
-@given(SEED)
-@many_seeds
-def test_what_is_one_less_is_not_stretched_to_fit(exercise: Exercise, seed: int) -> None:
-    for _, case in generate(exercise, (seed,)):
+def test_cases_are_made_again_from_their_seed(exercise: Exercise, cases: Cases) -> None:
+    for seed in CASE_SEEDS[:5]:
+        again = [(case.claim, values) for case, values in made(exercise, seed)]
+        assert again == [(case.claim, values) for case, values in cases[seed]]
+
+
+def test_each_seed_makes_a_set_of_cases_of_its_own(cases: Cases) -> None:
+    sets = {tuple(values for _, values in pairs) for pairs in cases.values()}
+    assert len(sets) >= len(CASE_SEEDS) - 2
+
+
+def test_right_answers_are_finite_numbers(exercise: Exercise, cases: Cases) -> None:
+    for seed in CASE_SEEDS[:8]:  # answers take longer than all else
+        for case, _ in cases[seed]:
+            if case.raises:
+                continue
+            right = answer_of(exercise.oracle_of(case), case)
+            assert not right.raises
+            assert len(right.values) == len(exercise.slots(case))
+            for values in right.values:  # the maximum of nothing is −inf
+                assert not (np.isnan(values) | (values == np.inf)).any()
+
+
+def test_what_is_one_less_is_not_stretched_to_fit(exercise: Exercise, cases: Cases) -> None:
+    for case, _ in every_case(cases):
         if not exercise.stretched and " is one less in " in case.note:
             name = case.note.split(" is one less in ")[1].partition(",")[0]
             axes = dict(zip(exercise.parameters, exercise.axes, strict=False))[name].split()
@@ -493,26 +497,20 @@ def test_what_is_one_less_is_not_stretched_to_fit(exercise: Exercise, seed: int)
             assert shape[letters[case.note.partition(" is ")[0]]] > 1
 
 
-@every_exercise
-@given(SEED)
-@many_seeds
-def test_inputs_can_be_sent_to_another_process(exercise: Exercise, seed: int) -> None:
-    for _, case in generate(exercise, (seed,)):
-        for value in observed(case):
+def test_inputs_can_be_sent_to_another_process(cases: Cases) -> None:
+    for _, values in every_case(cases):
+        for value in values:
             assert not any(isinstance(leaf, Other) for leaf in leaves(value))
             is_made = [leaf for leaf in leaves(value) if isinstance(leaf, ByName)]
             for leaf in is_made:
-                made = rebuild(leaf)  # anew, but for a backend's name, which is there once
-                assert isinstance(made, SDPBackend) or made is not rebuild(leaf)
+                new = rebuild(leaf)  # anew, but for a backend's name, which is there once
+                assert isinstance(new, SDPBackend) or new is not rebuild(leaf)
             assert is_made or observe(rebuild(value)) == value
 
 
-@every_exercise
-@given(SEED)
-@many_seeds
-def test_inputs_are_of_their_stage(exercise: Exercise, seed: int) -> None:
-    for _, case in generate(exercise, (seed,)):
-        for leaf in itertools.chain.from_iterable(map(leaves, observed(case))):
+def test_inputs_are_of_their_stage(exercise: Exercise, cases: Cases) -> None:
+    for _, values in every_case(cases):
+        for leaf in itertools.chain.from_iterable(map(leaves, values)):
             if exercise.stage == "pure":
                 assert isinstance(leaf, Scalar)
                 assert not leaf.kind.startswith("numpy.")
@@ -522,9 +520,8 @@ def test_inputs_are_of_their_stage(exercise: Exercise, seed: int) -> None:
                 assert not isinstance(leaf, Array) or leaf.kind == "tensor"
 
 
-@every_exercise
-def test_every_group_has_a_case_on_each_seed(exercise: Exercise) -> None:
-    for seed in SEEDS:
-        asked = {case.claim for _, case in generate(exercise, (seed,))}
-        groups = {claim.name for claim in exercise.claims}
+def test_every_group_has_a_case_on_each_seed(exercise: Exercise, cases: Cases) -> None:
+    groups = {claim.name for claim in exercise.claims}
+    for pairs in cases.values():
+        asked = {case.claim for case, _ in pairs}
         assert asked | groups & {"unchanged"} == groups

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -94,10 +93,6 @@ def test_what_cannot_be_drawn_is_refused_and_changes_nothing(
     with pytest.raises(ValueError, match=said):
         figure.change(**change)
     assert figure.state == before
-
-
-def test_the_state_is_json(figure: Roofline) -> None:
-    json.dumps(figure.state, allow_nan=False)
 
 
 def test_the_fallback_has_a_step_for_several_batches() -> None:

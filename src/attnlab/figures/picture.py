@@ -209,25 +209,6 @@ def draw_heatmap(
     return image
 
 
-def weights_heatmap(
-    weights: Any, queries: Sequence[str], keys: Sequence[str], title: str = "weights"
-) -> Picture:
-    """Who listens to whom: one row a query, one column a key.
-
-    Args:
-        weights: (N, M), rows add up to 1.
-        queries: N labels.
-        keys: M labels.
-        title: above the figure.
-    """
-    matrix = np.asarray(weights, dtype=float)
-    figure, axes = new_figure(width=1.9 + 0.85 * len(keys), height=1.4 + 0.5 * len(queries))
-    image = draw_heatmap(axes[0, 0], matrix, queries, keys, title)
-    axes[0, 0].set(xlabel="keys", ylabel="queries")
-    figure.colorbar(image, ax=axes[0, 0], label="weight")
-    return Picture(figure, f"Heatmap, {title}. {rows_in_words(matrix, queries, keys)}")
-
-
 def rows_in_words(weights: Any, queries: Sequence[str], keys: Sequence[str]) -> str:
     """'the attends most to sat (0.61); …', a clause for each query."""
     clauses = [
