@@ -264,6 +264,8 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "a shape called": (lambda: T.shape(-1), "`x.shape[-1]`"),
     "a shape called in NumPy": (lambda: A.shape(-1), "`x.shape[-1]`"),
     "a module of Python called": (lambda: math(3), "of type module"),
+    "a function's parameters": (lambda: next(one.parameters()), "only a module has `parameters`"),
+    "a function's mode": (lambda: one.training, "only a module has `training`"),
     "a method not called": (lambda: T.sum - 1, "it was not called"),
     "a function for its mask": (lambda: T.masked_fill(one, 0.0), "`causal_mask(n)`"),
     "a function's length": (lambda: len(one), "it was not called"),

@@ -305,7 +305,7 @@ def _refused(draw: Draw) -> Iterator[Case]:
             if len(draw.axes_of(name)) == 2:
                 given = draw.given(draw.sizes(3))
                 turned = np.asarray(given.args[name]).swapaxes(-1, -2)
-                note = f"{name} comes transposed"
+                note = f"rows and columns of {name} change places"
                 yield _refusal(draw, given.but(**{name: draw.staged(turned)}), note)
 
 

@@ -69,6 +69,11 @@ CRASHES = (
         "matrix-called", r"TypeError: '(Tensor|Parameter|numpy\.ndarray)' object is not callable"
     ),
     Crash("value-called", r"TypeError: '(?!NoneType)([\w.]+)' object is not callable"),
+    Crash(
+        "function-as-module",
+        rf"'{_FUNCTION}' object has no attribute "
+        r"'(\w*parameters|forward|train|training|eval|modules|children|state_dict|zero_grad)'",
+    ),
     Crash("function-indexed", rf"TypeError: '{_FUNCTION}' object is not subscriptable"),
     Crash(
         "function-not-called",

@@ -107,7 +107,9 @@ def _kernels(rng: Generator) -> Iterator[Case]:
             short = kernel(*(longer * 1e-6, shorter * 1e-6)[::way])
             yield Case("values", short, note="it takes microseconds", tolerance=1e-12)
     both = float(rng.uniform(0.05, 2))
-    yield Case("edges", kernel(both, both), note="both take equally long")
+    seconds, *rates = (2.0 ** int(rng.integers(*among)) for among in ((-5, 2), (36, 50), (30, 42)))
+    equal = (*(seconds * rate for rate in rates), *rates)  # powers of 2: to the last bit
+    yield Case("edges", equal, note="both take equally long")
     yield Case("edges", kernel(0.0, both), note="there is nothing to compute")
     yield Case("edges", kernel(both, 0.0), note="there is nothing to move")
     for peak, bandwidth in ((7.0, 3.0), (10, 9)):

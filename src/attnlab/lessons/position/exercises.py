@@ -44,6 +44,7 @@ def _learned_cases(rng: Generator) -> Iterator[Case]:
     n, rows = int(rng.integers(3, 6)), int(rng.integers(6, 9))
     for leading in ((n,), (n, n)):
         yield case("values", n, rows, *leading, note="the leading axes are as long as N")
+    yield case("values", n, rows, rows + 1, 2, note="a leading axis is longer than the table")
     two, note = torch.from_numpy(rng.normal(size=(2, 2, 5))), "it was called before, on two tokens"
     yield case("values", n, rows, 2, earlier=(two,), note=note)
     for more in (1, int(rng.integers(2, 4)), rows):
@@ -51,6 +52,7 @@ def _learned_cases(rng: Generator) -> Iterator[Case]:
         yield case("past", rows + more, rows, 2, raises="ValueError", note=note)
     how = {"raises": "ValueError", "note": "the sentence is longer than the table"}
     yield case("past", rows + 1, rows, **how)
+    yield case("past", rows + 1, rows, 2, 3, **how)
     how["note"] = f"{BUILT[LARGER]}, and the sentence is longer than its own table"
     yield case("past", rows + 1, rows, 2, built=LARGER, **how)
 

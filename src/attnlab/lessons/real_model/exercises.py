@@ -22,7 +22,7 @@ from attnlab.checks.exercise import (
     Slot,
     promises,
 )
-from attnlab.checks.inputs import Generator
+from attnlab.checks.inputs import Generator, great_length
 from attnlab.checks.recipe import Recipe
 
 Tensor = torch.Tensor
@@ -101,11 +101,14 @@ def _cases(rng: Generator) -> Iterator[Case]:
     least = int(rng.integers(3, 6))
     more = least + int(rng.integers(1, 4))
 
-    def given(n: int, m: int) -> Given:
-        drawn = draw.given({**draw.sizes(3), "n": n, "m": m})
+    def given(n: int, m: int, **others: int) -> Given:
+        drawn = draw.given({**draw.sizes(3), "n": n, "m": m, **others})
         return drawn.but(module=causal)
 
     how: dict[str, Any] = {"exact_zeros": True}
+    many = great_length(rng)
+    note = "the module is causal, and N is large"
+    yield draw.case(given(many, many), "causal", note=note, **how)
     for n, m, note in (
         (more, more, "there are as many keys as queries"),
         (least, more, "a cache has more keys than there are queries"),
@@ -122,9 +125,11 @@ def _cases(rng: Generator) -> Iterator[Case]:
     yield draw.case(given(more, least), "empty", "causal", note=note, **how)
     yield draw.case(given(more, least), "finite", "causal", note=note, gradient=True)
 
-    forms = ("b 1 n m", "1 1 n m", "b 1 1 m", "1 h n m", "b h n m", "n m")
+    forms = ("b 1 n m", "1 1 n m", "b 1 1 m", "1 h n m", "b h n m", "h n m", "n m", "m")
     for form in forms:
         drawn = given(*((least, more), (more, more))[rng.integers(2)])
+        if form == "n m":  # no row for each sentence, though there are as many
+            drawn = given(least, more, b=least)
         for note, masks in masks_of(draw, form.split(), drawn.sizes):
             note = f"the module is causal, and {note} says what is open"
             yield draw.case(drawn, "masked", masks=masks, note=note.replace("there is ", ""))

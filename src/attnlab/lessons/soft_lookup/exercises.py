@@ -40,8 +40,9 @@ def _hard_cases(rng: Generator) -> Iterator[Case]:
     for query, keys, note in (
         (list(vectors[0]), vectors, "keys are lists"),
         (list(vectors[0]), [[*vectors[0], 1.0], vectors[1], vectors[0]], "one is a longer list"),
-        (word, [f"{word}s", word.upper(), word], "other keys are like it"),
-        (near, [near + 1e-9, near, 1.0], "another key is close to it"),
+        (list(vectors[0]), [vectors[0][::-1], vectors[0]], "one has its numbers in another order"),
+        (word, [f"{word}s", word[:-1], word.upper(), word], "other keys are like it"),
+        (near, [near + 1e-9, near, -near, 1.0], "another key is close to it"),
         (1, ["1", 2, 1.0], "the query is an int and its key a float"),
         (0, [3, 0, 5], "the query is 0"),
         ("", ["a", "", "b"], "the query is ''"),
