@@ -131,8 +131,8 @@ def fitting(
     Returns:
         Mistakes whose answers equal the learner's in all cases of that kind, on two seeds or more,
         and in the claims before it, and which differ from the right answer in those that failed. A
-        mistake that would have got an earlier claim wrong is another one, though both give NaN now.
-        Where several fit, the other cases decide: those that came out right, then all.
+        mistake that would have got wrong what came out right is another one, though both give NaN
+        now. Where several fit, the other cases that failed decide.
     """
     tried = [item for item in tried if _has_numbers(item)]
     failed = [item for item in tried if kind_of(item) == kind]
@@ -147,10 +147,15 @@ def fitting(
     asked = [(item, _parts(item)) for item in (*passed[:1], *failed, *passed[1:])]
     found = [each for each in among if _equal_in_all(each, asked) and _tells(each, failed)]
     rest = [item for item in tried[first:] if kind_of(item) != kind and not item.posed.case.raises]
-    for others in ([item for item in rest if item.difference is None], rest):
-        if len({mistake.slug for mistake in found}) > 1:
-            asked = [(item, _parts(item)) for item in others]
-            found = [mistake for mistake in found if _equal_in_all(mistake, asked)]
+    right = [
+        (item, _parts(item))
+        for item in rest
+        if item.difference is None and not item.posed.case.procedure  # a formula is no function
+    ]
+    found = [mistake for mistake in found if _equal_in_all(mistake, right)]
+    if len({mistake.slug for mistake in found}) > 1:
+        wrong = [(item, _parts(item)) for item in rest if item.difference]
+        found = [mistake for mistake in found if _equal_in_all(mistake, wrong)]
     return found
 
 

@@ -69,6 +69,7 @@ SOFTMAX = Exercise(
             _over(lambda powers, axis: _sum(powers, -1), _max),
         ),
         "maximum-along-last-axis": _over(_sum, lambda scores, axis: _max(scores, -1)),
+        "softmax-over-queries": lambda scores, axis=-1: softmax(scores, max(scores.ndim - 2, 0)),
     },
 )
 

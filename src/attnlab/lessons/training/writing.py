@@ -191,7 +191,7 @@ NEXT_TOKEN_PROBABILITIES = Exercise(
         ),
         "token-not-probabilities": _probabilities(at_zero=lambda logits: logits.argmax(-1)),
         "infinite-as-small": tuple(
-            lambda logits, t=1.0, low=low: _probabilities()(logits.clamp(min=low), t)
+            lambda logits, t=1.0, low=low: _probabilities()(logits.nan_to_num(neginf=low), t)
             for low in (-1e3, -1e4)
         ),
         "infinite-as-0": lambda logits, t=1.0: _probabilities()(_shown(logits), t),
