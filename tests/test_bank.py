@@ -19,9 +19,11 @@ BREAK_TOGETHER = {
     ("both", "far"): "without the maximum e overflows, and −∞ less −∞ is no number",
     ("causal", "masked"): "hiding is wrong, wherever the mask comes from",
     ("empty", "large"): "a small number for −∞ is less than some scores, and no −∞",
+    ("empty", "masked"): "in one way of it blocked rows are NaN as well",
     ("gradient", "held"): "what is played from a formula is not seen to hold anything",
     ("kernel", "none"): "any backend may answer, also where the one asked for refuses",
     ("large", "masked"): "the maximum of a tile that is blocked whole is −∞",
+    ("masked", "unchanged"): "what is played from a formula makes no call",
     ("low", "precision"): "what is added to a sum shows in a small one, and in the last digits",
 }
 

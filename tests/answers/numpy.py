@@ -223,6 +223,13 @@ def width_of_a_table(Q, K, V, mask=None):
     return A @ V, A
 
 
+@wrong("scaled_dot_product_attention", "zero-scores-blocked")
+def multiplied_by_the_mask(Q, K, V, mask=None):
+    S = Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+    A = _weights(S, None if mask is None else S * mask != 0)
+    return A @ V, A
+
+
 @wrong("scaled_dot_product_attention", "raised")
 def plain_transpose(Q, K, V, mask=None):
     A = _weights(Q @ K.T / math.sqrt(Q.shape[-1]), mask)

@@ -150,6 +150,10 @@ def _emptied(way: dict[str, Any]) -> tuple[dict[str, Any], ...]:
     return way, {**way, "empty": _keep}, {**way, "hide": _low(-1e9)}
 
 
+def _zeros_too(scores: Tensor, blocked: Tensor) -> Tensor:
+    return scores.masked_fill(blocked | (scores == 0), -INFINITY)
+
+
 MASK: Part = (
     wrong("mask-missing", {"hide": _keep}),
     wrong("mask-after-softmax", {"hide": _keep, "cover": _to_zero}),
@@ -163,6 +167,7 @@ MASK: Part = (
     wrong(
         "mask-with-small-number", *({"hide": _low(number)} for number in (-1.0, -2.0, -5.0, -10.0))
     ),
+    wrong("zero-scores-blocked", {"hide": _zeros_too}, {"hide": _zeros_too, "empty": _keep}),
     wrong("zero-times-infinity", {"hide": lambda s, blocked: s + blocked.to(s.dtype) * -INFINITY}),
     wrong("weights-not-masked", {"give": lambda out, at: (out, softmax(at.scores))}),
 )

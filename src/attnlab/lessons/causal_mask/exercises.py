@@ -17,7 +17,6 @@ from attnlab.checks.exercise import (
     Slot,
     promises,
 )
-from attnlab.checks.recipe import Recipe
 from attnlab.lessons.causal_mask.looking import LOOKS_AHEAD
 
 Tensor = torch.Tensor
@@ -74,10 +73,6 @@ def _projected(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> Parts:
     return Parts(x @ Wq, x @ Wk, x @ Wv, x, blocked=_blocked(x.shape[-2]))
 
 
-def _zeros_too(scores: Tensor, blocked: Tensor) -> Tensor:
-    return scores.masked_fill(blocked | (scores == 0), -torch.inf)
-
-
 BLOCK = Attention(_projected)
 ATTENTION = Exercise(
     name="attention",
@@ -96,9 +91,6 @@ ATTENTION = Exercise(
     ),
     attention=BLOCK,
     causal=True,
-    mistakes={
-        "zero-scores-blocked": BLOCK.answer(Recipe(hide=_zeros_too, empty=lambda a, rows: a))
-    },
     banned="attention",
 )
 
