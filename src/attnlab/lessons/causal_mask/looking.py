@@ -236,6 +236,10 @@ def _later(change: Callable[[Tensor], Tensor]) -> Exchange:
     return lambda x, n: torch.cat([x[:, :n], change(x[:, n:])], dim=1)
 
 
+def _nudged(size: float) -> Exchange:
+    return lambda x, n: x + size * (_exchanged(x, n) - x)
+
+
 def _at(cut: Callable[[int], int]) -> Callable[..., bool]:
     return _looks(cuts=lambda n: [cut(n)] if n > 1 else [])
 
@@ -350,10 +354,7 @@ LOOKS_AHEAD = Exercise(
                 lambda rows: rows.roll(1, 1),
             )
         ),
-        "nudged": tuple(
-            _looks(lambda x, n, size=size: x + size * (_exchanged(x, n) - x))
-            for size in (1e-6, 1e-3)
-        ),
+        "nudged": (_looks(_nudged(1e-6)), _looks(_nudged(1e-3))),
         "nan-put-in": _with_nan,
         "by-slopes": (_by_slopes(_fresh), _by_slopes(torch.ones_like)),
         "tolerance-too-small": _looks(told=_differ(0.0)),
