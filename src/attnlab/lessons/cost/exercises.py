@@ -198,7 +198,7 @@ def _parts(rng: Generator) -> Iterator[Case]:
         one, other = _part(rng, 4, n, d_v=d_v), _part(rng, 4, n, d_v=d_v)
         far = torch.tensor([[FAR], [-FAR], [FAR / 3], [-FAR / 5]])[rng.permutation(4)]
         args = (apart * one[0] + far, *one[1:], apart * other[0] + far, *other[1:])
-        yield Case("far", args, note=f"maxima are in the thousands, and {note}")
+        yield Case("far", args, note=f"maxima are in the thousands, and {note}", about=("shapes",))
     one, other = _part(rng, b, n, d_v=d_v), _part(rng, b, n, d_v=d_v)
     rows = rng.permutation(n)
     first, second = (slice(None), rows[:2]), (slice(None), rows[1:3])

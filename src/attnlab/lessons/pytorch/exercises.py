@@ -170,9 +170,6 @@ BACKWARD = Exercise(
             lambda weights, upstream: _backward(weights.log().softmax(-1), upstream),
             lambda weights, upstream: _backward(weights / weights.sum(-1, keepdim=True), upstream),
         ),
-        "digits-lost": lambda weights, upstream: _backward(weights.float(), upstream.float()).to(
-            weights.dtype
-        ),
     },
     banned="backward",
 )
