@@ -44,6 +44,7 @@ const tellings = ({ what, sums }, trail, now) => [
 function draw(body, model) {
   let grids, size, turned;
   let marked = [];
+  let unfocused = false; // whether a cell had the focus, and has not got it back
   // The selection is kept here until it is sent: Python's echo of the last one would undo it.
   let selected = model.get("cell");
   const palette = model.get("palette");
@@ -107,11 +108,7 @@ function draw(body, model) {
     const by = TURNS[event.key];
     if (!by || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    const inside = panels.contains(event.target);
-    if (turn(model.get("stage") + by) && inside) {
-      const [name, row, column] = selected;
-      grids[name].focus({ row, column: column ?? -1 });
-    }
+    turn(model.get("stage") + by);
   });
 
   const one = (name, { caption, rows, columns, yours, whole }) => {
@@ -186,6 +183,7 @@ function draw(body, model) {
     const [row, column] = nearest(matrices[chosen], ...selected.slice(1));
     let news = "";
     if (turned !== `${number} ${size}`) {
+      unfocused ||= panels.contains(panels.getRootNode().activeElement); // what is moved loses it
       const before = Object.entries(grids).filter(([, { node }]) => node.isConnected)
         .map(([, { node }]) => [node, node.getBoundingClientRect()]);
       panels.replaceChildren(...groups(stage));
@@ -216,6 +214,11 @@ function draw(body, model) {
     marked = [...entering, node];
     for (const [name, { highlight }] of Object.entries(grids)) highlight(isWhole && name === chosen ? row : null);
     grids[chosen].moveTo({ row, column: column ?? -1 });
+    if (unfocused && grids[chosen].node.isConnected) {
+      unfocused = false;
+      const { activeElement } = panels.getRootNode();
+      if (!activeElement || activeElement === document.body) grids[chosen].focus({ row, column: column ?? -1 });
+    }
 
     const telling = isWhole ? whole[row] : all[row][column];
     told.replaceChildren(...tellings(telling, isWhole ? trails[row] : [], number));
