@@ -20,7 +20,7 @@ from attnlab.calling.call import Call, Outcome
 from attnlab.checks.compare import Difference, Tried, examine
 from attnlab.checks.crashes import is_meant
 from attnlab.checks.diagnose import diagnose
-from attnlab.checks.exercise import SEEDS, TOLERANCE, UNCHANGED, Exercise
+from attnlab.checks.exercise import SEEDS, TOLERANCE, UNCHANGED, Case, Exercise
 from attnlab.checks.pose import Posed, brief, pose, shuffled
 from attnlab.checks.verdict import Diagnosis, Line, Verdict
 from attnlab.checks.words import spoken, words
@@ -127,11 +127,17 @@ def _try_all(perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
         # asked again, and a wrong one, which no coin is likely to give twice if one is large.
         asked = [place for place in (*first, *others) if place in tried]
         whole = [place for place in asked if tried[place].arrays is not None]
+        whole.sort(key=lambda at: _has_many(cases[at].case) and tried[at].difference is None)
         missed = [place for place in asked if tried[place].difference and not cases[place].call.by]
         missed.sort(key=partial(_is_few, cases))
         for place in dict.fromkeys((*missed[:1], *whole[:1])):
             tried[place] = replace(tried[place], again=_again(perform, tried[place]))
     return _Trial([tried[place] for place in sorted(tried)], tried[first[0]])
+
+
+def _has_many(case: Case) -> bool:
+    """Whether many answers are right in a case, so that two of them need not be the same."""
+    return case.procedure is not None and case.procedure.missed is not None
 
 
 def _is_few(cases: Sequence[Posed], place: int) -> bool:
@@ -185,6 +191,8 @@ def _again(perform: Perform, first: Tried) -> Difference | None:
     if first.arrays is None:
         return None
     again = examine(first.posed, _once(perform, first.posed.call))
+    if _has_many(first.posed.case) and not first.difference and not again.difference:
+        return None
     if again.arrays is None:
         if again.difference is None or again.outcome.stopped:
             return None
