@@ -15,8 +15,12 @@ import torch.nn.functional as F
 from torch import nn
 
 from attnlab import notebook
+from attnlab.calling.call import Outcome
+from attnlab.calling.fused import looked_at
+from attnlab.calling.observe import ELSEWHERE, Other
+from attnlab.checks.compare import compare
 from attnlab.checks.exercise import PROMISES, SEEDS, Case, Claim, Exercise, Slot
-from attnlab.checks.pose import generate
+from attnlab.checks.pose import Expected, generate
 from attnlab.checks.verdict import Verdict
 from attnlab.lessons import exercises_of
 from attnlab.notebook import check
@@ -387,3 +391,17 @@ def test_a_time_by_a_real_clock_may_differ_from_call_to_call() -> None:
     for seed in range(0, 40, 2):
         verdict = notebook.verdict_on(exercise, unsteady, (seed, seed + 1), 30)
         assert verdict.status == "PASS"
+
+
+def test_a_result_on_a_gpu_is_on_another_device_than_its_inputs() -> None:
+    elsewhere = Outcome(returned=Other(f"{ELSEWHERE}cuda"))
+    slots = (Slot("out", "tensor", "N d"),)
+    [difference] = compare(elsewhere, Expected((np.ones((2, 3)),)), slots, 1e-6, False)[:1]
+    assert difference is not None
+    assert difference.slug == "wrong-device"
+    assert "device cuda" in difference.text
+
+
+def test_an_answer_may_go_to_another_device_and_come_back() -> None:
+    q, k, v = torch.ones(3, 2, 1, 5, 4, device="meta")
+    assert looked_at(q, k, v).device == v.device

@@ -22,8 +22,7 @@
 # | **You may stop** | before *Optional: a kernel of your own* |
 # | **Points** | 8, in six exercises |
 #
-# The desk of our library has staff now. You hand in a slip, and one of four clerks does the work. Each clerk has rules
-# about the slips that they take. The running sentence is the slip: ***the cat sat on the mat***, N = 6.
+# The desk of our library has staff now. You hand in a slip, and one of four clerks, each with rules of their own, does the work. The running sentence is the slip: ***the cat sat on the mat***, N = 6.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import os
@@ -575,7 +574,7 @@ def benchmark(fn, *args, clock=time.perf_counter, wait=lambda: None) -> float:
 check(benchmark)
 
 # %% [markdown]
-# PyTorch's own tool for this is `torch.utils.benchmark.Timer`, which does all of this and picks the number of calls.
+# PyTorch's own `torch.utils.benchmark.Timer` does all of this and picks the number of calls.
 # `iqr` is the width of the middle half. Now it checks your function. (On a GPU it waits once, after
 # many calls. What Python does between them then hides behind the work, and yours is longer by it.)
 
@@ -677,7 +676,7 @@ def achieved_tflops(seconds: float, b: int, h: int, n: int, d: int, causal: bool
 check(achieved_tflops)
 
 # %% [markdown]
-# Hold it against a published table. PyTorch's own benchmarks list time *and* TFLOP/s of three kernels on an NVIDIA H100
+# Hold it against a published table, time *and* TFLOP/s of three kernels on an NVIDIA H100
 # (pytorch/benchmark, pull request 2296, 12 June 2024). Your count should
 # turn their milliseconds into their TFLOP/s.
 
@@ -696,7 +695,7 @@ figures.gpu_sdpa.speeds()
 # as long, near the 256 of N², so speed changes little, by 6 to 19 %. The dashed line is the peak of the SXM model; they do not
 # say which model they had.
 #
-# More, as shares of a GPU's peak, from the papers' abstracts:
+# As shares of a GPU's peak, from abstracts:
 
 # %% nbgrader={"grade": false, "grade_id": "shares", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for row in figures.gpu_sdpa.published()["shares"]:
@@ -706,7 +705,7 @@ for row in figures.gpu_sdpa.published()["shares"]:
 # Each new GPU asked for a new kernel: FlashAttention-2 reached half of an A100's peak and more, and about a third of an
 # H100's.
 #
-# Ours, with all that you need to do it again (16 heads in float16, not causal):
+# Ours, and how to repeat it (16 heads in float16, not causal):
 
 # %% nbgrader={"grade": false, "grade_id": "ours", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for measured in figures.gpu_sdpa.recorded():
@@ -720,11 +719,15 @@ for measured in figures.gpu_sdpa.recorded():
             print(f"{n:6} tokens, TFLOP/s:", *map("{} {:.0f}".format, ways, speeds), sep="  ")
 
 # %% [markdown]
-# `sdpa` is PyTorch's call, free to choose: it takes cuDNN here, and from 4,096 tokens on comes to 573 to 641 TFLOP/s,
-# about twice its 287 to 304 of June 2024. FlashAttention-2 alone is still at 330 to 354. `naive` writes down all scores and
+# `sdpa` is PyTorch's call, free to choose: it takes cuDNN here, and from 4,096 tokens on comes to 537 to 641 TFLOP/s,
+# about twice its 287 to 304 of June 2024. FlashAttention-2 alone is still at 314 to 354. `naive` writes down all scores and
 # stays below 115. At 1,024 tokens 16 heads leave much of the GPU idle. Theirs were 1,024.
 #
-# On a GPU of your own the same command keeps its result in attnlab's folder, and figure and cell show it, too.
+# These are two H100s of one kind, with the same versions and command, a day apart. On the second, `naive` and the fused
+# ones take 1 to 19 % longer from 4,096 tokens on, in the same order. So compare within one run: a tenth more or less
+# than somebody else's number says nothing about your program.
+#
+# On your own GPU the same command adds a run, which figure and cell show, too.
 #
 # ### The roofline
 #
@@ -989,8 +992,8 @@ def launch(q, k, v, causal=False, tile=(32, 16)):
 
 
 # %% [markdown]
-# Is it right? With one tile of keys nothing has to be corrected. With several tiles your line decides. The last row
-# has sizes that fit no tile.
+# Is it right? With one tile of keys nothing has to be corrected. With several tiles your line decides. The last row's
+# sizes fit no tile.
 
 # %% nbgrader={"grade": false, "grade_id": "compare-kernel", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 torch.manual_seed(3)
@@ -1008,9 +1011,9 @@ if not all(right):
     print("Not written yet: the line that makes `shrink`.")
 
 # %% [markdown]
-# Then time it, beside every backend. The interpreter's time says nothing, so this takes a GPU. The command above
-# (`attnlab.bench`) times the same kernel as `triton`, with the fastest of five sizes of tiles. On the H100, with d = 128, it came
-# to 375 to 471 TFLOP/s from 4,096 tokens on: more than FlashAttention-2 there, and 65 to 79 % of cuDNN.
+# Then time it beside every backend, which takes a GPU. The command above
+# (`attnlab.bench`) times the same kernel as `triton`, with the fastest of five sizes of tiles. On the two H100s, with d = 128, it
+# came to 316 to 471 TFLOP/s from 4,096 tokens on: as much as FlashAttention-2 there or more, and 58 to 85 % of cuDNN.
 
 # %% nbgrader={"grade": false, "grade_id": "time-kernel", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 if device == "cuda" and right and all(right):

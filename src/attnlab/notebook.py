@@ -14,6 +14,7 @@ from attnlab.calling import banned
 from attnlab.calling.call import Call, Outcome, perform
 from attnlab.calling.deadline import Deadline
 from attnlab.calling.observe import describe, observe
+from attnlab.calling.settings import usual_settings
 from attnlab.checks.card import Card
 from attnlab.checks.exercise import SEEDS, Exercise
 from attnlab.checks.verdict import Verdict, blaming
@@ -94,6 +95,7 @@ def _remember(verdict: Verdict) -> bool:
     return progress.note(verdict.lesson, verdict.name, *told)
 
 
+@usual_settings()
 def check_function(function: object, *, name: str = "", lesson: str = "") -> Card:
     """Check a function against PyTorch and say what it gets right and wrong.
 

@@ -29,6 +29,7 @@ from attnlab.calling.observe import (
     rebuild,
     type_name,
 )
+from attnlab.calling.settings import usual_settings
 
 PRINT_LIMIT = 64 * 1024  # characters a function may print in one call
 PRINT_SHOWN = 400  # of which a card shows the first
@@ -137,6 +138,7 @@ class Printed(io.TextIOBase):
         return len(text)
 
 
+@usual_settings()
 def perform(
     function: Callable[..., Any],
     call: Call,
@@ -163,7 +165,6 @@ def perform(
     raised: Raised | None = None
     stopped = ""
     fused: Sequence[str] = ()
-    settings = _settings()
     try:
         # Refusing goes outermost: what it replaced is given back whatever the deadline interrupts.
         with _refusing(call, refused) as fused, quiet(printed), deadline:
@@ -181,8 +182,6 @@ def perform(
         stopped = "output"
     except KeyboardInterrupt:  # the learner's own wish to stop
         stopped = "interrupt"
-    for give_back, before in settings:
-        give_back(before)
     if stopped and call.by == "watching.holds":
         found("watching.let_go")()
     if printed.length > PRINT_LIMIT:
@@ -193,25 +192,6 @@ def perform(
     return Outcome(returned, raised, after, printed.kept, stopped, tuple(fused))
 
 
-def _settings() -> list[tuple[Callable[[Any], None], Any]]:
-    """PyTorch's settings, if it is there, each with what gives it back.
-
-    A learner's function may change them, as may a way of calling, or what was interrupted in a
-    `torch.no_grad()`.
-    """
-    torch: Any = sys.modules.get("torch")
-    if torch is None:
-        return []
-    settings = [(torch.set_default_dtype, torch.get_default_dtype())]
-    if torch.is_grad_enabled():
-        settings.append((torch.set_grad_enabled, True))
-    kernels = torch.backends.cuda
-    for name in ("flash", "mem_efficient", "math", "cudnn"):
-        is_on = getattr(kernels, f"{name}_sdp_enabled")()
-        settings.append((getattr(kernels, f"enable_{name}_sdp"), is_on))
-    return settings
-
-
 def _observe_again(thing: Any, most: int) -> Value:
     """What an input is after the call; a learner may have put into it what cannot be observed."""
     try:
@@ -220,6 +200,7 @@ def _observe_again(thing: Any, most: int) -> Value:
         return Other(f"{type_name(type(thing))} that cannot be read ({type(error).__name__})")
 
 
+@usual_settings()
 def repeat(function: Callable[..., Any], call: Call) -> Any:
     """Make a call again as `perform` made it, and let out what it returns, prints or raises."""
     args = [lay(rebuild(value), call.laid) for value in call.args]

@@ -138,8 +138,8 @@ def looked_at(query: Tensor, key: Tensor, value: Tensor, *how: Any, **named: Any
 
     The same whatever the values are: v, or rows of x, which Wv multiplies afterwards.
     """
-    places = torch.linspace(0, 1, value.shape[-2], dtype=value.dtype)[:, None]
-    return CALL(query, key, places.expand(value.shape).contiguous(), *how, **named)
+    places = torch.linspace(0, 1, value.shape[-2], dtype=value.dtype, device=value.device)
+    return CALL(query, key, places[:, None].expand(value.shape).contiguous(), *how, **named)
 
 
 class _MarkedKernel(TorchDispatchMode):

@@ -21,6 +21,7 @@ DEPTH_LIMIT = 6
 ITEM_LIMIT = 1_000_000  # numbers that are looked at where nobody says how many are worth it
 TEXT_LIMIT = 10_000  # characters of a str
 BITS_LIMIT = 4096  # of an int; the largest float has 1,024
+ELSEWHERE = "torch tensor on device "  # and which; on none that is looked at
 PLAIN_DTYPES = frozenset(
     f"{kind}{bits}" for kind in ("float", "int", "uint", "complex") for bits in (8, 16, 32, 64, 128)
 ) | {"bool"}
@@ -368,7 +369,7 @@ def _numbers_of(thing: Any, budget: list[int]) -> Value:
     if thing.device.type == "meta":
         return Large("tensor", tuple(thing.shape), dtype)
     if thing.device.type != "cpu":  # where the inputs are
-        return Other(f"torch tensor on device {thing.device.type}")
+        return Other(f"{ELSEWHERE}{thing.device.type}")
     if dtype not in PLAIN_DTYPES or thing.layout.__repr__() != "torch.strided":
         return Other(f"torch tensor of dtype {dtype}")
     budget[0] -= thing.numel()

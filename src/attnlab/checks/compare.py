@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 
 from attnlab.calling.call import PRINT_LIMIT, Outcome
-from attnlab.calling.observe import Array, ByName, Floats, Items, Large, Scalar, Value, describe
+from attnlab.calling.observe import (
+    ELSEWHERE,
+    Array,
+    ByName,
+    Floats,
+    Items,
+    Large,
+    Other,
+    Scalar,
+    Value,
+    describe,
+)
 from attnlab.checks.exercise import Slot
 from attnlab.checks.pose import Expected, Posed
 
@@ -193,6 +204,9 @@ def _to_array(value: Value, slot: Slot) -> np.ndarray | Difference:
                 return np.frombuffer(value.data, value.dtype).reshape(value.shape)
             if slot.kind == "ndarray" and isinstance(value, Scalar) and _is_numpy_float(value):
                 return np.asarray(value.value, value.kind.removeprefix("numpy."))
+            if isinstance(value, Other) and value.kind.startswith(ELSEWHERE):
+                text = f"{slot.name} is {describe(value)}, and its inputs are on the CPU"
+                return Difference("wrong-device", text)
         case "float" | "int":
             if isinstance(value, Array) and value.shape == ():
                 if value.dtype.startswith(slot.kind):
