@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
 
 import matplotlib.image
 import numpy as np
 import pytest
+import torch
 from matplotlib.colors import to_rgb
 
+from attnlab import figures
 from attnlab.figures import picture
+from attnlab.figures.arrays import as_array
 from attnlab.figures.palette import COLOURS
 from attnlab.figures.picture import Picture, draw_heatmap, new_figure
 
@@ -70,3 +74,21 @@ def test_one_picture_is_shown_and_said_whatever_a_page_makes_of_styles() -> None
     shown, hidden = re.findall(r"<img [^>]*>", html)
     assert 'alt="a line and a heatmap"' in shown
     assert 'alt="" aria-hidden="true" width="0" height="0"' in hidden
+
+
+def test_a_figure_takes_what_training_made() -> None:
+    weights = torch.rand(2, 3, requires_grad=True).softmax(-1)
+    losses = [weight.sum() for weight in weights]
+    assert as_array(weights).tolist() == weights.tolist()
+    assert as_array(weights.bfloat16()).dtype == float
+    assert as_array(losses).tolist() == [loss.item() for loss in losses]
+    assert as_array(weights > 0.5, bool).dtype == bool
+    figures.training.losses({"a model": losses})
+    figures.training.rows({"a model": {"the": weights[0]}}, ["the", "cat", "sat"])
+
+
+def test_a_figure_makes_arrays_in_one_way() -> None:
+    package = Path(figures.__file__).parent
+    made = [*package.rglob("*.py"), *(package.parent / "lessons").glob("*/figures.py")]
+    other = [path for path in made if "np.asarray(" in path.read_text(encoding="utf-8")]
+    assert [path.name for path in other] == ["arrays.py"]

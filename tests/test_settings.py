@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnlab.calling.call import Call, perform, repeat
 from attnlab.calling.deadline import Deadline
@@ -92,3 +94,23 @@ def test_what_a_call_sets_is_as_it_was_afterwards() -> None:
     before = now()
     perform(function, Call(()), Deadline(10))
     assert now() == before
+
+
+class Marked(TorchFunctionMode):
+    def __torch_function__(self, *_: Any) -> Any:
+        raise AssertionError("still on")
+
+
+class Seen(TorchDispatchMode):
+    def __torch_dispatch__(self, *_: Any) -> Any:
+        raise AssertionError("still on")
+
+
+@pytest.mark.parametrize("mode", [Marked, Seen])
+def test_a_mode_whose_end_was_interrupted_is_ended(mode: Any) -> None:
+    def function() -> None:
+        mode().__enter__()
+        raise KeyboardInterrupt
+
+    assert perform(function, Call(()), Deadline(10)).stopped == "interrupt"
+    assert torch.ones(2).sum() == 2

@@ -22,7 +22,8 @@
 # | **You may stop** | before *Optional: a kernel of your own* |
 # | **Points** | 8, in six exercises |
 #
-# The desk of our library has staff now. You hand in a slip, and one of four clerks, each with rules of their own, does the work. The running sentence is the slip: ***the cat sat on the mat***, N = 6.
+# The desk of our library has staff now. You hand in a slip, and one of four clerks, each with rules of their own, does
+# the work. The running sentence is the slip: ***the cat sat on the mat***, N = 6.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import os
@@ -676,9 +677,8 @@ def achieved_tflops(seconds: float, b: int, h: int, n: int, d: int, causal: bool
 check(achieved_tflops)
 
 # %% [markdown]
-# Hold it against a published table, time *and* TFLOP/s of three kernels on an NVIDIA H100
-# (pytorch/benchmark, pull request 2296, 12 June 2024). Your count should
-# turn their milliseconds into their TFLOP/s.
+# Hold it against a published table, time *and* TFLOP/s of three kernels on an NVIDIA H100 (pytorch/benchmark, pull
+# request 2296, 12 June 2024). Your count should turn their milliseconds into their TFLOP/s.
 
 # %% nbgrader={"grade": false, "grade_id": "use-achieved_tflops", "locked": true, "schema_version": 3, "solution": false, "task": false}
 theirs = figures.gpu_sdpa.published()["speeds"]
@@ -723,7 +723,7 @@ for measured in figures.gpu_sdpa.recorded():
 # about twice its 287 to 304 of June 2024. FlashAttention-2 alone is still at 314 to 354. `naive` writes down all scores and
 # stays below 115. At 1,024 tokens 16 heads leave much of the GPU idle. Theirs were 1,024.
 #
-# These are two H100s of one kind, with the same versions and command, a day apart. On the second, `naive` and the fused
+# These are two H100s of one kind, with the same versions and command, a day apart. On the later day, `naive` and the fused
 # ones take 1 to 19 % longer from 4,096 tokens on, in the same order. So compare within one run: a tenth more or less
 # than somebody else's number says nothing about your program.
 #

@@ -647,7 +647,7 @@ def what_was_recorded_is_as_told() -> None:
 
 
 @lesson.says(
-    "These are two H100s of one kind, with the same versions and command, a day apart. On the second, "
+    "These are two H100s of one kind, with the same versions and command, a day apart. On the later day, "
     "`naive` and the fused ones take 1 to 19 % longer from 4,096 tokens on, in the same order.",
 )
 def two_cards_of_one_kind_differ_and_their_order_does_not() -> None:

@@ -138,7 +138,6 @@ class Printed(io.TextIOBase):
         return len(text)
 
 
-@usual_settings()
 def perform(
     function: Callable[..., Any],
     call: Call,
@@ -156,34 +155,33 @@ def perform(
     Returns:
         The outcome. Nothing that the function raises comes out of here.
     """
-    args = [lay(rebuild(value), call.laid) for value in call.args]
-    kwargs = {name: lay(rebuild(value), call.laid) for name, value in call.kwargs.items()}
-    # What is looked at afterwards: tuples, which cannot be changed by way of a frame.
-    inputs = (*args, *kwargs.values())
     printed = Printed()
     returned: Value | None = None
     raised: Raised | None = None
     stopped = ""
     fused: Sequence[str] = ()
-    try:
-        # Refusing goes outermost: what it replaced is given back whatever the deadline interrupts.
-        with _refusing(call, refused) as fused, quiet(printed), deadline:
-            try:
-                returned = observe(_make(function, call, args, kwargs), call.most)
-            except (Overrun, TooMuchOutput, KeyboardInterrupt):
-                raise
-            except BaseException as error:  # a learner's code may raise anything, SystemExit too
-                raised = note(error)  # in here, as its message may print, or never end
-                stopped = "memory" if out_of_memory(raised) else ""
-    except Overrun:
-        deadline.release()
-        stopped = "time"
-    except TooMuchOutput:
-        stopped = "output"
-    except KeyboardInterrupt:  # the learner's own wish to stop
-        stopped = "interrupt"
-    if stopped and call.by == "watching.holds":
-        found("watching.let_go")()
+    with usual_settings():
+        args = [lay(rebuild(value), call.laid) for value in call.args]
+        kwargs = {name: lay(rebuild(value), call.laid) for name, value in call.kwargs.items()}
+        # What is looked at afterwards: tuples, which cannot be changed by way of a frame.
+        inputs = (*args, *kwargs.values())
+        try:
+            # Refusing goes outermost: it gives back what it replaced whatever is interrupted.
+            with _refusing(call, refused) as fused, quiet(printed), deadline:
+                try:
+                    returned = observe(_make(function, call, args, kwargs), call.most)
+                except (Overrun, TooMuchOutput, KeyboardInterrupt):
+                    raise
+                except BaseException as error:  # a learner's code may raise SystemExit, too
+                    raised = note(error)  # in here, as its message may print, or never end
+                    stopped = "memory" if out_of_memory(raised) else ""
+        except Overrun:
+            deadline.release()
+            stopped = "time"
+        except TooMuchOutput:
+            stopped = "output"
+        except KeyboardInterrupt:  # the learner's own wish to stop
+            stopped = "interrupt"
     if printed.length > PRINT_LIMIT:
         stopped = "output"
     if stopped:  # it may have come to an end as well, as time ran out

@@ -30,7 +30,8 @@ def usual_settings() -> Iterator[None]:
         for setting in settings:
             _put(setting, setting.usual)
         try:
-            yield
+            with _modes_ended():
+                yield
         finally:
             for setting, value in zip(settings, before, strict=True):
                 _put(setting, value)
@@ -80,6 +81,26 @@ def _usual_of_torch(torch: Any) -> list[_Setting]:
             for kernel in _KERNELS
         ),
     ]
+
+
+@contextlib.contextmanager
+def _modes_ended() -> Iterator[None]:
+    """End PyTorch's modes that the block began: an interrupt may come while one is being left."""
+    torch: Any = sys.modules.get("torch")
+    if not hasattr(torch, "overrides"):
+        yield
+        return
+    stacks = (
+        (torch._C._len_torch_function_stack, torch._C._pop_torch_function_stack),
+        (torch._C._len_torch_dispatch_stack, lambda: torch._C._pop_torch_dispatch_stack(None)),
+    )
+    before = [count() for count, _ in stacks]
+    try:
+        yield
+    finally:
+        for (count, end), number in zip(stacks, before, strict=True):
+            while count() > number:
+                end()
 
 
 def _make_on(device: Any) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils import _python_dispatch as dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 Tensor = torch.Tensor
@@ -191,9 +190,3 @@ def holds(
     out = watch.numbers(out) if type(out) is StandIn else out
     largest, most = next(counted)
     return out, largest, -(-most // q.itemsize)
-
-
-def let_go() -> None:
-    """Stop watching, where an interrupt came while a `with` block was being left."""
-    while isinstance(mode := dispatch._get_current_dispatch_mode(), Watch):
-        mode.__exit__(None, None, None)

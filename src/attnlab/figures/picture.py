@@ -19,6 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Annotation, Text
 
+from attnlab.figures.arrays import as_array
 from attnlab.figures.palette import COLOURS
 
 BLUE, ORANGE, GREEN, PURPLE, OCHRE, GREY = (colour.light for colour in COLOURS)
@@ -189,7 +190,7 @@ def draw_heatmap(
     Returns:
         The image, for a colour bar.
     """
-    matrix = np.asarray(numbers, dtype=float)
+    matrix = as_array(numbers)
     if matrix.shape != (len(rows), len(columns)):
         raise ValueError(
             f"numbers have shape {matrix.shape}, and there are {len(rows)} row labels "
@@ -213,6 +214,6 @@ def rows_in_words(weights: Any, queries: Sequence[str], keys: Sequence[str]) -> 
     """'the attends most to sat (0.61); …', a clause for each query."""
     clauses = [
         f"{query} attends most to {keys[int(np.argmax(row))]} ({np.max(row):.2f})"
-        for query, row in zip(queries, np.asarray(weights, dtype=float), strict=True)
+        for query, row in zip(queries, as_array(weights), strict=True)
     ]
     return "; ".join(clauses) + "."

@@ -22,6 +22,7 @@ import traitlets
 from anywidget import AnyWidget
 
 from attnlab.figures import palette
+from attnlab.figures.arrays import as_array
 from attnlab.figures.live.ramp import PALETTE
 
 RECORDINGS = "ATTNLAB_RECORDINGS"  # names a folder: what is displayed is recorded there
@@ -215,10 +216,8 @@ def array(name: str, data: Any, shape: Sequence[int | None]) -> np.ndarray:
     Raises:
         ValueError: it holds something else, or has another shape.
     """
-    if hasattr(data, "detach"):
-        data = data.detach().cpu().double().numpy()  # NumPy has no bfloat16
     try:
-        numbers = np.array(data, dtype=float)
+        numbers = as_array(data).copy()
     except (TypeError, ValueError):
         raise ValueError(f"{name} has to hold numbers, in rows of the same length") from None
     fits = numbers.ndim == len(shape) and all(

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch, Rectangle
 
+from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
     GREEN,
@@ -54,7 +55,7 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         weights: (N, N), of scores that queries and keys have set.
         tokens: N labels.
     """
-    blocked = np.isneginf(np.asarray(scores, dtype=float))
+    blocked = np.isneginf(as_array(scores))
     figure, axes = new_figure(columns=4, width=14.5, height=3.5)
     places = axes[0]
     _draw_mask(places[0], ~blocked, tokens, tokens, "1. loop: which books are read")
@@ -66,7 +67,7 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         ("4. queries and keys", weights),
     )
     for place, (title, numbers) in zip(places[1:], heatmaps, strict=True):
-        matrix = np.asarray(numbers, dtype=float)
+        matrix = as_array(numbers)
         image = draw_heatmap(place, matrix, tokens, tokens, title)
         _mark_blocked(place, image, matrix, blocked)
         place.set_xlabel("keys")
@@ -76,7 +77,7 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
     figure.colorbar(image, ax=axes, label="weight")
     rows = "; ".join(
         f"{token} {', '.join(f'{weight:.2f}' for weight in row)}"
-        for token, row in zip(tokens, np.asarray(weights, dtype=float), strict=True)
+        for token, row in zip(tokens, as_array(weights), strict=True)
     )
     return Picture(
         figure,
@@ -124,7 +125,7 @@ def masks(panels: Mapping[str, Numbers], tokens: Sequence[str]) -> Picture:
     figure, axes = new_figure(columns=len(panels), width=3.4 * len(panels), height=4.25)
     words = []
     for place, (title, attend) in zip(axes[0], panels.items(), strict=True):
-        matrix = np.asarray(attend, dtype=bool)
+        matrix = as_array(attend, bool)
         _draw_mask(place, matrix, tokens, tokens, title)
         counts = ", ".join(str(int(row.sum())) for row in matrix)
         words.append(f"{title}: open keys row by row {counts}")
@@ -147,13 +148,13 @@ def weights_in_panels(
         keys: M labels.
         blocked: (N, M) bool, True = blocked, or should be.
     """
-    hatched = np.asarray(blocked, dtype=bool)
+    hatched = as_array(blocked, bool)
     width = 1.3 + (0.9 + 0.62 * len(keys)) * len(panels)
     height = max(2.4, 1.1 + 0.42 * len(queries))
     figure, axes = new_figure(columns=len(panels), width=width, height=height)
     words = []
     for place, (title, weights) in zip(axes[0], panels.items(), strict=True):
-        matrix = np.asarray(weights, dtype=float)
+        matrix = as_array(weights)
         image = draw_heatmap(place, matrix, queries, keys, title)
         _mark_blocked(place, image, matrix, hatched)
         place.tick_params(labelsize=10)
@@ -192,7 +193,7 @@ def losses(
             linestyle=["-", "--", ":", "-.", (0, (1, 1))],
         )
         for name, (_, curve) in models.items():
-            place.plot(curve, label=name)
+            place.plot(as_array(curve), label=name)
             words.append(f"{text}, {name}: from {curve[0]:.1f} to {curve[-1]:.2f}")
         floor, label = best[text]
         place.axhline(floor, color=GREY, linewidth=1, zorder=0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.patches import Rectangle
 
+from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import GREY, Picture, draw_heatmap, new_figure
 
 HATCH = "///"
@@ -33,11 +34,11 @@ def maps(panels: Mapping[str, Panel]) -> Picture:
     words = []
     for place, (title, panel) in zip(axes[0], panels.items(), strict=True):
         weights, queries, keys, blocked = panel
-        matrix = np.asarray(weights, dtype=float)
+        matrix = as_array(weights)
         image = draw_heatmap(place, matrix, queries, keys, title)
         place.set_xticks(range(len(keys)), keys, rotation=40, ha="right")
         place.set(xlabel="keys", ylabel="queries")
-        hidden = np.zeros(matrix.shape, bool) if blocked is None else np.asarray(blocked, bool)
+        hidden = np.zeros(matrix.shape, bool) if blocked is None else as_array(blocked, bool)
         for text, at in zip(place.texts, np.ndindex(matrix.shape), strict=True):
             if hidden[at]:
                 _hatch(place, at)

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Rectangle
 
+from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
     GREY,
@@ -82,7 +83,7 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
     figure, axes = new_figure(columns=2, rows=rows, width=7.8, height=3.8 * rows)
     words = []
     for place, (title, weights) in zip(axes.flat, panels.items(), strict=True):
-        matrix = np.asarray(weights, dtype=float)
+        matrix = as_array(weights)
         image = place.imshow(matrix, cmap=WEIGHT_COLOURS, vmin=0, vmax=1)
         place.set_title(title)
         place.set_xticks(range(len(names)), names, rotation=90)

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
     GREEN,
@@ -37,7 +38,7 @@ def contraction(
         n: the query whose row is framed.
         m: the key whose row is framed.
     """
-    queries, keys, scores = (np.asarray(part, dtype=float) for part in (Q, K, S))
+    queries, keys, scores = (as_array(part) for part in (Q, K, S))
     limit = max(float(abs(part).max()) for part in (queries, keys, scores))
     widths = [f"k={k}" for k in range(queries.shape[1])]
     figure, axes = new_figure(columns=3, width=9.5, height=2.9)
@@ -78,8 +79,8 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
         mask: (N, N) bool, True = attend.
         tokens: N labels.
     """
-    blocked = ~np.asarray(mask, dtype=bool)
-    before, after = np.asarray(free, dtype=float), np.asarray(masked, dtype=float)
+    blocked = ~as_array(mask, bool)
+    before, after = as_array(free), as_array(masked)
     figure, axes = new_figure(columns=2, width=9.5, height=3.4)
     image = draw_heatmap(axes[0, 0], before, tokens, tokens, "no mask")
     draw_heatmap(axes[0, 1], after, tokens, tokens, "with the mask, blocked cells hatched")
@@ -114,7 +115,7 @@ def two_orders(
     """
     panels = ((first, tokens, "as written"), (second, shuffled, "shuffled"))
     # The largest weight off the diagonal is the one to look for in both.
-    off = np.asarray(first, dtype=float) * (1 - np.eye(len(tokens)))
+    off = as_array(first) * (1 - np.eye(len(tokens)))
     query, key = (tokens[int(i)] for i in np.unravel_index(off.argmax(), off.shape))
     figure, axes = new_figure(columns=2, width=9.5, height=3.4)
     found = []
@@ -125,7 +126,7 @@ def two_orders(
         place.add_patch(
             Rectangle((m - 0.5, n - 0.5), 1, 1, fill=False, linewidth=3, edgecolor=ORANGE)
         )
-        found.append(f"row {n}, column {m}: {np.asarray(weights)[n, m]:.2f}")
+        found.append(f"row {n}, column {m}: {as_array(weights)[n, m]:.2f}")
     figure.colorbar(image, ax=axes, label="weight")
     return Picture(
         figure,
@@ -170,8 +171,8 @@ def rebuilt_or_fixed(
         attention: for each, its (N·d_v, N·d) routing matrix.
         fixed: (N·d_v, N·d), the layer's one matrix.
     """
-    rebuilt = [np.asarray(matrix, dtype=float) for matrix in attention]
-    layer = np.asarray(fixed, dtype=float)
+    rebuilt = [as_array(matrix) for matrix in attention]
+    layer = as_array(fixed)
     limit = max(float(abs(matrix).max()) for matrix in (*rebuilt, layer))
     figure, axes = new_figure(columns=2, rows=2, width=10.5, height=6.2)
     for column, (tokens, matrix) in enumerate(zip(sentences, rebuilt, strict=True)):

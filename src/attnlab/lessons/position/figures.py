@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
     GREEN,
@@ -35,7 +36,7 @@ def two_orders(sentences: Mapping[str, Sequence[str]], weights: Mapping[str, Num
     figure, axes = new_figure(columns=len(sentences), width=10.5, height=1.5 + 0.42 * widest)
     said = []
     for place, (title, words) in zip(axes[0], sentences.items(), strict=True):
-        matrix = np.asarray(weights[title], dtype=float)
+        matrix = as_array(weights[title])
         image = draw_heatmap(place, matrix, words, words, f"{title}: {' '.join(words)}")
         place.set_xlabel("keys")
         rows = "; ".join(
@@ -55,7 +56,7 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
         encoding: (N, d), numbers from −1 to 1.
         columns: those that are drawn as curves, three at most.
     """
-    matrix = np.asarray(encoding, dtype=float)
+    matrix = as_array(encoding)
     n, d = matrix.shape
     figure, axes = new_figure(columns=2, width=11.5, height=4.0)
     image = axes[0, 0].imshow(matrix, cmap=SIGNED, vmin=-1, vmax=1, aspect="auto")
@@ -86,7 +87,7 @@ def dot_products(dots: Numbers, position: int) -> Picture:
         dots: (N, N), divided by that of a position with itself.
         position: the row that is drawn as a curve.
     """
-    matrix = np.asarray(dots, dtype=float)
+    matrix = as_array(dots)
     n = len(matrix)
     figure, axes = new_figure(columns=2, width=11.5, height=4.0)
     image = axes[0, 0].imshow(matrix, cmap=WEIGHT_COLOURS, vmin=0, vmax=1)
@@ -125,7 +126,7 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float) -> Pict
     place.axvspan(trained - 0.5, n - 0.5, color="#eeeeee", zorder=0)
     place.text(trained, 1.08, "never seen in training", color="#444444", va="bottom")
     for (name, numbers), (colour, line, marker) in zip(accuracy.items(), LINES, strict=True):
-        right = np.asarray(numbers, dtype=float)
+        right = as_array(numbers)
         place.plot(right, color=colour, linestyle=line, marker=marker, markersize=4, label=name)
         seen, unseen = np.nanmean(right[:trained]), np.nanmean(right[trained:])
         said.append(f"{name} {seen:.2f} and {unseen:.2f}")

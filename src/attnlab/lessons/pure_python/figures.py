@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.patches import Rectangle
 
+from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import Picture, draw_heatmap, new_figure
 
 SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
@@ -22,8 +23,8 @@ def one_matrix_for_two(tokens: Sequence[str], Q: Numbers, K: Numbers) -> Picture
         Q: (N, d_k).
         K: (N, d_k).
     """
-    keys = np.asarray(K, dtype=float)
-    panels = {"W_q and W_k": np.asarray(Q, dtype=float) @ keys.T, "W_k for both": keys @ keys.T}
+    keys = as_array(K)
+    panels = {"W_q and W_k": as_array(Q) @ keys.T, "W_k for both": keys @ keys.T}
     limits = _even_limits(*panels.values())
     figure, axes = new_figure(columns=2, width=7.5, height=3.1)
     for place, (title, scores) in zip(axes[0], panels.items(), strict=True):

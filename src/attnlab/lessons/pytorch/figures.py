@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import Picture, draw_heatmap, new_figure
 
 SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
@@ -24,8 +23,8 @@ def fixed_or_rebuilt(
         rebuilt: (B, N, N), attention's weights for each sentence.
     """
     kinds = {
-        "layer": np.asarray(fixed, dtype=float),
-        "attention": np.asarray(rebuilt, dtype=float),
+        "layer": as_array(fixed),
+        "attention": as_array(rebuilt),
     }
     limit = max(float(abs(matrices).max()) for matrices in kinds.values())
     figure, axes = new_figure(columns=len(sentences), rows=2, width=10.5, height=6.4)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
     GREEN,
@@ -39,7 +40,7 @@ def weights_in_panels(panels: Mapping[str, Numbers], tokens: Sequence[str]) -> P
     figure, axes = new_figure(columns=len(panels), width=4.1 * len(panels), height=3.3)
     words = []
     for place, (title, weights) in zip(axes[0], panels.items(), strict=True):
-        matrix = np.asarray(weights, dtype=float)
+        matrix = as_array(weights)
         image = draw_heatmap(place, matrix, tokens, tokens, title)
         place.set_xlabel("keys")
         place.tick_params(labelsize=10)
@@ -61,7 +62,7 @@ def spreads(scores: Mapping[int, Numbers]) -> Picture:
     Args:
         scores: for each d_k, (…) raw scores.
     """
-    samples = {d_k: np.ravel(np.asarray(part, dtype=float)) for d_k, part in scores.items()}
+    samples = {d_k: np.ravel(as_array(part)) for d_k, part in scores.items()}
     limit = 3.2 * max(samples) ** 0.5
     figure, axes = new_figure(
         rows=len(samples), width=8, height=1.25 * len(samples) + 0.6, sharex=True
@@ -97,7 +98,7 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
     figure, axes = new_figure(columns=len(panels), width=4.1 * len(panels), height=3.5)
     words = []
     for place, (way, (weights, jacobian)) in zip(axes[0], panels.items(), strict=True):
-        matrix = np.asarray(jacobian, dtype=float) + 0.0
+        matrix = as_array(jacobian) + 0.0
         matrix = np.where(abs(matrix) < 0.005, 0.0, matrix)  # or cells would read -0.00
         best = int(np.argmax(weights))
         title = f"{way}, largest weight {np.max(weights):.2f}"
@@ -140,7 +141,7 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         place = axes.flat[index]
         ends = []
         for (way, numbers), (colour, marker, line) in zip(measured.items(), WAYS, strict=False):
-            column = np.asarray(numbers, dtype=float)[:, index]
+            column = as_array(numbers)[:, index]
             place.plot(widths, column, color=colour, marker=marker, linestyle=line, label=way)
             ends.append(f"{way} from {column[0]:.2g} to {column[-1]:.2g}")
         place.axhline(reference, color=GREY, linewidth=1, zorder=0)
@@ -185,7 +186,7 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
     place = axes[0, 0]
     words = []
     for index, (way, numbers) in enumerate(weights.items()):
-        middle = np.median(np.asarray(numbers, dtype=float), axis=1)
+        middle = np.median(as_array(numbers), axis=1)
         colour, marker, line = WAYS[index]
         # Markers start at different steps, so that lines which meet can be told apart.
         place.plot(

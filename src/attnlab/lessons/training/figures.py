@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
     GREEN,
@@ -120,7 +121,7 @@ def losses(
     place = axes[0, 0]
     for (name, curve), (colour, line) in zip(curves.items(), LINES, strict=False):
         steps = range(0, every * len(curve), every)
-        place.plot(steps, curve, color=colour, linestyle=line, label=name)
+        place.plot(steps, as_array(curve), color=colour, linestyle=line, label=name)
     words = "; ".join(
         f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f}" for name, curve in curves.items()
     )
@@ -202,7 +203,7 @@ def rows(
     )
     words = []
     for place, (title, panel) in zip(axes[:, 0], panels.items(), strict=True):
-        numbers = np.stack([np.asarray(row, dtype=float) for row in panel.values()])
+        numbers = np.stack([as_array(row) for row in panel.values()])
         image = draw_heatmap(place, numbers, list(panel), keys, title)
         place.set_xticks(range(len(keys)), keys, rotation=30, ha="right")
         found = (
