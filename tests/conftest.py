@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from attnlab import lesson
 from attnlab.figures import live
+from attnlab.home import progress
 from attnlab.lessons import slugs
 
 if TYPE_CHECKING:
@@ -103,6 +105,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if marks:
         terminalreporter.section("answers")
         terminalreporter.write_line(as_text(rows(sorted(marks, key=lambda mark: mark.lesson))))
+
+
+@pytest.fixture(autouse=True)
+def _a_kernel_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test begins as a kernel does: in no lesson and no course, with nothing noted."""
+    monkeypatch.setattr(lesson, "_current", "")
+    monkeypatch.setattr(progress, "_unwritten", [])
+    monkeypatch.setattr(progress, "_begun", set())
+    monkeypatch.setattr(progress, "_works", [])
 
 
 @pytest.fixture(scope="session")

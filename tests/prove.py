@@ -2,6 +2,7 @@
 
 Every answer that we hold is judged on fresh seeds, two at a time, and has to be judged on all as
 in the lesson; every mutant of a solution has to be rejected, or to stand in `tests/survivors.txt`.
+What came of it is kept in `tests/proved.md`, a row for each lesson.
 """
 
 from __future__ import annotations
@@ -9,24 +10,39 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import platform
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache, partial
+from importlib.metadata import version
 from itertools import groupby
-from typing import Any
 
 from tqdm import tqdm
 
 from attnlab.checks.exercise import SEEDS
+from attnlab.ipynb.files import write_whole
 from attnlab.lessons import exercises_of, slugs
 from attnlab.notebook import verdict_on
 from tests.answers import Answer, all_answers
+from tests.course import ROOT
 from tests.mutants import judged, mutants, reviewed, survives
 
 FIRST = 100_000  # of the seeds, which nobody else uses
 SECONDS = 20.0
+RECORD = ROOT / "tests" / "proved.md"
+HEAD = """# Proved
+
+`make prove` writes a row when it is done with a lesson: how many mutants of its solutions were
+tried, and how many neither rejected nor reviewed; on how many seeds its answers were judged, how
+many judgements that were, and how many of them differ from those in the lesson.
+
+| lesson | when | with | mutants | gaps | seeds | judgements | gaps |
+|---|---|---|--:|--:|--:|--:|--:|
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,29 +100,34 @@ def mutated(home: tuple[str, str], seeds: tuple[int, ...]) -> Row:
     return Row(home, tried, tuple(gaps))
 
 
-def table(title: str, rows: Iterable[Row]) -> Iterator[str]:
-    """A line for each exercise as it is done, with what is wrong below it."""
-    yield title
-    for home, group in groupby(rows, lambda row: row.home):
+def prove(rows: Iterable[Row], title: str, total: int) -> tuple[int, int]:
+    """Print a line for each exercise as it is done, with what is wrong below it.
+
+    Returns:
+        How many judgements were made, and how many gaps were found.
+    """
+    print(f"{title:48} {'tried':>7}  gaps")
+    tried, gaps = 0, 0
+    for home, group in groupby(tqdm(rows, total=total, disable=None), lambda row: row.home):
         mine = list(group)
-        gaps = [gap for row in mine for gap in row.gaps]
-        yield f"{' '.join(home):48} {sum(row.tried for row in mine):7,} {len(gaps):5}"
-        yield from (f"    {gap}" for gap in gaps)
+        found = [gap for row in mine for gap in row.gaps]
+        number = sum(row.tried for row in mine)
+        print(f"{' '.join(home):48} {number:7,} {len(found):5}", flush=True)
+        print(*(f"    {gap}\n" for gap in found), sep="", end="", flush=True)
+        tried, gaps = tried + number, gaps + len(found)
+    return tried, gaps
 
 
-def prove(pool: ProcessPoolExecutor, title: str, ask: Callable[[Any], Row], over: list[Any]) -> int:
-    """Print the table of what comes of each, and give the number of gaps."""
-    gaps = 0
-
-    def counted() -> Iterator[Row]:
-        nonlocal gaps
-        for row in tqdm(pool.map(ask, over), total=len(over), disable=None):
-            gaps += len(row.gaps)
-            yield row
-
-    for line in table(title, counted()):
-        print(line, flush=True)
-    return gaps
+def keep(lesson: str, seeds: int, mutants: tuple[int, int], answers: tuple[int, int]) -> None:
+    """Write a lesson's row, in the place of its last one."""
+    text = RECORD.read_text(encoding="utf-8") if RECORD.exists() else ""
+    rows = dict(re.findall(r"^\| (\d\S+) \|(.*)$", text, re.MULTILINE))
+    with_ = ", ".join(f"{name} {version(name)}" for name in ("numpy", "torch"))
+    numbers = " | ".join(f"{number:,}" for number in (*mutants, seeds, *answers))
+    today = datetime.now(UTC).date().isoformat()
+    rows[lesson] = f" {today} | Python {platform.python_version()}, {with_} | {numbers} |"
+    lines = (f"| {slug} |{rows[slug]}\n" for slug in slugs() if slug in rows)
+    write_whole(RECORD, (HEAD + "".join(lines)).encode())
 
 
 def main() -> int:
@@ -115,16 +136,19 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--lesson", choices=slugs())
     asked = parser.parse_args()
-    lessons = [asked.lesson] if asked.lesson else list(slugs())
-    homes = [(lesson, name) for lesson in lessons for name in exercises_of(lesson)]
-    pairs = [(home, pair) for home in homes for pair in range(asked.seeds // 2)]
+    found = 0
     # Not forks: PyTorch has threads by now, which a fork would wait for without end.
     spawned = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(asked.jobs, mp_context=spawned) as pool:
-        ask = partial(mutated, seeds=(FIRST, FIRST + 1))
-        gaps = prove(pool, f"{'mutants':48} {'tried':>7}  gaps", ask, homes)
-        gaps += prove(pool, f"{'answers':48} {'judged':>7}  gaps", proven, pairs)
-    return int(gaps > 0)
+        for lesson in [asked.lesson] if asked.lesson else slugs():
+            homes = [(lesson, name) for name in exercises_of(lesson)]
+            pairs = [(home, pair) for home in homes for pair in range(asked.seeds // 2)]
+            ask = partial(mutated, seeds=(FIRST, FIRST + 1))
+            changed = prove(pool.map(ask, homes), "mutants", len(homes))
+            held = prove(pool.map(proven, pairs), "answers", len(pairs))
+            keep(lesson, asked.seeds, changed, held)
+            found += changed[1] + held[1]
+    return int(found > 0)
 
 
 if __name__ == "__main__":

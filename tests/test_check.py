@@ -42,11 +42,6 @@ POINTS = 2.0  # of softmax in lesson 01
 NASTY = "<img src=x onerror=alert(1)>"
 
 
-@pytest.fixture(autouse=True)
-def _no_lesson_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begun, "_current", "")
-
-
 @pytest.fixture
 def short_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notebook, "SECONDS", 0.25)

@@ -256,8 +256,7 @@ def test_what_passes_now_counts(noted: Course, monkeypatch: pytest.MonkeyPatch) 
     assert scaling.exercises[0].passed
 
 
-def test_a_notebook_of_old_begins_todays_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attnlab.lesson._current", "")
+def test_a_notebook_of_old_begins_todays_lesson() -> None:
     assert begin(GPU).endswith(f"It was {GPU}; `attnlab update` brings your copy up to it.")
     assert lessons.absent(GPU).startswith(f"There is no lesson {GPU!r}. Do you mean {NOW}?")
 

@@ -31,8 +31,6 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """A course, in the folder of whose first lesson a notebook runs."""
     course = make_copies(tmp_path, SLUG, OTHER)
     monkeypatch.chdir(course.work / SLUG)
-    monkeypatch.setattr(progress, "_unwritten", [])
-    monkeypatch.setattr(progress, "_begun", set())
     return course
 
 
@@ -88,6 +86,19 @@ def test_what_a_lesson_breaks_on_purpose_is_no_mistake_of_its_learner(course: Co
 
     assert check(softmax_without_shift, name="softmax", lesson=SLUG).verdict.diagnosis
     assert not course.progress.exists()
+
+
+def test_a_notebook_that_goes_elsewhere_stays_in_its_course(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(SLUG)
+    gone = tmp_path / "elsewhere"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    check(softmax)
+    gone.rmdir()  # Path.cwd() fails
+    check(softmax)
+    assert [line["status"] for line in lines(course)] == ["BEGUN", "FAIL", "FAIL"]
 
 
 @pytest.mark.parametrize("name", ["nothing_of_this_name", "softmax"])

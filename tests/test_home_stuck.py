@@ -26,7 +26,6 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     course = make_copies(tmp_path)
     (course.root / "solutions.json").write_text(ALL, encoding="utf-8")
     monkeypatch.chdir(course.work / SLUG)
-    monkeypatch.setattr(progress, "_unwritten", [])
     begin(SLUG)
     return course
 

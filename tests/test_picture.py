@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib.image
@@ -85,6 +86,23 @@ def test_a_figure_takes_what_training_made() -> None:
     assert as_array(weights > 0.5, bool).dtype == bool
     figures.training.losses({"a model": losses})
     figures.training.rows({"a model": {"the": weights[0]}}, ["the", "cat", "sat"])
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda names: figures.position.clock(np.eye(9), range(len(names))),
+        lambda names: figures.position.beyond(dict.fromkeys(names, np.ones(9)), 5, 0.1),
+        lambda names: figures.scaling.four_measures([1], dict.fromkeys(names, np.ones((1, 4))), 3),
+        lambda names: figures.scaling.learning(dict.fromkeys(names, np.ones((9, 2)))),
+        lambda names: figures.shortcuts.found([1], {name: [1.0] for name in names}, 0.1),
+        lambda names: figures.training.losses({name: [1.0] for name in names}),
+    ],
+)
+def test_a_figure_leaves_no_line_out(draw: Callable[[str], Picture]) -> None:
+    draw("abc")
+    with pytest.raises(ValueError, match="was given 8: leave some out"):
+        draw("abcdefgh")
 
 
 def test_a_figure_makes_arrays_in_one_way() -> None:

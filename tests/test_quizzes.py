@@ -22,10 +22,9 @@ GUESS = Question("02-pure-python", "predict/1", "How many?", ("1", "2", "3"), ()
 
 @pytest.fixture(autouse=True)
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A learner's folder, and nothing remembered from another test."""
+    """A learner's folder, where Python is."""
     (tmp_path / ".attnlab").mkdir()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(progress, "_unwritten", [])
     return tmp_path
 
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { latest, moved, percent, shade, unanswered, watched } from "../../src/attnlab/figures/live/figure.mjs";
+import { latest, moved, percent, settling, shade, unanswered, watched } from "../../src/attnlab/figures/live/figure.mjs";
 
 const from = (row, column) => ({ row, column });
 
@@ -111,4 +111,28 @@ test("one message a frame, with the last of each value", () => {
   send({ d_k: 8 });
   frames.pop()();
   assert.deepEqual(sent[1], { d_k: 8 });
+});
+
+test("what rests is told once, and not at all where Python has said something newer", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const told = [];
+  const changed = [];
+  const model = {
+    on: (_, does) => changed.push(does),
+    set(_, value) { this.value = value; changed.forEach((does) => does()); },
+    save_changes() { told.push(this.value); },
+  };
+  const { rest, tell } = settling(model, "cell");
+  rest(1);
+  rest(2);
+  context.mock.timers.tick(1000);
+  assert.deepEqual(told, [2]);
+  rest(3);
+  model.set("cell", 4); // by Python
+  context.mock.timers.tick(1000);
+  assert.deepEqual(told, [2]);
+  rest(5);
+  tell(6);
+  context.mock.timers.tick(1000);
+  assert.deepEqual(told, [2, 6]);
 });

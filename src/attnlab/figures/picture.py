@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import matplotlib as mpl
 import numpy as np
@@ -37,6 +37,8 @@ STYLE: Any = {
     "savefig.facecolor": "white",
     "svg.hashsalt": "attnlab",
 }
+Line = TypeVar("Line")
+Look = TypeVar("Look")
 
 
 class Picture:
@@ -208,6 +210,21 @@ def draw_heatmap(
         colour = "white" if dark else "black"
         axes.text(j, i, f"{number:.2f}", ha="center", va="center", color=colour, fontsize=10)
     return image
+
+
+def with_looks(lines: Iterable[Line], looks: Sequence[Look]) -> list[tuple[Line, Look]]:
+    """Each line with a look of its own.
+
+    Raises:
+        ValueError: there are more lines than looks.
+    """
+    drawn = list(lines)
+    if len(drawn) > len(looks):
+        raise ValueError(
+            f"this figure can show {len(looks)} lines that are told apart, and was given "
+            f"{len(drawn)}: leave some out"
+        )
+    return list(zip(drawn, looks, strict=False))
 
 
 def rows_in_words(weights: Any, queries: Sequence[str], keys: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +31,7 @@ BEGUN, READ, CHOSE = "BEGUN", "READ", "CHOSE"
 
 _unwritten: list[Record] = []
 _begun: set[str] = set()
+_works: list[Path] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +82,15 @@ class Log:
 
 
 def place() -> Course | None:
-    """The course whose work/ this is in: the nearest folder above that has `.attnlab/`."""
-    try:
+    """The course whose work/ this is in: the nearest folder above that has `.attnlab/`.
+
+    A notebook that goes elsewhere (`%cd`) stays in the one where this kernel was last.
+    """
+    with suppress(OSError):  # the folder was removed
         here = Path.cwd()
-    except OSError:  # it was removed
-        return None
-    works = (folder for folder in (here, *here.parents) if (folder / STATE).is_dir())
-    return next((Course(work.parent, work) for work in works), None)
+        _works.extend(folder for folder in (*here.parents[::-1], here) if (folder / STATE).is_dir())
+    del _works[:-1]
+    return Course(_works[0].parent, _works[0]) if _works else None
 
 
 def begun(lesson: str) -> None:

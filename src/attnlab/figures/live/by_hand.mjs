@@ -55,7 +55,7 @@ function draw(body, model) {
   const told = element("div", { class: "told" });
   const shown = element("div", { class: "by-hand" }, panels, told);
 
-  const rest = settling(model, "cell");
+  const { rest, tell } = settling(model, "cell");
   const select = (cell) => {
     selected = cell;
     show();
@@ -67,7 +67,7 @@ function draw(body, model) {
     const [made] = stages[stage - 1].makes;
     selected = [made, ...nearest(matrices[made], ...selected.slice(1))];
     model.set("stage", stage);
-    rest(selected, 0);
+    tell(selected);
     return true;
   };
 
@@ -240,6 +240,7 @@ function draw(body, model) {
   model.on("change:changed", update);
   model.on("change:stage", show);
   model.on("change:cell", () => {
+    if (`${model.get("cell")}` === `${selected}`) return; // it is shown, and what the stage is has been said
     selected = model.get("cell");
     show();
   });

@@ -248,16 +248,24 @@ export function watched(model, onAsked, onAnswered, patience = PATIENCE) {
 
 const SETTLED = 100; // ms
 
-/** Tells Python a value once it rests: a key held down is not worth a message for every step. */
+/**
+ * Tells Python a value once it rests: a key held down is not worth a message for every step. What Python says meanwhile
+ * is newer. tell(value) tells it at once.
+ */
 export function settling(model, name) {
   let waiting;
-  return (value, after = SETTLED) => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => {
-      model.set(name, value);
-      model.save_changes();
-    }, after);
+  const settle = () => clearTimeout(waiting);
+  const tell = (value) => {
+    settle();
+    model.set(name, value);
+    model.save_changes();
   };
+  const rest = (value) => {
+    settle();
+    waiting = setTimeout(tell, SETTLED, value);
+  };
+  model.on(`change:${name}`, settle);
+  return { rest, tell };
 }
 
 /** One message a frame at most, with the last of each value that was asked for. */

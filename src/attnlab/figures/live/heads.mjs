@@ -47,7 +47,7 @@ function draw(body, model) {
   let framed = 0;
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
-  const rest = settling(model, "row");
+  const { rest } = settling(model, "row");
   const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-hidden": "true" });
   const said = element("p", { class: "unseen", "aria-live": "polite" });

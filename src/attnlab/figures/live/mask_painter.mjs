@@ -25,7 +25,7 @@ function draw(body, model) {
   let grids = []; // the weights, and the mask in both conventions: a cell of one is that of the others
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
-  const rest = settling(model, "row");
+  const { rest } = settling(model, "row");
   body.classList.add("painter");
   const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-live": "polite" });

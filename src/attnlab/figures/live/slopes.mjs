@@ -7,7 +7,7 @@ function draw(body, model) {
   let out, parts, size;
   // The choice is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("entry");
-  const rest = settling(model, "entry");
+  const { rest } = settling(model, "entry");
   const told = element("p", { class: "told", "aria-live": "polite" });
   const panels = element("div", { class: "matrices" });
   body.append(element("p", { class: "hint" }, "Choose a number of the output."), panels, told);

@@ -82,6 +82,7 @@ def _biased(rng: np.random.Generator) -> Iterator[Case]:
         ("", (), False),
         ("all sizes are equal", (), True),
         ("X has a batch axis", (2,), False),
+        ("X has two batch axes", (2, 3), False),
     ):
         n, d, k = (5, 5, 5) if equal else sizes(rng, 3)
         X, W, b = rng.normal(size=(*leading, n, d)), rng.normal(size=(d, k)), rng.normal(size=k)

@@ -18,6 +18,7 @@ from attnlab.figures.picture import (
     Picture,
     draw_heatmap,
     new_figure,
+    with_looks,
 )
 
 SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
@@ -62,7 +63,7 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
     image = axes[0, 0].imshow(matrix, cmap=SIGNED, vmin=-1, vmax=1, aspect="auto")
     axes[0, 0].set(xlabel="column", ylabel="position", title="a row for each position")
     figure.colorbar(image, ax=axes[0, 0], label="number")
-    for column, (colour, line, _) in zip(columns, LINES[:0:-1], strict=False):
+    for column, (colour, line, _) in with_looks(columns, LINES[:0:-1]):
         axes[0, 1].plot(matrix[:, column], color=colour, linestyle=line, label=f"column {column}")
     axes[0, 1].set(xlabel="position", ylabel="number", ylim=(-1.1, 1.1), title="three columns")
     figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower right", ncols=3)
@@ -125,7 +126,7 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float) -> Pict
     n = len(next(iter(accuracy.values())))
     place.axvspan(trained - 0.5, n - 0.5, color="#eeeeee", zorder=0)
     place.text(trained, 1.08, "never seen in training", color="#444444", va="bottom")
-    for (name, numbers), (colour, line, marker) in zip(accuracy.items(), LINES, strict=True):
+    for (name, numbers), (colour, line, marker) in with_looks(accuracy.items(), LINES):
         right = as_array(numbers)
         place.plot(right, color=colour, linestyle=line, marker=marker, markersize=4, label=name)
         seen, unseen = np.nanmean(right[:trained]), np.nanmean(right[trained:])

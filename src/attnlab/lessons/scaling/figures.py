@@ -17,6 +17,7 @@ from attnlab.figures.picture import (
     Picture,
     draw_heatmap,
     new_figure,
+    with_looks,
 )
 
 SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
@@ -140,7 +141,7 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
     for index, (title, limits, reference, label, above) in enumerate(panels):
         place = axes.flat[index]
         ends = []
-        for (way, numbers), (colour, marker, line) in zip(measured.items(), WAYS, strict=False):
+        for (way, numbers), (colour, marker, line) in with_looks(measured.items(), WAYS):
             column = as_array(numbers)[:, index]
             place.plot(widths, column, color=colour, marker=marker, linestyle=line, label=way)
             ends.append(f"{way} from {column[0]:.2g} to {column[-1]:.2g}")
@@ -185,9 +186,9 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
     figure, axes = new_figure(width=8.5, height=3.6)
     place = axes[0, 0]
     words = []
-    for index, (way, numbers) in enumerate(weights.items()):
+    for index, ((way, numbers), look) in enumerate(with_looks(weights.items(), WAYS)):
         middle = np.median(as_array(numbers), axis=1)
-        colour, marker, line = WAYS[index]
+        colour, marker, line = look
         # Markers start at different steps, so that lines which meet can be told apart.
         place.plot(
             middle,

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from attnlab.figures.arrays import as_array
-from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, new_figure
+from attnlab.figures.picture import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    Picture,
+    new_figure,
+    with_looks,
+)
 
 LINES = tuple(zip((BLUE, ORANGE, GREEN, PURPLE), "os^D", ("-", "--", "-.", ":"), strict=True))
 
@@ -20,7 +29,7 @@ def found(books: Sequence[int], right: Mapping[str, Sequence[float]], chance: fl
     """
     figure, axes = new_figure(width=7.5, height=3.4)
     place = axes[0, 0]
-    for (name, shares), (colour, marker, line) in zip(right.items(), LINES, strict=False):
+    for (name, shares), (colour, marker, line) in with_looks(right.items(), LINES):
         place.plot(books, as_array(shares), color=colour, marker=marker, linestyle=line, label=name)
     place.axhline(chance, color=GREY, linewidth=1, zorder=0)
     place.annotate("guessing", (books[0], chance), (0, 4), textcoords="offset points", color=GREY)

@@ -23,6 +23,7 @@ from attnlab.figures.picture import (
     Picture,
     draw_heatmap,
     new_figure,
+    with_looks,
 )
 
 LINES = tuple(zip((BLUE, ORANGE, GREEN, PURPLE, GREY), ("-", "--", "-.", ":", "-"), strict=True))
@@ -119,7 +120,7 @@ def losses(
     """
     figure, axes = new_figure(width=8.5, height=3.0)
     place = axes[0, 0]
-    for (name, curve), (colour, line) in zip(curves.items(), LINES, strict=False):
+    for (name, curve), (colour, line) in with_looks(curves.items(), LINES):
         steps = range(0, every * len(curve), every)
         place.plot(steps, as_array(curve), color=colour, linestyle=line, label=name)
     words = "; ".join(
