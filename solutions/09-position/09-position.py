@@ -545,6 +545,7 @@ def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
         x's shape and dtype: (a, b) becomes (a cos − b sin, a sin + b cos).
     Raises:
         ValueError: d is odd.
+        RuntimeError: there is not one position for each token; PyTorch raises it by itself.
     Source: Su et al. 2021, section 3.2.
     """
     ### BEGIN SOLUTION

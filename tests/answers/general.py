@@ -7,6 +7,7 @@ every registered lesson is tried with all that apply to it, and none can be forg
 from __future__ import annotations
 
 import random
+from collections import namedtuple
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -62,6 +63,9 @@ def slips(exercise: Exercise, right: Function) -> Iterator[Slip]:
     if exercise.parameters and any(_changeable(arg) for arg in cases[0].args):
         yield "mutated-input", "changes an input", _calling(right, _changes_input)
     yield "", "prints what it does", _calling(right, _prints)
+    if len(exercise.returns) > 1:
+        names = [f"result_{at}" for at in range(len(exercise.returns))]
+        yield "", "gives names to its results", _returning(right, namedtuple("Named", names)._make)
 
 
 def _of_modules(right: type) -> Iterator[Slip]:

@@ -201,6 +201,18 @@ wrong("run_backend", "falls-back", "or math")(
 )
 
 
+@wrong("run_backend", "falls-back")
+def any_other_then(q, k, v, backend, causal=False):
+    if q.shape[:2] != k.shape[:2] or k.shape[:3] != v.shape[:3] or q.shape[-1] != k.shape[-1]:
+        raise ValueError("shapes do not fit")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return under(backend, q, k, v, causal)
+        except RuntimeError:
+            return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+
 @wrong("run_backend", "not-raised")
 def forgets_v(q, k, v, backend, causal=False):
     if q.shape[:2] != k.shape[:2] or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:

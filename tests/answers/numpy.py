@@ -236,6 +236,18 @@ def plain_transpose(Q, K, V, mask=None):
     return A @ V, A
 
 
+@wrong("scaled_dot_product_attention", "mask-inverted")
+def open_ones_covered(Q, K, V, mask=None):
+    S = _scores(Q, K)
+    if mask is not None:
+        S = np.where(mask, S, -np.inf)
+    with np.errstate(invalid="ignore"):
+        A = _softmax(S)
+    if mask is not None:
+        A = np.where(mask, 0.0, A)
+    return A @ V, A
+
+
 @right("scaled_dot_product_attention")
 def five_lines(Q, K, V, mask=None):
     S = np.einsum("...nk,...mk->...nm", Q, K) / np.sqrt(Q.shape[-1])

@@ -557,6 +557,17 @@ for least in (1.0, 0.1, 0.01, 1e-3, 1e-6):
             )
         )
     )
+
+
+@wrong("next_token_probabilities", "nan-hidden")
+def greedy_where_there_is_no_number(logits, temperature=1.0):
+    refused(temperature)
+    if temperature == 0:
+        return likeliest(logits)
+    p = (logits / temperature).softmax(-1)
+    return torch.where(p.isnan(), likeliest(logits), p)
+
+
 wrong("next_token_probabilities", "not-raised", "a negative temperature")(weighing(checked=False))
 
 

@@ -185,7 +185,10 @@ def _observe(thing: Any, depth: int, budget: list[int]) -> Value:
         return _observe_numpy(thing, budget)
     if library == "torch":
         return _observe_torch(thing, budget)
-    return Other(type_name(kind), _plain_base(kind))
+    base = _plain_base(kind)
+    if base == "tuple":  # with names for its items; what it is as a tuple, whatever it says
+        return _observe(tuple.__getitem__(thing, slice(None)), depth, budget)
+    return Other(type_name(kind), base)
 
 
 def rebuild(value: Value) -> Any:

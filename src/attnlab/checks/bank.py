@@ -114,6 +114,8 @@ def _of_attention(exercise: Exercise) -> Iterator[Part]:
     if exercise.attention and not exercise.attention.scale:
         yield in_attention.SCALE
         yield in_attention.SCALE_LATE
+        if any("bias" in each.split() for each in exercise.axes):
+            yield in_attention.SCALE_OF_MASK
         if axes[0] in ("…", "b"):
             yield in_attention.SCALE_BY_FIRST_AXIS
         if axes[0] == "…":
@@ -131,6 +133,8 @@ def _of_attention(exercise: Exercise) -> Iterator[Part]:
         yield in_attention.QUERIES_ALONE
     if [slot.name for slot in exercise.returns] != ["weights"]:
         yield in_attention.MIX
+        if exercise.attention and not exercise.attention.scale:
+            yield in_attention.SCALE_AFTER_MIX
     if len(exercise.returns) == 2:
         yield in_attention.RESULTS
     if masked:

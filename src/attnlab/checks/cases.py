@@ -302,11 +302,19 @@ def _refused(draw: Draw) -> Iterator[Case]:
                 how = {-1: "one less", 1: "one more", 0: "1"}[size]  # a size of 1 is stretched
                 note = f"{exercise.called(letter)} is {how} in {name}, and not elsewhere"
                 yield _refusal(draw, given.but(**{name: draw.staged(changed)}), note)
-            if len(draw.axes_of(name)) == 2:
-                given = draw.given(draw.sizes(3))
+            for width in _widths(draw, name):
+                given = draw.given(draw.whole({**draw.sizes(3), **width}))
                 turned = np.asarray(given.args[name]).swapaxes(-1, -2)
                 note = f"rows and columns of {name} change places"
                 yield _refusal(draw, given.but(**{name: draw.staged(turned)}), note)
+
+
+def _widths(draw: Draw, name: str) -> list[Sizes]:
+    """Sizes of a matrix's last axis for which it is turned: any, and 1, which may be stretched."""
+    axes = draw.axes_of(name)
+    if len(axes) != 2:
+        return []
+    return [{}, {axes[-1]: 1}] if draw.exercise.stretched else [{}]
 
 
 def _uneven(draw: Draw) -> Iterator[Case]:

@@ -96,6 +96,7 @@ CRASHES = (
     Crash(
         "no-such-keyword",
         r"(?:unexpected keyword argument |TypeError: )'(dim|keepdim|axis|keepdims)'",
+        line=r"\S",  # in the learner's code, not by the one who calls
     ),
     Crash("axis-not-given", r"\(\) missing \d required positional arguments?: \"dim"),
     Crash(

@@ -55,7 +55,7 @@ def diagnose(
             wrong = of_claim  # else it is at an edge there, and elsewhere may be plain
         for kind in dict.fromkeys(map(kind_of, (shown, *wrong))):
             mistake = _mistake(exercise, tried, kind)
-            if mistake and (kind == kind_of(shown) or _shows(mistake, shown)):
+            if mistake and (kind == kind_of(shown) or _shows(mistake, tried, shown)):
                 return Diagnosis(mistake.slug, *words(mistake.slug, exercise.lesson))
     if shown.mutation and difference.slug == "values":
         difference = shown.mutation
@@ -100,17 +100,19 @@ def _of_a_crash(exercise: Exercise, shown: Tried, raised: Raised) -> Words:
         return said["refused"]
     if is_meant(raised):
         return said["helper-refused"].about(raised.function)
-    if shown.posed.case.gradient and not raised.function:
+    if shown.posed.case.gradient and not raised.function and raised.name != "TypeError":
         in_place = "modified by an inplace operation" in raised.message
         return said["changed-in-place" if in_place else "no-way-back"]
     return explain(raised) or said["raised"]
 
 
-def _shows(mistake: Mistake, shown: Tried) -> bool:
-    """Whether a mistake, found in other cases, is what a card shows as well."""
+def _shows(mistake: Mistake, tried: Sequence[Tried], shown: Tried) -> bool:
+    """Whether a mistake, found in other cases, is what a card shows as well, and all like it."""
     if not _has_numbers(shown):
         return False
-    return equals(shown, _parts(shown), _mistaken(mistake, shown.posed)[0])
+    alike = (item for item in tried if item.difference and kind_of(item) == kind_of(shown))
+    asked = [(item, _parts(item)) for item in (shown, *alike) if _has_numbers(item)]
+    return _equal_in_all(mistake, asked)
 
 
 def _mistake(exercise: Exercise, tried: Sequence[Tried], kind: tuple[str, str]) -> Mistake | None:
@@ -130,9 +132,10 @@ def fitting(
         among: those that are looked at.
     Returns:
         Mistakes whose answers equal the learner's in all cases of that kind, on two seeds or more,
-        and in the claims before it, and which differ from the right answer in those that failed. A
-        mistake that would have got wrong what came out right is another one, though both give NaN
-        now. Where several fit, the other cases that failed decide.
+        in the rest of their claim and in the claims before it, and which differ from the right
+        answer in those that failed. A mistake that would have got wrong what came out right is
+        another one, though both give NaN now. Where several fit, the other cases that failed
+        decide.
     """
     tried = [item for item in tried if _has_numbers(item)]
     failed = [item for item in tried if kind_of(item) == kind]
@@ -153,6 +156,12 @@ def fitting(
         if item.difference is None and not item.posed.case.procedure  # a formula is no function
     ]
     found = [mistake for mistake in found if _equal_in_all(mistake, right)]
+    alike = [
+        (item, _parts(item))
+        for item in rest
+        if item.difference and kind_of(item)[0] == kind[0] and not item.outcome.raised
+    ]
+    found = [mistake for mistake in found if _equal_in_all(mistake, alike)]
     if len({mistake.slug for mistake in found}) > 1:
         wrong = [(item, _parts(item)) for item in rest if item.difference]
         found = [mistake for mistake in found if _equal_in_all(mistake, wrong)]

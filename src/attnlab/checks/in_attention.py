@@ -38,6 +38,26 @@ SCALE_LATE: Part = (
         },
     ),
 )
+# Where there is an output.
+SCALE_AFTER_MIX: Part = (
+    wrong(
+        "scale-after-softmax",
+        {
+            "scale": lambda at: 1.0,
+            "mix": lambda at: at.weights @ at.v * at.q.shape[-1] ** -0.5,
+        },
+    ),
+)
+# Where a mask may be numbers that are added to the scores.
+SCALE_OF_MASK: Part = (
+    wrong(
+        "mask-scaled",
+        {
+            "scale": lambda at: 1.0,
+            "after": lambda at: softmax(at.hidden * at.q.shape[-1] ** -0.5).nan_to_num(),
+        },
+    ),
+)
 # As for BATCH: where the first axis is not that of the queries.
 SCALE_BY_FIRST_AXIS: Part = (
     wrong(
@@ -114,7 +134,14 @@ MIX: Part = (
     wrong("best-value-only", {"mix": lambda at: one_hot(at.weights) @ at.v}),
     wrong("last-value-only", {"mix": lambda at: at.weights[..., -1:] @ at.v[..., -1:, :]}),
 )
+# Where weights are returned as well, and are right.
 RESULTS: Part = (
+    wrong(
+        "values-averaged", {"mix": lambda at: torch.ones_like(at.weights) @ at.v / at.v.shape[-2]}
+    ),
+    wrong(
+        "scores-mixed", {"mix": lambda at: at.scores @ at.v}, {"mix": lambda at: at.hidden @ at.v}
+    ),
     wrong("swapped-results", {"give": lambda out, at: (at.weights, out)}),
     wrong(
         "scores-for-weights",
@@ -163,9 +190,27 @@ MASK: Part = (
         {"hide": lambda s, blocked: s + blocked},
         {"hide": lambda s, blocked: s + ~blocked},
     ),
-    wrong("mask-inverted", *_emptied({"block": torch.logical_not})),
     wrong(
-        "mask-with-small-number", *({"hide": _low(number)} for number in (-1.0, -2.0, -5.0, -10.0))
+        "mask-inverted",
+        *_emptied({"block": torch.logical_not}),
+        {"block": torch.logical_not, "hide": lambda s, blocked: s + -1e9 * blocked},
+        *(
+            {
+                "block": block,
+                "cover": lambda a, blocked: a.masked_fill(~blocked, 0.0),
+                "empty": empty,
+            }
+            for block in (torch.logical_not, lambda blocked: blocked)
+            for empty in (_keep, _to_zero)
+        ),
+    ),
+    wrong(
+        "mask-with-small-number",
+        *(
+            {"hide": _low(number), "cover": cover}
+            for number in (-1.0, -2.0, -5.0, -10.0)
+            for cover in (_keep, _to_zero)
+        ),
     ),
     wrong("zero-scores-blocked", {"hide": _zeros_too}, {"hide": _zeros_too, "empty": _keep}),
     wrong("zero-times-infinity", {"hide": lambda s, blocked: s + blocked.to(s.dtype) * -INFINITY}),
@@ -206,7 +251,11 @@ BEYOND: Part = (
 )
 # Where some queries may attend to nothing.
 EMPTY_ROWS: Part = (
-    wrong("empty-row-is-nan", {"empty": _keep}),
+    wrong(
+        "empty-row-is-nan",
+        {"empty": _keep},
+        {"hide": _keep, "cover": lambda a, blocked: over_sum(a * ~blocked)},
+    ),
     wrong("empty-row-shared-out", {"hide": _low(-1e9)}),
     wrong(
         "empty-row-sees-all", {"block": lambda blocked: blocked & ~blocked.all(-1, keepdim=True)}

@@ -177,6 +177,9 @@ def mistakes(heads: Heads) -> dict[str, Formula | tuple[Formula, ...]]:
             exchanged(give=lambda out, at: (_reread(out), _reread(at.weights))),
         ),
         "heads-share-a-pattern": exchanged(mix=lambda at: at.weights.mean(1, keepdim=True) @ at.v),
+        "same-slice-for-all": exchanged(
+            roles=lambda q, k, v, x: tuple(part[:, :1].expand_as(part) for part in (q, k, v))
+        ),
         "one-head-only": (laid(merge=_alone(0)), laid(merge=_alone(-1))),
         "not-split": tuple(
             whole.answer(Recipe(scale=scale, give=give))

@@ -42,7 +42,16 @@ def _one_by_one(numbers: Tensor) -> Tensor:
     return divided
 
 
+def _less_maximum(scores: Tensor) -> Tensor:
+    return scores - scores.amax(-1, keepdim=True)
+
+
 SOFTMAX: Part = (
+    wrong(
+        "maximum-in-one-place",
+        {"weigh": lambda s: _less_maximum(s).exp() / s.exp().sum(-1, keepdim=True)},
+        {"weigh": lambda s: s.exp() / _less_maximum(s).exp().sum(-1, keepdim=True)},
+    ),
     wrong("not-normalised", {"weigh": torch.exp}),
     wrong("no-exponential", {"weigh": lambda s: over_sum(shown(s))}),
     wrong("divided-by-max", {"weigh": lambda s: (s - s.amax(-1, keepdim=True)).exp()}),
@@ -87,6 +96,10 @@ NO_SOFTMAX: Part = (wrong("no-softmax", {"weigh": shown}),)
 # Where there are several rows.
 ROWS: Part = (
     wrong(
+        "one-sum-for-all-rows",
+        {"weigh": lambda s: _less_maximum(s).exp() / _less_maximum(s).exp().sum()},
+    ),
+    wrong(
         "softmax-over-queries",
         {"weigh": lambda s: torch.softmax(s, -2 if s.ndim > 1 else 0)},
         {"weigh": lambda s: torch.softmax(s, -2 if s.ndim > 1 else 0).nan_to_num()},
@@ -111,6 +124,17 @@ ANY_AXES: Part = (wrong("hard-coded-axis", {"weigh": lambda s: torch.softmax(s, 
 
 # Where values are large enough to show it.
 PRECISION: Part = (
+    wrong(
+        "epsilon-added",
+        *(
+            {
+                "weigh": lambda s, e=e: (
+                    _less_maximum(s).exp() / (_less_maximum(s).exp().sum(-1, keepdim=True) + e)
+                )
+            }
+            for e in (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
+        ),
+    ),
     wrong(
         "computed-in-float32",
         {"weigh": lambda s: torch.softmax(s, -1, dtype=torch.float32).to(s.dtype)},

@@ -127,6 +127,7 @@ PADDING_MASK = Exercise(
         "length-off-by-one": (
             lambda lengths, n: _padding((lengths + 1).clamp(max=n), n),
             lambda lengths, n: _padding((lengths - 1).clamp(min=0), n),
+            lambda lengths, n: _padding(lengths.clamp(min=1), n),
         ),
         "padding-on-the-left": lambda lengths, n: _padding(lengths, n).flip(-1),
         "mask-transposed": lambda lengths, n: _padding(lengths, n).mT,
@@ -171,7 +172,10 @@ DECODER_MASK = Exercise(
         "padding-on-queries": lambda lengths, n: ~_blocked(n) & _keys(lengths, n).mT,
         "mask-transposed": lambda lengths, n: ~_blocked(n).mT & _keys(lengths, n),
         "mask-off-by-one": (_to_diagonal(-1), _to_diagonal(1)),
-        "length-off-by-one": lambda lengths, n: _decoder((lengths + 1).clamp(max=n), n),
+        "length-off-by-one": (
+            lambda lengths, n: _decoder((lengths + 1).clamp(max=n), n),
+            lambda lengths, n: _decoder(lengths.clamp(min=1), n),
+        ),
         "causal-inverted": lambda lengths, n: _blocked(n) & _keys(lengths, n),
         "not-of-both": lambda lengths, n: ~(_blocked(n) & _keys(lengths, n)),
         "padding-reads-itself": lambda lengths, n: _decoder(lengths, n) | torch.eye(n).bool(),

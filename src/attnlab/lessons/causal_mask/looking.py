@@ -127,33 +127,31 @@ def _at_one_place(rng: Generator) -> Iterator[Case]:
         fn = _made(rng, weights, d, mute=mute)
         return Case("place", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
 
-    for which in ("corner", "first", "last", "any"):
-        b, n, d, e = sizes(rng, 4, 4)
+    b, n, d, e = sizes(rng, 4, 4)
+    n = int(rng.integers(5, 8))  # of one length, so that a cut left out shows
+    neighbours = [(row, row + 1) for row in range(n - 1)]
+    for row, read in ((0, n - 1), _apart(rng, n), *neighbours):
         weights = _weights(rng, b, e, n, n)
-        row, read = _place(rng, n, which)
         one = np.tril(weights)
         one[:, :, row, read] = weights[:, :, row, read]
         yield case(one, f"row {row} reads row {read}, and no other row looks ahead")
     yield case(np.tril(weights), f"no row looks ahead, and {MUTE}", mute=True)
-    for sentence, which in ((0, "first"), (b - 1, "any")):
-        row, read = _place(rng, n, which)
+    for sentence, (row, read) in ((0, (0, 1)), (b - 1, _apart(rng, n))):
         one = np.tril(weights)
         one[sentence, :, row, read] = weights[sentence, :, row, read]
         note = f"row {row} reads row {read} in sentence {sentence}, and no other looks ahead"
         yield case(one, note)
     for column in (0, e - 1):
-        row, read = _place(rng, n, "any")
+        row, read = _apart(rng, n)
         one = np.tril(weights)
         one[:, column, row, read] = weights[:, column, row, read]
         yield case(one, f"one number of row {row} reads row {read}, and nothing else looks ahead")
 
 
-def _place(rng: Generator, n: int, which: str) -> tuple[int, int]:
-    """A row, and a later one that it reads."""
-    if which == "any":  # neither the first row, nor the last, nor neighbours
-        row = int(rng.integers(1, n - 2)) if n > 3 else 0
-        return row, int(rng.integers(min(row + 2, n - 1), n))
-    return {"corner": (0, n - 1), "first": (0, 1), "last": (n - 2, n - 1)}[which]
+def _apart(rng: Generator, n: int) -> tuple[int, int]:
+    """A row, not the first, and a later one that it reads, not the next."""
+    row = int(rng.integers(1, n - 2))
+    return row, int(rng.integers(row + 2, n))
 
 
 def _faintly(rng: Generator) -> Iterator[Case]:
@@ -329,6 +327,18 @@ LOOKS_AHEAD = Exercise(
             _at(lambda n: n // 2),
             _at(lambda n: (n + 1) // 2),
         ),
+        "cut-left-out": tuple(
+            _looks(cuts=cuts)
+            for cuts in (
+                lambda n: range(1, n - 1),
+                lambda n: range(2, n),
+                lambda n: range(2, n - 1),
+                lambda n: range(1, n, 2),
+                lambda n: range(2, n, 2),
+                lambda n: [*range(1, n, 2), n - 1] if n > 1 else [],
+            )
+        ),
+        "row-between": _looks(lambda x, n: _exchanged(x, n + 1)),
         "neighbours-only": _looks(
             _next_alone, lambda a, b, n: _differ()(a[:, n - 1 :], b[:, n - 1 :], 1)
         ),

@@ -157,11 +157,13 @@ def _left_alone(rng: Generator) -> Iterator[Case]:
     args = (asked, q, k[..., :-1], v, _backend("MATH"), [True, False, True, True])
     yield Case("silent", args, note="widths do not fit", procedure=way)
     for name in (*HERE, *ELSEWHERE):
-        for inputs in (_some(rng), _whole(rng)):
-            args = ("is stderr empty", *inputs, _backend(name))
-            yield Case("silent", args, procedure=_answer("whether stderr stayed empty"))
-            args = ("are the filters left alone", *inputs, _backend(name))
-            yield Case("silent", args, procedure=_answer("whether the filters are as they were"))
+        for inputs, about in ((_some(rng), ()), (_whole(rng), ("none",))):
+            for question, slot in (
+                ("is stderr empty", "whether stderr stayed empty"),
+                ("are the filters left alone", "whether the filters are as they were"),
+            ):
+                args = (question, *inputs, _backend(name))
+                yield Case("silent", args, procedure=_answer(slot), about=about)
 
 
 # Mistakes -----------------------------------------------------------------------------------------
@@ -224,6 +226,16 @@ def _falls_back(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool) -> 
         return _exactly(q, k, v, backend, causal)
     except RuntimeError:
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+
+def _not_caught(call: Formula) -> Formula:
+    """An answer that refuses misfits, and lets out what a second call raises."""
+
+    def run_backend(q: Tensor, k: Tensor, v: Tensor, backend: Any, causal: bool = False) -> Any:
+        _refuse(q, k, v)
+        return call(q, k, v, backend, causal)
+
+    return run_backend
 
 
 def _turn(backend: Any) -> None:
@@ -290,6 +302,7 @@ RUN_BACKEND = Exercise(
         ),
         "falls-back": (
             used(_careful(_falls_back)),
+            used(_not_caught(_falls_back)),
             _changed(
                 lambda q, k, v, backend, causal: (q, k, v, [backend, SDPBackend.MATH], causal)
             ),

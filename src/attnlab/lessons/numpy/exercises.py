@@ -231,6 +231,7 @@ COUNT = Exercise(
             lambda d, k, v, bias, n: (d + bias) * (2 * k + v) + v * d + bias * d
         ),
         "bias-per-token": _parameters_by(lambda d, k, v, bias, n: (2 * k + v) * (d + n * bias)),
+        "matrices-per-token": _parameters_by(lambda d, k, v, bias, n: n * (d + bias) * (2 * k + v)),
         "weights-per-width": (
             _weights_by(lambda n, d, k: n * k),
             _weights_by(lambda n, d, k: n * d),

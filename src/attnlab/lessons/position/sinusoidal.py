@@ -122,11 +122,15 @@ def _in_halves(n: int, d: int) -> Tensor:
     return torch.cat([_encoding(n, d)[:, 0::2], _encoding(n, d)[:, 1::2]], -1)
 
 
-def _by_columns(n: int, d: int) -> Tensor:
-    """Each column has a frequency by its own number."""
-    refuse_odd(d)
-    angles = angles_of(torch.arange(n), BASE, 2 * d, -2.0)
-    return torch.stack([angles[:, 0::2].sin(), angles[:, 1::2].cos()], -1).flatten(-2).float()
+def _by_columns(step: float) -> Callable[[int, int], Tensor]:
+    """Each column has a frequency by its own number, times a step."""
+
+    def encoding(n: int, d: int) -> Tensor:
+        refuse_odd(d)
+        angles = angles_of(torch.arange(n), BASE, 2 * d, -2 * step)
+        return torch.stack([angles[:, 0::2].sin(), angles[:, 1::2].cos()], -1).flatten(-2).float()
+
+    return encoding
 
 
 SINUSOIDAL_ENCODING = Exercise(
@@ -157,7 +161,7 @@ SINUSOIDAL_ENCODING = Exercise(
             _encoded(lambda p, base, d: angles_of(p, math.e, d)),
             _encoded(lambda p, base, d: angles_of(p, 1000.0, d)),
         ),
-        "each-column-its-own": _by_columns,
+        "each-column-its-own": (_by_columns(1.0), _by_columns(2.0)),
         "roles-exchanged": _encoded(
             lambda p, base, d: torch.arange(d // 2) * base ** (-2 * p / len(p))[:, None]
         ),

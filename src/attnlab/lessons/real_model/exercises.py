@@ -257,6 +257,12 @@ FORWARD = Exercise(
                 mask_as=lambda mask, scores: ~mask if mask.dtype == torch.bool else mask
             ).oracle,
         ),
+        "no-scale": _forward(
+            factor=lambda d, scaling: d**0.5 * (1.0 if scaling is None else scaling)
+        ).oracle,
+        "scale-by-d": _forward(
+            factor=lambda d, scaling: d**-0.5 if scaling is None else d**0.5 * scaling
+        ).oracle,
         "scaling-ignored": _forward(factor=lambda d, scaling: 1.0).oracle,
         "scaling-and-root": _forward(
             factor=lambda d, scaling: 1.0 if scaling is None else scaling

@@ -63,6 +63,11 @@ def _bounded(least: float, more: float = 0.0, most: float = torch.inf) -> Formul
     return _probabilities(lambda logits, t: _softmax(logits, min(max(t + more, least), most)))
 
 
+def _greedy_for_nan(logits: Tensor, temperature: float) -> Tensor:
+    shares = (logits / temperature).softmax(-1)
+    return torch.where(shares.isnan(), _likeliest(logits), shares)
+
+
 def _greedy_below(least: float) -> Formula:
     return _probabilities(
         lambda logits, t: _likeliest(logits) if t < least else _softmax(logits, t)
@@ -120,6 +125,8 @@ def _temperature_cases(rng: Generator) -> Iterator[Case]:
         note = f"temperature is {temperature:.3g}"
         yield Case("cold", (normal(rng, b, n, v), temperature), note=note)
         yield Case("cold", (_hidden(rng, close(1.0)), temperature), note=f"{note}, some are -inf")
+        rows = torch.from_numpy(tied_rows(rng, v))
+        yield Case("cold", (rows, temperature), note=f"{note}, and some are equally large")
     for logits in (close(1e-6), close(1.0)):
         how: dict[str, Any] = {"note": "float32, at 1e-06", "tolerance": FLOAT32_TOLERANCE}
         yield Case("cold", (logits.float(), 1e-6), **how)
@@ -170,6 +177,7 @@ NEXT_TOKEN_PROBABILITIES = Exercise(
         "divided-twice": _probabilities(lambda logits, t: _softmax(_below(logits) / t, t)),
         "divided-before-subtracting": _weighed(lambda scores: scores.softmax(-1)),
         "unstable-softmax": _weighed(lambda scores: F.normalize(scores.exp(), 1, -1, 0)),
+        "nan-hidden": _probabilities(_greedy_for_nan),
         "one-maximum-for-all-rows": _probabilities(
             lambda logits, t: ((logits - logits.max()) / t).softmax(-1)
         ),
