@@ -484,7 +484,7 @@ check(merge_heads)
 # Write the module. Its constructor makes four linears from d to d, called exactly `W_q`, `W_k`,
 # `W_v` and `W_o`, all with a bias or all without, and raises `ValueError` if the heads cannot share
 # d. `forward(x, causal=False)` returns the output (B, N, d) and the weights of each head, (B, H, N,
-# N), not their mean. Both have gradients. With `causal=True` no token looks ahead, as in lesson 06.
+# N), not their mean. Both have gradients. With `causal=True` no token looks ahead.
 #
 # You may use `attend` or write your own. PyTorch's attention is banned, `nn.MultiheadAttention` included.
 
