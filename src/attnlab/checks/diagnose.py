@@ -111,7 +111,8 @@ def _shows(mistake: Mistake, tried: Sequence[Tried], shown: Tried) -> bool:
     if not _has_numbers(shown):
         return False
     alike = (item for item in tried if item.difference and kind_of(item) == kind_of(shown))
-    asked = [(item, _parts(item)) for item in (shown, *alike) if _has_numbers(item)]
+    whole = (item for item in alike if item.arrays is not None and _has_numbers(item))
+    asked = [(item, _parts(item)) for item in (shown, *whole)]
     return _equal_in_all(mistake, asked)
 
 
@@ -159,7 +160,7 @@ def fitting(
     alike = [
         (item, _parts(item))
         for item in rest
-        if item.difference and kind_of(item)[0] == kind[0] and not item.outcome.raised
+        if item.difference and kind_of(item)[0] == kind[0] and item.arrays is not None
     ]
     found = [mistake for mistake in found if _equal_in_all(mistake, alike)]
     if len({mistake.slug for mistake in found}) > 1:

@@ -256,7 +256,11 @@ EMPTY_ROWS: Part = (
         {"empty": _keep},
         {"hide": _keep, "cover": lambda a, blocked: over_sum(a * ~blocked)},
     ),
-    wrong("empty-row-shared-out", {"hide": _low(-1e9)}),
+    wrong(
+        "empty-row-shared-out",
+        {"hide": _low(-1e9)},
+        {"weigh": lambda s: softmax(s.clamp(min=torch.finfo(s.dtype).min)), "empty": _keep},
+    ),
     wrong(
         "empty-row-sees-all", {"block": lambda blocked: blocked & ~blocked.all(-1, keepdim=True)}
     ),
