@@ -64,8 +64,8 @@ def slips(exercise: Exercise, right: Function) -> Iterator[Slip]:
         yield "mutated-input", "changes an input", _calling(right, _changes_input)
     yield "", "prints what it does", _calling(right, _prints)
     if len(exercise.returns) > 1:
-        names = [f"result_{at}" for at in range(len(exercise.returns))]
-        yield "", "gives names to its results", _returning(right, namedtuple("Named", names)._make)
+        named: Any = namedtuple("Named", [f"result_{at}" for at in range(len(exercise.returns))])
+        yield "", "gives names to its results", _returning(right, named._make)
 
 
 def _of_modules(right: type) -> Iterator[Slip]:

@@ -125,8 +125,8 @@ def _temperature_cases(rng: Generator) -> Iterator[Case]:
         note = f"temperature is {temperature:.3g}"
         yield Case("cold", (normal(rng, b, n, v), temperature), note=note)
         yield Case("cold", (_hidden(rng, close(1.0)), temperature), note=f"{note}, some are -inf")
-        rows = torch.from_numpy(tied_rows(rng, v))
-        yield Case("cold", (rows, temperature), note=f"{note}, and some are equally large")
+        equal = torch.from_numpy(tied_rows(rng, v))
+        yield Case("cold", (equal, temperature), note=f"{note}, and some are equally large")
     for logits in (close(1e-6), close(1.0)):
         how: dict[str, Any] = {"note": "float32, at 1e-06", "tolerance": FLOAT32_TOLERANCE}
         yield Case("cold", (logits.float(), 1e-6), **how)
