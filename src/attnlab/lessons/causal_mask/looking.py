@@ -127,8 +127,8 @@ def _at_one_place(rng: Generator) -> Iterator[Case]:
         fn = _made(rng, weights, d, mute=mute)
         return Case("place", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
 
-    b, n, d, e = sizes(rng, 4, 4)
-    n = int(rng.integers(5, 8))  # of one length, so that a cut left out shows
+    b, e, d = 2, 8, int(rng.integers(3, 6))
+    n = d + 2  # one length for all, so that a cut left out shows; cuts up to d are too few
     neighbours = [(row, row + 1) for row in range(n - 1)]
     for row, read in ((0, n - 1), _apart(rng, n), *neighbours):
         weights = _weights(rng, b, e, n, n)

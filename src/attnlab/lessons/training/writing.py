@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -356,8 +357,9 @@ def _generate_cases(rng: Generator) -> Iterator[Case]:
         note = f"n_new is {(many := int(rng.integers(17, 25)))}"
         yield case("values", model(), note, new=many, drawn=drawn)
         yield case("values", model(), "the prompt is longer", long=n + 7, drawn=drawn)
-    each = torch.from_numpy(rng.permutation(KINDS).repeat(2)[None])  # whatever might end a text
-    yield case("values", model(), "B is 1", rows=1, new=2 * KINDS - 2, tokens=each)
+    kinds = rng.permutation(KINDS).repeat(2)  # whatever might end a text, and more after it
+    each = torch.from_numpy(np.append(kinds, kinds[:2])[None])
+    yield case("values", model(), "B is 1", rows=1, new=2 * KINDS, tokens=each)
     yield case("values", model(), "the prompt is one token", long=1)
     for new in (0, 1):
         yield case("values", model(), f"n_new is {new}", new=new)
