@@ -127,7 +127,7 @@ def _at_one_place(rng: Generator) -> Iterator[Case]:
         fn = _made(rng, weights, d, mute=mute)
         return Case("place", (fn, torch.from_numpy(rng.normal(size=(b, n, d)))), note=note)
 
-    b, e, d = 2, 8, int(rng.integers(3, 6))
+    b, e, d = 10, 8, int(rng.integers(3, 6))  # so many sentences that one of them always shows it
     n = d + 2  # one length for all, so that a cut left out shows; cuts up to d are too few
     neighbours = [(row, row + 1) for row in range(n - 1)]
     for row, read in ((0, n - 1), _apart(rng, n), *neighbours):
@@ -162,7 +162,7 @@ def _faintly(rng: Generator) -> Iterator[Case]:
         weights = np.tril(_weights(rng, b, e, n, n)) * (1 if large else 1e-4)
         weight = FAINT if large and not all_ else 4 * FAINT  # or a mean equals a tolerance
         faint, sentences = weights.copy(), slice(None) if all_ else int(rng.integers(b))
-        faint[sentences, :, row, rng.integers(row + 1, n)] = weight
+        faint[sentences, :, row, n - 1] = weight  # the last cut finds it, whichever are left out
         base = _large(rng) if large else 0.0
         about = "numbers are in the hundreds" if large else "numbers are small"
         for each, mute, note in (
