@@ -48,7 +48,7 @@ def test_what_is_right_earns_all_points(exercise: Exercise) -> None:
     ids=[f"{e.lesson}-{e.name}-{m.slug}-{at}" for at, (e, m) in enumerate(BANK)],
 )
 def test_declared_mistake_comes_out_under_its_own_name(
-    exercise: Exercise, mistake: Mistake
+    exercise: Exercise, mistake: Mistake, recwarn: pytest.WarningsRecorder
 ) -> None:
     verdict = played(exercise, by_formula(mistake.answer), SEEDS)
     other = UNDER_ANOTHER_NAME.get((exercise.name, mistake.slug), (mistake.slug, ""))[0]
@@ -58,6 +58,7 @@ def test_declared_mistake_comes_out_under_its_own_name(
     lines = zip(exercise.claims[1:], verdict.lines[1:], strict=True)
     crossed = sorted(claim.name for claim, line in lines if line.holds is False)
     assert len(crossed) < 2 or tuple(crossed) in BREAK_TOGETHER, verdict.lines
+    assert not recwarn.list  # on stderr, for which nbgrader takes all points
 
 
 def test_every_exception_is_of_a_declared_mistake() -> None:

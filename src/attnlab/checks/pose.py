@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -149,7 +150,8 @@ def answer_of(function: Callable[..., Any], case: Case) -> Expected:
     if case.sizes is not None:
         target = functools.partial(function, State(state, case.sizes))
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             if case.gradient:
                 from attnlab.calling.torch_calls import gradients
 
