@@ -118,14 +118,19 @@ def prove(rows: Iterable[Row], title: str, total: int) -> tuple[int, int]:
     return tried, gaps
 
 
-def keep(lesson: str, seeds: int, mutants: tuple[int, int], answers: tuple[int, int]) -> None:
-    """Write a lesson's row, in the place of its last one."""
+def keep(lesson: str, seeds: int, changed: tuple[int, int], held: tuple[int, int]) -> None:
+    """Write a lesson's row, in the place of its last one.
+
+    Args:
+        changed: of mutants, how many were tried and how many are gaps.
+        held: the same of answers.
+    """
     text = RECORD.read_text(encoding="utf-8") if RECORD.exists() else ""
     rows = dict(re.findall(r"^\| (\d\S+) \|(.*)$", text, re.MULTILINE))
-    with_ = ", ".join(f"{name} {version(name)}" for name in ("numpy", "torch"))
-    numbers = " | ".join(f"{number:,}" for number in (*mutants, seeds, *answers))
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "torch"))
+    numbers = " | ".join(f"{number:,}" for number in (*changed, seeds, *held))
     today = datetime.now(UTC).date().isoformat()
-    rows[lesson] = f" {today} | Python {platform.python_version()}, {with_} | {numbers} |"
+    rows[lesson] = f" {today} | Python {platform.python_version()}, {versions} | {numbers} |"
     lines = (f"| {slug} |{rows[slug]}\n" for slug in slugs() if slug in rows)
     write_whole(RECORD, (HEAD + "".join(lines)).encode())
 

@@ -100,7 +100,8 @@ def _of_a_crash(exercise: Exercise, shown: Tried, raised: Raised) -> Words:
         return said["refused"]
     if is_meant(raised):
         return said["helper-refused"].about(raised.function)
-    if shown.posed.case.gradient and not raised.function and raised.name != "TypeError":
+    by_call = raised.name == "TypeError" and explain(raised)  # with other arguments than it takes
+    if shown.posed.case.gradient and not raised.function and not by_call:
         in_place = "modified by an inplace operation" in raised.message
         return said["changed-in-place" if in_place else "no-way-back"]
     return explain(raised) or said["raised"]

@@ -134,7 +134,7 @@ MIX: Part = (
     wrong("best-value-only", {"mix": lambda at: one_hot(at.weights) @ at.v}),
     wrong("last-value-only", {"mix": lambda at: at.weights[..., -1:] @ at.v[..., -1:, :]}),
 )
-# Where weights are returned as well, and are right.
+# Where weights are returned as well.
 RESULTS: Part = (
     wrong(
         "values-averaged", {"mix": lambda at: torch.ones_like(at.weights) @ at.v / at.v.shape[-2]}
