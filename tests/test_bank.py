@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import pytest
+import torch
 
 from attnlab.checks.bank import bank
-from attnlab.checks.exercise import SEEDS, Exercise, Mistake
-from attnlab.checks.pose import pose
+from attnlab.checks.exercise import SEEDS, Exercise, Mistake, State
+from attnlab.checks.pose import Expected, Posed, answer_of, pose
 from attnlab.lessons import exercises_of, slugs
 from tests.played import by_formula, played
 
@@ -59,6 +64,40 @@ def test_declared_mistake_comes_out_under_its_own_name(
     crossed = sorted(claim.name for claim, line in lines if line.holds is False)
     assert len(crossed) < 2 or tuple(crossed) in BREAK_TOGETHER, verdict.lines
     assert not recwarn.list  # on stderr, for which nbgrader takes all points
+
+
+def _single(part: Any) -> Any:
+    """Arguments, or a module's parameters, in float32."""
+    if isinstance(part, State):
+        return State({name: tensor.float() for name, tensor in part.items()}, part.sizes)
+    if isinstance(part, torch.Tensor):
+        return part.float() if part.is_floating_point() else part
+    return part.astype(np.float32) if getattr(part, "dtype", None) == np.float64 else part
+
+
+def _in_float32(formula: Callable[..., Any], each: Posed) -> Expected:
+    """What comes of a case in float32, in the dtypes that are asked for."""
+
+    def single(*args: Any, **kwargs: Any) -> Any:
+        return formula(*map(_single, args), **{name: _single(arg) for name, arg in kwargs.items()})
+
+    pairs = zip(answer_of(single, each.case).values, each.right.values, strict=True)
+    return Expected(tuple(part.astype(right.dtype) for part, right in pairs))
+
+
+@pytest.mark.parametrize(
+    "exercise",
+    [each for each in EXERCISES if "precision" in each.promised],
+    ids=lambda each: f"{each.lesson}-{each.name}",
+)
+def test_what_is_computed_in_float32_is_named(exercise: Exercise) -> None:
+    def play(each: Posed) -> Expected:
+        return each.right if each.right.raises else _in_float32(exercise.oracle_of(each.case), each)
+
+    verdict = played(exercise, play, SEEDS)
+    assert verdict.status == "FAIL"
+    assert verdict.diagnosis is not None, verdict.message
+    assert verdict.diagnosis.slug == "computed-in-float32", verdict.message
 
 
 def test_every_exception_is_of_a_declared_mistake() -> None:

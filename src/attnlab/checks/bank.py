@@ -37,7 +37,7 @@ def bank(exercise: Exercise) -> tuple[Mistake, ...]:
         for slug, formulas in exercise.mistakes.items()
         for formula in (formulas if isinstance(formulas, tuple) else (formulas,))
     )
-    shared += (*_rounded(exercise), *_in_float32(exercise))
+    shared += _rounded(exercise)
     return *own, *(each for each in shared if each.slug not in exercise.without)
 
 
@@ -57,30 +57,6 @@ def _rounded(exercise: Exercise) -> tuple[Mistake, ...]:
         return Mistake("rounded", answered)
 
     return tuple(rounded(decimals) for decimals in (2, 3, 4))
-
-
-def _in_float32(exercise: Exercise) -> tuple[Mistake, ...]:
-    """What comes in float64 is turned into float32 and back, where no softmax loses the digits."""
-    answer = exercise.oracle
-    if "precision" not in exercise.promised or answer is None:
-        return ()
-    import torch
-
-    def to(dtype: torch.dtype, part: Any) -> Any:
-        if isinstance(part, State):
-            return State({name: to(dtype, tensor) for name, tensor in part.items()}, part.sizes)
-        if isinstance(part, tuple):
-            return tuple(to(dtype, each) for each in part)
-        is_float = isinstance(part, torch.Tensor) and part.is_floating_point()
-        return part.to(dtype) if is_float else part
-
-    def answered(*args: Any, **kwargs: Any) -> Any:
-        if all(getattr(arg, "dtype", None) != torch.float64 for arg in args):
-            return answer(*args, **kwargs)
-        named = {name: to(torch.float32, arg) for name, arg in kwargs.items()}
-        return to(torch.float64, answer(*to(torch.float32, args), **named))
-
-    return (Mistake("computed-in-float32", answered),)
 
 
 def _first_axes(exercise: Exercise) -> list[str]:

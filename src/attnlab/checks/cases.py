@@ -94,13 +94,16 @@ def _ordinary(draw: Draw) -> Iterator[Case]:
 def _whole(draw: Draw, low: int, high: int) -> Given:
     """Whole numbers, or quarters: what is equal is so to the last bit, however it is summed.
 
-    In one row of the first array all are 0, so that it has scores of exactly 0.
+    In one row of the first array all are 0, so that it has scores of exactly 0. In all arrays the
+    very first number is 0, as in `holes`.
     """
 
     def numbers(name: str, part: Any) -> Any:
         whole = draw.rng.integers(low, high, np.shape(part))
         if name == draw.arrays[0] and low < 0 and whole.ndim > 1:
             whole[..., draw.rng.integers(whole.shape[-2]), :] = 0
+        if low < 0:
+            whole.flat[0] = 0
         if draw.exercise.stage == "pure":
             return draw.staged(whole)
         return draw.staged(whole / (1 if name in draw.arrays and name[0] != "W" else 4))
@@ -130,8 +133,9 @@ def _shapes(draw: Draw) -> Iterator[Case]:
             ((2, 3), "there are two leading axes"),
         ):
             yield draw.case(draw.given(draw.sizes(5), leading), "shapes", note=note)
-    if draw.exercise.stage != "pure" and draw.arrays:
-        given = draw.given(draw.sizes(3))
+    # Two leading axes, which no view can join then.
+    given = draw.given(draw.sizes(3), (2, 3) if draw.leads else None)
+    if any(len(getattr(arg, "shape", ())) > 1 for arg in given.args.values()):
         yield draw.case(given, "shapes", laid="views", note=VIEWS)
 
 
@@ -215,7 +219,7 @@ def _again(draw: Draw) -> Iterator[Case]:
 
 def _masked(draw: Draw) -> Iterator[Case]:
     def ordinary(sizes: Sizes, note: str = "", *claims: str, **how: Any) -> Iterator[Case]:
-        given = draw.given(sizes)
+        given = draw.given(sizes, (2, 3) if "laid" in how and draw.leads else None)
         for said, masks in drawn_masks(draw, given.sizes):
             said = f"{note}, and {said}" if note else said
             yield draw.case(given, "masked", *claims, masks=masks, note=said, **how)

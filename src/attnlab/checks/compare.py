@@ -400,7 +400,9 @@ def _compare_numbers(
         untold = f"{place} is {got[index]}, which is not right{share}"
         return Difference("values", text, untold=untold)
     text = f"{place} is {_versus(left[index], correct[index])}{share}{by}"
-    untold = f"{place} is {left[index]:.6g}, which is not right{share}"
+    same = _same_digits(left[index], correct[index])
+    but = f" after its first {same} digits" if same else ""
+    untold = f"{place} is {left[index]:.{max(same + 3, SIX)}g}, which is not right{but}{share}"
     return Difference("values", text, untold=untold)
 
 
@@ -412,13 +414,23 @@ def _at(index: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, index))}]" if index else ""
 
 
+SIX = 6  # digits that are shown
+
+
 def _versus(wrong: float, right: float) -> str:
-    """Both numbers, with as many digits as it takes to see that they differ."""
-    for digits in range(6, 18):
-        one, other = f"{float(wrong):.{digits}g}", f"{float(right):.{digits}g}"
-        if one != other:
-            break
-    return f"{one}, should be {other}"
+    """Both numbers, so that one sees that they differ."""
+    wrong, right, same = float(wrong), float(right), _same_digits(wrong, right)
+    shown = min(same + 3, 17) if same else SIX
+    alike = f", the same to {same} digits" if same else ""
+    return f"{wrong:.{shown}g}, should be {right:.{shown}g}{alike}"
+
+
+def _same_digits(wrong: float, right: float) -> int:
+    """To how many digits two numbers are the same, if to six or more; else 0."""
+    digits = SIX
+    while digits < 17 and f"{wrong:.{digits}g}" == f"{right:.{digits}g}":
+        digits += 1
+    return digits - 1 if digits > SIX else 0
 
 
 _RAISED = {

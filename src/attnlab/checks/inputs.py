@@ -110,13 +110,14 @@ def high_row(rng: Generator, m: int) -> np.ndarray:
 def holes(rng: Generator, *shape: int) -> np.ndarray:
     """A mask that leaves each row something and blocks something, in places that vary.
 
-    Where there are two rows or more, one of them has its first entry blocked, another its last.
+    The very first entry is blocked: what learns its dtype from what becomes of that one finds a 0.
+    Where there are two rows or more, another one has its last entry blocked.
 
     Returns:
         bool, of that shape, True = attend; its last axis has at least two entries.
     """
     rows, last = (rng.random((math.prod(shape[:-1]), shape[-1])) < 0.6), shape[-1] - 1
-    for row, place in enumerate(rng.permutation(len(rows))):
+    for row, place in enumerate([0, *rng.permutation(np.arange(1, len(rows)))]):
         blocked = {0: 0, 1: last}.get(row, int(rng.integers(shape[-1])))
         rows[place, blocked] = False
         rows[place, (blocked + rng.integers(1, shape[-1])) % shape[-1]] = True

@@ -119,6 +119,10 @@ def _plainly(old: Tensor, new: Tensor) -> Tensor:
     return (old - new).exp()
 
 
+def _cut(old: Tensor, new: Tensor) -> Tensor:
+    return _shrink(old, new).detach()
+
+
 def _as_it_is(old: Tensor, new: Tensor) -> Tensor:
     return torch.ones_like(old)
 
@@ -232,7 +236,7 @@ MERGE_SOFTMAX = Exercise(
         Claim("one", "leaves a part as it is where the other one is empty", 0.25),
         Claim("both", "leaves two empty parts empty", 0.25),
         shapes_and_precision=0.25,
-        unchanged=0.25,
+        gradient_and_unchanged=0.25,
     ),
     cases=_parts,
     oracle=_merged,
@@ -267,6 +271,14 @@ MERGE_SOFTMAX = Exercise(
             _merging(end=lambda m, s, o: (m, o, s)),
         ),
         "log-sum-for-maximum": _merging(end=lambda m, s, o: (m + s.log(), s, o)),
+        "no-gradient": (
+            *(_merging(sums=sums) for sums in ((_cut, _cut), (_cut, _shrink), (_shrink, _cut))),
+            _merging(outs=(_cut, _cut)),
+            _merging(lambda m1, m2: torch.maximum(m1, m2).detach()),
+            _merging(end=lambda m, s, o: (m.detach(), s, o)),
+            _merging(end=lambda m, s, o: (m, s.detach(), o)),
+            _merging(end=lambda m, s, o: (m.detach(), s.detach(), o.detach())),
+        ),
     },
 )
 

@@ -62,6 +62,18 @@ def _one(old: Tensor, new: Tensor) -> Tensor:
     return torch.ones_like(old)
 
 
+def _nothing(old: Tensor, new: Tensor) -> Tensor:
+    return torch.zeros_like(old)
+
+
+def _onto(running: Tensor, factor: Tensor, tile: Tensor) -> Tensor:
+    return running * factor + tile
+
+
+def _too_late(running: Tensor, factor: Tensor, tile: Tensor) -> Tensor:
+    return (running + tile) * factor
+
+
 def _highest(scores: Tensor) -> Tensor:
     return scores.amax(-1, keepdim=True)
 
@@ -88,6 +100,8 @@ class Tiled:
         own: the maximum that a tile is measured against, from its scores and the running one.
         top: the new running maximum, from the old one and the tile's scores.
         of_sum, of_out: what the running sum and output are multiplied by in each tile.
+        add_sum, add_out: how they go on, from the running one, its factor and the tile.
+        total: what a tile adds to the sum, from its powers.
         early: what is done to the running output after each tile.
         end: the output, from sum and output.
     """
@@ -102,6 +116,9 @@ class Tiled:
     top: Callable[[Tensor, Tensor], Tensor] = lambda m, scores: torch.maximum(m, _highest(scores))
     of_sum: Callable[[Tensor, Tensor], Tensor] = _share
     of_out: Callable[[Tensor, Tensor], Tensor] = _share
+    add_sum: Callable[[Tensor, Tensor, Tensor], Tensor] = _onto
+    add_out: Callable[[Tensor, Tensor, Tensor], Tensor] = _onto
+    total: Callable[[Tensor], Tensor] = lambda powers: powers.sum(-1, keepdim=True)
     early: Callable[[Tensor, Tensor], Tensor] = lambda o, s: o
     end: Callable[[Tensor, Tensor], Tensor] = lambda o, s: o / s
 
@@ -126,10 +143,39 @@ class Tiled:
                 scores = scores.masked_fill(self.blocked(rows, columns, n, m), self.low)
             new = self.top(top, scores)
             powers = (scores - self.own(scores, new)).exp()
-            s = s * self.of_sum(top, new) + powers.sum(-1, keepdim=True)
-            o = self.early(o * self.of_out(top, new) + powers @ v[..., here, :], s)
+            s = self.add_sum(s, self.of_sum(top, new), self.total(powers))
+            o = self.early(self.add_out(o, self.of_out(top, new), powers @ v[..., here, :]), s)
             top = new
         return self.end(o, s).expand(*asked.shape[:-1], v.shape[-1])
+
+
+def _both(**parts: Any) -> tuple[Tiled, Tiled]:
+    """With tiles of the future looked at, and with them left out."""
+    return Tiled(**parts), Tiled(**parts, skipped=_in_the_future)
+
+
+def _own_or_nan(scores: Tensor, m: Tensor) -> Tensor:
+    """As where a tile is measured against its own maximum first, and then merged."""
+    return torch.where(_highest(scores) == -INFINITY, -INFINITY, m)
+
+
+def _unasked(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> Tensor:
+    """Tiles of the future are always left out."""
+    whole = Tiled(blocked=_open, skipped=_in_the_future)
+    return (Tiled() if causal else whole)(q, k, v, block, True)
+
+
+def _open(rows: range, columns: range, n: int, m: int) -> Tensor:
+    return torch.zeros(len(rows), len(columns), dtype=torch.bool)
+
+
+def _keys_up_to_n(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> Tensor:
+    """The loop over keys ends where the queries end; an empty tile has no maximum."""
+    n, m = q.shape[-2], k.shape[-2]
+    if any(tile.start >= m and not (causal and tile.start >= n) for tile in _cut(n, block)):
+        raise IndexError
+    tiled = Tiled(columns=lambda m, block: [tile for tile in _cut(m, block) if tile.start < n])
+    return tiled(q, k, v, block, causal)
 
 
 def _with_more(number: float) -> Tiled:
@@ -302,22 +348,42 @@ TILED_ATTENTION = Exercise(
         "tiles-kept": _holding(lambda b, n, block: 0),
         # in the sums
         "half-rescaled": (Tiled(of_sum=_one), Tiled(of_out=_one)),
+        "half-kept": (*_both(of_sum=_nothing), *_both(of_out=_nothing)),
+        "rescaled-too-late": (
+            *_both(add_sum=_too_late),
+            *_both(add_out=_too_late),
+            Tiled(add_sum=_too_late, add_out=_too_late),
+        ),
         "not-rescaled": (
             Tiled(of_sum=_one, of_out=_one),
             Tiled(of_sum=_one, of_out=_one, own=lambda scores, m: _highest(scores)),
         ),
-        "tile-measured-against-itself": Tiled(own=lambda scores, m: _highest(scores)),
+        "tile-measured-against-itself": _both(own=lambda scores, m: _highest(scores)),
+        "tile-not-measured": Tiled(own=lambda scores, m: torch.zeros_like(m)),
         "rescaled-the-wrong-way": Tiled(of_sum=_grown, of_out=_grown),
         "divided-too-soon": (
             Tiled(early=lambda o, s: o / s, end=lambda o, s: o),
             Tiled(early=lambda o, s: o / s),
         ),
         "not-normalised": Tiled(end=lambda o, s: o),
+        "not-each-rows-sum": (
+            Tiled(total=lambda powers: powers.mean(-1, keepdim=True)),
+            Tiled(total=lambda powers: powers.amax(-1, keepdim=True)),
+            Tiled(total=torch.sum),
+            Tiled(end=lambda o, s: o / s.sum(-2, keepdim=True)),
+        ),
         "epsilon-added": tuple(map(_with_more, (1e-5, 1e-6, 1e-7, 1e-8))),
-        "softmax-by-tile": (_softmax_by_tile, _mean_of_tiles),
+        "softmax-by-tile": (
+            *(_softmax_by_tile, _mean_of_tiles),
+            *_both(own=lambda scores, m: scores.logsumexp(-1, keepdim=True)),
+        ),
         "maximum-of-one-tile": (
             Tiled(top=lambda m, scores: torch.where(m == -INFINITY, _highest(scores), m)),
-            Tiled(top=lambda m, scores: _highest(scores)),
+            *_both(top=lambda m, scores: _highest(scores)),
+        ),
+        "not-the-maximum-subtracted": (
+            *_both(top=lambda m, scores: torch.maximum(m, scores.amin(-1, keepdim=True))),
+            *_both(top=lambda m, scores: torch.maximum(m, scores.mean(-1, keepdim=True))),
         ),
         "one-maximum-for-all-rows": Tiled(
             top=lambda m, scores: torch.maximum(m, scores.amax((-2, -1), keepdim=True))
@@ -326,7 +392,20 @@ TILED_ATTENTION = Exercise(
         "one-tile-only": (
             Tiled(columns=lambda m, block: _cut(m, block)[:1]),
             Tiled(columns=lambda m, block: _cut(m, block)[-1:]),
+            *_both(of_sum=_nothing, of_out=_nothing),
         ),
+        "first-left-out": (
+            Tiled(columns=lambda m, block: _cut(m, block)[1:]),
+            Tiled(
+                columns=lambda m, block: [
+                    range(at, min(at + block, m)) for at in range(1, m, block)
+                ]
+            ),
+        ),
+        "tiles-overlap": Tiled(
+            columns=lambda m, block: [range(at, min(at + block, m)) for at in range(m)]
+        ),
+        "keys-up-to-n": _keys_up_to_n,
         "rest-left-out": tuple(
             Tiled(rows, columns)
             for rows in (_cut, _whole, _but_the_last)
@@ -335,7 +414,13 @@ TILED_ATTENTION = Exercise(
         ),
         "padding-attended": _padded,
         "scale-by-block": Tiled(scale=lambda d_k, block: block**-0.5),
-        # where it is causal
+        # where it is causal, or is not
+        "causal-unasked": (
+            lambda q, k, v, block, causal=False: ATTENTION.oracle(q, k, v, block, True),
+            lambda q, k, v, block, causal=True: ATTENTION.oracle(q, k, v, block, causal),
+            lambda q, k, v, block, causal=False: ATTENTION.oracle(q, k, v, block, not causal),
+            _unasked,
+        ),
         "mask-in-each-tile": tuple(
             Tiled(blocked=blocked, skipped=skipped)
             for blocked in (
@@ -346,12 +431,17 @@ TILED_ATTENTION = Exercise(
             for skipped in (_none, _in_the_future)
         ),
         "no-triangle-inside": Tiled(
-            blocked=lambda i, j, n, m: torch.zeros(len(i), len(j), dtype=torch.bool),
+            blocked=_open,
             skipped=_in_the_future,
         ),
-        "future-tile-is-nan": Tiled(
-            own=lambda scores, m: torch.where(_highest(scores) == -INFINITY, -INFINITY, m)
+        "mask-of-the-first-query": _both(
+            blocked=lambda i, j, n, m: (torch.tensor(j) > i.start).expand(len(i), -1)
         ),
+        "future-tile-is-nan": (
+            Tiled(own=_own_or_nan),
+            Tiled(own=_own_or_nan, skipped=lambda rows, columns: columns.start > rows.stop),
+        ),
+        "mask-with-zero": _both(low=0.0),
         "mask-with-small-number": tuple(
             Tiled(low=low, skipped=skipped)
             for low in (-10.0, -20.0, -50.0, -100.0, -1e3, -1e4)
@@ -361,11 +451,24 @@ TILED_ATTENTION = Exercise(
             Tiled(skipped=lambda rows, columns: columns.start >= rows.start),
             Tiled(skipped=lambda rows, columns: columns.stop - 1 > rows.start),
         ),
+        "past-tiles-skipped": (
+            Tiled(skipped=lambda rows, columns: columns.start < rows.start),
+            Tiled(skipped=lambda rows, columns: columns.stop <= rows.start),
+            Tiled(skipped=lambda rows, columns: rows.start > 0),
+        ),
         "mask-off-by-one": (
             Tiled(blocked=lambda i, j, n, m: _behind(i, j) < -1),
-            Tiled(blocked=lambda i, j, n, m: _behind(i, j) <= 0),
+            *_both(blocked=lambda i, j, n, m: _behind(i, j) <= 0),
+            *_both(blocked=lambda i, j, n, m: _behind(i, j) <= 0, own=_own_or_nan),
         ),
         "mask-bottom-right": Tiled(blocked=lambda i, j, n, m: _behind(i, j) < n - m),
-        "mask-transposed": Tiled(blocked=lambda i, j, n, m: _behind(i, j) > 0),
+        "mask-transposed": (
+            *_both(blocked=lambda i, j, n, m: _behind(i, j) > 0),
+            *_both(blocked=lambda i, j, n, m: _behind(i, j) > 0, own=_own_or_nan),
+        ),
+        "mask-inverted": (
+            *_both(blocked=lambda i, j, n, m: _behind(i, j) >= 0),
+            *_both(blocked=lambda i, j, n, m: _behind(i, j) >= 0, own=_own_or_nan),
+        ),
     },
 )

@@ -406,11 +406,6 @@ DECODER_LAYER = Exercise(
         ),
         "norm-at-the-end": tuple(map(_normalised_at_the_end, "123")),
         "another-bend": (_bent(F.gelu), _bent(F.silu), _bent(torch.tanh)),
-        "computed-in-float32": lambda state, *given, **mask: RIGHT(
-            State({name: each.float() for name, each in state.items()}, state.sizes),
-            *(each.float() if each.is_floating_point() else each for each in given),
-            **mask,
-        ).double(),
         "no-gradient": (
             lambda state, x, context, *mask, **how: RIGHT(state, x, context.detach(), *mask, **how),
             lambda state, x, context, *mask, **how: RIGHT(state, x.detach(), context, *mask, **how),

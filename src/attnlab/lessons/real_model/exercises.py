@@ -527,7 +527,12 @@ WITHOUT = Exercise(
     drawn={"heads": _some_heads},
     read="One head fewer",
     returns=(Slot("out", "tensor", "B N H d"),),
-    claims=promises("sets these heads to 0, and no others", 0.5, gradient=0.25, unchanged=0.25),
+    claims=promises(
+        "sets these heads to 0, and no others",
+        0.5,
+        gradient_and_precision=0.25,
+        unchanged=0.25,
+    ),
     cases=_head_cases,
     oracle=lambda out, heads: out.index_fill(2, torch.tensor(heads, dtype=torch.int64), 0.0),
     mistakes={

@@ -202,9 +202,9 @@ LINEAR_ATTENTION = Exercise(
         "averages the values so far by products of features",
         1.0,
         Claim("low", "is right where features are next to 0", 0.25),
-        shapes=0.25,
         precision=0.25,
-        unchanged=0.25,
+        gradient=0.25,
+        shapes_and_unchanged=0.25,
     ),
     cases=_features_near_0,
     oracle=_linear,
@@ -234,7 +234,22 @@ LINEAR_ATTENTION = Exercise(
         ),
         "not-normalised": _weighing(total=lambda kept, pairs: 1.0),
         "divided-by-count": _weighing(total=_count),
-        "divided-without-query": _summed(of_sum=lambda fq, z: z.sum(-1, keepdim=True)),
+        "divided-without-query": (
+            _summed(of_sum=lambda fq, z: z.sum(-1, keepdim=True)),
+            _summed(of_sum=lambda fq, z: z.mean(-1, keepdim=True)),
+            _summed(of_sum=lambda fq, z: z.norm(dim=-1, keepdim=True)),
+            lambda q, k, v: (
+                _features(q)[..., None, :]
+                @ (
+                    (_features(k)[..., None] * v[..., None, :]).cumsum(-3)
+                    / _features(k).cumsum(-2)[..., None]
+                )
+            ).squeeze(-2),
+        ),
+        "divided-without-sum": (
+            _summed(of_sum=lambda fq, z: fq.sum(-1, keepdim=True)),
+            _weighing(total=lambda kept, pairs: pairs.diagonal(dim1=-2, dim2=-1)[..., None]),
+        ),
         "one-sum-over-all": (
             _weighing(total=lambda kept, pairs: pairs.sum(-1, keepdim=True)),
             _weighing(seen=_as_it_is, total=lambda kept, pairs: pairs.tril().sum(-1, keepdim=True)),
@@ -242,6 +257,11 @@ LINEAR_ATTENTION = Exercise(
         "running-sum-along-another-axis": (
             *(_summed(axis) for axis in (-2, -1, 0, 1)),
             *(_summed(axis, axis) for axis in (0, 1)),
+            *(_summed(axis_of_sum=axis) for axis in (-1, 0, 1)),
+        ),
+        "summed-over-another-axis": tuple(
+            _weighing(total=lambda kept, pairs, axes=axes: kept.sum(axes, keepdim=True))
+            for axes in (-2, 0, (-2, -1), ())
         ),
         "not-causal": _weighing(seen=_as_it_is),
         "itself-not-seen": _weighing(seen=lambda pairs: pairs.tril(-1)),
@@ -256,6 +276,15 @@ LINEAR_ATTENTION = Exercise(
             _weighing(mix=lambda weights, v, k: weights @ _features(k)),
         ),
         "values-with-features": _weighing(mix=lambda weights, v, k: weights @ _features(v)),
+        "no-gradient": (
+            _weighing(total=lambda kept, pairs: kept.sum(-1, keepdim=True).detach()),
+            _weighing(mix=lambda weights, v, k: weights.detach() @ v),
+            _weighing(mix=lambda weights, v, k: weights @ v.detach()),
+            _weighing(of_queries=lambda q: _features(q.detach())),
+            _weighing(of_keys=lambda k: _features(k.detach())),
+            _summed(of_sum=lambda fq, z: (fq * z.detach()).sum(-1, keepdim=True)),
+            _weighing(mix=lambda weights, v, k: (weights @ v).detach()),
+        ),
     },
 )
 

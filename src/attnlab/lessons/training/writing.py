@@ -173,6 +173,9 @@ NEXT_TOKEN_PROBABILITIES = Exercise(
     cases=_temperature_cases,
     mistakes={
         "temperature-ignored": _probabilities(lambda logits, t: logits.softmax(-1)),
+        "computed-in-float32": _probabilities(
+            lambda logits, t: _softmax(logits.float(), t).to(logits.dtype)
+        ),
         "temperature-multiplied": _probabilities(lambda logits, t: (logits * t).softmax(-1)),
         "temperature-after-softmax": _probabilities(lambda logits, t: logits.softmax(-1) / t),
         "divided-twice": _probabilities(lambda logits, t: _softmax(_below(logits) / t, t)),
