@@ -30,7 +30,8 @@
 # | **Points** | 6, in three exercises |
 #
 # Run the cells from top to bottom with Shift+Enter. Three cells are yours to write. Each has hints above it and a
-# check below it, which you may run as often as you like.
+# check below it, which you may run as often as you like. In this course a check
+# also tries sizes of 1 and long inputs, calls your function twice, and looks whether it left its inputs as they were.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -537,7 +538,7 @@ for scores in scores_of:
 #
 # difficulty ●●○ · 10–15 min · 3 points
 #
-# Write the formula. Use your own `softmax`, so finish that one first. Return two things, in this
+# Write the formula. Use your own `softmax`, so finish that one first: scores may be in the thousands. Return two things, in this
 # order: the answer ($d_v$ numbers) and the weights (M numbers). Raise `ValueError` for
 # what cannot work: a temperature of 0 or less (below 0 the worst fit would win); a key that is not as wide as the
 # query; a value that is not as wide as the others; not as many values as keys. A good message names both sizes;

@@ -449,7 +449,8 @@ def attention_weights(Q: Matrix, K: Matrix) -> Matrix:
         Q: (N, d_k), one query a row.
         K: (M, d_k), one key a row.
     Returns:
-        A, (N, M); row i holds the weights that query i gives to the M keys, and adds up to 1.
+        A, (N, M); row i holds the weights that query i gives to the M keys, and adds up to 1, at
+            scores in the thousands as well.
     Raises:
         ValueError: queries and keys differ in width.
     Source: Vaswani et al. 2017, eq. 1.
@@ -496,7 +497,7 @@ print([f"{weight:.3f}" for weight in cat_alone[0]])
 
 # %% nbgrader={"grade": false, "grade_id": "self_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def self_attention(X: Matrix, W_q: Matrix, W_k: Matrix, W_v: Matrix) -> tuple[Matrix, Matrix]:
-    """Every token asks all tokens, itself included. No mask.
+    """Every token asks all tokens, itself included. No mask. Scores may be in the thousands.
 
     Args:
         X: (N, d), one token a row.

@@ -406,7 +406,7 @@ with np.errstate(all="ignore"):
 def scaled_dot_product_attention(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mix values by softmax over keys of scaled dot products.
+    """Mix values by softmax over keys of scaled dot products, in the thousands too.
 
     Args:
         Q: (…, N, d_k), queries.

@@ -355,7 +355,7 @@ print("filled:", table.masked_fill(empty, 0.0).tolist())
 def scaled_dot_product_attention(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, attn_mask: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Average values by softmax over keys of scaled dot products.
+    """Average values by softmax over keys of scaled dot products, in the thousands too.
 
     Args:
         q: (…, N, d_k), queries.
@@ -499,7 +499,7 @@ def softmax_backward(weights: torch.Tensor, upstream: torch.Tensor) -> torch.Ten
         weights: (…, M), what softmax gave; each row adds up to 1, or is 0.
         upstream: (…, M), the slope of the loss in each weight.
     Returns:
-        (…, M), the slope of the loss in each score; 0 where the row of weights is 0.
+        (…, M), dtype of weights, the slope of the loss in each score; 0 where their row is 0.
     Raises:
         RuntimeError: the widths differ. PyTorch raises it by itself.
     """
@@ -577,6 +577,8 @@ print("x times its transpose:", torch.allclose(linear(X), X @ linear.weight.mT))
 # %% nbgrader={"grade": false, "grade_id": "SelfAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SelfAttention(nn.Module):
     """Self-attention that owns its three projections.
+
+    Float32 or float64; scores may be in the thousands; gradients reach x and all parameters.
 
     Args:
         d: width of a token.

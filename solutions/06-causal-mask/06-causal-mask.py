@@ -315,7 +315,7 @@ def attention(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Te
     """Causal self-attention: each token reads itself and the tokens before it.
 
     Args:
-        x: (B, N, d), float tokens.
+        x: (B, N, d), tokens, float32 or float64; scores may be in the thousands.
         Wq: (d, d_k), makes queries; same dtype as x, like the other two.
         Wk: (d, d_k), makes keys.
         Wv: (d, d_v), makes values.

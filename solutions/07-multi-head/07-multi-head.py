@@ -399,7 +399,7 @@ print("contiguous:", cut.is_contiguous(), "before,", moved.is_contiguous(), "aft
 
 # %% nbgrader={"grade": false, "grade_id": "split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
-    """Cut the width of every token into heads.
+    """Cut the width of every token into heads, in x's dtype; gradients reach x.
 
     Args:
         x: (B, N, d).
@@ -447,7 +447,7 @@ check(split_heads)
 
 # %% nbgrader={"grade": false, "grade_id": "merge_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge_heads(x: Tensor) -> Tensor:
-    """Put the heads of every token side by side.
+    """Put the heads of every token side by side, in x's dtype; gradients reach x.
 
     Args:
         x: (B, H, N, d/H).
@@ -515,12 +515,14 @@ check(merge_heads)
 class MultiHeadAttention(nn.Module):
     """Self-attention with several heads that share the width.
 
+    Float32 or float64; scores may be in the thousands.
+
     Args:
         d: width of a token.
         n_heads: H.
         bias: whether the four projections add a bias.
     Raises:
-        ValueError: d does not divide by n_heads.
+        ValueError: d does not divide by n_heads. (An x that is not d wide: PyTorch's own error.)
     """
 
     def __init__(self, d: int, n_heads: int, bias: bool = True) -> None:

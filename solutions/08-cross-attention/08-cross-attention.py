@@ -217,7 +217,7 @@ figures.live.WhoListens(weights[shown], *in_words(asked[shown], cards[shown], re
 # difficulty ●●○ · 8–12 min · 3 points
 #
 # Write cross-attention as a function. It is compared with `F.scaled_dot_product_attention` in
-# float64 at 1e-6, gradients included. Widths that do not fit raise an error: PyTorch's own
+# float64 at 1e-6 and in float32 at 1e-4, at scores in the thousands too, gradients included. Widths that do not fit raise an error: PyTorch's own
 # `RuntimeError` will do, or a `ValueError` of yours. No input is changed.
 #
 # PyTorch's own attention functions and modules are banned in both exercises. The given `attend` is not.
@@ -580,7 +580,7 @@ for name, step in ways.items():
 #
 # The context is read as it comes: no norm of this layer touches it. The layer returns (B, N, d), and no weights. It is
 # compared with `nn.TransformerDecoderLayer(d, n_heads, d_hidden, dropout=0, batch_first=True, norm_first=True)`, called with
-# the same weights and a causal `tgt_mask`, in float64 at 1e-6, gradients included. If n_heads does not divide d, the given
+# the same weights and a causal `tgt_mask`, in float64 at 1e-6 and float32 at 1e-4, gradients included. If n_heads does not divide d, the given
 # modules raise `ValueError`.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-DecoderLayer", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -449,7 +449,7 @@ print("rows 2 and 0 of an embedding:", nn.Embedding(3, 2)(torch.tensor([2, 0])).
 
 # %% nbgrader={"grade": false, "grade_id": "LearnedPositions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class LearnedPositions(nn.Module):
-    """Adds a learned row to each token, by its place.
+    """Adds a learned row to each token, by its place, in x's dtype; gradients reach both.
 
     Args:
         max_len: rows of the table, the longest text there can be.
@@ -542,7 +542,7 @@ def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
         positions: (N,), whole or float.
         base: the speeds are base^(−2i/d).
     Returns:
-        x's shape and dtype: (a, b) becomes (a cos − b sin, a sin + b cos).
+        x's shape and dtype: (a, b) becomes (a cos − b sin, a sin + b cos). Gradients reach x.
     Raises:
         ValueError: d is odd.
         RuntimeError: there is not one position for each token; PyTorch raises it by itself.

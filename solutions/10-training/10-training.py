@@ -110,7 +110,7 @@ figures.training.between()
 # difficulty ●●○ · 5–7 min · 2 points
 #
 # Take one step, and return the loss *before* it as a Python float. The loss is the mean over all targets,
-# whatever their shape: logits are (…, C), targets (…). Gradients left over from before must not count.
+# whatever their shape and layout (no `view`): logits are (…, C), targets (…). Gradients left over from before must not count.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-train_step", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -129,7 +129,7 @@ figures.training.between()
 def train_step(
     model: nn.Module, inputs: Tensor, targets: Tensor, optimizer: torch.optim.Optimizer
 ) -> float:
-    """One step downhill.
+    """One step downhill, with any optimizer, in float32 or float64, at logits in the thousands.
 
     Args:
         model: gives logits (…, C) for the inputs.
@@ -277,7 +277,10 @@ figures.training.losses(stalled, 0.3466, "½ log 2")
 
 # %% nbgrader={"grade": false, "grade_id": "PhraseClassifier", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PhraseClassifier(nn.Module):
-    """Attention, the mean over the words, one hidden layer, classes."""
+    """Attention, the mean over the words, one hidden layer, classes.
+
+    Float32 or float64; gradients reach all parameters.
+    """
 
     def __init__(self, vocab_size: int, d: int, n_classes: int) -> None:
         super().__init__()
@@ -431,7 +434,7 @@ def attention_to(weights: Tensor, query_index: int | Tensor) -> Tensor:
         weights: (B, N, M), or (B, H, N, M), which is averaged over heads.
         query_index: of the word, from 0; an int, or (B,) with one for each sentence.
     Returns:
-        (B, M), one row for each sentence.
+        (B, M), one row for each sentence, dtype of the weights; gradients reach them.
     """
     ### BEGIN SOLUTION
     each = weights.mean(dim=1) if weights.ndim == 4 else weights
@@ -699,7 +702,7 @@ def next_token_probabilities(logits: Tensor, temperature: float = 1.0) -> Tensor
         logits: (…, V); −∞ for a token that may not come.
         temperature: what logits are divided by; 0 gives all to the largest.
     Returns:
-        (…, V), each row sums to 1, dtype of the logits.
+        (…, V), each row sums to 1, dtype of the logits; right for logits in the thousands.
     Raises:
         ValueError: temperature is negative.
     """
@@ -751,7 +754,7 @@ def generate(model: Callable, prompt: Tensor, n_new: int, choose: Callable) -> T
         n_new: how many tokens to append.
         choose: the last logits (B, V) in, the next tokens (B,) out.
     Returns:
-        (B, N + n_new) whole numbers: the prompt, then what was chosen.
+        (B, N + n_new) whole numbers: the prompt, then what was chosen. Others may train with it.
     Raises:
         ValueError: the prompt is empty.
     """

@@ -234,7 +234,8 @@ plot(rows, "four ways")
 #
 # difficulty ●●○ · 4–6 min · 2 points
 #
-# Merge two parts, with any leading axes.
+# Merge two parts, with any leading axes, in float32 or float64. Maxima may be thousands apart. Gradients have to reach
+# all six inputs from all three results, so detach nothing.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-merge_softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -338,6 +339,8 @@ def tiled_attention(
 ) -> Tensor:
     """Compute attention tile by tile, never holding the scores as a whole.
 
+    Float32 or float64; scores may be in the thousands.
+
     Args:
         q: (…, N, d_k).
         k: (…, M, d_k).
@@ -434,7 +437,7 @@ print(f"flops, causal: {half / full:.1%} of all tiles")
 # difficulty ●●○ · 5–7 min · 3 points
 #
 # Write the cache, and the step that decodes with it. `append` joins any number of tokens to those it has, along
-# axis −2, with any leading axes. `decode_step` equals the last row of full causal attention. Another batch or
+# axis −2, with any leading axes. `decode_step` equals the last row of full causal attention, at scores in the thousands too. Another batch or
 # width is an error; `torch.cat`'s own will do. The check makes many caches, so keep what belongs to one in
 # `self`.
 
@@ -455,7 +458,7 @@ print(f"flops, causal: {half / full:.1%} of all tiles")
 
 # %% nbgrader={"grade": false, "grade_id": "KVCache", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class KVCache:
-    """The keys and values of all tokens so far; empty when it is made."""
+    """The keys and values of all tokens so far, in their dtype; empty when it is made."""
 
     def __init__(self) -> None:
         ### BEGIN SOLUTION

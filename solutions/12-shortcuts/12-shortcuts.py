@@ -299,7 +299,8 @@ print(f"empty tiles that a kernel may skip: {blocks.sparsity():.0f} %")
 # difficulty ●●○ · 3–5 min · 2 points
 #
 # Write it causal, with any leading axes and M = N. Leave $\sqrt{d_k}$ out, and add no small number to the denominator.
-# You may use a loop, running sums or the left form of the formula.
+# You may use a loop, running sums or the left form of the formula, in float32 or float64. You will train through it, so
+# gradients have to reach q, k and v.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-linear_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -450,6 +451,8 @@ for size in (1.0, 0.5):
 # %% nbgrader={"grade": false, "grade_id": "grouped_query_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def grouped_query_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Tensor:
     """Attention in which each group of query heads shares one head of keys and values.
+
+    Float32 or float64; scores may be in the thousands; gradients reach q, k and v.
 
     Args:
         q: (B, H, N, d).

@@ -199,7 +199,7 @@ def sdpa_attention(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor, causal: bool =
         Wv: (d, d_v).
         causal: whether each token attends to itself and the past alone.
     Returns:
-        (B, N, d_v).
+        (B, N, d_v), dtype of x: float64, float32 or float16.
     """
     ### BEGIN SOLUTION
     q, k, v = (x[:, None] @ W for W in (Wq, Wk, Wv))
@@ -756,7 +756,7 @@ def roofline_seconds(
     """The least time that a kernel can take.
 
     Args:
-        flops: operations.
+        flops: operations; like bytes_moved a whole number perhaps, and perhaps 0.
         bytes_moved: between memory and processor.
         peak_flops: operations a second, at best.
         bandwidth: bytes a second, at best.

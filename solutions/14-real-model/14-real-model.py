@@ -244,9 +244,10 @@ def attention_forward(
         scaling: of the scores; None is 1/√d.
         dropout: 0 here, as nothing is trained. kwargs: ignored.
     Returns:
-        out (B, N, H, d) and weights (B, H, N, M); both 0 in a row that has no key left.
+        out (B, N, H, d) and weights (B, H, N, M), dtype of query, at scores in the thousands too;
+            both 0 in a row that has no key left.
     Raises:
-        ValueError: G does not divide H.
+        ValueError: G does not divide H. (Other widths that do not fit: PyTorch's own error.)
     """
     ### BEGIN SOLUTION
     (_, heads, n, d), (_, groups, m, _) = query.shape, key.shape
@@ -492,7 +493,7 @@ def induction_score(weights: Tensor, ids: Tensor) -> Tensor:
         weights: (B, H, N, N), rows are queries.
         ids: (B, N), the tokens.
     Returns:
-        (H,): the mean weight on the token after the latest earlier occurrence, over all tokens that
+        (H,), dtype of weights: the mean weight on the token after the latest earlier occurrence, over all tokens that
         have one in their sentence; 0 where there are none.
     """
     ### BEGIN SOLUTION
@@ -563,7 +564,7 @@ def without_heads(out: Tensor, heads: list[int]) -> Tensor:
         out: (B, N, H, d), what the heads give.
         heads: those to remove, 0 … H − 1.
     Returns:
-        The same with these heads 0; a new tensor.
+        The same with these heads 0; a new tensor, of the same dtype, with slopes.
     """
     ### BEGIN SOLUTION
     left = out.clone()

@@ -108,6 +108,14 @@ def softmax_in_float32(x, Wq, Wk, Wv):
     return a @ v, a
 
 
+@wrong("attention", "computed-in-float32")
+def all_in_float32(x, Wq, Wk, Wv):
+    q, k, v = (x.float() @ W.float() for W in (Wq, Wk, Wv))
+    s = (q @ k.mT / Wq.shape[1] ** 0.5).masked_fill(future(x), -math.inf)
+    a = s.softmax(-1)
+    return (a @ v).to(x.dtype), a.to(x.dtype)
+
+
 @wrong("attention", "no-scale")
 def unscaled(x, Wq, Wk, Wv):
     q, k, v = x @ Wq, x @ Wk, x @ Wv

@@ -151,6 +151,20 @@ def factors_do_not_fit(m1, s1, o1, m2, s2, o2):
     return m, a * s1 + b * s2, a * o1 + b * o2
 
 
+@wrong("merge_softmax", "no-gradient")
+@torch.no_grad()
+def with_no_slopes(m1, s1, o1, m2, s2, o2):
+    return by_where(m1, s1, o1, m2, s2, o2)
+
+
+@wrong("merge_softmax", "no-gradient")
+def factors_detached(m1, s1, o1, m2, s2, o2):
+    m = torch.maximum(m1, m2)
+    shift = m.masked_fill(m == -torch.inf, 0.0)
+    a, b = torch.exp(m1 - shift).detach(), torch.exp(m2 - shift).detach()
+    return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
+
+
 # tiled_attention -----------------------------------------------------------------------------
 
 
@@ -511,6 +525,46 @@ changed(
         places(i, j, rows, columns)[1] < places(i, j, rows, columns)[0]
     ),
 )
+
+
+def skips_the_future(i, j, b):
+    return j >= i + b
+
+
+changed("half-kept", "the sum begins anew", old_sum=lambda top, new: 0.0, skip=skips_the_future)
+changed("half-kept", "the output begins anew", old_out=lambda top, new: 0.0)
+changed("tile-not-measured", "e to the scores", measured=lambda s, new: s.exp())
+changed("softmax-by-tile", "a softmax in each", measured=lambda s, new: s.softmax(-1))
+changed("tiles-overlap", "one key further", columns=lambda m, b: range(m))
+changed("first-left-out", "from the second tile on", columns=lambda m, b: range(b, m, b))
+changed("first-left-out", "from the second key on", columns=lambda m, b: range(1, m, b))
+changed(
+    "maximum-of-one-tile",
+    "the tile's own, skips the future",
+    new_top=lambda top, s: s.amax(-1, keepdim=True),
+    skip=skips_the_future,
+)
+changed(
+    "not-the-maximum-subtracted",
+    "the smallest",
+    new_top=lambda top, s: torch.maximum(top, s.amin(-1, keepdim=True)),
+)
+changed("not-each-rows-sum", "over the queries", end=lambda out, total: out / total.sum(-2, True))
+changed("mask-with-zero", "0 for the future", low=0.0)
+changed(
+    "mask-of-the-first-query",
+    "the tile's first",
+    block=lambda i, j, rows, columns: (torch.arange(j, j + columns) > i).expand(rows, -1),
+)
+changed("past-tiles-skipped", "the wrong side", skip=lambda i, j, b: j < i)
+
+
+@wrong("tiled_attention", "causal-unasked")
+def always_skips(q, k, v, block_size, causal=False):
+    def visible(i, j, rows, columns):
+        return hidden(i, j, rows, columns) & causal
+
+    return tiled(q, k, v, block_size, True, block=visible, skip=skips_the_future)
 
 
 changed("mask-with-small-number", "-1000", low=-1e3)

@@ -108,6 +108,18 @@ def _softmax_of(shift, scores, axis=-1):
 right("softmax", "partial")(functools.partial(_softmax_of, np.max))
 
 
+@wrong("softmax", "softmax-over-first-axis")
+def always_the_first(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=0))
+    return e / e.sum(axis=0)
+
+
+@wrong("softmax", "hard-coded-axis")
+def always_the_second(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
 # project -------------------------------------------------------------------------------------
 
 
@@ -357,6 +369,18 @@ class Attention:
 
 
 right("scaled_dot_product_attention")(Attention())
+
+
+@wrong("scaled_dot_product_attention", "computed-in-float32")
+def all_in_float32(Q, K, V, mask=None):
+    q, k, v = (part.astype(np.float32) for part in (Q, K, V))
+    s = q @ k.swapaxes(-1, -2) / np.float32(math.sqrt(q.shape[-1]))
+    open_ = np.ones(s.shape, bool) if mask is None else np.broadcast_to(mask, s.shape)
+    s = np.where(open_, s, np.float32(-np.inf))
+    top = np.where(open_.any(-1, keepdims=True), s.max(-1, keepdims=True), 0)
+    e = np.exp(s - top.astype(np.float32))
+    a = e / np.maximum(e.sum(-1, keepdims=True), np.float32(1e-30))
+    return (a @ v).astype(Q.dtype), a.astype(Q.dtype)
 
 
 # count_attention -----------------------------------------------------------------------------

@@ -226,6 +226,39 @@ def sees_all(module, query, key, value, attention_mask, scaling=None, dropout=0.
     return block(query, key, value, scale, None)
 
 
+@wrong("attention_forward", "scaling-divides")
+def divides(module, query, key, value, attention_mask, scaling=None, dropout=0.0, **kwargs):
+    key, value = groups_of(query, key, value)
+    open_, bias = masks(module, attention_mask, query.shape[2], key.shape[2])
+    by = query.shape[-1] ** -0.5 if scaling is None else scaling
+    return block(query / by, key, value, 1.0, open_, bias)
+
+
+@wrong("attention_forward", "empty-slope-is-nan")
+def nan_to_0(module, query, key, value, attention_mask, scaling=None, dropout=0.0, **kwargs):
+    key, value = groups_of(query, key, value)
+    s = query @ key.mT * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+    open_, bias = masks(module, attention_mask, *s.shape[-2:])
+    s = s if open_ is None else s.masked_fill(~open_, -torch.inf)
+    a = (s if bias is None else s + bias).softmax(-1).nan_to_num()
+    return (a @ value).transpose(1, 2), a
+
+
+@wrong("attention_forward", "computed-in-float32")
+def softmax_in_float32(
+    module, query, key, value, attention_mask, scaling=None, dropout=0.0, **kwargs
+):
+    key, value = groups_of(query, key, value)
+    s = query @ key.mT * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+    open_, bias = masks(module, attention_mask, *s.shape[-2:])
+    s = s if open_ is None else s.masked_fill(~open_, -torch.inf)
+    s = s if bias is None else s + bias
+    empty = s.isneginf().all(-1, keepdim=True)
+    a = s.masked_fill(empty, 0.0).softmax(-1, dtype=torch.float32).to(s.dtype)
+    a = a.masked_fill(empty, 0.0)
+    return (a @ value).transpose(1, 2), a
+
+
 # induction_score -----------------------------------------------------------------------------
 
 
@@ -361,7 +394,25 @@ def one_dictionary(weights, ids):
     return torch.stack(found).mean(0) if found else weights.new_zeros(weights.shape[1])
 
 
+@wrong("induction_score", "before-not-after")
+def before_if_there_is_one(weights, ids):
+    looked = [
+        weights[b, :, n, m[-1] - 1]
+        for b, sentence in enumerate(ids.tolist())
+        for n, token in enumerate(sentence)
+        if (m := [at for at in range(n) if sentence[at] == token]) and m[-1] > 0
+    ]
+    return torch.stack(looked).mean(0) if looked else weights.new_zeros(weights.shape[1])
+
+
 # without_heads -------------------------------------------------------------------------------
+
+
+@wrong("without_heads", "wrong-dtype")
+def times_float64(out, heads):
+    keep = torch.ones(out.shape[2], 1, dtype=torch.float64)
+    keep[heads] = 0.0
+    return out * keep
 
 
 @right("without_heads")

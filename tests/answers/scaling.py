@@ -282,6 +282,11 @@ def power_trick(p, axis=-1):
     return -np.log(np.prod(p**p, axis=axis))
 
 
+@wrong("entropy", "wrong-dtype")
+def dtype_of_the_first(p, axis=-1):
+    return np.vectorize(lambda a: 0 if a == 0 else -a * math.log(a))(p).sum(axis)
+
+
 # best_scale ----------------------------------------------------------------------------------
 
 

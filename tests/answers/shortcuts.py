@@ -182,6 +182,45 @@ def elu_in_place(q, k, v):
     return shares((q @ k.mT).tril()) @ v
 
 
+@wrong("linear_attention", "no-gradient")
+@torch.no_grad()
+def with_no_slopes(q, k, v):
+    return shares((phi(q) @ phi(k).mT).tril()) @ v
+
+
+@wrong("linear_attention", "no-gradient")
+def sum_detached(q, k, v):
+    pairs = (phi(q) @ phi(k).mT).tril()
+    return pairs @ v / pairs.sum(-1, keepdim=True).detach()
+
+
+@wrong("linear_attention", "divided-without-query")
+def by_the_keys_alone(q, k, v):
+    state = (phi(k)[..., None] * v[..., None, :]).cumsum(-3)
+    up = (phi(q)[..., None, :] @ state).squeeze(-2)
+    return up / phi(k).cumsum(-2).mean(-1, keepdim=True)
+
+
+@wrong("linear_attention", "running-sum-along-another-axis")
+def keys_summed_over_the_batch(q, k, v):
+    state = (phi(k)[..., None] * v[..., None, :]).cumsum(-3)
+    up = (phi(q)[..., None, :] @ state).squeeze(-2)
+    return up / (phi(q) * phi(k).cumsum(0)).sum(-1, keepdim=True)
+
+
+@wrong("linear_attention", "summed-over-another-axis")
+def columns_add_up(q, k, v):
+    pairs = (phi(q) @ phi(k).mT).tril()
+    return pairs / pairs.sum(-2, keepdim=True) @ v
+
+
+@wrong("linear_attention", "raised")
+def by_a_view(q, k, v):
+    leading = q.shape[:-2]
+    q, k, v = (part.view(-1, *part.shape[-2:]) for part in (q, k, v))
+    return (shares((phi(q) @ phi(k).mT).tril()) @ v).view(*leading, -1, v.shape[-1])
+
+
 # grouped_query_attention ---------------------------------------------------------------------
 
 

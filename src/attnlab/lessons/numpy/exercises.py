@@ -47,6 +47,10 @@ def _max(scores: Array, axis: int) -> Any:
     return scores.max(axis, keepdims=True)
 
 
+def _always(at: int) -> Any:
+    return lambda scores, axis=-1: _over(_sum, _max)(scores, at)
+
+
 SOFTMAX = Exercise(
     name="softmax",
     signature="(scores, axis=-1) -> ndarray",
@@ -67,6 +71,17 @@ SOFTMAX = Exercise(
         "axis-ignored": (
             lambda scores, axis=-1: softmax(scores),
             _over(lambda powers, axis: _sum(powers, -1), _max),
+        ),
+        "softmax-over-first-axis": (
+            _always(0),
+            _over(lambda powers, axis: _sum(powers, 0), _max),
+            lambda scores, axis=0: softmax(scores, axis),
+        ),
+        "hard-coded-axis": (
+            _always(1),
+            _over(lambda powers, axis: _sum(powers, 1), _max),
+            lambda scores, axis=1: _over(_sum, _max)(scores, axis),
+            lambda scores, axis=-1: softmax(scores, min(1, scores.ndim - 1)),
         ),
         "maximum-along-last-axis": _over(_sum, lambda scores, axis: _max(scores, -1)),
         "softmax-over-queries": lambda scores, axis=-1: softmax(scores, max(scores.ndim - 2, 0)),

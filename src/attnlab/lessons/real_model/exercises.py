@@ -95,6 +95,23 @@ def _forward(
     return Attention(parts, lambda out, weights, *args, **kwargs: give(out, weights))
 
 
+def _divided(by: Callable[[int, float | None], float]) -> Attention:
+    """The backend with scores divided by a number, 0 too, from d and the scaling."""
+
+    def scale(module: Any, query: Tensor, *args: Any, **kwargs: Any) -> float:
+        scaling = args[3] if len(args) > 3 else kwargs.get("scaling")
+        number = by(query.shape[-1], scaling)
+        return 1 / number if number else torch.inf
+
+    return replace(_forward(factor=lambda d, scaling: 1.0), scale=scale)
+
+
+def _but_empty_rows(scores: Tensor) -> Tensor:
+    """Softmax in which a row that has no key left gives no NaN back."""
+    empty = (scores == -torch.inf).all(-1, keepdim=True)
+    return scores.masked_fill(empty, 0.0).softmax(-1)
+
+
 def _cases(rng: Generator) -> Iterator[Case]:
     draw = Draw(FORWARD, rng)
     causal = by_name("modules.layer", True)
@@ -267,10 +284,20 @@ FORWARD = Exercise(
         "scaling-and-root": _forward(
             factor=lambda d, scaling: 1.0 if scaling is None else scaling
         ).oracle,
-        "scaling-divides": _forward(
-            factor=lambda d, scaling: 1.0 if scaling is None else d**0.5 / (scaling or np.nan)
-        ).oracle,
+        "scaling-divides": tuple(
+            _divided(by).answer(recipe)
+            for by in (
+                lambda d, scaling: d**0.5 if scaling is None else scaling,
+                lambda d, scaling: d**-0.5 if scaling is None else scaling,
+                lambda d, scaling: scaling or d**0.5,
+            )
+            for recipe in (
+                Recipe(weigh=_but_empty_rows),
+                Recipe(empty=lambda weights, rows: weights.nan_to_num()),
+            )
+        ),
         "scaling-of-0": _forward(factor=lambda d, scaling: _by_root(d, scaling or None)).oracle,
+        "empty-slope-is-nan": BACKEND.answer(Recipe()),  # through the addition of a float mask
         "mask-added": _forward(mask_as=lambda mask, scores: mask.to(scores.dtype)).oracle,
         "float-mask-ignored": _only_to_floats(lambda mask, scores: torch.ones_like(mask).bool()),
         "float-mask-as-bool": _only_to_floats(lambda mask, scores: mask.bool()),
@@ -334,6 +361,12 @@ def _of_each_sentence(weights: Tensor, ids: Tensor, alone: float = 0.0) -> Tenso
 def _not_the_next(sentence: list[int], at: int) -> int | None:
     found = _after_latest(sentence, at)
     return None if found == at else found
+
+
+def _before(sentence: list[int], at: int) -> int | None:
+    """The place before the latest earlier one, if there is one before it."""
+    found = _earlier(sentence, at)
+    return found[-1] - 1 if found and found[-1] else None
 
 
 def _place(choose: Callable[[list[int], int], int]) -> At:
@@ -434,7 +467,23 @@ SCORE = Exercise(
     oracle=_score(),
     mistakes={
         "on-the-same-token": _score(_place(lambda found, at: found[-1])),
-        "before-not-after": _score(_place(lambda found, at: found[-1] - 1)),
+        "before-not-after": (
+            _score(_place(lambda found, at: found[-1] - 1)),  # of the first place, the last
+            _score(_place(lambda found, at: max(found[-1] - 1, 0))),
+            _score(_before),
+            _score(
+                _place(lambda found, at: found[-1] - 1),
+                take=lambda weights, b, n, m: weights[b, :, n, m] * (m >= 0),
+            ),
+        ),
+        "row-before": (
+            _score(take=lambda weights, b, n, m: weights[b, :, n - 1, m]),
+            _score(
+                _place(lambda found, at: found[-1]),
+                take=lambda weights, b, n, m: weights[b, :, n - 1, m],
+            ),
+        ),
+        "never-found": lambda weights, ids: torch.zeros_like(weights[0, :, 0, 0]),
         "first-not-latest": _score(_place(lambda found, at: found[0] + 1)),
         "itself-not-earlier": (
             _score(lambda sentence, at: at),

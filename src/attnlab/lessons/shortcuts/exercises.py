@@ -162,6 +162,13 @@ def _summed(
     return linear_attention
 
 
+def _each_feature_apart(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """S divided by z, entry by entry, before the query comes."""
+    fq, fk = _features(q), _features(k)
+    S = (fk[..., None] * v[..., None, :]).cumsum(-3)
+    return (fq[..., None, :] @ (S / fk.cumsum(-2)[..., None])).squeeze(-2)
+
+
 def _softmax(scale: Callable[[int], float], feature: Feature = _as_it_is) -> Callable[..., Tensor]:
     return lambda q, k, v: F.scaled_dot_product_attention(
         feature(q), feature(k), v, is_causal=True, scale=scale(q.shape[-1])
@@ -238,13 +245,7 @@ LINEAR_ATTENTION = Exercise(
             _summed(of_sum=lambda fq, z: z.sum(-1, keepdim=True)),
             _summed(of_sum=lambda fq, z: z.mean(-1, keepdim=True)),
             _summed(of_sum=lambda fq, z: z.norm(dim=-1, keepdim=True)),
-            lambda q, k, v: (
-                _features(q)[..., None, :]
-                @ (
-                    (_features(k)[..., None] * v[..., None, :]).cumsum(-3)
-                    / _features(k).cumsum(-2)[..., None]
-                )
-            ).squeeze(-2),
+            _each_feature_apart,
         ),
         "divided-without-sum": (
             _summed(of_sum=lambda fq, z: fq.sum(-1, keepdim=True)),
@@ -259,9 +260,11 @@ LINEAR_ATTENTION = Exercise(
             *(_summed(axis, axis) for axis in (0, 1)),
             *(_summed(axis_of_sum=axis) for axis in (-1, 0, 1)),
         ),
-        "summed-over-another-axis": tuple(
-            _weighing(total=lambda kept, pairs, axes=axes: kept.sum(axes, keepdim=True))
-            for axes in (-2, 0, (-2, -1), ())
+        "summed-over-another-axis": (
+            _weighing(total=lambda kept, pairs: kept.sum(-2, keepdim=True)),
+            _weighing(total=lambda kept, pairs: kept.sum(0, keepdim=True)),
+            _weighing(total=lambda kept, pairs: kept.sum((-2, -1), keepdim=True)),
+            _weighing(total=lambda kept, pairs: kept.sum()),
         ),
         "not-causal": _weighing(seen=_as_it_is),
         "itself-not-seen": _weighing(seen=lambda pairs: pairs.tril(-1)),
