@@ -131,6 +131,13 @@ def test_text_shows_that_the_numbers_differ(tiny: float) -> None:
     assert "weights[0, 0] is 0," not in found.text
 
 
+def test_text_tells_numbers_apart_that_look_alike() -> None:
+    found = difference(np.array([[54373.9956, 1.0]]), np.array([[54374.0012, 1.0]]))
+    assert found is not None
+    assert "is 54373.9956, should be 54374.0012, the same to 7 digits; 1 of 2" in found.text
+    assert "is 54373.9956, which is not right after its first 7 digits; 1 of 2" in found.untold
+
+
 @given(st.integers(400, 1200))
 def test_int_too_large_for_a_float_is_not_finite(digits: int) -> None:
     assert slug([10**digits, 0.0], np.zeros(2), ROW) == "non-finite"

@@ -515,10 +515,8 @@ check(merge_heads)
 class MultiHeadAttention(nn.Module):
     """Self-attention with several heads that share the width.
 
-    Float32 or float64; scores may be in the thousands.
-
     Args:
-        d: width of a token.
+        d: width of a token, float32 or float64; scores may be in the thousands.
         n_heads: H.
         bias: whether the four projections add a bias.
     Raises:

@@ -132,7 +132,7 @@ def ones_beside_the_values(q, k, v):
     return both[..., :-1] / both[..., -1:]
 
 
-@right("linear_attention")
+@wrong("linear_attention", "raised")
 def in_place_state(q, k, v):
     q, k = torch.nn.functional.elu(q) + 1.0, torch.nn.functional.elu(k) + 1.0
     state = q.new_zeros((*q.shape[:-2], q.shape[-1], v.shape[-1]))
