@@ -277,10 +277,7 @@ figures.training.losses(stalled, 0.3466, "½ log 2")
 
 # %% nbgrader={"grade": false, "grade_id": "PhraseClassifier", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PhraseClassifier(nn.Module):
-    """Attention, the mean over the words, one hidden layer, classes.
-
-    Float32 or float64; gradients reach all parameters.
-    """
+    """Attention, mean, one hidden layer, classes; float32 or float64; gradients reach them all."""
 
     def __init__(self, vocab_size: int, d: int, n_classes: int) -> None:
         super().__init__()

@@ -452,12 +452,10 @@ for size in (1.0, 0.5):
 def grouped_query_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Tensor:
     """Attention in which each group of query heads shares one head of keys and values.
 
-    Float32 or float64; scores may be in the thousands; gradients reach q, k and v.
-
     Args:
-        q: (B, H, N, d).
+        q: (B, H, N, d), float32 or float64; scores may be in the thousands.
         k: (B, G, M, d).
-        v: (B, G, M, d_v).
+        v: (B, G, M, d_v). Gradients reach q, k and v.
         causal: query i sees keys 0 … i alone, as in SDPA.
     Returns:
         (B, H, N, d_v); head h reads group h // (H/G).
