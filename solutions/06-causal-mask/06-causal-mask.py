@@ -9,8 +9,8 @@
 # %% [markdown]
 # # 06 · No looking ahead
 #
-# A model that writes is trained on sentences that are already written. If a word can look ahead, the model
-# learns to copy the answer, and has nothing to copy when it has to write. One triangle of −∞ prevents that.
+# A model that writes is trained on sentences that are already written. If a word can look ahead, the model can copy
+# the answer instead of predicting it, and has nothing to copy when it has to write. One triangle of −∞ prevents that.
 #
 # | | |
 # |---|---|
@@ -189,8 +189,8 @@ best = {"dice": (math.log(6), "honest best: log 6"), "sheep": (2 * math.log(2) /
 figures.causal_mask.losses(trained, best)
 
 # %% [markdown]
-# Without a mask both losses fall to 0: this model "predicts" even dice. A loss that is **too good to be true** is
-# the symptom of a leak. With the causal mask the loss on dice stays at 1.79, the best that an honest model can do.
+# Without a mask both losses fall to 0: this model "predicts" even dice. On texts that a model has never seen, a loss that is
+# **too good to be true** is the symptom of a leak. With the causal mask the loss on dice stays at 1.79, the best that an honest model can do.
 # On sheep it falls to 0.13: two of the eleven questions are free choices, at $\log 2$ each, and 2 $\log 2$ / 11 = 0.126. A
 # word that reads *itself alone* has to guess between *runs* and *run* too: five guesses, and 5 $\log 2$ / 11 = 0.315.
 #
@@ -801,8 +801,8 @@ quiz("check yourself")
 #
 # 1. A decoder is trained on all positions at once, with the answers in its input. The causal mask
 #    hides them. If a model uses a leak, its loss can fall below what an honest model can reach
-#    ([why](#Why-a-decoder-must-not-see-the-future)). Your `looks_ahead` finds the leak in any case
-#    ([a test](#A-test-of-your-own)).
+#    ([why](#Why-a-decoder-must-not-see-the-future)). Whether it uses it or not, your `looks_ahead` finds a leak of
+#    1e-6 or more ([a test](#A-test-of-your-own)).
 # 2. −∞ says that a book is not there yet: before softmax it gives a weight of exactly 0 and leaves the
 #    ratios of the others alone. After softmax a mask is wrong unless you renormalise, and in floats that
 #    can give NaN ([four rungs](#By-hand:-four-rungs), [too late](#Mask-after-softmax)).

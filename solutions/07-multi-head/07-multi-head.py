@@ -17,7 +17,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | cut a tensor into heads and put it together again without mixing it up; write multi-head attention that equals `nn.MultiheadAttention`; unpack that module's weights; say what a head costs, what $W_o$ does, and what a linear layer cannot read from one average |
-# | **Minutes** | about 80 |
+# | **Minutes** | about 85 |
 # | **You need** | lessons 05 and 06: batched tensors, `nn.Module`, `nn.Linear`, masks |
 # | **Runs on** | CPU; ten small trainings take some seconds; needs no network |
 # | **You may stop** | before *Break it on purpose* |
@@ -294,8 +294,32 @@ figures.live.Heads(
 )
 
 # %% [markdown]
-# Switch heads off yourself. 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* verbs
-# are guessed wherever something stands between them and their subject, and a third of the brackets are wrong. (Prediction: C.)
+# Switch heads off yourself. 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* about
+# four verbs in ten are wrong, and a third of the brackets. (Prediction: C.)
+#
+# Which verbs? The next cell asks for one after *the king near the dogs* and the like, two nouns in either number, 200
+# of each kind. What does the model go by if its head is off?
+
+# %% nbgrader={"grade": false, "grade_id": "see-attraction", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from attnlab.lessons.multi_head import attraction
+
+beginnings = attraction.two_nouns(random.Random(8), 200)
+singular = {}
+for heads in [(), (small.head("subject"),), ((1, 1),)]:  # layer and head, counted from 0
+    change = measure.without(heads)
+    name = f"without {measure.named(heads[0])}" if heads else "all heads"
+    singular[name] = {
+        nouns: measure.right_share(model, some, change) for nouns, some in beginnings.items()
+    }
+figures.multi_head.attraction(singular)
+
+# %% [markdown]
+# With all heads the first noun decides, the subject. Without its head the *nearest* one does: after *dog* the verb is
+# singular, after *dogs* mostly plural, whatever stood first. Linguists call this an **attraction error**, and people make
+# it, too: *the key to the cabinets were missing* (Bock & Miller 1991). In longer sentences the verb then agrees with its
+# subject by chance alone, and mostly with the nearest noun. (After one clause with *that*, and nothing else, it is
+# nearly always plural.)
+#
 # *Bank* depends on one head of the first layer. *It* depends on no single head. Runs that come again depend on several: two
 # in the first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier copy
 # of this one, and so finds what comes next (Olsson et al. 2022). It can, because each layer makes its queries, keys and values from rows that the layer before has rewritten. One head of the first layer gives a third of its look to the word before, and so writes into each row what stood before it.
@@ -817,6 +841,7 @@ quiz("check yourself")
 #   Self-Attention*. [arXiv:1905.09418](https://arxiv.org/abs/1905.09418)
 # - The output as a sum over heads: Elhage et al. 2021, *A Mathematical Framework for Transformer
 #   Circuits*. [transformer-circuits.pub](https://transformer-circuits.pub/2021/framework/index.html)
+# - Attraction errors: K. Bock & C. A. Miller 1991, *Broken agreement*, Cognitive Psychology 23.
 # - Induction heads: Olsson et al. 2022, *In-context Learning and Induction Heads*.
 #   [arXiv:2209.11895](https://arxiv.org/abs/2209.11895)
 # - [PyTorch's manual](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html).

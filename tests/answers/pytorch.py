@@ -27,8 +27,10 @@ def masked(s, attn_mask):
     return s + attn_mask
 
 
-def no_empty_rows(a):
-    return torch.nan_to_num(a, nan=0.0)
+def shared(s):
+    """Softmax, and 0 where a row has nothing left, on the way back as well."""
+    empty = (s == -torch.inf).all(-1, keepdim=True)
+    return s.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
 
 
 @wrong("scaled_dot_product_attention", "maximum-begins-at-0")
@@ -44,23 +46,53 @@ def largest_from_zero(q, k, v, attn_mask=None):
 @wrong("scaled_dot_product_attention", "no-scale")
 def unscaled(q, k, v, attn_mask=None):
     s = masked(q @ k.mT, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
+    a = shared(s)
     return a @ v, a
 
 
 @wrong("scaled_dot_product_attention", "mutated-input")
 def inverts_the_mask_in_place(q, k, v, attn_mask=None):
     s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
+    a = shared(s)
     if attn_mask is not None and attn_mask.dtype == torch.bool:
         attn_mask.logical_not_()
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "empty-slope-is-nan")
+def nan_to_num(q, k, v, attn_mask=None):
+    a = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask).softmax(-1).nan_to_num()
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "empty-slope-is-nan")
+def zeros_where_softmax_gave_nan(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        attn_mask = torch.where(attn_mask, 0.0, -torch.inf).to(q.dtype)
+    if attn_mask is not None:
+        s = s + attn_mask
+    a = s.softmax(-1)
+    a = torch.where(a.isnan(), 0.0, a)
+    return a @ v, a
+
+
+@wrong("scaled_dot_product_attention", "empty-slope-is-nan")
+def renormalised_then_nan_to_num(q, k, v, attn_mask=None):
+    s = q @ k.mT / q.shape[-1] ** 0.5
+    if attn_mask is not None and attn_mask.dtype != torch.bool:
+        s = s + attn_mask
+    a = s.softmax(-1).nan_to_num()
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        a = a * attn_mask
+        a = (a / a.sum(-1, keepdim=True)).nan_to_num()
     return a @ v, a
 
 
 @right("scaled_dot_product_attention")
 def by_the_book(q, k, v, attn_mask=None):
     s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
+    a = shared(s)
     return a @ v, a
 
 
@@ -74,7 +106,7 @@ def einsum(q, k, v, attn_mask=None):
 def stretches_an_axis_of_one(q, k, v, attn_mask=None):
     s = torch.einsum("...nk,...mk->...nm", q, k) * q.shape[-1] ** -0.5
     s = masked(s, attn_mask)
-    a = no_empty_rows(s.softmax(-1))
+    a = shared(s)
     return torch.einsum("...nm,...mv->...nv", a, v), a
 
 
@@ -93,10 +125,11 @@ def mask_then_renormalise(q, k, v, attn_mask=None):
     s = q @ k.mT / q.shape[-1] ** 0.5
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         s = s + attn_mask
-    a = no_empty_rows(s.softmax(-1))
+    a = shared(s)
     if attn_mask is not None and attn_mask.dtype == torch.bool:
         a = a * attn_mask
-        a = no_empty_rows(a / a.sum(-1, keepdim=True))
+        total = a.sum(-1, keepdim=True)
+        a = a / torch.where(total == 0, 1.0, total)
     return a @ v, a
 
 
@@ -108,7 +141,7 @@ def large_number_then_zeros(q, k, v, attn_mask=None):
     elif attn_mask.dtype == torch.bool:
         a = s.masked_fill(~attn_mask, -1e9).softmax(-1).masked_fill(~attn_mask, 0.0)
     else:
-        a = no_empty_rows((s + attn_mask).softmax(-1))
+        a = shared(s + attn_mask)
     return a @ v, a
 
 
@@ -121,21 +154,23 @@ def mask_made_additive(q, k, v, attn_mask=None):
                 ~attn_mask, -torch.inf
             )
         s = s + attn_mask
-    a = no_empty_rows(s.softmax(-1))
+    a = shared(s)
     return torch.matmul(a, v), a
 
 
 @right("scaled_dot_product_attention")
 def log_sum_exp(q, k, v, attn_mask=None):
     s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows((s - s.logsumexp(-1, keepdim=True)).exp())
+    s = s.masked_fill((s == -torch.inf).all(-1, keepdim=True), torch.finfo(s.dtype).min)
+    a = (s - s.logsumexp(-1, keepdim=True)).exp()
+    a = a.masked_fill(s == torch.finfo(s.dtype).min, 0.0)
     return a @ v, a
 
 
 @right("scaled_dot_product_attention")
 def row_after_row(q, k, v, attn_mask=None):
     s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    rows = [no_empty_rows(F.softmax(row, -1)) for row in s.unbind(-2)]
+    rows = [shared(row) for row in s.unbind(-2)]
     out = torch.stack([(row.unsqueeze(-2) @ v).squeeze(-2) for row in rows], -2)
     return out, torch.stack(rows, -2)
 
@@ -151,7 +186,7 @@ def where_for_empty_rows(q, k, v, attn_mask=None):
 @right("scaled_dot_product_attention")
 def non_contiguous_results(q, k, v, attn_mask=None):
     s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = no_empty_rows(s.mT.softmax(-2)).mT
+    a = shared(s).mT.contiguous().mT
     return (v.mT @ a.mT).mT, a
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import random
 from collections.abc import Callable
 from functools import cache
@@ -17,7 +18,7 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from attnlab import small
-from attnlab.small import measure
+from attnlab.small import grammar, measure
 from tests.claims import Lesson, taught
 
 lesson = Lesson("07-multi-head")
@@ -83,41 +84,30 @@ def exchanged(weights: Tensor) -> Tensor:
     return weights.scatter(-1, at_front, taken[0]).scatter(-1, at_twin, taken[1])
 
 
-def followed(share: float, other: float) -> tuple[Tensor, Tensor]:
-    """What a linear layer has to do to say the card that has `share`, whatever the two cards are.
-
-    Returns:
-        Vectors that its 4 x 5 numbers need a product above 0 with, one for each pair of cards and
-        each wrong number; and which of the wrong numbers are the other card's.
-    """
-    needs, theirs = [], []
-    for card, second, wrong in np.ndindex(4, 4, 4):
-        if wrong != card and second != card:
-            mixed = torch.zeros(5, dtype=torch.float64)  # the fifth is what does not change: a bias
-            mixed[card], mixed[second], mixed[4] = share, other, 1.0
-            votes = torch.zeros(4, dtype=torch.float64)
-            votes[card], votes[wrong] = 1.0, -1.0
-            needs.append(torch.outer(votes, mixed).flatten())
-            theirs.append(wrong == second)
-    return torch.stack(needs), torch.tensor(theirs)
-
-
 @lesson.says(
     "One of the two cards is louder, whatever you ask: a card that speaks for a 3 with all of the weight also speaks for it with a part of the weight.",
     "It brings back one average, in which a linear layer hears the same card louder for both "
     "questions",
     "Where values do not say which question they answer, a linear layer cannot tell from it who said what; a hidden layer may.",
 )
-def no_linear_layer_follows_the_softer_of_two_cards(seed: int) -> None:
-    """A proof: what it needs adds up to 0, with factors above 0, so not all can be above 0."""
-    rng = np.random.default_rng(seed)
-    for softer, louder in np.sort(rng.uniform(0.05, 0.5, (20, 2)), axis=1):
-        needs, theirs = followed(softer, louder)
-        factors = torch.where(theirs, 2 * softer, louder - softer).double()
-        assert (factors > 0).all()
-        torch.testing.assert_close(factors @ needs, torch.zeros(20, dtype=torch.float64))
-        needs, _ = followed(louder, softer)
-        assert (needs @ torch.eye(4, 5, dtype=torch.float64).flatten() > 0).all()
+def no_linear_layer_hears_each_card_for_its_own_question(seed: int) -> None:
+    """A proof, for two cards, even if their weights depend on what is on them.
+
+    Card i has a share `front[i]` where it is in front, `twin[i]` where it is the twin's. The layer
+    adds a number of its own for each card, times the share, and says 0 above 0 (a bias is in these
+    numbers, as shares add up to 1). What it needs, one row each: two cards of 0 are a 0; 0 before 1
+    and 1 before 0 are what was asked for. For one of the questions the rows add up to 0, by factors
+    that are not negative: so not all can be above 0.
+    """
+    for front, twin in np.random.default_rng(seed).uniform(0.05, 0.5, (50, 2, 2)):
+        ahead = front.prod() - twin.prod()
+        needs = np.array([[1, 0], [front[0], twin[1]], [-twin[0], -front[1]]])
+        if ahead > 0:  # it fails at the twin's
+            needs[1:] *= -1
+        factors = np.array([abs(ahead), front[1], twin[1]])
+        np.testing.assert_allclose(factors @ needs, 0, atol=1e-12)
+    louder = np.array([[1, 0], [0.4, 0.2], [-0.2, -0.4]])
+    assert (louder @ [1, -1] > 0).all()  # the louder one can be heard
 
 
 @lesson.says(
@@ -243,7 +233,10 @@ def neither_width_nor_patience_helps_a_linear_layer(seed: int) -> None:
     wide = Wide().double()
     here.train(wide, seed)
     assert min(here.share_right(wide)) < 0.65
-    assert min(here.share_right(trained(1, 4, seed))) < 0.9
+    narrow = copy.deepcopy(trained(1, 4, seed))
+    for round_ in range(9):
+        here.train(narrow, seed + 10 + round_)
+    assert min(here.share_right(narrow)) < 0.9
 
 
 @lesson.says(
@@ -255,6 +248,11 @@ def each_of_two_heads_serves_one_question(seed: int) -> None:
     with torch.no_grad():
         rows = two(visitors()[0])[1][:, :, 1:].amax(dim=-1).mean(dim=(0, 2))
     assert (rows > 0.6).all(), rows
+    each_serves_one(two)
+
+
+def each_serves_one(two: Any) -> None:
+    """Without one head one question is lost, and the other as good as it was."""
     left = []
     for head in range(2):
         muted = copy.deepcopy(two)
@@ -265,6 +263,24 @@ def each_of_two_heads_serves_one_question(seed: int) -> None:
     assert (kept.sum(axis=0) == 1).all()
     assert (kept.sum(axis=1) == 1).all()
     assert (np.array(left)[~kept] < 0.4).all()
+
+
+@lesson.says("Two heads of half the width answer both.", "Each head serves one question", long=True)
+def two_heads_share_out_the_questions_from_any_start() -> None:
+    """PyTorch's own start, and linears', tiny, orthogonal and wide ones."""
+    starts: list[Callable[[Tensor], Any]] = [
+        lambda matrix: nn.init.uniform_(matrix, -0.25, 0.25),
+        lambda matrix: nn.init.normal_(matrix, std=0.02),
+        lambda matrix: nn.init.orthogonal_(matrix),
+        lambda matrix: nn.init.normal_(matrix, std=0.5),
+    ]
+    for start in starts:
+        torch.manual_seed(7001)
+        two = here.TwoAnswers(2).double()
+        for matrix in (*two.attention.in_proj_weight.chunk(3), two.attention.out_proj.weight):
+            start(matrix.data)
+        here.train(two, 7001)
+        each_serves_one(two)
 
 
 @lesson.says(
@@ -429,22 +445,80 @@ def alone(seed: int, task: str) -> dict[measure.Head, float]:
 @lesson.says(
     "One head puts nearly all of that row on *king*.",
     "The model does get verbs wrong, but brackets too, which this map does not show.",
-    "Without the head that looks at *king* verbs are guessed wherever something stands between them and their subject, and a third of the brackets are wrong.",
+    "Without the head that looks at *king* about four verbs in ten are wrong, and a third of the brackets.",
 )
 def the_subjects_head_looks_at_the_subject_and_is_needed_for_brackets_too(seed: int) -> None:
     sentence = ["<s>", "the", "king", "behind", "the", "dogs", "that", "the", "boy", "sees"]
     layer, head = SUBJECT
     assert small.weights(sentence)[layer][head, -1, sentence.index("king")] > 0.85
-    for task in ("agreement", "brackets"):
+    for task, left in (("agreement", 0.62), ("brackets", 0.68)):
         assert removed(seed, task) > 0.97
-    assert 0.5 < removed(seed, "brackets", SUBJECT) < 0.8
-    model, rng = small.load(), random.Random(seed)
-    near, far = (
-        [measure.agreement(rng, distance)[0] for distance in among for _ in range(200)]
-        for among in ((1,), (4, 5, 8))
-    )
-    assert measure.right_share(model, near, measure.without([SUBJECT])) > 0.9
-    assert 0.35 < measure.right_share(model, far, measure.without([SUBJECT])) < 0.65
+        assert abs(removed(seed, task, SUBJECT) - left) < 0.09, task
+
+
+@cache
+def averages() -> dict[int, Tensor]:
+    """What each head gives on average, to be put in its place instead of 0."""
+    return measure.means(small.load(), random.Random(1))
+
+
+@lesson.says(
+    "With all heads the first noun decides, the subject. Without its head the *nearest* one does: after *dog* the verb is singular, after *dogs* mostly plural, whatever stood first."
+)
+def without_its_head_the_nearest_noun_decides(seed: int) -> None:
+    """By 0 and by the head's mean; without another head of its layer nothing changes."""
+    asked = here.attraction.two_nouns(random.Random(seed), 100)
+    first = [float(nouns.startswith("king ")) for nouns in asked]
+    nearest = [float(nouns.endswith("dog")) for nouns in asked]
+
+    def singular(change: Any) -> list[float]:
+        return [measure.right_share(small.load(), some, change) for some in asked.values()]
+
+    for other in (1, 3):
+        np.testing.assert_allclose(singular(measure.without([(1, other)])), first, atol=0.03)
+    for instead in (None, averages()):
+        left = singular(measure.without([SUBJECT], instead))
+        np.testing.assert_allclose(left, nearest, atol=0.35)
+        assert abs(left[0] - left[2]) < 0.15, left  # the subject's number changes next to nothing
+        assert abs(left[1] - left[3]) < 0.15, left
+
+
+@lesson.says(
+    "In longer sentences the verb then agrees with its subject by chance alone, and mostly with the nearest noun. (After one clause with *that*, and nothing else, it is nearly always plural.)",
+    long=True,
+)
+def in_longer_sentences_the_subject_has_no_say_without_its_head(seed: int) -> None:
+    rng = random.Random(seed)
+
+    def asked(thats: tuple[bool, ...]) -> measure.Question:
+        """A verb after these clauses: with *that*, or with a place."""
+        writer = grammar.Writer(rng)
+        many = rng.random() < 0.5
+        nouns, verbs = (grammar.SINGULAR, grammar.PLURAL), (grammar.RUNS, grammar.RUN)
+        writer.say(grammar.START, "the", rng.choice(nouns[many]))
+        for that in thats:
+            writer.clause(that=that)
+        return measure.Question(writer.text, verbs[many], verbs[not many])
+
+    def plurals(question: measure.Question) -> list[bool]:
+        both = {*grammar.SINGULAR, *grammar.PLURAL}
+        return [word in grammar.PLURAL for word in question.text if word in both]
+
+    def agree(said: Tensor, place: int) -> float:
+        nouns = torch.tensor([plurals(question)[place] for question in questions])
+        return float((said == nouns).double().mean())
+
+    for clauses in range(1, 4):
+        for thats in itertools.product((False, True), repeat=clauses):
+            questions = [asked(thats) for _ in range(300)]
+            many = torch.tensor([plurals(question)[0] for question in questions])
+            right = measure.answers(small.load(), questions, measure.without([SUBJECT]))
+            said = torch.where(right, many, ~many)
+            assert abs(agree(said, 0) - 0.5) < 0.12, thats
+            if thats == (True,):
+                assert said.double().mean() > 0.85
+            else:
+                assert agree(said, -1) > 0.58, thats
 
 
 @lesson.says(

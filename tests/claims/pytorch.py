@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -117,14 +118,19 @@ def softmaxs_way_back_needs_its_result_alone(seed: int) -> None:
 @lesson.says(
     "`.detach()` cuts the record in silence.",
     "What comes from `x.detach()`, `x.item()`, `x.tolist()`, or from anything under `torch.no_grad()`, remembers nothing, and PyTorch does not warn you.",
-    "No error, and the loss will go down, since W_v learns. W_q and W_k never move: no slope tells this module *whom* to listen to.",
+    "No error, and the loss can go down all the same, since W_v learns. W_q and W_k never move: no slope tells this module *whom* to listen to.",
 )
 def with_weights_detached_only_values_learn(seed: int) -> None:
+    for kind in (torch.optim.SGD, torch.optim.AdamW):  # which makes idle numbers smaller
+        _train_without_slopes(kind, seed)
+
+
+def _train_without_slopes(kind: Callable[..., torch.optim.Optimizer], seed: int) -> None:
     torch.manual_seed(seed)
     model = here.SelfAttention(D, D_K, D_V).double()
     x, wanted = torch.randn(2, 4, N, D).double(), torch.randn(4, N, D_V).double()
     before = copy.deepcopy(model.state_dict())
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.3)
+    optimizer = kind(model.parameters(), lr=0.3)
     losses = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -150,6 +156,7 @@ def with_weights_detached_only_values_learn(seed: int) -> None:
 @lesson.says(
     "A bool mask hides (True = attend), a float mask is added to the scaled scores; a row with no key left is 0, and needs care in its slopes as well.",
     "`F.scaled_dot_product_attention` of PyTorch 2.13, which this course is tested with, gives exactly 0 for both kinds of mask.",
+    "To put 0 where NaN was mends the answer, and not the slopes.",
     "Through q and k, one such row turns all of W_q and W_k into NaN at the next training step.",
     "(With a bool mask and `masked_fill` before softmax, that fill has slope 0 and stops the NaN by itself.)",
 )
@@ -160,12 +167,17 @@ def zeros_put_after_softmax_leave_nan_in_the_slopes(seed: int) -> None:
     as_float = torch.zeros(N, N, dtype=torch.float64).masked_fill(~mask, -torch.inf)
     x = torch.randn(N, D, dtype=torch.float64)
 
-    def careless(q: Tensor, k: Tensor, v: Tensor, hide: Tensor) -> Tensor:
+    def careless(q: Tensor, k: Tensor, v: Tensor, hide: Tensor, zeros: Any) -> Tensor:
         scores = q @ k.mT / D_K**0.5
         scores = scores.masked_fill(~mask, -torch.inf) if hide is mask else scores + hide
-        return scores.softmax(dim=-1).masked_fill(~mask, 0.0) @ v
+        return zeros(scores.softmax(dim=-1)) @ v
 
-    for kind in (mask, as_float):
+    ways: list[Any] = [
+        lambda weights: weights.masked_fill(~mask, 0.0),
+        torch.nan_to_num,
+        lambda weights: torch.where(weights.isnan(), 0.0, weights),
+    ]
+    for kind, zeros in itertools.product((mask, as_float), ways):
         model = here.SelfAttention(D, D_K, D_V).double()
         q, k, v = model.W_q(x), model.W_k(x), model.W_v(x)
         out, weights = attention(q, k, v, kind)
@@ -173,13 +185,15 @@ def zeros_put_after_softmax_leave_nan_in_the_slopes(seed: int) -> None:
         assert (weights[~mask] == 0).all()
         built_in = F.scaled_dot_product_attention(q, k, v, attn_mask=kind)
         assert (built_in[2] == 0).all()
-        assert torch.allclose(careless(q, k, v, kind), out, rtol=0, atol=1e-12)
+        assert torch.allclose(careless(q, k, v, kind, zeros), out, rtol=0, atol=1e-12)
 
         out.sum().backward()
         assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+        adam = torch.optim.Adam(model.parameters())
         model.zero_grad()
-        careless(model.W_q(x), model.W_k(x), model.W_v(x), kind).sum().backward()
-        spoiled = [linear.weight.grad.isnan().all().item() for linear in (model.W_q, model.W_k)]
+        careless(model.W_q(x), model.W_k(x), model.W_v(x), kind, zeros).sum().backward()
+        adam.step()
+        spoiled = [linear.weight.isnan().all().item() for linear in (model.W_q, model.W_k)]
         assert spoiled == [kind is as_float] * 2
 
 
@@ -228,25 +242,56 @@ def values_and_slopes_are_the_built_ins(seed: int) -> None:
 
 @lesson.says(
     "Your module owns three linears and nothing else. The table that mixes tokens is a result in attention, and a parameter in a linear layer across tokens.",
-    "The whole MLP's slopes do differ from sentence to sentence: its ReLUs switch hidden units on and off. That chooses among rows and columns of the same two matrices.",
+    "The first layer has one matrix, fixed before any sentence was read. Attention makes a new one for each, nudged or not.",
+    "Its ReLUs switch hidden units on and off, which chooses among rows and columns of the same two matrices: 2⁵ = 32 ways at most. (With 20 hidden units the 1,000 sentences get some 650.)",
+    "But a nudge that switches no unit leaves it as it was.",
 )
-def a_layers_table_is_a_parameter_and_relu_chooses_in_an_mlp(seed: int) -> None:
-    """The ReLU is taken out, and put back by hand."""
+def relu_chooses_among_matrices_and_attention_makes_one_for_each(seed: int) -> None:
+    """With other starts, biases and more units; each MLP's matrices are put together by hand."""
     torch.manual_seed(seed)
     jacobian = torch.autograd.functional.jacobian
-    model = here.SelfAttention(D, D_K, D_V)
+    model = here.SelfAttention(D, D_K, D_V).double()
     assert sorted(dict(model.named_parameters())) == ["W_k.weight", "W_q.weight", "W_v.weight"]
+    texts = torch.randn(1000, N, D, dtype=torch.float64)
+    read, nudged = texts[:, :, 0], texts[:, :, 0] + 1e-6
 
-    first, last = (nn.Linear(N, N, bias=False).double() for _ in range(2))
-    sentences = torch.randn(20, N, dtype=torch.float64)
-    mlp, straight = nn.Sequential(first, nn.ReLU(), last), nn.Sequential(first, last)
-    for kind, differs in ((first, False), (straight, False), (mlp, True)):
-        slopes = torch.stack([jacobian(kind, sentence) for sentence in sentences])
-        assert bool((slopes - slopes[0]).abs().max() > 1e-3) == differs
-    chosen = [last.weight @ torch.diag((first(s) > 0).double()) @ first.weight for s in sentences]
-    assert torch.allclose(slopes, torch.stack(chosen), rtol=0, atol=1e-12)
-    tables = model(torch.randn(2, N, D))[1]
-    assert (tables[0] - tables[1]).abs().max() > 1e-3
+    def different(matrices: Tensor) -> int:
+        return len(matrices.round(decimals=12).unique(dim=0))
+
+    tables = [model(each)[1].detach() for each in (texts, texts + 1e-6)]
+    assert different(tables[0]) == 1000
+    assert ((tables[0] - tables[1]).abs().amax(dim=(1, 2)) > 1e-12).all()
+    for units, bias, xavier in itertools.product((N, 20), (False, True), (False, True)):
+        first, last = nn.Linear(N, units, bias=bias).double(), nn.Linear(units, N).double()
+        for layer in (first, last) if xavier else ():
+            nn.init.xavier_uniform_(layer.weight)
+        on, later = ((first(each) > 0).double() for each in (read, nudged))
+        chosen = last.weight @ torch.diag_embed(on) @ first.weight
+        mlp = nn.Sequential(first, nn.ReLU(), last)
+        asked = torch.stack([jacobian(mlp, text) for text in read[:5]])
+        assert torch.allclose(asked, chosen[:5], rtol=0, atol=1e-12)
+        low, high = (15, 32) if units == N else (400, 800)
+        assert low <= different(chosen) <= high, (units, bias, xavier, different(chosen))
+        assert (on == later).all(dim=1).double().mean() > 0.99
+        straight = torch.stack([jacobian(first, text) for text in read[:5]])
+        assert torch.equal(straight, first.weight.expand(5, -1, -1))
+
+
+@lesson.says(
+    "−∞ hides the key. Of other numbers only the differences count: a key that gets log 3 more than the others triples its share beside theirs, and the same number for all changes nothing.",
+)
+def only_differences_in_a_float_mask_count(seed: int) -> None:
+    q, k, v = qkv(seed)
+    mask = torch.randn(N, N, dtype=torch.float64)
+    mask[0, 1] = -torch.inf
+    _, weights = attention(q, k, v, mask)
+    assert weights[0, 1] == 0
+    for same in (-100.0, -5.0, 5.0, torch.randn(N, 1, dtype=torch.float64)):
+        assert torch.allclose(attention(q, k, v, mask + same)[1], weights, rtol=0, atol=1e-12)
+    mask[1:, 2] += torch.tensor(3.0, dtype=torch.float64).log()
+    louder = attention(q, k, v, mask)[1][1:]
+    ratio = (louder[:, 2] / louder[:, 0]) / (weights[1:, 2] / weights[1:, 0])
+    assert torch.allclose(ratio, torch.full_like(ratio, 3.0))
 
 
 @lesson.says(
@@ -278,8 +323,8 @@ def what_is_kept_for_the_way_back() -> None:
 
 
 @lesson.says(
-    "`gradcheck` calls your function twice for each number it nudges: fine for a test, hopeless for training. Autograd gets all the slopes in one walk back, whose cost is a small multiple of one call.",
-    "Such small nudges drown in float32's rounding, so its inputs have to be float64.",
+    "Called like this, `gradcheck` calls your function twice for each number: fine for a test, hopeless for training. Autograd gets all the slopes in one walk back, whose cost is a small multiple of one call.",
+    "Such small nudges drown in float32's rounding, so its inputs are float64.",
 )
 def nudging_calls_twice_a_number_and_walking_back_costs_two_calls(seed: int) -> None:
     parts = qkv(seed, 2)

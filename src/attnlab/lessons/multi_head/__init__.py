@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="07-multi-head",
     title="Multi-head",
     builds="several readers at the desk",
-    minutes=80,
+    minutes=85,
     stage="torch",
     heading="Several readers at the desk",
 )

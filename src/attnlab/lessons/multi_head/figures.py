@@ -1,4 +1,4 @@
-"""Lesson 07's figures: answers by model and seed, patterns of heads, who owns which number."""
+"""Lesson 07's figures: answers by model, patterns and removals of heads, who owns which number."""
 
 from __future__ import annotations
 
@@ -106,6 +106,34 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         figure,
         f"{len(panels)} heatmaps of weights over the queue {', '.join(names)}, one row a query. "
         f"Mean weight, {'; '.join(words)}.",
+    )
+
+
+def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
+    """Which noun decides a verb's number, with all heads and without some.
+
+    Args:
+        shares: for each title, by the two nouns, 'king … dogs', how often the verb is singular.
+    """
+    figure, axes = new_figure(columns=len(shares), width=3.6 * len(shares), height=3.2, sharey=True)
+    words = []
+    for place, (title, by_nouns) in zip(axes[0], shares.items(), strict=True):
+        colours = [BLUE if "kings" not in nouns else ORANGE for nouns in by_nouns]
+        hatches = ["//" if nouns.endswith("dogs") else "" for nouns in by_nouns]
+        labels = [nouns.replace("… ", "…\n") for nouns in by_nouns]
+        bars = place.bar(labels, [*by_nouns.values()], 0.7, color=colours, edgecolor="white")
+        for bar, hatch in zip(bars, hatches, strict=True):
+            bar.set_hatch(hatch)
+        place.bar_label(bars, [f"{100 * share:.0f} %" for share in by_nouns.values()], padding=2)
+        place.set_title(title)
+        told = (f"{100 * share:.0f} % after {nouns}" for nouns, share in by_nouns.items())
+        words.append(f"{title}: {', '.join(told)}")
+    axes[0, 0].set(ylim=(0, 1.15), ylabel="verbs in the singular")
+    axes[0, 0].set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    return Picture(
+        figure,
+        f"{len(shares)} panels of four bars, the share of verbs in the singular after a subject "
+        f"and a noun nearer to the verb, each in the singular or the plural. {'; '.join(words)}.",
     )
 
 

@@ -25,17 +25,26 @@ def _masked(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) ->
     return Parts(q, k, v, bias=attn_mask)
 
 
-def _float_mask(use: Any) -> Formula:
-    """The function with another use of a float mask, of scaled scores, the mask and the scale."""
+def _float_mask(use: Any, finish: Any = lambda weights: weights) -> Formula:
+    """The function with another use of a float mask, of scaled scores, the mask and the scale.
+
+    Args:
+        use: those three to what softmax gets.
+        finish: what is done to the weights.
+    """
 
     def attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
         if attn_mask is None or attn_mask.dtype == torch.bool:
             return FUNCTION.oracle(q, k, v, attn_mask)
         scale = q.shape[-1] ** -0.5
-        weights = use(q @ k.mT * scale, attn_mask, scale).softmax(-1)
+        weights = finish(use(q @ k.mT * scale, attn_mask, scale).softmax(-1))
         return weights @ v, weights
 
     return attention
+
+
+def _added(scores: Tensor, mask: Tensor, scale: float) -> Tensor:
+    return scores + mask
 
 
 def _bool_as_float(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None) -> Any:
@@ -60,7 +69,7 @@ SDPA = Exercise(
         masked=0.75,
         empty=0.25,
         large_and_precision=0.25,
-        gradient=0.25,
+        gradient_and_finite=0.25,
         refuses_and_shapes_and_unchanged=0.5,
     ),
     attention=FUNCTION,
@@ -73,7 +82,8 @@ SDPA = Exercise(
         ),
         "float-mask-multiplied": _float_mask(lambda scores, mask, scale: scores * mask),
         "float-mask-before-scale": _float_mask(lambda scores, mask, scale: scores + mask * scale),
-        "empty-row-is-nan": _float_mask(lambda scores, mask, scale: scores + mask),
+        "empty-row-is-nan": _float_mask(_added),
+        "empty-slope-is-nan": _float_mask(_added, torch.nan_to_num),
     },
     banned="attention",
 )
