@@ -63,9 +63,9 @@ figures.live.Race(4)
 # %% [markdown]
 # - A **recurrent network** (RNN) reads token by token and hands on a summary, which each step writes
 #   anew. With PyTorch's start, each hand-over leaves less than half of the slope: 0.001 after 8,
-#   2 · 10⁻⁶ after 16. In 600 steps it learns up to 8; at 9 and 10 it depends on the start; from 11 on it guesses.
-#   A **GRU** has a gate that can keep its summary, and learned every distance. (A slope is no promise. An
-#   RNN whose start keeps lengths has at 16 more slope than the GRU, and guesses.)
+#   2 · 10⁻⁶ after 16. At 9 and 10 it depends on the start; from 11 on it guesses, after these 600 steps.
+#   A **GRU** has a gate that can keep its summary, and learned every distance. (A slope is no promise: an
+#   RNN whose start keeps lengths has more of it at 16 than the GRU, and guesses.)
 # - A **convolution** computes each token anew from itself and one neighbour on either side. Such a round
 #   is called a **layer**. Four layers reach four tokens, and from 5 on they guess.
 # - **Attention** lets the end look once at all tokens, and decides by what it finds how much to take
@@ -100,16 +100,16 @@ figures.soft_lookup.one_head()
 # verbs like *run*. That was tried on 400 sentences, and the number of the verb turned in every one. With any of
 # the other seven heads it turned in none. In lesson 07 you do it yourself. A map alone does not say what a head is for.
 #
-# The race shows two things that attention is good for. Training sets a network's numbers, its **parameters**. **One set of
-# them serves a text of any length**, in all racers but the last. And **attention can connect by content**. At distance 4,
-# compare *right one place off*: trained at 4 alone, attention is right at 3 and 5, and in texts of 257 tokens. The RNN and the
-# convolution fail there: they learned a place.
+# The race shows two things that attention is good for. What training sets in a network are its numbers, the
+# **parameters**. **One set of them serves a text of any length**, in all racers but the last. And **attention can
+# connect by content**. At distance 4, compare *right one place off*: attention, trained at 4 alone, is right at 3
+# and 5 as well, and in texts of 257 tokens. The RNN and the convolution fail: they learned a place.
 #
-# But then, nobody tells attention where a letter stands, so it cannot learn a place. The others read in order. The last racer is
-# told: each place has a row of numbers, learned like the rest and added to its letter. One place off it is right in 0.12
-# to 1.00, by the start. It depends on how loud these rows begin. At three tenths of a letter's size, attention found the
-# mark by content in each of twelve trainings, at twice its size in none. What else it is trained on counts as well: trained at 1 to 4, the RNN finds the mark
-# at 5, too.
+# But attention is not told where a letter stands, so it *cannot* learn a place. The others read in order. The last
+# racer is told: each place has a row of numbers of its own, learned like the rest, which is added to the letter's.
+# One place off it is right in 0.12 to 1.00, by the start. How large these rows are at the start decides: at
+# three tenths of a letter's size, attention found the mark by content in each of twelve trainings, at twice its size in none. What a
+# network is trained on counts too: trained at 1 to 4, the RNN finds the mark at 5.
 #
 # One look is a question to a dictionary. You know the kind: a record of fields, and one exact key for
 # each.
@@ -745,9 +745,9 @@ check(softmax_without_shift, name="softmax")
 # %% [markdown]
 # The formula is right: open the claims at the end of the card, and the first one holds. Large scores
 # make `math.exp` overflow, very negative ones make the sum 0. The symptom in plain Python is an
-# `OverflowError` or a `ZeroDivisionError`. NumPy and PyTorch raise nothing there and give NaN, "not a
-# number", which then spreads. At two scores of 709.5 the sum alone overflows, and all three return weights of 0 without an
-# error.
+# `OverflowError` or a `ZeroDivisionError`; NumPy and PyTorch raise nothing there and give NaN, "not a
+# number", which then spreads. At two scores of 709.5 the sum alone overflows, and in all three both weights come
+# out as 0 without an error.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}

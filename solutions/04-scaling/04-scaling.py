@@ -267,7 +267,7 @@ for name, (queries, keys) in pairs.items():
 #
 # So the law describes attention *before* training, if entries of q and k start with a variance near 1.
 # PyTorch's `nn.Linear` makes smaller ones, of a variance of ⅓ where tokens have 1: without a scale, a typical
-# reader's largest weight is then 0.50 at $d_k$ = 64, and above 0.9 from 1024 on.
+# reader's largest weight is then 0.50 at $d_k$ = 64, and above 0.9 at 1024.
 # Queries and keys may learn to agree, and then scores grow like $d_k$. For this reason Yang et al. (2022, definition 4.1
 # and its footnote) divide by $d_k$, in a scheme that adapts the rest of the model as well.
 
@@ -577,7 +577,8 @@ figures.live.Saturation(d_k=64, reader=11)
 # %% [markdown]
 # ### Does it learn?
 # Sixty readers stand before one shelf of 20 books, at $d_k$ = 64. Each has to find one book, drawn at
-# random. As in lesson 01, each step is the slope times one number, against the slope: this is **plain descent**. A model is told how good its *answer* is. So let page m hold a 1 in place m
+# random. As in lesson 01, the query moves by a fixed number times its slope, downhill: **plain descent**. A
+# model is told how good its *answer* is. So let page m hold a 1 in place m
 # and 0 elsewhere: V is the unit matrix, and the answer z = p V shows the weights. The error e is the
 # squared distance between z and the wanted page $v_w$. Its slope in the query is a product of three parts:
 #
@@ -701,18 +702,19 @@ last, _ = learn(Q, K, wanted, 1.0, step=3 / 64, error="-log")
 print(f"second row of the table, -log a: found {(last[-1] > 0.9).mean():.0%}")
 
 # %% [markdown]
-# One Jacobian, and the reader who wants book 1 has a slope of −0.5 where the reader who wants book 0 has −0.003. Sixty readers
-# say the same: take the second row, let each want the book that it likes second best, and 95 % find it (seeds 5 to 9: 88 to 97 %).
+# One Jacobian, and the reader who wants book 1 has a slope of −0.5 where the one who wants book 0 has −0.003. Sixty
+# readers say the same: take the second row of the table, and let each want the book that it likes second best: 95 %
+# find it (seeds 5 to 9: 88 to 97 %).
 #
-# With $-\log a$ all sixty find theirs. The slope of $-\log a$ is −1/a for the wanted book and 0 for the others, so J g is −1/a
-# times that book's column, and **1/a cancels exactly its a**. The squared error's g cancels nothing.
+# With $-\log a$ all sixty find theirs. The slope of $-\log a$ is −1/a for the wanted book and 0 for the others, so
+# J g is −1/a times that book's column, and **1/a cancels exactly its a**. The squared error's g cancels nothing.
 #
 # You find such a pair, $-\log$ after softmax, at the end of a language model (lesson 06). Attention's
-# softmax sits in the middle: its g comes from the values and the layers after it, which know the blend and not a. So it
+# softmax sits in the middle: its g comes from the values and the layers after it, which see the blend and not a. So it
 # helps to start with some weight on every book.
 #
-# If $1/d_k$ learns with a mended step, why not take it? Look at the speed: one step for all three widths. **Adam**
-# (lesson 06) is another rule for the step. It divides each slope by that slope's usual size.
+# If $1/d_k$ learns with a mended step, why not take it? Look at the speed at three widths, with one step for all.
+# **Adam** (lesson 06) is another rule for the step. It divides each slope by that slope's usual size.
 
 # %% nbgrader={"grade": false, "grade_id": "measure-learning-widths", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("median weight of the wanted book after 30 steps")
@@ -728,14 +730,15 @@ for way, power in (("÷ √d_k", 0.5), ("÷ d_k", 1)):
         print(line)
 
 # %% [markdown]
-# Under plain descent, $1/\sqrt{d_k}$ is equally fast at each width, and $1/d_k$ gets slower as the desk gets wider. (A step 16
-# times larger hides that.) Under Adam it is the other way round: $1/d_k$ is equally fast, and $1/\sqrt{d_k}$ gets faster.
+# Under plain descent, $1/\sqrt{d_k}$ is equally fast at each width, and $1/d_k$ gets slower as the desk gets wider. (A
+# step 16 times larger hides that.) Under Adam it is the other way round: $1/d_k$ is about equally fast, and
+# $1/\sqrt{d_k}$ gets faster.
 #
-# Count. Plain descent moves a score in proportion to c² $d_k$: 1 for the root, $1/d_k$ for $1/d_k$. Adam moves every entry of q
-# by about the same amount, however small its slope. A score adds up $d_k$ of them, times c: $\sqrt{d_k}$ for the
-# root, 1 for $1/d_k$. So which factor lets a step serve every width depends on the optimizer, the rule for the step. What
-# the root keeps is the *start*. And the start matters under Adam too: without a scale, the best of its steps lets 55 % find
-# their book.
+# Count. Plain descent moves a score in proportion to c² $d_k$: 1 for the root, $1/d_k$ for $1/d_k$. Adam moves every
+# entry of q by about the same amount, however small its slope. A score adds up $d_k$ of them, times c: $\sqrt{d_k}$
+# for the root, 1 for $1/d_k$. So which factor lets one step serve every width depends on the rule for the step. What
+# the root keeps is the *start*. And the start matters under Adam too: without a scale and with the best of its steps,
+# 55 % find their book (43 to 65 %).
 
 # %% [markdown]
 # ## Break it on purpose
