@@ -86,7 +86,7 @@ def raced(make: Any, distance: int, seed: int) -> tuple[Any, float]:
     "It learned all distances alike: the shortest path between any two words is one look",
     "one arrow from the letters is thick, wherever the mark stands.",
     "RNN and GRU take 17 steps, each of which needs the one before; the convolution takes four, attention one.",
-    "One place off it is right in 0.12 to 1.00, by the start.",
+    "and one place off it is right in 0.12 to 1.00.",
     "Where the slope is 0, training has nothing to go by.",
 )
 def the_recording_says_so() -> None:
@@ -121,7 +121,7 @@ def the_recording_says_so() -> None:
 @lesson.says(
     "attention, trained at 4 alone, is right at 3 and 5 as well, and in texts of 257 tokens.",
     "The RNN and the convolution fail: they learned a place.",
-    "What a network is trained on counts too: trained at 1 to 4, the RNN finds the mark at 5.",
+    "(Trained at 1 to 4, the RNN finds the mark at 5 as well.)",
     long=True,
 )
 def trained_at_one_place_attention_finds_the_mark_at_all_others(seed: int) -> None:
@@ -148,7 +148,8 @@ def trained_at_one_place_attention_finds_the_mark_at_all_others(seed: int) -> No
 
 
 @lesson.says(
-    "But attention is not told where a letter stands, so it *cannot* learn a place.",
+    "RNN and GRU read in order, the convolution sees who stands beside whom, and attention is told nothing of places: "
+    "it *cannot* learn one.",
     "**One set of them serves a text of any length**, in all racers but the last.",
 )
 def only_with_positions_can_the_answer_depend_on_a_place_and_only_there_the_length(
@@ -171,18 +172,18 @@ def only_with_positions_can_the_answer_depend_on_a_place_and_only_there_the_leng
 
 
 @lesson.says(
-    "How large these rows are at the start decides: at three tenths of a letter's size, attention found the mark "
-    "by content in each of twelve trainings, at twice its size in none.",
+    "Their size at the start decides. At three tenths of the letters' size it goes by content: right one place off in "
+    "more than 0.9, in each of thirty trainings. At twice their size it goes by place: less than half, in each of thirty.",
     long=True,
 )
 def how_loud_positions_begin_decides_whether_attention_learns_a_place(seed: int) -> None:
-    """The lesson's twelve trainings had seeds 1 to 12."""
+    """The lesson's thirty trainings had seeds 101 to 130."""
     draw = torch.Generator().manual_seed(seed)
-    for each in range(seed, seed + 12 * 10, 10):
+    for each in range(seed, seed + 60, 10):
         for spread in (0.3, 2.0):
             racer, _ = raced(partial(race.Placed, spread), 4, each)
             beside = [race.share_right(racer, distance, draw) for distance in (3, 5)]
-            assert min(beside) > 0.99 if spread < 1 else max(beside) < 0.35, (spread, beside)
+            assert min(beside) > 0.9 if spread < 1 else max(beside) < 0.5, (spread, beside)
 
 
 def keeping() -> race.Racer:
@@ -193,17 +194,23 @@ def keeping() -> race.Racer:
 
 
 @lesson.says(
-    "(A slope is no promise: an RNN whose start keeps lengths has more of it at 16 than the GRU, and guesses.)",
+    "(A slope is no promise: an RNN whose start keeps lengths has more of it at 16 than the GRU, and guesses in 28 of 30 trainings.)",
     long=True,
 )
 def a_slope_that_is_there_need_not_teach(seed: int) -> None:
-    found = {}
-    for name, make in (("keeping", keeping), ("GRU", race.RACERS["GRU"])):
-        torch.manual_seed(seed)
-        slope = race.slopes(make(), 16, torch.Generator().manual_seed(seed))[0][0]
-        found[name] = (slope, raced(make, 16, seed)[1])
-    assert found["keeping"][0] > 3 * found["GRU"][0]
-    assert found["keeping"][1] < 0.35 < found["GRU"][1], found
+    """The lesson's thirty had seeds 1 to 30."""
+    starts = range(seed, seed + 40, 10)
+    right: dict[str, list[float]] = {}
+    for each in starts:
+        slopes = {}
+        for name, make in (("keeping", keeping), ("GRU", race.RACERS["GRU"])):
+            torch.manual_seed(each)
+            slopes[name] = race.slopes(make(), 16, torch.Generator().manual_seed(each))[0][0]
+            right.setdefault(name, []).append(raced(make, 16, each)[1])
+        assert slopes["keeping"] > 3 * slopes["GRU"]
+    guessed = {name: sum(share < 0.35 for share in shares) for name, shares in right.items()}
+    assert guessed["keeping"] >= 2, right
+    assert sum(right["keeping"]) < sum(right["GRU"]), right
 
 
 @lesson.says(
