@@ -64,8 +64,9 @@ figures.live.Race(4)
 # - A **recurrent network** (RNN) reads token by token and hands on a summary, which each step writes
 #   anew. With PyTorch's start, each hand-over leaves less than half of the slope: 0.001 after 8,
 #   2 · 10⁻⁶ after 16. At 9 and 10 it depends on the start; from 11 on it guesses, after these 600 steps.
-#   A **GRU** has a gate that can keep its summary, and learned every distance. (A slope is no promise: an
-#   RNN whose start keeps lengths has more of it at 16 than the GRU, and guesses in 28 of 30 trainings, the GRU in NNN.)
+#   A **GRU** has a gate that can keep its summary, and learned every distance from its three starts. (A slope is no
+#   promise. At 16 an RNN whose start keeps lengths has more of it than the GRU, and guesses in 28 of 30 trainings, the
+#   GRU in 4.)
 # - A **convolution** computes each token anew from itself and one neighbour on either side. Such a round
 #   is called a **layer**. Four layers reach four tokens, and from 5 on they guess.
 # - **Attention** lets the end look once at all tokens, and decides by what it finds how much to take
@@ -81,11 +82,11 @@ figures.live.Race(4)
 # place off* at distance 4: attention, trained at 4 alone, is right at 3 and 5 as well, and in texts of 257 tokens. The
 # RNN and the convolution fail: they learned a place. (Trained at 1 to 4, the RNN finds the mark at 5 as well.)
 #
-# What is each of them told? RNN and GRU read in order, the convolution sees who stands beside whom, and attention is told nothing
-# of places: it *cannot* learn one. The last racer is told. Each place has numbers of its own, learned like the rest and
-# added to the letter's, and one place off it is right in 0.12 to 1.00. Their size at the start decides. At three tenths of
-# the letters' size it goes by content: right one place off in more than 0.9, in each of thirty trainings. At twice
-# their size it goes by place: less than half, in each of thirty.
+# What is each of them told? RNN and GRU read in order, the convolution sees who stands beside whom, and attention is
+# told nothing of places: it *cannot* learn one. The last racer is told. Each place has numbers of its own, learned like
+# the rest and added to the letter's, and one place off it is right in 0.12 to 1.00. Their size at the start decides. At
+# three tenths of the letters' size it goes by content: right one place off in more than 0.9, in each of thirty
+# trainings. At twice their size it goes by place: less than half, in each of thirty.
 #
 # What comes out has as many words as went in: **each word, rewritten in its context**.
 #

@@ -81,7 +81,7 @@ def raced(make: Any, distance: int, seed: int) -> tuple[Any, float]:
 @lesson.says(
     "With PyTorch's start, each hand-over leaves less than half of the slope: 0.001 after 8, 2 · 10⁻⁶ after 16.",
     "At 9 and 10 it depends on the start; from 11 on it guesses, after these 600 steps.",
-    "A **GRU** has a gate that can keep its summary, and learned every distance.",
+    "A **GRU** has a gate that can keep its summary, and learned every distance from its three starts.",
     "Four layers reach four tokens, and from 5 on they guess.",
     "It learned all distances alike: the shortest path between any two words is one look",
     "one arrow from the letters is thick, wherever the mark stands.",
@@ -194,7 +194,8 @@ def keeping() -> race.Racer:
 
 
 @lesson.says(
-    "(A slope is no promise: an RNN whose start keeps lengths has more of it at 16 than the GRU, and guesses in 28 of 30 trainings.)",
+    "(A slope is no promise. At 16 an RNN whose start keeps lengths has more of it than the GRU, and guesses in 28 of "
+    "30 trainings, the GRU in 4.)",
     long=True,
 )
 def a_slope_that_is_there_need_not_teach(seed: int) -> None:
