@@ -678,7 +678,8 @@ figures.scaling.learning({way: history for way, (history, _) in learned.items()}
 # - **No scale.** The Jacobian is not dead at the start: its typical norm is 0.20 (0.07 to 0.31 with seeds 5
 #   to 9). One step, 64 times too large, brings it down to 0.001. In the end 13 % find their book.
 # - **No scale, step ÷ 64.** The Jacobian lives: its norm is 0.29 after the first step. And still only 22 %
-#   find their book in 300 steps. (Seeds 5 to 9: 27 to 38 %, and 12 to 20 % in the first row.) With the best of the other step sizes, 40 % find their book (33 to 55 % with seeds 5 to 34).
+#   find their book in 300 steps. (Seeds 5 to 9: 27 to 38 %, and 12 to 20 % in the first row.) With the best of the
+#   other step sizes, 40 % find their book (33 to 55 % with seeds 5 to 34).
 # - **÷ $\sqrt{d_k}$** and **÷ $d_k$, step × 64.** The typical wanted book starts with a few hundredths, and all
 #   readers find theirs.
 #
@@ -687,7 +688,7 @@ figures.scaling.learning({way: history for way, (history, _) in learned.items()}
 # its one-hot row. This column is as small as a, so that book's own score has a slope of at most 4a with this error.
 #
 # Here is a reader of three books. The first has 0.001, and the other two share the rest, so the Jacobian is alive.
-# From line to line one thing changes: the book that is wanted, or the error, which is $-\log a$ in the last.
+# The second line changes the book that is wanted. The third changes the error, which is then $-\log a$.
 
 # %% nbgrader={"grade": false, "grade_id": "two-errors", "locked": true, "schema_version": 3, "solution": false, "task": false}
 p = np.array([0.001, 0.5, 0.499])
@@ -710,7 +711,7 @@ print(f"second row of the table, -log a: found {(last[-1] > 0.9).mean():.0%}")
 # J g is −1/a times that book's column, and **1/a cancels exactly its a**. The squared error's g cancels nothing.
 #
 # You find such a pair, $-\log$ after softmax, at the end of a language model (lesson 06). Attention's
-# softmax sits in the middle: its g comes from the values and the layers after it, which see the blend and not a. So it
+# softmax sits in the middle: its g comes from the values and the layers after it, and nothing there promises a 1/a. So it
 # helps to start with some weight on every book.
 #
 # If $1/d_k$ learns with a mended step, why not take it? Look at the speed at three widths, with one step for all.
@@ -718,11 +719,11 @@ print(f"second row of the table, -log a: found {(last[-1] > 0.9).mean():.0%}")
 
 # %% nbgrader={"grade": false, "grade_id": "measure-learning-widths", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("median weight of the wanted book after 30 steps")
-print("d_k                            16     64   1024")
+print("                    d_k =      16     64   1024")
 for way, power in (("÷ √d_k", 0.5), ("÷ d_k", 1)):
     for adam in (False, True):
         step = {0.5: (3, 0.01), 1: (3 * 64, 0.1)}[power][adam]
-        line = f"{way:6}, {'Adam' if adam else 'plain'}, step {step:<6}"
+        line = f"{way:6}  {'Adam' if adam else 'plain':5}  step {step:<6}"
         for d_k in (16, 64, 1024):
             desk = draw_desk(d_k)
             history, _ = learn(*desk, d_k**-power, step, steps=30, adam=adam)
@@ -731,7 +732,7 @@ for way, power in (("÷ √d_k", 0.5), ("÷ d_k", 1)):
 
 # %% [markdown]
 # Under plain descent, $1/\sqrt{d_k}$ is equally fast at each width, and $1/d_k$ gets slower as the desk gets wider. (A
-# step 16 times larger hides that.) Under Adam it is the other way round: $1/d_k$ is about equally fast, and
+# step 16 times larger teaches all three widths, and hides that.) Under Adam it is the other way round: $1/d_k$ is about equally fast, and
 # $1/\sqrt{d_k}$ gets faster.
 #
 # Count. Plain descent moves a score in proportion to c² $d_k$: 1 for the root, $1/d_k$ for $1/d_k$. Adam moves every

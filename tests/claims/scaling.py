@@ -376,7 +376,7 @@ def which_factor_is_equally_fast_at_each_width_depends_on_the_optimizer(seed: in
         assert abs(grown - law * np.log([4, 64])).max() < 0.45, (adam, power, speeds)
 
 
-@lesson.says("(A step 16 times larger hides that.)")
+@lesson.says("(A step 16 times larger teaches all three widths, and hides that.)")
 def a_large_step_serves_every_width_with_the_width_itself_too(seed: int) -> None:
     for d_k in (16, 1024):
         desk = here.draw_desk(d_k, seed)
