@@ -517,7 +517,8 @@ figures.live.WhoListens(attend(X, mask=mask)[1], sentence, blocked=~mask)
 #
 # Two of the three biases make a difference: $b_q$ changes the score of every key, and without a mask $b_v$ is
 # added to every output, because the weights add up to 1. But $b_k$, the keys' bias, does nothing
-# at all. It adds $q_n$ · $b_k$ to *every* score of query n, and softmax does not notice a constant.
+# at all. It adds $q_n$ · $b_k$ to *every* score of query n, and softmax does not notice a constant. (In a block that
+# turns keys by their places, lesson 09, it does something.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-key-bias", "locked": true, "schema_version": 3, "solution": false, "task": false}
 for name, biases in {"b_q": {"b_q": b_q}, "b_k": {"b_k": b_k}, "b_v": {"b_v": b_v}}.items():
@@ -550,7 +551,7 @@ print("all outputs between values:", bool(inside.all()))
 # %% [markdown]
 # ### Shuffling goes through
 #
-# Shuffle the rows of X, and the rows of Z are shuffled in the same way; nothing else changes. This
+# Without a mask: shuffle the rows of X, and the rows of Z are shuffled in the same way; nothing else changes. This
 # is **permutation equivariance**. The weights are shuffled twice, in rows and in columns, because each word is
 # reader and book. In the figure, find the framed pair in both panels.
 
@@ -574,8 +575,8 @@ for order in map(list, permutations(range(5))):
 print("all within 1e-12:", bool(apart < 1e-12))
 
 # %% [markdown]
-# To attention without positions, a sentence is a bag of words (Lee et al. 2019 build networks for
-# sets on this property). Somebody has to tell it the order, and lesson 09 does.
+# To attention without positions and without a mask, a sentence is a bag of words (Lee et al. 2019 build networks for
+# sets on this property). A mask stays where it is while the words move, so it can tell their order. Somebody has to tell it the order, and lesson 09 does.
 #
 # ### Not linear, even without an activation
 #
@@ -600,7 +601,7 @@ print("weights of maps, 2X:", A_double[4].round(3))
 # A **parameter** is a number that training sets: the entries of $W_q$, $W_k$, $W_v$ and of the biases. A
 # weight a_nm is not a parameter. It is computed anew for every input.
 #
-# Look at the letters of each array's axes. The parameters have d, k and v, never n: the same
+# Look at the letters of each array's axes. No parameter of this block has an axis n: the same
 # matrices serve a sentence of 5 words and one of 5,000. The weights have only n and m:
 # in self-attention there are N² of them, whether a token is 6 numbers wide or 6,000.
 #
@@ -795,7 +796,8 @@ check(mask_too_late, name="scaled_dot_product_attention")
 # rows add up to less than 1. No shape is wrong and nothing is `nan`. (Divide each row that is not all 0
 # by its sum afterwards and the result is right again, so the check accepts that as well. One weakness
 # remains: a blocked key that leads by more than about 700 leaves so little to the others that digits are lost, and
-# from 746 on they are all 0. With −∞ before softmax this cannot happen.)
+# from 746 on they are all 0. In float32 that begins near 90, and from 105 on they are all 0. With −∞ before softmax
+# this cannot happen.)
 #
 # Add up the rows whenever you write attention. The sums show this mistake, and lesson 02's softmax over the
 # wrong axis.
@@ -840,11 +842,11 @@ quiz("check yourself")
 #   leading axes ([the block](#The-block-in-five-lines)).
 # - Subtract the maximum before exp; hide with −∞ before softmax; a row with no key left is 0
 #   ([softmax](#Softmax-that-does-not-overflow), [mask](#The-mask:-True-means-attend)).
-# - The number of parameters does not depend on N, and the number of weights, N², does not depend on d
-#   ([counts](#What-depends-on-N,-and-what-on-d)); shuffling goes straight through
+# - The block's number of parameters does not depend on N, and the number of weights, N², does not depend on d
+#   ([counts](#What-depends-on-N,-and-what-on-d)); without a mask, shuffling goes straight through
 #   ([equivariance](#Shuffling-goes-through)).
-# - Attention is one big matrix of blocks a_nm $W_v^T$, rebuilt for every input; so it is not linear in
-#   X ([the big matrix](#One-big-matrix,-rebuilt-for-every-input)).
+# - Attention is one big matrix of blocks a_nm $W_v^T$, rebuilt for every input; so, for two tokens or more, it is
+#   not linear in X ([the big matrix](#One-big-matrix,-rebuilt-for-every-input)).
 #
 # **To carry over.** You have divided by $\sqrt{d_k}$ for two lessons. Why the square root, and not $d_k$
 # itself, or nothing? Lesson 04 measures it.

@@ -110,11 +110,13 @@ def each_of_the_three_is_missed_where_it_is_left_out(seed: int) -> None:
 
 
 @lesson.says(
-    "The number of parameters does not depend on N, and the number of weights, N², does not depend on d; shuffling goes straight through.",
+    "The block's number of parameters does not depend on N, and the number of weights, N², does not depend on d; without a mask, shuffling goes straight through.",
+    "A mask stays where it is while the words move, so it can tell their order.",
+    "No parameter of this block has an axis n:",
     "Nothing in the block looks at a row's position: *maps* asks the same question of the same five books, and only the order of the shelf has changed.",
 )
 def one_desk_serves_every_length_and_order(seed: int) -> None:
-    """What would notice: a desk that adds the row's number to each token."""
+    """What notices: a desk that adds the row's number to each token, and a mask of places."""
     desk = Desk(seed)
     for n in (2, 9, 33):
         X = desk.tokens(n)
@@ -126,17 +128,25 @@ def one_desk_serves_every_length_and_order(seed: int) -> None:
     placed = np.arange(n)[:, None]
     told = desk.attend(X + placed)[0]
     assert abs(desk.attend(X[order] + placed)[0] - told[order]).max() > 1e-3
+    past = np.tri(n, dtype=bool)  # True = attend
+    masked = desk.attend(X, past)[0][order]
+    assert abs(desk.attend(X[order], past)[0] - masked).max() > 1e-3
+    assert np.allclose(desk.attend(X[order], past[order][:, order])[0], masked, rtol=0, atol=1e-12)
     for n in (2, 9, 33):
         counted = sum(W.size for W in desk.W), desk.attend(desk.tokens(n))[1].size
         assert counted == here.count_attention(n, D, D_K, D_V)
 
 
 @lesson.says(
-    "Attention is one big matrix of blocks a_nm W_vᵀ, rebuilt for every input; so it is not linear in X.",
+    "Attention is one big matrix of blocks a_nm W_vᵀ, rebuilt for every input; so, for two tokens or more, it is not linear in X.",
     "This is also why the whole map is not linear: the matrix depends on X.",
 )
 def what_is_not_linear_is_linear_once_its_weights_are_held(seed: int) -> None:
     desk = Desk(seed)
+    for n in (1, 2):
+        X, other = desk.tokens(n), desk.tokens(n)
+        sums = desk.attend(X)[0] + desk.attend(other)[0]
+        assert np.allclose(desk.attend(X + other)[0], sums, rtol=0, atol=1e-12) == (n == 1)
     X, other = desk.tokens(), desk.tokens()
     out, weights = desk.attend(X)
     big = here.routing_matrix(weights, desk.W[2])
@@ -169,6 +179,7 @@ def one_matrix_for_two_roles_makes_scores_symmetric(seed: int) -> None:
 
 @lesson.says(
     "But b_k, the keys' bias, does nothing at all.",
+    "(In a block that turns keys by their places, lesson 09, it does something.)",
     "b_q changes the score of every key, and without a mask b_v is added to every output, because the weights add up to 1.",
 )
 def only_the_bias_of_keys_does_nothing(seed: int) -> None:
@@ -183,6 +194,11 @@ def only_the_bias_of_keys_does_nothing(seed: int) -> None:
     emptied = np.ones((N, N), dtype=bool)
     emptied[0] = False
     assert (desk.attend(X, emptied, biased=(2,))[0][0] == 0).all()  # hence "without a mask"
+    q, *keys = (here.project(X, desk.W[i], b) for i, b in ((0, None), (1, None), (1, desk.b[1])))
+    by_place = np.exp(1j * np.arange(N))[:, None]  # pairs of numbers, as one that is complex
+    q, *keys = ((each[:, ::2] + 1j * each[:, 1::2]) * by_place for each in (q, *keys))
+    turned = [here.softmax((q @ each.conj().T).real / D_K**0.5) for each in keys]
+    assert abs(turned[0] - turned[1]).max() > 1e-3
 
 
 @lesson.says(
@@ -209,21 +225,25 @@ def numpy_counts_twice_the_work_for_values_and_four_times_for_pairs() -> None:
 
 @lesson.says(
     "(Divide each row that is not all 0 by its sum afterwards and the result is right again",
-    "One weakness remains: a blocked key that leads by more than about 700 leaves so little to the others that digits are lost, and from 746 on they are all 0. With −∞ before softmax this cannot happen.)",
+    "One weakness remains: a blocked key that leads by more than about 700 leaves so little to the others that digits are lost, and from 746 on they are all 0.",
+    "In float32 that begins near 90, and from 105 on they are all 0.",
+    "With −∞ before softmax this cannot happen.)",
 )
 def late_masks_renormalised_fail_where_a_blocked_key_leads_by_far() -> None:
     open_keys = np.array([False, True, True])
-    for lead, digits in ((700.0, 12), (740.0, 2), (746.0, None)):
-        scores = np.array([lead, 0.3, 0.0])
-        early = here.softmax(np.where(open_keys, scores, -math.inf))
-        assert np.allclose(early[1:], here.softmax(scores[1:]), rtol=0, atol=1e-15)
-        shares = here.softmax(scores) * open_keys
-        if digits is None:
-            assert shares.sum() == 0
-        else:
-            late = shares / shares.sum()
-            assert np.allclose(late, early, rtol=0, atol=10.0**-digits)
-            assert digits == 12 or not np.allclose(late, early, rtol=0, atol=1e-6)
+    for dtype, fine, lost, gone in ((np.float64, 700, 740, 746), (np.float32, 85, 100, 105)):
+        for lead in (fine, lost, gone):
+            precise = lead * np.finfo(dtype).eps  # as a score of that size is
+            scores = np.array([lead, 0.3, 0.0], dtype=dtype)
+            early = here.softmax(np.where(open_keys, scores, dtype(-math.inf)))
+            assert np.allclose(early[1:], here.softmax(scores[1:]), rtol=0, atol=precise)
+            shares = here.softmax(scores) * open_keys
+            assert shares.dtype == dtype
+            assert (shares.sum() == 0) == (lead == gone)
+            if lead < gone:
+                late = shares / shares.sum()
+                is_fine = np.allclose(late, early, rtol=0, atol=precise)
+                assert is_fine == (lead == fine)
 
 
 @lesson.says(

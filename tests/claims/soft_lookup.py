@@ -6,7 +6,8 @@ import math
 import random
 import warnings
 from decimal import Decimal, localcontext
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -78,21 +79,23 @@ def raced(make: Any, distance: int, seed: int) -> tuple[Any, float]:
 
 
 @lesson.says(
-    "Before training, each hand-over leaves less than half of the slope: 0.001 after 8, 2 · 10⁻⁶ after 16.",
-    "At 9 and 10 it depends on the start; from 11 on it guesses.",
-    "It learned every distance, but it needs ten times as many steps of training for 16 as for 1.",
+    "With PyTorch's start, each hand-over leaves less than half of the slope: 0.001 after 8, 2 · 10⁻⁶ after 16.",
+    "At 9 and 10 it depends on the start; from 11 on it guesses, after these 600 steps.",
+    "A **GRU** has a gate that can keep its summary, and learned every distance from its three starts.",
     "Four layers reach four tokens, and from 5 on they guess.",
     "It learned all distances alike: the shortest path between any two words is one look",
     "one arrow from the letters is thick, wherever the mark stands.",
     "RNN and GRU take 17 steps, each of which needs the one before; the convolution takes four, attention one.",
+    "and one place off it is right in 0.12 to 1.00.",
+    "Where the slope is 0, training has nothing to go by.",
 )
 def the_recording_says_so() -> None:
     """And shares are of what it records: other seeds are run below."""
     entries = {
         name: {distance: Entry(name, distance) for distance in race.DISTANCES}
-        for name in race.RACERS
+        for name in race.RECORDED
     }
-    rnn, gru, convolution, attention = entries.values()
+    rnn, gru, convolution, attention, placed = entries.values()
     for name, each in entries.items():
         assert each[1].waits == race.WAITS[name]
     fading = [rnn[distance].at_the_mark("before") for distance in race.DISTANCES]
@@ -102,13 +105,13 @@ def the_recording_says_so() -> None:
     assert min(min(rnn[distance].seeds) for distance in range(1, 7)) > 0.99
     assert min(min(gru[distance].seeds) for distance in race.DISTANCES) > 0.99
     assert all(max(rnn[at].seeds) > 4 * min(rnn[at].seeds) for at in (9, 10))
-    assert gru[16].steps / gru[1].steps == pytest.approx(10, abs=0.5)
     assert min(min(convolution[distance].seeds) for distance in range(1, 5)) > 0.99
     assert max(max(convolution[distance].seeds) for distance in range(5, 17)) < 0.2
     assert all(convolution[distance].at_the_mark("before") == 0 for distance in range(5, 17))
     assert min(min(each.seeds) for each in attention.values()) > 0.99
     steps = [each.steps for each in attention.values()]
     assert max(steps) < 1.3 * min(steps)
+    assert placed[4].facts()[-1] == "right one place off: 0.12 to 1.00"
     for entry in attention.values():
         others = [*entry.slopes["after"][0][:-1]]  # the last one asks
         marked = others.pop(entry.marked)
@@ -116,20 +119,9 @@ def the_recording_says_so() -> None:
 
 
 @lesson.says(
-    "Four layers reach four tokens",
-    "(Layers that leave gaps of 1, 2, 4 and 8 reach 15.)",
-    long=True,
-)
-def what_a_convolution_reaches_is_learned_and_nothing_beyond(seed: int) -> None:
-    for make, reach in ((race.Convolution, 4), (lambda: race.Convolution((1, 2, 4, 8)), 15)):
-        assert raced(make, reach, seed)[1] > 0.99
-        assert raced(make, reach + 1, seed)[1] < 0.2
-
-
-@lesson.says(
-    "Trained at distance 4 alone, the RNN and the convolution fail at 3 and 5: they learned a place.",
-    "Attention is right at every distance, and in texts of 257 tokens.",
-    "The GRU lies between: right around 4, and at 64 it guesses.",
+    "attention, trained at 4 alone, is right at 3 and 5 as well, and in texts of 257 tokens.",
+    "The RNN and the convolution fail: they learned a place.",
+    "(Trained at 1 to 4, the RNN finds the mark at 5 as well.)",
     long=True,
 )
 def trained_at_one_place_attention_finds_the_mark_at_all_others(seed: int) -> None:
@@ -138,16 +130,88 @@ def trained_at_one_place_attention_finds_the_mark_at_all_others(seed: int) -> No
         racer, right = raced(make, 4, seed)
         assert right > 0.99
         beside = [race.share_right(racer, distance, draw) for distance in (3, 5)]
-        far = race.share_right(racer, 64, draw, length=65)
         if name == "attention":
-            all_over = [race.share_right(racer, distance, draw) for distance in race.DISTANCES]
-            assert min(all_over) > 0.99
+            assert min(beside) > 0.99
             assert race.share_right(racer, 200, draw, length=257) > 0.99
-        elif name == "GRU":
-            assert min(beside) > 0.95
-            assert far < 0.35
-        else:
+        elif name != "GRU":
             assert max(beside) < 0.35, (name, beside)
+    torch.manual_seed(seed)
+    rnn = race.RACERS["RNN"]()
+    optimizer = torch.optim.Adam(rnn.parameters(), lr=race.RATE)
+    for step in range(race.STEPS):
+        ids, marked = race.texts(race.BATCH, step % 4 + 1, draw)
+        loss = F.cross_entropy(rnn(ids), marked)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert race.share_right(rnn, 5, draw) > 0.95
+
+
+@lesson.says(
+    "RNN and GRU read in order, the convolution sees who stands beside whom, and attention is told nothing of places: "
+    "it *cannot* learn one.",
+    "**One set of them serves a text of any length**, in all racers but the last.",
+)
+def only_with_positions_can_the_answer_depend_on_a_place_and_only_there_the_length(
+    seed: int,
+) -> None:
+    """Whatever the parameters are: rows that change places change no answer."""
+    draw = torch.Generator().manual_seed(seed)
+    ids, _ = race.texts(20, 4, draw)
+    moved = torch.cat([ids[:, torch.randperm(16, generator=draw)], ids[:, 16:]], dim=1)
+    longer, _ = race.texts(2, 200, draw, length=257)
+    for name, make in race.RECORDED.items():
+        torch.manual_seed(seed)
+        racer = make().double()
+        assert torch.allclose(racer(ids), racer(moved), atol=1e-9) == (name == "attention")
+        if name == race.PLACED:
+            with pytest.raises(RuntimeError):
+                racer(longer)
+        else:
+            assert racer(longer).shape == (2, race.CLASSES)
+
+
+@lesson.says(
+    "Their size at the start decides. At three tenths of the letters' size it goes by content: right one place off in "
+    "more than 0.9, in each of thirty trainings. At twice their size it goes by place: less than half, in each of thirty.",
+    long=True,
+)
+def how_loud_positions_begin_decides_whether_attention_learns_a_place(seed: int) -> None:
+    """The lesson's thirty trainings had seeds 101 to 130."""
+    draw = torch.Generator().manual_seed(seed)
+    for each in range(seed, seed + 60, 10):
+        for spread in (0.3, 2.0):
+            racer, _ = raced(partial(race.Placed, spread), 4, each)
+            beside = [race.share_right(racer, distance, draw) for distance in (3, 5)]
+            assert min(beside) > 0.9 if spread < 1 else max(beside) < 0.5, (spread, beside)
+
+
+def keeping() -> race.Racer:
+    """An RNN whose summary keeps its length from step to step at the start, but for tanh."""
+    racer = race.Recurrent(nn.RNN)
+    nn.init.orthogonal_(racer.layer.all_weights[0][1])
+    return racer
+
+
+@lesson.says(
+    "(A slope is no promise. At 16 an RNN whose start keeps lengths has more of it than the GRU, and guesses in 28 of "
+    "30 trainings, the GRU in 4.)",
+    long=True,
+)
+def a_slope_that_is_there_need_not_teach(seed: int) -> None:
+    """The lesson's thirty had seeds 1 to 30."""
+    starts = range(seed, seed + 40, 10)
+    right: dict[str, list[float]] = {}
+    for each in starts:
+        slopes = {}
+        for name, make in (("keeping", keeping), ("GRU", race.RACERS["GRU"])):
+            torch.manual_seed(each)
+            slopes[name] = race.slopes(make(), 16, torch.Generator().manual_seed(each))[0][0]
+            right.setdefault(name, []).append(raced(make, 16, each)[1])
+        assert slopes["keeping"] > 3 * slopes["GRU"]
+    guessed = {name: sum(share < 0.35 for share in shares) for name, shares in right.items()}
+    assert guessed["keeping"] >= 2, right
+    assert sum(right["keeping"]) < sum(right["GRU"]), right
 
 
 @lesson.says(
@@ -412,11 +476,16 @@ def without_the_salt_of_seas_the_answer_does_not_rise_on_its_way() -> None:
 
 
 @lesson.says(
-    "at two scores of 709.5 the sum alone overflows, and both weights come out as 0 without an error.",
-    "NumPy and PyTorch raise nothing for this formula and give NaN",
+    "NumPy and PyTorch raise nothing there and give NaN",
+    "At two scores of 709.5 the sum alone overflows, and in all three both weights come out as 0 without an error.",
 )
 def the_unshifted_formula_fails_in_three_ways() -> None:
     assert here.softmax_without_shift([709.5, 709.5]) == [0, 0]
+    with np.errstate(over="ignore"):
+        powers = np.exp(np.array([709.5, 709.5]))
+        assert not (powers / powers.sum()).any()
+    tensors = torch.tensor([709.5, 709.5], dtype=torch.float64).exp()
+    assert not (tensors / tensors.sum()).any()
     for scores, error in (([1000, 0], OverflowError), ([-1000, -1000], ZeroDivisionError)):
         with pytest.raises(error):
             here.softmax_without_shift(scores)
@@ -431,7 +500,8 @@ def the_unshifted_formula_fails_in_three_ways() -> None:
 @lesson.says(
     "*Sees* stands beside *boy*, and gives *boy* 0.01.",
     "*Dogs*, four words back, gets 0.83.",
-    "That was tried on 400 sentences, and the number of the verb turned in every one.",
+    "That was tried on 400 sentences, and the number of the verb turned in every one. With any of the other seven "
+    "heads it turned in none.",
     "Take what this head hands on at *sees*, the blend of what it read, from *the dog that the boy sees* instead, and leave the rest of the model as it is: it now expects verbs like *runs* where it expected verbs like *run*.",
     "A small language model, made for this course and built much like GPT-2, read 192,000 short texts of 64 words and learned to guess each next word.",
 )
@@ -443,5 +513,9 @@ def one_row_of_one_head_decides_the_verb(seed: int) -> None:
     pairs = [measure.agreement(rng) for _ in range(400)]
     asked = [first for first, _ in pairs]
     assert measure.right_share(model, asked) == 1
+    heads = product(range(model.sizes.layers), range(model.sizes.heads))
     assert measure.flipped(model, (layer, head), pairs) == 1
+    others = [each for each in heads if each != (layer, head)]
+    assert len(others) == 7
+    assert not any(measure.flipped(model, other, pairs[:100]) for other in others)
     assert (train.STEPS * train.TEXTS, model.sizes.positions) == (192_000, 64)

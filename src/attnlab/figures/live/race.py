@@ -118,6 +118,7 @@ class Entry:
         self.marked = settings["length"] - 1 - distance
         self.chance, self.limit = 1 / settings["classes"], settings["steps"]
         self.seeds: list[float] = record["right"][at]
+        self.beside: list[list[float]] = record["beside"][at]  # one place off, for each seed
         self.right = median(self.seeds)
         self.steps = median(inf if each is None else each for each in record["steps"][at])
         self.waits: int = record["waits"]
@@ -145,7 +146,15 @@ class Entry:
             if self.waits == 1
             else f"{self.waits} steps that wait for each other"
         )
-        return [learned, f"slope at the mark {before}, trained {after}", waits]
+        off = [right for seed in self.beside for right in seed]
+        worst, best = f"{min(off):.2f}", f"{max(off):.2f}"
+        elsewhere = worst if worst == best else f"{worst} to {best}"
+        return [
+            learned,
+            f"slope at the mark {before}, trained {after}",
+            waits,
+            f"right one place off: {elsewhere}",
+        ]
 
     def strip(self, when: str) -> str:
         """How the marked letter gets to the end, as an SVG."""
@@ -189,15 +198,18 @@ def width(slope: float) -> float:
     return max(HAIR, THICKEST + STEP * log10(slope)) if slope > 0 else HAIR
 
 
-def _line(start: Point, end: Point, slope: float, *, lit: bool, bend: float = 0) -> str:
-    """From where information comes to where it goes, with a tip there."""
-    (x, y), (to_x, to_y) = start, end
-    look = f'stroke="{ORANGE}"' if lit else 'stroke="currentColor" stroke-opacity="0.3"'
-    way = f"Q{(x + to_x) / 2:g} {min(y, to_y) - bend:g} " if bend else "L"
-    return (
-        f'<path d="M{x:g} {y:g}{way}{to_x:g} {to_y:g}" fill="none" {look} '
-        f'stroke-width="{width(slope):.2f}"/>'
+def _line(start: Point, *ends: Point, slope: float, lit: bool, bend: float = 0) -> str:
+    """From where information comes to where it goes; there it may have a tip."""
+    x, y = start
+    ways = "".join(
+        f"M{x:g} {y:g}"
+        + (f"Q{(x + to_x) / 2:g} {min(y, to_y) - bend:g} " if bend else "L")
+        + f"{to_x:g} {to_y:g}"
+        for to_x, to_y in ends
     )
+    look = f'stroke="{ORANGE}"' if lit else 'stroke="currentColor" stroke-opacity="0.3"'
+    fill = ' fill="none"' if bend else ""  # what is straight encloses nothing
+    return f'<path d="{ways}"{fill} {look} stroke-width="{width(slope):.2f}"/>'
 
 
 def _tip(x: float, y: float, *, lit: bool, up: bool = False) -> str:
@@ -217,9 +229,9 @@ def _chain(slopes: Sequence[float], marked: int) -> Iterator[str]:
     for place, slope in enumerate(slopes):
         x, lit = place * EACH, place >= marked
         if place + 1 < len(slopes):
-            yield _line((x, high), (x + EACH - 8, high), slope, lit=lit)
+            yield _line((x, high), (x + EACH - 8, high), slope=slope, lit=lit)
             yield _tip(x + EACH - 3, high, lit=lit)
-        yield _line((x, LOW - 8), (x, high + 8), 0.0, lit=place == marked)
+        yield _line((x, LOW - 8), (x, high + 8), slope=0.0, lit=place == marked)
         yield _tip(x, high + 4, lit=place == marked, up=True)
         yield _dot(x, high, lit=lit)
         if place in (marked, len(slopes) - 1):
@@ -239,7 +251,8 @@ def _looks(slopes: Sequence[float], marked: int) -> Iterator[str]:
     for place in sorted(range(len(slopes)), key=lambda at: at == marked):
         x = place * EACH
         bend = 10 * (place < len(slopes) - 1)
-        yield _line((x, HIGH - 10), (end[0], 6), slopes[place], lit=place == marked, bend=bend)
+        way = (x, HIGH - 10), (end[0], 6)
+        yield _line(*way, slope=slopes[place], lit=place == marked, bend=bend)
     yield _tip(end[0], 2, lit=True, up=True)
     yield _dot(*end, lit=True)
 
@@ -247,19 +260,22 @@ def _looks(slopes: Sequence[float], marked: int) -> Iterator[str]:
 def _layers(lines: Sequence[Sequence[float]], marked: int) -> Iterator[str]:
     """Layers above each other; what has got something of the mark is lit."""
     end, gap = len(lines[0]) - 1, (HIGH - 10) / (len(lines) - 1)
+    dots = {True: "", False: ""}
     for layer, slopes in enumerate(lines):
         y = HIGH - 10 - layer * gap
+        to_go = len(lines) - 2 - layer  # layers above the next one, each of which reaches one place
         for place, slope in enumerate(slopes):
             has_it = abs(place - marked) <= layer
-            if layer + 1 < len(lines):
-                for to in range(max(place - 1, 0), min(place + 1, end) + 1):
-                    is_heard = end - to <= len(lines) - 2 - layer
-                    if has_it or is_heard:
-                        way = (place * EACH, y), (to * EACH, y - gap)
-                        yield _line(*way, slope if is_heard else 0.0, lit=has_it)
-            yield f'<circle cx="{place * EACH}" cy="{y:g}" r="1.6"' + (
-                f' fill="{ORANGE}"/>' if has_it else ' fill-opacity="0.6"/>'
-            )
+            dots[has_it] += f"M{place * EACH} {y:g}h0"
+            tops = range(max(place - 1, 0), min(place + 1, end) + 1) if to_go >= 0 else ()
+            heard = [(to * EACH, y - gap) for to in tops if end - to <= to_go]
+            unheard = [(to * EACH, y - gap) for to in tops if end - to > to_go and has_it]
+            for ends, size in ((heard, slope), (unheard, 0.0)):
+                if ends:
+                    yield _line((place * EACH, y), *ends, slope=size, lit=has_it)
+    for has_it, where in dots.items():
+        ink = f'"{ORANGE}"' if has_it else '"currentColor" stroke-opacity="0.6"'
+        yield f'<path d="{where}" stroke={ink} stroke-width="3.2" stroke-linecap="round"/>'
 
 
 def _letters(marked: int, height: int) -> str:

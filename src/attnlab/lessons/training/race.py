@@ -126,13 +126,26 @@ class Attention(Racer):
         return [x, scores.softmax(dim=-1) @ self.W_v(x)]
 
 
+class Placed(Attention):
+    """The same look, at tokens that say where they stand: a learned row for each place is added."""
+
+    def __init__(self, spread: float = 1.0) -> None:
+        super().__init__()
+        self.places = nn.Parameter(spread * torch.randn(LENGTH, WIDTH))  # nn.Embedding's start: 1
+
+    def embed(self, ids: Tensor) -> Tensor:
+        return super().embed(ids) + self.places
+
+
 RACERS: dict[str, Callable[[], Racer]] = {
     "RNN": lambda: Recurrent(nn.RNN),
     "GRU": lambda: Recurrent(nn.GRU),
     "convolution": Convolution,
     "attention": Attention,
 }
-WAITS = {"RNN": LENGTH, "GRU": LENGTH, "convolution": LAYERS, "attention": 1}
+PLACED = "attention with positions"  # in lesson 01 alone: it serves texts of LENGTH tokens only
+RECORDED = {**RACERS, PLACED: Placed}
+WAITS = {"RNN": LENGTH, "GRU": LENGTH, "convolution": LAYERS, "attention": 1, PLACED: 1}
 
 
 def learn(
@@ -181,39 +194,43 @@ def slopes(racer: Racer, distance: int, draw: torch.Generator) -> list[list[floa
 
 
 def enter(name: str, distance: int, seed: int) -> dict[str, Any]:
-    """One racer at one distance, from its start."""
+    """One racer at one distance, from its start, and one place nearer and farther."""
     torch.manual_seed(seed)
-    racer, draw = RACERS[name](), torch.Generator().manual_seed(seed)
+    racer, draw = RECORDED[name](), torch.Generator().manual_seed(seed)
     losses: list[float] = []
     before = slopes(racer, distance, draw)
     learn(racer, distance, draw, losses)
+    beside = [at for at in (distance - 1, distance + 1) if at in DISTANCES]
     return {
         "right": share_right(racer, distance, draw),
         "steps": steps_needed(losses),
         "before": before,
         "after": slopes(racer, distance, draw),
+        "beside": [round(share_right(racer, at, draw), 3) for at in beside],
     }
 
 
 def record() -> dict[str, Any]:
     """All racers, distances and seeds: what each seed did, and the middle one's slopes."""
     racers = {}
-    for name in RACERS:
+    for name in RECORDED:
         entered = []
         for distance in DISTANCES:
             entered.append([enter(name, distance, seed) for seed in SEEDS])
             told = [f"{each['right']:.2f} (steps: {each['steps']})" for each in entered[-1]]
             print(f"{name}, distance {distance}: {', '.join(told)}", flush=True)
         racers[name] = {
-            "parameters": sum(each.numel() for each in RACERS[name]().parameters()),
+            "parameters": sum(each.numel() for each in RECORDED[name]().parameters()),
             "waits": WAITS[name],
             "right": [[round(each["right"], 3) for each in seeds] for seeds in entered],
+            "beside": [[each["beside"] for each in seeds] for seeds in entered],
             "steps": [[each["steps"] for each in seeds] for seeds in entered],
             "before": [_middle([each["before"] for each in seeds]) for seeds in entered],
             "after": [_middle([each["after"] for each in seeds]) for seeds in entered],
         }
     return {
-        "about": "right, steps: for each distance one number a seed; before, after training: for "
+        "about": "right, steps: for each distance one number a seed; beside: for each distance and "
+        "seed what is right one place nearer and one farther; before, after training: for "
         "each distance the sizes of the loss's slope in the racer's states, beside that in the "
         "state that answers, the middle of the seeds",
         "command": "python -m attnlab.lessons.training.race",
