@@ -671,7 +671,7 @@ def continued(ids: Tensor) -> Tensor:
     return (best == ids[:, start + 1 :]).float().mean(dim=0)
 
 
-FEWER = {at: {"all heads": []} | {f"without {h + 1}": [(at, h)] for h in range(4)} for at in (0, 1)}
+FEWER: Any = {n: {"all": []} | {f"without {h + 1}": [(n, h)] for h in range(4)} for n in (0, 1)}
 by_place = {}
 print(" " * 15, "runs of 4, 8, 16")
 for name, heads in FEWER[1].items():

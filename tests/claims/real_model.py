@@ -305,14 +305,14 @@ def what_a_head_does_depends_on_the_run(seed: int) -> None:
         if length == 8:
             for found, said in zip(looks[1], (0.60, 0.90, 0.56, 0.97), strict=True):
                 assert abs(found - said) < 0.03
-        assert share["without 4", length] < share["all heads", length] / 2
+        assert share["without 4", length] < share["all", length] / 2
     for head in ("without 1", "without 2", "without 3"):
-        assert share[head, 4] < share["all heads", 4] - 0.06
-        assert abs(share[head, 8] - share["all heads", 8]) < 0.02
-    assert abs(share["all heads", 16] - 0.5) < 0.08
+        assert share[head, 4] < share["all", 4] - 0.06
+        assert abs(share[head, 8] - share["all", 8]) < 0.02
+    assert abs(share["all", 16] - 0.5) < 0.08
     assert abs(share["without 2", 16] - 0.9) < 0.06
     for head in ("without 1", "without 3", "without 4"):
-        assert share[head, 16] < share["all heads", 16] + 0.13
+        assert share[head, 16] < share["all", 16] + 0.13
 
 
 @lesson.says(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import cast
+
 import torch
 import torch.nn as nn
 from torch import Tensor
@@ -76,7 +79,8 @@ class Reader(nn.Module):
         super().__init__()
         self.embed = nn.Embedding(vocab_size, d)
         self.places = nn.Parameter(torch.randn(length, d))
-        self.blocks = nn.ModuleList(Block(d, causal) for _ in range(layers))
+        blocks = nn.ModuleList(Block(d, causal) for _ in range(layers))
+        self.blocks = cast("Sequence[Block]", blocks)
         self.last = nn.Linear(d, n_out)
         self.at = at
 
@@ -99,6 +103,4 @@ class Reader(nn.Module):
     @property
     def weights(self) -> Tensor:
         """(B, N, N), the last block's."""
-        weights = self.blocks[-1].weights
-        assert isinstance(weights, Tensor)
-        return weights
+        return self.blocks[-1].weights
