@@ -295,7 +295,7 @@ figures.live.Tiles(causal=True)
 # %% [markdown]
 # **The causal mask, tile by tile.** The whole mask has N × M entries, so never build it. In a tile that begins
 # at query i and key j, entry (r, c) belongs to query i + r and key j + c: compare *those*. If a tile's first
-# key comes after its last query, skip the tile. This saves almost half of the work.
+# key comes after its last query, skip the tile. With many tiles this saves almost half of the work.
 
 # %% [markdown]
 # ### Exercise: `tiled_attention`
@@ -413,8 +413,9 @@ full, half = (flops_of(tiled_attention, q, k, v, 64, causal) for causal in (Fals
 print(f"flops, causal: {half / full:.1%} of all tiles")
 
 # %% [markdown]
-# At once, a token costs about 8 bytes for each other token: N². In tiles it costs nearly the same at every
-# length, here about 130 bytes, so twice the tokens take twice the memory. That is one half of your first
+# At once, in float32, a token costs about 8 bytes for each other token: N². In tiles it costs no more in a longer
+# text, so twice the tokens take twice the memory. Ours takes 145 to 132 bytes a token, because it collects its rows in a list and
+# then joins them. With rows written into an output that is there from the start it is 94 to 72. That is one half of your first
 # prediction; the time comes under *Cost*.
 #
 # In training, autograd keeps each tile's powers for the way back: N² again. FlashAttention keeps q, k, v, the
@@ -426,7 +427,7 @@ print(f"flops, causal: {half / full:.1%} of all tiles")
 # ## Keep what does not change: a cache
 #
 # A decoder writes one word at a time. Without a cache, each step makes the keys and values of *all* words
-# again, though they never change: word 3 does not see word 9. A [**key–value
+# again, though they never change: word 3 does not see word 9, and keeps its place. A [**key–value
 # cache**](../glossary.md#key-value-cache) keeps them. Each step projects one token, appends its key and value,
 # and lets *one* query ask all keys. You need no mask: everything in the cache lies in the past. The model reads
 # the prompt first, all at once: the [**prefill**](../glossary.md#prefill).
@@ -581,7 +582,7 @@ for name, third in (("score 2", late), ("score 1", low)):
 # | way | flops | extra memory |
 # |---|---|---|
 # | all at once | 4N²d | N² |
-# | tiles of b | 4N²d, half if causal | N · d + b² |
+# | tiles of b | 4N²d, about half if causal and b small beside N | N · d + b² |
 # | a step with a cache | 4Nd | 2Nd, kept |
 #
 # **Measure** your tiles beside naive and fused:
@@ -600,7 +601,7 @@ rows = measure(
 plot(rows, "naive, tiled, fused")
 
 # %% [markdown]
-# On the left, all three lines have slope about 2 or more. Tiles save no flops (prediction 1: B), and
+# On the left, all three lines have slope about 2 or more. Without a causal mask tiles save no flops (prediction 1: B), and
 # tiles as small as 64 cost time in Python's loop. On the right, naive alone has slope 2.
 
 # %% [markdown]
@@ -615,7 +616,7 @@ quiz("check yourself")
 # 1. Attention computes 4N²d flops and forms N² scores; what goes in and out is 4Nd ([count](#Count-before-you-measure)).
 # 2. (m, s, o) sum up any part of a softmax, and two parts merge exactly ([parts](#Softmax-in-parts)).
 # 3. In tiles, exact attention holds memory that grows as N; backward computes again what it did not keep ([tiles](#Attention-in-tiles)).
-# 4. A causal decoder may keep keys and values: a step takes 4Nd flops, not 4N²d ([cache](#Keep-what-does-not-change:-a-cache)).
+# 4. A causal decoder may keep keys and values: a step takes 4Nd flops, and the whole text anew 4N²d ([cache](#Keep-what-does-not-change:-a-cache)).
 # 5. A cache costs a key and a value for each token, in each layer and each head of keys and values ([cache](#Keep-what-does-not-change:-a-cache)).
 #
 # ### Sources

@@ -392,8 +392,8 @@ for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
 # > both measured against a reference in higher precision.
 #
 # The two outputs are not compared
-# with each other: either may be wrong. This yardstick adapts to dtype, N and inputs. But where naive attention
-# overflows, no kernel is fair. Take errors in **float64**. If you round the exact answer to float16 first, a kernel
+# with each other: either may be wrong. This yardstick adapts to dtype, N and inputs. But where a score of naive
+# attention overflows to +∞, its row is NaN, and no kernel is fair. Take errors in **float64**. If you round the exact answer to float16 first, a kernel
 # that rounds once at the end seems exact nearly everywhere, and one that misses by a hair is charged a whole step. And
 # NaN must not pass: `not (error > limit)` lets it by, as `>` is False with NaN.
 
@@ -702,7 +702,7 @@ for row in figures.gpu_sdpa.published()["shares"]:
     print(f"{row['kernel']:17} {row['device']:5} {row['share']:34} {row['paper']}, {row['date']}")
 
 # %% [markdown]
-# Each new GPU asked for a new kernel: FlashAttention-2 reached half of an A100's peak and more, and about a third of an
+# FlashAttention-2 reached half of an A100's peak and more, and about a third of an
 # H100's.
 #
 # Ours, and how to repeat it (16 heads in float16, not causal):

@@ -195,7 +195,8 @@ def shapes_that_do_not_fit_are_taken(seed: int) -> None:
 
 @lesson.says(
     "An error is fair if it is at most twice the error of naive attention in the same precision, both measured against float64.",
-    "This yardstick adapts to dtype, N and inputs. But where naive attention overflows, no kernel is fair.",
+    "This yardstick adapts to dtype, N and inputs.",
+    "But where a score of naive attention overflows to +∞, its row is NaN, and no kernel is fair.",
     "A fixed tolerance is too strict for some inputs and blind for others.",
 )
 def the_rule_tells_right_from_wrong_where_a_tolerance_does_not(seed: int) -> None:
@@ -217,6 +218,14 @@ def the_rule_tells_right_from_wrong_where_a_tolerance_does_not(seed: int) -> Non
     assert naive.isnan().any()
     assert off(right, exact) < 0.1
     assert not here.is_fair(right, naive, exact)
+    # A score that overflows to −∞ has a weight of 0, as it should, and the rule can be applied.
+    far = torch.full((1, 1, 4, 64), 40.0, dtype=torch.float16)
+    low = torch.cat([-far[:, :, :2], 0 * far[:, :, :3]], dim=2)
+    assert (far @ low.mT == -torch.inf).any()
+    v = drawn(seed, 1, 1, 5, 64, dtype=torch.float16)[2]
+    exact, naive = exactly(far, low, v), here.attend(far, low, v)[0]
+    assert here.is_fair(only(FLASH, far, low, v), naive, exact)
+    assert not here.is_fair(only(FLASH, far, low, v.flip(2)), naive, exact)
 
 
 @lesson.says(

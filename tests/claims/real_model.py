@@ -204,7 +204,7 @@ def right(seed: int) -> tuple[Any, Any]:
 
 @lesson.says(
     "Without head 3 of layer 2 agreement drops from 1.00 to about 0.6.",
-    "The next head costs a third of that or less.",
+    "The next head costs less than half of that.",
     "By its mean it drops as far: the model misses what this head *says*, and not only that it says something.",
 )
 def the_subject_hangs_on_one_head(seed: int) -> None:
@@ -214,12 +214,13 @@ def the_subject_hangs_on_one_head(seed: int) -> None:
     assert table["none"][0]["agreement"] > 0.99
     for by in (0, 1):
         cost = {h: 1 - both[by]["agreement"] for h, both in table.items() if h != "none"}
-        assert 0.3 < cost[subject] < 0.5
-        assert max(each for h, each in cost.items() if h != subject) < cost[subject] / 3
+        assert 0.3 < cost[subject] < 0.43
+        assert max(each for h, each in cost.items() if h != subject) < cost[subject] / 2
 
 
 @lesson.says(
-    "After *the king that the girls follow* it even puts a curly bracket where the verb belongs."
+    "Without another head of that layer instead, all three end rightly.",
+    "After *the king that the girls follow* it even puts a curly bracket where the verb belongs.",
 )
 def a_bracket_stands_for_a_verb() -> None:
     lab = here()
@@ -230,28 +231,37 @@ def a_bracket_stands_for_a_verb() -> None:
     without()
     assert said[0][-2] in grammar.RUNS
     assert said[1][-2:] == ["}", "."]
+    rightly = grammar.RUNS, grammar.RUN, [")"]
+    for head in range(4):
+        without((1, head))
+        ends = [lab.written(lab.cut, prompt).split()[-2] for prompt in lab.PROMPTS[:3]]
+        right = [end in words for end, words in zip(ends, rightly, strict=True)]
+        assert right == [True] * 3 or (1, head) == small.head("subject"), ends
+    without()
 
 
 @lesson.says(
-    "That same head costs about a third, and head 2 of layer 1 a quarter to a third.",
+    "That same head costs about a third, and head 2 of layer 1 a fifth to a third.",
     "***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses.",
     "*It* depends on no single head.",
 )
 def the_bracket_is_two_heads_work(seed: int) -> None:
     table, _ = right(seed)
-    cost = {h: 1 - both[0]["brackets"] for h, both in table.items() if h != "none"}
     pair = {(0, 1), (1, 2)}
-    assert set(sorted(cost, key=cost.__getitem__)[-2:]) == pair
-    assert all(0.2 < cost[head] < 0.45 for head in pair)
-    assert max(each for head, each in cost.items() if head not in pair) < 0.1
+    for by in (0, 1):
+        cost = {h: 1 - both[by]["brackets"] for h, both in table.items() if h != "none"}
+        assert set(sorted(cost, key=cost.__getitem__)[-2:]) == pair
+        assert 0.18 < cost[0, 1] < 0.36
+        assert 0.27 < cost[1, 2] < 0.42
+        assert max(each for head, each in cost.items() if head not in pair) < 0.1
     assert abs(table[0, 0][0]["bank"] - 0.5) < 0.1
-    assert min(both[0]["it"] for both in table.values()) > 0.95
+    assert min(each["it"] for both in table.values() for each in both) > 0.95
 
 
 @lesson.says(
     "Weights show where a head looks; what it is for shows in its removal: of two heads that look nearly alike one carries most answers, and on long runs the model is better without the other.",
     "head 4 takes most of the answers with it.",
-    "Head 2, which looks nearly as hard, costs 10 to 25 % here.",
+    "Head 2, which looks nearly as hard, costs less than a quarter.",
     "Two heads of the first layer, 1 and 3, are needed as well.",
 )
 def a_look_is_not_a_cause(seed: int) -> None:
@@ -259,40 +269,34 @@ def a_look_is_not_a_cause(seed: int) -> None:
     for by in (0, 1):
         cost = [1 - table[1, head][by]["repeats"] for head in range(4)]
         assert cost[3] > 0.75
-        assert 0.08 < cost[1] < 0.27
-        assert cost[3] > 3 * cost[1]
+        assert 0.05 < cost[1] < 0.25
         assert max(cost[0], cost[2]) < 0.08
         assert all(table[0, head][by]["repeats"] < 0.5 for head in (0, 2))
+        assert all(table[0, head][by]["repeats"] > 0.75 for head in (1, 3))
 
 
-def runs(seed: int, length: int) -> Tensor:
-    """As the lesson's, of other words."""
+def runs(seed: int, length: int, before: str = "") -> Tensor:
+    """As the lesson's, of other words, behind a text."""
     rng = random.Random(seed)
     some = [rng.sample(grammar.CONTENT, length) for _ in range(50)]
-    return torch.cat([small.numbered(["<s>", *words, *words]) for words in some])
+    return torch.cat([small.numbered(["<s>", *before.split(), *run, *run]) for run in some])
 
 
 @lesson.says(
-    "Head 2 *helps* on runs of 4.",
-    "On runs of 8 nothing changes without it.",
-    "take it away and the share of right answers rises from about 0.5 to about 0.9.",
-    "longer than any run it was trained on",
+    "On runs of 4 head 2 *helps*, as do 1 and 3, and on runs of 8 nothing changes without it.",
+    "The share of right answers rises from about 0.5 to about 0.9.",
+    "No other head does that.",
     "All the while it looks at the right word.",
-    "Without head 4 most answers are lost at each length, and without both nearly all.",
+    "Without head 4 most answers are lost at each length.",
     "with 60, 90, 56 and 97 % of their weight",
 )
 def what_a_head_does_depends_on_the_run(seed: int) -> None:
     lab = here()
-    assert grammar.LONGEST_RUN < 16
-    head_2, head_4 = (1, 1), small.head("repeat")
-    removed: dict[str, list[tuple[int, int]]]
-    removed = {"all heads": [], "without head 2": [head_2], "without head 4": [head_4]}
-    removed |= {"without both": [head_2, head_4]}
-    share = {}
+    share: dict[tuple[str, int], float] = {}
     for length in (4, 8, 16):
-        for name, heads in removed.items():
+        for name, heads in lab.FEWER[1].items():
             without(*heads)
-            share[name, length] = lab.continued(runs(seed, length))
+            share[name, length] = lab.continued(runs(seed, length)).mean()
         without()
         looks = lab.scores_of(lab.cut, runs(seed, length))
         assert max(looks[0]) < 0.15
@@ -301,33 +305,96 @@ def what_a_head_does_depends_on_the_run(seed: int) -> None:
         if length == 8:
             for found, said in zip(looks[1], (0.60, 0.90, 0.56, 0.97), strict=True):
                 assert abs(found - said) < 0.03
-        assert share["without head 4", length] < share["all heads", length] / 2
-        assert share["without both", length] < 0.06
-    assert share["without head 2", 4] < share["all heads", 4] - 0.08
-    assert abs(share["without head 2", 8] - share["all heads", 8]) < 0.02
-    assert abs(share["all heads", 16] - 0.5) < 0.08
-    assert abs(share["without head 2", 16] - 0.9) < 0.06
+        assert share["without 4", length] < share["all", length] / 2
+    for head in ("without 1", "without 2", "without 3"):
+        assert share[head, 4] < share["all", 4] - 0.06
+        assert abs(share[head, 8] - share["all", 8]) < 0.02
+    assert abs(share["all", 16] - 0.5) < 0.08
+    assert abs(share["without 2", 16] - 0.9) < 0.06
+    for head in ("without 1", "without 3", "without 4"):
+        assert share[head, 16] < share["all", 16] + 0.13
 
 
 @lesson.says(
-    "All four induction scores fall below 0.4.",
-    "one head writes into each row what stood before it, and the next layer finds it there.",
+    "The model is mostly right up to word 8, and from word 9 on it says a full stop: no run in its training was longer.",
+    "Take head 2 away, and it reads on.",
+)
+def it_stops_after_as_many_words_as_its_longest_run(seed: int) -> None:
+    """In runs of any length, behind another sentence too; by 0 and by the mean; not without 1 or 3."""
+    lab = here()
+    longest, stop = grammar.LONGEST_RUN, small.words.index(".")
+    assert longest == 8
+
+    def said(length: int, before: str, *heads: tuple[int, int], by: Any = None) -> Any:
+        """Shares of right words and of full stops, up to the eighth word and from the tenth on."""
+        ids = runs(seed, length, before)
+        without(*heads, by=by)
+        start = ids.shape[1] - length
+        best = lab.cut(ids).logits[:, start:-1].argmax(dim=-1)
+        right, stops = best == ids[:, start + 1 :], best == stop
+        parts = [slice(longest - 1), slice(longest, 16)]
+        return [float(each[:, part].float().mean()) for part in parts for each in (right, stops)]
+
+    means = lab.usual(random.Random(seed))
+    for length, before in ((12, ""), (16, ""), (20, ""), (16, "the king waits .")):
+        right, stops, later, stops_later = said(length, before)
+        assert right > 0.85 > 0.05 > stops
+        assert later < 0.15 < 0.8 < stops_later
+        for by in (None, means):
+            right, stops, later, stops_later = said(length, before, (1, 1), by=by)
+            assert right > 0.8
+            assert later > 0.7 > 0.05 > stops_later
+        for head in ((1, 0), (1, 2)):
+            assert said(length, before, head)[2] < 0.35
+    without()
+
+
+@lesson.says(
+    "Without head 3 all four fall below a third, without head 1 to about 0.4 or 0.5.",
+    "Without 2 or 4 little changes.",
+    "These two put most weight on the word before: about 0.3 and 0.2.",
+    "They write into each row what stood before it, and the next layer looks for that: exchange what both give at two places of the first copy, and all four look more at the wrong one than at the right one.",
     "A head of the first layer reads words and places, and nothing of a word's neighbours.",
 )
-def induction_needs_the_head_that_looks_at_the_word_before(seed: int) -> None:
+def induction_needs_the_two_heads_that_look_at_the_word_before(seed: int) -> None:
     lab = here()
     some = runs(seed, 8)
-    previous = small.head("previous")
     without()
-    looks = model("counted")(some[:1], output_attentions=True).attentions[0][0]
-    before = looks.diagonal(-1, dim1=-2, dim2=-1).mean(-1)  # on the word before, by head
-    assert int(before.argmax()) == previous[1]
-    without(previous)
-    assert max(lab.scores_of(lab.cut, some)[1]) < 0.4
-    # Another head of that layer, removed in its place, leaves most of the strongest looks.
-    without((0, 1))
-    assert lab.scores_of(lab.cut, some)[1][3] > 0.85
+    kept = lab.scores_of(lab.cut, some)[1]
+    looks = model("counted")(some, output_attentions=True).attentions[0]
+    before = looks.diagonal(-1, dim1=-2, dim2=-1)[:, :, 3:].mean(dim=(0, 2)).tolist()
+    assert small.head("previous") == (0, 2)
+    assert before[2] > before[0] + 0.05 > before[0] > 0.2 > 0.15 > max(before[1], before[3])
+    for name, heads in lab.FEWER[0].items():
+        without(*heads)
+        found = lab.scores_of(lab.cut, some)[1]
+        if name == "without 3":
+            assert max(found) < 0.34
+        elif name == "without 1":
+            assert all(0.34 < each < 0.57 for each in found)
+        else:
+            assert all(each > old - 0.1 for each, old in zip(found, kept, strict=True)), name
     without()
+    # Exchanged at words 3 and 6 of the first copy: the second copy's word 2 looks for word 3.
+    for heads in ([0, 2], [1, 3]):
+
+        def exchanging(module: Any, *given: Any, heads: Any = heads, **others: Any) -> Any:
+            out, weights = lab.attention_forward(module, *given, **others)
+            if module.layer_idx == 0:
+                rows = torch.arange(out.shape[1])
+                rows[[3, 6]] = torch.tensor([6, 3])
+                out[:, :, heads] = out[:, rows][:, :, heads]
+            return out, weights
+
+        lab.AttentionInterface.register("exchanging", exchanging)
+        lab.AttentionMaskInterface.register("exchanging", lab.sdpa_mask)
+        row = lab.opened(small.HERE, "exchanging").requires_grad_(False)
+        row = row(some, output_attentions=True).attentions[1][:, :, 10].mean(dim=0)
+        if heads == [0, 2]:
+            assert (row[:, 3] < 0.13).all()
+            assert (row[:, 6] > 1.5 * row[:, 3]).all()
+        else:
+            assert (row[:, 3] > 5 * row[:, 6]).all()
     # The score of a pair in the first layer stays when all words between them are others.
     ids = some[:1].clone()
     first = model("counted")(ids, output_attentions=True).attentions[0][0, :, -1, [1, -1]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 from typing import Any
 
@@ -20,7 +21,8 @@ lesson = Lesson("10-training")
 here = taught("10-training")
 
 COIN = math.log(2)
-IT, ANIMAL, THING = 7, 1, 5  # places
+IT, ANIMAL, THING, ADJECTIVE = 7, 1, 5, 10  # places
+ORDERS = torch.tensor([[0, 2, 1], [1, 2, 0]])  # tea not coffee, coffee not tea
 OTHERS = [0, 2, 3, 4, 6, 8, 9, 10]
 
 
@@ -96,6 +98,25 @@ def a_step_is_the_formula_for_the_slope_and_leftovers_change_it(seed: int) -> No
     F.cross_entropy(model(x), right).backward()  # and nothing is forgotten
     optimizer.step()
     assert torch.allclose(model.weight, start - 0.2 * slope, atol=1e-6)
+
+
+@lesson.says("Training repeats one step, which moves each parameter a little, by its slope.")
+def plain_descent_moves_downhill_and_adam_not_always(seed: int) -> None:
+    def uphill(make: Any) -> float:
+        """The share of moves that went up the latest slope."""
+        torch.manual_seed(seed)
+        model = here.PhraseClassifier(3, 32, 2)
+        optimizer, up, moved = make(model.parameters()), 0, 0
+        for _ in range(60):
+            before = nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+            here.train_step(model, here.TWO_WORDS, here.HATE_LIKE, optimizer)
+            by = nn.utils.parameters_to_vector(model.parameters()).detach() - before
+            slope = torch.cat([part.grad.flatten() for part in model.parameters()])
+            up, moved = up + int((by * slope > 0).sum()), moved + int((by != 0).sum())
+        return up / moved
+
+    assert uphill(lambda parts: torch.optim.SGD(parts, lr=0.1)) == 0
+    assert 0.01 < uphill(lambda parts: torch.optim.Adam(parts, lr=0.003)) < 0.5
 
 
 # --- not
@@ -175,9 +196,9 @@ def relu_behind_attention_learns_not(seed: int) -> None:
 
 @lesson.says(
     "Most starts learn all four phrases; the others stay at ½ log 2.",
-    "Which starts learn depends on the order in which you make the layers, because each draws its numbers in turn. In our order nine of these ten starts learn, in the table's order six.",
+    "With our order of the layers, which draw their numbers in turn, nine of these ten starts learn, in the table's order six.",
     "Training does not always find what a model *can* do.",
-    "The bag learns the phrases from all of those ten starts",
+    "The bag learns them from all of those ten starts",
     long=True,
 )
 def some_starts_learn_the_phrases_and_others_stay_at_the_coin() -> None:
@@ -212,7 +233,7 @@ def some_starts_learn_the_phrases_and_others_stay_at_the_coin() -> None:
 @lesson.says(
     "A residual connection (`x + …`) does, or positions, a padding word that is attended to, or a second head "
     "with an a of its own: then step 1 or 2 is no longer true.",
-    "With a residual connection 8 of 8 starts learned.",
+    "But a residual carries each word past attention, so we use a hidden layer.",
     long=True,
 )
 def each_way_round_the_proof_learns_not(seed: int) -> None:
@@ -236,7 +257,10 @@ def each_way_round_the_proof_learns_not(seed: int) -> None:
     for way in ({"residual": 1}, {"places": 1}, {"pad": 1}, {"heads": 2}):
         assert learns_phrases(lambda way=way: Other(**way), seed), way
     assert not learns_phrases(Other, seed, starts=2)
-    assert all(learns_phrases(lambda: Other(residual=1), start, starts=1) for start in range(8))
+    torch.manual_seed(seed)
+    deaf = Other(residual=1)
+    nn.init.zeros_(deaf.W_v.weight)  # nothing comes by attention, and still the words differ
+    assert not torch.allclose(*deaf(here.TWO_WORDS))
 
 
 @lesson.says(
@@ -257,26 +281,27 @@ def without_attention_a_word_changes_its_own_row_alone(seed: int) -> None:
 
 
 @lesson.says(
-    "On the orders its loss stays at log 2, because both orders are the same bag.",
-    "It answers in the row of *not*. The last word alone tells the two orders apart, so the model must not answer there.",
+    "To a bag *tea not coffee* and *coffee not tea* are the same, so there its loss stays at log 2.",
+    "Attention with positions tells them apart.",
 )
-def orders_differ_by_positions_or_by_the_last_word(seed: int) -> None:
-    def apart(model: nn.Module) -> bool:
-        one, other = model(here.ORDERS)
-        return not torch.allclose(one, other, atol=1e-5)
+def attention_with_positions_tells_orders_apart(seed: int) -> None:
+    """In the row of *not*, and only with both; in the row of the last word a residual would do."""
 
-    def reader(length: int, at: int) -> Any:
+    def loss(model: nn.Module) -> float:
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+        steps = [here.train_step(model, ORDERS, here.LIKE_HATE, optimizer) for _ in range(150)]
+        return float(steps[-1])
+
+    def reader(places: int = 3, deaf: bool = False) -> Any:
         torch.manual_seed(seed)
-        return here.Reader(3, 32, 2, length=length, layers=1, at=at)
+        model = here.Reader(3, 32, 2, length=places, layers=1, at=1)
+        if deaf:
+            model.blocks[0].W_v.weight.requires_grad_(False).zero_()
+        return model
 
-    assert not apart(here.Bag(3, 32, 2))
-    assert not apart(reader(1, 1))  # one place for all words
-    assert apart(reader(3, 1))
-    assert apart(reader(1, -1))
-    deaf = reader(3, 1)
-    with torch.no_grad():
-        deaf.blocks[0].W_v.weight.zero_()
-    assert not apart(deaf)
+    assert loss(reader()) < 0.01
+    for model in (here.Bag(3, 32, 2), reader(places=1), reader(deaf=True)):
+        assert loss(model) > COIN - 1e-3
 
 
 # --- it
@@ -294,38 +319,38 @@ def a_bag_of_words_and_the_adjective_alone_are_right(seed: int) -> None:
 
 @lesson.says(
     "A map of weights from a model that was trained for something else is no explanation.",
-    "Other seeds give other maps and the same answers.",
-    "All five answer right, and the right noun gets next to nothing on average.",
+    "Where two maps agree, different rows may carry the answer, and the residual is in no map.",
+    "(Prediction: C.) All five answer right, and the right noun gets 0.15 at most.",
+    "In block 1 *it* reads the adjective on every seed: 0.80 to 1.00 of its weight.",
+    "Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row.",
+    "On seed 1 the second map shows next to nothing at *it*, which flips 88 %.",
+    "On seed 1 all goes through the residual, and no map shows that.",
+    "A map shows what was read, not what was needed.",
     long=True,
 )
-def maps_differ_and_answers_stay_whatever_the_nouns_are(seed: int) -> None:
-    models = classifier(seed), classifier(seed + 1)
-    for model in models:
-        assert here.percent(model(here.IDS[here.TEST]), here.KINDS[here.TEST]) > 99
-        assert here.flips(model, [ANIMAL, THING]) < 1
-    one, other = (rows_of_it(model, here.IDS[here.TEST]) for model in models)
-    assert (one - other).abs().sum(dim=-1).mean() / 2 > 0.3  # 1 where they share nothing
-    assert one.gather(1, here.NOUNS[here.TEST][:, None]).mean() < 0.1
-
-
-@lesson.says(
-    "On most seeds the place with the most weight carries the answer; on some it does not, and the map does not say which.",
-    "On seed 1 the adjective has half of the weight and flips 10 % of the answers; *it* flips 88 %.",
-    long=True,
-)
-def what_gets_most_weight_carries_the_answer_on_most_seeds_and_on_others_does_not() -> None:
-    carries = []
+def where_the_first_map_is_the_same_another_row_carries_the_answer() -> None:
+    ids, carried = here.IDS[here.TEST], {}
     for seed in range(12):
         model = classifier(seed)
-        row = rows_of_it(model, here.IDS[here.TEST]).mean(dim=0)
-        flips = [here.flips(model, [place]) for place in range(11)]
-        carries.append(flips[int(row.argmax())] == max(flips))
+        one, two = (here.row_of_it(model, ids, block) for block in (0, 1))
+        assert here.percent(model(ids), here.KINDS[here.TEST]) > 99
         assert here.flips(model, list(range(11))) > 99
+        by_it, by_adjective = (here.flips(model, [place]) for place in (IT, ADJECTIVE))
+        if seed < 5:
+            for row in (one, two):
+                assert row.gather(1, here.NOUNS[here.TEST][:, None]).mean() < 0.155
+            assert 0.79 < one[:, ADJECTIVE].mean() < 1
+        if seed in (2, 3):
+            assert by_it < 1 < 90 < by_adjective
         if seed == 1:
-            assert int(row.argmax()) == 10
-            assert 0.4 < row.max() < 0.65, row
-            assert flips[10] < 20 < 75 < flips[IT], flips
-    assert 6 < sum(carries) < 12, carries
+            assert two[:, IT].mean() < 0.05
+            assert by_adjective < 20 < 75 < by_it
+            through, other = here.two_ways(model)
+            assert abs(through - by_it) < 1 > other
+        if one[:, ADJECTIVE].mean() > 0.7:
+            carried[seed] = by_it
+    assert sum(share > 80 for share in carried.values()) >= 3, carried
+    assert sum(share < 1 for share in carried.values()) >= 3, carried
 
 
 @lesson.says(
@@ -384,23 +409,19 @@ def a_pointer_points_to_places_whatever_stands_there(seed: int) -> None:
 
 @lesson.says(
     "Train on both orders, and the row follows the noun.",
-    "There the bag is at chance: both orders are the same bag.",
+    "No bag of words can: both orders are the same bag.",
     long=True,
 )
 def nouns_are_learned_where_places_will_not_do(seed: int) -> None:
     model = here.untrained(seed, layers=2)
     ids = torch.cat([here.IDS[:300], here.MOVED[:300]])
     places = torch.cat([here.NOUNS[:300], 6 - here.NOUNS[:300]])
-    bag = here.Bag(len(here.VOCABULARY), 32, 11)
     here.learn(here.Pointer(model), "pointer", places, 300, ids)
-    here.learn(bag, "bag", places, 300, ids)
-    right = []
     for words, wanted in ((here.IDS, here.NOUNS), (here.MOVED, 6 - here.NOUNS)):
         most = rows_of_it(model, words[here.TEST]).argmax(dim=-1)
         assert (most == wanted[here.TEST]).float().mean() > 0.9
-        right.append(here.percent(bag(words[here.TEST]), wanted[here.TEST]))
-    assert torch.equal(bag(here.IDS), bag(here.MOVED)) or sum(right) < 101
-    assert sum(right) <= 100.01  # what is right in one order is wrong in the other
+    bag = here.Bag(len(here.VOCABULARY), 32, 11)
+    torch.testing.assert_close(bag(here.IDS), bag(here.MOVED))
 
 
 @lesson.says(
@@ -459,8 +480,8 @@ def tokens_made_in_inference_mode_cannot_be_trained_on() -> None:
 @lesson.says(
     "At all places but the last, the next letter stands in the input, one to the right.",
     "The loss collapses, on held-out text too, and the writing is rubbish: the model learned to copy a letter that is not there when it writes.",
-    "A held-out loss averaged over all places does not show the leak. The loss at the last place does, as nothing stands to its right.",
-    "Averaged over all places it shows no leak: for that, look at the last place.",
+    "Averaged over all places, a held-out loss praises the leak. The loss at the last place shows it, as nothing stands to its right.",
+    "A leak makes it better, not worse: look at the last place.",
     long=True,
 )
 def without_a_mask_it_copies_the_next_letter(seed: int) -> None:
@@ -492,16 +513,23 @@ def without_a_mask_it_copies_the_next_letter(seed: int) -> None:
 
 @lesson.says(
     "On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6.",
-    "(Part of the gap is not overfitting: the held-out pages are about other things.)",
+    "(Most of the *gap* is not: pieces of its own pages that it never read cost 1.8. The held-out pages are about other things.)",
     "A held-out loss shows what is learned by heart.",
     "The training loss alone does not show it.",
     long=True,
 )
 def few_letters_are_learned_by_heart_and_many_are_not(seed: int) -> None:
-    model, curves = here.learn_to_write("few", here.READ[:10_000], 400, seed=seed)
-    few = list(curves.values())
-    near = here.loss_on(model, here.READ[10_000:14_000])  # what comes next on the same pages
-    assert few[0][-1] + 0.2 < near < few[1][-1] - 0.1
+    few = list(here.learn_to_write("few", here.READ[:10_000], 400, seed=seed)[1].values())
+    # Of the first pages every fifth piece is kept from it: 10,000 letters of 12,600 are read.
+    pieces = here.READ[: 20 * 630].reshape(20, 630)
+    model, curves = here.learn_to_write("pieces", pieces[:, :500].flatten(), 400, seed=seed)
+    read, held_out = (curve[-1] for curve in curves.values())
+    with torch.no_grad():
+        unread = torch.cat([pieces[:, 500:565], pieces[:, 565:]])
+        logits = model(unread[:, :-1])
+        same_pages = F.cross_entropy(logits.flatten(0, 1), unread[:, 1:].flatten()).item()
+    assert 1.6 < same_pages < 2.0
+    assert same_pages - read < (held_out - read) / 2, (read, same_pages, held_out)
     assert 2 < few[1].index(min(few[1])) < 10  # of every 20th step
     many = list(here.learn_to_write("many", here.READ, 400, seed=seed)[1].values())
     assert few[0][-1] < 1.5 < 2.5 < few[1][-1]
@@ -511,8 +539,8 @@ def few_letters_are_learned_by_heart_and_many_are_not(seed: int) -> None:
 
 
 @lesson.says(
-    "Greedy, at temperature 0, it ends in a loop: the last 64 letters decide the next.",
-    "and at 3 none.",
+    "Greedy, at temperature 0, it loops sooner or later: the last 64 letters decide the next.",
+    "and at 3 hardly one.",
     long=True,
 )
 def heat_makes_writing_less_like_the_text(seed: int) -> None:
@@ -520,12 +548,23 @@ def heat_makes_writing_less_like_the_text(seed: int) -> None:
     cold, warm, hot = (of_the_text(here.say(model, each)) for each in (0.5, 1.0, 3.0))
     assert cold > warm - 0.05
     assert warm > hot + 0.3
-    prompt = torch.tensor([[here.CODE[letter] for letter in "The value "]])
-    greedy = here.generate(
-        lambda ids: model(ids[:, -here.SPAN :]), prompt, 2_000, lambda logits: logits.argmax(dim=-1)
-    )
-    pieces = [tuple(piece) for piece in greedy[0].unfold(0, here.SPAN, 1).tolist()]
-    assert len(set(pieces)) < len(pieces)
+    known = set(re.findall(r"[A-Za-z]{3,}", here.TEXT))
+    said = [
+        word
+        for at in range(10)
+        for word in re.findall(r"[A-Za-z]{3,}", here.say(model, 3.0, at)[10:])
+    ]
+    assert sum(word in known for word in said) < len(said) / 10, said
+    for text in ("The value ", "An object ", "x"):
+        prompt = torch.tensor([[here.CODE[letter] for letter in text]])
+        greedy = here.generate(
+            lambda ids: model(ids[:, -here.SPAN :]),
+            prompt,
+            2_000,
+            lambda logits: logits.argmax(dim=-1),
+        )
+        pieces = [tuple(piece) for piece in greedy[0].unfold(0, here.SPAN, 1).tolist()]
+        assert len(set(pieces)) < len(pieces)
 
 
 # --- the race
@@ -574,13 +613,22 @@ def neither_a_bag_nor_even_weights_find_the_mark(seed: int) -> None:
 
 
 @lesson.says(
-    "The RNN guesses from 12 on, the convolution past its four layers, and both learned a *place*.",
+    "In these 600 steps the RNN guesses from 12 on, and the convolution past its four layers.",
+    "Trained at one distance, both learned a *place*.",
     "The GRU gets farther, but the farther the mark, the longer it takes; at 16 some seeds need more steps than these.",
     "Attention takes about as many at every distance.",
     long=True,
 )
 def each_racer_does_what_is_said_of_it(seed: int) -> None:
+    """Trained at one to four, RNN and convolution find the mark at each of these, and the RNN past them."""
     draw = torch.Generator().manual_seed(seed)
+    for name, there in {"RNN": (1, 2, 3, 4, 5), "convolution": (1, 2, 3, 4)}.items():
+        torch.manual_seed(seed)
+        racer = race.RACERS[name]()
+        optimizer = torch.optim.Adam(racer.parameters(), lr=race.RATE)
+        for step in range(race.STEPS):
+            here.train_step(racer, *race.texts(race.BATCH, 1 + step % 4, draw), optimizer)
+        assert all(race.share_right(racer, distance, draw) > 0.9 for distance in there), name
     right: dict[str, list[float]] = {}
     steps: dict[str, list[Any]] = {}
     for name, make in race.RACERS.items():
@@ -599,6 +647,16 @@ def each_racer_does_what_is_said_of_it(seed: int) -> None:
     assert steps["GRU"][3] > 3 * steps["GRU"][0]
     assert min(right["attention"]) > 0.99, right
     assert max(steps["attention"]) < 2 * min(steps["attention"]), steps
+
+
+@lesson.says("None of the four models gets positions, so attention cannot learn a place.")
+def attention_answers_alike_wherever_the_letters_stand(seed: int) -> None:
+    ids, _ = race.texts(20, 3, torch.Generator().manual_seed(seed))
+    moved = torch.cat([ids[:, :-1].flip(1), ids[:, -1:]], dim=1)
+    for name, make in race.RACERS.items():
+        torch.manual_seed(seed)
+        racer = make().double()
+        assert torch.allclose(racer(ids), racer(moved), atol=1e-9) == (name == "attention")
 
 
 @lesson.says(

@@ -196,9 +196,10 @@ def rows(
         label: what the numbers are.
     """
     heights = [len(panel) for panel in panels.values()]
+    words_below = max(map(len, keys)) > 2  # else numbers, which take less room
     figure, axes = new_figure(
         rows=len(panels),
-        width=2.4 + 0.78 * len(keys),
+        width=2.4 + (0.78 if words_below else 0.5) * len(keys),
         height=1.0 + 0.75 * len(panels) + 0.34 * sum(heights),
         height_ratios=heights,
     )
@@ -206,11 +207,13 @@ def rows(
     for place, (title, panel) in zip(axes[:, 0], panels.items(), strict=True):
         numbers = np.stack([as_array(row) for row in panel.values()])
         image = draw_heatmap(place, numbers, list(panel), keys, title)
-        place.set_xticks(range(len(keys)), keys, rotation=30, ha="right")
+        if words_below:
+            place.set_xticks(range(len(keys)), keys, rotation=30, ha="right")
         found = (
-            f"{name} most on {keys[int(row.argmax())]} ({row.max():.2f})"
+            f"{name} most on {keys[int(row.argmax())]} ({row.max():.2f}), "
+            f"least on {keys[int(row.argmin())]} ({row.min():.2f})"
             for name, row in zip(panel, numbers, strict=True)
         )
-        words.append(f"{title}: {', '.join(found)}")
+        words.append(f"{title}: {'; '.join(found)}")
     figure.colorbar(image, ax=axes, label=label)
-    return Picture(figure, f"Rows of {label} as heatmaps. {'; '.join(words)}.")
+    return Picture(figure, f"Rows of {label} as heatmaps. {'. '.join(words)}.")

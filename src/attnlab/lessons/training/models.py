@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import cast
+
 import torch
 import torch.nn as nn
 from torch import Tensor
@@ -35,14 +38,19 @@ class Block(nn.Module):
         self.hidden = nn.Sequential(nn.Linear(d, 2 * d), nn.ReLU(), nn.Linear(2 * d, d))
         self.causal, self.weights = causal, torch.empty(0)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, N, d) for (B, N, d)."""
+    def attention(self, x: Tensor) -> Tensor:
+        """(B, N, d), what it adds to the rows (B, N, d)."""
         scores = self.W_q(x) @ self.W_k(x).mT / x.shape[-1] ** 0.5  # (B, N, N)
         if self.causal:
             blocked = torch.ones(scores.shape[-2:]).triu(1).bool()  # True = blocked
             scores = scores.masked_fill(blocked, -torch.inf)
         self.weights = scores.softmax(dim=-1)
-        x = x + self.W_o(self.weights @ self.W_v(x))
+        added: Tensor = self.W_o(self.weights @ self.W_v(x))
+        return added
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, N, d) for (B, N, d)."""
+        x = x + self.attention(x)
         out: Tensor = x + self.hidden(x)
         return out
 
@@ -71,7 +79,8 @@ class Reader(nn.Module):
         super().__init__()
         self.embed = nn.Embedding(vocab_size, d)
         self.places = nn.Parameter(torch.randn(length, d))
-        self.blocks = nn.ModuleList(Block(d, causal) for _ in range(layers))
+        blocks = nn.ModuleList(Block(d, causal) for _ in range(layers))
+        self.blocks = cast("Sequence[Block]", blocks)
         self.last = nn.Linear(d, n_out)
         self.at = at
 
@@ -94,6 +103,4 @@ class Reader(nn.Module):
     @property
     def weights(self) -> Tensor:
         """(B, N, N), the last block's."""
-        weights = self.blocks[-1].weights
-        assert isinstance(weights, Tensor)
-        return weights
+        return self.blocks[-1].weights
