@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import inspect
 import logging
 import math
 import pickle
@@ -316,6 +317,49 @@ def test_stub_is_not_written_yet() -> None:
     assert card.verdict.status == "MISSING"
     assert "not written yet" in str(card)
     assert "raised" not in card.verdict.message
+    assert "line" not in card.verdict.message
+
+
+def left_above(scores: list[float]) -> list[float]:
+    """The stub's text."""
+    raise NotImplementedError("This exercise is not written yet.")
+    exps = [math.exp(score) for score in scores]  # type: ignore[unreachable]
+    return [number / sum(exps) for number in exps]
+
+
+def left_below(scores: list[float]) -> list[float]:
+    """The stub's text."""
+    exps = [math.exp(score) for score in scores]
+    exps = [number / sum(exps) for number in exps]
+    raise NotImplementedError("This exercise is not written yet.")
+
+
+class LeftInAMethod:
+    def __call__(self, scores: list[float]) -> list[float]:
+        if scores:
+            scores = [math.exp(score) for score in scores]
+        raise NotImplementedError
+
+
+def helped_by_a_stub(scores: list[float]) -> list[float]:
+    return left_above(scores)
+
+
+@pytest.mark.parametrize("function", [left_above, left_below, LeftInAMethod()])
+def test_a_raise_that_was_left_in_an_answer_is_told_with_its_line(function: Any) -> None:
+    verdict = check_softmax(function).verdict
+    plain = function if inspect.isfunction(function) else type(function).__call__
+    lines, first = inspect.getsourcelines(plain)
+    number = first + next(at for at, line in enumerate(lines) if "raise NotImpl" in line)
+    assert verdict.status == "MISSING"
+    assert f"stops at line {number} of its cell, the `raise` that it was" in verdict.message
+    assert "take that line out" in verdict.message
+
+
+def test_a_raise_that_was_left_in_what_an_answer_calls_is_told_with_its_line() -> None:
+    message = check_softmax(helped_by_a_stub).verdict.message
+    number = inspect.getsourcelines(left_above)[1] + 2
+    assert message.startswith(f"`softmax` calls `left_above`, which stops at line {number} of its")
 
 
 @pytest.mark.parametrize(

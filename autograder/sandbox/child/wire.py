@@ -303,6 +303,7 @@ def write_raised(raised: Raised | None) -> dict[str, Any] | None:
         "message": raised.message[:TEXT],
         "line": raised.line[:TEXT],
         "function": raised.function[:TEXT],
+        "left": raised.left,
     }
 
 
@@ -495,7 +496,10 @@ def _raised(message: Any) -> Raised | None:
         text_of(message.get("line")),
         text_of(message.get("function")),
     )
-    return Raised(names, text, line, function)
+    left = message.get("left")
+    if type(left) is not int or not 0 <= left < UNLIMITED:
+        raise Malformed("no line's number")
+    return Raised(names, text, line, function, left)
 
 
 def text_of(text: Any, limit: int = TEXT) -> str:
