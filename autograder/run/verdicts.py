@@ -12,9 +12,9 @@ from attnlab.checks.crashes import explain
 from attnlab.checks.exercise import Exercise
 from attnlab.checks.unparsed import unparsed
 from attnlab.checks.verdict import Diagnosis, Verdict
-from attnlab.checks.words import CHECKS, read, spoken
+from attnlab.checks.words import CHECKS, read, spoken, words
 from autograder.sandbox.child.wire import Ran
-from autograder.sandbox.link import Ended
+from autograder.sandbox.link import STILL_RUNNING, Ended
 from autograder.sandbox.stages import STAGES
 from autograder.submission.results import A_PERSON
 
@@ -50,7 +50,14 @@ class Stopped(NamedTuple):
 
 def ended(exercise: Exercise, how: Ended) -> Verdict:
     """An exercise whose call was the last thing that its process did."""
-    return _nothing(exercise, how.status, f"While `{exercise.name}` was called: {how}.")
+    found = _nothing(exercise, how.status, f"While `{exercise.name}` was called: {how}.")
+    return _told_why(found, exercise) if str(how) == STILL_RUNNING else found
+
+
+def _told_why(verdict: Verdict, exercise: Exercise) -> Verdict:
+    """A verdict with its cause, where code was still running when its time was up."""
+    said = (spoken(text, exercise.stage) for text in words("still-running", exercise.lesson))
+    return replace(verdict, diagnosis=Diagnosis("still-running", *said))
 
 
 def not_reached(exercise: Exercise, why: str) -> Verdict:
@@ -66,11 +73,12 @@ def stopped(exercise: Exercise, ran: Ran | None, lost: Ended | None) -> Verdict 
         lost: how its cell took its process with it.
     """
     if lost is not None:
-        return _nothing(exercise, lost.status, f"While its cell ran: {lost}.")
+        found = _nothing(exercise, lost.status, f"While its cell ran: {lost}.")
+        return _told_why(found, exercise) if str(lost) == STILL_RUNNING else found
     if ran is None or not ran.stopped:
         return None
     message = "Its cell was still running when its time was up, so it was stopped."
-    return _nothing(exercise, "TIMEOUT", message)
+    return _told_why(_nothing(exercise, "TIMEOUT", message), exercise)
 
 
 def missing(exercise: Exercise, bound: str, stops: Sequence[Stopped]) -> Verdict:

@@ -110,7 +110,7 @@ class Outcome:
     raised: Raised | None = None
     after: tuple[Value, ...] = ()  # the inputs, as the call left them
     printed: str = ""
-    stopped: str = ""  # 'time', 'output', 'memory' (which was raised) or 'interrupt'
+    stopped: str = ""  # 'time', 'output', 'memory' (both of which were raised) or 'interrupt'
     fused: tuple[str, ...] = ()  # what was refused and called all the same
 
 
@@ -183,9 +183,10 @@ def perform(
                 except BaseException as error:  # a learner's code may raise SystemExit, too
                     raised = note(error)  # in here, as its message may print, or never end
                     stopped = "memory" if out_of_memory(raised) else ""
-        except Overrun:
+        except Overrun as over:
             deadline.release()
-            stopped = "time"
+            first = over.__context__  # where it was interrupted; it is raised again at its end
+            stopped, raised = "time", note(first if isinstance(first, Overrun) else over)
         except TooMuchOutput:
             stopped = "output"
         except KeyboardInterrupt:  # the learner's own wish to stop
@@ -193,7 +194,7 @@ def perform(
     if printed.length > PRINT_LIMIT:
         stopped = "output"
     if stopped:  # it may have come to an end as well, as time ran out
-        returned, raised = None, raised if stopped == "memory" else None
+        returned, raised = None, raised if stopped in ("memory", "time") else None
     after = tuple(_observe_again(thing, call.most) for thing in inputs)
     return Outcome(returned, raised, after, printed.kept, stopped, tuple(fused))
 
