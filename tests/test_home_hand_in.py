@@ -120,6 +120,14 @@ def test_a_cell_that_is_no_python_is_named_with_its_line(course: Course) -> None
     assert "whole" not in " ".join(said)
 
 
+@pytest.mark.parametrize("added", [".json", ".txt"])
+def test_a_notebook_to_whose_name_a_browser_added_is_found(course: Course, added: str) -> None:
+    path = course.notebook(SLUG)
+    path.rename(path.with_name(f"{path.name}{added}"))
+    with pytest.raises(Refused, match=rf"Also of this lesson: work/{SLUG}/{SLUG}.ipynb{added}\."):
+        hand_in(course, SLUG)
+
+
 def test_nothing_written_is_said_first(course: Course) -> None:
     first, *others = hand_in(course, SLUG)
     assert first == f"Nothing is written in work/{SLUG}/{SLUG}.ipynb yet."

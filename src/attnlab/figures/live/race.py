@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from math import inf, log10
@@ -166,7 +167,7 @@ class Entry:
             f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
             f'viewBox="{-LEFT} {-ABOVE} {ends * EACH + LEFT + RIGHT} {height + ABOVE + BELOW}" '
             f'font-size="12" fill="currentColor" style="width:100%;max-width:500px;display:block">'
-            f"{''.join(drawn)}{_letters(self.marked, height)}</svg>"
+            f"{_joined(drawn)}{_letters(self.marked, height)}</svg>"
         )
 
 
@@ -189,6 +190,18 @@ def width(slope: float) -> float:
     return max(HAIR, THICKEST + STEP * log10(slope)) if slope > 0 else HAIR
 
 
+def _joined(parts: Iterable[str]) -> str:
+    """Paths of one look as one, in the place of the first: a page is half as long."""
+    looks: dict[str, list[str]] = {}
+    for part in parts:
+        found = re.fullmatch(r'<path d="([^"]*)"(.*)/>', part)
+        ways = looks.setdefault(found[2] if found else part, [])
+        ways += [found[1]] if found else []
+    return "".join(
+        f'<path d="{"".join(ways)}"{look}/>' if ways else look for look, ways in looks.items()
+    )
+
+
 def _line(start: Point, end: Point, slope: float, *, lit: bool, bend: float = 0) -> str:
     """From where information comes to where it goes, with a tip there."""
     (x, y), (to_x, to_y) = start, end
@@ -196,7 +209,7 @@ def _line(start: Point, end: Point, slope: float, *, lit: bool, bend: float = 0)
     way = f"Q{(x + to_x) / 2:g} {min(y, to_y) - bend:g} " if bend else "L"
     return (
         f'<path d="M{x:g} {y:g}{way}{to_x:g} {to_y:g}" fill="none" {look} '
-        f'stroke-width="{width(slope):.2f}"/>'
+        f'stroke-width="{width(slope):.1f}"/>'
     )
 
 
