@@ -249,6 +249,13 @@ def test_an_import_that_cannot_be_had_is_named_with_what_it_cost(
         )
 
 
+@pytest.mark.parametrize("above", ["%time 1", "%matplotlib inline"])
+def test_a_stub_below_a_magic_is_not_written_yet(grader: Grader, above: str) -> None:
+    answer = f"{above}\ndef softmax(scores):\n    weights = 0\n    {LEFT}"
+    results = by_name(grader.grade(notebook({"softmax": answer}), "s"))
+    assert results["softmax"].status == "MISSING"
+
+
 def test_an_import_that_costs_nothing_is_no_matter(grader: Grader) -> None:
     graded = grader.grade(notebook(after={"softmax": "import jaxtyping"}), "s")
     assert graded.result.message == ""

@@ -352,13 +352,16 @@ def _place_of(error: BaseException, ours: str) -> tuple[str, str, int]:
 def _left_in(frame: traceback.FrameSummary) -> int:
     """The line of a `raise` that was handed out, if its function says more than that; else 0."""
     number = frame.lineno or 0
-    tree = ast.parse("".join(linecache.getlines(frame.filename)))
+    try:
+        tree = ast.parse("".join(linecache.getlines(frame.filename)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a cell with a magic in it, say
+        return 0
     around = [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.lineno <= number <= (node.end_lineno or 0)
     ]
-    own = max(around, key=lambda node: node.lineno)
+    own = max(around, key=lambda node: node.lineno, default=ast.Module([], []))
     written = [each for each in own.body if not isinstance(each, ast.Expr | ast.Pass | ast.Raise)]
     return number if written else 0
