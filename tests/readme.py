@@ -53,10 +53,14 @@ def of_answers() -> str:
     exercises = [each for slug in lessons.slugs() for each in lessons.exercises_of(slug).values()]
     declared = sum(len({mistake.slug for mistake in bank(each)}) for each in exercises)
     answers = all_answers()
-    right = sum(not answer.slug for answer in answers)
+    written, slips = ([a for a in answers if a.written is whole] for whole in (True, False))
+    wrong, right = ([a for a in written if bool(a.slug) is is_wrong] for is_wrong in (True, False))
+    kept = sum(not slip.slug for slip in slips)
     return (
-        f"{len(exercises)} exercises, {declared} declared mistakes that are named, "
-        f"{len(answers) - right} independent wrong answers rejected and {right} right ones accepted"
+        f"{len(exercises)} exercises, {declared} declared mistakes that are named; "
+        f"{len(wrong)} wrong answers rejected and {len(right)} right ones accepted that are "
+        f"written by hand, each a whole answer; and {len(slips)} slips made by rule around one "
+        f"right answer to each exercise, {len(slips) - kept} rejected and {kept} that spoil nothing"
     )
 
 

@@ -71,9 +71,20 @@ def test_an_answer_of_the_newest_cell_is_judged_without_a_word(
     assert "older" not in said[name]
 
 
-@pytest.mark.parametrize("name", ["check after it", "check after that"])
-def test_an_answer_of_an_older_cell_is_called_that(said: dict[str, str], name: str) -> None:
-    assert "The newest cell that defines <code>softmax_rows</code> stopped" in said[name]
+def test_an_answer_of_an_older_cell_is_called_that(said: dict[str, str]) -> None:
+    assert (
+        "The newest cell that defines <code>softmax_rows</code> stopped" in said["check after that"]
+    )
+
+
+def test_of_a_cell_that_is_no_python_the_line_is_told_and_the_older_answer_is_not_judged(
+    said: dict[str, str],
+) -> None:
+    card = said["check after it"]
+    assert "Nothing was checked: the newest cell that defines <code>softmax_rows</code>" in card
+    assert "line 1, at ▸: <code>def softmax_rows▸(S:</code>" in card
+    assert "bracket-not-closed" in card
+    assert "claims" not in card
 
 
 def test_what_a_wrong_answer_calls_is_blamed_first(said: dict[str, str]) -> None:

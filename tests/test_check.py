@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import inspect
 import logging
 import math
 import pickle
@@ -308,6 +309,53 @@ def test_recursion_without_end_is_stopped_and_said() -> None:
     assert "return deeper(scores)" in card.verdict.message
 
 
+def test_a_loop_without_end_has_its_line_a_cause_and_something_to_try(short_time: None) -> None:
+    def waits(scores: list[float]) -> list[float]:
+        while len(scores) < 10:
+            weights = list(scores)
+        return weights
+
+    verdict = check_softmax(waits).verdict
+    assert verdict.status == "TIMEOUT"
+    assert re.search(r"at the line `(while len|weights = ).*` of `waits`", verdict.message)
+    assert verdict.diagnosis is not None
+    assert verdict.diagnosis.slug == "still-running"
+    assert "Print what the loop counts" in verdict.diagnosis.remedy
+
+
+def first_three(scores: list[float]) -> list[float]:
+    return softmax(scores[:3] if len(scores) > 2 else [*scores, 0.0, 0.0][:3])
+
+
+def three_for_ever(scores: list[float]) -> list[float]:
+    return [1 / 3] * 3
+
+
+@pytest.mark.parametrize("function", [first_three, three_for_ever])
+def test_a_size_that_stands_in_the_code_is_told_of_len(function: Function) -> None:
+    diagnosis = check_softmax(function).verdict.diagnosis
+    assert diagnosis is not None
+    assert diagnosis.slug == "hard-coded-size"
+    assert "`len(x)`" in diagnosis.remedy
+    assert "`3`" in diagnosis.remedy
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [
+        lambda scores: np.array(softmax(scores)),
+        lambda scores: list(np.array(softmax(scores))),
+        lambda scores: [*softmax(scores)[1:], np.float32(0.5)],
+    ],
+    ids=["an array", "a list of NumPy's numbers", "one of NumPy's numbers"],
+)
+def test_an_array_for_a_list_is_told_of_tolist(shares: Function) -> None:
+    diagnosis = check_softmax(shares).verdict.diagnosis
+    assert diagnosis is not None
+    assert ".tolist()" in diagnosis.remedy
+    assert "there is no `numpy`" in diagnosis.remedy
+
+
 def test_stub_is_not_written_yet() -> None:
     def stub(scores: list[float]) -> list[float]:
         raise NotImplementedError
@@ -316,6 +364,49 @@ def test_stub_is_not_written_yet() -> None:
     assert card.verdict.status == "MISSING"
     assert "not written yet" in str(card)
     assert "raised" not in card.verdict.message
+    assert "line" not in card.verdict.message
+
+
+def left_above(scores: list[float]) -> list[float]:
+    """The stub's text."""
+    raise NotImplementedError("This exercise is not written yet.")
+    exps = [math.exp(score) for score in scores]  # type: ignore[unreachable]
+    return [number / sum(exps) for number in exps]
+
+
+def left_below(scores: list[float]) -> list[float]:
+    """The stub's text."""
+    exps = [math.exp(score) for score in scores]
+    exps = [number / sum(exps) for number in exps]
+    raise NotImplementedError("This exercise is not written yet.")
+
+
+class LeftInAMethod:
+    def __call__(self, scores: list[float]) -> list[float]:
+        if scores:
+            scores = [math.exp(score) for score in scores]
+        raise NotImplementedError
+
+
+def helped_by_a_stub(scores: list[float]) -> list[float]:
+    return left_above(scores)
+
+
+@pytest.mark.parametrize("function", [left_above, left_below, LeftInAMethod()])
+def test_a_raise_that_was_left_in_an_answer_is_told_with_its_line(function: Any) -> None:
+    verdict = check_softmax(function).verdict
+    plain = function if inspect.isfunction(function) else type(function).__call__
+    lines, first = inspect.getsourcelines(plain)
+    number = first + next(at for at, line in enumerate(lines) if "raise NotImpl" in line)
+    assert verdict.status == "MISSING"
+    assert f"stops at line {number} of its cell, the `raise` that it was" in verdict.message
+    assert "take that line out" in verdict.message
+
+
+def test_a_raise_that_was_left_in_what_an_answer_calls_is_told_with_its_line() -> None:
+    message = check_softmax(helped_by_a_stub).verdict.message
+    number = inspect.getsourcelines(left_above)[1] + 2
+    assert message.startswith(f"`softmax` calls `left_above`, which stops at line {number} of its")
 
 
 @pytest.mark.parametrize(
@@ -813,6 +904,25 @@ def test_object_without_a_name_has_no_address_on_its_card() -> None:
 def in_order(text: str, parts: list[str]) -> bool:
     places = [text.find(part) for part in parts]
     return -1 not in places and places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("holding", "said"),
+    [
+        ((True, True), "All 2 claims hold"),
+        ((True, False), "1 of 2 claims holds"),
+        ((False, False, None), "0 of 3 claims hold, 1 was not tried"),
+        ((True, None, False, None), "1 of 4 claims holds, 2 were not tried"),
+        ((None, None), "None of 2 claims was tried"),
+    ],
+)
+def test_what_was_not_tried_is_not_counted_as_what_does_not_hold(
+    holding: tuple[bool | None, ...], said: str
+) -> None:
+    lines = tuple(Line("this claim", holds) for holds in holding)
+    verdict = dataclasses.replace(ALL_SAID, lines=lines)
+    assert f"{said}:\n" in as_text(verdict)
+    assert f">{said}</summary>" in as_html(verdict)
 
 
 ALL_SAID = Verdict(

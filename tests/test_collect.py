@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import stat
 import unicodedata
 import zipfile
@@ -201,6 +202,40 @@ def test_a_zip_handed_in_at_an_lms_is_looked_into(class_: Path) -> None:
     told = run(moodle_zip(class_ / "m.zip", LESSON, [handed("ada", files={"work.zip": inner})]))
     assert there(class_) == of("ada")
     assert told.trouble == []
+
+
+@pytest.mark.parametrize("added", [".json", ".txt", " (1).json"])
+@pytest.mark.parametrize("lms", PACKS)
+def test_what_a_browser_adds_to_a_name_costs_nothing(class_: Path, lms: str, added: str) -> None:
+    files = {f"{FILE}{added}": work("ada")}
+    told = run(PACKS[lms](class_ / "given.zip", LESSON, [handed("ada", files=files)]))
+    assert (told.new, told.trouble, told.beside) == (["ada"], [], [])
+    found = there(class_)
+    assert found[f"ada/{LESSON}/{FILE}"] == work("ada")
+
+
+@pytest.mark.parametrize("added", ["", ".json", ".txt"])
+def test_plain_files_are_their_students_whatever_a_browser_adds(class_: Path, added: str) -> None:
+    names = ("ada.ipynb", f"grace-{FILE}", f"edsger/{FILE}", f"conor/{LESSON}/{FILE}")
+    files = {f"{name}{added}": work(re.split("[-./]", name)[0]) for name in names}
+    own = zipped(class_ / "jose.zip", {f"{FILE}{added}": work("jose")})
+    told = run(zipped(class_ / "all.zip", files), own)
+    assert there(class_) == of("ada", "grace", "edsger", "conor", "jose")
+    assert (told.trouble, told.beside, told.absent) == ([], [], ["li"])
+
+
+def test_nobody_of_whom_something_was_found_handed_in_nothing(class_: Path) -> None:
+    given = [handed("ada", files={"report.pdf": b"x"}), handed("li")]
+    files = {
+        "grace/essay.docx": b"x",
+        "edsger.pdf": b"x",
+        f"conor/a-{FILE}": b"1",
+        f"conor/b-{FILE}": b"2",
+    }
+    told = run(canvas_zip(class_ / "c.zip", LESSON, given), zipped(class_ / "plain.zip", files))
+    assert told.new == ["li"]
+    assert told.absent == ["jose"]
+    assert "5 have handed in" in told.lines()[0]
 
 
 def test_a_notebook_of_another_name_is_taken_if_it_is_the_only_one(class_: Path) -> None:

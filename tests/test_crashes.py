@@ -52,6 +52,14 @@ def imports() -> None:
     import no_such_package_anywhere  # noqa: F401
 
 
+class UsageError(Exception):
+    """As IPython's."""
+
+
+def unknown_magic() -> None:
+    raise UsageError("Line magic function `%frobnicate` not found.")
+
+
 def fails(*_: Any) -> None:
     raise OSError("no compiler")
 
@@ -459,6 +467,8 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: watching.holds(elsewhere, T, T, T, 2, False),
         "PyTorch's operators, on tensors",
     ),
+    "a question to a learner": (lambda: input("n? "), "the function's arguments"),
+    "a magic that there is not": (unknown_magic, "answers need no magic"),
     "a package that is not there": (imports, "Leave that import out"),
     "a compiler that is not there": (
         torch.compile(uncompiled, backend=fails),

@@ -180,6 +180,88 @@ def test_answer_has_its_status_and_no_points(grader: Grader, answer: str) -> Non
         assert result.score == 0.0
 
 
+UNREAD = {
+    "def softmax(scores)\n    return scores": ("no-colon", "line 1, at ▸: `def softmax(scores)▸`"),
+    "def softmax(scores):\nreturn 1": ("nothing-indented", "line 2, at ▸: `▸return 1`"),
+    "def softmax(scores):\n    return\0 1": ("null-character", "line 2, at ▸: `return▸␀ 1`"),
+    "%%time\ndef softmax(scores:\n    pass": ("bracket-not-closed", "line 2, at ▸: `def softmax▸("),
+}
+
+
+@pytest.mark.parametrize("answer", UNREAD)
+def test_an_answer_that_is_no_python_is_told_in_its_own_line(grader: Grader, answer: str) -> None:
+    """And what calls it is told the same, and not that it has to run a cell."""
+    slug, said = UNREAD[answer]
+    results = by_name(grader.grade(notebook({"softmax": answer}), "s"))
+    for name in ("softmax", "soft_lookup"):
+        result = results[name]
+        assert (result.status, result.score, result.diagnosis) == ("ERROR", 0.0, slug)
+        assert f"There is no `softmax`, as its cell is not Python yet: {said}" in result.message
+        assert "compile" not in result.message
+        assert "Run the cell" not in result.message
+
+
+LEFT = 'raise NotImplementedError("This exercise is not written yet.")'
+
+
+@pytest.mark.parametrize("place", ["above", "below"])
+def test_a_raise_left_in_an_answer_is_told_with_its_line_wherever_it_costs(
+    grader: Grader, place: str
+) -> None:
+    lines = ["def softmax(scores):", "    weights = scores", f"    {LEFT}", "    return weights"]
+    if place == "below":
+        lines = [lines[0], lines[1], "", lines[2]]
+    results = by_name(grader.grade(notebook({"softmax": "\n".join(lines)}), "s"))
+    number = lines.index(f"    {LEFT}") + 1
+    there = f"stops at line {number} of its cell, the `raise` that it was handed out with."
+    assert results["softmax"].status == "MISSING"
+    assert results["softmax"].message.startswith(f"`softmax` {there} If your answer is written")
+    assert f"`soft_lookup` calls `softmax`, which {there}" in results["soft_lookup"].message
+
+
+@pytest.mark.parametrize(
+    ("line", "library"),
+    [
+        ("from google.colab import drive", "google.colab"),
+        ("import jaxtyping", "jaxtyping"),
+        ("from jaxtyping import Float", "jaxtyping"),
+        ("import maths.soft as soft", "maths.soft"),
+    ],
+)
+def test_an_import_that_cannot_be_had_is_named_with_what_it_cost(
+    grader: Grader, line: str, library: str
+) -> None:
+    """Also where it stands in a cell above, which gives what an answer uses."""
+    own = f"def softmax(scores):\n    return [SMALL for score in scores]\n{line}"
+    above = {"hard_lookup": f"{line}\nSMALL = 1e-9"}
+    for graded in (
+        grader.grade(notebook({"softmax": f"{line}\n{own}"}), "s"),
+        grader.grade(notebook({"softmax": own.rpartition("\n")[0]}, above), "s"),
+    ):
+        results = by_name(graded)
+        assert results["hard_lookup"].status == "PASS"
+        assert results["softmax"].status == results["soft_lookup"].status == "ERROR"
+        for name in ("softmax", "soft_lookup"):
+            assert f"at the line `{line}`. There is no `{library}` here" in results[name].message
+        assert graded.result.message == (
+            f"`{line}` ended its cell, as there is no `{library}` where answers are graded. That "
+            "cost `softmax`, `soft_lookup`."
+        )
+
+
+@pytest.mark.parametrize("above", ["%time 1", "%matplotlib inline"])
+def test_a_stub_below_a_magic_is_not_written_yet(grader: Grader, above: str) -> None:
+    answer = f"{above}\ndef softmax(scores):\n    weights = 0\n    {LEFT}"
+    results = by_name(grader.grade(notebook({"softmax": answer}), "s"))
+    assert results["softmax"].status == "MISSING"
+
+
+def test_an_import_that_costs_nothing_is_no_matter(grader: Grader) -> None:
+    graded = grader.grade(notebook(after={"softmax": "import jaxtyping"}), "s")
+    assert graded.result.message == ""
+    assert graded.result.score == graded.result.max_score
+
+
 def test_partly_right_answer_is_a_fail_with_points_and_a_diagnosis(grader: Grader) -> None:
     result = softmax(
         grader,

@@ -113,6 +113,12 @@ def test_the_notebook_of_a_hand_in_that_was_unpacked_is_found(place: Path) -> No
     assert isinstance(handed_in(place), bytes)
 
 
+@pytest.mark.parametrize("added", [".json", ".txt"])
+def test_what_a_browser_adds_to_a_name_costs_nothing(place: Path, added: str) -> None:
+    (place / "submission" / f"{PURE}.ipynb{added}").write_bytes(solved(PURE))
+    assert isinstance(handed_in(place), bytes)
+
+
 def test_a_hand_in_that_is_still_a_zip_is_looked_into(place: Path) -> None:
     with zipfile.ZipFile(place / "submission" / f"{PURE}.zip", "w") as archive:
         archive.writestr(f"{PURE}/{PURE}.ipynb", solved(PURE))

@@ -112,10 +112,20 @@ def test_a_cell_that_is_no_python_is_named_with_its_line(course: Course) -> None
     save(course.notebook(SLUG), [*cells, own("\nx = 1\ny = = 2"), own("a (", "markdown")])
     said = hand_in(course, SLUG)
     assert said[1] == (
-        "This stops with an error, and what it defines is not there: "
-        "`softmax`, line 2 ('[' was never closed), your cell `x = 1`, line 3 (invalid syntax)."
+        "This is not Python yet, so nothing of it runs: `softmax`, line 2, at ▸: "
+        "`return ▸[score for score in scores` (That `[` is never closed, so all that follows still "
+        "belongs to it), your cell `x = 1`, line 3, at ▸: `y = ▸= 2` (Python cannot read on there, "
+        "and says: invalid syntax)."
     )
     assert "whole" not in " ".join(said)
+
+
+@pytest.mark.parametrize("added", [".json", ".txt"])
+def test_a_notebook_to_whose_name_a_browser_added_is_found(course: Course, added: str) -> None:
+    path = course.notebook(SLUG)
+    path.rename(path.with_name(f"{path.name}{added}"))
+    with pytest.raises(Refused, match=rf"Also of this lesson: work/{SLUG}/{SLUG}.ipynb{added}\."):
+        hand_in(course, SLUG)
 
 
 def test_nothing_written_is_said_first(course: Course) -> None:

@@ -49,9 +49,23 @@ def reason(data: bytes, limits: Limits = LIMITS) -> str:
     [
         (b"", "empty"),
         (b" \r\n\t ", "empty"),
-        (b"\xff\xfe{\x00}\x00", "not UTF-8"),
-        (b'{"a": "\xe9"}', "not UTF-8"),
-        (b"PK\x03\x04", "not JSON"),
+        (b"\xff\xfe{\x00}\x00", "no `nbformat`"),
+        (b"\xff\xfe\x00\xd8", "not UTF-8 text (byte 0)"),
+        (bytes(range(256)), "not UTF-8 text (byte 128)"),
+        (b'{"a": "\xe9"}', "not UTF-8 text (byte 7). It has `é` there as Windows writes it"),
+        ('{"source": "caf\xe9-\u201eX\u201d"}'.encode("cp1252"), "It has `café` there as Windows"),
+        (b"PK\x03\x04", "The file is a zip, called a notebook. Hand in what"),
+        (b"%PDF-1.5\n\xe2\xe3", "The file is a PDF"),
+        (b"%PDF-1.4", "The file is a PDF"),
+        (b"<!DOCTYPE html>\n<html>", "a web page, saved under a notebook's name. Hand in what"),
+        (b"\n <HTML lang=en>", "a web page"),
+        (b'<?xml version="1.0"?>', "a web page"),
+        (b"<3", "not JSON"),
+        (
+            b'{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> b\n}',
+            "Git wrote two versions into the file, from line 2 on, `<<<<<<<`. Keep one",
+        ),
+        (b'{"a": "<<<<<<< b", }', "not JSON"),
         (notebook(CODE)[:-40], "not JSON"),
         (b"[" * 200_000, "nested too deeply"),
         (b'{"cells": ' + b"9" * 5000 + b"}", "not JSON"),
@@ -74,6 +88,14 @@ def reason(data: bytes, limits: Limits = LIMITS) -> str:
 )
 def test_what_is_no_notebook_is_called_what_it_is(data: bytes, said: str) -> None:
     assert said in reason(data)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_notebook_in_another_encoding_of_unicode_is_read(encoding: str) -> None:
+    written = CODE | {"source": "x = 'für Ω'", "outputs": [PICTURE]}
+    text = json.dumps(json.loads(notebook(written)), ensure_ascii=False)
+    assert only(text.encode(encoding)).source == "x = 'für Ω'"
+    assert only(b"\xfe\xff" + text.encode("utf-16-be")).source == "x = 'für Ω'"
 
 
 def test_file_over_the_limit_says_its_size_and_what_to_do() -> None:

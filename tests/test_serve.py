@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 import select
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from nbclient import NotebookClient
@@ -18,6 +20,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 import attnlab
 from attnlab.calling.call import Call, Outcome
 from attnlab.calling.observe import Scalar, Value, observe
+from autograder.sandbox.child import serve
 from autograder.sandbox.child.serve import CUT
 from autograder.sandbox.child.wire import Ran
 from autograder.sandbox.limits import Limits
@@ -126,6 +129,61 @@ def test_errors_are_written_down_and_the_next_cell_runs(run: Run, source: str, n
     assert raised is not None
     assert raised.name == name
     assert run("1").shown == "1"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(:",
+        "return 1",
+        "x = '\0'",
+        "if x:\ny",
+        "if 1:\n        x = 1\n    y = 2",
+        "if 1:\n    x = 1\n\ty = 2",
+        "%%time\ndef f(:",
+        "%time f(",
+        "%%timeit\nreturn = 1",
+        "exec('def f(:')",
+        "%frobnicate",
+        "%%frobnicate\nx",
+        "get_ipython().run_line_magic('frobnicate', '')",
+        "input()",
+    ],
+)
+def test_no_line_of_the_course_s_own_is_told_as_a_learner_s(run: Run, source: str) -> None:
+    raised = run(source).raised
+    assert raised is not None
+    assert not raised.line or raised.line in source
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("%frobnicate 1", "Line magic function `%frobnicate` not found."),
+        ("%%frobnicate\nx = 1", "Cell magic `%%frobnicate` not found."),
+    ],
+)
+def test_an_unknown_magic_ends_its_cell_as_in_ipython(run: Run, source: str, said: str) -> None:
+    raised = run(source).raised
+    assert raised is not None
+    assert (raised.name.rpartition(".")[2], raised.message) == ("UsageError", said)
+    assert run("%load_ext frob\n%frobnicate 1\n1").shown == "1"  # that may be the extension's
+
+
+def test_every_magic_of_ipython_s_is_known() -> None:
+    from ipykernel.zmqshell import KernelMagics
+    from IPython.core.interactiveshell import InteractiveShell
+
+    own = InteractiveShell().magics_manager.lsmagic()
+    text = (Path(serve.__file__).parent / "stand_ins/IPython/__init__.py").read_text("utf-8")
+    known = set(re.findall(r'"(.+?)"', text[text.index("MAGICS = (") : text.index("RUN_ONCE = ")]))
+    assert {*own["line"], *own["cell"], *KernelMagics.magics["line"]} <= known
+
+
+def test_nobody_is_asked_to_type(run: Run) -> None:
+    raised = run("def f(): return input('name? ')", "f()").raised
+    assert raised is not None
+    assert "input() waits for somebody to type" in raised.message
 
 
 def test_printed_text_and_warnings_are_kept_up_to_a_limit(run: Run) -> None:

@@ -127,7 +127,7 @@ class Grader:
             student,
             self.lesson,
             "GRADED",
-            "",
+            verdicts.cost(attempt.stops, cards),
             sum(exercise.score for exercise in exercises),
             self.points,
             rebuilt.repaired,
@@ -288,8 +288,7 @@ class _Attempt:
         """Bind an exercise's function and judge it."""
         bound = link.bind(exercise.name, min(self._limits.call_seconds, self._left))
         if bound:
-            home = self.plan.homes.get(exercise.name, -1)
-            return verdicts.missing(exercise, bound, self.ran.get(home), self._raised)
+            return verdicts.missing(exercise, bound, self.stops)
         raised: list[Raised] = []
         before = self.clock.seconds.get("calls", 0.0)
 
@@ -325,12 +324,17 @@ class _Attempt:
             self.taken[exercise.name] = self.taken.get(exercise.name, 0.0) + called
             judged = time.monotonic() - started - called
             self.clock.seconds["judge"] = self.clock.seconds.get("judge", 0.0) + judged
-        return verdicts.refined(verdict, exercise, raised, self._raised)
+        return verdicts.refined(verdict, exercise, raised, self.stops)
 
     @property
-    def _raised(self) -> list[Raised]:
-        """What the cells raised so far."""
-        return [ran.raised for ran in self.ran.values() if ran.raised]
+    def stops(self) -> list[verdicts.Stopped]:
+        """The learner's cells that raised so far."""
+        answers = {index: name for name, index in self.plan.homes.items()}
+        return [
+            verdicts.Stopped(step.source, ran.raised, answers.get(step.index, ""))
+            for step in self.plan.steps
+            if not step.ours and (ran := self.ran.get(step.index)) and ran.raised
+        ]
 
     def _seeds(self, exercise: Exercise) -> tuple[int, int]:
         """Two seeds of an exercise's own, from the run's."""

@@ -12,7 +12,7 @@ from autograder.run.marking import Job, OpensGrader, mark, open_grader
 from autograder.run.output import check_place, write_results
 from autograder.sandbox.limits import Limits
 from autograder.submission import lessons
-from autograder.submission.folder import Submission, is_named, read_file
+from autograder.submission.folder import Submission, is_named, read_file, stem
 from autograder.submission.results import Graded
 
 
@@ -56,7 +56,7 @@ def student_of(path: Path, lesson: str) -> str:
     folder = path.absolute().parent
     if folder.name == lesson and is_named(path.name, lesson) and folder.parent.name:
         return folder.parent.name
-    return path.stem
+    return stem(path.name) or path.stem
 
 
 def as_text(graded: Graded) -> str:

@@ -15,6 +15,7 @@ from autograder.sandbox.child.wire import Gone, Late, Malformed, Ran, Written
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.sandbox import Child
 
+STILL_RUNNING = "it did not stop when its time was up, and was ended"
 KEPT = 4096  # calls that are kept as bytes
 
 
@@ -173,7 +174,7 @@ class Link:
         try:
             yield
         except Late as late:
-            raise Ended("TIMEOUT", "it did not stop when its time was up, and was ended") from late
+            raise Ended("TIMEOUT", STILL_RUNNING) from late
         except Gone as gone:
             raise Ended("CRASH", f"it ended the program it ran in ({self._child.end()})") from gone
         except Malformed as malformed:

@@ -15,6 +15,7 @@ from attnlab.ipynb.files import KINDS as KINDS
 from attnlab.ipynb.files import open_file, taken
 from attnlab.ipynb.read import Unreadable, without_outputs
 from attnlab.ipynb.words import printable
+from attnlab.ipynb.words import stem as stem
 from autograder import Usage
 from autograder.sandbox.limits import Limits
 
@@ -142,8 +143,8 @@ def read_file(path: Path, limits: Limits) -> bytes | Unreadable:
 
 
 def is_notebook(name: str) -> bool:
-    """Whether a file is named as one; hidden ones are editors' and archives' own."""
-    return name.lower().endswith(".ipynb") and not name.startswith(".")
+    """Whether a file is named as one, whatever a browser has added to that."""
+    return bool(stem(name))
 
 
 def is_named(name: str, lesson: str) -> bool:

@@ -177,8 +177,16 @@ def collect(course: Course, lesson: str, files: Iterable[Path]) -> Outcome:
             _enrol(gradebook, lesson, students, work.handed_in(), told)
             work.place()
     present = {in_nfc(name) for name in handed_in.students(course.submitted(".", "."), lesson)}
+    names = [*told.beside, *(each.place for each in given.hand_ins)]
+    present |= {*whose, *(part for name in names for part in _parts(name))}
     told.absent = [student.id for student in students if student.id not in present]
     return told
+
+
+def _parts(name: str) -> set[str]:
+    """Whose a file may be that was not placed: what it is called, and its folders."""
+    path = PurePosixPath(in_nfc(name))
+    return {*path.parts, *(part.partition(".")[0] for part in path.parts)}
 
 
 def _roster(path: Path) -> list[Student]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from attnlab.ipynb.read import Unreadable
 from autograder.submission.archive import Member, is_zip
-from autograder.submission.folder import in_nfc, is_notebook
+from autograder.submission.folder import in_nfc, is_notebook, stem
 from autograder.submission.timestamps import time_of
 
 CANVAS, MOODLE, GRADESCOPE, PLAIN = "canvas", "moodle", "gradescope", ""
@@ -106,7 +106,7 @@ def canvas(members: list[Member], lesson: str) -> Found:
             continue
         called = said["called"] or member.name
         plain = _AGAIN.sub("", called)
-        if plain.rpartition(".")[0] == lesson:
+        if (stem(plain) or plain.rpartition(".")[0]) == lesson:
             called = plain
         file = File(called, member)
         key = said["id"] or said["code"], said["name"] or ""
@@ -293,8 +293,8 @@ def own(member: Member, lesson: str) -> HandIn:
 def student_of(name: str, lesson: str, source: str) -> str:
     """Whom a file's name, or else the nearest folder's, names besides the lesson."""
     path = PurePosixPath(name)
-    stem = path.stem if _is_hand_in(path.name) else path.name
-    for part in (stem, *reversed(path.parts[:-1]), PurePosixPath(source).name):
+    own = stem(path.name) or (path.stem if is_zip(path.name) else path.name)
+    for part in (own, *reversed(path.parts[:-1]), PurePosixPath(source).name):
         who = in_nfc(part)
         if who.endswith(lesson):
             who = who.removesuffix(lesson).removesuffix("-")

@@ -71,7 +71,8 @@ class _Section:
 def _sections(lesson: str, stage: str) -> dict[str, _Section]:
     """Everything that a card of the lesson may say, the lesson's own words first."""
     found = {}
-    for key, words in (known(lesson) | read(CHECKS / "crashes.md")).items():
+    everywhere = read(CHECKS / "crashes.md") | read(CHECKS / "unparsed.md")
+    for key, words in (known(lesson) | everywhere).items():
         reason, remedy = (spoken(text, stage) for text in words)
         pattern = "{} {}$".format(*(f"({_with_any_name(text)})" for text in (reason, remedy)))
         found[key] = _Section(key, _BLANK.split(remedy)[-1], re.compile(pattern, re.DOTALL))

@@ -39,15 +39,16 @@ def name_here(function: object, known: Collection[str]) -> str:
     return bound[0] if len(bound) == 1 and name_of(function) not in known else ""
 
 
-def is_outdated(function: object, name: str) -> bool:
-    """Whether a newer cell defines this name, and did not get as far as doing so.
+def newer_than(function: object, name: str) -> str:
+    """The newest cell that defines this name, where it did not get as far as doing so; else ''.
 
     After a cell with an error in it, the name still means what an older cell has made of it.
     """
     defines = re.compile(rf"^(?:async )?(?:def|class) {re.escape(name)}\b", re.MULTILINE)
-    defining = [_plain(cell) for cell in _cells()[:-1] if defines.search(cell)]
+    defining = [cell for cell in _cells()[:-1] if defines.search(cell)]
     homes = {_plain("".join(linecache.getlines(code.co_filename))) for code in _codes(function)}
-    return bool(homes & set(defining)) and defining[-1] not in homes
+    known = bool(homes & set(map(_plain, defining)))
+    return defining[-1] if known and _plain(defining[-1]) not in homes else ""
 
 
 def called_by(function: object, known: Collection[str]) -> dict[str, Any]:

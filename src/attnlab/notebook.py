@@ -17,12 +17,17 @@ from attnlab.calling.observe import describe, observe
 from attnlab.calling.settings import usual_settings
 from attnlab.checks.card import Card
 from attnlab.checks.exercise import SEEDS, Exercise
-from attnlab.checks.verdict import Verdict, blaming
+from attnlab.checks.unparsed import unparsed
+from attnlab.checks.verdict import Diagnosis, Verdict, blaming
 from attnlab.home import progress
 
 OLDER = (
     "The newest cell that defines `{0}` stopped before it had done so. This is the answer from an "
     "older cell: mend the newest one and run it, then check again."
+)
+UNREAD = (
+    "Nothing was checked: the newest cell that defines `{0}` is not Python yet, so nothing of it "
+    "ran, and `{0}` is still what an older cell has made of it. Mend {1}."
 )
 UNSAVED = (
     "your progress could not be written, so the course home will not know of this. In a terminal, "
@@ -128,13 +133,25 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
 
 def _judge_here(exercise: Exercise, function: Callable[..., Any], called: str) -> Verdict:
     """Judge a function in this process, and own up to it if the check itself breaks."""
+    newer = cells.newer_than(function, called)
+    if newer and (found := unparsed(newer)):
+        message = UNREAD.format(called, found)
+        return Verdict(
+            exercise.name,
+            exercise.lesson,
+            "UNKNOWN",
+            0.0,
+            exercise.points,
+            message=message,
+            diagnosis=Diagnosis(found.slug, *found.words),
+        )
     try:
         verdict = verdict_on(exercise, function, SEEDS, SECONDS)
         if verdict.status != "PASS":
             verdict = blaming(verdict, _failing(exercise, function))
     except Exception as error:  # whatever it is, it is not the learner's
         return _broken(error, exercise.name, exercise.lesson, exercise.points)
-    if cells.is_outdated(function, called):
+    if newer:
         verdict = dataclasses.replace(verdict, first=OLDER.format(called))
     return dataclasses.replace(verdict, called=called if called.isidentifier() else "")
 

@@ -30,6 +30,19 @@ def returns_at_the_first_match(query, keys, values):
     raise KeyError(query)
 
 
+@wrong("hard_lookup", "counted-to-a-number")
+def knows_how_many_books_there_are(query, keys, values):
+    output = [0.0] * len(values[0]) if values else []
+    hits = 0
+    for i in range(3):
+        if keys[i] == query:
+            hits += 1
+            output = [o + v for o, v in zip(output, values[i])]
+    if hits == 0:
+        raise KeyError(query)
+    return output
+
+
 @wrong("hard_lookup", "last-match-only")
 def assigns_in_the_loop(query, keys, values):
     output = None

@@ -32,6 +32,7 @@ from autograder.sandbox.child.wire import Ran
 REQUEST_BYTES = 1 << 30  # the grader's own messages are as large as they need to be
 SHOWN = 10_000  # characters of a cell's output that are kept
 CUT = "\n… (cut here)\n"
+OURS = str(Path(__file__).resolve().parents[3])  # where this course's code lies in a child
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 FUTURE = __future__.annotations.compiler_flag  # the only future import that still changes anything
 WARM = """
@@ -160,7 +161,7 @@ class Notebook:
             deadline.release()
             stopped = "time"
         except BaseException as error:  # a learner's cell may raise anything, SystemExit included
-            raised = note(error)
+            raised = note(error, OURS)
         cut = CUT if printed.length > SHOWN else ""
         return Ran(raised if not stopped else None, printed.kept + cut, shown, stopped)
 

@@ -303,6 +303,7 @@ def write_raised(raised: Raised | None) -> dict[str, Any] | None:
         "message": raised.message[:TEXT],
         "line": raised.line[:TEXT],
         "function": raised.function[:TEXT],
+        "left": raised.left,
     }
 
 
@@ -355,8 +356,9 @@ def read_outcome(message: dict[str, Any], block: bytes, call: Call) -> Outcome:
     reader = _Reader(block, (len(inputs) + 1) * (call.most + 1))
     returned, raised = message.get("returned"), _raised(message.get("raised"))
     stopped = _one_of(message.get("stopped"), ("", "time", "output", "memory", "interrupt"))
-    # Out of memory is raised; all else is one or the other.
-    endings = (returned is not None, raised is not None and stopped != "memory", bool(stopped))
+    # Out of memory and the end of its time are raised; all else is one or the other.
+    apart = raised is not None and stopped not in ("memory", "time")
+    endings = (returned is not None, apart, bool(stopped))
     if sum(endings) != 1:
         raise Malformed("a call has one ending")
     after = _list(message.get("after"), len(inputs))
@@ -495,7 +497,10 @@ def _raised(message: Any) -> Raised | None:
         text_of(message.get("line")),
         text_of(message.get("function")),
     )
-    return Raised(names, text, line, function)
+    left = message.get("left")
+    if type(left) is not int or not 0 <= left < UNLIMITED:
+        raise Malformed("no line's number")
+    return Raised(names, text, line, function, left)
 
 
 def text_of(text: Any, limit: int = TEXT) -> str:

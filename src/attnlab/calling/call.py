@@ -6,9 +6,12 @@ know inputs, and nothing of what the right answer is.
 
 from __future__ import annotations
 
+import ast
+import builtins
 import contextlib
 import functools
 import io
+import linecache
 import os
 import re
 import sys
@@ -33,6 +36,8 @@ from attnlab.calling.settings import usual_settings
 
 PRINT_LIMIT = 64 * 1024  # characters a function may print in one call
 PRINT_SHOWN = 400  # of which a card shows the first
+NOBODY = "input() waits for somebody to type"
+UNWRITTEN = re.compile(r"\braise\s+\w*NotImplemented")  # how a stub says that it is one
 NO_MEMORY = re.compile("can't allocate memory|not enough memory|bad_alloc")
 
 
@@ -82,12 +87,15 @@ class Raised:
         names: the exception's class and its bases, nearest first.
         line: the line of the learner's code that raised, '' if it cannot be told.
         function: the learner's function that this line is in, '' if it was in none.
+        left: the line's number in its cell, where it is a `raise NotImplementedError` that was left
+            in a function with more in it; else 0.
     """
 
     names: tuple[str, ...]
     message: str
     line: str = ""
     function: str = ""
+    left: int = 0
 
     @property
     def name(self) -> str:
@@ -102,7 +110,7 @@ class Outcome:
     raised: Raised | None = None
     after: tuple[Value, ...] = ()  # the inputs, as the call left them
     printed: str = ""
-    stopped: str = ""  # 'time', 'output', 'memory' (which was raised) or 'interrupt'
+    stopped: str = ""  # 'time', 'output', 'memory' (both of which were raised) or 'interrupt'
     fused: tuple[str, ...] = ()  # what was refused and called all the same
 
 
@@ -175,9 +183,10 @@ def perform(
                 except BaseException as error:  # a learner's code may raise SystemExit, too
                     raised = note(error)  # in here, as its message may print, or never end
                     stopped = "memory" if out_of_memory(raised) else ""
-        except Overrun:
+        except Overrun as over:
             deadline.release()
-            stopped = "time"
+            first = over.__context__  # where it was interrupted; it is raised again at its end
+            stopped, raised = "time", note(first if isinstance(first, Overrun) else over)
         except TooMuchOutput:
             stopped = "output"
         except KeyboardInterrupt:  # the learner's own wish to stop
@@ -185,7 +194,7 @@ def perform(
     if printed.length > PRINT_LIMIT:
         stopped = "output"
     if stopped:  # it may have come to an end as well, as time ran out
-        returned, raised = None, raised if stopped == "memory" else None
+        returned, raised = None, raised if stopped in ("memory", "time") else None
     after = tuple(_observe_again(thing, call.most) for thing in inputs)
     return Outcome(returned, raised, after, printed.kept, stopped, tuple(fused))
 
@@ -267,8 +276,12 @@ def _refusing(
 
 @contextlib.contextmanager
 def quiet(printed: Printed) -> Iterator[None]:
-    """Send what is printed or warned of to `printed`: nbgrader scores a check with stderr as 0."""
+    """Send what is printed or warned of to `printed`: nbgrader scores a check with stderr as 0.
+
+    And nobody is asked to type: nobody would, where answers are graded.
+    """
     with (
+        _replaced(builtins, "input", _nobody_types),
         contextlib.redirect_stdout(printed),
         contextlib.redirect_stderr(printed),
         warnings.catch_warnings(),
@@ -277,13 +290,32 @@ def quiet(printed: Printed) -> Iterator[None]:
         yield
 
 
+def _nobody_types(prompt: object = "", /) -> str:
+    raise EOFError(NOBODY)
+
+
+@contextlib.contextmanager
+def _replaced(module: Any, name: str, other: Any) -> Iterator[None]:
+    """A name of a module's, meaning something else for a while."""
+    own = getattr(module, name)
+    setattr(module, name, other)
+    try:
+        yield
+    finally:
+        setattr(module, name, own)
+
+
 def out_of_memory(raised: Raised) -> bool:
     """Whether an exception says that there is no memory left; PyTorch has no class for it."""
     return "MemoryError" in raised.names or bool(NO_MEMORY.search(raised.message))
 
 
-def note(error: BaseException) -> Raised:
-    """Write down what is known of an exception. Raises nothing but Overrun and TooMuchOutput."""
+def note(error: BaseException, ours: str = "") -> Raised:
+    """Write down what is known of an exception. Raises nothing but Overrun and TooMuchOutput.
+
+    Args:
+        ours: a folder, whose code is no learner's either.
+    """
     kinds = type.__dict__["__mro__"].__get__(type(error))
     names = tuple(type_name(base) for base in kinds if base is not object)
     try:
@@ -293,17 +325,17 @@ def note(error: BaseException) -> Raised:
     except BaseException as broken:  # a learner's __str__ may raise anything, too
         message = f"(its message could not be read: {type_name(type(broken))})"
     try:
-        place = _place_of(error)
+        place = _place_of(error, ours)
     except Exception:  # as may a loader, which is asked for the lines of its code
-        place = "", ""
+        place = "", "", 0
     return Raised(names, message[:500], *place)
 
 
-def _place_of(error: BaseException) -> tuple[str, str]:
-    """The last line of the learner's own code in a traceback, and the function it is in."""
+def _place_of(error: BaseException, ours: str) -> tuple[str, str, int]:
+    """The last line of the learner's own code in a traceback, its function, and `Raised.left`."""
     here = os.path.dirname(__file__)
-    libraries = (here, sys.prefix + os.sep, os.path.dirname(os.__file__))
-    line, function = "", ""
+    libraries = (here, sys.prefix + os.sep, os.path.dirname(os.__file__), *filter(None, [ours]))
+    line, function, left = "", "", 0
     # A recursion without end has thousands of frames, all alike: the first hundred are enough.
     frames = BaseException.__dict__["__traceback__"].__get__(error)
     for frame in traceback.extract_tb(frames, limit=100):
@@ -313,4 +345,23 @@ def _place_of(error: BaseException) -> tuple[str, str]:
             line = (frame.line or "").strip()
             # A comprehension, which is a frame up to Python 3.11, and a lambda are in a function.
             function = function if frame.name.startswith("<") else frame.name
-    return line[:200], function
+            left = _left_in(frame) if UNWRITTEN.search(line) else 0
+    return line[:200], function, left
+
+
+def _left_in(frame: traceback.FrameSummary) -> int:
+    """The line of a `raise` that was handed out, if its function says more than that; else 0."""
+    number = frame.lineno or 0
+    try:
+        tree = ast.parse("".join(linecache.getlines(frame.filename)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a cell with a magic in it, say
+        return 0
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.lineno <= number <= (node.end_lineno or 0)
+    ]
+    own = max(around, key=lambda node: node.lineno, default=ast.Module([], []))
+    written = [each for each in own.body if not isinstance(each, ast.Expr | ast.Pass | ast.Raise)]
+    return number if written else 0

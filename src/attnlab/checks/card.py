@@ -155,11 +155,16 @@ def _folded(verdict: Verdict) -> str:
 
 
 def _count(verdict: Verdict) -> str:
-    """'3 of 5 claims hold'."""
+    """'3 of 5 claims hold, 1 was not tried'."""
     number, holding = len(verdict.lines), sum(line.holds is True for line in verdict.lines)
+    untried = sum(line.holds is None for line in verdict.lines)
     if holding == number:
         return f"All {number} claims hold"
-    return f"{holding} of {number} claims {'holds' if holding == 1 else 'hold'}"
+    if untried == number:
+        return f"None of {number} claims was tried"
+    found = f"{holding} of {number} claims {'holds' if holding == 1 else 'hold'}"
+    was = "was" if untried == 1 else "were"
+    return f"{found}, {untried} {was} not tried" if untried else found
 
 
 def _sections(verdict: Verdict, in_notebook: bool) -> list[tuple[str, str]]:

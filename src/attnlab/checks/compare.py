@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.calling.call import PRINT_LIMIT, Outcome
+from attnlab.calling.call import PRINT_LIMIT, Outcome, Raised
 from attnlab.calling.observe import (
     ELSEWHERE,
     Array,
@@ -215,9 +215,16 @@ def _to_array(value: Value, slot: Slot) -> np.ndarray | Difference:
                 return np.asarray(_within_float(value.value))
         case "bool" if isinstance(value, Scalar) and value.kind == "bool":
             return np.asarray(value.value)
-    return Difference(
-        "wrong-type", f"{slot.name} should be {_wanted(slot)} and is {describe(value)}"
+    return _wrong_type(slot.name, slot, value)
+
+
+def _wrong_type(place: str, slot: Slot, value: Value) -> Difference:
+    text = f"{place} should be {_wanted(slot)} and is {describe(value)}"
+    array = slot.kind == "list" and (
+        isinstance(value, Array | Large)
+        or (isinstance(value, Scalar) and value.kind.startswith("numpy."))
     )
+    return Difference("wrong-type", text, "array-for-list" if array else "")
 
 
 def _wanted(slot: Slot) -> str:
@@ -275,11 +282,10 @@ def _list_problem(value: Value, depth: int, slot: Slot, where: str) -> Differenc
     if depth == 0:
         if isinstance(value, Scalar) and value.kind in ("float", "int"):
             return None
-        return Difference("wrong-type", f"{place} should be a float and is {describe(value)}")
+        return _wrong_type(place, Slot(slot.name, "list", ""), value)
     if not isinstance(value, Items | Floats) or value.kind != "list":
-        inner = Slot(slot.name, "list", " ".join(slot.axes.split()[-depth:]))
-        return Difference(
-            "wrong-type", f"{place} should be {_wanted(inner)} and is {describe(value)}"
+        return _wrong_type(
+            place, Slot(slot.name, "list", " ".join(slot.axes.split()[-depth:])), value
         )
     if depth == 1 and isinstance(value, Floats):
         return None
@@ -440,23 +446,30 @@ _RAISED = {
     "SharedResult": "shared-result",
 }
 _STOPPED = {
-    "time": "it was still running when the time was up, so it was stopped: does a loop never end, "
-    "or is something huge built?",
+    "time": "it was still running when the time was up, so it was stopped",
     "output": f"it printed more than {PRINT_LIMIT:,} characters, so it was stopped",
     "memory": "it ran out of memory, so it was stopped: is something huge built?",
     "interrupt": "it was interrupted before it returned",
 }
 
 
+def _place(raised: Raised | None) -> str:
+    """Where a learner's code was; '' if that cannot be told."""
+    if raised is None or not raised.line:
+        return ""
+    function = f" of `{raised.function}`" if raised.function else ""
+    return f", at the line `{raised.line}`{function}"
+
+
 def _abnormal(outcome: Outcome, expected: Expected) -> Difference | None:
     if outcome.stopped:
-        return Difference("stopped", _STOPPED[outcome.stopped])
+        where = _place(outcome.raised) if outcome.stopped == "time" else ""
+        return Difference("stopped", f"{_STOPPED[outcome.stopped]}{where}")
     raised = outcome.raised
     assert raised is not None
     if expected.raises and any(name in raised.names for name in expected.raises.split(" or ")):
         return None
-    where = f", at the line `{raised.line}`" if raised.line else ""
-    where += f" of `{raised.function}`" if where and raised.function else ""
+    where = _place(raised)
     message = raised.message.partition("\n\n")[0]  # what comes after it is for PyTorch's makers
     said = f": {message.rstrip('.')}" if message else ""
     instead = f", where {expected.raises} is asked for" if expected.raises else ""

@@ -45,6 +45,12 @@ CRASHES = (
         "out-of-sight",
         r"nobody sees (?:what is held|it$)|not made by PyTorch's operators|data is not allocated",
     ),
+    # what a notebook has, and an answer has not
+    Crash(
+        "nobody-types",
+        r"EOFError: (?:input\(\)|EOF when reading)|StdinNotImplemented|raw_input was",
+    ),
+    Crash("no-such-magic", r"[Mm]agic (?:function )?`(%+\w+)` not found"),
     # names and calls
     Crash("no-such-package", r"ModuleNotFoundError: No module named '([\w.]+)'"),
     Crash("shadowed-name", r"UnboundLocalError: .*variable '(\w+)'", line=r"(?<![\w.]){0}\("),

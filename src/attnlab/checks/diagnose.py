@@ -21,6 +21,7 @@ LOST = 1e12  # what is larger comes of dividing by next to nothing
 COARSE = 1e-2  # where scores are so large that rounding reaches the weights
 TRACE = 1e-40  # below it float32 has no digits left
 ROUNDED = 1e-5  # of the largest number, by which float32 may be off
+SEVERAL = 3  # right sizes, where one and the same came back
 TEXT = 100  # characters of text that is compared with a mistake's
 
 # What was found by another call, and has no numbers of its own.
@@ -42,6 +43,8 @@ def diagnose(
         shown: the one that is shown.
         difference: what is wrong with it.
     """
+    if difference.slug == "stopped" and shown.outcome.stopped == "time":
+        return Diagnosis("still-running", *known(exercise.lesson)["still-running"])
     if difference.slug == "stopped":
         found = explain(shown.outcome.raised) if shown.outcome.raised else None
         return Diagnosis("out-of-memory", *found) if found else None
@@ -60,6 +63,9 @@ def diagnose(
                 return Diagnosis(mistake.slug, *words(mistake.slug, exercise.lesson))
         if _in_float32(tried, shown):
             return Diagnosis("computed-in-float32", *words("computed-in-float32", exercise.lesson))
+    if difference.slug == "wrong-shape" and (size := _one_size(tried)):
+        said = known(exercise.lesson)["hard-coded-size"].about(str(size))
+        return Diagnosis("hard-coded-size", *said)
     if shown.mutation and difference.slug == "values":
         difference = shown.mutation
     return without_numbers(exercise, shown, difference)
@@ -111,6 +117,21 @@ def _has_float32(item: Tried) -> bool:
         for got, right in zip(item.arrays or (), item.posed.right.values, strict=False)
         if right.dtype == np.float64
     )
+
+
+def _one_size(tried: Sequence[Tried]) -> int:
+    """The size that an axis of a result has whatever comes in; 0 where there is none."""
+    whole = [item for item in tried if len(_parts(item)) == len(item.posed.right.values) > 0]
+    for place in range(min((len(_parts(item)) for item in whole), default=0)):
+        found = [(_parts(item)[place], item.posed.right.values[place].shape) for item in whole]
+        shapes = [(part.shape, right) for part, right in found if part is not None]
+        depths = {len(shape) for pair in shapes for shape in pair}
+        for axis in range(depths.pop() if len(depths) == 1 else 0):
+            sizes = {given[axis] for given, _ in shapes}
+            wanted = {right[axis] for _, right in shapes}
+            if len(sizes) == 1 and len(wanted) >= SEVERAL and max(sizes) > 1:
+                return max(sizes)  # 1 is what a sum leaves of an axis
+    return 0
 
 
 def without_numbers(exercise: Exercise, shown: Tried, difference: Difference) -> Diagnosis | None:

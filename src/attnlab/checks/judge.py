@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.calling.call import Call, Outcome
+from attnlab.calling.call import UNWRITTEN, Call, Outcome
 from attnlab.checks.compare import Difference, Tried, examine
 from attnlab.checks.crashes import is_meant
 from attnlab.checks.diagnose import diagnose
@@ -24,10 +24,11 @@ from attnlab.checks.exercise import SEEDS, TOLERANCE, UNCHANGED, Case, Exercise
 from attnlab.checks.pose import Posed, brief, pose, shuffled
 from attnlab.checks.verdict import Diagnosis, Line, Verdict
 from attnlab.checks.words import spoken, words
+from attnlab.ipynb.read import STUB
 
 MANY = 16  # numbers
 Perform = Callable[[Sequence[Call]], Iterator[Outcome]]
-_RAISES = re.compile(r"\braise\s+\w*NotImplemented")
+_OWN = ("", "__init__", "forward")  # functions of an exercise that do not have its name
 _BUILT = {
     "modules.in_evaluation": "only-in-training",
     "modules.beside_a_twin": "shared-by-modules",
@@ -183,7 +184,7 @@ def _is_unwritten(first: Tried) -> bool:
     raised = first.outcome.raised
     if raised is None or "NotImplementedError" not in raised.names or not raised.function:
         return False
-    return not raised.line or bool(_RAISES.search(raised.line))
+    return not raised.line or bool(UNWRITTEN.search(raised.line))
 
 
 def _again(perform: Perform, first: Tried) -> Difference | None:
@@ -205,9 +206,28 @@ def _again(perform: Perform, first: Tried) -> Difference | None:
     return None
 
 
+def _is_anothers(name: str, item: Tried) -> bool:
+    """Whether a call met the stub of another exercise, which its function calls."""
+    raised = item.outcome.raised
+    return _is_unwritten(item) and raised is not None and raised.function not in (*_OWN, name)
+
+
 def _not_written(name: str, first: Tried) -> str:
+    """What is said where a call met the `raise` of a stub: the exercise's own, or another's."""
     raised = first.outcome.raised
-    if raised and raised.function not in ("", name, "__init__", "forward"):
+    if raised and raised.left:
+        there = f"line {raised.left} of its cell, the `raise` that it was handed out with"
+        if raised.function in (*_OWN, name):
+            return (
+                f"`{name}` stops at {there}. If your answer is written, take that line out, run "
+                "the cell, and run this one again."
+            )
+        return (
+            f"`{name}` calls `{raised.function}`, which stops at {there}. If `{raised.function}` "
+            "is written, take that line out, run its cell, then run this one again."
+        )
+    if _is_anothers(name, first):
+        assert raised is not None
         return (
             f"`{name}` calls `{raised.function}`, which is not written yet. Finish that one first, "
             "then run this cell again."
@@ -227,6 +247,11 @@ def _verdict(exercise: Exercise, tried: list[Tried], hidden: bool) -> Verdict:
     shown, difference = failed
     # What goes by a procedure is no call that a learner could make.
     untold = hidden or shown.posed.case.procedure is not None
+    diagnosis = _told(diagnose(exercise, tried, shown, difference), exercise.stage)
+    message = (hidden and difference.untold) or difference.text
+    if _is_anothers(exercise.name, shown) and (raised := shown.outcome.raised):
+        if raised.message in ("", STUB):
+            message, diagnosis = _not_written(exercise.name, shown), None
     return Verdict(
         exercise.name,
         exercise.lesson,
@@ -234,11 +259,11 @@ def _verdict(exercise: Exercise, tried: list[Tried], hidden: bool) -> Verdict:
         score,
         exercise.points,
         lines,
-        message=(hidden and difference.untold) or difference.text,
+        message=message,
         where=brief(shown.posed.case, exercise.names(shown.posed.case), hidden),
         inputs={} if untold else shown.posed.inputs,
         call=None if untold else shown.posed.call,
-        diagnosis=_told(diagnose(exercise, tried, shown, difference), exercise.stage),
+        diagnosis=diagnosis,
         read=exercise.read,
         printed=shown.outcome.printed,
     )

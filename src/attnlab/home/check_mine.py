@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab import lessons
+from attnlab.checks.unparsed import unparsed
 from attnlab.home.copies import Amiss, Copy, own_copy, put
 from attnlab.home.places import Course
 from attnlab.home.sheet import whole
@@ -125,16 +126,23 @@ def _checked(course: Course, slug: str, copy: Copy, run: Run) -> Checked:
     cells = [(cell, item.get("outputs", [])) for item in ran if (cell := cell_of(item))]
     checks = [each for each in cells if each[0].kind == "code" and each[0].is_check]
     # Of a check that is there twice, the last one counts.
-    found = {cell.exercise: _card(cell.exercise, outputs) for cell, outputs in checks}
+    answers = {each.exercise: each.source for each, _ in cells if each.is_solution}
+    found = {
+        cell.exercise: _card(cell.exercise, outputs, answers.get(cell.exercise, ""))
+        for cell, outputs in checks
+    }
     worth = declared(course, slug)
     score = sum(min(earned, worth.get(name, 0.0)) for name, (_, earned) in found.items())
     points = sum(worth.get(name, 0.0) for name in found)
     return Checked(slug, tuple(card for card, _ in found.values()), score, points, others=others)
 
 
-def _card(name: str, outputs: Sequence[dict[str, Any]]) -> tuple[str, float]:
-    """A check's card and score; what was raised where it has none."""
+def _card(name: str, outputs: Sequence[dict[str, Any]], answer: str) -> tuple[str, float]:
+    """A check's card and score; what was raised, or why nothing ran, where it has none."""
     for output in reversed(outputs):
+        if output.get("output_type") == "error" and (unread := unparsed(answer)):
+            said = f"The cell of {name} is not Python yet: {unread}. {' '.join(unread.words)}"
+            return f"<p>{escape(said)}</p>", 0.0
         if output.get("output_type") == "error":
             said = f"{output.get('ename')}: {output.get('evalue')}"[:_ERROR_CHARACTERS]
             return f"<p>The cell of the check stopped: <code>{escape(said)}</code></p>", 0.0

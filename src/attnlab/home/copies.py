@@ -23,7 +23,7 @@ from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
 from attnlab.ipynb.which import holds, is_of, plainly_another
-from attnlab.ipynb.words import few, printable
+from attnlab.ipynb.words import few, printable, stem
 from attnlab.ipynb.zipped import unzipped, zipped
 from attnlab.lessons import lesson, slugs, today
 
@@ -352,7 +352,7 @@ def _item(cell: Cell, had: dict[str, Any]) -> dict[str, Any]:
 def _elsewhere(course: Course) -> list[Path]:
     """Notebooks in work/ at no lesson's place: renamed, copied, moved or somebody's own."""
     found = []
-    for path in sorted(course.work.rglob("*.ipynb")):
+    for path in sorted(path for path in course.work.rglob("*") if stem(path.name)):
         place = path.relative_to(course.work)
         ours = place.parts[0] in ("backups", "hand-in")
         hidden = any(part.startswith(".") for part in place.parts)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from attnlab.checks.unparsed import unparsed
 from attnlab.home.copies import Amiss, back_up, from_work, in_others, own_copy
 from attnlab.home.exchange import NotTaken, submitted_to
 from attnlab.home.places import Course, NotThere, Refused, lesson_path
 from attnlab.home.progress import read as read_log
 from attnlab.home.standing import standings
-from attnlab.ipynb.python import not_python
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.rebuild import rebuild
 from attnlab.ipynb.which import is_answered
@@ -95,7 +95,7 @@ def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -
     ]
     if broken:
         found = ", ".join(few(broken))
-        yield f"This stops with an error, and what it defines is not there: {found}."
+        yield f"This is not Python yet, so nothing of it runs: {found}."
     if empty:
         yield f"Not written yet: {_named(empty)}."
     if missing:
@@ -113,11 +113,10 @@ def _notes(course: Course, slug: str, cells: list[Cell], released: list[Cell]) -
 def _not_python(cells: Sequence[Cell]) -> Iterator[str]:
     """A learner's cells that cannot be run: which, where and why."""
     for cell in cells:
-        if cell.kind == "code" and cell.is_theirs and (found := not_python(cell.source)):
-            line, why = found
+        if cell.kind == "code" and cell.is_theirs and (found := unparsed(cell.source)):
             first = next(filter(None, map(str.strip, cell.source.splitlines())), "")
             name = f"`{cell.grade_id}`" if cell.grade_id else f"your cell `{short(first)}`"
-            yield f"{name}, line {line} ({short(why)})"
+            yield f"{name}, {found} ({found.words.reason[:-1]})"
 
 
 def _named(exercises: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,11 @@ CELLS = 2000  # a lesson has about a hundred
 # Up to the next bracket that is in no string. Possessive, so that nothing is looked at twice.
 _TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]', re.DOTALL)
 _NOT_KEPT = re.compile(rb'"(?:outputs|attachments)"\s*:\s*\Z')
+_BEGINNINGS = {b"PK\3\4": "a zip", b"%PDF": "a PDF", b"\x1f\x8b": "packed", b"\x89PNG": "a picture"}
+_INSTEAD = "Hand in what JupyterLab's *File, Download* gives."
+_PAGE = re.compile(r"<(?:!doctype|html|head|body|\?xml|!--)", re.IGNORECASE)
+_CONFLICT = re.compile(r"^<{7}(?= |$)", re.MULTILINE)
+_WORD = 30  # bytes before and after a letter that is not UTF-8
 _KEY = 40  # bytes, enough for one of these
 
 
@@ -109,16 +115,14 @@ def read(data: bytes, limits: Sizes = Sizes()) -> list[Cell]:
     """
     if not data or data.isspace():
         raise Unreadable("The file is empty.")
-    try:
-        text = without_outputs(data, limits).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"The file is not UTF-8 text (byte {error.start:,}).") from error
+    text = without_outputs(data, limits).decode("utf-8-sig")
     try:
         notebook = json.loads(text)
     except RecursionError as error:
         raise Unreadable("The file is nested too deeply to be a notebook.") from error
     except ValueError as error:
-        raise Unreadable(f"The file is not JSON, which a notebook is: {error}.") from error
+        why = _not_json(text)
+        raise Unreadable(why or f"The file is not JSON, which a notebook is: {error}.") from error
     items = _cells(notebook)
     cells = [cell for cell in map(cell_of, items) if cell is not None]
     if items and not cells:
@@ -129,14 +133,64 @@ def read(data: bytes, limits: Sizes = Sizes()) -> list[Cell]:
     return cells
 
 
+def in_utf_8(data: bytes) -> bytes:
+    """A text file in UTF-8, which it may have been in UTF-16 or UTF-32, as their first bytes say.
+
+    Raises:
+        Unreadable: it is in another encoding, or no text.
+    """
+    encoding = json.detect_encoding(data[:4])
+    if not encoding.startswith("utf-8"):
+        with suppress(UnicodeError):
+            return data.decode(encoding).encode()
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        raise Unreadable(_no_text(data) or _no_utf_8(data, error.start)) from error
+    return data
+
+
+def _no_text(data: bytes) -> str:
+    """What a file is that begins as no text does; '' where it does not."""
+    found = (what for start, what in _BEGINNINGS.items() if data.startswith(start))
+    return f"The file is {what}, called a notebook. {_INSTEAD}" if (what := next(found, "")) else ""
+
+
+def _no_utf_8(data: bytes, at: int) -> str:
+    said = f"The file is not UTF-8 text (byte {at:,})."
+    if data.lstrip()[:1] != b"{":
+        return said
+    before = data[max(at - _WORD, 0) : at].decode("cp1252", "replace")
+    after = data[at : at + _WORD].decode("cp1252", "replace")
+    word = short(re.split(r"[^\w]", before)[-1] + re.split(r"[^\w]", after)[0])
+    return (
+        f"{said} It has `{word}` there as Windows writes it, in cp1252. Open it in the editor that "
+        "saved it, save it as UTF-8, and hand it in again."
+    )
+
+
+def _not_json(text: str) -> str:
+    """What a text is that is no JSON, where that can be told; else ''."""
+    if _PAGE.match(text.lstrip()):
+        return f"The file is a web page, saved under a notebook's name. {_INSTEAD}"
+    if found := _CONFLICT.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        return (
+            f"Git wrote two versions into the file, from line {line:,} on, `{found[0]}`. Keep one "
+            "of the two, delete the lines of `<`, `=` and `>`, and hand it in again."
+        )
+    return _no_text(text[:8].encode())
+
+
 def without_outputs(data: bytes, limits: Sizes) -> bytes:
     """A file that can be parsed: of a heavy one, what is left without outputs and attachments.
 
     Raises:
-        Unreadable: it is too large, or something that large is not JSON.
+        Unreadable: it is too large, no text, or something that large is not JSON.
     """
     if len(data) > limits.notebook_bytes:
         raise Unreadable(too_large(len(data), limits.notebook_bytes))
+    data = in_utf_8(data)
     if len(data) <= limits.kept_bytes and data.count(b"[") + data.count(b"{") <= limits.lists:
         return data
     kept: list[memoryview] = []

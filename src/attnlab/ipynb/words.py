@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+# Browsers add .json or .txt to what they save, and a number where there is one of the name.
+_NOTEBOOK = re.compile(r"(?!\.)(.+)\.ipynb(?:(?: ?\(\d+\)|-\d+)?\.(?:json|txt))?", re.IGNORECASE)
 _START, _END = 50, 25  # characters of a long name
 # For the head of a page that shows such texts: whatever got through runs, loads and sends nothing.
 POLICY = (
@@ -11,6 +14,15 @@ POLICY = (
     "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
 )
 CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160)], "\ufffd")
+
+
+def stem(name: str) -> str:
+    """What a notebook's file is called without its ending; '' if it is not named as one.
+
+    Hidden files are editors' and archives' own.
+    """
+    found = _NOTEBOOK.fullmatch(name)
+    return found[1] if found else ""
 
 
 def printable(name: str) -> str:

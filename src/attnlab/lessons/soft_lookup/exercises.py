@@ -94,6 +94,23 @@ def _first_key_alone(query: Any, keys: list[Any], values: Rows) -> np.ndarray:
     return _hard(query, keys[:1], values[:1])
 
 
+def _counting_to(count: int, adds: bool) -> Callable[..., Any]:
+    """A lookup whose loop has a number in the place of `len(keys)`."""
+
+    def looked_up(query: Any, keys: list[Any], values: Rows) -> Any:
+        found = []
+        for place in range(count):
+            if keys[place] == query:
+                found.append(values[place])
+                if not adds:
+                    break
+        if not found:
+            raise KeyError(query)
+        return np.sum(found, axis=0)
+
+    return looked_up
+
+
 def _first_key_or_none(query: Any, keys: list[Any], values: Rows) -> list[float]:
     if query != keys[0]:
         raise KeyError(query)
@@ -122,6 +139,9 @@ HARD_LOOKUP = Exercise(
         "first-match-only": lambda query, keys, values: values[keys.index(query)],
         "last-match-only": lambda query, keys, values: values[::-1][keys[::-1].index(query)],
         "returned-too-early": (_first_key_alone, _first_key_or_none),
+        "counted-to-a-number": tuple(
+            _counting_to(count, adds) for count in (3, 4) for adds in (False, True)
+        ),
         "averaged-matches": lambda query, keys, values: (
             _hard(query, keys, values) / _matches(query, keys).sum()
         ),

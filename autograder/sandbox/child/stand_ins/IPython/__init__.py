@@ -19,6 +19,23 @@ __all__ = ["display", "get_ipython"]
 
 OPTIONS = re.compile(r"^(?:\s*-(?:[nrp]\s*\d+|[tcoqvPN]+)(?=\s|$))*\s*")
 KEPT = 100_000  # characters of what is captured
+# All that IPython and its kernel have, and the extensions that come with them.
+MAGICS = (
+    "!", "HTML", "SVG", "aimport", "alias", "alias_magic", "autoawait", "autocall", "automagic",
+    "autoreload", "autosave", "averbose", "bash", "bookmark", "capture", "cat", "cd", "clear",
+    "code_wrap", "colors", "conda", "config", "connect_info", "cp", "debug", "dhist", "dirs",
+    "doctest_mode", "ed", "edit", "env", "file", "gui", "hist", "history", "html", "javascript",
+    "js", "killbgscripts", "latex", "ldir", "less", "lf", "lk", "ll", "load", "load_ext",
+    "loadpy", "logoff", "logon", "logstart", "logstate", "logstop", "ls", "lsmagic", "lx",
+    "macro", "magic", "mamba", "man", "markdown", "matplotlib", "micromamba", "mkdir", "more",
+    "mv", "notebook", "page", "pastebin", "pdb", "pdef", "pdoc", "perl", "pfile", "pinfo",
+    "pinfo2", "pip", "popd", "pprint", "precision", "prun", "psearch", "psource", "pushd",
+    "pwd", "pycat", "pylab", "pypy", "python", "python2", "python3", "qtconsole", "quickref",
+    "recall", "rehashx", "reload_ext", "rep", "rerun", "reset", "reset_selective", "rm",
+    "rmdir", "ruby", "run", "save", "sc", "script", "set_env", "sh", "store", "subshell", "svg",
+    "sx", "system", "tb", "time", "timeit", "unalias", "unload_ext", "uv", "who", "who_ls",
+    "whos", "writefile", "xdel", "xmode",
+)  # fmt: skip
 RUN_ONCE = ("time", "capture", "prun", "timeit")
 
 
@@ -39,14 +56,30 @@ class Captured(NamedTuple):
         return self.stdout
 
 
+class UsageError(Exception):
+    """A magic that there is not."""
+
+
 class Shell:
     """The part of IPython's shell that code in a notebook asks for."""
 
+    _has_more = False  # magics: an extension's, or its own
+
     def run_line_magic(self, name: str, line: str, *_: Any, **__: Any) -> Any:
         """`%time f(x)` calls f; `%matplotlib inline` does nothing."""
-        return self.run_cell_magic(name, "", line)
+        self._refuse_unknown(name, f"Line magic function `%{name}` not found.")
+        return self._run_magic(name, "", line)
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
+        self._refuse_unknown(name, f"Cell magic `%%{name}` not found.")
+        return self._run_magic(name, line, cell)
+
+    def _refuse_unknown(self, name: str, as_ipython_says: str) -> None:
+        self._has_more |= name == "load_ext" or "IPython.core.magic" in sys.modules
+        if name not in MAGICS and not self._has_more:
+            raise UsageError(as_ipython_says)
+
+    def _run_magic(self, name: str, line: str, cell: str) -> Any:
         if name == "writefile":
             with open(line.split()[-1], "a" if "-a" in line.split() else "w") as file:
                 file.write(cell)
@@ -91,6 +124,7 @@ class Shell:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        self._has_more |= name.startswith("register")
         return STAND_IN
 
 
