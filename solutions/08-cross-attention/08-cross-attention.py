@@ -537,10 +537,9 @@ check(reads_dummies, name="cross_attention")
 # - [**Layer norm**](../glossary.md#layer-norm), `nn.LayerNorm(d)`: the numbers of each token are shifted and scaled to mean 0 and a variance close to 1,
 #   or less if they are tiny, and then multiplied and shifted by learned numbers.
 #
-# What is this good for? The next cell sends six tokens through eight of the given self-attentions in a row, in five
-# ways and from three starts: `nn.Linear`'s own, and two others that are common. At the end it prints how widely the
-# numbers are spread; how far *apart* the tokens are, as a share of their size (0: all are alike); and the gradient that
-# comes back through all eight. Which column does the start decide, and which the sum?
+# What is this good for? The next cell sends six tokens through eight self-attentions in a row, from three common
+# starts. It prints how widely the numbers are spread at the end; how far *apart* the tokens are (0: all are
+# alike); and the gradient that comes back. Which column does the start decide, and which the sum?
 
 # %% nbgrader={"grade": false, "grade_id": "see-residual", "locked": true, "schema_version": 3, "solution": false, "task": false}
 norm = nn.LayerNorm(32)
@@ -577,7 +576,7 @@ for start, fill in starts.items():
 # The start decides the gradient: without a sum and a norm, almost none comes back from `nn.Linear`'s start, and enough
 # from the other two. The sum decides *apart*. Each attention gives a token an average of all tokens, and after eight
 # averages all six are alike, from each of these starts. **With the sum, each token stays itself**, and is told what
-# the others say. Training does not soon make up for a missing sum. Asked for no more than each token's own word, one of
+# the others say. Asked for no more than each token's own word, one of
 # eight, eight layers with norms and without sums have a loss of 1.6 or more after 200 steps of Adam (guessing: 2.08),
 # from all three starts; with sums it is 0.02 or less.
 #
