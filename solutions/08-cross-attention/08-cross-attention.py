@@ -319,7 +319,7 @@ figures.cross_attention.maps(
 # In the first panel *yesterday*, the last English word, reads the third German one, *gestern*. *read* reads two words at
 # once, *gelesen* at the end and *habe* in second place: this German past tense is made of two words that stand far apart.
 # In the second panel the hatched columns hold exactly 0, and three words share what is left. *book* and *yesterday* find
-# nothing that suits them, and read all three alike: softmax has no way to say *nothing suits*. *a* finds no article and
+# nothing that suits them, and read all three alike: softmax has no way to say *nothing suits*, unless a key stands for that. *a* finds no article and
 # takes *ich*, 0.83, since a score of 0 beats two that are below 0. On the lost shelf everything is hidden, and even the
 # row sums are 0.
 #
@@ -537,29 +537,51 @@ check(reads_dummies, name="cross_attention")
 # - [**Layer norm**](../glossary.md#layer-norm), `nn.LayerNorm(d)`: the numbers of each token are shifted and scaled to mean 0 and a variance close to 1,
 #   or less if they are tiny, and then multiplied and shifted by learned numbers.
 #
-# What is this good for? The next cell sends four tokens through thirty linears in a row, in four ways. It prints how widely
-# the numbers are spread at the end, and the gradient that comes back through all thirty. Which ways will have trouble?
+# What is this good for? The next cell sends six tokens through eight self-attentions in a row, from three common
+# starts. It prints how widely the numbers are spread at the end; how far *apart* the tokens are (0: all are
+# alike); and the gradient that comes back. Which column does the start decide, and which the sum?
 
 # %% nbgrader={"grade": false, "grade_id": "see-residual", "locked": true, "schema_version": 3, "solution": false, "task": false}
-torch.manual_seed(0)
-norm, parts = nn.LayerNorm(64), [nn.Linear(64, 64) for _ in range(30)]
-first = torch.randn(4, 64, requires_grad=True)
+norm = nn.LayerNorm(32)
 ways = {
-    "part(x)": lambda part, x: part(x),
-    "x + part(x)": lambda part, x: x + part(x),
-    "x + part(norm(x))": lambda part, x: x + part(norm(x)),  # pre-norm
-    "norm(x + part(x))": lambda part, x: norm(x + part(x)),  # post-norm
+    "part(x)": lambda part, x: part(x)[0],
+    "part(norm(x))": lambda part, x: part(norm(x))[0],
+    "x + part(x)": lambda part, x: x + part(x)[0],
+    "x + part(norm(x))": lambda part, x: x + part(norm(x))[0],  # pre-norm
+    "norm(x + part(x))": lambda part, x: norm(x + part(x)[0]),  # post-norm
 }
-for name, step in ways.items():
-    y = first
-    for part in parts:
-        y = step(part, y)
-    [slope] = torch.autograd.grad(y[0, 0], first)
-    print(f"{name:17}  spread {y.std():6.2f}   gradient {slope.norm():.1e}")
+starts = {
+    "nn.Linear's": lambda matrix: matrix,
+    "Xavier": nn.init.xavier_uniform_,
+    "orthogonal": nn.init.orthogonal_,
+}
+for start, fill in starts.items():
+    torch.manual_seed(0)
+    parts = [MultiHeadAttention(32, n_heads=4) for _ in range(8)]
+    for numbers in nn.ModuleList(parts).parameters():
+        if numbers.dim() == 2:
+            fill(numbers)
+    first = torch.randn(1, 6, 32, requires_grad=True)
+    for name, step in ways.items():
+        y = first
+        for part in parts:
+            y = step(part, y)
+        apart = (y - y.mean(dim=1, keepdim=True)).norm() / y.norm()
+        [slope] = torch.autograd.grad(y[0, 0, 0], first)
+        print(
+            f"{start:11}  {name:17}  spread {y.std():5.2f}   apart {apart:.3f}   gradient {slope.norm():.0e}"
+        )
 
 # %% [markdown]
-# Without the sum, almost no gradient comes back. With the sum it does, and the numbers grow. A norm keeps them small, in
-# either of its two places: before the part, which is called **pre-norm**, or after the sum, **post-norm**.
+# The start decides the gradient: without a sum and a norm, almost none comes back from `nn.Linear`'s start, and enough
+# from the other two. The sum decides *apart*. Each attention gives a token an average of all tokens, and after eight
+# averages all six are alike, from each of these starts. **With the sum, each token stays itself**, and is told what
+# the others say. Asked for no more than each token's own word, one of
+# eight, eight layers with norms and without sums have a loss of 1.6 or more after 200 steps of Adam (guessing: 2.08),
+# from all three starts; with sums it is 0.02 or less.
+#
+# With the sum the numbers grow, too. A norm keeps them small, in either of its two places: before the part, which is
+# called **pre-norm**, or after the sum, **post-norm**.
 #
 # The first Transformer had post-norm (Vaswani et al. 2017, section 3.1). GPT-2 has pre-norm (Radford et al. 2019, section
 # 2.3), and so has yours. GPT-like models leave out the cross-attention, as they have no original to read.
@@ -685,7 +707,8 @@ quiz("check yourself")
 #    are 0 and $W_o$'s bias comes out; `nn.MultiheadAttention` gives NaN there, in PyTorch 2.13, if it returns weights
 #    ([lost](#Against-PyTorch's,-and-a-lost-sentence)).
 # 4. An encoder–decoder has three attentions: self, causal self, cross. A decoder layer is the last two, a feed-forward
-#    network, residuals and norms ([its parts](#A-decoder-layer-from-these-parts)).
+#    network, residuals and norms. Without residuals, eight self-attentions in a row made all tokens alike
+#    ([its parts](#A-decoder-layer-from-these-parts)).
 # 5. Trained to look things up, cross-attention is a dictionary whose keys are learned, and it works for pairs never seen
 #    together ([look up](#See-it:-a-desk-that-learns-to-look-things-up)).
 #

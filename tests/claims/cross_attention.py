@@ -225,7 +225,7 @@ def a_place_does_not_count_and_a_share_does(seed: int) -> None:
 
 @lesson.says(
     "*a* finds no article and takes *ich*, 0.83, since a score of 0 beats two that are below 0.",
-    "softmax has no way to say *nothing suits*.",
+    "softmax has no way to say *nothing suits*, unless a key stands for that.",
 )
 def where_nothing_suits_the_least_bad_is_taken() -> None:
     """Of the words that a reader may read, the scores alone, by the lesson's tables."""
@@ -449,42 +449,122 @@ def in_steps(layer: Any, norm_first: bool, x: Tensor, context: Tensor) -> Tensor
     return x
 
 
+def started(fill: Callable[[Tensor], Tensor], depth: int, n_heads: int = 4) -> nn.ModuleList:
+    """Self-attentions, 32 wide, from one of the lesson's starts."""
+    parts = nn.ModuleList(here.MultiHeadAttention(32, n_heads) for _ in range(depth))
+    for numbers in parts.parameters():
+        if numbers.dim() == 2:
+            fill(numbers)
+    return parts
+
+
+def as_it_is(x: Tensor) -> Tensor:
+    return x
+
+
+STARTS: dict[str, Callable[[Tensor], Tensor]] = {
+    "default": as_it_is,
+    "Xavier": nn.init.xavier_uniform_,
+    "orthogonal": nn.init.orthogonal_,
+}
+
+
+Step = Callable[[Any, Tensor], Tensor]
+
+
+def ways(then: Callable[[Tensor], Tensor]) -> dict[str, Step]:
+    """The lesson's five, with something after each attention."""
+    norm = nn.LayerNorm(32)
+    return {
+        "bare": lambda part, x: then(part(x)[0]),
+        "normed": lambda part, x: then(part(norm(x))[0]),
+        "added": lambda part, x: x + then(part(x)[0]),
+        "pre-norm": lambda part, x: x + then(part(norm(x))[0]),
+        "post-norm": lambda part, x: norm(x + then(part(x)[0])),
+    }
+
+
+def through(parts: nn.ModuleList, first: Tensor, step: Step) -> tuple[float, float, float]:
+    """How widely numbers are spread after all parts, how far tokens are apart, and the slope."""
+    y = first
+    for part in parts:
+        y = step(part, y)
+    [slope] = torch.autograd.grad(y[0, 0, 0], first)
+    apart = (y - y.mean(1, keepdim=True)).norm() / y.norm()
+    return y.std().item(), apart.item(), slope.norm().item()
+
+
 @lesson.says(
-    "Without the sum, almost no gradient comes back.",
-    "With the sum it does, and the numbers grow.",
+    "The start decides the gradient: without a sum and a norm, almost none comes back from "
+    "`nn.Linear`'s start, and enough from the other two.",
+    "Each attention gives a token an average of all tokens, and after eight averages all six are "
+    "alike, from each of these starts.",
+    "**With the sum, each token stays itself**, and is told what the others say.",
+    "Without residuals, eight self-attentions in a row made all tokens alike.",
+    "With the sum the numbers grow, too.",
     "A norm keeps them small, in either of its two places",
     "the numbers of each token are shifted and scaled to mean 0 and a variance close to 1, or less "
     "if they are tiny, and then multiplied and shifted by learned numbers.",
 )
-def residuals_carry_and_norms_hold_the_size(seed: int) -> None:
-    torch.manual_seed(seed)
-    norm, parts = nn.LayerNorm(64), [nn.Linear(64, 64) for _ in range(30)]
-    first = torch.randn(4, 64, requires_grad=True)
+def sums_keep_tokens_apart_from_any_start_and_norms_hold_the_size(seed: int) -> None:
+    """With one head and with eight, and with another layer after each attention, too."""
+    then: Callable[[Tensor], Tensor]
+    for (name, fill), n_heads, relu in itertools.product(STARTS.items(), (1, 8), (False, True)):
+        then = F.relu if relu else as_it_is
+        torch.manual_seed(seed)
+        parts, first = started(fill, 8, n_heads), torch.randn(1, 6, 32, requires_grad=True)
+        spread, apart, slope = zip(
+            *(through(parts, first, way) for way in ways(then).values()), strict=True
+        )
+        if not relu:
+            assert (slope[0] < 1e-3) == (name == "default")
+            assert apart[0] < 0.005
+        assert apart[1] < 0.05
+        assert min(apart[2:]) > 0.05
+        assert spread[2] > first.std()
+        assert spread[3] < max(1.05 * spread[2], 4)
+        assert spread[4] < 1.1
 
-    def through(step: Callable[[Any, Tensor], Tensor]) -> tuple[float, float]:
-        """How widely the numbers are spread after thirty parts, and the gradient's size."""
-        y = first
-        for part in parts:
-            y = step(part, y)
-        [slope] = torch.autograd.grad(y[0, 0], first)
-        return y.std().item(), slope.norm().item()
-
-    _, slope = through(lambda part, x: part(x))
-    assert slope < 1e-5
-    spread, slope = through(lambda part, x: x + part(x))
-    assert spread > 20
-    assert slope > 1
-    for step in (lambda part, x: x + part(norm(x)), lambda part, x: norm(x + part(x))):
-        spread, slope = through(step)
-        assert spread < 5
-        assert slope > 0.1
-
+    norm = nn.LayerNorm(32)
     for size, least, most in ((1000.0, 0.999, 1.001), (1.0, 0.999, 1.001), (1e-3, 0.0, 0.5)):
-        made = norm(size * torch.randn(50, 64) + 3 * size)
+        made = norm(size * torch.randn(50, 32) + 3 * size)
         assert made.mean(-1).abs().max() < 1e-4
         variance = made.var(-1, correction=0)
         assert least < variance.min()
         assert variance.max() < most
+
+
+@lesson.says(
+    "Asked for no more than each token's own word, "
+    "one of eight, eight layers with norms and without sums have a loss of 1.6 or more after 200 "
+    "steps of Adam (guessing: 2.08), from all three starts; with sums it is 0.02 or less.",
+    long=True,
+)
+def eight_layers_learn_to_hand_on_a_word_with_sums_alone(seed: int) -> None:
+    def loss_after(name: str, depth: int, add: bool) -> float:
+        torch.manual_seed(seed)
+        embed, answer = nn.Embedding(8, 32), nn.Linear(32, 8)
+        parts = started(STARTS[name], depth)
+        learned = [p for module in (embed, answer, parts) for p in module.parameters()]
+        optimizer = torch.optim.Adam(learned, lr=0.003)
+        late = []
+        for _ in range(200):
+            words = torch.randint(8, (16, 10))
+            x = embed(words)
+            for part in parts:
+                found = part(F.layer_norm(x, (32,)))[0]
+                x = x + found if add else found
+            loss = F.cross_entropy(answer(F.layer_norm(x, (32,))).flatten(0, 1), words.flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            late.append(loss.item())
+        return sum(late[-10:]) / 10
+
+    for name in STARTS:
+        assert loss_after(name, 8, add=False) > 1.6
+        assert loss_after(name, 8, add=True) < 0.02
+    assert loss_after("default", 1, add=False) < 0.5
 
 
 @lesson.says(

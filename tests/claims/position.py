@@ -199,12 +199,20 @@ def the_matrix_that_training_finds_is_wrong_at_once(seed: int) -> None:
     "**learned** falls to guessing from one position to the next: its rows 16 to 31 are what they "
     "were on the first day.",
     "A learned table knows the places it was trained on, and not one more.",
+    long=True,
 )
 def a_learned_table_ends_where_its_training_did(seed: int) -> None:
     right = curve("learned", seed)
     assert seen(right) > 0.9
     assert right[here.SEEN] < 0.25
     assert unseen(right) < 0.2
+    for table in (torch.zeros(32, 32), here.sinusoidal_encoding(32, 32)):  # from other starts, too
+        torch.manual_seed(seed)
+        model = here.LooksBack("learned")
+        model.add.rows = nn.Parameter(table)
+        shares = here.share_right(here.train(model), 32)
+        assert seen(shares) > 0.9
+        assert unseen(shares) < 0.5
     torch.manual_seed(seed)
     [first], [now] = (
         [*model.add.parameters()]
@@ -257,13 +265,90 @@ def a_model_without_positions_is_as_good_as_counting(seed: int) -> None:
 
 
 @lesson.says(
-    "Past the training length, learned and sinusoidal failed at once here, rotary later.", long=True
+    "Past the training length, learned and sinusoidal failed at once here, rotary and a learned bias "
+    "on the scores later.",
+    "all but ALiBi are right, or nearly.",
+    "**T5** does not fall there either: in texts of 32 words it is right in 0.95 of all cases, at any place.",
+    long=True,
 )
-def rotary_alone_is_right_past_the_training_length(seed: int) -> None:
-    right = curve("rotary", seed)
-    assert (
-        unseen(right) > max(unseen(curve(kind, seed)) for kind in ("learned", "sinusoidal")) + 0.4
-    )
+def rotary_and_a_bias_are_right_past_the_training_length(seed: int) -> None:
+    at_once = max(unseen(curve(kind, seed)) for kind in ("learned", "sinusoidal"))
+    for kind in ("rotary", "T5"):
+        assert seen(curve(kind, seed)) > 0.93
+        assert unseen(curve(kind, seed)) > max(at_once + 0.4, 0.93)
+
+
+@lesson.says(
+    "They have one each, and for different reasons.",
+    "In T5 all far words share a number that was trained, and it is low. But there are many of them, "
+    "and together they outweigh one. If that is so, louder scores mend T5, and not rotary.",
+    "T5 is right again in 1.00 of all cases, and rotary is not.",
+    long=True,
+)
+def louder_scores_mend_a_bias_that_many_outweigh_and_not_rotary(seed: int) -> None:
+    model = here.trained("T5", seed)
+    three_back, *others = sorted(model.bias.tolist(), reverse=True)
+    assert int(model.bias.argmax()) == 8 + here.BACK
+    assert three_back > max(others) + 1
+    assert model.bias[[0, 16]].max() < three_back - 1.5
+    assert curve("T5", seed, 512).nanmean() < 0.5
+    for kind, part, times, least, most in (
+        ("T5", "bias", 2, 0.99, 1.0),
+        ("rotary", "W_q", 2, 0.0, 0.9),
+        ("rotary", "W_q", 6, 0.0, 0.9),
+    ):
+        louder, numbers = here.LooksBack(kind), here.trained(kind, seed).state_dict()
+        louder.load_state_dict(
+            {name: (times if name.startswith(part) else 1) * numbers[name] for name in numbers}
+        )
+        assert least <= here.share_right(louder, 512).nanmean() <= most
+    steep = here.LooksBack("T5")  # nor is it that no bias could: one that is larger from the start
+    steep.load_state_dict(model.state_dict())
+    with torch.no_grad():
+        steep.bias *= 4
+    assert here.share_right(steep, 1024).nanmean() > 0.99
+
+
+class EightSlopes(nn.Module):
+    """ALiBi as published: causal, eight heads with slopes ½, ¼, …"""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.answer = nn.Embedding(8, 32), nn.Linear(32, 8)
+        self.qkv, self.mix = nn.Linear(32, 96), nn.Linear(32, 32)
+
+    def forward(self, words: Tensor, window: int = 0) -> Tensor:
+        made = self.qkv(self.embed(words)).unflatten(-1, (3, 8, 4))
+        q, k, v = made.permute(2, 0, 3, 1, 4)
+        places = torch.arange(words.shape[1])
+        apart = places[:, None] - places
+        bias = -apart * 2.0 ** -torch.arange(1, 9)[:, None, None]
+        weights = (q @ k.mT / 2 + bias).masked_fill(apart < 0, -torch.inf).softmax(-1)
+        answer: Tensor = self.answer(self.mix((weights @ v).transpose(1, 2).flatten(2)))
+        return answer
+
+
+@lesson.says(
+    "**ALiBi** says *near* and not *three back*: it gives near words the most. It gets 0.21 at "
+    "every length, and with eight heads and three times the steps 0.3.",
+    long=True,
+)
+def a_slope_prefers_the_near_at_any_length(seed: int) -> None:
+    for n in (16, 32, 512):
+        assert 0.17 < curve("ALiBi", seed, n).nanmean() < 0.25
+    torch.manual_seed(seed)
+    model = EightSlopes()
+    for _ in range(3):
+        here.train(model)
+    for n in (16, 512):
+        assert 0.25 < here.share_right(model, n).nanmean() < 0.4
+    with torch.no_grad():
+        alibi = here.trained("ALiBi", seed)
+        x = alibi.embed(torch.randint(8, (100, 16)))
+        scores = alibi.W_q(x) @ alibi.W_k(x).mT / 32**0.5
+        apart = torch.arange(16)[:, None] - torch.arange(16)
+        weights = (scores - apart.abs() / 2).softmax(-1).mean(0)
+    assert weights.diagonal(-1).mean() > 2 * weights.diagonal(-here.BACK).mean()
 
 
 @lesson.says(
@@ -276,7 +361,7 @@ def rotary_carries_twice_as_far_and_not_for_ever(seed: int) -> None:
 
 
 @lesson.says(
-    "Distances past 15 were never trained either, and nothing keeps their scores low.",
+    "distances past 15 were never trained either, and nothing keeps their scores low.",
     "Most of these far words get next to nothing, but a few get much",
 )
 def far_words_take_what_the_third_word_back_loses(seed: int) -> None:
@@ -297,12 +382,12 @@ def far_words_take_what_the_third_word_back_loses(seed: int) -> None:
 
 
 @lesson.says(
-    "If the far distances are the cause, you can mend the model without training it again",
+    "If the far distances are rotary's cause, you can mend it without training it again",
     "A window as long as the training, 16 words, was right in 1.00 of all cases on each of nine seeds",
     "Less than 4 hides the answer.",
     "The window mends far *distances*, not new *places*: in the grey field, a window of 16 left "
     "learned at 0.14 to 0.19 and sinusoidal at 0.19 to 0.41.",
-    "A window as long as the training mended rotary.",
+    "A window as long as the training mended rotary, and a doubled bias the other.",
     long=True,
 )
 def a_window_mends_what_far_words_spoil_and_nothing_else(seed: int) -> None:

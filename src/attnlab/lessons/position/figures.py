@@ -12,6 +12,7 @@ from attnlab.figures.picture import (
     BLUE,
     GREEN,
     GREY,
+    OCHRE,
     ORANGE,
     PURPLE,
     WEIGHT_COLOURS,
@@ -22,7 +23,14 @@ from attnlab.figures.picture import (
 )
 
 SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
-LINES = ((GREY, ":", "s"), (PURPLE, "--", "^"), (ORANGE, "-.", "v"), (BLUE, "-", "o"))
+LINES = (
+    (GREY, ":", "s"),
+    (PURPLE, "--", "^"),
+    (ORANGE, "-.", "v"),
+    (BLUE, "-", "o"),
+    (OCHRE, (0, (5, 1)), "D"),
+    (GREEN, (0, (3, 1, 1, 1)), "P"),
+)
 Numbers = Any  # nested lists, an array or a tensor
 
 
@@ -63,7 +71,7 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
     image = axes[0, 0].imshow(matrix, cmap=SIGNED, vmin=-1, vmax=1, aspect="auto")
     axes[0, 0].set(xlabel="column", ylabel="position", title="a row for each position")
     figure.colorbar(image, ax=axes[0, 0], label="number")
-    for column, (colour, line, _) in with_looks(columns, LINES[:0:-1]):
+    for column, (colour, line, _) in with_looks(columns, LINES[3:0:-1]):
         axes[0, 1].plot(matrix[:, column], color=colour, linestyle=line, label=f"column {column}")
     axes[0, 1].set(xlabel="position", ylabel="number", ylim=(-1.1, 1.1), title="three columns")
     figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower right", ncols=3)
