@@ -30,9 +30,9 @@ from tests.mutants import judged, mutants
 from tests.played import by_formula, can_be_played, played
 
 TABLE = ROOT / "tests" / "frozen.txt"
-HEAD = """# What the checks say of each answer, mistake and mutant: see frozen.py. Below an exercise, a
-# line for each judgement: status, name, points and the card's lines (x holds, - fails, . is not
-# told), then all that is judged so: b: of the bank, a: of the answers, m: of the mutants, by a hash.
+HEAD = """# What the checks say of each answer, mistake and mutant: see frozen.py. Below an exercise
+# a line for each judgement: status, name, points and the card's lines (x holds, - fails, . is not
+# told), then all that is judged so: b: the bank, a: answers, m: mutants, each by a hash.
 """
 SECONDS = 20.0
 KINDS = {"b": "bank", "a": "answers", "m": "mutants"}

@@ -78,6 +78,7 @@ class Procedure:
             what is wrong with what comes of them; '' where nothing is. It is asked on the side that
             judges. The exercise's mistakes take the same, and say whether they were made; the first
             that was is named, if it was made in all cases of the claim that failed.
+        unsteady: whether the same call may come out differently, as by a clock of the machine's.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Procedure:
     oracle: Callable[..., Any]
     parameters: tuple[str, ...] = ()
     missed: Callable[..., str] | None = None
+    unsteady: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ def _try_all(perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
         # Some answers go by the number of calls, or by a coin: the first that has the right form is
         # asked again, and a wrong one, which no coin is likely to give twice if one is large.
         asked = [place for place in (*first, *others) if place in tried]
-        whole = [place for place in asked if tried[place].arrays is not None]
+        whole = [at for at in asked if tried[at].arrays is not None and _is_steady(cases[at].case)]
         whole.sort(key=lambda at: _has_many(cases[at].case) and tried[at].difference is None)
         missed = [place for place in asked if tried[place].difference and not cases[place].call.by]
         missed.sort(key=partial(_is_few, cases))
@@ -138,6 +138,10 @@ def _try_all(perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
 def _has_many(case: Case) -> bool:
     """Whether many answers are right in a case, so that two of them need not be the same."""
     return case.procedure is not None and case.procedure.missed is not None
+
+
+def _is_steady(case: Case) -> bool:
+    return case.procedure is None or not case.procedure.unsteady
 
 
 def _is_few(cases: Sequence[Posed], place: int) -> bool:
