@@ -221,6 +221,7 @@ def _masked(draw: Draw) -> Iterator[Case]:
             yield draw.case(given, "masked", *claims, masks=masks, note=said, **how)
 
     yield from ordinary(draw.sizes(3))
+    yield from ordinary(draw.equal(), EQUAL)
     sizes = draw.sizes(3)
     earlier, given = draw.given(sizes), draw.given(sizes)
     for _, masks in drawn_masks(draw, given.sizes)[:1]:

@@ -112,13 +112,12 @@ _SHAPE = re.compile(r"\(\d+,[\d, ]*\)")
 
 
 def _kind(posed: Posed) -> object:
-    """What a case is one of: what is said of it, without shapes; what it is told; yes or no."""
-    case = posed.case
+    """What a case is one of: what is said of it, shapes aside, what it is told, and yes or no."""
+    case, right = posed.case, posed.right.values
     told = [arg for arg in (*case.args, *case.kwargs.values()) if isinstance(arg, (bool, ByName))]
-    truths = [
-        value.tolist() for value in posed.right.values if value.dtype == bool and value.ndim == 0
-    ]
-    return case.claim, case.kind or _SHAPE.sub("", case.note), repr(told), repr(truths)
+    truths = [bool(value) for value in right if value.dtype == bool and not value.ndim]
+    said = case.kind or _SHAPE.sub("", case.note)
+    return case.claim, said, case.only_zeros, repr(told), *truths
 
 
 def _try_all(perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
