@@ -100,7 +100,7 @@ class Case:
         raises: the name of the exception that is the right answer here, '' for none; several that
             are as good as each other are joined by ' or '.
         note: what is special about it, read after 'when', as in 'all scores are -inf'.
-        kind: what it is a case of, where its note says more than that: see `judge.in_turn`.
+        kind: what it is a case of, where its note says more than that: see `Posed.kind`.
         tolerance: largest |difference| that is still right.
         exact_zeros: where the right answer is 0, nothing but 0 will do.
         only_zeros: nothing but the exact zeros is looked at, and NaN is as good as 0 there.

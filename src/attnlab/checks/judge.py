@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from attnlab.calling.call import Call, Outcome
-from attnlab.calling.observe import ByName
 from attnlab.checks.compare import Difference, Tried, examine
 from attnlab.checks.crashes import is_meant
 from attnlab.checks.diagnose import diagnose
@@ -102,22 +101,10 @@ def in_turn(cases: Sequence[Posed], seed: int) -> tuple[list[int], list[int]]:
     of_kind: dict[object, int] = {}
     for at in order:
         if cases[at].seed == seed:
-            of_kind.setdefault(_kind(cases[at]), at)
+            of_kind.setdefault(cases[at].kind, at)
     corners = set(of_kind.values())
     first = [at for at in order if at in corners or not cases[at].case.note]
     return first, [at for at in order if at not in first]
-
-
-_SHAPE = re.compile(r"\(\d+,[\d, ]*\)")
-
-
-def _kind(posed: Posed) -> object:
-    """What a case is one of: what is said of it, shapes aside, what it is told, and yes or no."""
-    case, right = posed.case, posed.right.values
-    told = [arg for arg in (*case.args, *case.kwargs.values()) if isinstance(arg, (bool, ByName))]
-    truths = [bool(value) for value in right if value.dtype == bool and not value.ndim]
-    said = case.kind or _SHAPE.sub("", case.note)
-    return case.claim, said, case.only_zeros, repr(told), *truths
 
 
 def _try_all(perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
