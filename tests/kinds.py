@@ -51,7 +51,7 @@ def rejected(exercise: Exercise, seeds: tuple[int, ...] = SEEDS) -> dict[object,
     cases = pose(exercise, seeds)
     found: dict[object, dict[str, bool]] = {each.kind: {} for each in cases}
     for at, (name, came) in enumerate(held(exercise, cases)):
-        by_claim = defaultdict(set)
+        by_claim: dict[str, set[object]] = defaultdict(set)
         with contextlib.suppress(Exception):  # what is no function of these arguments
             for each, outcome in zip(cases, came, strict=False):
                 tried = examine(each, outcome)
