@@ -7,10 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
@@ -157,6 +158,12 @@ def copy_to(folder: Path) -> Path:
         else:
             shutil.copy(source, folder / name)
     return folder
+
+
+def fail_for(told: Iterable[str]) -> None:
+    """Fail the test for these reasons, a line each, if there are any."""
+    if reasons := list(told):
+        pytest.fail("\n".join(reasons), pytrace=False)
 
 
 def run(*command: str, cwd: Path = ROOT) -> str:

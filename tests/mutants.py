@@ -214,8 +214,8 @@ def _change(before: ast.Module, after: ast.Module, line: str) -> str:
     return f"{line} → nothing"
 
 
-def judged(mutant: Mutant, seeds: tuple[int, ...]) -> Verdict | None:
-    """The verdict on a mutant, None where its cell does not even run."""
+def defined(mutant: Mutant) -> Callable[..., Any] | None:
+    """What a mutant's cell defines; None where it does not even run."""
     names: dict[str, Any] = {"__name__": "mutant"}
     exec(IMPORTS + given(mutant.lesson), names)
     try:
@@ -226,8 +226,16 @@ def judged(mutant: Mutant, seeds: tuple[int, ...]) -> Verdict | None:
                 break
     except Exception:
         return None
-    exercise = exercises_of(mutant.lesson)[mutant.exercise]
-    return verdict_on(exercise, names[mutant.exercise], seeds, SECONDS)
+    function: Callable[..., Any] = names[mutant.exercise]
+    return function
+
+
+def judged(mutant: Mutant, seeds: tuple[int, ...]) -> Verdict | None:
+    """The verdict on a mutant, None where its cell does not even run."""
+    function = defined(mutant)
+    if function is None:
+        return None
+    return verdict_on(exercises_of(mutant.lesson)[mutant.exercise], function, seeds, SECONDS)
 
 
 def survives(verdict: Verdict | None) -> bool:

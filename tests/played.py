@@ -9,7 +9,7 @@ import numpy as np
 
 from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.calling.observe import lay, observe
-from attnlab.checks.exercise import Exercise, Slot
+from attnlab.checks.exercise import SEEDS, Exercise, Slot
 from attnlab.checks.judge import judge
 from attnlab.checks.pose import Expected, Posed, answer_of, pose
 from attnlab.checks.verdict import Verdict
@@ -29,9 +29,24 @@ def played(exercise: Exercise, play: Play, seeds: tuple[int, ...]) -> Verdict:
     return judge(exercise, perform, seeds)
 
 
+def can_be_played(exercise: Exercise) -> bool:
+    """Whether an answer is numbers: where many are right in every case, there are none to play."""
+    return not all(
+        each.case.procedure and each.case.procedure.missed for each in pose(exercise, SEEDS)
+    )
+
+
 def by_formula(formula: Callable[..., Any]) -> Play:
-    """A learner who makes one mistake, and refuses what has to be refused."""
-    return lambda each: each.right if each.right.raises else answer_of(formula, each.case)
+    """A learner who makes one mistake, and refuses what has to be refused.
+
+    Where many answers are right a mistake is a question, which plays nothing: there it is right.
+    """
+
+    def play(each: Posed) -> Expected:
+        many = each.case.procedure and each.case.procedure.missed
+        return each.right if many or each.right.raises else answer_of(formula, each.case)
+
+    return play
 
 
 def outcome_of(answer: Expected, posed: Posed) -> Outcome:

@@ -76,7 +76,10 @@ def test_no_table_of_fifty_seeds_earns_a_point(exercise: Exercise) -> None:
 def test_each_claim_is_tried_before_anything_goes_wrong(exercise: Exercise) -> None:
     """Of a right answer no more is asked; a claim that was not tried would earn it nothing."""
     for seeds in SEEDS[:8]:
-        drawn: Any = [SimpleNamespace(seed=of, case=case) for of, case in generate(exercise, seeds)]
+        drawn: Any = [
+            SimpleNamespace(seed=of, case=case, kind=(case.claim, case.kind or case.note))
+            for of, case in generate(exercise, seeds)
+        ]
         first, others = in_turn(drawn, seeds[0])
         assert sorted((*first, *others)) == list(range(len(drawn)))
         assert {drawn[at].case.claim for at in first} == {each.case.claim for each in drawn}

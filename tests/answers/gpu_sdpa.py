@@ -498,3 +498,112 @@ def until_some_time_has_passed(fn, *args, clock=perf_counter, wait=nothing):
     while clock() - start < 0.2 or not times:
         times += timed(fn, args, clock, wait, number=5)
     return median(times)
+
+
+@wrong("benchmark", "default-clock")
+def in_nanoseconds_by_default(fn, *args, clock=time.perf_counter_ns, wait=nothing):
+    return median(timed(fn, args, clock, wait))
+
+
+@wrong("benchmark", "arguments-not-passed")
+def calls_it_bare(fn, *args, clock=perf_counter, wait=nothing):
+    return median(timed(fn, (), clock, wait))
+
+
+@wrong("benchmark", "result-of-fn")
+def the_last_result(fn, *args, clock=perf_counter, wait=nothing):
+    timed(fn, args, clock, wait)
+    return fn(*args)
+
+
+@wrong("benchmark", "clock-not-used")
+def its_own_clock(fn, *args, clock=perf_counter, wait=nothing):
+    return median(timed(fn, args, perf_counter, wait))
+
+
+@wrong("benchmark", "mean-not-median")
+def their_mean(fn, *args, clock=perf_counter, wait=nothing):
+    return float(np.mean(timed(fn, args, clock, wait)))
+
+
+@wrong("benchmark", "mean-not-median")
+def without_the_slowest(fn, *args, clock=perf_counter, wait=nothing):
+    return float(np.mean(sorted(timed(fn, args, clock, wait))[:-2]))
+
+
+@wrong("benchmark", "total-time")
+def all_together(fn, *args, clock=perf_counter, wait=nothing):
+    return float(sum(timed(fn, args, clock, wait)))
+
+
+@wrong("benchmark", "middle-not-median")
+def sorted_by_nobody(fn, *args, clock=perf_counter, wait=nothing):
+    return float(timed(fn, args, clock, wait, number=21)[10])
+
+
+@wrong("benchmark", "middle-not-median")
+def the_lower_of_two(fn, *args, clock=perf_counter, wait=nothing):
+    return torch.tensor(timed(fn, args, clock, wait), dtype=torch.float64).median().item()
+
+
+@wrong("benchmark", "one-call")
+def the_fastest(fn, *args, clock=perf_counter, wait=nothing):
+    return float(min(timed(fn, args, clock, wait)))
+
+
+@wrong("benchmark", "another-unit")
+def in_milliseconds(fn, *args, clock=perf_counter, wait=nothing):
+    return median(timed(fn, args, clock, wait)) * 1000
+
+
+@wrong("benchmark", "not-a-difference")
+def the_wrong_way_round(fn, *args, clock=perf_counter, wait=nothing):
+    return -median(timed(fn, args, clock, wait))
+
+
+@wrong("benchmark", "not-a-difference")
+def the_second_reading(fn, *args, clock=perf_counter, wait=nothing):
+    timed(fn, args, nothing, wait, number=0)
+    readings = []
+    for _ in range(9):
+        wait()
+        clock()
+        fn(*args)
+        wait()
+        readings.append(clock())
+    return median(readings)
+
+
+@wrong("benchmark", "no-warm-up")
+def cold(fn, *args, clock=perf_counter, wait=nothing):
+    return median(timed(fn, args, clock, wait, warm=0))
+
+
+@wrong("benchmark", "no-warm-up")
+def the_first_three_dropped(fn, *args, clock=perf_counter, wait=nothing):
+    return median(timed(fn, args, clock, wait, warm=0)[3:])
+
+
+@wrong("benchmark", "too-few-or-too-many")
+def three_calls(fn, *args, clock=perf_counter, wait=nothing):
+    return median(timed(fn, args, clock, wait, number=3))
+
+
+@wrong("benchmark", "too-few-or-too-many")
+def a_thousand(fn, *args, clock=perf_counter, wait=nothing):
+    return median(timed(fn, args, clock, wait, number=1000))
+
+
+@wrong("benchmark", "wait-after-start")
+def waits_too_late(fn, *args, clock=perf_counter, wait=nothing):
+    for _ in range(3):
+        fn(*args)
+        wait()
+    times = []
+    for _ in range(10):
+        start = clock()
+        wait()
+        fn(*args)
+        wait()
+        times.append(clock() - start)
+    return median(times)

@@ -569,6 +569,37 @@ def adjectives_ask():
     return [[0, 0], [0, 0], [9, 0], [0, 0]], [[0, 0], [9, 0], [0, 0], [0, 0]]
 
 
+@wrong("point_to_adjective", "scores-overflow")
+def both_as_large_as_they_go():
+    return [[0, 0], [1e200, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [1e200, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "uniform-weights")
+def nobody_asks():
+    return [[0, 0], [0, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [9, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "one-matrix-for-both")
+def the_same_twice():
+    W = [[0, 0], [9, 0], [9, 0], [0, 0]]
+    return W, W
+
+
+@wrong("point_to_adjective", "negated-scores")
+def a_minus_too_many():
+    return [[0, 0], [-9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [9, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "drawn-to-itself")
+def nouns_like_nouns():
+    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [9, 0], [5, 0], [0, 0]]
+
+
+@wrong("point_to_adjective", "points-elsewhere")
+def looks_for_the_verb():
+    return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [5, 0], [9, 0]]
+
+
 @wrong("point_to_adjective", "wrong-shape")
 def columns_for_rows():
     return [[0, 9, 0, 0], [0, 0, 0, 0]], [[0, 0, 9, 0], [0, 0, 0, 0]]

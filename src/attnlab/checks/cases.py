@@ -226,17 +226,9 @@ def _masked(draw: Draw) -> Iterator[Case]:
 
     yield from ordinary(draw.sizes(3))
     yield from ordinary(draw.equal(), EQUAL)
-    yield from ordinary(draw.sizes(3), VIEWS, "shapes", laid="views")
-    for one in draw.letters:
-        if one != (draw.mask_axes or " ")[-1]:  # a mask that leaves the only key is none
-            sizes = draw.whole({**draw.sizes(), one: 1})
-            yield from [*ordinary(sizes, f"{draw.exercise.called(one)} is 1", "shapes")][:1]
     sizes = draw.sizes(3)
     earlier, given = draw.given(sizes), draw.given(sizes)
-    then = tuple(earlier.args.values())
-    for note, masks in drawn_masks(draw, given.sizes)[:1]:
-        note = f"{SECOND}, and {note}"
-        yield draw.case(given, "masked", masks=masks, earlier=then, note=note)
+    for _, masks in drawn_masks(draw, given.sizes)[:1]:
         before = (*earlier.but(**masks).args.values(),)
         yield draw.case(given, "values", earlier=before, note=AFTER_A_MASK)
     given = _whole(draw, -1, 2)
@@ -275,9 +267,6 @@ def _empty(draw: Draw) -> Iterator[Case]:
     given = draw.given(draw.sizes(3))
     for note, masks in emptying(draw, given.sizes):
         yield draw.case(given, "empty", "masked", masks=masks, note=note)
-    given = draw.given(draw.whole({**draw.sizes(), draw.mask_axes[-1]: 1}))
-    for note, masks in emptying(draw, given.sizes)[:2]:
-        yield draw.case(given, "empty", "masked", masks=masks, note=f"{note}, of one key")
     given = in_float32(draw.given(draw.sizes(3)))
     for note, masks in emptying(draw, given.sizes)[::2]:
         how = {"note": f"{note}, and {SINGLE}", "tolerance": FLOAT32_TOLERANCE}
@@ -305,12 +294,14 @@ def _refused(draw: Draw) -> Iterator[Case]:
                 changed = _resized(np.asarray(given.args[name]), at, size)
                 how = {-1: "one less", 1: "one more", 0: "1"}[size]  # a size of 1 is stretched
                 note = f"{exercise.called(letter)} is {how} in {name}, and not elsewhere"
-                yield _refusal(draw, given.but(**{name: draw.staged(changed)}), note)
+                kind = f"{letter} in {name} {'stretched' if size == 0 else 'misfits'}"
+                yield _refusal(draw, given.but(**{name: draw.staged(changed)}), note, kind)
             for width in _widths(draw, name):
                 given = draw.given(draw.whole({**draw.sizes(3), **width}))
                 turned = np.asarray(given.args[name]).swapaxes(-1, -2)
                 note = f"rows and columns of {name} change places"
-                yield _refusal(draw, given.but(**{name: draw.staged(turned)}), note)
+                kind = f"{note} {width}"
+                yield _refusal(draw, given.but(**{name: draw.staged(turned)}), note, kind)
 
 
 def _widths(draw: Draw, name: str) -> list[Sizes]:
@@ -326,12 +317,15 @@ def _uneven(draw: Draw) -> Iterator[Case]:
         if len(draw.axes_of(name)) == 2:
             given = draw.given(draw.sizes(3))
             for ragged, note in _ragged(draw.rng, given.args[name]):
-                yield _refusal(draw, given.but(**{name: ragged}), f"{note} in {name}", "ragged")
+                kind = f"uneven {name}"
+                yield _refusal(
+                    draw, given.but(**{name: ragged}), f"{note} in {name}", kind, "ragged"
+                )
 
 
-def _refusal(draw: Draw, given: Given, note: str, claim: str = "refuses") -> Case:
+def _refusal(draw: Draw, given: Given, note: str, kind: str, claim: str = "refuses") -> Case:
     refused = "ValueError or RuntimeError" if draw.exercise.stage == "torch" else "ValueError"
-    return draw.case(given, claim, raises=refused, note=note, exact_zeros=False)
+    return draw.case(given, claim, raises=refused, note=note, kind=kind, exact_zeros=False)
 
 
 def _resized(array: np.ndarray, axis: int, step: int) -> np.ndarray:

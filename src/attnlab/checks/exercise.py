@@ -78,6 +78,7 @@ class Procedure:
             what is wrong with what comes of them; '' where nothing is. It is asked on the side that
             judges. The exercise's mistakes take the same, and say whether they were made; the first
             that was is named, if it was made in all cases of the claim that failed.
+        unsteady: whether the same call may come out differently, as by a clock of the machine's.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Procedure:
     oracle: Callable[..., Any]
     parameters: tuple[str, ...] = ()
     missed: Callable[..., str] | None = None
+    unsteady: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class Case:
         raises: the name of the exception that is the right answer here, '' for none; several that
             are as good as each other are joined by ' or '.
         note: what is special about it, read after 'when', as in 'all scores are -inf'.
+        kind: what it is a case of, where its note says more than that: see `Posed.kind`.
         tolerance: largest |difference| that is still right.
         exact_zeros: where the right answer is 0, nothing but 0 will do.
         only_zeros: nothing but the exact zeros is looked at, and NaN is as good as 0 there.
@@ -122,6 +125,7 @@ class Case:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     raises: str = ""
     note: str = ""
+    kind: str = ""
     tolerance: float = TOLERANCE
     exact_zeros: bool = False
     only_zeros: bool = False

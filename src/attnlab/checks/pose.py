@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from attnlab.checks.exercise import Case, Exercise, Slot, State
 # A wrong answer may have more numbers than the right one; what has many times more is known by its
 # size alone.
 TIMES, LEEWAY = 10, 1000
+_SHAPE = re.compile(r"\(\d+,[\d, ]*\)")
 READABLE, DIGITS = 12, 6  # numbers that are shown in full, and how many digits of each
 
 
@@ -62,6 +64,16 @@ class Posed:
     inputs: Mapping[str, Value]
     numbers: int = 0
     mistaken: dict[Callable[..., Any], tuple[Expected, bool]] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> object:
+        """What it is one of: what is said of it, shapes aside, what it is told, and yes or no."""
+        case, right = self.case, self.right.values
+        args = (*case.args, *case.kwargs.values())
+        told = [arg for arg in args if isinstance(arg, (bool, ByName))]
+        truths = [bool(value) for value in right if value.dtype == bool and not value.ndim]
+        said = case.kind or _SHAPE.sub("", case.note)
+        return case.claim, said, case.only_zeros, repr(told), *truths
 
 
 @lru_cache(maxsize=64)
