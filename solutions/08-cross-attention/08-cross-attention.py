@@ -537,7 +537,7 @@ check(reads_dummies, name="cross_attention")
 # - [**Layer norm**](../glossary.md#layer-norm), `nn.LayerNorm(d)`: the numbers of each token are shifted and scaled to mean 0 and a variance close to 1,
 #   or less if they are tiny, and then multiplied and shifted by learned numbers.
 #
-# What is this good for? The next cell sends six tokens through eight self-attentions in a row, from three
+# What for? The next cell sends six tokens through eight self-attentions in a row, from three
 # starts. It prints how widely numbers spread; how far *apart* tokens are (0: all
 # alike); and the gradient. Which column does the start decide, and which the sum?
 
