@@ -537,9 +537,9 @@ check(reads_dummies, name="cross_attention")
 # - [**Layer norm**](../glossary.md#layer-norm), `nn.LayerNorm(d)`: the numbers of each token are shifted and scaled to mean 0 and a variance close to 1,
 #   or less if they are tiny, and then multiplied and shifted by learned numbers.
 #
-# What is this good for? The next cell sends six tokens through eight self-attentions in a row, from three common
-# starts. It prints how widely the numbers are spread at the end; how far *apart* the tokens are (0: all are
-# alike); and the gradient that comes back. Which column does the start decide, and which the sum?
+# What for? The next cell sends six tokens through eight self-attentions in a row, from three
+# starts. It prints how widely numbers spread; how far *apart* tokens are (0: all
+# alike); and the gradient. Which column does the start decide, and which the sum?
 
 # %% nbgrader={"grade": false, "grade_id": "see-residual", "locked": true, "schema_version": 3, "solution": false, "task": false}
 norm = nn.LayerNorm(32)
@@ -573,18 +573,17 @@ for start, fill in starts.items():
         )
 
 # %% [markdown]
-# The start decides the gradient: without a sum and a norm, almost none comes back from `nn.Linear`'s start, and enough
-# from the other two. The sum decides *apart*. Each attention gives a token an average of all tokens, and after eight
-# averages all six are alike, from each of these starts. **With the sum, each token stays itself**, and is told what
-# the others say. Asked for no more than each token's own word, one of
+# The start decides the gradient: with neither sum nor norm, almost none comes back from `nn.Linear`'s. The sum decides *apart*. Each attention gives a token an average of all tokens, and after eight
+# averages all six are alike, from each of these starts. **With the sum, each token stays itself.**
+# Asked for no more than each token's own word, one of
 # eight, eight layers with norms and without sums have a loss of 1.6 or more after 200 steps of Adam (guessing: 2.08),
 # from all three starts; with sums it is 0.02 or less.
 #
-# With the sum the numbers grow, too. A norm keeps them small, in either of its two places: before the part, which is
-# called **pre-norm**, or after the sum, **post-norm**.
+# With the sum the numbers grow, too. A norm keeps them small, in either of its two places: before the part,
+# **pre-norm**, or after the sum, **post-norm**.
 #
 # The first Transformer had post-norm (Vaswani et al. 2017, section 3.1). GPT-2 has pre-norm (Radford et al. 2019, section
-# 2.3), and so has yours. GPT-like models leave out the cross-attention, as they have no original to read.
+# 2.3), and so has yours. GPT-like models have no cross-attention, and no original to read.
 
 # %% [markdown]
 # ### Exercise: `DecoderLayer`
@@ -707,7 +706,7 @@ quiz("check yourself")
 #    are 0 and $W_o$'s bias comes out; `nn.MultiheadAttention` gives NaN there, in PyTorch 2.13, if it returns weights
 #    ([lost](#Against-PyTorch's,-and-a-lost-sentence)).
 # 4. An encoder–decoder has three attentions: self, causal self, cross. A decoder layer is the last two, a feed-forward
-#    network, residuals and norms. Without residuals, eight self-attentions in a row made all tokens alike
+#    network, residuals and norms. Without residuals, eight self-attentions made all tokens alike
 #    ([its parts](#A-decoder-layer-from-these-parts)).
 # 5. Trained to look things up, cross-attention is a dictionary whose keys are learned, and it works for pairs never seen
 #    together ([look up](#See-it:-a-desk-that-learns-to-look-things-up)).

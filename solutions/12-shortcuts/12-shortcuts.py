@@ -388,7 +388,7 @@ figures.shortcuts.found([2, 8, 32], shown, chance=1 / tasks.LETTERS)
 # about 0.8 of 32 books. Softmax needed 600 for all.
 #
 # **Is it distance?** A running sum minds no order: 16 back is as easy as 4. But a mark that is further back has more
-# letters beside it. Ask for marks further back than any in training:
+# letters beside it:
 
 # %% nbgrader={"grade": false, "grade_id": "test-far", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 FAR = tuple(tasks.mark(back) for back in (16, 64, 256, 1024))

@@ -406,7 +406,7 @@ def random_layer(seed: int) -> Any:
     "A decoder layer is the last two, a feed-forward network, residuals and norms.",
     "The lost original adds W_o's bias and no NaN, as in PyTorch's layer, which calls its attentions "
     "with `need_weights=False`.",
-    "before the part, which is called **pre-norm**, or after the sum, **post-norm**.",
+    "before the part, **pre-norm**, or after the sum, **post-norm**.",
     "The last word changes its own row alone.",
 )
 def the_parts_make_pytorchs_layer_and_none_is_idle(seed: int) -> None:
@@ -495,12 +495,12 @@ def through(parts: nn.ModuleList, first: Tensor, step: Step) -> tuple[float, flo
 
 
 @lesson.says(
-    "The start decides the gradient: without a sum and a norm, almost none comes back from "
-    "`nn.Linear`'s start, and enough from the other two.",
+    "The start decides the gradient: with neither sum nor norm, almost none comes back from "
+    "`nn.Linear`'s.",
     "Each attention gives a token an average of all tokens, and after eight averages all six are "
     "alike, from each of these starts.",
-    "**With the sum, each token stays itself**, and is told what the others say.",
-    "Without residuals, eight self-attentions in a row made all tokens alike.",
+    "**With the sum, each token stays itself.**",
+    "Without residuals, eight self-attentions made all tokens alike.",
     "With the sum the numbers grow, too.",
     "A norm keeps them small, in either of its two places",
     "the numbers of each token are shifted and scaled to mean 0 and a variance close to 1, or less "
