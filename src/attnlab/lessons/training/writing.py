@@ -133,15 +133,15 @@ def _temperature_cases(rng: Generator) -> Iterator[Case]:
         yield Case("cold", (logits.float(), 1e-6), **how)
 
     ties = torch.from_numpy(tied_rows(rng, v))
-    for zero, logits in (
-        (0.0, normal(rng, b, n, v)),
-        (0, normal(rng, v)),
-        (0.0, _hidden(rng, normal(rng, b, v))),
-        (-0.0, normal(rng, b, v).float()),
-        (0, ties),
-        (0.0, ties.flip(-1)),
+    for zero, logits, more in (
+        (0.0, normal(rng, b, n, v), ""),
+        (0, normal(rng, v), ", as an int"),
+        (0.0, _hidden(rng, normal(rng, b, v)), ", and some logits are -inf"),
+        (-0.0, normal(rng, b, v).float(), ", from below, and logits are float32"),
+        (0, ties, ", and some are equally large"),
+        (0.0, ties.flip(-1), ", and some are equally large, the other way round"),
     ):
-        yield Case("zero", (logits, zero), note="temperature is 0", exact_zeros=True)
+        yield Case("zero", (logits, zero), note=f"temperature is 0{more}", exact_zeros=True)
     for temperature in (-float(rng.uniform(0.5, 2)), -1e-9):
         note = f"temperature is {temperature:.3g}"
         yield Case("zero", (normal(rng, b, v), temperature), raises="ValueError", note=note)
