@@ -330,6 +330,7 @@ def what_gets_most_weight_carries_the_answer_on_most_seeds_and_on_others_does_no
 
 @lesson.says(
     "None knows the adjective, so with *tired* and with *wide* the nouns get the same shares.",
+    long=True,
 )
 def in_one_block_the_nouns_share_alike_whatever_the_adjective(seed: int) -> None:
     """Any weights will do, so these are random and large; two blocks that learned are beside."""
