@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,22 @@ import torch
 import torch.nn.functional as F
 
 from attnlab.checks.attention import Attention, Parts
-from attnlab.checks.exercise import Case, Claim, Exercise, Procedure, Slot, promises
+from attnlab.checks.exercise import (
+    Case,
+    Claim,
+    Exercise,
+    Formula,
+    Procedure,
+    Slot,
+    promises,
+)
 from attnlab.checks.inputs import FAR, sizes
 
 Generator = np.random.Generator
 Tensor = torch.Tensor
 INFINITY = float("inf")
 Tiles = list[range]
+Formulas = Formula | tuple[Formula, ...]
 TILES = 16  # of queries and of keys, where memory is counted: time goes by their square
 
 
@@ -55,11 +64,16 @@ def _share(old: Tensor, new: Tensor) -> Tensor:
 
 
 def _grown(old: Tensor, new: Tensor) -> Tensor:
-    return torch.where(old == -INFINITY, 0.0, (new - old).exp())
+    empty = old == -INFINITY  # whose power is infinite, and so has no slope
+    return torch.where(empty, 0.0, (new - torch.where(empty, new, old)).exp())
 
 
 def _one(old: Tensor, new: Tensor) -> Tensor:
     return torch.ones_like(old)
+
+
+def _nothing(old: Tensor, new: Tensor) -> Tensor:
+    return torch.zeros_like(old)
 
 
 def _highest(scores: Tensor) -> Tensor:
@@ -130,6 +144,13 @@ class Tiled:
             o = self.early(o * self.of_out(top, new) + powers @ v[..., here, :], s)
             top = new
         return self.end(o, s).expand(*asked.shape[:-1], v.shape[-1])
+
+
+def _skipping(formulas: Formulas) -> Formulas:
+    """A mistake's formulas, and the same where tiles in the future are left out, as most do."""
+    each = formulas if isinstance(formulas, tuple) else (formulas,)
+    tiled = [one for one in each if isinstance(one, Tiled) and one.skipped is _none]
+    return tuple(dict.fromkeys((*each, *(replace(one, skipped=_in_the_future) for one in tiled))))
 
 
 def _with_more(number: float) -> Tiled:
@@ -263,6 +284,84 @@ def _cases(rng: Generator) -> Iterator[Case]:
         yield Case("held", args, note=note, procedure=HELD, about=about, once=True)
 
 
+MISTAKES: dict[str, Formulas] = {
+    # in memory, the largest first
+    "whole-matrix-held": _holding(lambda b, n, block: b * n * n),
+    "whole-mask-held": _holding(lambda b, n, block: n * n),
+    "one-side-cut": _holding(lambda b, n, block: b * block * n),
+    "tiles-kept": _holding(lambda b, n, block: 0),
+    # in the sums
+    "half-rescaled": (Tiled(of_sum=_one), Tiled(of_out=_one)),
+    "not-rescaled": (
+        Tiled(of_sum=_one, of_out=_one),
+        Tiled(of_sum=_one, of_out=_one, own=lambda scores, m: _highest(scores)),
+    ),
+    "tile-measured-against-itself": Tiled(own=lambda scores, m: _highest(scores)),
+    "rescaled-the-wrong-way": Tiled(of_sum=_grown, of_out=_grown),
+    "divided-too-soon": (
+        Tiled(early=lambda o, s: o / s, end=lambda o, s: o),
+        Tiled(early=lambda o, s: o / s),
+    ),
+    "not-normalised": Tiled(end=lambda o, s: o),
+    "epsilon-added": tuple(map(_with_more, (1e-5, 1e-6, 1e-7, 1e-8))),
+    "softmax-by-tile": (_softmax_by_tile, _mean_of_tiles),
+    "maximum-of-one-tile": (
+        Tiled(top=lambda m, scores: torch.where(m == -INFINITY, _highest(scores), m)),
+        Tiled(top=lambda m, scores: _highest(scores)),
+    ),
+    "one-maximum-for-all-rows": Tiled(
+        top=lambda m, scores: torch.maximum(m, scores.amax((-2, -1), keepdim=True))
+    ),
+    # at the edges
+    "one-tile-only": (
+        Tiled(columns=lambda m, block: _cut(m, block)[:1]),
+        Tiled(columns=lambda m, block: _cut(m, block)[-1:]),
+        # sums that begin anew in each tile, and so hold the last one that was looked at
+        Tiled(of_sum=_nothing, of_out=_nothing, top=lambda m, scores: _highest(scores)),
+    ),
+    "rest-left-out": tuple(
+        Tiled(rows, columns)
+        for rows in (_cut, _whole, _but_the_last)
+        for columns in (_cut, _whole, _but_the_last)
+        if not rows is columns is _cut
+    ),
+    "padding-attended": _padded,
+    "scale-by-block": Tiled(scale=lambda d_k, block: block**-0.5),
+    # where it is causal
+    "mask-in-each-tile": tuple(
+        Tiled(blocked=blocked, skipped=skipped)
+        for blocked in (
+            lambda i, j, n, m: _behind(range(len(i)), range(len(j))) < 0,
+            lambda i, j, n, m: _behind(range(len(i)), j) < 0,
+            lambda i, j, n, m: _behind(i, range(len(j))) < 0,
+        )
+        for skipped in (_none, _in_the_future)
+    ),
+    "no-triangle-inside": Tiled(
+        blocked=lambda i, j, n, m: torch.zeros(len(i), len(j), dtype=torch.bool),
+        skipped=_in_the_future,
+    ),
+    "future-tile-is-nan": Tiled(
+        own=lambda scores, m: torch.where(_highest(scores) == -INFINITY, -INFINITY, m)
+    ),
+    "mask-with-small-number": tuple(
+        Tiled(low=low, skipped=skipped)
+        for low in (-10.0, -20.0, -50.0, -100.0, -1e3, -1e4)
+        for skipped in (_none, _in_the_future)
+    ),
+    "diagonal-tile-skipped": (
+        Tiled(skipped=lambda rows, columns: columns.start >= rows.start),
+        Tiled(skipped=lambda rows, columns: columns.stop - 1 > rows.start),
+    ),
+    "mask-off-by-one": (
+        Tiled(blocked=lambda i, j, n, m: _behind(i, j) < -1),
+        Tiled(blocked=lambda i, j, n, m: _behind(i, j) <= 0),
+    ),
+    "mask-bottom-right": Tiled(blocked=lambda i, j, n, m: _behind(i, j) < n - m),
+    "mask-transposed": Tiled(blocked=lambda i, j, n, m: _behind(i, j) > 0),
+    "mask-with-zero": Tiled(low=0.0),
+}
+
 TILED_ATTENTION = Exercise(
     name="tiled_attention",
     signature="(q, k, v, block_size, causal=False) -> out",
@@ -295,77 +394,7 @@ TILED_ATTENTION = Exercise(
         *("divided-by-max", "best-value-only", "weights-not-masked"),  # no weights are seen
     ),
     mistakes={
-        # in memory, the largest first
-        "whole-matrix-held": _holding(lambda b, n, block: b * n * n),
-        "whole-mask-held": _holding(lambda b, n, block: n * n),
-        "one-side-cut": _holding(lambda b, n, block: b * block * n),
-        "tiles-kept": _holding(lambda b, n, block: 0),
-        # in the sums
-        "half-rescaled": (Tiled(of_sum=_one), Tiled(of_out=_one)),
-        "not-rescaled": (
-            Tiled(of_sum=_one, of_out=_one),
-            Tiled(of_sum=_one, of_out=_one, own=lambda scores, m: _highest(scores)),
-        ),
-        "tile-measured-against-itself": Tiled(own=lambda scores, m: _highest(scores)),
-        "rescaled-the-wrong-way": Tiled(of_sum=_grown, of_out=_grown),
-        "divided-too-soon": (
-            Tiled(early=lambda o, s: o / s, end=lambda o, s: o),
-            Tiled(early=lambda o, s: o / s),
-        ),
-        "not-normalised": Tiled(end=lambda o, s: o),
-        "epsilon-added": tuple(map(_with_more, (1e-5, 1e-6, 1e-7, 1e-8))),
-        "softmax-by-tile": (_softmax_by_tile, _mean_of_tiles),
-        "maximum-of-one-tile": (
-            Tiled(top=lambda m, scores: torch.where(m == -INFINITY, _highest(scores), m)),
-            Tiled(top=lambda m, scores: _highest(scores)),
-        ),
-        "one-maximum-for-all-rows": Tiled(
-            top=lambda m, scores: torch.maximum(m, scores.amax((-2, -1), keepdim=True))
-        ),
-        # at the edges
-        "one-tile-only": (
-            Tiled(columns=lambda m, block: _cut(m, block)[:1]),
-            Tiled(columns=lambda m, block: _cut(m, block)[-1:]),
-        ),
-        "rest-left-out": tuple(
-            Tiled(rows, columns)
-            for rows in (_cut, _whole, _but_the_last)
-            for columns in (_cut, _whole, _but_the_last)
-            if not rows is columns is _cut
-        ),
-        "padding-attended": _padded,
-        "scale-by-block": Tiled(scale=lambda d_k, block: block**-0.5),
-        # where it is causal
-        "mask-in-each-tile": tuple(
-            Tiled(blocked=blocked, skipped=skipped)
-            for blocked in (
-                lambda i, j, n, m: _behind(range(len(i)), range(len(j))) < 0,
-                lambda i, j, n, m: _behind(range(len(i)), j) < 0,
-                lambda i, j, n, m: _behind(i, range(len(j))) < 0,
-            )
-            for skipped in (_none, _in_the_future)
-        ),
-        "no-triangle-inside": Tiled(
-            blocked=lambda i, j, n, m: torch.zeros(len(i), len(j), dtype=torch.bool),
-            skipped=_in_the_future,
-        ),
-        "future-tile-is-nan": Tiled(
-            own=lambda scores, m: torch.where(_highest(scores) == -INFINITY, -INFINITY, m)
-        ),
-        "mask-with-small-number": tuple(
-            Tiled(low=low, skipped=skipped)
-            for low in (-10.0, -20.0, -50.0, -100.0, -1e3, -1e4)
-            for skipped in (_none, _in_the_future)
-        ),
-        "diagonal-tile-skipped": (
-            Tiled(skipped=lambda rows, columns: columns.start >= rows.start),
-            Tiled(skipped=lambda rows, columns: columns.stop - 1 > rows.start),
-        ),
-        "mask-off-by-one": (
-            Tiled(blocked=lambda i, j, n, m: _behind(i, j) < -1),
-            Tiled(blocked=lambda i, j, n, m: _behind(i, j) <= 0),
-        ),
-        "mask-bottom-right": Tiled(blocked=lambda i, j, n, m: _behind(i, j) < n - m),
-        "mask-transposed": Tiled(blocked=lambda i, j, n, m: _behind(i, j) > 0),
+        name: formulas if name == "future-tile-is-nan" else _skipping(formulas)
+        for name, formulas in MISTAKES.items()
     },
 )
