@@ -53,7 +53,7 @@ test: known ## check style and types, run all tests and notebooks; LESSON=06-cau
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
-	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 2 $(if $(FAST),tests -m "not slow and not prove and not deploy") $(if $(LESSON),-k "$(LESSON)") $(ARGS)
+	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 2 --durations=10 $(if $(FAST),tests -m "not slow and not prove and not deploy") $(if $(LESSON),-k "$(LESSON)") $(ARGS)
 
 release: $(READY) ## make notebooks/ again from solutions/
 	rm -rf build/release

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +19,23 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from attnlab import lesson
-from attnlab.figures import live
 from attnlab.home import progress
 from attnlab.lessons import slugs
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+    from tests.figure_lab import FigureLab
     from tests.lab import Server
 
 # Threads that wait for each other on a busy machine cost minutes. Kernels inherit this.
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read as PyTorch loads
 
+BROWSER = "browser"
+_OPEN = pytest.StashKey[ExitStack]()
 IN_CI = bool(os.environ.get("CI"))
-_PART = re.compile("|".join([*slugs(), *live.__all__]))
+_PART = re.compile("|".join(slugs()))
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -59,9 +64,16 @@ def pytest_make_collect_report() -> Generator[None, Any, Any]:
     return _not_skipped((yield))
 
 
+@cache
+def _drives_a_browser(path: str) -> bool:
+    return path.startswith("tests/") and "mark.browser" in (ROOT / path).read_text("utf-8")
+
+
 def unit(nodeid: str) -> str:
-    """Tests that one worker runs: those of a file, or of a lesson or a figure in it."""
+    """Tests that one worker runs: those of a file, or of a lesson in it, or all in the browser."""
     path, _, test = nodeid.partition("::")
+    if _drives_a_browser(path):
+        return BROWSER
     part = _PART.search(test)
     return f"{path} {part[0]}" if part else path
 
@@ -87,7 +99,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark in item.iter_markers("lessons"):
             item.extra_keyword_matches.update(mark.args)
     slow = {unit(item.nodeid) for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: unit(item.nodeid) not in slow)  # so that no long one is left over
+    # What takes long comes first, so that none is left over; in front of all the longest.
+    items.sort(key=lambda item: (unit(item.nodeid) != BROWSER, unit(item.nodeid) not in slow))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """The browser has the thread's event loop: it closes before a test that may need one."""
+    if unit(item.nodeid) != BROWSER and _OPEN in item.config.stash:
+        item.config.stash[_OPEN].close()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -125,13 +144,30 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """A browser. It takes the thread's event loop: no longer than for the tests of a file."""
+@pytest.fixture(scope="session")
+def _opened(request: pytest.FixtureRequest) -> Iterator[ExitStack]:
+    """What is open while tests in the browser run, which follow each other."""
+    opened = request.config.stash[_OPEN] = ExitStack()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def chromium(_opened: ExitStack) -> Browser:
+    """The browser of all tests that drive one."""
     from tests.lab import browser
 
-    with browser() as chromium:
-        yield chromium
+    return _opened.enter_context(browser())
+
+
+@pytest.fixture(scope="session")
+def figures(_opened: ExitStack, chromium: Browser, server: Server) -> FigureLab:
+    """The notebook in which figures are shown; page and kernel are the same for all of them."""
+    from tests.figure_lab import FigureLab
+
+    lab = FigureLab(chromium, server, "figures")
+    _opened.callback(lab.close)
+    return lab
 
 
 @pytest.fixture(scope="session")

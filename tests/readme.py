@@ -1,8 +1,8 @@
 """`python -m tests.readme`: write into the README what is known elsewhere.
 
 Rows and totals of the course come from the registry of lessons and the declared points, what the
-checks are tested with from the bank, the answers and the mutants. Each stands between two comments
-of its name.
+checks are tested with from the bank, the answers and the record of `make prove`. Each stands
+between two comments of its name.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from attnlab import lessons
 from attnlab.checks.bank import bank
 from tests.answers import all_answers
 from tests.course import ROOT
-from tests.mutants import mutants, reviewed
+from tests.mutants import reviewed
 from tests.registry import of_the_registry
 
 README = ROOT / "README.md"
+RECORD = ROOT / "tests" / "proved.md"
 
 
 def table() -> str:
@@ -65,10 +66,19 @@ def of_answers() -> str:
 
 
 def of_mutants() -> str:
-    """What becomes of the mutants, if all fare as `make prove` says that they do."""
-    homes = [(slug, name) for slug in lessons.slugs() for name in lessons.exercises_of(slug)]
-    made = sum(len(list(mutants(*home))) for home in homes)
-    return f"{made - len(reviewed())} of {made} mutants rejected, {len(reviewed())} reviewed"
+    """What became of mutants and answers when `make prove` ran last, as it wrote it down."""
+    rows = re.findall(r"^\| \d\S+ \|(.*)\|$", RECORD.read_text(encoding="utf-8"), re.MULTILINE)
+    cells = [[cell.strip().replace(",", "") for cell in row.split("|")] for row in rows]
+    made, left, seeds, judged, other = (
+        [int(row[column]) for row in cells] for column in range(2, 7)
+    )
+    known = len(reviewed())
+    rejected = sum(made) - sum(left) - known
+    alike = f"{sum(judged) - sum(other):,} of {sum(judged):,} judgements of answers"
+    return (
+        f"{rejected} of {sum(made)} mutants rejected and {known} reviewed, as they are right as "
+        f"well; on {min(seeds)} seeds or more, {alike} as in the lesson"
+    )
 
 
 def _row(about: lessons.Lesson, points: str, status: str) -> str:

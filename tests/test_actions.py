@@ -16,7 +16,7 @@ import yaml
 from attnlab.home.check_mine import NO_GRADE, Checked, summary
 from attnlab.home.commands import main
 from attnlab.home.places import Course
-from tests.course import ROOT
+from tests.course import ROOT, SLUGS
 from tests.home import OTHER, SLUG, make_copies, write
 
 WORKFLOW = ROOT / "deploy" / "actions" / "attnlab.yml"
@@ -126,3 +126,20 @@ def test_a_summary_that_cannot_be_written_is_told(
     place = str(tmp_path / "none" / "summary.md")
     assert main(["--course", str(course.root), "check-mine", OTHER, "--summary", place]) == 1
     assert f"{place!r} could not be written." in capsys.readouterr().err
+
+
+def test_the_courses_own_workflow_proves_all_lessons_on_a_schedule_and_for_a_release() -> None:
+    plan: dict[Any, Any] = yaml.safe_load((WORKFLOW.parent / "course.yml").read_text("utf-8"))
+    jobs = plan["jobs"]
+    assert {"schedule", "push"} <= plan[True].keys()  # YAML takes `on` for true
+    assert plan[True]["push"]["tags"] == ["v*"]
+    assert {name: job["steps"][-1]["run"].split()[-2:] for name, job in jobs.items()} == {
+        "test": [".ci/run"],
+        "prove": ["matrix.lesson", "}}"],
+        "deploy": ["make", "deploy-test"],
+    }
+    assert jobs["prove"]["strategy"]["matrix"]["lesson"] == SLUGS
+    assert "if" not in jobs["test"]
+    for long in ("prove", "deploy"):
+        assert "tag" in jobs[long]["if"]
+        assert "schedule" in jobs[long]["if"]

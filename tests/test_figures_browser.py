@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from nbclient import NotebookClient
@@ -40,16 +40,14 @@ Shown = Callable[[str], FigureLab]
 
 
 @pytest.fixture(scope="module")
-def shown(chromium: Browser, server: Server) -> Iterator[Shown]:
-    """Shows a figure. The page and its kernel are the same for all of them."""
-    lab = FigureLab(chromium, server, "figures")
+def shown(figures: FigureLab) -> Shown:
+    """Shows a figure."""
 
     def show(name: str) -> FigureLab:
-        lab.show(SOURCES[name])
-        return lab
+        figures.show(SOURCES[name])
+        return figures
 
-    yield show
-    lab.close()
+    return show
 
 
 @pytest.fixture(params=FIGURES.values(), scope="module")

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
 
 from tests.figure_lab import FigureLab, lessons_with
 from tests.figure_sources import WALKS
-from tests.lab import Server, chromium_path
+from tests.lab import chromium_path
 
 pytestmark = [
     pytest.mark.browser,
@@ -27,7 +26,7 @@ pytestmark = [
 # Width and height, px: a figure is seen whole in the first, and scrolled in the other.
 WIDE = (1280, 680)
 PAGES = (WIDE, (390, 844))
-CLOSE_SIDEBAR = "window.jupyterapp.commands.execute('application:toggle-left-area')"
+SIDEBAR = "window.jupyterapp.commands.execute('application:toggle-left-area')"
 # The height of a figure, by how much it sticks out of its cell, and labels of a drawing that meet.
 LOOK = """node => {
     const box = node.getBoundingClientRect();
@@ -47,12 +46,17 @@ LOOK = """node => {
 
 
 @pytest.fixture(scope="module")
-def lab(chromium: Browser, server: Server) -> Iterator[FigureLab]:
-    lab = FigureLab(chromium, server, "fit")
-    lab.page.evaluate(CLOSE_SIDEBAR)
-    lab.page.emulate_media(reduced_motion="reduce")  # what is measured has arrived
-    yield lab
-    lab.close()
+def lab(figures: FigureLab) -> Iterator[FigureLab]:
+    page = figures.page
+    usual = page.viewport_size
+    page.evaluate(SIDEBAR)
+    page.emulate_media(reduced_motion="reduce")  # what is measured has arrived
+    yield figures
+    page.emulate_media(reduced_motion="no-preference")
+    page.evaluate(SIDEBAR)
+    assert usual
+    page.set_viewport_size(usual)
+    figures.shown = ""
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import matplotlib as mpl
@@ -64,6 +67,36 @@ def test_assigning_an_input_computes_the_state(doubles: Doubles) -> None:
     doubles.numbers = [[5, 6]]
     assert doubles.state == {"doubled": [[10, 12]]}
     assert doubles.numbers.tolist() == [[5, 6]]
+
+
+def test_a_message_that_was_overtaken_undoes_nothing(doubles: Doubles) -> None:
+    """A kernel that has a thread for messages and one for cells may take them in any order."""
+    for at, change in (
+        (1, {"offset": 1}),
+        (4, {"offset": 4}),
+        (3, {"offset": 3, "numbers": [[0, 0]]}),
+    ):
+        doubles._receive(None, {"change": change, "at": at}, [])
+    assert doubles.offset == 4
+    assert doubles.numbers.tolist() == [[0, 0]]  # which nobody set since
+    doubles._receive(None, {"change": {"offset": 200}, "at": 5}, [])
+    assert doubles.offset == 200
+
+
+def test_messages_in_several_threads_lose_nothing_of_each_other(doubles: Doubles) -> None:
+    both = Barrier(2)
+    checked = doubles.checked
+
+    def slowly(inputs: dict[str, Any]) -> dict[str, Any]:
+        with contextlib.suppress(BrokenBarrierError):
+            both.wait(0.2)  # until the other is here as well, if it is let in
+        return checked(inputs)
+
+    doubles.checked = slowly  # type: ignore[method-assign]
+    changes: tuple[dict[str, Any], ...] = ({"offset": 7}, {"numbers": [[9, 9]]})
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda change: doubles._receive(None, {"change": change}, []), changes))
+    assert (doubles.offset, doubles.numbers.tolist()) == (7, [[9, 9]])
 
 
 @pytest.mark.parametrize(

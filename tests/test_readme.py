@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 from attnlab import lessons
-from tests.readme import README, of_answers, replaced, table, ways
+from tests.readme import README, of_answers, of_mutants, replaced, table, ways
 
 TEXT = README.read_text(encoding="utf-8")
 
@@ -25,6 +25,7 @@ def test_the_readme_has_a_row_for_each_lesson_and_their_totals() -> None:
 @pytest.mark.lessons(*lessons.slugs())
 def test_readme_states_what_the_checks_are_tested_with() -> None:
     assert replaced(TEXT, "totals", of_answers()) == TEXT, "make readme"
+    assert replaced(TEXT, "mutants", of_mutants()) == TEXT, "make readme"
     assert replaced(TEXT, "ways", ways()) == TEXT, "make readme"
 
 

@@ -556,6 +556,16 @@ FORMS: dict[str, Form] = {
 }
 
 
+# One exercise for each kind of result; `make prove` asks all.
+FIRST = {each.returns[0].kind: each for each in reversed(EXERCISES)}.values()
+LIED_TO = [
+    pytest.param(
+        each, id=f"{each.lesson}-{each.name}", marks=[] if each in FIRST else [pytest.mark.prove]
+    )
+    for each in EXERCISES
+]
+
+
 @settings(max_examples=6, deadline=None)
 @given(
     st.lists(
@@ -565,7 +575,7 @@ FORMS: dict[str, Form] = {
     ),
     st.booleans(),
 )
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: f"{e.lesson}-{e.name}")
+@pytest.mark.parametrize("exercise", LIED_TO)
 def test_judge_survives_every_valid_lie(exercise: Exercise, told: list[Any], changes: bool) -> None:
     numbers = iter(range(10**6))
     rights = {_inputs(posed.call): posed.right.values for posed in pose(exercise, SEEDS)}

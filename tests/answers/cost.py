@@ -3,6 +3,7 @@
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
 
+import inspect
 import math
 from dataclasses import dataclass
 from types import FunctionType
@@ -342,238 +343,185 @@ def sentence_by_sentence(q, k, v, block_size, causal=False):
     return running(q, k, v, block_size, causal)
 
 
-def tiled(
-    q,
-    k,
-    v,
-    block_size,
-    causal,
-    *,
-    rows=lambda n, b: range(0, n, b),
-    columns=lambda m, b: range(0, m, b),
-    block=hidden,
-    skip=lambda i, j, b: False,
-    scale=lambda d_k, b: d_k**-0.5,
-    new_top=lambda top, s: torch.maximum(top, s.amax(-1, keepdim=True)),
-    measured=lambda s, new: (s - new).exp(),
-    old_sum=lambda top, new: (top - new).exp(),
-    old_out=lambda top, new: (top - new).exp(),
-    after=lambda out, total: out,
-    end=lambda out, total: out / total,
-    low=-torch.inf,
-):
-    """The loop that most write, with one thing in it changed."""
-    positive(block_size)
-    d_k = q.shape[-1]
-    result = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=q.dtype)
-    for i in rows(q.shape[-2], block_size):
-        qi = q[..., i : i + block_size, :]
-        top = torch.full((*qi.shape[:-1], 1), -torch.inf, dtype=q.dtype)
-        total = torch.zeros_like(top)
-        out = torch.zeros(*qi.shape[:-1], v.shape[-1], dtype=q.dtype)
-        for j in columns(k.shape[-2], block_size):
-            if causal and skip(i, j, block_size):
-                continue
-            s = qi @ k[..., j : j + block_size, :].mT * scale(d_k, block_size)
-            if causal:
-                s = s.masked_fill(block(i, j, *s.shape[-2:]), low)
-            new = new_top(top, s)
-            p = measured(s, new)
-            total = total * old_sum(top, new) + p.sum(-1, keepdim=True)
-            out = after(out * old_out(top, new) + p @ v[..., j : j + block_size, :], total)
-            top = new
-        result[..., i : i + block_size, :] = end(out, total)
-    return result
+def slip(slug, label, of, *changes):
+    """File a right answer with a line of it written otherwise: what it was, and what it is."""
+    text = inspect.getsource(of).partition("\n")[2]
+    for was, now in changes:
+        assert was in text, (label, was)
+        text = text.replace(was, now)
+    names = dict(globals())
+    exec(compile(text, f"<{label}>", "exec"), names)
+    wrong("tiled_attention", slug, label)(names[of.__name__])
 
 
-def changed(slug, label, **parts):
-    """File the loop with these parts."""
+KEPT, HIDDEN = "            top = new\n", "hidden(i, j, *s.shape[-2:])"
+SKIPPED = "            if causal and j > i + block_size - 1:\n                break\n"
+BLOCKED = f"            if causal:\n                s = s.masked_fill({HIDDEN}, -torch.inf)\n"
+MEETS = "new = torch.max(tops[i], s.max(dim=-1, keepdim=True)[0])"
 
-    def tiled_attention(q, k, v, block_size, causal=False):
-        return tiled(q, k, v, block_size, causal, **parts)
-
-    wrong("tiled_attention", slug, label)(tiled_attention)
-
-
-def one(top, new):
-    return torch.ones_like(top)
-
-
-def bigger(top, new):
-    return torch.where(top.isinf(), 0.0, (new - top).exp())
-
-
-def whole(length, b):
-    return range(0, length // b * b, b)
-
-
-def places(i, j, rows, columns):
-    return torch.arange(i, i + rows)[:, None], torch.arange(j, j + columns)[None]
-
-
-changed("half-rescaled", "the sum as it was", old_sum=one)
-changed("half-rescaled", "the output as it was", old_out=one)
-changed("not-rescaled", "both as they were", old_sum=one, old_out=one)
-changed(
+slip("half-rescaled", "the sum as it was", running, ("total * shrink + p", "total + p"))
+slip("half-rescaled", "the output as it was", keys_outside, ("old * outs[i] +", "outs[i] +"))
+slip(
     "not-rescaled",
-    "each tile by its own maximum",
-    old_sum=one,
-    old_out=one,
-    measured=lambda s, new: (s - s.amax(-1, keepdim=True)).exp(),
+    "both as they were",
+    keys_outside,
+    ("old * totals[i] +", "totals[i] +"),
+    ("old * outs[i] +", "outs[i] +"),
 )
-changed(
+slip(
     "tile-measured-against-itself",
-    "new tile by its own maximum",
-    measured=lambda s, new: (s - s.amax(-1, keepdim=True)).exp(),
+    "its own maximum",
+    running,
+    ("torch.exp(s - new)", "torch.exp(s - s.amax(-1, keepdim=True))"),
 )
-changed("rescaled-the-wrong-way", "grows", old_sum=bigger, old_out=bigger)
-changed(
+slip(
+    "rescaled-the-wrong-way",
+    "new minus old",
+    keys_outside,
+    ("(tops[i] - new).exp()", "(new - tops[i]).exp()"),
+)
+slip(
+    "divided-too-soon",
+    "and at the end",
+    running,
+    ("p @ vj\n", "p @ vj\n            out = out / total\n"),
+)
+slip(
     "divided-too-soon",
     "in each tile",
-    after=lambda out, total: out / total,
-    end=lambda out, total: out,
+    running,
+    ("p @ vj\n", "p @ vj\n            out = out / total\n"),
+    ("outs.append(out / total)", "outs.append(out)"),
 )
-changed("divided-too-soon", "in each tile and at the end", after=lambda out, total: out / total)
-changed("not-normalised", "no division", end=lambda out, total: out)
-changed(
+slip("not-normalised", "no division", running, ("outs.append(out / total)", "outs.append(out)"))
+slip(
+    "not-normalised", "no division, keys outside", keys_outside, ("outs[i] / totals[i]", "outs[i]")
+)
+slip("epsilon-added", "never by zero", running, ("out / total)", "out / (total + 1e-5))"))
+slip(
+    "epsilon-added", "never by zero, with less", running, ("out / total)", "out / (total + 1e-8))")
+)
+slip(
     "unstable-softmax",
     "no maximum",
-    new_top=lambda top, s: torch.zeros_like(top),
+    running,
+    ("torch.maximum(top, s.amax(-1, keepdim=True))", "torch.zeros_like(top)"),
 )
-changed(
+slip("maximum-of-one-tile", "the first tile's", keys_outside, (MEETS, "new = tops[i]"))
+slip(
     "maximum-of-one-tile",
-    "the first tile's",
-    new_top=lambda top, s: torch.where(top.isinf(), s.amax(-1, keepdim=True), top),
+    "the newest tile's",
+    keys_outside,
+    (MEETS, "new = s.max(dim=-1, keepdim=True)[0]"),
 )
-changed(
-    "maximum-of-one-tile",
-    "the tile's own",
-    new_top=lambda top, s: s.amax(-1, keepdim=True),
+slip("one-maximum-for-all-rows", "of all", running, ("s.amax(-1, keepdim=True)", "s.amax()"))
+slip("maximum-begins-at-0", "zeros for all three", running, ("-torch.inf, dtype", "0.0, dtype"))
+slip("one-tile-only", "breaks", running, (KEPT, f"{KEPT}            break\n"))
+slip("one-tile-only", "forgets the maximum", running, (KEPT, ""))
+slip(
+    "rest-left-out",
+    "whole tiles of keys",
+    running,
+    ("range(0, m, block_size)", "range(0, m - block_size + 1, block_size)"),
 )
-changed(
-    "one-maximum-for-all-rows",
-    "of all rows",
-    new_top=lambda top, s: torch.maximum(top, s.amax((-1, -2), keepdim=True)),
+slip(
+    "rest-left-out",
+    "whole tiles of queries",
+    by_logsumexp,
+    ("torch.empty", "torch.zeros"),
+    (
+        "range(0, q.shape[-2], block_size)",
+        "range(0, q.shape[-2] // block_size * block_size, block_size)",
+    ),
 )
-changed("one-tile-only", "breaks", columns=lambda m, b: [0])
-changed("one-tile-only", "begins anew", columns=lambda m, b: [(m - 1) // b * b])
-changed("rest-left-out", "whole tiles of keys", columns=whole)
-changed("rest-left-out", "whole tiles of queries", rows=whole)
-changed("rest-left-out", "whole tiles", rows=whole, columns=whole)
-changed(
+slip(
     "rest-left-out",
     "without the last tile",
-    columns=lambda m, b: range(0, m - b, b),
+    running,
+    ("range(0, m, block_size)", "range(0, m - block_size, block_size)"),
 )
-changed(
-    "mask-in-each-tile",
-    "a triangle in each, and skips the future",
-    block=lambda i, j, rows, columns: torch.ones(rows, columns).triu(1).bool(),
-    skip=lambda i, j, b: j >= i + b,
+slip(
+    "scale-by-block",
+    "its root",
+    running,
+    ("q.shape[-1] ** -0.5", "block_size ** -0.5"),
 )
-changed("scale-by-block", "root of the block", scale=lambda d_k, b: b**-0.5)
-changed(
-    "mask-missing",
-    "ignores causal",
-    block=lambda i, j, rows, columns: torch.zeros(rows, columns, dtype=torch.bool),
+slip("mask-missing", "ignores causal", running, (SKIPPED, ""), (BLOCKED, ""))
+slip("no-triangle-inside", "skips, and no more", running, (BLOCKED, ""))
+slip("mask-in-each-tile", "both from 0", running, (HIDDEN, "hidden(0, 0, *s.shape[-2:])"))
+slip("mask-in-each-tile", "queries from 0", maxima_first, (HIDDEN, "hidden(0, j, *s.shape[-2:])"))
+slip("mask-in-each-tile", "keys from 0", maxima_first, (HIDDEN, "hidden(i, 0, *s.shape[-2:])"))
+slip("diagonal-tile-skipped", "from the diagonal", running, ("j > i + block_size - 1", "j >= i"))
+slip("mask-off-by-one", "sees the next", maxima_first, (HIDDEN, "hidden(i + 1, j, *s.shape[-2:])"))
+slip("mask-off-by-one", "not itself", maxima_first, (HIDDEN, "hidden(i - 1, j, *s.shape[-2:])"))
+slip(
+    "mask-bottom-right",
+    "as if they ended together",
+    maxima_first,
+    (HIDDEN, "hidden(i + k.shape[-2] - q.shape[-2], j, *s.shape[-2:])"),
 )
-changed(
-    "mask-in-each-tile",
-    "a triangle in each",
-    block=lambda i, j, rows, columns: torch.ones(rows, columns).triu(1).bool(),
-)
-changed(
-    "mask-in-each-tile",
-    "tiles of queries, each as if it were the first",
-    block=lambda i, j, rows, columns: hidden(0, j, rows, columns),
-)
-changed(
-    "mask-in-each-tile",
-    "tiles of keys, each as if it were the first",
-    block=lambda i, j, rows, columns: hidden(i, 0, rows, columns),
-)
-changed(
-    "maximum-begins-at-0",
-    "zeros for all three",
-    new_top=lambda top, s: torch.maximum(top.clamp(min=0.0), s.amax(-1, keepdim=True)),
-)
-changed(
-    "no-triangle-inside",
-    "skips and no more",
-    block=lambda i, j, rows, columns: torch.zeros(rows, columns, dtype=torch.bool),
-    skip=lambda i, j, b: j > i,
-)
-changed("diagonal-tile-skipped", "skips from the diagonal", skip=lambda i, j, b: j >= i)
-changed(
-    "mask-off-by-one",
-    "sees the next",
-    block=lambda i, j, rows, columns: (
-        places(i, j, rows, columns)[1] > places(i, j, rows, columns)[0] + 1
-    ),
-)
-changed(
-    "mask-off-by-one",
-    "does not see itself",
-    block=lambda i, j, rows, columns: (
-        places(i, j, rows, columns)[1] >= places(i, j, rows, columns)[0]
-    ),
-)
-changed(
+slip(
     "mask-transposed",
     "sees the future",
-    block=lambda i, j, rows, columns: (
-        places(i, j, rows, columns)[1] < places(i, j, rows, columns)[0]
-    ),
+    running,
+    (SKIPPED, ""),
+    (HIDDEN, "hidden(j, i, *s.shape[-2:][::-1]).mT"),
+)
+slip(
+    "mask-with-small-number",
+    "-1000",
+    maxima_first,
+    ("-torch.inf)\n            yield", "-1e3)\n            yield"),
+)
+slip(
+    "mask-with-small-number",
+    "-10,000, and skips",
+    running,
+    (f"{HIDDEN}, -torch.inf", f"{HIDDEN}, -1e4"),
+)
+slip("mask-with-zero", "0 for −∞, and skips", running, (f"{HIDDEN}, -torch.inf", f"{HIDDEN}, 0.0"))
+slip("no-scale", "no root", keys_outside, ("(qi * q.shape[-1] ** -0.5)", "qi"))
+slip("scale-by-d", "no root of it", maxima_first, ("q.shape[-1] ** 0.5", "q.shape[-1]"))
+slip(
+    "softmax-by-tile",
+    "a softmax in each",
+    maxima_first,
+    ("p = torch.exp(s - top)", "p = s.softmax(-1).nan_to_num(0.0)"),
+    ("outs.append(up / total)", "outs.append(up)"),
 )
 
 
-def skips_the_future(i, j, b):
-    return j >= i + b
-
-
-changed("half-kept", "the sum begins anew", old_sum=lambda top, new: 0.0, skip=skips_the_future)
-changed("half-kept", "the output begins anew", old_out=lambda top, new: 0.0)
-changed("tile-not-measured", "e to the scores", measured=lambda s, new: s.exp())
-changed("softmax-by-tile", "a softmax in each", measured=lambda s, new: s.softmax(-1))
-changed("tiles-overlap", "one key further", columns=lambda m, b: range(m))
-changed("first-left-out", "from the second tile on", columns=lambda m, b: range(b, m, b))
-changed("first-left-out", "from the second key on", columns=lambda m, b: range(1, m, b))
-changed(
-    "maximum-of-one-tile",
-    "the tile's own, skips the future",
-    new_top=lambda top, s: s.amax(-1, keepdim=True),
-    skip=skips_the_future,
+slip("half-kept", "the sum begins anew", running, ("total * shrink + p", "p"))
+slip("half-kept", "the output begins anew", keys_outside, ("old * outs[i] +", ""))
+slip("tile-not-measured", "e to the scores", running, ("torch.exp(s - new)", "torch.exp(s)"))
+slip("tiles-overlap", "one key further", running, ("range(0, m, block_size)", "range(m)"))
+slip(
+    "first-left-out",
+    "from the second tile on",
+    running,
+    ("range(0, m, block_size)", "range(block_size, m, block_size)"),
 )
-changed(
-    "not-the-maximum-subtracted",
-    "the smallest",
-    new_top=lambda top, s: torch.maximum(top, s.amin(-1, keepdim=True)),
+slip(
+    "first-left-out",
+    "from the second key on",
+    running,
+    ("range(0, m, block_size)", "range(1, m, block_size)"),
 )
-changed("not-each-rows-sum", "over the queries", end=lambda out, total: out / total.sum(-2, True))
-changed("mask-with-zero", "0 for the future", low=0.0)
-changed(
+slip("not-the-maximum-subtracted", "the smallest", running, ("s.amax(", "s.amin("))
+slip("not-each-rows-sum", "over the queries", running, ("/ total)", "/ total.sum(-2, True))"))
+slip(
     "mask-of-the-first-query",
     "the tile's first",
-    block=lambda i, j, rows, columns: (torch.arange(j, j + columns) > i).expand(rows, -1),
+    running,
+    (HIDDEN, "(torch.arange(j, j + s.shape[-1]) > i).expand(s.shape[-2], -1)"),
 )
-changed("past-tiles-skipped", "the wrong side", skip=lambda i, j, b: j < i)
-
-
-@wrong("tiled_attention", "causal-unasked")
-def always_skips(q, k, v, block_size, causal=False):
-    def visible(i, j, rows, columns):
-        return hidden(i, j, rows, columns) & causal
-
-    return tiled(q, k, v, block_size, True, block=visible, skip=skips_the_future)
-
-
-changed("mask-with-small-number", "-1000", low=-1e3)
-changed(
-    "mask-with-small-number",
-    "-10,000, future tiles skipped",
-    low=-1e4,
-    skip=lambda i, j, b: j >= i + b,
+slip(
+    "past-tiles-skipped",
+    "the wrong side",
+    running,
+    ("j > i + block_size - 1:\n                break", "j < i:\n                continue"),
 )
+slip("causal-unasked", "always skips", running, ("if causal and j", "if j"))
 
 
 @wrong("tiled_attention", "future-tile-is-nan")
@@ -599,35 +547,6 @@ def merged_without_a_guard(q, k, v, block_size, causal=False):
     return torch.cat(rows, -2)
 
 
-@wrong("tiled_attention", "epsilon-added")
-def never_by_zero(q, k, v, block_size, causal=False):
-    def end(out, total):
-        return out / (total + 1e-5)
-
-    return tiled(q, k, v, block_size, causal, end=end)
-
-
-@wrong("tiled_attention", "epsilon-added")
-def never_by_zero_with_less(q, k, v, block_size, causal=False):
-    def end(out, total):
-        return out / (total + 1e-8)
-
-    return tiled(q, k, v, block_size, causal, end=end)
-
-
-@wrong("tiled_attention", "mask-bottom-right")
-def bottom_right(q, k, v, block_size, causal=False):
-    ahead = k.shape[-2] - q.shape[-2]
-    return tiled(
-        q,
-        k,
-        v,
-        block_size,
-        causal,
-        block=lambda i, j, rows, columns: hidden(i + ahead, j, rows, columns),
-    )
-
-
 @wrong("tiled_attention", "whole-matrix-held")
 def at_once(q, k, v, block_size, causal=False):
     positive(block_size)
@@ -637,17 +556,13 @@ def at_once(q, k, v, block_size, causal=False):
     return s.softmax(-1) @ v
 
 
-@wrong("tiled_attention", "whole-mask-held")
-def mask_made_first(q, k, v, block_size, causal=False):
-    future = hidden(0, 0, q.shape[-2], k.shape[-2])
-    return tiled(
-        q,
-        k,
-        v,
-        block_size,
-        causal,
-        block=lambda i, j, rows, columns: future[i : i + rows, j : j + columns],
-    )
+slip(
+    "whole-mask-held",
+    "made first",
+    running,
+    ("    outs = []\n", "    outs, future = [], hidden(0, 0, n, m)\n"),
+    (HIDDEN, "future[i : i + block_size, j : j + block_size]"),
+)
 
 
 @wrong("tiled_attention", "one-side-cut")

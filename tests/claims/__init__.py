@@ -35,7 +35,7 @@ class Claim:
         lesson: slug.
         quotes: the sentences, word for word.
         experiment: fails if they are false; takes a seed if it draws, else nothing.
-        long: whether it takes more than seconds, so that `make prove` runs it alone.
+        long: whether it takes more than a second, so that `make prove` runs it alone.
         gpu: whether it needs a GPU, and is run nowhere else.
     """
 

@@ -128,6 +128,7 @@ def plain_module(width: int) -> nn.MultiheadAttention:
     "Off by one is as bad as no mask at all, because the next word is the answer.",
     "Off by one: too good to be true.",
     "But that word is in the input, too, and a row that may read it can copy it.",
+    long=True,
 )
 def losses_end_where_what_each_may_read_lets_them(seed: int) -> None:
     reads = ("none", "ahead", "causal", "yours", "itself")

@@ -341,7 +341,8 @@ def a_desk_without_a_context_guesses(seed: int) -> None:
 @lesson.says(
     "The first desk *learned* to bring a name in a question and a name on a card together: if the "
     "embedding, W_q and W_k stay as they began and the rest is trained, a third of the answers are "
-    "right, even after 600 steps."
+    "right, even after 600 steps.",
+    long=True,
 )
 def names_that_do_not_learn_to_meet_are_not_found(seed: int) -> None:
     """The rest is trained and learns what it can: what it may change is not the reason."""

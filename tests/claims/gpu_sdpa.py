@@ -539,6 +539,7 @@ def needs_triton() -> None:
 @lesson.says(
     "For the first tile the old maximum is −∞, and the factor is 0.",
     "With one tile of keys nothing has to be corrected. With several tiles your line decides.",
+    long=True,
 )
 def the_line_matters_from_the_second_tile_on() -> None:
     """Of the lesson's four rows the first has one tile, and is right without the line too."""
@@ -583,6 +584,7 @@ print(json.dumps([triton.__version__, *off, torch.equal(short.float(), cut)]))
 @lesson.says(
     "(In the interpreter that is float32: in Triton 3.7.1 it multiplies bfloat16 as if it were whole "
     "numbers, and makes bfloat16 by cutting digits off.)",
+    long=True,
 )
 def the_interpreter_has_no_bfloat16_of_its_own(seed: int) -> None:
     needs_triton()

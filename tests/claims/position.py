@@ -354,6 +354,7 @@ def a_slope_prefers_the_near_at_any_length(seed: int) -> None:
 @lesson.says(
     "*Any length is allowed* is not *any length works*.",
     "**rotary** goes on into the grey field as if nothing had happened.",
+    long=True,
 )
 def rotary_carries_twice_as_far_and_not_for_ever(seed: int) -> None:
     assert unseen(curve("rotary", seed)) > 0.95

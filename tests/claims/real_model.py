@@ -58,6 +58,7 @@ def same_words(one: Tensor, other: Tensor) -> bool:
 @lesson.says(
     "A backend is a function of queries, keys, values and a mask, registered under a name: with yours the model's logits are within 1e-4 of PyTorch's, alone, in a padded batch and with a cache.",
     "the same words, by your function.",
+    long=True,
 )
 def the_model_is_the_same_with_it(seed: int) -> None:
     lab = here()
@@ -206,6 +207,7 @@ def right(seed: int) -> tuple[Any, Any]:
     "Without head 3 of layer 2 agreement drops from 1.00 to about 0.6.",
     "The next head costs less than half of that.",
     "By its mean it drops as far: the model misses what this head *says*, and not only that it says something.",
+    long=True,
 )
 def the_subject_hangs_on_one_head(seed: int) -> None:
     table, _ = right(seed)

@@ -355,6 +355,7 @@ def where_the_first_map_is_the_same_another_row_carries_the_answer() -> None:
 
 @lesson.says(
     "None knows the adjective, so with *tired* and with *wide* the nouns get the same shares.",
+    long=True,
 )
 def in_one_block_the_nouns_share_alike_whatever_the_adjective(seed: int) -> None:
     """Any weights will do, so these are random and large; two blocks that learned are beside."""

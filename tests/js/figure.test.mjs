@@ -79,9 +79,10 @@ function sending(patience) {
 
 test("Python has answered when it is idle after the last message", () => {
   const { asking, messages, news, say } = sending();
-  asking.send("one");
-  asking.send("two");
-  assert.deepEqual(messages.map(({ content }) => content), ["one", "two"]);
+  asking.send({ change: 1 });
+  asking.send({ change: 2 });
+  assert.deepEqual(messages.map(({ content }) => content.change), [1, 2]);
+  assert.ok(messages[0].content.at < messages[1].content.at); // else nobody knew which is the later one
   say(0, "busy");
   say(0, "idle");
   say(0, "idle");
@@ -93,7 +94,7 @@ test("Python has answered when it is idle after the last message", () => {
 
 test("a page that never tells when Python is done waits no longer than its patience", async () => {
   const { asking, news } = sending(1);
-  asking.send("one");
+  asking.send({ change: 1 });
   await new Promise((later) => { setTimeout(later, 20); });
   assert.deepEqual(news, ["asked", "answered"]);
 });

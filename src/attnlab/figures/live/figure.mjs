@@ -225,9 +225,14 @@ export function unanswered(node, onAnswer) {
   };
 }
 
-/** The model, but calling onAsked when a message leaves, and onAnswered when none is under way. */
+/**
+ * The model, but calling onAsked when a message leaves, and onAnswered when none is under way.
+ *
+ * A message says when it left: a kernel has several threads for them, in which one may overtake another.
+ */
 export function watched(model, onAsked, onAnswered, patience = PATIENCE) {
   let underWay = 0;
+  let at = 0;
   const send = (content) => {
     let isDone = false;
     const done = () => {
@@ -241,7 +246,8 @@ export function watched(model, onAsked, onAnswered, patience = PATIENCE) {
     underWay += 1;
     onAsked();
     const status = ({ content: { execution_state: now } }) => now === "idle" && done();
-    model.send(content, { iopub: { status } });
+    at = Math.max(at + 0.001, performance.timeOrigin + performance.now());
+    model.send({ ...content, at }, { iopub: { status } });
   };
   return Object.create(model, { send: { value: send } });
 }

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,8 @@ class Figure(AnyWidget):
     problem = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, **inputs: Any) -> None:
+        self._alone = RLock()  # JupyterLab's messages come to a thread of their own
+        self._set_at: dict[str, float] = {}
         self._inputs = self.checked(inputs)
         super().__init__(state=self.computed(self._inputs))
         self.on_msg(self._receive)
@@ -128,11 +131,12 @@ class Figure(AnyWidget):
         unknown = inputs.keys() - self._inputs.keys()
         if unknown:
             raise ValueError(f"{self.title} has no input {', '.join(sorted(unknown))}")
-        checked = self.checked({**self._inputs, **inputs})
-        state = self.computed(checked)
-        self._inputs = checked
-        self.state = state
-        self.problem = ""
+        with self._alone:
+            checked = self.checked({**self._inputs, **inputs})
+            state = self.computed(checked)
+            self._inputs = checked
+            self.state = state
+            self.problem = ""
 
     def edit(self, name: str, row: int, column: int, text: str) -> None:
         """Put what was typed into one cell of an input.
@@ -153,22 +157,32 @@ class Figure(AnyWidget):
         """Do what the page asks.
 
         Args:
-            message: {"change": {input: value, …}} or {"edit": [input, row, column, text]}.
+            message: {"change": {input: value, …}} or {"edit": [input, row, column, text]}; and
+                "at", when it left.
         """
-        self.problem = ""  # so that the same problem, met twice, is said twice
-        try:
-            self._do(message)
-        except ValueError as error:
-            self.problem = str(error)
-        except (IndexError, KeyError, TypeError):
-            self.problem = STALE  # what the page showed was one step behind
+        with self._alone:
+            self.problem = ""  # so that the same problem, met twice, is said twice
+            try:
+                self._do(message)
+            except ValueError as error:
+                self.problem = str(error)
+            except (IndexError, KeyError, TypeError):
+                self.problem = STALE  # what the page showed was one step behind
 
     def _do(self, message: Values) -> None:
         """Do what the page asks, or raise."""
         if "edit" in message:
             self.edit(*message["edit"])
-        else:
-            self.change(**message["change"])
+        elif newest := self._newest(message["change"], message.get("at")):
+            self.change(**newest)
+
+    def _newest(self, change: Values, at: float | None) -> Values:
+        """What of a change was not set again since: messages may overtake each other."""
+        if at is None:
+            return change
+        newest = {name: to for name, to in change.items() if self._set_at.get(name, 0.0) <= at}
+        self._set_at |= dict.fromkeys(newest, at)
+        return newest
 
     def __repr__(self) -> str:
         return f"{self.title}: {self.summary()}"

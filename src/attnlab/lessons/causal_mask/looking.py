@@ -87,8 +87,9 @@ def _everywhere(rng: Generator) -> Iterator[Case]:
         return Case("values", (fn, torch.from_numpy(x)), note=note)
 
     ahead, honest = "every row reads all the others", "every row reads itself and earlier ones"
-    # Rounded to −1, 0 and 1, what a row says changes with the row, and hardly with a nudge.
-    b, n, d, e = 2, 3, int(rng.integers(6, 9)), 5
+    # Rounded to −1, 0 and 1, what a row says changes with the row, and hardly with a nudge; in so
+    # many sentences, that one of them always shows one column exchanged as well.
+    b, n, d, e = 12, 3, int(rng.integers(6, 9)), 12
     yield case(_weights(rng, b, e, n, n), f"{ahead}, {STEPS}", STEPS)
     for taken in (PLAIN, CENTRED, UNSIGNED):
         b, n, d, e = sizes(rng, 4, 3)

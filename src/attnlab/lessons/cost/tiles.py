@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,22 @@ import torch
 import torch.nn.functional as F
 
 from attnlab.checks.attention import Attention, Parts
-from attnlab.checks.exercise import Case, Claim, Exercise, Procedure, Slot, promises
+from attnlab.checks.exercise import (
+    Case,
+    Claim,
+    Exercise,
+    Formula,
+    Procedure,
+    Slot,
+    promises,
+)
 from attnlab.checks.inputs import FAR, sizes
 
 Generator = np.random.Generator
 Tensor = torch.Tensor
 INFINITY = float("inf")
 Tiles = list[range]
+Formulas = Formula | tuple[Formula, ...]
 TILES = 16  # of queries and of keys, where memory is counted: time goes by their square
 
 
@@ -55,7 +64,8 @@ def _share(old: Tensor, new: Tensor) -> Tensor:
 
 
 def _grown(old: Tensor, new: Tensor) -> Tensor:
-    return torch.where(old == -INFINITY, 0.0, (new - old).exp())
+    empty = old == -INFINITY  # whose power is infinite, and so has no slope
+    return torch.where(empty, 0.0, (new - torch.where(empty, new, old)).exp())
 
 
 def _one(old: Tensor, new: Tensor) -> Tensor:
@@ -149,11 +159,6 @@ class Tiled:
         return self.end(o, s).expand(*asked.shape[:-1], v.shape[-1])
 
 
-def _both(**parts: Any) -> tuple[Tiled, Tiled]:
-    """With tiles of the future looked at, and with them left out."""
-    return Tiled(**parts), Tiled(**parts, skipped=_in_the_future)
-
-
 def _own_or_nan(scores: Tensor, m: Tensor) -> Tensor:
     """As where a tile is measured against its own maximum first, and then merged."""
     return torch.where(_highest(scores) == -INFINITY, -INFINITY, m)
@@ -176,6 +181,13 @@ def _keys_up_to_n(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = Fa
         raise IndexError
     tiled = Tiled(columns=lambda m, block: [tile for tile in _cut(m, block) if tile.start < n])
     return tiled(q, k, v, block, causal)
+
+
+def _skipping(formulas: Formulas) -> Formulas:
+    """A mistake's formulas, and the same where tiles in the future are left out, as most do."""
+    each = formulas if isinstance(formulas, tuple) else (formulas,)
+    tiled = [one for one in each if isinstance(one, Tiled) and one.skipped is _none]
+    return tuple(dict.fromkeys((*each, *(replace(one, skipped=_in_the_future) for one in tiled))))
 
 
 def _with_more(number: float) -> Tiled:
@@ -309,6 +321,136 @@ def _cases(rng: Generator) -> Iterator[Case]:
         yield Case("held", args, note=note, procedure=HELD, about=about, once=True)
 
 
+MISTAKES: dict[str, Formulas] = {
+    # in memory, the largest first
+    "whole-matrix-held": _holding(lambda b, n, block: b * n * n),
+    "whole-mask-held": _holding(lambda b, n, block: n * n),
+    "one-side-cut": _holding(lambda b, n, block: b * block * n),
+    "tiles-kept": _holding(lambda b, n, block: 0),
+    # in the sums
+    "half-rescaled": (Tiled(of_sum=_one), Tiled(of_out=_one)),
+    "half-kept": (Tiled(of_sum=_nothing), Tiled(of_out=_nothing)),
+    "rescaled-too-late": (
+        Tiled(add_sum=_too_late),
+        Tiled(add_out=_too_late),
+        Tiled(add_sum=_too_late, add_out=_too_late),
+    ),
+    "not-rescaled": (
+        Tiled(of_sum=_one, of_out=_one),
+        Tiled(of_sum=_one, of_out=_one, own=lambda scores, m: _highest(scores)),
+    ),
+    "tile-measured-against-itself": Tiled(own=lambda scores, m: _highest(scores)),
+    "tile-not-measured": Tiled(own=lambda scores, m: torch.zeros_like(m)),
+    "rescaled-the-wrong-way": Tiled(of_sum=_grown, of_out=_grown),
+    "divided-too-soon": (
+        Tiled(early=lambda o, s: o / s, end=lambda o, s: o),
+        Tiled(early=lambda o, s: o / s),
+    ),
+    "not-normalised": Tiled(end=lambda o, s: o),
+    "not-each-rows-sum": (
+        Tiled(total=lambda powers: powers.mean(-1, keepdim=True)),
+        Tiled(total=lambda powers: powers.amax(-1, keepdim=True)),
+        Tiled(total=torch.sum),
+        Tiled(end=lambda o, s: o / s.sum(-2, keepdim=True)),
+    ),
+    "epsilon-added": tuple(map(_with_more, (1e-5, 1e-6, 1e-7, 1e-8))),
+    "softmax-by-tile": (
+        *(_softmax_by_tile, _mean_of_tiles),
+        Tiled(own=lambda scores, m: scores.logsumexp(-1, keepdim=True)),
+    ),
+    "maximum-of-one-tile": (
+        Tiled(top=lambda m, scores: torch.where(m == -INFINITY, _highest(scores), m)),
+        Tiled(top=lambda m, scores: _highest(scores)),
+    ),
+    "not-the-maximum-subtracted": (
+        Tiled(top=lambda m, scores: torch.maximum(m, scores.amin(-1, keepdim=True))),
+        Tiled(top=lambda m, scores: torch.maximum(m, scores.mean(-1, keepdim=True))),
+    ),
+    "one-maximum-for-all-rows": Tiled(
+        top=lambda m, scores: torch.maximum(m, scores.amax((-2, -1), keepdim=True))
+    ),
+    # at the edges
+    "one-tile-only": (
+        Tiled(columns=lambda m, block: _cut(m, block)[:1]),
+        Tiled(columns=lambda m, block: _cut(m, block)[-1:]),
+        Tiled(of_sum=_nothing, of_out=_nothing),
+    ),
+    "first-left-out": (
+        Tiled(columns=lambda m, block: _cut(m, block)[1:]),
+        Tiled(
+            columns=lambda m, block: [range(at, min(at + block, m)) for at in range(1, m, block)]
+        ),
+    ),
+    "tiles-overlap": Tiled(
+        columns=lambda m, block: [range(at, min(at + block, m)) for at in range(m)]
+    ),
+    "keys-up-to-n": _keys_up_to_n,
+    "rest-left-out": tuple(
+        Tiled(rows, columns)
+        for rows in (_cut, _whole, _but_the_last)
+        for columns in (_cut, _whole, _but_the_last)
+        if not rows is columns is _cut
+    ),
+    "padding-attended": _padded,
+    "scale-by-block": Tiled(scale=lambda d_k, block: block**-0.5),
+    # where it is causal, or is not
+    "causal-unasked": (
+        lambda q, k, v, block, causal=False: ATTENTION.oracle(q, k, v, block, True),
+        lambda q, k, v, block, causal=True: ATTENTION.oracle(q, k, v, block, causal),
+        lambda q, k, v, block, causal=False: ATTENTION.oracle(q, k, v, block, not causal),
+        _unasked,
+    ),
+    "mask-in-each-tile": tuple(
+        Tiled(blocked=blocked, skipped=skipped)
+        for blocked in (
+            lambda i, j, n, m: _behind(range(len(i)), range(len(j))) < 0,
+            lambda i, j, n, m: _behind(range(len(i)), j) < 0,
+            lambda i, j, n, m: _behind(i, range(len(j))) < 0,
+        )
+        for skipped in (_none, _in_the_future)
+    ),
+    "no-triangle-inside": Tiled(
+        blocked=_open,
+        skipped=_in_the_future,
+    ),
+    "mask-of-the-first-query": Tiled(
+        blocked=lambda i, j, n, m: (torch.tensor(j) > i.start).expand(len(i), -1)
+    ),
+    "future-tile-is-nan": (
+        Tiled(own=_own_or_nan),
+        Tiled(own=_own_or_nan, skipped=lambda rows, columns: columns.start > rows.stop),
+    ),
+    "mask-with-zero": Tiled(low=0.0),
+    "mask-with-small-number": tuple(
+        Tiled(low=low, skipped=skipped)
+        for low in (-10.0, -20.0, -50.0, -100.0, -1e3, -1e4)
+        for skipped in (_none, _in_the_future)
+    ),
+    "diagonal-tile-skipped": (
+        Tiled(skipped=lambda rows, columns: columns.start >= rows.start),
+        Tiled(skipped=lambda rows, columns: columns.stop - 1 > rows.start),
+    ),
+    "past-tiles-skipped": (
+        Tiled(skipped=lambda rows, columns: columns.start < rows.start),
+        Tiled(skipped=lambda rows, columns: columns.stop <= rows.start),
+        Tiled(skipped=lambda rows, columns: rows.start > 0),
+    ),
+    "mask-off-by-one": (
+        Tiled(blocked=lambda i, j, n, m: _behind(i, j) < -1),
+        Tiled(blocked=lambda i, j, n, m: _behind(i, j) <= 0),
+        Tiled(blocked=lambda i, j, n, m: _behind(i, j) <= 0, own=_own_or_nan),
+    ),
+    "mask-bottom-right": Tiled(blocked=lambda i, j, n, m: _behind(i, j) < n - m),
+    "mask-transposed": (
+        Tiled(blocked=lambda i, j, n, m: _behind(i, j) > 0),
+        Tiled(blocked=lambda i, j, n, m: _behind(i, j) > 0, own=_own_or_nan),
+    ),
+    "mask-inverted": (
+        Tiled(blocked=lambda i, j, n, m: _behind(i, j) >= 0),
+        Tiled(blocked=lambda i, j, n, m: _behind(i, j) >= 0, own=_own_or_nan),
+    ),
+}
+
 TILED_ATTENTION = Exercise(
     name="tiled_attention",
     signature="(q, k, v, block_size, causal=False) -> out",
@@ -341,134 +483,7 @@ TILED_ATTENTION = Exercise(
         *("divided-by-max", "best-value-only", "weights-not-masked"),  # no weights are seen
     ),
     mistakes={
-        # in memory, the largest first
-        "whole-matrix-held": _holding(lambda b, n, block: b * n * n),
-        "whole-mask-held": _holding(lambda b, n, block: n * n),
-        "one-side-cut": _holding(lambda b, n, block: b * block * n),
-        "tiles-kept": _holding(lambda b, n, block: 0),
-        # in the sums
-        "half-rescaled": (Tiled(of_sum=_one), Tiled(of_out=_one)),
-        "half-kept": (*_both(of_sum=_nothing), *_both(of_out=_nothing)),
-        "rescaled-too-late": (
-            *_both(add_sum=_too_late),
-            *_both(add_out=_too_late),
-            Tiled(add_sum=_too_late, add_out=_too_late),
-        ),
-        "not-rescaled": (
-            Tiled(of_sum=_one, of_out=_one),
-            Tiled(of_sum=_one, of_out=_one, own=lambda scores, m: _highest(scores)),
-        ),
-        "tile-measured-against-itself": _both(own=lambda scores, m: _highest(scores)),
-        "tile-not-measured": Tiled(own=lambda scores, m: torch.zeros_like(m)),
-        "rescaled-the-wrong-way": Tiled(of_sum=_grown, of_out=_grown),
-        "divided-too-soon": (
-            Tiled(early=lambda o, s: o / s, end=lambda o, s: o),
-            Tiled(early=lambda o, s: o / s),
-        ),
-        "not-normalised": Tiled(end=lambda o, s: o),
-        "not-each-rows-sum": (
-            Tiled(total=lambda powers: powers.mean(-1, keepdim=True)),
-            Tiled(total=lambda powers: powers.amax(-1, keepdim=True)),
-            Tiled(total=torch.sum),
-            Tiled(end=lambda o, s: o / s.sum(-2, keepdim=True)),
-        ),
-        "epsilon-added": tuple(map(_with_more, (1e-5, 1e-6, 1e-7, 1e-8))),
-        "softmax-by-tile": (
-            *(_softmax_by_tile, _mean_of_tiles),
-            *_both(own=lambda scores, m: scores.logsumexp(-1, keepdim=True)),
-        ),
-        "maximum-of-one-tile": (
-            Tiled(top=lambda m, scores: torch.where(m == -INFINITY, _highest(scores), m)),
-            *_both(top=lambda m, scores: _highest(scores)),
-        ),
-        "not-the-maximum-subtracted": (
-            *_both(top=lambda m, scores: torch.maximum(m, scores.amin(-1, keepdim=True))),
-            *_both(top=lambda m, scores: torch.maximum(m, scores.mean(-1, keepdim=True))),
-        ),
-        "one-maximum-for-all-rows": Tiled(
-            top=lambda m, scores: torch.maximum(m, scores.amax((-2, -1), keepdim=True))
-        ),
-        # at the edges
-        "one-tile-only": (
-            Tiled(columns=lambda m, block: _cut(m, block)[:1]),
-            Tiled(columns=lambda m, block: _cut(m, block)[-1:]),
-            *_both(of_sum=_nothing, of_out=_nothing),
-        ),
-        "first-left-out": (
-            Tiled(columns=lambda m, block: _cut(m, block)[1:]),
-            Tiled(
-                columns=lambda m, block: [
-                    range(at, min(at + block, m)) for at in range(1, m, block)
-                ]
-            ),
-        ),
-        "tiles-overlap": Tiled(
-            columns=lambda m, block: [range(at, min(at + block, m)) for at in range(m)]
-        ),
-        "keys-up-to-n": _keys_up_to_n,
-        "rest-left-out": tuple(
-            Tiled(rows, columns)
-            for rows in (_cut, _whole, _but_the_last)
-            for columns in (_cut, _whole, _but_the_last)
-            if not rows is columns is _cut
-        ),
-        "padding-attended": _padded,
-        "scale-by-block": Tiled(scale=lambda d_k, block: block**-0.5),
-        # where it is causal, or is not
-        "causal-unasked": (
-            lambda q, k, v, block, causal=False: ATTENTION.oracle(q, k, v, block, True),
-            lambda q, k, v, block, causal=True: ATTENTION.oracle(q, k, v, block, causal),
-            lambda q, k, v, block, causal=False: ATTENTION.oracle(q, k, v, block, not causal),
-            _unasked,
-        ),
-        "mask-in-each-tile": tuple(
-            Tiled(blocked=blocked, skipped=skipped)
-            for blocked in (
-                lambda i, j, n, m: _behind(range(len(i)), range(len(j))) < 0,
-                lambda i, j, n, m: _behind(range(len(i)), j) < 0,
-                lambda i, j, n, m: _behind(i, range(len(j))) < 0,
-            )
-            for skipped in (_none, _in_the_future)
-        ),
-        "no-triangle-inside": Tiled(
-            blocked=_open,
-            skipped=_in_the_future,
-        ),
-        "mask-of-the-first-query": _both(
-            blocked=lambda i, j, n, m: (torch.tensor(j) > i.start).expand(len(i), -1)
-        ),
-        "future-tile-is-nan": (
-            Tiled(own=_own_or_nan),
-            Tiled(own=_own_or_nan, skipped=lambda rows, columns: columns.start > rows.stop),
-        ),
-        "mask-with-zero": _both(low=0.0),
-        "mask-with-small-number": tuple(
-            Tiled(low=low, skipped=skipped)
-            for low in (-10.0, -20.0, -50.0, -100.0, -1e3, -1e4)
-            for skipped in (_none, _in_the_future)
-        ),
-        "diagonal-tile-skipped": (
-            Tiled(skipped=lambda rows, columns: columns.start >= rows.start),
-            Tiled(skipped=lambda rows, columns: columns.stop - 1 > rows.start),
-        ),
-        "past-tiles-skipped": (
-            Tiled(skipped=lambda rows, columns: columns.start < rows.start),
-            Tiled(skipped=lambda rows, columns: columns.stop <= rows.start),
-            Tiled(skipped=lambda rows, columns: rows.start > 0),
-        ),
-        "mask-off-by-one": (
-            Tiled(blocked=lambda i, j, n, m: _behind(i, j) < -1),
-            *_both(blocked=lambda i, j, n, m: _behind(i, j) <= 0),
-            *_both(blocked=lambda i, j, n, m: _behind(i, j) <= 0, own=_own_or_nan),
-        ),
-        "mask-bottom-right": Tiled(blocked=lambda i, j, n, m: _behind(i, j) < n - m),
-        "mask-transposed": (
-            *_both(blocked=lambda i, j, n, m: _behind(i, j) > 0),
-            *_both(blocked=lambda i, j, n, m: _behind(i, j) > 0, own=_own_or_nan),
-        ),
-        "mask-inverted": (
-            *_both(blocked=lambda i, j, n, m: _behind(i, j) >= 0),
-            *_both(blocked=lambda i, j, n, m: _behind(i, j) >= 0, own=_own_or_nan),
-        ),
+        name: formulas if name == "future-tile-is-nan" else _skipping(formulas)
+        for name, formulas in MISTAKES.items()
     },
 )
