@@ -96,7 +96,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def handed_in(place: Path, lesson: str = PURE) -> bytes | str:
     """What is taken of a submission: its bytes, or why there are none."""
-    content = run.handed_in(place / "submission", lesson, Limits()).content
+    content = run.opened_in(place / "submission", ".", lesson, Limits()).content
     return content if isinstance(content, bytes) else str(content)
 
 
