@@ -15,7 +15,7 @@ from attnlab.home.progress import read as read_log
 from attnlab.home.standing import standings
 from attnlab.ipynb.handed_in import in_zip
 from attnlab.ipynb.python import not_python
-from attnlab.ipynb.read import Cell, Unreadable, read
+from attnlab.ipynb.read import Cell, Sizes, Unreadable, read
 from attnlab.ipynb.rebuild import rebuild
 from attnlab.ipynb.which import is_answered
 from attnlab.ipynb.words import few, short
@@ -75,7 +75,7 @@ def _handed_over(slug: str, data: bytes, where: str) -> str:
 
 def _has_answers(slug: str, made: bytes, released: list[Cell]) -> bool:
     try:
-        return is_answered(read(in_zip(made, f"{slug}.zip", slug)[0]), released)
+        return is_answered(read(in_zip(made, f"{slug}.zip", slug, Sizes())[0]), released)
     except Unreadable:  # whatever it is, it is theirs
         return True
 

@@ -31,7 +31,7 @@ TIMESTAMP = "timestamp.txt"
 SECRET = "submission_secret.txt"
 BESIDE = (TIMESTAMP, SECRET)  # what nbgrader puts beside a notebook
 FOLDER = sum(getattr(os, f"O_{name}", 0) for name in ("DIRECTORY", "NOFOLLOW"))
-DEEP, MANY = 3, 2000  # folders of a hand-in that are looked into, and names that are looked at
+DEEP, MANY = 3, 2000  # levels of a hand-in that are looked at, and names below the first
 FILES = 1000  # in one zip; each costs memory, whatever its size
 MEMBERS = 50_000  # the same in a class's
 _ENTRY = b"PK\1\2"  # begins what a zip says of a file
@@ -197,7 +197,7 @@ def _walked(folder: Path) -> Iterator[str]:
             except OSError:
                 continue
             for name, is_folder in names:
-                left -= 1
+                left -= bool(inside)
                 if left < 0:
                     return
                 if not is_hidden(name):
@@ -258,7 +258,7 @@ def open_beneath(home: Path, relative: Path, flags: int) -> int:
 # In a zip
 
 
-def in_zip(data: bytes, name: str, lesson: str, sizes: Sizes = Sizes()) -> tuple[bytes, str]:
+def in_zip(data: bytes, name: str, lesson: str, sizes: Sizes) -> tuple[bytes, str]:
     """The notebook that counts in a zip.
 
     Args:
