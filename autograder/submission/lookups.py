@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-# Names that nobody needs who answers: ways to what stands beside it. These and what an exercise bans
+# Names that nobody needs who answers: ways to what stands beside it. These and what is banned there
 # are all that is looked for, as a hint to a person. A single chr() gets past it.
 HINTS = frozenset(
     {
