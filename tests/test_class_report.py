@@ -174,6 +174,15 @@ def test_the_teacher_s_page_names_who_and_says_that_it_does(course: Path) -> Non
     assert "1 Handed in what could not be graded ida" in text
 
 
+def test_a_list_of_names_ends_after_twenty_and_the_table_has_them_all(course: Path) -> None:
+    absent = [f"absent{number:02}" for number in range(25)]
+    (course / "class" / "roster.csv").write_text("\n".join(["id", *absent]) + "\n")
+    text = read_as_text(report(course, "--names"))
+    assert sum(name in text for name in absent) == 20
+    assert "and 5 more, in the table" in text
+    assert {row["id"] for row in table(course)} >= set(absent)
+
+
 def test_each_page_stays_when_the_other_is_written(course: Path) -> None:
     report(course, "--names")
     shown = report(course)
