@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -98,26 +98,25 @@ class Found:
 
     Attributes:
         rest: files that are no hand-in.
-        mixed: whether some is named as an LMS names it, and some is not.
+        strange: of an LMS's, what is not named as that one names a hand-in.
     """
 
     hand_ins: list[HandIn]
     rest: list[Member]
-    mixed: bool = False
+    strange: Sequence[str] = ()
 
 
 def hand_ins(members: Sequence[Member], lesson: str, source: str) -> Found:
     """The hand-ins in one archive or folder.
 
-    It is an LMS's if all that may be a hand-in is named as that one names it; else its files and
-    folders are named after students.
+    It is an LMS's if most of what may be a hand-in is named as that one names it; else its files
+    and folders are named after students.
 
     Args:
         source: what it is called, without its ending.
     Raises:
         Unreadable: a table that says whose is whose cannot be read.
     """
-    mixed = False
     layouts: tuple[tuple[re.Pattern[str], Callable[..., list[HandIn]]], ...] = (
         (_GRADESCOPE, _gradescope),
         (_MOODLE, _moodle),
@@ -128,10 +127,16 @@ def hand_ins(members: Sequence[Member], lesson: str, source: str) -> Found:
         others = [each for each in members if not form.fullmatch(each.name)]
         if form is _GRADESCOPE and len(_tables(theirs)) != 1:
             continue
-        if theirs and not any("/" in each.name or _may_be(each.name) for each in others):
-            return Found(layout(theirs, lesson), others)
-        mixed = mixed or bool(theirs)
-    return _plain(members, lesson, source, mixed)
+        strange = _tops(each for each in others if "/" in each.name or _may_be(each.name))
+        if len(_tops(theirs)) > len(strange):
+            rest = [each for each in others if "/" not in each.name and not _may_be(each.name)]
+            return Found(layout(theirs, lesson), rest, strange)
+    return _plain(members, lesson, source)
+
+
+def _tops(members: Iterable[Member]) -> list[str]:
+    """The outermost parts of paths, each once."""
+    return list(dict.fromkeys(each.name.partition("/")[0] for each in members))
 
 
 def canvas_name(name: str) -> Name | None:
@@ -265,7 +270,7 @@ def _tables(members: Sequence[Member]) -> list[Member]:
     ]
 
 
-def _plain(members: Sequence[Member], lesson: str, source: str, mixed: bool) -> Found:
+def _plain(members: Sequence[Member], lesson: str, source: str) -> Found:
     """Files without an LMS: each is called by its student, or lies in a folder that is.
 
     `ada.ipynb`, `ada-06-causal-mask.ipynb`, `ada.zip`, `ada/06-causal-mask/06-causal-mask.ipynb`.
@@ -286,7 +291,7 @@ def _plain(members: Sequence[Member], lesson: str, source: str, mixed: bool) -> 
         named(who, files[0][0], tuple(member for _, member in files))
         for who, files in found.items()
     ]
-    return Found(called, rest, mixed)
+    return Found(called, rest)
 
 
 def named(who: str, place: str, files: tuple[Member, ...] = ()) -> HandIn:

@@ -111,11 +111,10 @@ class _Looking:
         found = hand_ins(members, self.lesson, source)
         if not found.hand_ins:
             raise Unreadable("There is no hand-in in it.")
-        if found.mixed:
-            self.given.trouble.append(
-                f"{short(name)}: Some in it is named as an LMS names it, and some is not. So all "
-                "was taken for files named after students: collect the LMS's by themselves."
-            )
+        self.given.trouble += [
+            f"{short(each)}: It is not named as most in {short(name)} is, which is an LMS's."
+            for each in found.strange
+        ]
         self.given.hand_ins += found.hand_ins
         self.given.beside += [each.name for each in found.rest if each.last not in BESIDE]
 
