@@ -368,6 +368,23 @@ def test_what_one_account_makes_fills_a_line_and_ends_no_command(
     assert of(class_, ME) == MINE
 
 
+def test_whose_files_are_too_many_for_a_class_is_told(
+    class_: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnlab.ipynb.handed_in.MEMBERS", 5)
+    monkeypatch.setattr("autograder.term.sources._MANY", 5)
+    given = in_her_folder(class_ / "given.zip", FILE, MINE)
+    with zipfile.ZipFile(given, "a") as archive:
+        archive.writestr("emmy.ipynb", HERS)
+        for number in range(5):
+            archive.writestr(f"eve/many/{number}", b"")
+    zipfile.ZipFile(given).extractall(class_ / "mail")
+    told = run(given, class_ / "mail").trouble
+    assert [said.partition(": ")[2] for said in told] == [
+        "It holds more than 5 files. Of these 5 lie in eve/many: take that out."
+    ] * 2
+
+
 def test_a_list_ends_after_twenty_and_stands_whole_in_a_file(
     class_: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,7 +16,15 @@ from functools import partial
 from pathlib import Path
 
 from attnlab.ipynb.files import open_file, taken
-from attnlab.ipynb.handed_in import BESIDE, Member, class_zip, is_hidden, is_notebook, is_zip
+from attnlab.ipynb.handed_in import (
+    BESIDE,
+    Member,
+    class_zip,
+    is_hidden,
+    is_notebook,
+    is_zip,
+    too_many,
+)
 from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import short
 from autograder import Usage
@@ -132,22 +140,22 @@ class _Looking:
         return Member(name, partial(_content, path, within, self.limits))
 
 
-def _names(folder: Path) -> Iterator[str]:
+def _names(folder: Path) -> list[str]:
     """The files in a folder and those inside it, by their names from there; no hidden ones.
 
     Raises:
         Unreadable: there are too many.
     """
-    left = _MANY
+    found: list[str] = []
     for at, folders, names in os.walk(folder):
         here = Path(at).relative_to(folder)
         deep = len(here.parts) >= _DEEP
         folders[:] = [] if deep else sorted(itertools.filterfalse(is_hidden, folders))
-        for name in sorted(itertools.filterfalse(is_hidden, names)):
-            left -= 1
-            if left < 0:
-                raise Unreadable(f"It holds more than {_MANY:,} files.")
-            yield (here / name).as_posix()
+        seen = sorted(itertools.filterfalse(is_hidden, names))
+        found += [(here / name).as_posix() for name in seen]
+        if len(found) > _MANY:
+            raise Unreadable(too_many(found, _MANY))
+    return found
 
 
 def _content(path: Path, within: Path | None, limits: Limits) -> bytes:

@@ -16,7 +16,8 @@ import struct
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -306,11 +307,18 @@ def class_zip(path: Path, sizes: Sizes) -> Iterator[tuple[list[Member], list[str
             raise Unreadable(f"It is no zip, or cut short: {_why(error)}.") from error
         entries = archive.infolist()
         if len(entries) > MEMBERS:
-            raise Unreadable(f"It holds more than {MEMBERS:,} files.")
+            raise Unreadable(too_many(map(_name, entries), MEMBERS))
         if any(entry.flag_bits & _LOCKED for entry in entries):
             raise Unreadable("It needs a password. Unpack it, and give the folder.")
         leads_out = [entry.filename for entry in entries if _leads_out(entry)]
         yield _members(archive, sizes), leads_out
+
+
+def too_many(names: Iterable[str], most: int) -> str:
+    """Why a class's files are not looked at, and by whose: one learner can make any number."""
+    [(top, number)] = Counter("/".join(name.split("/")[:-1][:2]) for name in names).most_common(1)
+    where = f" Of these {number:,} lie in {short(top)}: take that out." if top else ""
+    return f"It holds more than {most:,} files.{where}"
 
 
 def _members(archive: zipfile.ZipFile, sizes: Sizes) -> list[Member]:
