@@ -27,6 +27,7 @@ from pathlib import Path
 
 import pytest
 
+from attnlab.ipynb.handed_in import in_nfc
 from attnlab.ipynb.read import Unreadable, read
 from attnlab.lessons import planned
 from autograder import Problem, Usage, __main__
@@ -39,7 +40,7 @@ from autograder.run.progress import Progress
 from autograder.sandbox.child import confine
 from autograder.sandbox.limits import Limits
 from autograder.submission import handed_in
-from autograder.submission.folder import Submission, in_nfc, read_file, small_files
+from autograder.submission.folder import Submission, read_file, small_files
 from autograder.submission.left_out import left_out
 from autograder.submission.results import ExerciseResult, Graded, Result
 from tests import gradebooks, small_class

@@ -435,7 +435,7 @@ def test_a_plain_table_has_everyone_and_each_exercise(
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", "\t=x", "\r@x", "＝1"])
 def test_no_text_of_ours_is_a_formula(text: str) -> None:
     """In the plain table as in the report's: one function says what is harmless."""
-    assert plain.harmless is harmless
+    assert vars(plain)["harmless"] is harmless
     plainly = text.replace("\t", " ").replace("\r", " ")
     assert harmless(text) == f"'{plainly}"
     assert harmless(f"x{text}") == f"x{plainly}"
