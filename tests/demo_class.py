@@ -27,13 +27,13 @@ from sqlalchemy import select
 from sqlalchemy.engine import make_url
 
 from attnlab.ipynb.files import NotWritten, write_whole
+from attnlab.ipynb.handed_in import TIMESTAMP
 from attnlab.ipynb.read import CHECK
 from attnlab.ipynb.words import printable
 from attnlab.lessons import slugs
 from autograder import Problem
 from autograder.gradebook.course import Course, CourseError
 from autograder.gradebook.database import Database, GradebookError
-from autograder.submission.folder import TIMESTAMP
 
 RECORD = ".demo-class.sha256"  # a line for every file ever written, as `sha256sum` prints it
 DUE = datetime(2026, 2, 1, 18, tzinfo=UTC)

@@ -80,7 +80,7 @@ def gradescope_zip(path: Path, lesson: str, hand_ins: Iterable[Handed]) -> Path:
         for number, handed in enumerate(hand_ins, 4200):
             table[f"submission_{number}"] = {
                 ":submitters": [{":name": handed.name, ":sid": handed.id, ":email": handed.email}],
-                ":created_at": handed.time,
+                ":created_at": handed.time.replace(),  # else YAML refers to one from the other
                 ":score": 0.0,
                 ":status": "unprocessed",
                 ":history": [],

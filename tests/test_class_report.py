@@ -9,9 +9,7 @@ import json
 import re
 import shutil
 import sqlite3
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,11 +21,9 @@ from autograder.run import classes
 from autograder.run.journal import NAME, Journal
 from autograder.submission.folder import Submission
 from autograder.submission.results import Graded
-from autograder.term import alike
 from autograder.term.anonymous import BLOT, Anonymous
 from autograder.term.class_results import ClassResults, Student
 from autograder.term.mistakes import mistakes_of
-from autograder.term.normal import normal
 from autograder.term.said import taken_apart
 from autograder.term.table import harmless
 from tests import graded
@@ -174,8 +170,17 @@ def test_the_teacher_s_page_names_who_and_says_that_it_does(course: Path) -> Non
     assert "With names: for the teacher alone." in text
     for name in ("ann", "bob", "cem", "dan"):
         assert name in text
-    assert "hal" not in text[text.index("Who may need") : text.index("Answers that are")]
+    assert "hal" not in text[text.index("Who may need") :].split("Exercises")[0]
     assert "1 Handed in what could not be graded ida" in text
+
+
+def test_a_list_of_names_ends_after_twenty_and_the_table_has_them_all(course: Path) -> None:
+    absent = [f"absent{number:02}" for number in range(25)]
+    (course / "class" / "roster.csv").write_text("\n".join(["id", *absent]) + "\n")
+    text = read_as_text(report(course, "--names"))
+    assert sum(name in text for name in absent) == 20
+    assert "and 5 more, in the table" in text
+    assert {row["id"] for row in table(course)} >= set(absent)
 
 
 def test_each_page_stays_when_the_other_is_written(course: Path) -> None:
@@ -184,18 +189,6 @@ def test_each_page_stays_when_the_other_is_written(course: Path) -> None:
     report(course, "--names")
     assert "With names" not in shown
     assert (course / "class/reports" / LESSON / f"{LESSON}.html").read_text("utf-8") == shown
-
-
-def test_copies_are_put_side_by_side_and_what_differs_is_not(course: Path) -> None:
-    page = report(course, "--names")
-    part = page[page.index("Answers that are the same") :]
-    assert "A hint to a person, never a score." in part
-    assert "<code>attention</code>: 2 students" in part
-    assert '<p class="quiet">no-scale; ' in part
-    assert part.count("<article>") == 4
-    assert "by Ann Miller" in part
-    assert "all mine" in part
-    assert "<bdi>cem</bdi>" not in part
 
 
 def test_who_does_not_get_on_is_told_after_three_hand_ins(course: Path) -> None:
@@ -358,113 +351,6 @@ def test_who_is_forgotten_is_in_no_page(course: Path) -> None:
     assert "ann" not in read_as_text(report(course, "--names")).split()
 
 
-# --- answers that are alike ---
-
-SAME = [
-    "def f(a, b):\n    total = 0\n    for i in range(a):\n        total += i * b\n    return total",
-    'def f(n: int, m=None) -> int:\n    """Sum."""\n    s = 0  # sum\n\n'
-    "    for j in range(n):\n        s += (j * m)\n    return s".replace("m=None", "m"),
-    "import math\n\n\ndef f(x, y):\n    z: int = 0\n    for w in range(x): z += w * y\n"
-    "    pass\n    return z",
-]
-OTHER = [
-    SAME[0].replace("i * b", "b * i"),
-    SAME[0].replace("range(a)", "range(b)"),
-    SAME[0].replace("range", "list"),
-    SAME[0].replace("total = 0", "total = 1"),
-    SAME[0].replace("+=", "-="),
-]
-
-
-def digest(source: str) -> str | None:
-    found = alike.normal_form(source)
-    return found.digest if found else None
-
-
-def test_names_hints_comments_and_layout_make_no_other_answer() -> None:
-    assert len({digest(source) for source in SAME}) == 1
-    assert len({digest(source) for source in [SAME[0], *OTHER]}) == 1 + len(OTHER)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("f = lambda a, b: a - b", "g = lambda x, y: x - y", True),
-        ("f = lambda a, b: a - b", "g = lambda x, y: y - x", False),
-        ("[a + k for a in b]", "[c + k for c in b]", True),
-        ("[a + k for a in b]", "[c + k for c in d]", False),
-        ("from math import sqrt\nx = sqrt(2)", "import math as m\ny = m.sqrt(2)", True),
-        ("import torch\nx = torch.exp(b)", "x = torch.exp(b)", True),
-        ("x = torch.exp(b)", "x = torch.log(b)", False),
-        ("def f(n): return g(n)", "def f(m): return h(m)", False),
-        (
-            "class A:\n def __init__(self): self.w = 1\n def go(self): return self.w",
-            "class A:\n def __init__(me): me.u = 1\n def go(me): return me.u",
-            True,
-        ),
-        (
-            "def h(a): return a\ndef f(x): return h(a=x)",
-            "def g(b): return b\ndef f(y): return g(b=y)",
-            True,
-        ),
-        ("F.softmax(s, dim=-1)", "F.softmax(s, axis=-1)", False),
-        ("def f():\n global a\n a = 1", "def f():\n global b\n b = 1", False),
-        ("try: f()\nexcept E as e: print(e)", "try: f()\nexcept E as u: print(u)", True),
-    ],
-)
-def test_two_programs_are_the_same_or_not(one: str, other: str, same: bool) -> None:
-    assert (digest(one) == digest(other)) is same
-
-
-@pytest.mark.parametrize(
-    "source", ["def f(:", "x = \0", "%matplotlib inline", "(" * 5000, "-" * 15000 + "1", "\ud800"]
-)
-def test_what_is_no_python_is_like_nothing(source: str) -> None:
-    assert alike.normal_form(source) is None
-
-
-def groups(answers: Mapping[str, str], least: int = 1, **given: Any) -> list[tuple[str, ...]]:
-    of = {student: {"f": source} for student, source in answers.items()}
-    found = alike.find(of, given.get("given", {}), given.get("stubs", {}), least)
-    return [group.students for group in found.groups]
-
-
-def test_small_answers_the_solution_and_the_stub_are_no_evidence() -> None:
-    pair = {"a": SAME[0], "b": SAME[1], "c": OTHER[0]}
-    assert groups(pair) == [("a", "b")]
-    assert groups(pair, least=1000) == []
-    assert groups(pair, given={"f": [SAME[2]]}) == []
-    nodes = alike.normal_form(SAME[0])
-    assert nodes
-    assert groups(pair, least=nodes.nodes) == [("a", "b")]
-    assert groups(pair, least=nodes.nodes, stubs={"f": "def f(a, b):\n    pass"}) == []
-
-
-def test_what_many_have_is_the_obvious_way() -> None:
-    many = {f"s{number}": SAME[0] for number in range(5)}
-    others = {f"t{number}": f"x = {number}" for number in range(20)}
-    of = {student: {"f": source} for student, source in (many | others).items()}
-    found = alike.find(of, {}, {}, least=1)
-    assert not found.groups
-    assert found.common == {"f": 5}
-
-
-def test_who_share_several_exercises_come_first() -> None:
-    of = {name: {"f": SAME[0], "g": SAME[0]} for name in ("a", "b")}
-    of |= {name: {"f": honest(1)} for name in ("c", "d")}
-    found = alike.find(of, {}, {}, least=1).groups
-    assert [(each.students, each.also) for each in found] == [
-        (("a", "b"), ("g",)), (("a", "b"), ("f",)), (("c", "d"), ())
-    ]  # fmt: skip
-
-
-def test_normal_leaves_a_program_that_can_be_printed() -> None:
-    import ast
-
-    for source in SAME:
-        ast.parse(ast.unparse(ast.fix_missing_locations(normal(ast.parse(source)))))
-
-
 # --- without names ---
 
 
@@ -483,7 +369,6 @@ def test_names_go_wherever_they_stand_and_the_course_s_words_stay() -> None:
     assert "k = max(key)\n" in shown
     assert "return '#1', k" in shown
     assert shown.count(BLOT) == 6
-    assert "# by Ada" in blotted.without_given(code)
     assert "Ada" not in blotted.code("def f(:  # Ada\n  'Ada")
 
 

@@ -598,16 +598,15 @@ def test_no_other_language_of_a_notebook_is_flagged(torch_grader: Grader) -> Non
     assert (result.score, result.flags) == (result.max_score, ())
 
 
-def test_what_gets_at_what_watches_is_flagged(torch_grader: Grader) -> None:
+def test_a_name_of_the_short_list_is_flagged_and_costs_nothing(torch_grader: Grader) -> None:
     odd = {
         "attention": "import sys\nframe = sys._getframe",
-        "padding_mask": "import torch.nn.functional as way\nway.softmax = way.softmax",
+        "padding_mask": "frame = getattr(sys, chr(95) + 'getframe')",  # all it takes
     }
     result = torch_grader.grade(notebook(None, odd, TORCH), "s").result
     assert result.score == result.max_score
-    first, second = result.flags
-    assert first.endswith(" names _getframe, by which one gets at what watches its calls")
-    assert second.endswith(" gives PyTorch's way.softmax another value")
+    [flag] = result.flags
+    assert re.fullmatch(r"cell \d+ names _getframe", flag)
 
 
 def test_a_comparison_in_a_cell_of_ones_own_is_not_flagged(torch_grader: Grader) -> None:

@@ -27,6 +27,7 @@ from pathlib import Path
 
 import pytest
 
+from attnlab.ipynb.handed_in import in_nfc
 from attnlab.ipynb.read import Unreadable, read
 from attnlab.lessons import planned
 from autograder import Problem, Usage, __main__
@@ -39,7 +40,7 @@ from autograder.run.progress import Progress
 from autograder.sandbox.child import confine
 from autograder.sandbox.limits import Limits
 from autograder.submission import handed_in
-from autograder.submission.folder import Submission, in_nfc, read_file, small_files
+from autograder.submission.folder import Submission, read_file, small_files
 from autograder.submission.left_out import left_out
 from autograder.submission.results import ExerciseResult, Graded, Result
 from tests import gradebooks, small_class
@@ -343,6 +344,7 @@ def no_notebook(home: Path) -> None:
 def wrongly_named(home: Path) -> None:
     no_notebook(home)
     (home / LESSON / "my homework.ipynb").write_bytes(notebook())
+    (home / LESSON / "Untitled.ipynb").write_bytes(notebook())
 
 
 def a_script(home: Path) -> None:
@@ -352,8 +354,8 @@ def a_script(home: Path) -> None:
 
 
 def a_folder_too_deep(home: Path) -> None:
-    (home / LESSON / "hand-in" / LESSON).mkdir(parents=True)
-    (home / LESSON / "hand-in" / LESSON / NOTEBOOK).write_bytes(notebook())
+    (home / LESSON / "hand-in" / "mine" / LESSON).mkdir(parents=True)
+    (home / LESSON / "hand-in" / "mine" / LESSON / NOTEBOOK).write_bytes(notebook())
 
 
 def two_zips(home: Path) -> None:
@@ -429,9 +431,9 @@ def a_dangling_link(home: Path) -> None:
 BAD: dict[Callable[[Path], None], str] = {
     no_notebook: f"There is no `{NOTEBOOK}`, nor any other notebook. Nothing is there.",
     a_script: f"nor any other notebook. What is there: `{LESSON}.py`. Hand in `{NOTEBOOK}` itself.",
-    a_folder_too_deep: f"`hand-in/`, `hand-in/{LESSON}/`, `hand-in/{LESSON}/{NOTEBOOK}`.",
+    a_folder_too_deep: "nor any other notebook. Nothing is there.",
     two_zips: "What is there: `a.zip`, `b.zip`.",
-    wrongly_named: f"There is no `{NOTEBOOK}`, but there is `my homework.ipynb`: rename it.",
+    wrongly_named: "but there are `Untitled.ipynb`, `my homework.ipynb`: rename the one that is to",
     a_file_for_a_folder: "Not a directory",
     a_folder_for_a_file: f"`{NOTEBOOK}` is a folder, not a file.",
     a_pipe: f"`{NOTEBOOK}` is a named pipe, not a file.",
@@ -572,7 +574,7 @@ def test_a_zip_of_one_hand_in_is_opened(submitted: Path) -> None:
         (b"", "cannot be opened (File is not a zip file)"),
         (zipped({NOTEBOOK: b"mine"})[:-30], "cannot be opened"),
         (zipped({"a.py": b"", "b/c.txt": b""}), "nor any other notebook. What is there: `a.py`"),
-        (zipped({"Untitled.ipynb": b""}), "there is `Untitled.ipynb`: rename it"),
+        (zipped({"a.ipynb": b"", "b.ipynb": b""}), "there are `a.ipynb`, `b.ipynb`: rename the"),
         (zipped({f"a/{NOTEBOOK}": b"", f"b/{NOTEBOOK}": b""}), f"are 2 files `{NOTEBOOK}`: leave"),
         (zipped({"inner.zip": zipped({NOTEBOOK: b""})}), "What is there: `inner.zip`."),
         (zipped({f"../{NOTEBOOK}": b"mine"}), "a name that leads out"),
@@ -628,6 +630,8 @@ def test_a_link_inside_the_students_folder_is_followed(submitted: Path) -> None:
 def test_a_second_notebook_is_not_graded_and_the_student_is_told(submitted: Path) -> None:
     home = submitted / "learner"
     wrongly_named(home)
+    (home / LESSON / "Untitled.ipynb").unlink()
+    assert collect(submitted).note == f"`my homework.ipynb` was taken for `{NOTEBOOK}`."
     (home / LESSON / NOTEBOOK).write_bytes(b"this one")
     submission = collect(submitted)
     assert submission.content == b"this one"

@@ -20,6 +20,7 @@ from attnlab.lessons import slugs
 from autograder.doctor import Trial
 from autograder.sandbox.limits import Limits
 from autograder.submission.folder import Submission
+from autograder.submission.handed_in import opened_in
 from autograder.submission.results import A_PERSON, Result
 from deploy.gradescope import run
 from deploy.gradescope.results import FOR_A_PERSON, results
@@ -96,7 +97,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def handed_in(place: Path, lesson: str = PURE) -> bytes | str:
     """What is taken of a submission: its bytes, or why there are none."""
-    content = run.handed_in(place / "submission", lesson, Limits()).content
+    content = opened_in(place / "submission", ".", lesson, Limits()).content
     return content if isinstance(content, bytes) else str(content)
 
 

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnlab.calling import banned
 from autograder.submission import lookups
 
 CELL = 50_000
+NAMES = lookups.HINTS | banned.NAMES["attention"]
 ATTENTION = "def attention(Q, K, V):\n    return softmax(Q @ K.mT) @ V\n"
 
 
@@ -122,29 +124,7 @@ def test_what_cannot_be_run_looks_nothing_up(source: str) -> None:
     assert lookups.free_names(source, []) == frozenset()
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "getattr(sys, '_get' + 'frame')",
-        "x = '_' + ('get' + 'fr') + 'ame'",
-        "vars(sys)[f'{\"_get\"}frame']",
-        "''.join(['_g', 'etframe'])",
-        "'emarfteg_'[::-1]",
-        "'_get' + 'emarf'[::-1]",
-    ],
-)
-def test_a_name_that_is_put_together_is_seen(code: str) -> None:
-    assert "_getframe" in lookups.put_together(code)
-
-
-@pytest.mark.parametrize(
-    "code", ["f'_get{name}'", "'_getframe'", "f'_getframe'", "'a' + b", "1 + 2"]
-)
-def test_nothing_is_put_together_of_what_is_not_constant_or_is_one_piece(code: str) -> None:
-    assert lookups.put_together(code) == []
-
-
-# PyTorch's own attention ------------------------------------------------------------------------
+# What a person might look at ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -154,10 +134,13 @@ def test_nothing_is_put_together_of_what_is_not_constant_or_is_one_piece(code: s
         "from torch.nn.functional import scaled_dot_product_attention as mine",
         "class A(nn.MultiheadAttention): pass",
         "%time torch.nn.attention.flex_attention.flex_attention(q, k, v)",
+        "import sys\nframe = sys._getframe()",
+        "import ctypes as c",
+        "from inspect import currentframe",
     ],
 )
-def test_a_name_of_pytorchs_own_attention_is_seen(source: str) -> None:
-    assert lookups.banned_name(source)
+def test_a_name_of_the_short_list_is_seen(source: str) -> None:
+    assert lookups.hint(source, NAMES)
 
 
 @pytest.mark.parametrize(
@@ -172,52 +155,7 @@ def test_a_name_of_pytorchs_own_attention_is_seen(source: str) -> None:
     ],
 )
 def test_names_of_ones_own_text_and_comments_are_not(source: str) -> None:
-    assert lookups.banned_name(source) == ""
-
-
-# what watches -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "torch.Tensor.item = mine",
-        "del F.softmax",
-        "setattr(torch, name, mine)",
-        "import torch.nn.functional as way\nway.softmax = mine",
-        "from torch import optim as o\nwith patch() as o.SGD.step: pass",
-        "torch.__dict__['exp'] = mine",
-        "for torch.exp in (mine,): pass",
-        "vars(torch)['exp'] = mine",
-        "torch.__dict__.update(exp=mine)",
-        "vars(F).update(softmax=mine)",
-        "t = torch\nt.exp = mine",
-        "way = torch.Tensor\nway.exp = mine",
-        "object.__setattr__(torch, 'exp', mine)",
-        "mock.patch('torch.exp', mine).start()",
-        "with unittest.mock.patch.object(F, 'softmax', mine): pass",
-    ],
-)
-def test_another_value_for_a_name_of_pytorchs_is_seen(source: str) -> None:
-    assert lookups.changed_torch(source)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        ATTENTION,
-        "import torch\nimport torch.nn.functional as F",
-        "torch.backends.cudnn.deterministic = True",
-        "x = torch.ones(2)\nx[0] = 1\nt = F.softmax\nvars(x)['a'] = 1",
-        "m = nn.Linear(2, 2)\nm.own = 1\nway = self.F\nway.a = 1",
-        "names = dict(vars(F))\nnames.update(a=1)\nself.__dict__.update(x=F)",
-        "layer.weight = nn.Parameter(x)\nself.F.x = 1\nsetattr(self, name, x)",
-        "F = 1\nF[0] = 2",
-        "this is no Python",
-    ],
-)
-def test_settings_and_things_of_ones_own_may_be_set(source: str) -> None:
-    assert lookups.changed_torch(source) == ""
+    assert lookups.hint(source, NAMES) == ""
 
 
 @pytest.mark.parametrize(
@@ -254,8 +192,7 @@ def test_code_that_cannot_be_read_has_no_statements(what: str) -> None:
 def test_any_text_is_read_without_an_error(text: str) -> None:
     parts = read(text)
     lookups.made_of("f", parts)
-    lookups.banned_name(text)
-    lookups.changed_torch(text)
+    lookups.hint(text, NAMES)
     lookups.free_names(text, parts)
 
 
@@ -283,7 +220,7 @@ def test_code_that_would_take_long_to_read_is_read_quickly_or_given_up(what: str
             lookups.statements(0, source)
     else:
         lookups.made_of("f", read(source) * 10)
-        lookups.banned_name(source)
+        lookups.hint(source, NAMES)
 
 
 def test_a_long_chain_of_names_is_followed() -> None:

@@ -21,6 +21,7 @@ from autograder.run import code
 from autograder.run.classes import Order, Stopped
 from autograder.run.journal import Journal
 from autograder.run.lock import sole_grader
+from autograder.submission.results import Result
 from tests import gradebooks
 from tests.course import read, released_path
 from tests.small_class import (
@@ -47,7 +48,7 @@ HEADER = {"seed": 7, "begun": "2026-01-01"}
 
 def entry(student: str, of: str = "", **more: Any) -> dict[str, Any]:
     """What is added of a submission."""
-    result = {"student": student, "score": 0.0}
+    result = Result(student, LESSON, "GRADED", "", 0.0, 1.0).as_json()
     line = {"folder": student, "fingerprint": of or f"print of {student}", "result": result}
     return line | more
 
@@ -78,13 +79,13 @@ def test_a_journal_goes_on_where_its_last_line_was_cut(tmp_path: Path) -> None:
 def test_a_journal_takes_the_last_word_on_a_student(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal.begin(path, HEADER) as journal:
-        journal.add([entry("a", "first", n=1), entry("a", "second", result={"n": 2})])
+        journal.add([entry("a", "first", n=1), entry("a", "second", at="now")])
     resumed = Journal.resume(path)
     assert resumed is not None
     with resumed:
         assert not resumed.holds("a", "first")
         assert resumed.holds("a", "second")
-        assert resumed.result("a") == {"n": 2}
+        assert resumed.latest("a")["at"] == "now"
 
 
 @pytest.mark.parametrize("content", [b"", b'{"seed": 7', b"[]\n", b'{"seed": "7"}\n', b"\xff\n"])

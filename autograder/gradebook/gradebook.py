@@ -25,6 +25,7 @@ from sqlalchemy.orm import Session
 
 from attnlab.checks import card
 from attnlab.ipynb.files import NotWritten, Parts
+from attnlab.ipynb.handed_in import TIMESTAMP, in_nfc
 from attnlab.ipynb.words import few, printable
 from autograder import Usage
 from autograder.gradebook.course import Course
@@ -53,7 +54,7 @@ from autograder.pages.inert import inert
 from autograder.pages.standing import Other, Standing
 from autograder.pages.summary import Remarks
 from autograder.submission import timestamps
-from autograder.submission.folder import TIMESTAMP, in_nfc, small_files
+from autograder.submission.folder import small_files
 from autograder.submission.lessons import refuse_other_points
 from autograder.submission.results import Graded
 

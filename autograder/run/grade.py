@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from types import TracebackType
 
 from attnlab import lessons
+from attnlab.calling.banned import NAMES
 from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.calling.deadline import Deadline, Overrun
 from attnlab.checks.card import as_message
@@ -140,32 +141,33 @@ class Grader:
 
 
 def _flags(rebuilt: Rebuilt, attempt: _Attempt) -> tuple[str, ...]:
-    """What a person might look at; none of it scores."""
-    flags = []
+    """What a person might look at, by names alone; none of it scores."""
+    flags, plan = [], attempt.plan
     for index, cell in enumerate(rebuilt.cells):
-        exercise = attempt.plan.exercises.get(cell.exercise) if cell.is_solution else None
+        if not cell.is_theirs:
+            continue
+        exercise = plan.exercises.get(cell.exercise) if cell.is_solution else None
         whose = f"{exercise.name}: its cell" if exercise else f"cell {index + 1}"
-        readable = index not in attempt.plan.unread
-        banned = exercise.banned if exercise is not None and readable else ""
-        if banned and (name := lookups.banned_name(cell.source, banned)):
-            flags.append(f"{whose} names PyTorch's own {name}")
-        joined = lookups.put_together(cell.source) if cell.is_theirs and readable else []
-        if cell.is_theirs and (found := lookups.WATCHING.search("\n".join([cell.source, *joined]))):
-            flags.append(f"{whose} names {found[0]}, by which one gets at what watches its calls")
-        if cell.is_theirs and readable and (name := lookups.changed_torch(cell.source)):
-            flags.append(f"{whose} gives PyTorch's {name} another value")
-        ran = attempt.ran.get(index) if index in attempt.plan.unread else None
-        if ran and not (ran.raised and "SyntaxError" in ran.raised.names):
+        if index not in plan.unread:
+            if name := lookups.hint(cell.source, lookups.HINTS | _banned(exercise)):
+                flags.append(f"{whose} names {name}")
+        elif (ran := attempt.ran.get(index)) and not (
+            ran.raised and "SyntaxError" in ran.raised.names
+        ):
             flags.append(f"{whose} ran and could not be read")
-    for exercise in attempt.plan.exercises.values():
-        for part in attempt.plan.made_by.get(exercise.name, ()) if exercise.banned else ():
+    for exercise in plan.exercises.values():
+        for part in plan.made_by.get(exercise.name, ()):
             cell = rebuilt.cells[part.cell]
-            other = attempt.plan.exercises.get(cell.exercise)
-            if not cell.is_theirs or (other is not None and other.banned == exercise.banned):
-                continue
-            if name := lookups.banned_name(part.source, exercise.banned):
-                flags.append(f"{exercise.name}: cell {part.cell + 1} names PyTorch's own {name}")
+            other = plan.exercises.get(cell.exercise)
+            if cell.is_theirs and (other is None or other.banned != exercise.banned):
+                if name := lookups.hint(part.source, _banned(exercise)):
+                    flags.append(f"{exercise.name}: cell {part.cell + 1} names {name}")
     return tuple(dict.fromkeys(flags))
+
+
+def _banned(exercise: Exercise | None) -> frozenset[str]:
+    """Names of what is refused while an exercise is called, but for what lessons call theirs."""
+    return NAMES.get(exercise.banned, frozenset()) - {"attention"} if exercise else frozenset()
 
 
 class Clock:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from attnlab.ipynb.handed_in import in_nfc
 from attnlab.ipynb.words import printable, short
 from autograder import Problem
 from autograder.gradebook.course import Course
 from autograder.pages.summary import from_here
 from autograder.run.journal import NAME, Line, is_of, lines
-from autograder.submission.folder import in_nfc
 from autograder.submission.handed_in import chosen
 from autograder.submission.lessons import known
 

@@ -21,20 +21,36 @@ import contextlib
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO
 from unicodedata import normalize
 
 from attnlab.ipynb.files import NotWritten, write_whole
+from attnlab.ipynb.handed_in import in_nfc
 from autograder.pages.summary import Worse
-from autograder.submission.folder import in_nfc
 from autograder.submission.results import Past, outcome
 
 NAME, SUMMARY = "journal.jsonl", "summary.txt"  # of a lesson, in its folder below class/runs
 Line = dict[str, Any]
+_Kinds = Mapping[str, Any]
+_LINE: _Kinds = {  # what a line may say, and in which form
+    **dict.fromkeys(("lesson", "released", "code", "begun", "at", "folder", "fingerprint"), str),
+    **{"seed": int, "keep": str | None, "result": dict, "handed_in": str | None, "stands": bool},
+    **{"earlier": int | float | None, "lost": dict | None, "told": str},
+}
+_RESULT: _Kinds = {
+    **dict.fromkeys(("student", "status", "message"), str),
+    **{"score": int | float, "max_score": int | float},
+    **dict.fromkeys(("exercises", "flags", "repaired"), list),
+}
+_EXERCISE: _Kinds = {
+    **dict.fromkeys(("name", "status", "message"), str),
+    **{"score": int | float, "max_score": int | float, "diagnosis": str | None},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,9 +293,30 @@ def _parsed(data: bytes) -> Line | None:
     """A line's object, None for anything else."""
     try:
         found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    if not _has(found, {}, _LINE):
+        return None
+    if {"folder", "fingerprint", "result"} <= found.keys():
+        is_whole = _has(found["result"], _RESULT) and all(
+            _has(item, _EXERCISE) for item in found["result"]["exercises"]
+        )
+        return found if is_whole and _is_time(found.get("handed_in")) else None
+    return found if "seed" in found and ("begun" in found or "told" not in found) else None
+
+
+def _has(found: object, needed: _Kinds, others: _Kinds = MappingProxyType({})) -> bool:
+    """Whether something is an object with these values, and has others in this form alone."""
+    return (
+        isinstance(found, dict)
+        and needed.keys() <= found.keys()
+        and all(isinstance(found[key], kind) for key, kind in needed.items())
+        and all(isinstance(found[key], kind) for key, kind in others.items() if key in found)
+    )
+
+
+def _is_time(text: str | None) -> bool:
+    try:
+        return text is None or bool(datetime.fromisoformat(text))
     except ValueError:
-        return None
-    if not isinstance(found, dict):
-        return None
-    is_submission = {"folder", "fingerprint", "result"} <= found.keys()
-    return found if is_submission or isinstance(found.get("seed"), int) else None
+        return False

@@ -7,12 +7,13 @@ import secrets
 import sys
 from pathlib import Path
 
-from attnlab.ipynb.words import plain, printable
+from attnlab.ipynb.handed_in import is_named
+from attnlab.ipynb.words import plain, printable, stem
 from autograder.run.marking import Job, OpensGrader, mark, open_grader
 from autograder.run.output import check_place, write_results
 from autograder.sandbox.limits import Limits
 from autograder.submission import lessons
-from autograder.submission.folder import Submission, is_named, read_file, stem
+from autograder.submission.folder import Submission, read_file
 from autograder.submission.results import Graded
 
 

@@ -1,29 +1,22 @@
-"""A student's folder, opened: by no name that leaves it, never waiting, and read to a limit."""
+"""What a student's folder held, and what nbgrader put beside it."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attnlab.ipynb.files import FILE as FILE
-from attnlab.ipynb.files import KINDS as KINDS
-from attnlab.ipynb.files import open_file, taken
+from attnlab.ipynb.files import FILE, open_file, taken
+from attnlab.ipynb.handed_in import BESIDE, FOLDER, Leaves, in_nfc, open_beneath
 from attnlab.ipynb.read import Unreadable, without_outputs
 from attnlab.ipynb.words import printable
-from attnlab.ipynb.words import stem as stem
 from autograder import Usage
 from autograder.sandbox.limits import Limits
 
-TIMESTAMP = "timestamp.txt"
-SECRET = "submission_secret.txt"
-BESIDE = (TIMESTAMP, SECRET)  # nbgrader releases feedback by these
 _SMALL = 1024  # bytes
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +57,6 @@ class Submission:
         return digest.hexdigest()
 
 
-def in_nfc(name: str) -> str:
-    """A name as Unicode composes it: one person's name is one text, whatever system wrote it."""
-    return unicodedata.normalize("NFC", name)
-
-
 def small_files(folder: Path) -> dict[str, bytes]:
     """What came with a submission that nbgrader reads again later, if it is what it should be.
 
@@ -96,32 +84,6 @@ def opened(folder: Path) -> Iterator[int | None]:
         os.close(descriptor)
 
 
-class Leaves(Exception):
-    """A name that leads out of the student's folder."""
-
-
-def open_beneath(home: Path, relative: Path, flags: int) -> int:
-    """Open what a name leads to, if that is inside `home`.
-
-    Links inside the folder are followed by resolving them first, then opening step by step without
-    following any: whoever swaps in a link meanwhile gets an error and not another's file.
-    """
-    base = Path(os.path.realpath(home.parent), home.name)
-    real = Path(os.path.realpath(base / relative))
-    if base.is_symlink() or not real.is_relative_to(base):
-        raise Leaves(home.name if base.is_symlink() else relative.name)
-    descriptor = os.open(base, FOLDER)
-    try:
-        *folders, last = real.relative_to(base).parts or (".",)
-        for part in folders:
-            inner = os.open(part, FOLDER, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = inner
-        return os.open(last, flags, dir_fd=descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def read_file(path: Path, limits: Limits) -> bytes | Unreadable:
     """One notebook that a person names; where that is a link, what it leads to.
 
@@ -140,13 +102,3 @@ def read_file(path: Path, limits: Limits) -> bytes | Unreadable:
         return without_outputs(taken(descriptor, path.name, limits.notebook_bytes), limits)
     except Unreadable as reason:
         return reason
-
-
-def is_notebook(name: str) -> bool:
-    """Whether a file is named as one, whatever a browser has added to that."""
-    return bool(stem(name))
-
-
-def is_named(name: str, lesson: str) -> bool:
-    """Whether a notebook has the lesson in its name, as after a second download or from an LMS."""
-    return is_notebook(name) and lesson in name.lower()

@@ -1,8 +1,8 @@
 """Who is in a class, and what each of them handed in.
 
-Learners choose the names and the kinds of what lies in their folders. A file is opened by no name
-that leaves the student's folder, never waited for, and never read past the limit; whatever is wrong
-with it is that student's result, and nobody else's trouble.
+Learners choose the names and the kinds of what lies in their folders. What of it counts, and how it
+is opened, `attnlab.ipynb.handed_in` says; whatever is wrong with it is that student's result, and
+nobody else's trouble.
 """
 
 from __future__ import annotations
@@ -14,30 +14,15 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from attnlab.ipynb.files import taken
+from attnlab.ipynb.handed_in import in_folder, in_nfc
 from attnlab.ipynb.read import Unreadable, without_outputs
 from attnlab.ipynb.words import few, short
-from attnlab.lessons import slugs
 from autograder import Problem, Usage
 from autograder.sandbox.limits import Limits
 from autograder.submission import timestamps
-from autograder.submission.archive import is_zip, notebook_in
-from autograder.submission.folder import (
-    BESIDE,
-    FILE,
-    FOLDER,
-    Leaves,
-    Submission,
-    in_nfc,
-    is_named,
-    is_notebook,
-    open_beneath,
-    small_files,
-)
-from autograder.submission.left_out import below
+from autograder.submission.folder import Submission, small_files
 
 # The grader's own trouble, not the file's.
 _OURS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
@@ -139,71 +124,13 @@ def opened_in(home: Path, folder: str, lesson: str, limits: Limits) -> Submissio
     Raises:
         Problem: this process can open no more files.
     """
-    student, choose = home.name, partial(choice, lesson)
     try:
-        names = _names(home, folder)
-        chosen, note = _only_zip(names), ""
-        if not chosen:
-            chosen, note = choose(names)
-        opened = open_beneath(home, Path(folder, chosen), FILE)
-        content = taken(opened, chosen, limits.notebook_bytes)
-        if is_zip(chosen):
-            content, note = notebook_in(content, chosen, choose, limits)
-        return Submission(student, without_outputs(content, limits), note)
+        content, note = in_folder(home, folder, lesson, limits)
+        return Submission(home.name, without_outputs(content, limits), note)
     except Unreadable as none:
-        return Submission(student, none)
-    except Leaves as leaves:
-        where = short(str(leaves))
-        reason = f"`{where}` is a link out of the student's folder. Hand in the file itself."
-        return Submission(student, Unreadable(reason))
+        return Submission(home.name, none)
     except OSError as error:
         if error.errno in _OURS:
             raise Problem(f"Cannot open submissions: {error.strerror}. Close programs.") from error
         reason = f"The submission cannot be opened: {os.strerror(error.errno or 0)}."
-        return Submission(student, Unreadable(reason))
-
-
-def choice(lesson: str, names: list[str]) -> tuple[str, str]:
-    """Which of the notebooks among some files is graded, and what the student should know of that.
-
-    Raises:
-        Unreadable: none is.
-    """
-    wanted = f"{lesson}.ipynb"
-    others = [name for name in names if is_notebook(name) and name != wanted and "/" not in name]
-    listed = ", ".join(few([f"`{short(name)}`" for name in others]))
-    are = "is" if len(others) == 1 else "are"
-    if wanted in names:
-        return wanted, f"Only `{wanted}` is graded, and {listed} {are} not." if others else ""
-    if len(others) == 1 and is_named(others[0], lesson):
-        return others[0], f"{listed} was taken for `{wanted}`."
-    if not others:
-        there = [f"`{short(name)}`" for name in names if name not in BESIDE]
-        found = f"What is there: {', '.join(few(there))}." if there else "Nothing is there."
-        raise Unreadable(
-            f"There is no `{wanted}`, nor any other notebook. {found} Hand in `{wanted}` itself."
-        )
-    of_others = [slug for slug in slugs() if len(others) == 1 and is_named(others[0], slug)]
-    if of_others:
-        raise Unreadable(f"There is no `{wanted}`; {listed} is named as the one of {of_others[0]}.")
-    which = "it" if len(others) == 1 else "the one that is to be graded"
-    raise Unreadable(f"There is no `{wanted}`, but there {are} {listed}: rename {which}.")
-
-
-def _only_zip(names: list[str]) -> str:
-    """The zip that stands for a notebook, '' where there is a notebook or not one zip."""
-    zips = [name for name in names if is_zip(name)]
-    return zips[0] if len(zips) == 1 and not any(map(is_notebook, names)) else ""
-
-
-def _names(home: Path, folder: str) -> list[str]:
-    """What is in a folder of a student's, hidden files aside.
-
-    Where that is no notebook and no zip, what is in the folders inside it as well.
-    """
-    descriptor = open_beneath(home, Path(folder), FOLDER)
-    try:
-        names = sorted(name for name in os.listdir(descriptor) if not name.startswith("."))
-    finally:
-        os.close(descriptor)
-    return names if any(map(is_notebook, names)) or _only_zip(names) else below(home / folder)
+        return Submission(home.name, Unreadable(reason))

@@ -6,15 +6,14 @@ Learners chose the names, and an LMS the folders. Nothing is opened, and no link
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
+from attnlab.ipynb.handed_in import below, in_nfc, is_notebook
 from attnlab.ipynb.words import few, short
 from attnlab.lessons import lesson as lesson_named
 from attnlab.lessons import slugs
-from autograder.submission.folder import in_nfc, is_notebook
 
-_DEEP, _MANY = 3, 2000  # folders that are looked into, and names that are looked at
 TWICE = "handed in under several spellings of one name, this is {}: keep one of them"
 OTHERWISE = "another spelling of {}, who is graded; this is {}: keep one of them, or rename this"
 
@@ -37,37 +36,6 @@ def left_out(submitted: Path, lesson: str, graded: Collection[str]) -> dict[str,
     }
 
 
-def below(folder: Path, lesson: str = "") -> list[str]:
-    """What is in a folder and in those inside it, the nearest first; a folder ends with '/'.
-
-    Args:
-        lesson: name only what has it in its name, and notebooks before all else.
-    """
-    found = [name for name in _walked(folder) if lesson in Path(name).name.lower()]
-    return sorted(found, key=lambda name: not is_notebook(Path(name).name)) if lesson else found
-
-
-def _walked(folder: Path) -> Iterator[str]:
-    level, left = [""], _MANY
-    for _ in range(_DEEP):
-        deeper: list[str] = []
-        for inside in level:
-            try:
-                with os.scandir(folder / inside) as entries:
-                    names = sorted((e.name, e.is_dir(follow_symlinks=False)) for e in entries)
-            except OSError:
-                continue
-            for name, is_folder in names:
-                left -= 1
-                if left < 0:
-                    return
-                if not name.startswith(".") and name != "__MACOSX":
-                    path = f"{inside}{name}/" if is_folder else f"{inside}{name}"
-                    deeper += [path] * is_folder
-                    yield path
-        level = deeper
-
-
 def _why(entry: os.DirEntry[str], lesson: str, graded: Collection[str]) -> str:
     folder, name = Path(entry.path), short(entry.name)
     if not entry.is_dir(follow_symlinks=False):
@@ -86,7 +54,8 @@ def _why(entry: os.DirEntry[str], lesson: str, graded: Collection[str]) -> str:
     former = [each for each in lesson_named(lesson).former if each not in slugs()]
     if called := [each for each in former if f"{each}/" in here]:
         return f"its {called[0]} is called {lesson} now. Run: python -m autograder rename"
-    if meant := below(folder, lesson):
+    if meant := [name for name in here if lesson in Path(name).name.lower()]:
+        meant.sort(key=lambda name: not is_notebook(Path(name).name))
         whose = "STUDENT" if entry.name in slugs() else name
         place = f"{whose}/{lesson}/" + f"{lesson}.ipynb" * is_notebook(meant[0])
         return f"move its {short(meant[0])} to {place}"

@@ -17,20 +17,14 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from attnlab.calling import banned
-
-# What nobody needs who answers: how an answer is called, and ways to whatever watches it meanwhile.
-WATCHING = re.compile(
-    r"attnlab(?:\.|\s+import\s.*\b)calling|_python_dispatch|_dispatch_stack|_disable_current_modes"
-    r"|_DisableTorchDispatch|DisableTorchFunction|ExcludeDispatchKey|_getframe|currentframe"
-    r"|inspect\.stack|f_locals|f_globals|f_back|tb_frame|gi_frame|\bget_(?:objects|refer\w+)|gc\.get_"
-    r"|__closure__|cell_contents|getclosurevars|as_subclass|dlpack|UntypedStorage|ctypes|tracemalloc"
-    r"|\bm(?:em)?map\b|_inductor|_sfdp_pattern"
+# Names that nobody needs who answers: ways to what stands beside it. These and what is banned there
+# are all that is looked for, as a hint to a person. A single chr() gets past it.
+HINTS = frozenset(
+    {
+        *("_getframe", "currentframe", "f_back", "f_locals", "f_globals", "gi_frame"),
+        *("__closure__", "cell_contents", "get_objects", "get_referrers", "ctypes", "calling"),
+    }
 )
-LONGEST = 200  # characters of a string that is put together; no name has more
-TORCH = frozenset(("torch", "F", "nn", "Tensor"))  # names that lessons give it, and parts of it
-SETTERS = frozenset(("setattr", "__setattr__", "patch"))
-SETTINGS = frozenset(("backends", "config"))
 STATEMENTS = 1000  # of one cell
 SCOPES = 1000  # functions, classes, comprehensions in one statement: `symtable` takes their square
 STEPS = 200_000  # of following names; a lesson's notebook takes some thousands
@@ -104,75 +98,19 @@ def statements(cell: int, source: str) -> list[Statement]:
         raise Unparsed from error
 
 
-def banned_name(source: str, which: str = "attention") -> str:
-    """The first name of what is banned that code refers to or puts together, '' if there is none.
+def hint(source: str, names: Set[str]) -> str:
+    """The first of some names that code refers to, '' if there is none.
 
     An attribute of `self` is a learner's own.
     """
-    found = put_together(source)
+    found: list[str] = []
     for node in _nodes(source):
         if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") != "self":
             found.append(node.attr)
-        elif isinstance(node, ast.ImportFrom):
-            found += [alias.name for alias in node.names]
-    return next((name for name in found if name in banned.NAMES[which]), "")
-
-
-def put_together(source: str) -> list[str]:
-    """Strings that code makes of constant ones: `"_get" + "frame"`, `"emarfteg_"[::-1]`."""
-    texts: dict[ast.AST, str] = {}
-    found = []
-    for node in reversed(_nodes(source)):  # so that parts come before what they are in
-        parts: Sequence[ast.AST] = ()
-        turn = 1
-        match node:
-            case ast.Constant(str() as text):
-                texts[node] = text
-            case ast.BinOp(left, ast.Add(), right):
-                parts = left, right
-            case ast.JoinedStr([_, _, *_] as parts) | ast.Call(
-                ast.Attribute(ast.Constant(""), "join"), [ast.List(parts) | ast.Tuple(parts)]
-            ):
-                pass
-            case ast.FormattedValue(part):
-                parts = (part,)
-            case ast.Subscript(part, ast.Slice(None, None, ast.UnaryOp(ast.USub()))):
-                parts, turn = (part,), -1
-        if parts and all(part in texts for part in parts):
-            text = "".join(texts[part] for part in parts)[::turn]
-            if len(text) <= LONGEST:
-                texts[node] = text
-                found.append(text)
-    return found
-
-
-def changed_torch(source: str) -> str:
-    """The first name of PyTorch's that code gives another value, '' if there is none.
-
-    Settings are there to be set: `torch.backends.cudnn.benchmark`.
-    """
-    own = set(TORCH)
-    for node in _nodes(source):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch":
-            own |= {alias.asname or alias.name for alias in node.names}
-        elif isinstance(node, ast.Import):
-            own |= {each.asname for each in node.names if each.asname and "torch" in each.name}
-        elif isinstance(node, ast.Assign) and own.issuperset(_path(node.value) or " "):
-            own |= {each.id for each in node.targets if isinstance(each, ast.Name)}
-    for node in _nodes(source):
-        path: list[str] = []
-        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            path = _path(node)
-        elif isinstance(node, ast.Call):
-            called, first = _path(node.func), node.args[0] if node.args else node.func
-            if called[-1:] == ["update"] and "__dict__" in called:
-                path = called
-            elif SETTERS.intersection(called):
-                said = isinstance(first, ast.Constant) and str(first.value).split(".")
-                path = said or [*_path(first), "…"]
-        if len(path) > 1 and path[0] in own and not SETTINGS.intersection(path):
-            return ".".join(path)
-    return ""
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            said = [getattr(node, "module", "") or "", *(alias.name for alias in node.names)]
+            found += [part for path in said for part in path.split(".")]
+    return next((name for name in found if name in names), "")
 
 
 class Names:
@@ -405,21 +343,6 @@ def _roots_of_stores(node: ast.stmt) -> Iterator[str]:
             root = _root(inner)
             if isinstance(root, ast.Name):
                 yield root.id
-
-
-def _path(node: ast.expr) -> list[str]:
-    """The names of `a.b.c`, of `a.b[0].c` and, as `a.__dict__`, of `vars(a)`."""
-    names = []
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
-        if isinstance(node, ast.Call):
-            if getattr(node.func, "id", "") != "vars" or not node.args:
-                return []
-            names.append("__dict__")
-            node = node.args[0]
-            continue
-        names += [node.attr] if isinstance(node, ast.Attribute) else []
-        node = node.value
-    return [node.id, *reversed(names)] if isinstance(node, ast.Name) else []
 
 
 def _root(node: ast.expr) -> ast.expr:

@@ -18,8 +18,10 @@ from pathlib import Path
 from dateutil import parser
 from nbgrader import utils
 
+from attnlab.ipynb.files import KINDS
+from attnlab.ipynb.handed_in import BESIDE, TIMESTAMP
 from attnlab.ipynb.words import printable
-from autograder.submission.folder import BESIDE, KINDS, TIMESTAMP, opened, small_files
+from autograder.submission.folder import opened, small_files
 
 log = logging.getLogger(__name__)
 

@@ -46,11 +46,7 @@ class Anonymous:
 
     def code(self, source: str) -> str:
         """A cell's text, to be read and never run again."""
-        return self.text(self._stripped(source, theirs=True))
-
-    def without_given(self, source: str) -> str:
-        """A cell's text without the texts below its `def` that everybody was given."""
-        return self._stripped(source, theirs=False)
+        return self.text(self._stripped(source))
 
     def text(self, text: str) -> str:
         """A text without names."""
@@ -66,23 +62,20 @@ class Anonymous:
         named = _folded(word) in self._words or not parts.isdisjoint(self._parts)
         return BLOT if named else word
 
-    def _stripped(self, source: str, theirs: bool) -> str:
-        """Without texts that were given; without a learner's own and without comments, if asked."""
+    def _stripped(self, source: str) -> str:
+        """Without comments, without texts that were given, and with no learner's own text."""
         lines = source.splitlines(keepends=True)
         try:
             tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
         except (tokenize.TokenError, SyntaxError, ValueError):  # then a # in a text goes as well
-            return _tidy(_COMMENT.sub("", source) if theirs else source)
+            return _tidy(_COMMENT.sub("", source))
         for at in range(len(tokens) - 1, 0, -1):
             before, token, after = tokens[at - 1], tokens[at], tokens[at + 1 : at + 2]
             alone = before.type in _SPACE and bool(after) and after[0].type in _SPACE
-            if token.type == tokenize.COMMENT and theirs:
+            if token.type == tokenize.COMMENT:
                 _put(lines, token, _GONE if not token.line[: token.start[1]].strip() else "")
             elif token.type == tokenize.STRING and alone:
-                if token.string in self._course:
-                    _put(lines, token, _GONE)
-                elif theirs:
-                    _put(lines, token, '"…"')
+                _put(lines, token, _GONE if token.string in self._course else '"…"')
         return _tidy("".join(lines))
 
 

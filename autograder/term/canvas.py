@@ -24,6 +24,7 @@ from attnlab.ipynb.words import few, short
 from attnlab.ipynb.zipped import zipped
 from attnlab.lessons import lesson as lesson_of
 from autograder import Problem
+from autograder.term.layouts import canvas_name
 from autograder.term.sheets import Sheet
 from autograder.term.tables import Row, Table, number, refuse_short, refuse_two
 
@@ -116,10 +117,8 @@ def page_in(name: str, lesson: str, page: bytes) -> tuple[str, bytes] | None:
 
     For a zip it is a zip, under its very name: a learner opens it by that.
     """
-    name = PurePosixPath(name).name
-    parts = name.split("_")
-    numbers = [part for part in parts if re.fullmatch(r"\d+", part)]
-    if len(numbers) < (1 if parts[0] == "anon" else 2):
+    said = canvas_name(name)
+    if said is None or not said.number or (said.late and not said.name):
         return None
     if name.lower().endswith(".zip"):
         return name, zipped({f"{lesson}.html": page})

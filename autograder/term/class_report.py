@@ -1,6 +1,6 @@
 """A page about a class that was graded, and a table: `python -m autograder report LESSON`.
 
-    journal, gradebook (class_results) → mistakes, claims, alike → page, table
+    journal, gradebook (class_results) → mistakes, claims → page, table
 
 Nothing is graded, and nothing is changed but what lies in `class/reports/`.
 """
@@ -8,7 +8,7 @@ Nothing is graded, and nothing is changed but what lies in `class/reports/`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from attnlab.ipynb.files import Parts
@@ -16,7 +16,7 @@ from attnlab.ipynb.words import CONTROLS
 from attnlab.lessons import lesson as about
 from autograder.gradebook.course import Course
 from autograder.pages.summary import from_here
-from autograder.term import alike, page
+from autograder.term import page
 from autograder.term.anonymous import Anonymous
 from autograder.term.answers import answers_in
 from autograder.term.claims import lost_by_claim
@@ -40,17 +40,13 @@ def write_report(course: Course, lesson: str, names: bool = False) -> Iterator[s
         student.id: answers_in(course.autograded(student.id, lesson) / f"{lesson}.ipynb")
         for student in results.graded
     }
-    stubs, solved = answers_in(course.released(lesson)), _solved(course, lesson)
-    given = {name: [texts[name] for texts in (stubs, solved) if name in texts] for name in stubs}
     called = [name for key, more in results.people.items() for name in (key, *more)]
     found = page.Found(
         results,
         about(lesson),
         mistakes_of(results, answers, about(lesson).stage),
         lost_by_claim(results),
-        alike.find(answers, given, stubs) if names else None,
         answers,
-        has_solution=bool(solved),
         anonymous=Anonymous(called, _texts(course.released(lesson))),
     )
     folder = course.reports(lesson)
@@ -70,12 +66,6 @@ def write_report(course: Course, lesson: str, names: bool = False) -> Iterator[s
             f"{unread} of {len(results.graded)} notebooks are not in "
             f"{from_here(course.autograded('.', '.'))} any more: their code is in neither."
         )
-
-
-def _solved(course: Course, lesson: str) -> Mapping[str, str]:
-    """The reference solution by exercise; nothing where this machine does not have it."""
-    folder = course.directory.format_path(course.directory.source_directory, ".", lesson)
-    return answers_in(Path(folder) / f"{lesson}.ipynb")
 
 
 def _texts(path: Path) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from attnlab.ipynb.handed_in import in_nfc
 from attnlab.ipynb.read import read as read_notebook
 from autograder import Problem
 from autograder.gradebook.course import Course
@@ -16,7 +17,6 @@ from autograder.pages.summary import is_written
 from autograder.run.history import read
 from autograder.run.journal import NAME, Line
 from autograder.submission import handed_in
-from autograder.submission.folder import in_nfc
 from autograder.submission.lessons import points_in, released_text
 from autograder.term import roster
 

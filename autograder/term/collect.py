@@ -11,42 +11,35 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from attnlab.ipynb.files import NotWritten, Parts, link_on, open_file, taken
-from attnlab.ipynb.read import Unreadable, too_large
+from attnlab.ipynb.files import NotWritten, Parts, link_on, open_file, taken, write_whole
+from attnlab.ipynb.handed_in import SECRET, TIMESTAMP, in_nfc, is_zip, notebook
+from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import few, printable, short
-from attnlab.lessons import slugs
 from autograder import Problem
 from autograder.gradebook.course import Course
 from autograder.gradebook.gradebook import Gradebook, wrong_name
 from autograder.gradebook.rows import Person
+from autograder.pages.summary import from_here
 from autograder.run.lock import sole_grader
 from autograder.sandbox.limits import Limits
 from autograder.submission import handed_in
-from autograder.submission.archive import is_zip, notebook_in
-from autograder.submission.folder import (
-    SECRET,
-    TIMESTAMP,
-    in_nfc,
-    is_named,
-    is_notebook,
-    small_files,
-)
+from autograder.submission.folder import small_files
 from autograder.submission.timestamps import time_of
 from autograder.term import collected, roster
 from autograder.term.collected import Collected
-from autograder.term.layouts import CANVAS, HandIn, number_in
+from autograder.term.layouts import CANVAS, PLAIN, HandIn, canvas_name
 from autograder.term.placing import Placing, Unplaced, folded
 from autograder.term.roster import Student
 from autograder.term.sources import opened
 
 _TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader writes and reads it
+_SHOWN = 20  # of a list; the file has them all
 _LMS = {"canvas": "Canvas", "moodle": "Moodle", "gradescope": "Gradescope", "": "a plain file"}
 
 
@@ -67,8 +60,10 @@ class Outcome:
         extended: who has a due date of one's own in the gradebook now, and which.
         waiting: who has one in the roster, and the gradebook has none of the lesson.
         beside: files that are not taken.
+        odd: what else lies in an exchange.
         trouble: a sentence for each file that was not placed.
         written: whether a file was.
+        whole: where all of it stands, if it is longer than what is shown.
     """
 
     lesson: str
@@ -86,18 +81,25 @@ class Outcome:
     extended: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
     trouble: list[str] = field(default_factory=list)
     written: bool = False
+    whole: Path | None = None
 
-    def lines(self) -> list[str]:
-        """It in sentences, for people."""
+    def lines(self, most: int = _SHOWN) -> list[str]:
+        """It in sentences, for people.
+
+        Args:
+            most: of what a list has; the rest is counted.
+        """
         there = len(self.same) + len(self.older) + len(self.changed)
         found = [
             f"{self.lesson}: {len(self.new)} new, {len(self.replaced)} replaced, {there} left as "
             f"they are. Of {self.of} in the roster, {self.of - len(self.absent)} have handed in."
         ]
-        if self.trouble:
-            found += [f"Not placed: {len(self.trouble)}", *(f"  {each}" for each in self.trouble)]
+        for what, each_of in (("Not placed", self.trouble), ("Left in the exchange", self.odd)):
+            if each_of:
+                found += [f"{what}: {len(each_of)}", *(f"  {one}" for one in few(each_of, most))]
         if not self.written:
             found.append(f"No file was changed{', as all of it was there' if there else ''}.")
         several = [f"{printable(who)} ({count})" for who, count in self.several.items()]
@@ -110,13 +112,13 @@ class Outcome:
             ("It says another time than the disk", self.apart),
             ("A due date of one's own", self.extended),
         ]
-        found += [f"{what}: {', '.join(names)}" for what, names in lists if names]
+        found += [f"{what}: {', '.join(few(names, most))}" for what, names in lists if names]
         many = [
             ("Handed in nothing", _names(self.absent)),
             ("Not taken, as it is no notebook", [short(name) for name in self.beside]),
         ]
         found += [
-            f"{what}: {len(names)} ({', '.join(few(names))})" for what, names in many if names
+            f"{what}: {len(names)} ({', '.join(few(names, most))})" for what, names in many if names
         ]
         if self.untimed:
             told = ", ".join(f"{count} from {_LMS[lms]}" for lms, count in self.untimed.items())
@@ -129,6 +131,8 @@ class Outcome:
                 f"A due date of one's own waits for {len(self.waiting)}, as the gradebook has none "
                 f"of everyone's for {self.lesson}: set that, then collect again."
             )
+        if self.whole:
+            found.append(f"All names stand in {from_here(self.whole)}.")
         return found
 
 
@@ -161,9 +165,10 @@ def collect(course: Course, lesson: str, files: Iterable[Path]) -> Outcome:
     students = _roster(home / roster.NAME)
     told = Outcome(lesson, len(students))
     with ExitStack() as archives:
-        given = opened(files, lesson, Limits(), archives)
-        told.trouble, told.beside = given.trouble, given.beside
-        whose = _placed(students, given.hand_ins, told)
+        placing = Placing(students)
+        given = opened(files, lesson, Limits(), archives, placing)
+        told.trouble, told.beside, told.odd = given.trouble, given.beside, given.odd
+        whose = _placed(placing, given.hand_ins, told)
         with (
             sole_grader(home / "runs" / "lock", lesson, _say),
             Gradebook(course) as gradebook,
@@ -178,15 +183,28 @@ def collect(course: Course, lesson: str, files: Iterable[Path]) -> Outcome:
             work.place()
     present = {in_nfc(name) for name in handed_in.students(course.submitted(".", "."), lesson)}
     names = [*told.beside, *(each.place for each in given.hand_ins)]
-    present |= {*whose, *(part for name in names for part in _parts(name))}
+    present |= set(whose).union(*map(_named_after, names))
     told.absent = [student.id for student in students if student.id not in present]
+    told.whole = _whole(home / collected.FOLDER / f"{lesson}.txt", told)
     return told
 
 
-def _parts(name: str) -> set[str]:
-    """Whose a file may be that was not placed: what it is called, and its folders."""
-    path = PurePosixPath(in_nfc(name))
-    return {*path.parts, *(part.partition(".")[0] for part in path.parts)}
+def _named_after(name: str) -> set[str]:
+    """Whose a file may be that was not placed: what the outermost part of its path is called."""
+    top = in_nfc(name).partition("/")[0]
+    return {top, top.partition(".")[0]}
+
+
+def _whole(path: Path, told: Outcome) -> Path | None:
+    """Write down all of it, if it is longer than what is shown; where."""
+    lines = told.lines(most=sys.maxsize)
+    if lines == told.lines():
+        path.unlink(missing_ok=True)
+        return None
+    text = "\n".join([*lines, ""]).encode(errors="backslashreplace")
+    if not path.is_file() or path.read_bytes() != text:
+        write_whole(path, text)
+    return path
 
 
 def _roster(path: Path) -> list[Student]:
@@ -198,11 +216,9 @@ def _roster(path: Path) -> list[Student]:
     return students
 
 
-def _placed(
-    students: Sequence[Student], found: Iterable[HandIn], told: Outcome
-) -> dict[str, list[HandIn]]:
+def _placed(placing: Placing, found: Iterable[HandIn], told: Outcome) -> dict[str, list[HandIn]]:
     """Hand-ins by whose they are; those of nobody are told."""
-    placing, whose = Placing(students), defaultdict[str, list[HandIn]](list)
+    whose = defaultdict[str, list[HandIn]](list)
     names = defaultdict[tuple[str, str], dict[str, str]](dict)
     found = list(found)
     for handed in found:
@@ -215,7 +231,9 @@ def _placed(
                 raise Unplaced(f"{short(handed.known_as)!r} is the id of {both}.")
             whose[placing.student(handed).id].append(handed)
         except Unplaced as error:
-            told.trouble.append(f"{short(handed.place)}: {error}")
+            class_s = handed.lms == PLAIN and is_zip(handed.place)
+            advice = " If it is an LMS's download, collect it by itself." if class_s else ""
+            told.trouble.append(f"{short(handed.place)}: {error}{advice}")
     return whose
 
 
@@ -288,7 +306,7 @@ class _Collecting:
             return told.same
         if record and record.digest == _digest(data):
             return told.changed
-        if record and record.lms == handed.lms == CANVAS and handed.number < number_in(record.name):
+        if record and record.lms == handed.lms == CANVAS and handed.number < _number(record):
             return told.older
         return told.replaced
 
@@ -356,39 +374,14 @@ class _Collecting:
 
 
 def _notebook(handed: HandIn, lesson: str) -> bytes:
-    """The notebook of a hand-in.
-
-    Raises:
-        Unreadable: there is none, or nothing says which of several.
-    """
-    choose: Callable[[list[str]], tuple[str, str]] = partial(_choice, lesson)
-    names = [PurePosixPath(file.called).name for file in handed.files]
-    zips = [name for name in names if is_zip(name)]
-    if len(zips) == 1 and not any(map(is_notebook, names)):
-        [file] = [file for file in handed.files if is_zip(PurePosixPath(file.called).name)]
-        limits = Limits()
-        data, _ = notebook_in(file.member.read(), zips[0], choose, limits)
-        if len(data) > limits.notebook_bytes:
-            raise Unreadable(too_large(len(data), limits.notebook_bytes))
-        return data
-    chosen, _ = choose(names)
-    found = [file for file, name in zip(handed.files, names, strict=True) if name == chosen]
-    if len(found) > 1:
-        raise Unreadable(f"There are {len(found)} files `{short(chosen)}`.")
-    return found[0].member.read()
+    """Raises: Unreadable, there is none, or nothing says which of several."""
+    return notebook(handed.files, lesson, Limits())[0]
 
 
-def _choice(lesson: str, names: list[str]) -> tuple[str, str]:
-    """A single notebook, unless it is called by another lesson: it was handed in for this one."""
-    notebooks = [name for name in names if is_notebook(name)]
-    if len(notebooks) == 1 and not _is_of_another(notebooks[0], lesson):
-        return notebooks[0], ""
-    return handed_in.choice(lesson, names)
-
-
-def _is_of_another(name: str, lesson: str) -> bool:
-    """Whether a notebook is called by another lesson, and not by this one."""
-    return not is_named(name, lesson) and any(is_named(name, other) for other in slugs())
+def _number(record: Collected) -> int:
+    """Of the attachment that was collected from Canvas, 0 if that is not known."""
+    said = canvas_name(record.name)
+    return said.number if said else 0
 
 
 def _enrol(

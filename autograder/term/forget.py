@@ -25,6 +25,7 @@ from sqlalchemy import select
 from sqlalchemy.engine import URL, make_url
 
 from attnlab.ipynb.files import write_whole
+from attnlab.ipynb.handed_in import in_nfc
 from attnlab.ipynb.words import few, printable, short
 from attnlab.lessons import slugs
 from autograder import Problem
@@ -36,7 +37,6 @@ from autograder.run import journal
 from autograder.run.history import journals, students
 from autograder.run.journal import Journal
 from autograder.run.lock import sole_grader
-from autograder.submission.folder import in_nfc
 from autograder.submission.handed_in import chosen
 from autograder.submission.left_out import left_out
 from autograder.term import collected
@@ -114,11 +114,12 @@ def _steps(course: Course) -> list[Path]:
 
 
 def _of_everyone(course: Course) -> Iterator[tuple[Path, str]]:
-    """Folders that may say something of anybody, each with the command that writes it."""
+    """Folders and files that may say something of anybody, each with the command that writes it."""
     for lesson in slugs():
         for folder, command in (
             (course.reports(lesson), "report"),
             (_home(course) / RETURNED / lesson, "return"),
+            (_home(course) / collected.FOLDER / f"{lesson}.txt", "collect"),
         ):
             if folder.exists():
                 yield folder, command

@@ -15,13 +15,13 @@ from pathlib import Path
 from types import ModuleType
 
 from attnlab.ipynb.files import Parts, write_whole
+from attnlab.ipynb.handed_in import in_nfc
 from attnlab.ipynb.words import few, printable
 from autograder import Problem
 from autograder.gradebook.course import Course
 from autograder.gradebook.gradebook import Gradebook
 from autograder.gradebook.scores import UNGRADED, WAITS, Score
 from autograder.pages.summary import from_here
-from autograder.submission.folder import in_nfc
 from autograder.submission.handed_in import students
 from autograder.term import canvas, collected, moodle, roster
 from autograder.term.collected import Collected

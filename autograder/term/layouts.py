@@ -1,47 +1,42 @@
-"""What each LMS makes of a class's files: from names in an archive to hand-ins.
+"""What each LMS makes of a class's files: from names in an archive to hand-ins, and back.
 
-    canvas(members, lesson) -> hand-ins, and what is not Canvas's
+    hand_ins(members, lesson, source) -> hand-ins, what is none, what is to be told
 
-Each function takes the files that the ones before it left, and opens none but Gradescope's table.
+The LMS is decided once for each archive. Whose a file is says the outermost part of its path, in
+the form which that LMS writes; all below is the learner's, whatever it is called. `canvas_name` and
+`moodle_name` read that part for what comes and for the pages that go back.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any
 
-from attnlab.ipynb.read import Unreadable
-from autograder.submission.archive import Member, is_zip
-from autograder.submission.folder import in_nfc, is_notebook, stem
-from autograder.submission.timestamps import time_of
+from attnlab.ipynb.handed_in import Member, in_nfc, is_notebook, is_zip
+from attnlab.ipynb.words import stem
+from autograder.term.gradescope import METADATA, Submission, submissions
 
 CANVAS, MOODLE, GRADESCOPE, PLAIN = "canvas", "moodle", "gradescope", ""
-METADATA = "submission_metadata.yml"
 
 _CANVAS = re.compile(
-    r"(?:(?P<name>.*?)_(?P<late>LATE_)?(?P<id>[0-9]+)|(?P<too>LATE_)?(?P<code>anon_[^_]+))"
-    r"_(?:(?P<number>[0-9]+)_(?P<called>.+)|(?:text|link)\.html)"
+    r"(?:(?P<name>[^_/]*)_(?P<late>LATE_)?(?P<id>[0-9]+)|(?P<too>LATE_)?(?P<code>anon_[^_/]+))"
+    r"_(?:(?P<number>[0-9]+)_(?P<called>[^/]+)|(?:text|link)\.html)"
 )
 _MOODLE = re.compile(
-    r"(?P<all>(?:.*/)?(?P<name>[^/]+)_(?P<id>[0-9]+))_assignsubmission_[a-z]+(?:_/|/|_)(?P<called>.+)"
+    r"(?P<all>(?P<name>[^_/]+)_(?P<id>[0-9]+)_assignsubmission_[a-z]+)"
+    r"(?P<joint>_?/|_)(?P<called>.+)",
+    re.DOTALL,
+)
+_GRADESCOPE = re.compile(
+    r"(?P<home>(?:assignment_[0-9]+_export/)?)(?:(?P<folder>submission_[0-9]+)/(?P<called>.+)"
+    rf"|{re.escape(METADATA)})",
+    re.DOTALL,
 )
 _AGAIN = re.compile(r"-[0-9]+(?=\.[a-z]+\Z)")
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """One file of a hand-in.
-
-    Attributes:
-        called: what its owner called it, as far as the LMS kept that.
-    """
-
-    called: str
-    member: Member
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,8 @@ class HandIn:
 
     Attributes:
         lms: 'canvas', 'moodle', 'gradescope', or '' for plain files.
-        files: all of it.
+        place: the first file's name in what was given, for people to find it.
+        files: all of it, by what their owner called them, as far as the LMS kept that.
         known_as: what the LMS calls this one; '' if it says nothing.
         name: the person's, as the LMS writes it; '' if it says none.
         email: '' if it says none.
@@ -60,11 +56,12 @@ class HandIn:
         number: grows with each file that is handed in; 0 if there is none. Beside a time: its
             microseconds.
         secret: by which nbgrader's exchange gives a page back; empty elsewhere.
-        on_disk: when it was written, where that is not the time that it says.
+        on_disk: when it was last written, where that is not the time that it says.
     """
 
     lms: str
-    files: tuple[File, ...]
+    place: str
+    files: tuple[Member, ...]
     known_as: str = ""
     name: str = ""
     email: str = ""
@@ -75,16 +72,75 @@ class HandIn:
     secret: bytes = b""
     on_disk: datetime | None = None
 
-    @property
-    def place(self) -> str:
-        """The first file's name in what was given, for people to find it."""
-        return self.files[0].member.name if self.files else self.known_as or self.name
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What an LMS's name for a file says.
+
+    Attributes:
+        known_as, name: whose it is: the LMS's number or code, and the person's name.
+        called: what its owner called it.
+        number: of Canvas's attachment.
+        before: of Moodle's, all before the owner's own name; and what joins the two.
+    """
+
+    known_as: str
+    name: str
+    called: str
+    late: bool = False
+    number: int = 0
+    before: str = ""
+    joint: str = ""
 
 
-Found = tuple[list[HandIn], list[Member]]
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is in one archive or folder.
+
+    Attributes:
+        rest: files that are no hand-in.
+        strange: of an LMS's, what is not named as that one names a hand-in.
+    """
+
+    hand_ins: list[HandIn]
+    rest: list[Member]
+    strange: Sequence[str] = ()
 
 
-def canvas(members: list[Member], lesson: str) -> Found:
+def hand_ins(members: Sequence[Member], lesson: str, source: str) -> Found:
+    """The hand-ins in one archive or folder.
+
+    It is an LMS's if most of what may be a hand-in is named as that one names it; else its files
+    and folders are named after students.
+
+    Args:
+        source: what it is called, without its ending.
+    Raises:
+        Unreadable: a table that says whose is whose cannot be read.
+    """
+    layouts: tuple[tuple[re.Pattern[str], Callable[..., list[HandIn]]], ...] = (
+        (_GRADESCOPE, _gradescope),
+        (_MOODLE, _moodle),
+        (_CANVAS, _canvas),
+    )
+    for form, layout in layouts:
+        theirs = [each for each in members if form.fullmatch(each.name)]
+        others = [each for each in members if not form.fullmatch(each.name)]
+        if form is _GRADESCOPE and len(_tables(theirs)) != 1:
+            continue
+        strange = _tops(each for each in others if "/" in each.name or _may_be(each.name))
+        if len(_tops(theirs)) > len(strange):
+            rest = [each for each in others if "/" not in each.name and not _may_be(each.name)]
+            return Found(layout(theirs, lesson), rest, strange)
+    return _plain(members, lesson, source)
+
+
+def _tops(members: Iterable[Member]) -> list[str]:
+    """The outermost parts of paths, each once."""
+    return list(dict.fromkeys(each.name.partition("/")[0] for each in members))
+
+
+def canvas_name(name: str) -> Name | None:
     """Canvas: `lovelaceada_LATE_1017_5551_06-causal-mask.ipynb`, all in one folder.
 
     The parts are the name to sort by in small letters and without anything else, LATE if it was,
@@ -97,58 +153,19 @@ def canvas(members: list[Member], lesson: str) -> Found:
     Source: instructure/canvas-lms, lib/content_zipper.rb (add_upload_submission, get_filename,
         sanitize_file_name), and Attachment.make_unique_filename; read in November 2026.
     """
-    found: dict[tuple[str, str], list[tuple[int, File, bool]]] = defaultdict(list)
-    rest = []
-    for member in members:
-        said = _CANVAS.fullmatch(PurePosixPath(member.name).name)
-        if said is None:
-            rest.append(member)
-            continue
-        called = said["called"] or member.name
-        plain = _AGAIN.sub("", called)
-        if (stem(plain) or plain.rpartition(".")[0]) == lesson:
-            called = plain
-        file = File(called, member)
-        key = said["id"] or said["code"], said["name"] or ""
-        late = bool(said["late"] or said["too"])
-        found[key].append((int(said["number"] or 0), file, late))
-    hand_ins = []
-    for (known_as, name), files in found.items():
-        for attempt in _attempts(sorted(files, key=lambda each: each[0])):
-            hand_ins.append(
-                HandIn(
-                    CANVAS,
-                    tuple(file for _, file, _ in attempt),
-                    known_as,
-                    name,
-                    late=any(late for _, _, late in attempt),
-                    number=max(number for number, _, _ in attempt),
-                )
-            )
-    return hand_ins, rest
+    said = _CANVAS.fullmatch(name)
+    if said is None:
+        return None
+    return Name(
+        said["id"] or said["code"],
+        said["name"] or "",
+        said["called"] or name,
+        bool(said["late"] or said["too"]),
+        int(said["number"] or 0),
+    )
 
 
-def number_in(name: str) -> int:
-    """The attachment's number in a name of Canvas's, 0 if there is none."""
-    said = _CANVAS.fullmatch(PurePosixPath(name).name)
-    return int(said["number"] or 0) if said else 0
-
-
-def _attempts(files: list[tuple[int, File, bool]]) -> list[list[tuple[int, File, bool]]]:
-    """Files in order, in as many parts as one of them was handed in under the same name."""
-    parts: list[list[tuple[int, File, bool]]] = []
-    for each in files:
-        called = each[1].called
-        free = (part for part in parts if called not in [file.called for _, file, _ in part])
-        part = next(free, None)
-        if part is None:
-            parts.append([each])
-        else:
-            part.append(each)
-    return parts
-
-
-def moodle(members: list[Member], lesson: str) -> Found:
+def moodle_name(name: str) -> Name | None:
     """Moodle: `Ada Lovelace_123456_assignsubmission_file_/06-causal-mask.ipynb`.
 
     The parts are the full name, in which an underscore is a blank, the participant's number in this
@@ -161,166 +178,132 @@ def moodle(members: list[Member], lesson: str) -> Found:
         load_submissionplugin_filelist), files/classes/local/archive_writer/zip_writer.php; read in
         November 2026.
     """
-    found: dict[tuple[str, str, str], list[File]] = defaultdict(list)
-    rest = []
+    said = _MOODLE.fullmatch(name)
+    if said is None:
+        return None
+    return Name(said["id"], said["name"], said["called"], before=said["all"], joint=said["joint"])
+
+
+def _canvas(members: Sequence[Member], lesson: str) -> list[HandIn]:
+    found: dict[tuple[str, str], list[tuple[Name, Member, str]]] = defaultdict(list)
     for member in members:
-        said = _MOODLE.fullmatch(member.name)
-        if said is None:
-            rest.append(member)
-        else:
-            found[said["all"], said["id"], said["name"]].append(File(said["called"], member))
+        said = canvas_name(member.name)
+        assert said
+        plain = _AGAIN.sub("", said.called)
+        called = plain if (stem(plain) or plain.rpartition(".")[0]) == lesson else said.called
+        found[said.known_as, said.name].append((said, Member(called, member.read), member.name))
     return [
-        HandIn(MOODLE, tuple(files), known_as, name) for (_, known_as, name), files in found.items()
-    ], rest
-
-
-def gradescope(members: list[Member], lesson: str) -> Found:
-    """Gradescope's export: `assignment_77_export/submission_4242/06-causal-mask.ipynb`.
-
-    Beside these folders lies `submission_metadata.yml`, which has for each of them `:submitters:`
-    with `:name:`, `:sid:` and `:email:`, several for a group, and `:created_at:`, when it was
-    handed in. The export has each one's active submission alone.
-
-    Source: Gradescope publishes no description of the export (of `submission_metadata.json`, which
-        it hands to autograders, it does: gradescope-autograders.readthedocs.io). These are the keys
-        that published programs read from it, looked at in November 2026.
-    Raises:
-        Unreadable: the table is not as that.
-    """
-    found = []
-    for table in [each for each in members if PurePosixPath(each.name).name == METADATA]:
-        folder = PurePosixPath(table.name).parent
-        for name, said in _metadata(table).items():
-            home = folder / str(name)
-            files = tuple(
-                File(str(PurePosixPath(each.name).relative_to(home)), each)
-                for each in members
-                if PurePosixPath(each.name).is_relative_to(home)
-            )
-            for submitter in _submitters(said):
-                sid, email = _text(submitter.get(":sid")), _text(submitter.get(":email"))
-                found.append(
-                    HandIn(
-                        GRADESCOPE,
-                        files,
-                        sid or email,
-                        _text(submitter.get(":name")),
-                        email,
-                        tuple(filter(None, (sid, email))),
-                        _time(said.get(":created_at")),
-                    )
-                )
-    theirs = {id(file.member) for each in found for file in each.files}
-    return found, [
-        each
-        for each in members
-        if id(each) not in theirs and PurePosixPath(each.name).name != METADATA
+        HandIn(
+            CANVAS,
+            attempt[0][2],
+            tuple(member for _, member, _ in attempt),
+            known_as,
+            name,
+            late=any(said.late for said, _, _ in attempt),
+            number=max(said.number for said, _, _ in attempt),
+        )
+        for (known_as, name), files in found.items()
+        for attempt in _attempts(sorted(files, key=lambda each: each[0].number))
     ]
 
 
-def _metadata(table: Member) -> dict[Any, dict[str, Any]]:
-    """What is said of each submission.
+def _attempts(files: list[tuple[Name, Member, str]]) -> list[list[tuple[Name, Member, str]]]:
+    """Files in order, in as many parts as one of them was handed in under the same name."""
+    parts: list[list[tuple[Name, Member, str]]] = []
+    for each in files:
+        called = each[1].name
+        free = (part for part in parts if called not in [file.name for _, file, _ in part])
+        part = next(free, None)
+        if part is None:
+            parts.append([each])
+        else:
+            part.append(each)
+    return parts
+
+
+def _moodle(members: Sequence[Member], lesson: str) -> list[HandIn]:
+    found: dict[tuple[str, str], list[Member]] = defaultdict(list)
+    places: dict[tuple[str, str], str] = {}
+    for member in members:
+        said = moodle_name(member.name)
+        assert said
+        whose = said.known_as, said.name
+        places.setdefault(whose, member.name)
+        found[whose].append(Member(said.called, member.read))
+    return [HandIn(MOODLE, places[w], tuple(files), *w) for w, files in found.items()]
+
+
+def _gradescope(members: Sequence[Member], lesson: str) -> list[HandIn]:
+    """Gradescope's export: `assignment_77_export/submission_4242/06-causal-mask.ipynb`.
+
+    Beside these folders lies the table. The export has each one's active submission alone.
 
     Raises:
-        Unreadable: it is no such table.
+        Unreadable: the table is not as that.
     """
-    import yaml
-
-    try:
-        # libyaml's, where it was built in, takes a tenth of the time.
-        found = yaml.load(table.read(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        why = " ".join(str(error).split())[:100]
-        raise Unreadable(f"Its {METADATA} cannot be read: {why}.") from error
-    if not isinstance(found, dict) or not all(isinstance(each, dict) for each in found.values()):
-        raise Unreadable(f"Its {METADATA} does not say who handed in what.")
+    [table] = _tables(members)
+    said_of = submissions(table.read())
+    files: dict[str, list[Member]] = {folder: [] for folder in said_of}
+    places: dict[str, str] = {}
+    for member in members:
+        said = _GRADESCOPE.fullmatch(member.name)
+        if said and said["folder"] and f"{said['home']}{METADATA}" == table.name:
+            files.setdefault(said["folder"], []).append(Member(said["called"], member.read))
+            places.setdefault(said["folder"], member.name)
+    found = []
+    for folder, theirs in files.items():
+        said_here = said_of.get(folder, Submission())
+        for person in said_here.people or [{}]:
+            sid, email, name = (person.get(key, "") for key in (":sid", ":email", ":name"))
+            ids = tuple(filter(None, (sid, email)))
+            place, when = places.get(folder, folder), said_here.time
+            handed = HandIn(GRADESCOPE, place, tuple(theirs), sid or email, name, email, ids, when)
+            found.append(handed)
     return found
 
 
-def _submitters(said: dict[str, Any]) -> list[dict[str, Any]]:
-    listed = said.get(":submitters")
-    if not isinstance(listed, list):
-        listed = []
-    nobody: dict[str, Any] = {}
-    return [each for each in listed if isinstance(each, dict)] or [nobody]
+def _tables(members: Sequence[Member]) -> list[Member]:
+    """The tables that lie where Gradescope puts its own."""
+    return [
+        each
+        for each in members
+        if (said := _GRADESCOPE.fullmatch(each.name)) and said["folder"] is None
+    ]
 
 
-def _text(value: object) -> str:
-    return str(value).strip() if isinstance(value, str | int) else ""
-
-
-def _time(value: object) -> datetime | None:
-    """A time in UTC and whole seconds; YAML's has no zone where it is UTC."""
-    if isinstance(value, datetime):
-        value = value.isoformat(sep=" ")
-    when = time_of(value.encode()) if isinstance(value, str) else None
-    return when and when.replace(microsecond=0)
-
-
-def plain(members: list[Member], lesson: str, source: str, alone: bool) -> Found:
+def _plain(members: Sequence[Member], lesson: str, source: str) -> Found:
     """Files without an LMS: each is called by its student, or lies in a folder that is.
 
     `ada.ipynb`, `ada-06-causal-mask.ipynb`, `ada.zip`, `ada/06-causal-mask/06-causal-mask.ipynb`.
-
-    Args:
-        source: what the archive, without its ending, or the folder is called that they are from.
-        alone: a single notebook may be called by whom the source is called by, or by its own name.
+    What is called by the lesson alone is of whom the archive or the folder is called by.
     """
-    found: dict[str, list[File]] = defaultdict(list)
+    found: dict[str, list[tuple[str, Member]]] = defaultdict(list)
     rest = []
-    theirs = [each for each in members if _is_hand_in(each.name)]
     for member in members:
-        if not _is_hand_in(member.name):
+        if not _may_be(member.last):
             rest.append(member)
             continue
-        who = student_of(member.name, lesson, source)
-        found[who].append(File(PurePosixPath(member.name).name, member))
-    whose = student_of(f"{source}.zip", lesson, "") if alone and len(theirs) == 1 else ""
-    return [_called(whose or who, files, who) for who, files in found.items()], rest
+        top, _, below = member.name.partition("/")
+        own = top if below else stem(top) or PurePosixPath(top).stem
+        who = student_of(own, lesson) or student_of(source, lesson)
+        found[who].append((member.name, Member(below or top, member.read)))
+    called = [
+        named(who, files[0][0], tuple(member for _, member in files))
+        for who, files in found.items()
+    ]
+    return Found(called, rest)
 
 
-def is_one_s_own(members: list[Member], lesson: str) -> bool:
-    """Whether an archive is a single learner's, as `attnlab hand-in` makes it."""
-    wanted = f"{lesson}.ipynb"
-    return any(each.name in (wanted, f"{lesson}/{wanted}") for each in members)
+def named(who: str, place: str, files: tuple[Member, ...] = ()) -> HandIn:
+    """A hand-in of which nothing is known but whom its file or folder is named after."""
+    return HandIn(PLAIN, place, files, "", who, who if "@" in who else "", (who,) if who else ())
 
 
-def own(member: Member, lesson: str) -> HandIn:
-    """A learner's own archive, which is called by its student."""
-    return _called(student_of(member.name, lesson, ""), [File(member.name, member)])
+def student_of(name: str, lesson: str) -> str:
+    """Whom a name names besides the lesson."""
+    who = in_nfc(name)
+    return who.removesuffix(lesson).removesuffix("-") if who.endswith(lesson) else who
 
 
-def student_of(name: str, lesson: str, source: str) -> str:
-    """Whom a file's name, or else the nearest folder's, names besides the lesson."""
-    path = PurePosixPath(name)
-    own = stem(path.name) or (path.stem if is_zip(path.name) else path.name)
-    for part in (own, *reversed(path.parts[:-1]), PurePosixPath(source).name):
-        who = in_nfc(part)
-        if who.endswith(lesson):
-            who = who.removesuffix(lesson).removesuffix("-")
-        if who:
-            return who
-    return ""
-
-
-def _called(who: str, files: list[File], too: str = "") -> HandIn:
-    ids = tuple(dict.fromkeys(filter(None, (who, too))))
-    return HandIn(PLAIN, tuple(files), "", who, who if "@" in who else "", ids)
-
-
-def _is_hand_in(name: str) -> bool:
-    last = PurePosixPath(name).name
-    return is_notebook(last) or is_zip(last)
-
-
-def from_lms(members: list[Member], lesson: str) -> Found:
-    """All that is in the layout of one LMS or another, and the files that are in none.
-
-    Raises:
-        Unreadable: a table that says whose is whose cannot be read.
-    """
-    found: list[HandIn] = []
-    for layout in (gradescope, moodle, canvas):
-        theirs, members = layout(members, lesson)
-        found += theirs
-    return found, members
+def _may_be(name: str) -> bool:
+    return is_notebook(name) or is_zip(name)

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.term.alike import normal_form
 from autograder.term.class_results import ClassResults, Student
 from autograder.term.said import Said, taken_apart
 
@@ -114,7 +113,7 @@ def _show(
     those: Sequence[tuple[Student, Said]],
     answers: Mapping[str, Mapping[str, str]],
 ) -> None:
-    """Choose an example: in the form that most have, of those a short one.
+    """Choose an example: the shortest.
 
     Whose mistake follows from an earlier one is no example if there is another.
     """
@@ -127,8 +126,6 @@ def _show(
     mistake.said = own[0][1]
     if not written:
         return
-    forms = {source: normal_form(source) for source, _, _ in written}
-    common = Counter(forms[source] for source, _, _ in written)
     mistake.example, mistake.whose, mistake.said = min(
-        written, key=lambda each: (-common[forms[each[0]]], len(each[0]), each)
+        written, key=lambda each: (len(each[0]), *each[:2])
     )

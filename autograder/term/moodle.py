@@ -20,6 +20,7 @@ import re
 
 from attnlab.ipynb.words import few, short
 from autograder import Problem
+from autograder.term.layouts import moodle_name
 from autograder.term.sheets import Sheet
 from autograder.term.tables import Row, Table, number, refuse_short, refuse_two
 
@@ -29,7 +30,6 @@ ALLOW = (
     "tick that records may be updated which were modified more recently in Moodle."
 )
 _NUMBER = re.compile(r"\D.*?(\d+)")
-_FOLDER = re.compile(r"([^_]*_\d+_assignsubmission_[^_]+)(_?)(.*)")
 
 
 def table(sheet: Sheet, lesson: str, column: str) -> Table:
@@ -100,9 +100,5 @@ def _is_grade(sheet: Sheet, body: list[int], at: int) -> bool:
 
 def page_in(name: str, lesson: str, page: bytes) -> tuple[str, bytes] | None:
     """What to give back for a file downloaded by this name; None where it does not tell."""
-    for part in name.split("/"):
-        if found := _FOLDER.fullmatch(part):
-            folder, joint, rest = found.groups()
-            between = "_" if rest else f"{joint}/"  # files, where they were not put in folders
-            return f"{folder}{between}{lesson}.html", page
-    return None
+    said = moodle_name(name)
+    return (f"{said.before}{said.joint}{lesson}.html", page) if said else None

@@ -15,7 +15,6 @@ from statistics import mean, quantiles
 
 from attnlab.ipynb.words import POLICY, printable
 from attnlab.lessons import Lesson
-from autograder.term.alike import LEAST, Alike, Group
 from autograder.term.anonymous import Anonymous
 from autograder.term.claims import Lost, dearest
 from autograder.term.class_results import ClassResults, Student
@@ -23,7 +22,7 @@ from autograder.term.mistakes import Mistake
 from autograder.term.plots import Bar, Parts, bars, histogram, stacked
 from autograder.term.style import STYLE
 
-_NAMES, _EXAMPLES, _CLAIMS, _GROUPS, _SIDE_BY_SIDE = 60, 8, 8, 40, 4
+_NAMES, _EXAMPLES, _CLAIMS = 20, 8, 8
 _LINES = 60  # of an answer that is shown
 
 
@@ -32,18 +31,14 @@ class Found:
     """What there is to show.
 
     Attributes:
-        alike: None where it was not looked for.
         answers: by student and exercise.
-        has_solution: whether answers were compared with the reference solution.
     """
 
     results: ClassResults
     lesson: Lesson
     mistakes: Mapping[str, Sequence[Mistake]]
     lost: Mapping[str, Lost]
-    alike: Alike | None
     answers: Mapping[str, Mapping[str, str]]
-    has_solution: bool
     anonymous: Anonymous
 
 
@@ -70,7 +65,7 @@ class _Page:
         else:
             whose, said = "shown", "Without names: made to be shown in class."
         sections = [self._glance(), self._people(), self._exercises()]
-        sections += [self._mistakes(), self._claims(), self._alike()]
+        sections += [self._mistakes(), self._claims()]
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f"{POLICY}"
@@ -309,79 +304,6 @@ class _Page:
         if len(students) > _NAMES:
             names.append(f"and {len(students) - _NAMES:,} more, in the table")
         return f'<p class="who">{before}{", ".join(names)}</p>\n'
-
-    # Answers that are the same
-
-    def _alike(self) -> str:
-        found = self._found.alike
-        if found is None:
-            return ""
-        given = "the reference solution or the stub" if self._found.has_solution else "the stub"
-        parts = [
-            "<p><b>A hint to a person, never a score.</b> These answers are the same once comments,"
-            " docstrings, type hints, layout and the choice of names are taken away. People who "
-            "learn together, who follow the lesson's notation, or who make the same common mistake "
-            "can meet without having copied. Read both, and ask.</p>\n",
-            f'<p class="quiet">Left out is what says nothing: answers that equal {given}, answers '
-            f"of fewer than {LEAST} nodes of the syntax tree, and what more than four students and "
-            "one in ten wrote. Groups that share more exercises stand first, then those that share "
-            "a mistake, then longer answers.</p>\n",
-        ]
-        if not self._found.has_solution:
-            parts.append(
-                "<p>The reference solution is not on this machine, so that answers which equal it "
-                "are not left out.</p>\n"
-            )
-        for name, count in sorted(found.common.items()):
-            said = f"{_students(count)} wrote what many others wrote"
-            parts.append(f'<p class="quiet">{_code(name)}: {said}; not listed.</p>\n')
-        groups = sorted(
-            found.groups, key=lambda each: (-len(each.also), self._judged(each) == "right")
-        )
-        parts += [self._group(group) for group in groups[:_GROUPS]]
-        if rest := groups[_GROUPS:]:
-            items = "".join(
-                f"<li>{_code(each.exercise)}: {', '.join(map(_name, each.students))}</li>"
-                for each in rest
-            )
-            parts.append(f"<p>And {len(rest)} more:</p><ul>{items}</ul>\n")
-        if not found.groups:
-            parts.append("<p>No such answers were found.</p>\n")
-        return _section("Answers that are the same but for names and comments", "".join(parts))
-
-    def _judged(self, group: Group) -> str:
-        """What the autograder says of answers that are alike: 'right', or which mistakes."""
-        found = {
-            "right" if item["status"] == "PASS" else item["diagnosis"] or item["status"]
-            for student in group.students
-            for item in self._graded[student].result["exercises"]
-            if item["name"] == group.exercise
-        }
-        return ", ".join(sorted(found))
-
-    def _theirs(self, source: str, student: str) -> str:
-        """An answer as it was written, without what everybody was given below the `def`."""
-        shown = self._found.anonymous.without_given(source)
-        return _pre(shown, f"The answer of {printable(student)}")
-
-    def _group(self, group: Group) -> str:
-        also = f"; alike in {', '.join(map(_code, group.also))} too" if group.also else ""
-        sources = [self._found.answers[student][group.exercise] for student in group.students]
-        letter = "; to the letter" if len(set(sources)) == 1 else ""
-        cards = "".join(
-            f"<article><h4>{_name(student)}</h4>\n{self._theirs(source, student)}</article>\n"
-            for student, source in zip(group.students, sources, strict=True)
-            if student in group.students[:_SIDE_BY_SIDE]
-        )
-        judged, more = _text(self._judged(group)), ""
-        if len(group.students) > _SIDE_BY_SIDE:
-            rest = ", ".join(map(_name, group.students[_SIDE_BY_SIDE:]))
-            more = f'<p class="who">The same: {rest}</p>\n'
-        return (
-            f"<h3>{_code(group.exercise)}: {_students(len(group.students))}</h3>\n"
-            f'<p class="quiet">{judged}; {group.nodes} nodes{letter}{also}</p>\n'
-            f'<div class="side">{cards}</div>\n{more}'
-        )
 
 
 def _kind(status: str, score: float) -> int:

@@ -7,8 +7,8 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
+from attnlab.ipynb.handed_in import in_nfc
 from attnlab.ipynb.words import few, printable, short
-from autograder.submission.folder import in_nfc
 from autograder.term.layouts import MOODLE, HandIn
 from autograder.term.roster import Student
 
@@ -54,8 +54,7 @@ class Placing:
         Raises:
             Unplaced: nobody's, or that of more than one; or what is said of it names two students.
         """
-        means = (self._by_lms, self._by_id, self._by_email, self._by_their_name)
-        named = [found for mean in means if (found := mean(handed))]
+        named = self._named(handed)
         if not named:
             raise Unplaced(self._nobody(handed))
         [first, *others] = named
@@ -68,6 +67,15 @@ class Placing:
                     "other by what else it says. Mend the roster."
                 )
         return first[0]
+
+    def knows(self, handed: HandIn) -> bool:
+        """Whether what is said of a hand-in names anybody, be it more than one."""
+        return bool(self._named(handed))
+
+    def _named(self, handed: HandIn) -> list[list[Student]]:
+        """Whom each part of what is said may mean, without the parts that mean nobody."""
+        means = (self._by_lms, self._by_id, self._by_email, self._by_their_name)
+        return [found for mean in means if (found := mean(handed))]
 
     def _by_lms(self, handed: HandIn) -> list[Student]:
         called = self._ids(handed)

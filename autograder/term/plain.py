@@ -7,11 +7,11 @@ import io
 from collections.abc import Iterable, Sequence
 
 from autograder.gradebook.scores import UNGRADED
+from autograder.term.table import harmless
 from autograder.term.who import Person
 
 NOTHING = "nothing handed in"
 _COLUMNS = ("id", "name", "email", "score", "max_score", "late_penalty", "status", "handed_in")
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def plain(people: Iterable[Person], exercises: Sequence[str]) -> bytes:
@@ -46,8 +46,3 @@ def _cells(person: Person, exercises: Sequence[str]) -> list[str]:
 
 def _number(value: float) -> str:
     return f"{value:.5f}".rstrip("0").rstrip(".")
-
-
-def harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(_FORMULAS) else text

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from attnlab.ipynb.handed_in import in_nfc
 from attnlab.ipynb.words import short
 from attnlab.lessons import absent, slugs, today
 from autograder import Problem
-from autograder.submission.folder import in_nfc
 from autograder.submission.timestamps import time_of
 
 NAME = "roster.csv"

@@ -1,11 +1,13 @@
 """The files that a person names, opened: a class's archive, a notebook, a folder with any of these;
 or nbgrader's exchange.
 
-Nothing is unpacked. What cannot be taken is told by its name, and the others are.
+Nothing is unpacked. What cannot be taken is told by its name, and the others are. A file that is
+named is a class's, unless its name is a student's; what lies in a folder is a hand-in.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,18 +16,24 @@ from functools import partial
 from pathlib import Path
 
 from attnlab.ipynb.files import open_file, taken
+from attnlab.ipynb.handed_in import (
+    BESIDE,
+    Member,
+    class_zip,
+    is_hidden,
+    is_notebook,
+    is_zip,
+    too_many,
+)
 from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import short
 from autograder import Usage
 from autograder.sandbox.limits import Limits
-from autograder.submission import archive
-from autograder.submission.archive import Member, is_zip
-from autograder.submission.folder import BESIDE, is_notebook
-from autograder.term.exchange import hand_ins, is_inbound
-from autograder.term.layouts import HandIn, from_lms, is_one_s_own, own, plain
+from autograder.term.exchange import is_inbound, taken_from
+from autograder.term.layouts import HandIn, hand_ins, named, student_of
+from autograder.term.placing import Placing
 
 _DEEP, _MANY = 6, 50_000  # folders inside a folder that are looked into; files in all
-_NOTHING = "There is no hand-in in it."
 
 
 @dataclass(slots=True)
@@ -36,16 +44,22 @@ class Given:
         hand_ins: all of them, which can be read until `files` is closed.
         trouble: a sentence for each file in which somebody's hand-in may be, and cannot be read.
         beside: names of what is no notebook and no zip.
+        odd: a sentence for what lies in an exchange, and of which nobody waits for a place.
     """
 
     hand_ins: list[HandIn] = field(default_factory=list)
     trouble: list[str] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
 
 
-def opened(paths: Iterable[Path], lesson: str, limits: Limits, files: ExitStack) -> Given:
+def opened(
+    paths: Iterable[Path], lesson: str, limits: Limits, files: ExitStack, placing: Placing
+) -> Given:
     """Look into files; archives stay open as long as `files` is.
 
+    Args:
+        placing: knows whose name a zip has, if it is a student's.
     Raises:
         Usage: one is not there, before any is opened.
     """
@@ -55,7 +69,7 @@ def opened(paths: Iterable[Path], lesson: str, limits: Limits, files: ExitStack)
             raise Usage(f"There is no {str(path)!r}.")
     given = Given()
     for path in paths:
-        _Looking(lesson, limits, files, given).at(path)
+        _Looking(lesson, limits, files, placing, given).at(path)
     return given
 
 
@@ -64,64 +78,53 @@ class _Looking:
     lesson: str
     limits: Limits
     files: ExitStack
+    placing: Placing
     given: Given
 
     def at(self, path: Path) -> None:
         """Add what a file or a folder holds."""
         with self._told(path.name):
             if path.is_dir() and is_inbound(path):
-                self._exchange(path)
+                found, trouble, odd = taken_from(path, self.lesson, self.limits)
+                self.given.hand_ins += found
+                self.given.trouble += trouble
+                self.given.odd += odd
             elif path.is_dir():
-                self._folder(path)
+                members = [self._member(path / name, name, path) for name in _names(path)]
+                self._take(members, path.absolute().name, path.name)
             elif is_zip(path.name):
-                self._zip(path, path.name)
+                self._zip(path)
             elif is_notebook(path.name):
                 whose = path.absolute().parent.name
-                self._plain([self._member(path, path.name)], whose, alone=False)
+                self._take([self._member(path, path.name)], whose, path.name)
             else:
                 raise Unreadable("It is no notebook, no zip and no folder.")
 
-    def _exchange(self, inbound: Path) -> None:
-        for found in hand_ins(inbound, self.lesson, self.limits):
-            if isinstance(found, str):
-                self.given.trouble.append(found)
-            else:
-                self.given.hand_ins.append(found)
-
-    def _folder(self, path: Path) -> None:
-        members = [self._member(path / name, name, path) for name in _names(path)]
-        found, rest = from_lms(members, self.lesson)
-        zips = [each for each in rest if is_zip(Path(each.name).name)]
-        others = [each for each in rest if each not in zips]
-        self.given.hand_ins += found
-        count = self._plain(others, path.absolute().name, alone=False)
-        if not (found or zips or count):
-            raise Unreadable(_NOTHING)
-        for each in zips:
-            with self._told(each.name):
-                self._zip(path / each.name, each.name, path)
-
-    def _zip(self, path: Path, name: str, within: Path | None = None) -> None:
+    def _zip(self, path: Path) -> None:
+        """A class's archive, or the zip of whom it is called by, whatever is in that."""
+        who = student_of(path.stem, self.lesson)
+        theirs = named(who, path.name, (self._member(path, path.name),))
+        if self.placing.knows(theirs):
+            self.given.hand_ins.append(theirs)
+            return
         with ExitStack() as opening:
-            inside, out = opening.enter_context(archive.members(path, self.limits, within))
+            inside, out = opening.enter_context(class_zip(path, self.limits))
             for each in out:
-                said = f"{short(each)}: It is a link in {short(name)}, or its name leads out."
+                said = f"{short(each)}: It is a link in {short(path.name)}, or its name leads out."
                 self.given.trouble.append(said)
-            if is_one_s_own(inside, self.lesson):
-                self.given.hand_ins.append(own(self._member(path, name, within), self.lesson))
-                return
-            found, rest = from_lms(inside, self.lesson)
-            self.given.hand_ins += found
-            count = self._plain(rest, str(Path(name).with_suffix("")), alone=not found)
-            if not (found or count):
-                raise Unreadable(_NOTHING)
+            self._take(inside, path.stem, path.name)
             self.files.enter_context(opening.pop_all())
 
-    def _plain(self, members: list[Member], source: str, alone: bool) -> int:
-        found, rest = plain(members, self.lesson, source, alone)
-        self.given.hand_ins += found
-        self.given.beside += [each.name for each in rest if Path(each.name).name not in BESIDE]
-        return len(found)
+    def _take(self, members: list[Member], source: str, name: str) -> None:
+        found = hand_ins(members, self.lesson, source)
+        if not found.hand_ins:
+            raise Unreadable("There is no hand-in in it.")
+        self.given.trouble += [
+            f"{short(each)}: It is not named as most in {short(name)} is, which is an LMS's."
+            for each in found.strange
+        ]
+        self.given.hand_ins += found.hand_ins
+        self.given.beside += [each.name for each in found.rest if each.last not in BESIDE]
 
     @contextmanager
     def _told(self, name: str) -> Iterator[None]:
@@ -137,26 +140,22 @@ class _Looking:
         return Member(name, partial(_content, path, within, self.limits))
 
 
-def _names(folder: Path) -> Iterator[str]:
+def _names(folder: Path) -> list[str]:
     """The files in a folder and those inside it, by their names from there; no hidden ones.
 
     Raises:
         Unreadable: there are too many.
     """
-    left = _MANY
+    found: list[str] = []
     for at, folders, names in os.walk(folder):
         here = Path(at).relative_to(folder)
         deep = len(here.parts) >= _DEEP
-        folders[:] = [] if deep else sorted(filter(_is_seen, folders))
-        for name in sorted(filter(_is_seen, names)):
-            left -= 1
-            if left < 0:
-                raise Unreadable(f"It holds more than {_MANY:,} files.")
-            yield (here / name).as_posix()
-
-
-def _is_seen(name: str) -> bool:
-    return not name.startswith(".") and name != "__MACOSX"
+        folders[:] = [] if deep else sorted(itertools.filterfalse(is_hidden, folders))
+        seen = sorted(itertools.filterfalse(is_hidden, names))
+        found += [(here / name).as_posix() for name in seen]
+        if len(found) > _MANY:
+            raise Unreadable(too_many(found, _MANY))
+    return found
 
 
 def _content(path: Path, within: Path | None, limits: Limits) -> bytes:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from attnlab.ipynb.handed_in import in_nfc
 from autograder.gradebook.scores import Score
-from autograder.submission.folder import in_nfc
 from autograder.term import moodle, roster
 from autograder.term.collected import Collected
 from autograder.term.tables import Row

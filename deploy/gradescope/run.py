@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -36,7 +35,6 @@ from autograder.submission.results import A_PERSON, Result
 from deploy.gradescope.results import results
 
 SOURCE = Path(__file__).resolve().parents[2]  # what the zip holds
-_DEEP = 3
 NO_SCORE = "No score was given."
 ELSEWHERE = (
     "If that cannot be set here, download the submissions and grade them with the course: "
@@ -55,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         lesson = known((SOURCE / "LESSON").read_text(encoding="utf-8").strip())
         require_isolation(lesson)
         limits = Limits()
-        submission = handed_in(place / "submission", lesson, limits)
+        submission = opened_in(place / "submission", ".", lesson, limits)
         seed = seed_of((SOURCE / "key").read_bytes(), submission)
         result = _graded(lesson, submission, seed, limits)
         found = results(result, time.monotonic() - started)
@@ -82,18 +80,6 @@ def require_isolation(lesson: str) -> None:
         raise IsolationError(trial.error)
     if trial.reached:
         raise IsolationError(f"From inside, a submission reached: {', '.join(trial.reached)}.")
-
-
-def handed_in(folder: Path, lesson: str, limits: Limits) -> Submission:
-    """What was handed in; the zip of `attnlab hand-in` may arrive unpacked, as a folder."""
-    inside = Path()
-    for _ in range(_DEEP):
-        with os.scandir(folder / inside) as entries:
-            seen = [e for e in entries if not e.name.startswith(".") and e.name != "__MACOSX"]
-        if len(seen) != 1 or not seen[0].is_dir(follow_symlinks=False):
-            break
-        inside /= seen[0].name
-    return opened_in(folder, str(inside), lesson, limits)
 
 
 def seed_of(key: bytes, submission: Submission) -> int:

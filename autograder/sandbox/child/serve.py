@@ -11,9 +11,11 @@ import ast
 import asyncio
 import builtins
 import contextlib
+import importlib
 import inspect
 import linecache
 import math
+import pkgutil
 import random
 import site
 import socket
@@ -23,6 +25,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from attnlab import calling
 from attnlab.calling.call import Call, Printed, Raised, note, perform, quiet
 from attnlab.calling.deadline import Deadline, Overrun
 from attnlab.calling.observe import describe, found, observe
@@ -31,6 +34,7 @@ from autograder.sandbox.child.wire import Ran
 
 REQUEST_BYTES = 1 << 30  # the grader's own messages are as large as they need to be
 SHOWN = 10_000  # characters of a cell's output that are kept
+WITHOUT_TORCH = ("modules", "memory")  # modules of `attnlab.calling`
 CUT = "\n… (cut here)\n"
 OURS = str(Path(__file__).resolve().parents[3])  # where this course's code lies in a child
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -78,11 +82,16 @@ def serve(channel: socket.socket, stage: str) -> None:
 def warm_up(stage: str) -> None:
     """Pay once, before any child is forked, for what the first use of a library costs.
 
+    What uses an answer is loaded here as well: as it is before a learner's first line.
+
     Starts no thread: a fork would lose it.
 
     Args:
         stage: 'pure', 'numpy' or 'torch'.
     """
+    for module in pkgutil.iter_modules(calling.__path__):
+        if stage == "torch" or module.name in WITHOUT_TORCH:
+            importlib.import_module(f"{calling.__name__}.{module.name}")
     notebook = Notebook()
     notebook.run(WARM, "<warm-up>", 60)
     if stage != "pure":

@@ -23,7 +23,6 @@ import gc
 import importlib
 import json
 import os
-import pkgutil
 import select
 import signal
 import socket
@@ -48,7 +47,6 @@ NAMESPACES = (
 )
 THREADS_COUNTED_BY_NAMESPACE = (5, 14)  # since this version of Linux
 Serve = Callable[[socket.socket, str], None]
-WITHOUT_TORCH = ("modules", "memory")  # modules of `attnlab.calling`
 
 
 class CannotLoad(Exception):
@@ -210,28 +208,7 @@ def _load(stage: str, names: list[str]) -> Serve:
     module = importlib.import_module("autograder.sandbox.child.serve")
     module.warm_up(stage)
     serve: Serve = module.serve
-    _hide(stage)
     return serve
-
-
-def _hide(stage: str) -> None:
-    """Leave nothing under its name that makes calls and reports of them.
-
-    Who imports it finds a copy that nobody uses.
-    """
-    observe = sys.modules.get("attnlab.calling.observe")
-    if observe is None:  # something else answers, as for `doctor`
-        return
-    calling = sys.modules["attnlab.calling"]
-    parts = {module.name for module in pkgutil.iter_modules(calling.__path__)}
-    observe.keep(parts if stage == "torch" else WITHOUT_TORCH)
-    for name in [*sys.modules]:
-        package, _, last = name.rpartition(".")
-        if package == "attnlab.calling":
-            vars(calling).pop(last, None)
-        elif not name.startswith("autograder"):
-            continue
-        del sys.modules[name]
 
 
 def _serve_nothing(channel: socket.socket, stage: str) -> None:

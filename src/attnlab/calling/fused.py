@@ -60,15 +60,24 @@ def ask(function: Callable[..., Any], question: str, *args: Any) -> Any:
     return QUESTIONS[question](function, *args)
 
 
-def _gives_none(run_backend: Callable[..., Any], *args: Any) -> bool:
-    return run_backend(*args) is None
+def came_back(out: Any) -> tuple[bool, Any]:
+    """Whether it is None; and the tensor, or one without numbers."""
+    return out is None, torch.zeros(0, 0, 0, 0) if out is None else out
 
 
-def _gives_none_for_views(
+def columns(*parts: Tensor) -> list[Tensor]:
+    """The same numbers with each column in one piece; a CPU's flash kernel wants each row so."""
+    return [part.mT.contiguous().mT for part in parts]
+
+
+def _what_comes_back(run_backend: Callable[..., Any], *args: Any) -> tuple[bool, Any]:
+    return came_back(run_backend(*args))
+
+
+def _what_comes_back_for_views(
     run_backend: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, *rest: Any
-) -> bool:
-    """A CPU's flash kernel wants each row in one piece; each column is, here."""
-    return _gives_none(run_backend, *(part.mT.contiguous().mT for part in (q, k, v)), *rest)
+) -> tuple[bool, Any]:
+    return came_back(run_backend(*columns(q, k, v), *rest))
 
 
 def _with_kernel_marked(run_backend: Callable[..., Any], mark: float, *args: Any) -> Any:
@@ -117,8 +126,8 @@ def _with_call_marked(function: Callable[..., Any], mark: float, *args: Any) -> 
 
 QUESTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
-        "does it give None": _gives_none,
-        "does it give None for views": _gives_none_for_views,
+        "what comes back": _what_comes_back,
+        "what comes back for views": _what_comes_back_for_views,
         "does that kernel run": _with_kernel_marked,
         "are the switches left alone": _leaves_switches,
         "are the filters left alone": _leaves_filters,

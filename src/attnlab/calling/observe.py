@@ -12,9 +12,7 @@ import importlib
 import math
 import sys
 from array import array
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 DEPTH_LIMIT = 6
@@ -124,9 +122,6 @@ def by_name(name: str, *args: Any) -> ByName:
     return ByName(name, tuple(map(observe, args)))
 
 
-_kept: Mapping[str, Any] = MappingProxyType({})
-
-
 def found(name: str) -> Any:
     """A function of this package, by its module and name.
 
@@ -134,16 +129,7 @@ def found(name: str) -> Any:
         ImportError, AttributeError: there is none.
     """
     module, _, function = name.partition(".")
-    return _kept.get(name) or getattr(importlib.import_module(f"{__package__}.{module}"), function)
-
-
-def keep(names: Iterable[str]) -> None:
-    """Load functions of these modules for good: what takes their names later takes nothing else."""
-    global _kept
-    modules = {name: importlib.import_module(f"{__package__}.{name}") for name in names}
-    _kept = MappingProxyType(
-        {f"{name}.{each}": value for name in modules for each, value in vars(modules[name]).items()}
-    )
+    return getattr(importlib.import_module(f"{__package__}.{module}"), function)
 
 
 def observe(thing: Any, most: int = ITEM_LIMIT) -> Value:
@@ -328,8 +314,7 @@ def _plain_base(kind: type) -> str:
 
 def _library_of(kind: type) -> str:
     """'numpy' or 'torch' where the type is exactly one of that library's plain ones, else ''."""
-    modules: Mapping[str, Any] = sys.modules
-    numpy, torch = modules.get("numpy"), modules.get("torch")
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None and id(kind) in _kinds_of(numpy):
         return "numpy"
     if torch is not None and kind is torch.Tensor:

@@ -7,7 +7,7 @@ counted: what happened goes back as it was written down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import Any
 
@@ -15,7 +15,6 @@ import torch
 
 MOST = 10_000  # calls, waits and readings; whoever waits until a clock moves that stands still ends
 EVENTS = CALL, OTHER, READ, WAIT = b"c", b"o", b"r", b"w"  # OTHER: with arguments not its own
-Machine = Generator[tuple[Any, bytes], bytes, None]
 
 
 def watch(
@@ -40,13 +39,16 @@ def watch(
     Raises:
         RuntimeError: there is no end to it.
     """
-    machine = running(spans, start, queues="wait" in handed)
-    next(machine)
+    each, now, queued, seen = cycle(spans), start, start - start, b""
 
     def note(event: bytes) -> Any:
-        now, seen = machine.send(event)
+        nonlocal now, queued, seen
+        seen += event
         if len(seen) > MOST:
             raise RuntimeError(f"{MOST:,} calls, waits and readings of the clock, and no end")
+        queued += next(each) if event in (CALL, OTHER) else 0
+        if event == WAIT or "wait" not in handed:
+            now, queued = now + queued, 0 * queued
         return now
 
     def call(*given: Any, **named: Any) -> float:
@@ -56,23 +58,5 @@ def watch(
 
     offered = {"clock": lambda: note(READ), "wait": lambda: [note(WAIT)].clear()}
     result = function(call, *args, **{name: offered[name] for name in offered if name in handed})
-    _, seen = machine.send(b"")
     events = torch.tensor([*seen[:MOST].ljust(MOST, b"\0")], dtype=torch.uint8)
     return result, events, int(type(result) is int)
-
-
-def running(spans: Sequence[float], start: float, queues: bool) -> Machine:
-    """A machine and its clock: is sent an event, and gives what the clock shows and all events.
-
-    Whoever finds it can only add to them: its own names cannot be given values from outside.
-
-    Args:
-        queues: whether the work of a call is done when it is waited for, and not at once.
-    """
-    each, now, queued, seen = cycle(spans), start, start - start, b""
-    while True:
-        event = yield now, seen
-        seen += event
-        queued += next(each) if event in (CALL, OTHER) else 0
-        if event == WAIT or not queues:
-            now, queued = now + queued, 0 * queued

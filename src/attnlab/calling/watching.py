@@ -9,7 +9,7 @@ Nothing here knows what the right answer is.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -20,7 +20,6 @@ INFINITY = float("inf")
 # What tells the size of a tensor, as it is before a learner's first line.
 _storage, _numel, _stand_in = Tensor.untyped_storage, Tensor.numel, Tensor._make_wrapper_subclass
 _bytes, _place = torch.UntypedStorage.nbytes, torch.UntypedStorage.data_ptr
-Tally = Generator[tuple[int, int], tuple[int, int] | None, None]
 
 
 def _where(numbers: Tensor) -> tuple[int, int]:
@@ -65,13 +64,14 @@ class Kept(weakref.ref[StandIn]):
 class Watch(TorchDispatchMode):
     """Runs every operator, while it is on, on the numbers of the tensors that it is given.
 
-    Args:
-        tally: is sent how many numbers a tensor shows, and how many bytes come or go.
+    Attributes:
+        largest: the most numbers that one tensor had.
+        most: the most bytes that were there at one time.
     """
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._send = tally.send
+        self.largest = self.most = self._now = 0
         self._kept: dict[int, Kept] = {}  # by the id of what stands for it
         self._shares: dict[tuple[int, int], float] = {}  # how many of them lie somewhere
 
@@ -93,7 +93,9 @@ class Watch(TorchDispatchMode):
         shares = self._shares.get(kept.where, 0)
         self._shares[kept.where] = shares + 1 if counts else INFINITY
         if counts and not shares:
-            self._send((_numel(numbers), kept.where[1]))
+            self._now += kept.where[1]
+            self.largest = max(self.largest, _numel(numbers))
+            self.most = max(self.most, self._now)
         return shown
 
     def _gone(self, kept: Kept) -> None:
@@ -101,7 +103,7 @@ class Watch(TorchDispatchMode):
         self._shares[kept.where] -= 1
         if not self._shares[kept.where]:
             del self._shares[kept.where]
-            self._send((0, -kept.where[1]))
+            self._now -= kept.where[1]
 
     def numbers(self, thing: Any) -> Any:
         """What a tensor stands for, in lists as well.
@@ -150,21 +152,6 @@ def _changed(schema: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Iter
             yield args[at] if at < len(args) else named[each.name]
 
 
-def tally() -> Tally:
-    """Adds up what it is sent: numbers in a tensor, and bytes that come, or go where below 0.
-
-    Its own names cannot be given other values from outside.
-
-    Yields:
-        the most numbers that one tensor had, and the most bytes that were there at one time.
-    """
-    largest = most = now = 0
-    while True:
-        numbers, more = (yield largest, most) or (0, 0)
-        now += more
-        largest, most = max(largest, numbers), max(most, now)
-
-
 def holds(
     attention: Callable[..., Any],
     q: Tensor,
@@ -181,12 +168,9 @@ def holds(
     Raises:
         RuntimeError: it computes by something else than PyTorch's operators.
     """
-    counted = tally()
-    next(counted)
-    watch = Watch(counted)
+    watch = Watch()
     given = [watch.stand_in(each, counts=False) for each in (q, k, v)]
     with torch.no_grad(), watch:
         out = attention(*given, block_size, causal)
     out = watch.numbers(out) if type(out) is StandIn else out
-    largest, most = next(counted)
-    return out, largest, -(-most // q.itemsize)
+    return out, watch.largest, -(-watch.most // q.itemsize)

@@ -14,11 +14,12 @@ from attnlab.home.exchange import NotTaken, submitted_to
 from attnlab.home.places import Course, NotThere, Refused, lesson_path
 from attnlab.home.progress import read as read_log
 from attnlab.home.standing import standings
-from attnlab.ipynb.read import Cell, Unreadable, read
+from attnlab.ipynb.handed_in import in_zip
+from attnlab.ipynb.read import Cell, Sizes, Unreadable, read
 from attnlab.ipynb.rebuild import rebuild
 from attnlab.ipynb.which import is_answered
 from attnlab.ipynb.words import few, short
-from attnlab.ipynb.zipped import unzipped, zipped
+from attnlab.ipynb.zipped import zipped
 from attnlab.lessons import known, lesson
 
 _MISSING = ": solution cell is missing"
@@ -74,7 +75,7 @@ def _handed_over(slug: str, data: bytes, where: str) -> str:
 
 def _has_answers(slug: str, made: bytes, released: list[Cell]) -> bool:
     try:
-        return is_answered(read(unzipped(made, lesson_path(slug).as_posix())), released)
+        return is_answered(read(in_zip(made, f"{slug}.zip", slug, Sizes())[0]), released)
     except Unreadable:  # whatever it is, it is theirs
         return True
 

@@ -3,7 +3,7 @@
 lesson: 13-gpu-sdpa
 expect: benchmark FAIL or ERROR
 because: what is noted there cannot be changed, so that its own time is told, or it raises
-flagged: __closure__
+flagged: cell_contents
 """
 
 # %% benchmark

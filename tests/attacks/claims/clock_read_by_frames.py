@@ -3,7 +3,7 @@
 lesson: 13-gpu-sdpa
 expect: benchmark FAIL or ERROR
 because: what it looks for is not there, so that its own time is told, or it raises
-flagged: _getframe
+flagged: f_locals
 """
 
 # %% benchmark

@@ -2,7 +2,6 @@
 
 lesson: 06-causal-mask
 expect: looks_ahead FAIL
-flagged: getclosurevars
 """
 
 # %% looks_ahead

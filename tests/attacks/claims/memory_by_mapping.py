@@ -3,7 +3,6 @@
 lesson: 04-scaling
 expect: score_std PASS
 because: memory that is not NumPy's is not counted; a person is shown the cell
-flagged: mmap
 """
 
 # %% score_std

@@ -3,7 +3,6 @@
 lesson: 04-scaling
 expect: score_std FAIL
 earns: 0.75
-flagged: tracemalloc
 """
 
 # %% score_std

@@ -3,7 +3,6 @@
 lesson: 04-scaling
 expect: score_std PASS
 because: that memory is none of Python's or NumPy's, so that a person is told of the name
-flagged: memmap
 """
 
 # %% score_std

@@ -3,7 +3,6 @@
 lesson: 10-training
 expect: train_step FAIL or ERROR
 because: its loss is no tensor of PyTorch's own
-flagged: functional.cross_entropy
 """
 
 # %% train_step

@@ -1,8 +1,8 @@
 """Goes by the frames to what counts, and sets it back.
 
 lesson: 11-cost
-expect: tiled_attention FAIL
-earns: 3
+expect: tiled_attention PASS
+because: it succeeds: what counts stands beside the answer, as the guide says
 flagged: _getframe
 """
 

@@ -3,7 +3,7 @@
 lesson: 06-causal-mask
 expect: attention PASS
 because: nothing of PyTorch's is called that could refuse, so that a person is told of the name
-flagged: attention: cell 3 names PyTorch's own multi_head_attention_forward
+flagged: attention: cell 3 names multi_head_attention_forward
 """
 
 # %% after setup

@@ -3,7 +3,6 @@
 lesson: 06-causal-mask
 expect: attention PASS
 because: the compiler has dozens of these, so that a person is told of the name
-flagged: _inductor
 """
 
 # %% attention

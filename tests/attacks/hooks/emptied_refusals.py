@@ -2,7 +2,7 @@
 
 lesson: 06-causal-mask
 expect: attention POLICY
-flagged: attnlab import calling
+flagged: calling
 """
 
 # %% after setup

@@ -1,8 +1,9 @@
 """Replaces, by name, what asks for steps of training and tells what came of them; it takes none.
 
 lesson: 10-training
-expect: train_step FAIL or ERROR or CRASH
-because: a copy is replaced that nobody uses, so that the function is asked all the same
+expect: train_step PASS
+because: it succeeds: what asks for steps stands beside the answer, and here it takes the right ones
+flagged: calling
 """
 
 # %% train_step

@@ -3,7 +3,6 @@
 lesson: 11-cost
 expect: tiled_attention FAIL
 earns: 3
-flagged: f_back
 """
 
 # %% tiled_attention

@@ -2,7 +2,7 @@
 
 lesson: 11-cost
 expect: tiled_attention FAIL or ERROR
-because: a copy is replaced that nobody uses, so that the whole matrix is seen all the same
+because: what it says of itself is no answer, or it raises
 earns: 3
 """
 

@@ -3,7 +3,6 @@
 lesson: 05-pytorch
 expect: softmax_backward PASS
 because: nothing comes of these values; a person is told of such
-flagged: torch.__dict__
 """
 
 # %% softmax_backward

@@ -105,19 +105,43 @@ def _answer(slot: str) -> Procedure:
     return Procedure("fused.ask", (Slot(slot, "bool"),), lambda *args: True, ("question", *GIVEN))
 
 
+def _comes_back(question: str, *args: Any) -> tuple[bool, Any]:
+    """None or a tensor, as the backend takes the inputs or does not."""
+    q, k, v, *rest = args
+    try:
+        given = fused.columns(q, k, v) if "views" in question else (q, k, v)
+        return fused.came_back(_exactly(*given, *rest))
+    except RuntimeError:
+        return fused.came_back(None)
+
+
+TOLD = Procedure(
+    "fused.ask",
+    (Slot("whether None came back", "bool"), Slot("out", "tensor", "B H N d", any=True)),
+    _comes_back,
+    ("question", *GIVEN),
+)
+
+
 def _refused(rng: Generator) -> Iterator[Case]:
-    """Inputs that a backend does not take, as it is not there or wants others."""
-    way, asked = _answer("whether None came back"), "does it give None"
-    for name in ELSEWHERE:
-        for causal in (False, True):
+    """Inputs that a backend takes, and such as it does not: it is not there, or wants others.
+
+    One question is asked of both kinds, and which is which is worked out where it is judged.
+    """
+    asked = "what comes back"
+    for causal in (False, True):
+        for name in ELSEWHERE:
             args = (asked, *_square(rng), _backend(name), causal)
-            yield Case("none", args, note="there is no such kernel on a CPU", procedure=way)
+            yield Case("none", args, note="there is no such kernel on a CPU", procedure=TOLD)
+        for name in HERE:
+            args = (asked, *_square(rng), _backend(name), causal)
+            yield Case("none", args, note="the backend takes them", procedure=TOLD)
     for name in HERE:
         args = (asked, *_whole(rng), _backend(name))
-        yield Case("none", args, note="inputs are whole numbers", procedure=way)
-    args = (f"{asked} for views", *_some(rng), _backend("FLASH_ATTENTION"))
-    note = "neighbours in the last axis are no neighbours in memory"
-    yield Case("none", args, note=note, procedure=way)
+        yield Case("none", args, note="inputs are whole numbers", procedure=TOLD)
+        args = (f"{asked} for views", *_some(rng), _backend(name))
+        note = "neighbours in the last axis are no neighbours in memory"
+        yield Case("none", args, note=note, procedure=TOLD)
 
 
 def _misfits(rng: Generator) -> Iterator[Case]:
