@@ -140,7 +140,7 @@ MODULE = Exercise(
     returns=(Slot("out", "tensor", "B N d"), Slot("weights", "tensor", "B H N N")),
     claims=promises(
         "equals nn.MultiheadAttention with the same weights",
-        1.75,
+        2.0,
         Claim("masked", "hides the future if causal=True, and only then", 0.75),
         Claim(
             "refuses",
@@ -150,7 +150,7 @@ MODULE = Exercise(
         ),
         large_and_precision=0.25,
         bias_and_gradient=0.5,
-        again_and_shapes_and_unchanged=0.5,
+        again_and_shapes_and_unchanged=0.25,
     ),
     attention=HEADS.attention,
     cases=_constructors,

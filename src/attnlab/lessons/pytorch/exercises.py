@@ -65,12 +65,12 @@ SDPA = Exercise(
     returns=(Slot("out", "tensor", "… N d_v"), Slot("weights", "tensor", "… N M")),
     claims=promises(
         "equals F.scaled_dot_product_attention",
-        1.0,
+        1.25,
         masked=0.75,
         empty=0.25,
         large_and_precision=0.25,
         gradient_and_finite=0.25,
-        refuses_and_shapes_and_unchanged=0.5,
+        refuses_and_shapes_and_unchanged=0.25,
     ),
     attention=FUNCTION,
     mistakes={

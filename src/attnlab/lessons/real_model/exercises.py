@@ -215,7 +215,7 @@ FORWARD = Exercise(
     returns=(Slot("out", "tensor", "B N H d"), Slot("weights", "tensor", "B H N M")),
     claims=promises(
         "equals F.scaled_dot_product_attention where nothing is masked, with groups as well",
-        1.0,
+        1.25,
         Claim(
             "causal", "is causal, aligned bottom-right, if the module is and no mask comes", 0.75
         ),
@@ -225,7 +225,7 @@ FORWARD = Exercise(
             "scaling",
             "takes any scaling, ignores other keywords, refuses what does not fit, and leaves its "
             "inputs unchanged",
-            0.5,
+            0.25,
             also=("refuses", "unchanged"),
         ),
         empty_and_gradient_and_finite=0.75,
