@@ -311,7 +311,7 @@ def test_recursion_without_end_is_stopped_and_said() -> None:
 
 def test_a_loop_without_end_has_its_line_a_cause_and_something_to_try(short_time: None) -> None:
     def waits(scores: list[float]) -> list[float]:
-        while len(scores) < 10:
+        while len(scores) >= 0:
             weights = list(scores)
         return weights
 

@@ -120,7 +120,7 @@ def _has_float32(item: Tried) -> bool:
 
 
 def _one_size(tried: Sequence[Tried]) -> int:
-    """The size that an axis of a result has whatever comes in; 0 where there is none."""
+    """The size that one axis has whatever comes in, where all others are right; else 0."""
     whole = [item for item in tried if len(_parts(item)) == len(item.posed.right.values) > 0]
     for place in range(min((len(_parts(item)) for item in whole), default=0)):
         found = [(_parts(item)[place], item.posed.right.values[place].shape) for item in whole]
@@ -129,9 +129,14 @@ def _one_size(tried: Sequence[Tried]) -> int:
         for axis in range(depths.pop() if len(depths) == 1 else 0):
             sizes = {given[axis] for given, _ in shapes}
             wanted = {right[axis] for _, right in shapes}
-            if len(sizes) == 1 and len(wanted) >= SEVERAL and max(sizes) > 1:
+            fits = all(_but(axis, given) == _but(axis, right) for given, right in shapes)
+            if fits and len(sizes) == 1 and len(wanted) >= SEVERAL and max(sizes) > 1:
                 return max(sizes)  # 1 is what a sum leaves of an axis
     return 0
+
+
+def _but(axis: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return (*shape[:axis], *shape[axis + 1 :])
 
 
 def without_numbers(exercise: Exercise, shown: Tried, difference: Difference) -> Diagnosis | None:
