@@ -1,13 +1,12 @@
 """What each kind of case rejects, and what nothing but it does: by this, cases are cut or stay.
 
-`python -m tests.kinds --exercise attention` asks all that we hold everything: wrong answers, the
-bank's formulas and mutants of the solution. A line for each kind: its claim, how many it rejects,
-how many of these no other kind of its claim does, and one of them.
+`python -m tests.prove --kinds` asks all that we hold everything: wrong answers, the bank's formulas
+and mutants of the solution. A line for each kind: how many it rejects, how many of these no other
+kind of its claim does, its claim and what is said of it, and one that it alone rejects.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -18,7 +17,6 @@ from attnlab.checks.bank import bank
 from attnlab.checks.compare import examine
 from attnlab.checks.exercise import SEEDS, Exercise
 from attnlab.checks.pose import Posed, pose
-from attnlab.lessons import exercises_of, slugs
 from tests.answers import Function, all_answers
 from tests.mutants import defined, mutants
 from tests.played import by_formula, can_be_played, outcome_of
@@ -73,18 +71,3 @@ def table(exercise: Exercise) -> str:
         said = ", ".join(str(part) for part in kind if part not in (False, "[]"))  # type: ignore[attr-defined]
         lines.append(f"{len(names):7} {len(alone):5}  {said}  {alone[0] if alone else ''}".rstrip())
     return "\n".join(lines)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.kinds", description=__doc__)
-    parser.add_argument("--lesson", choices=slugs())
-    parser.add_argument("--exercise", help="its name")
-    asked = parser.parse_args()
-    for lesson in [asked.lesson] if asked.lesson else slugs():
-        for name, exercise in exercises_of(lesson).items():
-            if asked.exercise in (None, name):
-                print(table(exercise), flush=True)
-
-
-if __name__ == "__main__":
-    main()

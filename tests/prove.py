@@ -27,6 +27,7 @@ from attnlab.checks.exercise import SEEDS
 from attnlab.ipynb.files import write_whole
 from attnlab.lessons import exercises_of, slugs
 from attnlab.notebook import verdict_on
+from tests import kinds
 from tests.answers import Answer, all_answers
 from tests.course import ROOT
 from tests.mutants import judged, mutants, reviewed, survives
@@ -140,12 +141,18 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=200, help="how many; 200 if not said")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--lesson", choices=slugs())
+    parser.add_argument("--kinds", action="store_true", help="what each kind of case rejects")
     asked = parser.parse_args()
+    lessons = [asked.lesson] if asked.lesson else slugs()
+    if asked.kinds:
+        for exercise in (each for lesson in lessons for each in exercises_of(lesson).values()):
+            print(kinds.table(exercise), flush=True)
+        return 0
     found = 0
     # Not forks: PyTorch has threads by now, which a fork would wait for without end.
     spawned = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(asked.jobs, mp_context=spawned) as pool:
-        for lesson in [asked.lesson] if asked.lesson else slugs():
+        for lesson in lessons:
             homes = [(lesson, name) for name in exercises_of(lesson)]
             pairs = [(home, pair) for home in homes for pair in range(asked.seeds // 2)]
             ask = partial(mutated, seeds=(FIRST, FIRST + 1))
