@@ -796,7 +796,7 @@ check(mask_too_late, name="scaled_dot_product_attention")
 # rows add up to less than 1. No shape is wrong and nothing is `nan`. (Divide each row that is not all 0
 # by its sum afterwards and the result is right again, so the check accepts that as well. One weakness
 # remains: a blocked key that leads by more than about 700 leaves so little to the others that digits are lost, and
-# from 746 on they are all 0. In float32 that begins near 90, and from 105 on they are all 0. With −∞ before softmax
+# from 746 on they are all 0. In float32 that begins near 90, and from 104 on they are all 0. With −∞ before softmax
 # this cannot happen.)
 #
 # Add up the rows whenever you write attention. The sums show this mistake, and lesson 02's softmax over the
@@ -845,8 +845,8 @@ quiz("check yourself")
 # - The block's number of parameters does not depend on N, and the number of weights, N², does not depend on d
 #   ([counts](#What-depends-on-N,-and-what-on-d)); without a mask, shuffling goes straight through
 #   ([equivariance](#Shuffling-goes-through)).
-# - Attention is one big matrix of blocks a_nm $W_v^T$, rebuilt for every input; so, for two tokens or more, it is
-#   not linear in X ([the big matrix](#One-big-matrix,-rebuilt-for-every-input)).
+# - Attention is one big matrix of blocks a_nm $W_v^T$, rebuilt for every input; so it is not linear in X,
+#   unless all scores are equal, or all values ([the big matrix](#One-big-matrix,-rebuilt-for-every-input)).
 #
 # **To carry over.** You have divided by $\sqrt{d_k}$ for two lessons. Why the square root, and not $d_k$
 # itself, or nothing? Lesson 04 measures it.

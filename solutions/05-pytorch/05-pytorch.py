@@ -11,8 +11,7 @@
 #
 # You have written attention with lists and with arrays. To learn, it needs slopes, and so far you got
 # those by nudging or on paper. Here you write it a third time, on PyTorch's tensors. You get two things for
-# it: a whole batch of sentences in one call, and every slope without a pencil. At the end it is a module that
-# fits into a network, and agrees with PyTorch's own.
+# it: a whole batch of sentences in one call, and every slope without a pencil.
 #
 # | | |
 # |---|---|
@@ -73,8 +72,6 @@ quiz("predict")
 # $$\frac{\partial z}{\partial s_m} = \sum_j v_j \frac{\partial a_j}{\partial s_m}
 # = a_m v_m - a_m \sum_j a_j v_j = a_m \, (v_m - z)$$
 #
-# If you turn up a book that says more than the present answer, the answer rises.
-#
 # | book | score | weight a | value v | slope of v: a | slope of s: a (v − z) |
 # |---|---|---|---|---|---|
 # | *two* | 0 | 0.25 | 8 | 0.25 | 0.25 · (8 − 4) = **1** |
@@ -83,7 +80,7 @@ quiz("predict")
 #
 # The slopes of the scores add up to 0, because raising all scores together changes nothing.
 #
-# Now let PyTorch do it. A **tensor** is PyTorch's array. `requires_grad=True` tells PyTorch to keep track of
+# A **tensor** is PyTorch's array. `requires_grad=True` tells PyTorch to keep track of
 # slopes for it. `backward()` computes them, and leaves them in the tensor's `.grad`.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -125,7 +122,7 @@ print("slopes of scores", [round(slope, 4) + 0.0 for slope in scores.grad.tolist
 # %% [markdown]
 # ## From arrays to tensors
 #
-# Most of what you know carries over. This changes:
+# This changes:
 #
 # | NumPy, lesson 03 | PyTorch | take care |
 # |---|---|---|
@@ -223,12 +220,12 @@ figures.live.Slopes(F.scaled_dot_product_attention, q, k, v, sentences, entry=(0
 # itself. These five slopes are the weights of *want*. The 2nd sentence is all 0: nothing crosses from one sentence
 # of a batch to another.
 #
-# So where nothing is masked, every book of a sentence learns with each reader that learns.
+# So slopes of one reader reach every book of its sentence that has a weight above 0, and no other sentence.
 
 # %% [markdown]
 # ## The same five lines, batched
 #
-# This is equation 1 of Vaswani et al. (2017), the block that you know:
+# This is equation 1 of Vaswani et al. (2017):
 #
 # $$\text{out} = \operatorname{softmax}\!\left(\frac{q\,k^{\top}}{\sqrt{d_k}}\right) v$$
 #
@@ -236,8 +233,8 @@ figures.live.Slopes(F.scaled_dot_product_attention, q, k, v, sentences, entry=(0
 #
 # - **bool, True = attend.** As in lesson 03. A key with False has no part in its row.
 # - **float, added to the scaled scores.** −∞ hides the key. Of other numbers only the differences count: a key
-#   that gets $\log 3$ more than the others triples its share beside theirs, and the same number for all changes
-#   nothing. `mask.dtype` says which kind you have.
+#   that gets $\log 3$ more than the others triples its share beside theirs. (As long as rounding does not swallow the
+#   scores: in float32 a mask of −10⁹ for all makes all weights equal.) `mask.dtype` says which kind you have.
 #
 # In this cell, one reader with four equal scores gets four masks. The built-in returns no weights, so the
 # cell uses a trick that you will meet again: if the values are the identity matrix, weights times values *is*
@@ -402,9 +399,6 @@ for name, attn_mask in masks.items():
     print(f"{name:5} mask: largest difference below 1e-12: {worst < 1e-12}")
 
 # %% [markdown]
-# The built-in stands for several programs. [Lesson 13](../13-gpu-sdpa/13-gpu-sdpa.ipynb) shows which of them
-# runs, and when.
-#
 # ### The slopes: two ways to be sure
 #
 # **Against the built-in.** Both functions run on the same q, k and v. Autograd needs to know which sum
@@ -426,8 +420,6 @@ for name, attn_mask in masks.items():
     print(f"{name:5} mask: slopes of q, k, v agree: {agree}")
 
 # %% [markdown]
-# In the last two lines *want* has no key left.
-#
 # **Without any formula.** `torch.autograd.gradcheck` nudges every single input number by a millionth,
 # up and down, measures how each output number changes, and compares with autograd. Such small nudges drown in float32's rounding, so its inputs are float64.
 
@@ -452,7 +444,7 @@ for name, inputs in {"no mask": (q, k, v), "float mask": (q, k, v, as_float)}.it
 # $$\frac{\partial\,\text{loss}}{\partial s} = \left(\operatorname{diag}(a) - a\,a^{\top}\right) g$$
 #
 # The scores are not in it. Softmax's result is all that its way back needs, and so it is what autograd keeps.
-# You do not need the matrix either: for 10,000 keys it would have 100 million entries for each reader. Multiply
+# You do not need the matrix either. Multiply
 # each of the two terms by g on paper before you write a line.
 
 # %% [markdown]
@@ -659,15 +651,15 @@ print("W_v has slopes:", learner.W_v.weight.grad is not None)
 # %% [markdown]
 # $W_v$ got no slopes at all: the pages were given, and
 # its values had no part in the answer. `zero_grad` is needed because `backward` *adds* to what is in
-# `.grad`. Lesson 10 trains whole models in this way.
+# `.grad`.
 
 # %% [markdown]
 # ## The same for every sentence, or new for each
 #
 # An **MLP** is a linear layer, a ReLU, which sets what is below 0 to 0, and another linear layer. This one
 # reads across the tokens (as in Tolstikhin et al. 2021), so its layers have 5 × 5 matrices. Which matrix
-# mixes the tokens of a sentence? Of the first layer and of the whole MLP autograd tells it, as slopes of what comes
-# out in what went in. In attention it is the weights.
+# mixes the tokens of a sentence? Autograd tells you for the layer and for the whole MLP: it is the slopes of what
+# comes out in what went in, here of entry 0 of each token. In attention it is the weights.
 #
 # The cell asks for the matrices of 1,000 random sentences, of the same sentences with each number nudged by a
 # millionth, and of our two. How many different ones do you expect?
@@ -697,12 +689,13 @@ for name, found in mixing(random_texts).items():
     print(f"{name:12}{different:10,}{int(same.sum()):19,}{change:25.2f}")
 
 # %% [markdown]
-# The first layer has one matrix, fixed before any sentence was read. Attention makes a new one for each, nudged or
-# not. (Prediction 2: B.)
+# The first layer has one matrix, fixed before any sentence was read. Attention made a new one for each here, nudged
+# or not. (Prediction 2: B. With scores in the thousands it is nearly one-hot, and a nudge often leaves it as it was.)
 #
 # The whole MLP lies between the two. Its ReLUs switch hidden units on and off, which chooses among rows and columns of
 # the same two matrices: 2⁵ = 32 ways at most. (With 20 hidden units the 1,000 sentences get some 650.) Between our
-# two sentences its matrix changes *more* than attention's. But a nudge that switches no unit leaves it as it was.
+# two sentences its matrix changes even *more* than attention's (at other entries by 0.6 to 2.2 times its size). But a
+# nudge that switches no unit leaves it as it was.
 #
 # In the layer, what each unit takes from each *place* is a parameter: 25 numbers, for sentences of five words
 # only. In attention the whole table is a result. What training sets are two matrices, $W_q$ and $W_k$, that say
@@ -767,7 +760,7 @@ for name, hint in {"0 and -inf": hide_last_float, "first three times": gentle}.i
 # %% [markdown]
 # **The mask is scaled too.** You do not see it with a mask of 0 and −∞, because both stay the same when divided.
 # So every test with such a mask passes. With other numbers, the mask loses strength with the width: at
-# $d_k$ = 64 a book that should get three times the share of another gets 1.15 times it. Comparing with the built-in does.
+# $d_k$ = 64 a book that should get three times the share of another gets 1.15 times it.
 
 # %% [markdown]
 # ## Cost
@@ -789,11 +782,15 @@ for n in (32, 64, 128, 256, 512):
     print(f"{n:4} {by_hand:10,} {fused:10,} {formula:10,}")
 
 # %% [markdown]
-# Your function keeps the (N, N) weights of each sentence, so the last term takes over: twice the tokens,
-# nearly four times the numbers. (If yours fills rows even without a mask, it keeps another copy of the weights, and the count
-# nearly doubles for long sentences. A softmax written out by hand keeps more copies.) The built-in runs a **fused** program here, which goes through the keys block by block. It
-# keeps q, k, v, the output and one number a row, from which it works out the weights again on the way back:
-# twice the tokens, twice the numbers. It trades multiplications for memory. Lesson 11 builds this idea.
+# Your function keeps the (N, N) weights of each sentence, so the last term takes over: at the end of the table, twice the
+# tokens are nearly four times the numbers. (If yours fills rows even without a mask, it keeps another copy of the
+# weights, and the count nearly doubles for long sentences. A softmax written out by hand keeps more copies.)
+#
+# With four axes and values as wide as keys, the built-in runs a **fused** program, which goes through the keys block by block.
+# (That is what the 1 in the cell is for. With your module's three axes it keeps as much as yours;
+# [lesson 13](../13-gpu-sdpa/13-gpu-sdpa.ipynb) says why.) It
+# keeps q, k, v, the output and one number a row, from which it works out the weights again on the way back: twice the
+# tokens, twice the numbers. Lesson 11 builds this idea.
 
 # %% [markdown]
 # ## Check yourself

@@ -801,8 +801,8 @@ quiz("check yourself")
 #
 # 1. A decoder is trained on all positions at once, with the answers in its input. The causal mask
 #    hides them. If a model uses a leak, its loss can fall below what an honest model can reach
-#    ([why](#Why-a-decoder-must-not-see-the-future)). Whether it uses it or not, your `looks_ahead` finds a leak of
-#    1e-6 or more ([a test](#A-test-of-your-own)).
+#    ([why](#Why-a-decoder-must-not-see-the-future)). Whether it uses it or not, your `looks_ahead` finds a leak
+#    that moves an earlier row by 1e-6 or more when later rows become normal numbers ([a test](#A-test-of-your-own)).
 # 2. −∞ says that a book is not there yet: before softmax it gives a weight of exactly 0 and leaves the
 #    ratios of the others alone. After softmax a mask is wrong unless you renormalise, and in floats that
 #    can give NaN ([four rungs](#By-hand:-four-rungs), [too late](#Mask-after-softmax)).

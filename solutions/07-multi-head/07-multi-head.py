@@ -314,9 +314,10 @@ for heads in [(), (small.head("subject"),), ((1, 1),)]:  # layer and head, count
 figures.multi_head.attraction(singular)
 
 # %% [markdown]
-# With all heads the first noun decides, the subject. Without its head the *nearest* one does: after *dog* the verb is
-# singular, after *dogs* mostly plural, whatever stood first. Linguists call this an **attraction error**, and people make
-# it, too: *the key to the cabinets were missing* (Bock & Miller 1991). In longer sentences the verb then agrees with its
+# With all heads the first noun decides, the subject. Without its head the *nearest* one does, so the wrong
+# verbs are mostly those whose nearest noun has another number. In a sentence that stands alone: after *dog* the verb is
+# singular, after *dogs* mostly plural, whatever its first noun. (After a sentence about *it* only about half
+# are plural.) Linguists call this an **attraction error**, and people make it, too: *the key to the cabinets were missing* (Bock & Miller 1991). In longer sentences the verb then agrees with its
 # subject by chance alone, and mostly with the nearest noun. (After one clause with *that*, and nothing else, it is
 # nearly always plural.)
 #
@@ -463,7 +464,8 @@ check(split_heads)
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# (B, H, N, d/H), moved back: (B, N, H, d/H), joined: (B, N, d). `view` would refuse what comes from `attend`.
+# (B, H, N, d/H), moved back: (B, N, H, d/H), joined: (B, N, d). After the move `view`
+# refuses, unless N or H is 1. Before it `view` does not, and gives the wrong numbers. `reshape` copies where it has to.
 #
 # </details>
 # </details>

@@ -11,7 +11,7 @@
 #
 # *The dog bites the man* is no news; *the man bites the dog* is. Attention without a mask cannot tell
 # the two apart: shuffle the words, and the same rows come out, shuffled. You will see that on a sentence
-# that you break yourself. Then you build three ways to tell a model where each word stands, get a fourth, and
+# that you break yourself. Then you build three ways to tell a model where each word stands, get two more, and
 # measure what happens to each on texts that are longer than any in training.
 #
 # | | |
@@ -273,8 +273,8 @@ for name, function in {
 # its own. Two layers (each normalises what it reads and is added to it) can learn to name the word before: they were
 # right in 0.74 to 0.88 of all cases on five seeds, after 500 steps. Without the mask they reach 0.27, the best that is
 # possible then. Language models with a causal mask and no positions are still competitive (Haviv et al. 2022). But an
-# encoder has no mask. There are three ways to help it: you can **add** something to the tokens, **turn** the queries
-# and keys, or **add** a number to each score.
+# encoder has no mask. There are three places where order can come in: you can **add**
+# something to the tokens, **turn** the queries and keys, or **add** a number to each score.
 
 # %% [markdown]
 # ## Sinusoidal: a clock with many hands
@@ -398,8 +398,8 @@ dots = E @ E.mT / (E.shape[1] / 2)
 figures.position.dot_products(dots, 32)
 
 # %% [markdown]
-# Near positions are alike and far ones less so, but the product falls in waves. It depends on **how far** and not on
-# **which way**: by it, the word before and the word after are the same. And because it falls in waves, one number
+# With many hands, as here, near positions are alike and far ones less so, but the product falls in waves. It
+# depends on **how far** and not on **which way**: by it, the word before and the word after are the same. And because it falls in waves, one number
 # fits several distances.
 #
 # The matrices can help. To move the clock on by k positions, turn each hand by k times its
@@ -409,7 +409,7 @@ figures.position.dot_products(dots, 32)
 # %% [markdown]
 # ## Learned: a row for each place
 #
-# The second way needs no formula. A table has max_len random rows; you add row n to token n, and training
+# This way needs no formula. A table has max_len random rows; you add row n to token n, and training
 # changes the rows. BERT has 512 rows, GPT-2 has 1,024. The table is a [**parameter**](../glossary.md#parameter):
 # numbers that a module owns and an optimizer moves. There are two ways to own one:
 #
@@ -486,7 +486,7 @@ check(LearnedPositions)
 # %% [markdown]
 # ## Rotary: turn the question, turn the key
 #
-# A stamp that you add mixes *what* and *where* in one vector. The third way adds nothing. It does what you did by
+# A stamp that you add mixes *what* and *where* in one vector. Rotary adds nothing. It does what you did by
 # hand: cut a query into pairs of neighbours, read each pair (x[2i], x[2i + 1]) as an arrow (a, b), and turn it
 # counter-clockwise. Do the same with the keys, and leave the values alone. The speeds are those of the clock (Su et al.
 # 2021, section 3.2):
@@ -507,8 +507,9 @@ check(LearnedPositions)
 # difficulty ●●● · 12–15 min · 3 points
 #
 # Turn x (…, N, d) by positions (N,), whole or float. Pairs are **neighbours**: columns 0 and 1, 2 and
-# 3, … The result has x's shape and dtype, and the angles are computed in x's dtype: a float32 angle of
-# 400 would cost a float64 result nine of its digits. An odd d raises `ValueError`.
+# 3, … The result has x's shape and dtype, and the angles are computed in x's dtype, here float32 or
+# float64: a float32 angle of 400 would cost a float64 result nine of its digits. (In half precision, compute them in
+# float32, or a shift of 100 changes the scores.) An odd d raises `ValueError`.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-rotary", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -680,7 +681,7 @@ curves = {kind: share_right(trained(kind), 2 * SEEN) for kind in kinds}
 figures.position.beyond(curves, SEEN, 1 / 8)
 
 # %% [markdown]
-# Left of the grey field, all but ALiBi are right, or nearly. (On texts of 16 words they are right in 1.00 of all
+# Left of the grey field, all but *none* and ALiBi are right, or nearly. (On texts of 16 words they are right in 1.00 of all
 # cases, so the later words cost the rest.) Without positions the best that a model can do is to name the word that it
 # sees most often, and that is right in 0.22 of all cases. In the grey field (prediction 2: C):
 #
@@ -691,13 +692,13 @@ figures.position.beyond(curves, SEEN, 1 / 8)
 # - **rotary** goes on into the grey field as if nothing had happened.
 # - **T5** does not fall there either: in texts of 32 words it is right in 0.95 of all cases, at any place.
 # - **ALiBi** says *near* and not *three back*: it gives near words the most. It gets 0.21 at every length, and
-#   with eight heads and three times the steps 0.3.
+#   with eight heads, a causal mask, as published, and three times the steps 0.3.
 #
 # Are the new *places* the cause? They are: train with texts of 16 words that begin anywhere from place 0 to 16, and
 # in the grey field learned reaches 0.88 to 1.00, and sinusoidal 0.93 to 1.00 (ten seeds). Trained from place 0, they
 # reached 0.13 to 0.16 and 0.17 to 0.37 on twenty seeds, and rotary 0.99 to 1.00. (You see seed 0.)
 #
-# Have rotary and T5 no limit, then?
+# Have rotary and T5 no limit here, then?
 
 # %% nbgrader={"grade": false, "grade_id": "see-further", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 for times in (1, 2, 4, 8, 16, 32):
@@ -709,9 +710,10 @@ for times in (1, 2, 4, 8, 16, 32):
     )
 
 # %% [markdown]
-# They have one each, and for different reasons. In rotary, distances past 15 were never trained either, and nothing
-# keeps their scores low. Most of these far words get next to nothing, but a few get much: at 512 words the heaviest of
-# them takes 0.18 of the weight in an average row, and the third word back keeps 0.04. Language models with rotary
+# They have one each, and for different reasons. With these speeds, most of rotary's hands are so slow that past 15 steps
+# they point where training never saw them, and nothing keeps those scores low. (With base 2 every hand goes round in
+# training, and 2,048 words are right as well.) Most far words get next to nothing, but a few get much: at 512 words
+# the heaviest of them takes 0.18 of the weight in an average row, and the third word back keeps 0.04. Language models with rotary
 # positions get worse past their training length, too (Press et al. 2022, section 2.2).
 #
 # In T5 all far words share a number that was trained, and it is low. But there are many of them, and together they
@@ -798,7 +800,7 @@ for name, place in (("position 4", torch.tensor([4])), ("arange(1)", torch.arang
 # | sinusoidal, added once | 0 | 0 (N · d additions) | any, but see above |
 # | learned, added once | max_len · d | 0 (N · d additions) | max_len |
 # | rotary, in every layer | 0 | 4 for a pair: 2 N · d for queries, as many for keys | any, but see above |
-# | T5's bias | one for each distance that it tells apart | 0 (N² additions) | any, but see above |
+# | T5's bias | for each head, one for each distance that it tells apart | 0 (N² additions for each head) | any, but see above |
 #
 # Attention itself takes 2 N² d, so rotary's 4 N d is a share of 2/N.
 
@@ -821,7 +823,7 @@ quiz("check yourself")
 # 4. Rotary turns queries and keys by their own positions, and scores feel the difference
 #    ([rotary](#Rotary:-turn-the-question,-turn-the-key)).
 # 5. Past the training length, learned and sinusoidal failed at once here, rotary and a learned bias on the scores later.
-#    *Any length is allowed* is not *any length works*. A window as long as the training mended rotary, and a doubled
+#    *Any length is allowed* is not *any length works*. With base 10000, a window as long as the training mended rotary, and a doubled
 #    bias the other ([measured](#Past-the-end-of-training)).
 #
 # **To carry over.** One layer learned a task that was made for it. What would a whole model learn, and how

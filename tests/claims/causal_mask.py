@@ -314,11 +314,14 @@ def what_is_hidden_might_as_well_not_be_there(seed: int) -> None:
 
 
 @lesson.says(
-    "Whether it uses it or not, your `looks_ahead` finds a leak of 1e-6 or more.",
+    "Whether it uses it or not, your `looks_ahead` finds a leak that moves an earlier row by 1e-6 or more when later rows become normal numbers.",
     "Three of them look ahead.",
 )
 def looks_ahead_finds_the_three_and_no_other(seed: int) -> None:
-    """And a faint leak, in one number of one row; a trillion times fainter it is rounding."""
+    """And a faint leak, in one number of one row; a trillion times fainter it is rounding.
+
+    A leak that normal numbers hardly ever set off is not found.
+    """
     x, *matrices = block(seed)
     for earlier, size in product(range(5), (1e-6, 1e-18)):
 
@@ -336,6 +339,7 @@ def looks_ahead_finds_the_three_and_no_other(seed: int) -> None:
 
         assert here.looks_ahead(out, x) is (read in ahead), read.__name__
     assert here.looks_ahead(lambda x: F.scaled_dot_product_attention(x, x, x), x)
+    assert not here.looks_ahead(lambda x: x + (x[:, -1:, :1] > 8), x)
     assert not here.looks_ahead(
         lambda x: F.scaled_dot_product_attention(x, x, x, is_causal=True), x
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -131,7 +132,7 @@ def two_causal_layers_learn_order_and_two_without_a_mask_do_not(seed: int) -> No
 @lesson.says(
     "Sinusoidal encodings are a clock with d/2 hands.",
     "The dot product of two of them depends on distance alone, and is blind to direction.",
-    "Near positions are alike and far ones less so, but the product falls in waves. It depends on "
+    "With many hands, as here, near positions are alike and far ones less so, but the product falls in waves. It depends on "
     "**how far** and not on **which way**: by it, the word before and the word after are the same. "
     "And because it falls in waves, one number fits several distances.",
 )
@@ -151,6 +152,8 @@ def the_dot_product_of_two_stamps_is_one_of_distance_without_its_sign() -> None:
     assert fall[1:5].mean() > fall[10:25].mean() + 0.1 > fall[40:].mean() + 0.2
     assert (fall.diff() > 0.02).any()
     assert ((fall - fall[9]).abs() < 0.02).sum() >= 3
+    few = here.sinusoidal_encoding(64, 4)
+    assert few[0] @ few[25] > few[0] @ few[1]
 
 
 def by_hand() -> Any:
@@ -267,7 +270,7 @@ def a_model_without_positions_is_as_good_as_counting(seed: int) -> None:
 @lesson.says(
     "Past the training length, learned and sinusoidal failed at once here, rotary and a learned bias "
     "on the scores later.",
-    "all but ALiBi are right, or nearly.",
+    "all but *none* and ALiBi are right, or nearly.",
     "**T5** does not fall there either: in texts of 32 words it is right in 0.95 of all cases, at any place.",
     long=True,
 )
@@ -330,7 +333,7 @@ class EightSlopes(nn.Module):
 
 @lesson.says(
     "**ALiBi** says *near* and not *three back*: it gives near words the most. It gets 0.21 at "
-    "every length, and with eight heads and three times the steps 0.3.",
+    "every length, and with eight heads, a causal mask, as published, and three times the steps 0.3.",
     long=True,
 )
 def a_slope_prefers_the_near_at_any_length(seed: int) -> None:
@@ -362,8 +365,7 @@ def rotary_carries_twice_as_far_and_not_for_ever(seed: int) -> None:
 
 
 @lesson.says(
-    "distances past 15 were never trained either, and nothing keeps their scores low.",
-    "Most of these far words get next to nothing, but a few get much",
+    "Most far words get next to nothing, but a few get much",
 )
 def far_words_take_what_the_third_word_back_loses(seed: int) -> None:
     attend, model, weights = here.attend, here.trained("rotary", seed), []
@@ -382,13 +384,69 @@ def far_words_take_what_the_third_word_back_loses(seed: int) -> None:
     assert far.amax(-1).mean() > 0.1
 
 
+def turns_no_further(model: Any, words: Tensor, which: Tensor, louder: float) -> float:
+    """Share right where these hands of a rotary model take distances past 15 for 15."""
+    x, apart = model.embed(words), torch.arange(words.shape[1])
+    apart = (apart[:, None] - apart).float()
+    q, k = (
+        torch.view_as_complex(W(x).unflatten(-1, (-1, 2)).contiguous())
+        for W in (model.W_q, model.W_k)
+    )
+    scores = torch.zeros(*words.shape, words.shape[1])
+    for hand in range(16):
+        steps = apart.clamp(1 - here.SEEN, here.SEEN - 1) if which[hand] else apart
+        turned = torch.polar(torch.ones_like(steps), steps * 10000 ** (-hand / 16))
+        scores += (louder * q[:, :, None, hand] * k[:, None, :, hand].conj() * turned).real
+    answers = model.answer((scores / 32**0.5).softmax(dim=-1) @ model.W_v(x)).argmax(dim=-1)
+    right = answers[:, here.BACK :] == words[:, : -here.BACK]
+    return right.double().mean().item()
+
+
+@lesson.says(
+    "With these speeds, most of rotary's hands are so slow that past 15 steps they point where training never saw them, and nothing keeps those scores low.",
+    long=True,
+)
+def angles_that_are_new_spoil_far_words(seed: int) -> None:
+    """Held at the last angle seen, slow hands do better than fast ones; all, and louder, are right."""
+    model = here.trained("rotary", seed)
+    words = torch.randint(8, (8, 512), generator=torch.Generator().manual_seed(seed))
+    slow = (here.SEEN - 1) * 10000.0 ** (-torch.arange(16) / 16) < 2 * math.pi
+    every = torch.ones(16, dtype=torch.bool)
+    assert slow.sum() == 14
+    with torch.no_grad():
+        as_trained, as_slow, as_fast = (
+            turns_no_further(model, words, which, 1) for which in (~every, slow, ~slow)
+        )
+        assert abs(as_trained - curve("rotary", seed, 512).nanmean()) < 0.1
+        assert as_slow > max(as_trained, as_fast) + 0.1
+        assert (
+            turns_no_further(model, words, every, 2)
+            > 0.95
+            > turns_no_further(model, words, ~every, 2)
+        )
+
+
+@lesson.says(
+    "(With base 2 every hand goes round in training, and 2,048 words are right as well.)",
+    long=True,
+)
+def with_fast_hands_alone_rotary_has_no_limit_here(seed: int) -> None:
+    assert (here.SEEN - 1) * 2.0 ** (-torch.arange(16) / 16).min() > 2 * math.pi
+    turn = here.rotary
+    torch.manual_seed(seed)
+    with patch.multiple(here, rotary=lambda x, positions: turn(x, positions, 2.0)):
+        model = here.train(here.LooksBack("rotary"))
+        for n in (512, 2048):
+            assert here.share_right(model, n).nanmean() > 0.98
+
+
 @lesson.says(
     "If the far distances are rotary's cause, you can mend it without training it again",
     "A window as long as the training, 16 words, was right in 1.00 of all cases on each of nine seeds",
     "Less than 4 hides the answer.",
     "The window mends far *distances*, not new *places*: in the grey field, a window of 16 left "
     "learned at 0.14 to 0.19 and sinusoidal at 0.19 to 0.41.",
-    "A window as long as the training mended rotary, and a doubled bias the other.",
+    "With base 10000, a window as long as the training mended rotary, and a doubled bias the other.",
     long=True,
 )
 def a_window_mends_what_far_words_spoil_and_nothing_else(seed: int) -> None:
@@ -424,6 +482,8 @@ def windows_of_nine_models() -> None:
     "And unlike the dot product of two stamps, a score may differ between left and right: q and k "
     "themselves decide that.",
     "Rotary turns queries and keys by their own positions, and scores feel the difference.",
+    "(In half precision, compute them in float32, or a shift of 100 changes the scores.)",
+    "Queries and keys, and no score, up to rounding",
 )
 def scores_of_turned_tokens_feel_the_difference_of_their_places(seed: int) -> None:
     draw = torch.Generator().manual_seed(seed)
@@ -437,6 +497,11 @@ def scores_of_turned_tokens_feel_the_difference_of_their_places(seed: int) -> No
     there = scores(places, places)
     assert torch.allclose(there, scores(places + 12.5, places + 12.5), rtol=0, atol=1e-9)
     assert (there - scores(places + 1, places)).abs().min() > 1e-4
+    q, k, precise, whole = q.bfloat16(), k.bfloat16(), (q, k), torch.arange(6)
+    half = (scores(whole, whole) - scores(whole + 100, whole + 100)).abs().max()
+    q, k = q.float(), k.float()
+    assert (scores(whole, whole) - scores(whole + 100, whole + 100)).abs().max() < 1e-3 < half / 50
+    q, k = precise
     assert not torch.allclose(here.rotary(q, places), here.rotary(q, places + 12.5), atol=0.1)
     left, right = scores(places + 2, places), scores(places - 2, places)
     assert (left.diagonal() - right.diagonal()).abs().min() > 1e-4

@@ -62,6 +62,21 @@ def a_sentence_in_a_batch_is_as_if_alone(seed: int) -> None:
 
 
 @lesson.says(
+    "So slopes of one reader reach every book of its sentence that has a weight above 0, and no other sentence."
+)
+def slopes_of_one_reader_reach_the_books_that_it_weighs(seed: int) -> None:
+    for louder in (1, 1000):  # then nearly all weights are exactly 0
+        q, k, v = qkv(seed, 2)
+        out, weights = attention(louder * q, k, v)
+        slopes = torch.autograd.grad(out[0, 2].sum(), (k, v))
+        assert torch.equal((slopes[1][0] != 0).all(dim=-1), weights[0, 2] > 0)
+        assert (weights[0, 2] > 0).all() == (louder == 1)
+        assert (slopes[0][0] != 0).any() or louder > 1
+        for each in slopes:
+            assert (each[1] == 0).all()
+
+
+@lesson.says(
     "Autograd records operations and multiplies their slopes from the end to the beginning, adds up where a tensor is used twice, and never writes softmax's Jacobian.",
     "M numbers go in and M come out, and the Jacobian's M² entries never exist.",
     "In self-attention x goes into queries, keys and values, and its slope is the sum of what comes back from the three.",
@@ -200,7 +215,7 @@ def zeros_put_after_softmax_leave_nan_in_the_slopes(seed: int) -> None:
 @lesson.says(
     "It keeps the weights for the way back; the built-in's fused programs never hold them all.",
     "Its fused programs never hold all of them at once",
-    "The built-in runs a **fused** program here, which goes through the keys block by block.",
+    "With four axes and values as wide as keys, the built-in runs a **fused** program, which goes through the keys block by block.",
 )
 def the_fused_program_never_allocates_a_table_of_weights() -> None:
     """Values of another width, which the fused program does not take, bring the table back."""
@@ -242,7 +257,8 @@ def values_and_slopes_are_the_built_ins(seed: int) -> None:
 
 @lesson.says(
     "Your module owns three linears and nothing else. The table that mixes tokens is a result in attention, and a parameter in a linear layer across tokens.",
-    "The first layer has one matrix, fixed before any sentence was read. Attention makes a new one for each, nudged or not.",
+    "The first layer has one matrix, fixed before any sentence was read. Attention made a new one for each here, nudged or not.",
+    "With scores in the thousands it is nearly one-hot, and a nudge often leaves it as it was.",
     "Its ReLUs switch hidden units on and off, which chooses among rows and columns of the same two matrices: 2⁵ = 32 ways at most. (With 20 hidden units the 1,000 sentences get some 650.)",
     "But a nudge that switches no unit leaves it as it was.",
 )
@@ -261,6 +277,12 @@ def relu_chooses_among_matrices_and_attention_makes_one_for_each(seed: int) -> N
     tables = [model(each)[1].detach() for each in (texts, texts + 1e-6)]
     assert different(tables[0]) == 1000
     assert ((tables[0] - tables[1]).abs().amax(dim=(1, 2)) > 1e-12).all()
+    with torch.no_grad():
+        model.W_q.weight *= 10_000
+        tables = [model(each)[1] for each in (texts, texts + 1e-6)]
+    same = (tables[0] - tables[1]).abs().amax(dim=(1, 2)) < 1e-12
+    assert same.double().mean() > 0.5
+    assert tables[0].amax(dim=-1).mean() > 0.99
     for units, bias, xavier in itertools.product((N, 20), (False, True), (False, True)):
         first, last = nn.Linear(N, units, bias=bias).double(), nn.Linear(units, N).double()
         for layer in (first, last) if xavier else ():
@@ -278,7 +300,8 @@ def relu_chooses_among_matrices_and_attention_makes_one_for_each(seed: int) -> N
 
 
 @lesson.says(
-    "−∞ hides the key. Of other numbers only the differences count: a key that gets log 3 more than the others triples its share beside theirs, and the same number for all changes nothing.",
+    "−∞ hides the key. Of other numbers only the differences count: a key that gets log 3 more than the others triples its share beside theirs.",
+    "(As long as rounding does not swallow the scores: in float32 a mask of −10⁹ for all makes all weights equal.)",
 )
 def only_differences_in_a_float_mask_count(seed: int) -> None:
     q, k, v = qkv(seed)
@@ -288,6 +311,9 @@ def only_differences_in_a_float_mask_count(seed: int) -> None:
     assert weights[0, 1] == 0
     for same in (-100.0, -5.0, 5.0, torch.randn(N, 1, dtype=torch.float64)):
         assert torch.allclose(attention(q, k, v, mask + same)[1], weights, rtol=0, atol=1e-12)
+    far = torch.full((N, N), -1e9)
+    swallowed = attention(q.float(), k.float(), v.float(), far)[1]
+    assert torch.allclose(swallowed, torch.full((N, N), 1 / N))
     mask[1:, 2] += torch.tensor(3.0, dtype=torch.float64).log()
     louder = attention(q, k, v, mask)[1][1:]
     ratio = (louder[:, 2] / louder[:, 0]) / (weights[1:, 2] / weights[1:, 0])
@@ -295,8 +321,9 @@ def only_differences_in_a_float_mask_count(seed: int) -> None:
 
 
 @lesson.says(
-    "Your function keeps the (N, N) weights of each sentence, so the last term takes over: twice the tokens, nearly four times the numbers.",
+    "Your function keeps the (N, N) weights of each sentence, so the last term takes over: at the end of the table, twice the tokens are nearly four times the numbers.",
     "(If yours fills rows even without a mask, it keeps another copy of the weights, and the count nearly doubles for long sentences. A softmax written out by hand keeps more copies.)",
+    "(That is what the 1 in the cell is for. With your module's three axes it keeps as much as yours; lesson 13 says why.)",
     "It keeps q, k, v, the output and one number a row, from which it works out the weights again on the way back: twice the tokens, twice the numbers.",
 )
 def what_is_kept_for_the_way_back() -> None:
@@ -316,6 +343,9 @@ def what_is_kept_for_the_way_back() -> None:
         counts[n] = [kept(way, *parts) for way in ways]
         assert counts[n][2] == 2 * n * (3 * 16 + 16 + 1)
         assert counts[n][3] > 1.3 * counts[n][0]
+    for shape in ((2, 512, 16), (2, 1, 1, 512, 16)):  # what the fused program does not take
+        parts = [torch.randn(shape, requires_grad=True) for _ in range(3)]
+        assert kept(F.scaled_dot_product_attention, *parts) == counts[512][0]
     growth = [late / early for early, late in zip(counts[256], counts[512], strict=True)]
     assert 3.5 < growth[0] < 4
     assert growth[2] == 2
