@@ -216,7 +216,7 @@ plot(rows, "four ways")
 # %% [markdown]
 # On the left (on a quiet machine), every line climbs by a power of about 2 or more: a faster language moves the
 # line down, and does not make it flatter. On the right, NumPy and naive PyTorch have slope 2. Two lines have
-# slope 1: Python's loops, which hold one row of scores at a time, and the fused call, which is as fast as any.
+# slope 1: Python's loops, which hold one row of scores at a time, and the fused call, which is as fast as any. (Lesson 13 says when it falls back to N².)
 # How does it do that?
 #
 # ## Softmax in parts
@@ -234,8 +234,8 @@ plot(rows, "four ways")
 #
 # difficulty ●●○ · 4–6 min · 2 points
 #
-# Merge two parts, with any leading axes, in float32 or float64. Maxima may be thousands apart. Gradients have to reach
-# all six inputs from all three results, so detach nothing.
+# Merge two parts, with any leading axes, in float32 or float64. Maxima may be thousands apart. Gradients have to flow
+# from each result to every input that it depends on, so detach nothing.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-merge_softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -413,7 +413,7 @@ full, half = (flops_of(tiled_attention, q, k, v, 64, causal) for causal in (Fals
 print(f"flops, causal: {half / full:.1%} of all tiles")
 
 # %% [markdown]
-# At once, in float32, a token costs about 8 bytes for each other token: N². In tiles it costs no more in a longer
+# At once, in float32 and without a mask, a token costs about 8 bytes for each other token: N². In tiles it costs no more in a longer
 # text, so twice the tokens take twice the memory. Ours takes 145 to 132 bytes a token, because it collects its rows in a list and
 # then joins them. With rows written into an output that is there from the start it is 94 to 72. That is one half of your first
 # prediction; the time comes under *Cost*.
@@ -429,7 +429,8 @@ print(f"flops, causal: {half / full:.1%} of all tiles")
 # A decoder writes one word at a time. Without a cache, each step makes the keys and values of *all* words
 # again, though they never change: word 3 does not see word 9, and keeps its place. A [**key–value
 # cache**](../glossary.md#key-value-cache) keeps them. Each step projects one token, appends its key and value,
-# and lets *one* query ask all keys. You need no mask: everything in the cache lies in the past. The model reads
+# and lets *one* query ask all keys. One new token of one text needs no mask: everything
+# in the cache lies in the past. With padding in the cache, or several new tokens, you need one. The model reads
 # the prompt first, all at once: the [**prefill**](../glossary.md#prefill).
 
 # %% [markdown]
@@ -541,7 +542,7 @@ except (ValueError, RuntimeError) as error:
 #
 # $$2 \times \text{layers} \times \text{key heads} \times \text{width of a head} \times \text{bytes of a number}$$
 #
-# **Llama 2**'s 7B model has 32 layers and 32 heads of 128 (Touvron et al. 2023a, table 2). In half precision that is
+# **LLaMA**'s 7B model, and Llama 2's, which has the same layout, has 32 layers and 32 heads of 128 (Touvron et al. 2023a, table 2). In half precision that is
 # 2 · 32 · 32 · 128 · 2 bytes: half a mebibyte for every token, and 2 GiB for 4,096 of them. Lesson 12 lets heads
 # share.
 
@@ -625,7 +626,7 @@ quiz("check yourself")
 # - Milakov and Gimelshein 2018, [Online normalizer](https://arxiv.org/abs/1805.02867)
 # - Touvron et al. 2023a, [LLaMA](https://arxiv.org/abs/2302.13971)
 #
-# **To carry over.** The fused call is faster than your tiles, many times with tiles of 64. What can a kernel do
+# **To carry over.** The fused call is faster than your tiles of 64: about ten times with heads of 16, about three with heads of 128. What can a kernel do
 # that a loop in Python cannot?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -392,8 +392,7 @@ for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
 # > both measured against a reference in higher precision.
 #
 # The two outputs are not compared
-# with each other: either may be wrong. This yardstick adapts to dtype, N and inputs. But where a score of naive
-# attention overflows to +∞, its row is NaN, and no kernel is fair. Take errors in **float64**. If you round the exact answer to float16 first, a kernel
+# with each other: either may be wrong. This yardstick adapts to dtype, N and inputs. But where an unmasked score of naive attention overflows to +∞, its row is NaN, and no kernel is fair. Take errors in **float64**. If you round the exact answer to float16 first, a kernel
 # that rounds once at the end seems exact nearly everywhere, and one that misses by a hair is charged a whole step. And
 # NaN must not pass: `not (error > limit)` lets it by, as `>` is False with NaN.
 
@@ -756,7 +755,7 @@ def roofline_seconds(
     """The least time that a kernel can take.
 
     Args:
-        flops: operations; like bytes_moved a whole number perhaps, and perhaps 0.
+        flops: operations; may be a whole number, and may be 0; so may bytes_moved.
         bytes_moved: between memory and processor.
         peak_flops: operations a second, at best.
         bandwidth: bytes a second, at best.

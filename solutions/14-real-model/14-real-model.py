@@ -11,8 +11,7 @@
 #
 # You have written attention with lists and with tensors, with masks, heads and caches. Until now a check told you whether it was right. Today a
 # language model does, by writing with it. Hugging Face's library *transformers* runs most published models, and it lets
-# you register an attention function of your own. So you write one more function, and it can stand inside GPT-2, or inside a model
-# of billions of parameters with grouped heads and a cache. Then you look inside, at weights that the library's fast function never shows: you remove a head, and see
+# you register an attention function of your own. So you write one more function, which can stand inside GPT-2, or inside a model of billions of parameters. Then you look inside: you remove a head, and see
 # what the model can no longer say.
 #
 # | | |
@@ -43,7 +42,7 @@ begin("14-real-model")
 # %% [markdown]
 # ## It writes
 #
-# The model is the course's own small one, which you know from lessons 01 and 07: two layers of four heads, 148 words, trained on sentences that a grammar
+# The model is the course's own small one of lessons 01 and 07: two layers of four heads, 148 words, trained on sentences that a grammar
 # wrote. Its file has GPT-2's layout, so the library takes it for a GPT-2. `from_pretrained` loads it from the folder of the course,
 # and `generate` writes with it: it reads the text, takes the likeliest next word, appends it, and goes on up to the full stop.
 
@@ -93,7 +92,7 @@ for prompt in PROMPTS:
 
 # %% [markdown]
 # Look at the verbs at the end. *The king … waits*, *the dogs … fall*: other nouns stand between, some of the other number, and the model keeps track of
-# the right one. It closes the round bracket that is still open, and its river bank is steep. Within the hour these lines will be yours: the same words, by your function.
+# the right one. It closes the round bracket that is still open, and its river bank is steep.
 
 # %% [markdown]
 # ## Recall
@@ -103,8 +102,6 @@ quiz("recall")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Predict
-#
-# Commit to a guess.
 
 # %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 quiz("predict")
@@ -163,12 +160,12 @@ with torch.no_grad():
 # | `scaling` | a number, or None | what scores are multiplied by; None means 1/√d |
 # | the rest | dropout, the cache, positions … | nothing that GPT-2 or a Llama needs |
 #
-# The library makes no mask that it can do without. For a sentence alone (N = M), and for one new word after a cache (N = 1), you get None, and `module.is_causal` says what is meant. In the batch, where
+# The library makes no mask that it can do without. For a sentence alone (N = M), and for one new word after a cache (N = 1), you get None (with the usual cache and no sliding window), and `module.is_causal` says what is meant. In the batch, where
 # padding has to be hidden, it makes one, (B, 1, N, M) bool, and this one holds *everything*, the future too. So **if a mask comes, obey it alone; ask the module only when it is None**.
 #
 # ## By hand: the last N of M
 #
-# A backend that has no mask function gets None for every N and M, say for N = 2 queries and M = 5 keys. Which keys are open? The queries are the *last* two tokens of five, numbers 3 and 4
+# A backend that has no mask function gets None for every N and M, unless you hand the model a mask with four axes yourself. Take N = 2 queries and M = 5 keys: which keys are open? The queries are the *last* two tokens of five, numbers 3 and 4
 # if you count from 0:
 #
 # | | key 0 | key 1 | key 2 | key 3 | key 4 |
@@ -275,8 +272,7 @@ check(attention_forward)
 # %% [markdown]
 # ## The model writes with it
 #
-# Register your function as *yours*, with the library's own mask function beside it, and let both models read the same texts. `counted` stands in between to
-# count calls, so that you can be sure which function did the work. What is compared are the [**logits**](../glossary.md#logits), the scores of all 148 words, at every real token: how far are yours from PyTorch's? And wherever PyTorch's best word
+# Register your function as *yours*, with the library's own mask function beside it, and let both models read the same texts. `counted` stands in between to count calls. What is compared are the [**logits**](../glossary.md#logits), the scores of all 148 words, at every real token: how far are yours from PyTorch's? And wherever PyTorch's best word
 # leads by 0.001 or more, is yours the same one?
 
 # %% nbgrader={"grade": false, "grade_id": "yours", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -362,13 +358,12 @@ with torch.no_grad():
 
 
 # %% [markdown]
-# No error, no warning. Alone, each sentence is right: your function would have got None anyway, and then it asks the module. In the batch the short sentence reads its own padding, seven times `<s>`, and
-# wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function
-# (`transformers` 5.23, `masking_utils.py`: any other name gets None, padding or not). A test with one sentence would never have shown this. Neither would a batch with padding on the right, because no real word sees that padding. **Test a backend on a batch that is filled up on the left.**
+# No error, no warning. Alone, each sentence is right in this model: your function would have got None anyway, and then it asks the module. In the batch the short sentence reads its own padding, seven times `<s>`, and
+# wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function, padding or not (`transformers` 5.23, `masking_utils.py`). Here a test with one sentence would not have shown this; with a sliding window or a static cache even one sentence is wrong. Neither would one reading of a batch with padding on the right, because no real word sees that padding. (What the model then writes does see it.) **Test a backend on a batch that is filled up on the left.**
 #
 # ### A row that has no key
 #
-# Look at the padding itself. Its rows may see nothing: all False. Nobody reads what comes out there, so does it matter that you give 0? Below, such rows get NaN, as a plain softmax
+# The padding's own rows may see nothing: all False. Nobody reads what comes out there, so does it matter that you give 0? Below, such rows get NaN, as a plain softmax
 # would give. Guess first: which rows of the *real* words are NaN after layer 1, and which after layer 2?
 
 
@@ -393,7 +388,7 @@ for layer in (1, 2):
 
 
 # %% [markdown]
-# After layer 1 the padding is NaN and nothing else is. In layer 2 these rows are values, and the real words give them a weight of exactly 0. But 0 · NaN is NaN. One layer later, all real words of a sentence with padding are lost. This is why your function gives 0.
+# After layer 1 the padding is NaN and nothing else is. In layer 2 these rows are values, and the real words give them a weight of exactly 0. But 0 · NaN is NaN. One layer later, all real words of a sentence with padding are lost.
 #
 # ## Optional: a published model
 #
@@ -538,7 +533,7 @@ for length in (4, 8, 16):
         print(f"runs of {length:2}, layer {layer}: {shown}")
 
 # %% [markdown]
-# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. So it can find what came after an earlier copy only by counting places back, and that works for runs of one length only. The second layer can do more, because the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? A score cannot tell. Take heads away.
+# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. So it can find what came after an earlier copy only by counting places back, and that works for runs of one length only. The second layer can do more, because the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? Take heads away.
 #
 # ### One head fewer
 #
@@ -580,8 +575,7 @@ check(without_heads)
 # ## What each head is for
 #
 # `pruned` is a third backend: your attention, then your `without_heads`. There are two ways to take a head away. **By 0** is the plain one. But a model may count on a head's
-# usual output as if it were a constant, and 0 takes that away too. So do it also **by its mean**: in the place of the head stands what it gives on average, the same for every word. It can no longer tell the model
-# anything, and nothing else is missing.
+# usual output as if it were a constant, and 0 takes that away too. So do it also **by its mean**: in the place of the head stands what it gives on average, the same for every word.
 #
 # Each line of the table is one head removed, by 0 and by its mean. There are five tasks of 200 questions each, those of lesson 07: a verb that agrees with its subject across clauses; a bracket that closes the last one still open; *it*
 # and *bank*, each with two meanings; and a run of three to eight words that comes again, perhaps with a `;` between. Guessing gives 0.5, 0.33, 0.5, 0.5 and nearly 0. Before you run the table, write down which head you expect to cost the most on *repeats*.
@@ -656,9 +650,9 @@ for each in measure.heads_of(small.load()):
 #
 # - **The subject across a clause.** Without head 3 of layer 2 agreement drops from 1.00 to about 0.6. The next head costs less than half of that. By its mean it drops as far: the model misses what this head *says*, and not
 #   only that it says something.
-# - **The bracket** is two heads' work. That same head costs about a third, and head 2 of layer 1 a fifth to a third.
+# - **The bracket** is two heads' work. By 0 or by its mean that same head costs about a third (with another sentence's output in its place, about half), and head 2 of layer 1 a fifth to a third.
 # - ***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses. *It* depends on no single head.
-# - **Runs that come again.** Of the four heads that look at the right word, head 4 takes most of the answers with it. (Prediction 2: B.) Head 2, which looks nearly as hard, costs less than a quarter. Two heads of the first layer, 1 and 3, are needed as well.
+# - **Runs that come again.** Of the four heads that look at the right word, head 4 takes most of the answers with it, from three words on. (Prediction 2: B.) Head 2, which looks nearly as hard, costs less than a quarter. Two heads of the first layer, 1 and 3, are needed as well.
 #
 # These questions mix short runs and long ones. Take them apart, with each head of layer 2 removed in turn. The share is of all words of the second copy but its first:
 
@@ -684,10 +678,10 @@ places = [str(n) for n in range(2, 17)]
 figures.training.rows({"right answers in runs of 16, by word": by_place}, places, "share")
 
 # %% [markdown]
-# Follow the first row. The model is mostly right up to word 8, and from word 9 on it says a full stop: no run in its training was longer. Take head 2 away, and it reads on. The share of right answers rises from about 0.5 to about 0.9. (Prediction 3: C.)
-# No other head does that. On runs of 4 head 2 *helps*, as do 1 and 3, and on runs of 8 nothing changes without it. All the while it looks at the right word. Without head 4 most answers are lost at each length.
+# Follow the first row. The model is mostly right up to word 8, and from word 9 on it says a full stop (with a `;` between the copies, from word 10 or 11 on). No run in its training was longer than 8, which may be why. Take head 2 away, and it reads on. The share of right answers rises from about 0.5 to about 0.9. (Prediction 3: C.)
+# No other head does that. On runs of 4 head 2 *helps*, as do 1 and 3 (with a `;` between, none of the three matters), and on runs of 8 nothing changes without it. All the while it looks at the right word. Without head 4 most answers are lost at each of these lengths.
 #
-# So a look is not a cause, and what a head does depends on where you ask. Its weights tell you where a head looks. You learn what it is *for* by taking it away.
+# So a look is not a cause, and what a head does depends on where you ask.
 #
 # What do the looks of layer 2 need? Take away the heads of layer 1, one by one:
 
@@ -698,8 +692,8 @@ for name, heads in FEWER[0].items():
     print(f"{name:12}", *(f"{each:5.2f}" for each in scores_of(cut, twice(8))[1]))
 
 # %% [markdown]
-# Without head 3 all four fall below a third, without head 1 to about 0.4 or 0.5. Without 2 or 4 little changes. These two put most weight on the word before: about 0.3 and 0.2. They write into each row what stood before it, and the next layer looks for that:
-# exchange what both give at two places of the first copy, and all four look more at the wrong one than at the right one.
+# Without head 3 all four fall below a third, without head 1 to about 0.4 or 0.5. Without 2 or 4 little changes. Heads 3 and 1 put more weight on the word before than the others do: about 0.3 and 0.2. They write into each row what stood before it, and the next layer looks for that:
+# exchange what both give at words 3 and 6 of the first copy, and all four look more at the wrong one than at the right one.
 #
 # ## Your transcript
 
@@ -713,8 +707,7 @@ for name, heads in (("all heads", []), (f"without {measure.named(subject)}", [su
 remove()
 
 # %% [markdown]
-# With one head of eight gone, *the dogs … sleeps*, and a round bracket closes as a curly one. Without another head of that layer instead, all three end rightly. After *the king that the girls follow* it even puts a curly bracket where the verb belongs. You have found where
-# this model keeps a piece of grammar, and you did it with your own attention.
+# With one head of eight gone, *the dogs … sleeps*, and a round bracket closes as a curly one. Without another head of that layer instead, all three end rightly. After *the king that the girls follow* it even puts a curly bracket where the verb belongs. You have found where this model keeps a piece of grammar.
 
 # %% [markdown]
 # ## Check yourself
@@ -726,7 +719,7 @@ quiz("check yourself")
 # ## Take away
 #
 # 1. A backend is a function of queries, keys, values and a mask, registered under a name: with yours the model's logits are within 1e-4 of PyTorch's, alone, in a padded batch and with a cache ([it writes](#The-model-writes-with-it)).
-# 2. Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right, and padding on the left is read in a batch ([no mask](#One-line-fewer)).
+# 2. Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right in this model, and padding on the left is read in a batch ([no mask](#One-line-fewer)).
 # 3. Where more keys come than queries, the queries are the last tokens: a causal mask is aligned bottom-right ([by hand](#By-hand:-the-last-N-of-M)).
 # 4. A row without a key gives 0, as NaN in it reaches real rows a layer later ([the row](#A-row-that-has-no-key)).
 # 5. Weights show where a head looks; what it is for shows in its removal: of two heads that look nearly alike one carries most answers, and on long runs the model is better without the other ([each head](#What-each-head-is-for)).

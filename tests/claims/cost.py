@@ -110,7 +110,7 @@ def filled(q: Tensor, k: Tensor, v: Tensor, block: int = 16) -> Tensor:
 
 
 @lesson.says(
-    "At once, in float32, a token costs about 8 bytes for each other token: N².",
+    "At once, in float32 and without a mask, a token costs about 8 bytes for each other token: N².",
     "In tiles it costs no more in a longer text, so twice the tokens take twice the memory.",
     "Ours takes 145 to 132 bytes a token, because it collects its rows in a list and then joins them.",
     "With rows written into an output that is there from the start it is 94 to 72.",

@@ -196,7 +196,7 @@ def shapes_that_do_not_fit_are_taken(seed: int) -> None:
 @lesson.says(
     "An error is fair if it is at most twice the error of naive attention in the same precision, both measured against float64.",
     "This yardstick adapts to dtype, N and inputs.",
-    "But where a score of naive attention overflows to +∞, its row is NaN, and no kernel is fair.",
+    "But where an unmasked score of naive attention overflows to +∞, its row is NaN, and no kernel is fair.",
     "A fixed tolerance is too strict for some inputs and blind for others.",
 )
 def the_rule_tells_right_from_wrong_where_a_tolerance_does_not(seed: int) -> None:

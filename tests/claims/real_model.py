@@ -57,7 +57,6 @@ def same_words(one: Tensor, other: Tensor) -> bool:
 
 @lesson.says(
     "A backend is a function of queries, keys, values and a mask, registered under a name: with yours the model's logits are within 1e-4 of PyTorch's, alone, in a padded batch and with a cache.",
-    "the same words, by your function.",
     long=True,
 )
 def the_model_is_the_same_with_it(seed: int) -> None:
@@ -89,10 +88,11 @@ def every_layer_calls_it(seed: int) -> None:
 
 
 @lesson.says(
-    "Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right, and padding on the left is read in a batch.",
-    "Neither would a batch with padding on the right, because no real word sees that padding.",
+    "Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right in this model, and padding on the left is read in a batch.",
+    "Neither would one reading of a batch with padding on the right, because no real word sees that padding.",
     "One sentence alone is right; in the batch the shorter one is wrong, without a word",
-    "any other name gets None, padding or not",
+    "The library makes a mask only for names that have a mask function, padding or not",
+    "A backend that has no mask function gets None for every N and M, unless you hand the model a mask with four axes yourself.",
 )
 def without_a_mask_function_padding_is_read(seed: int) -> None:
     lab = here()
@@ -123,7 +123,7 @@ def without_a_mask_function_padding_is_read(seed: int) -> None:
     "PyTorch's `is_causal=True` aligns top-left: query 0 sees key 0 alone.",
     "With a cache that is wrong.",
     "Then each new word sees the first word of the text and nothing else",
-    "For a sentence alone (N = M), and for one new word after a cache (N = 1), you get None",
+    "For a sentence alone (N = M), and for one new word after a cache (N = 1), you get None (with the usual cache and no sliding window)",
 )
 def the_last_queries_see_what_they_would_have_seen(seed: int) -> None:
     lab = here()
@@ -243,7 +243,7 @@ def a_bracket_stands_for_a_verb() -> None:
 
 
 @lesson.says(
-    "That same head costs about a third, and head 2 of layer 1 a fifth to a third.",
+    "By 0 or by its mean that same head costs about a third (with another sentence's output in its place, about half), and head 2 of layer 1 a fifth to a third.",
     "***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses.",
     "*It* depends on no single head.",
 )
@@ -262,7 +262,7 @@ def the_bracket_is_two_heads_work(seed: int) -> None:
 
 @lesson.says(
     "Weights show where a head looks; what it is for shows in its removal: of two heads that look nearly alike one carries most answers, and on long runs the model is better without the other.",
-    "head 4 takes most of the answers with it.",
+    "head 4 takes most of the answers with it, from three words on.",
     "Head 2, which looks nearly as hard, costs less than a quarter.",
     "Two heads of the first layer, 1 and 3, are needed as well.",
 )
@@ -277,20 +277,21 @@ def a_look_is_not_a_cause(seed: int) -> None:
         assert all(table[0, head][by]["repeats"] > 0.75 for head in (1, 3))
 
 
-def runs(seed: int, length: int, before: str = "") -> Tensor:
-    """As the lesson's, of other words, behind a text."""
+def runs(seed: int, length: int, before: str = "", between: str = "") -> Tensor:
+    """As the lesson's, of other words, behind a text, perhaps with one between the copies."""
     rng = random.Random(seed)
     some = [rng.sample(grammar.CONTENT, length) for _ in range(50)]
-    return torch.cat([small.numbered(["<s>", *before.split(), *run, *run]) for run in some])
+    first, second = before.split(), between.split()
+    return torch.cat([small.numbered(["<s>", *first, *run, *second, *run]) for run in some])
 
 
 @lesson.says(
-    "On runs of 4 head 2 *helps*, as do 1 and 3, and on runs of 8 nothing changes without it.",
+    "On runs of 4 head 2 *helps*, as do 1 and 3 (with a `;` between, none of the three matters), and on runs of 8 nothing changes without it.",
     "The share of right answers rises from about 0.5 to about 0.9.",
     "No other head does that.",
     "All the while it looks at the right word.",
-    "Without head 4 most answers are lost at each length.",
-    "with 60, 90, 56 and 97 % of their weight",
+    "Without head 4 most answers are lost at each of these lengths.",
+    "with 61, 89, 57 and 96 % of their weight",
 )
 def what_a_head_does_depends_on_the_run(seed: int) -> None:
     lab = here()
@@ -305,11 +306,14 @@ def what_a_head_does_depends_on_the_run(seed: int) -> None:
         assert looks[1][1] > 0.7
         assert looks[1][3] > looks[1][1] > max(looks[1][0], looks[1][2])
         if length == 8:
-            for found, said in zip(looks[1], (0.60, 0.90, 0.56, 0.97), strict=True):
+            for found, said in zip(looks[1], (0.61, 0.89, 0.57, 0.96), strict=True):
                 assert abs(found - said) < 0.03
         assert share["without 4", length] < share["all", length] / 2
     for head in ("without 1", "without 2", "without 3"):
         assert share[head, 4] < share["all", 4] - 0.06
+        without(*lab.FEWER[1][head])
+        apart = lab.cut(runs(seed, 4, between=";")).logits[:, 6:-1].argmax(dim=-1)
+        assert (apart == runs(seed, 4)[:, 6:]).float().mean() > 0.97, head
         assert abs(share[head, 8] - share["all", 8]) < 0.02
     assert abs(share["all", 16] - 0.5) < 0.08
     assert abs(share["without 2", 16] - 0.9) < 0.06
@@ -318,7 +322,8 @@ def what_a_head_does_depends_on_the_run(seed: int) -> None:
 
 
 @lesson.says(
-    "The model is mostly right up to word 8, and from word 9 on it says a full stop: no run in its training was longer.",
+    "The model is mostly right up to word 8, and from word 9 on it says a full stop (with a `;` between the copies, from word 10 or 11 on).",
+    "No run in its training was longer than 8, which may be why.",
     "Take head 2 away, and it reads on.",
 )
 def it_stops_after_as_many_words_as_its_longest_run(seed: int) -> None:
@@ -326,6 +331,11 @@ def it_stops_after_as_many_words_as_its_longest_run(seed: int) -> None:
     lab = here()
     longest, stop = grammar.LONGEST_RUN, small.words.index(".")
     assert longest == 8
+
+    without()
+    some = runs(seed, 16, between=";")
+    stops = (lab.cut(some).logits[:, 18:-1].argmax(dim=-1) == stop).float().mean(dim=0)
+    assert max(stops[: 9 - 1]) < 0.3 < 0.7 < min(stops[12 - 2 :]), stops  # words 2 to 9, 12 to 16
 
     def said(length: int, before: str, *heads: tuple[int, int], by: Any = None) -> Any:
         """Shares of right words and of full stops, up to the eighth word and from the tenth on."""
@@ -354,8 +364,8 @@ def it_stops_after_as_many_words_as_its_longest_run(seed: int) -> None:
 @lesson.says(
     "Without head 3 all four fall below a third, without head 1 to about 0.4 or 0.5.",
     "Without 2 or 4 little changes.",
-    "These two put most weight on the word before: about 0.3 and 0.2.",
-    "They write into each row what stood before it, and the next layer looks for that: exchange what both give at two places of the first copy, and all four look more at the wrong one than at the right one.",
+    "Heads 3 and 1 put more weight on the word before than the others do: about 0.3 and 0.2.",
+    "They write into each row what stood before it, and the next layer looks for that: exchange what both give at words 3 and 6 of the first copy, and all four look more at the wrong one than at the right one.",
     "A head of the first layer reads words and places, and nothing of a word's neighbours.",
 )
 def induction_needs_the_two_heads_that_look_at_the_word_before(seed: int) -> None:
