@@ -267,7 +267,7 @@ def test_a_name_in_the_answers_cell_is_flagged_and_costs_nothing(grader: Grader)
     data = notebook({"attention": PRELUDE + HONEST["a comparison beside it"]}, slug=TORCH)
     result = grader.grade(data, "s").result
     assert result.score == result.max_score
-    assert result.flags == ("attention: its cell names PyTorch's own scaled_dot_product_attention",)
+    assert result.flags == ("attention: its cell names scaled_dot_product_attention",)
 
 
 def test_all_is_given_back_after_a_call_however_it_ends() -> None:
