@@ -65,7 +65,7 @@ figures.live.Race(4)
 # - A **recurrent network** (RNN) reads token by token and hands on a summary, which each step writes
 #   anew. With PyTorch's start, each hand-over leaves less than half of the slope: 0.001 after 8,
 #   2 · 10⁻⁶ after 16. At 9 and 10 it depends on the start; from 11 on it guesses, after these 600 steps.
-#   A **GRU** has a gate that can keep its summary, and learned every distance from its three starts. (A slope is no
+#   A **GRU** can keep its summary, and learned every distance from its three starts. (A slope is no
 #   promise. At 16 an RNN whose start keeps lengths has more of it than the GRU, and guesses in 28 of 30 trainings, the
 #   GRU in 4.)
 # - A **convolution** computes each token anew from itself and one neighbour on either side. Such a round
@@ -75,19 +75,22 @@ figures.live.Race(4)
 #   (Vaswani et al. 2017, section 4). Choose *after training*: one arrow from the letters is thick,
 #   wherever the mark stands.
 #
-# And it does not wait. RNN and GRU take 17 steps, each of which needs the one before; the convolution
+# And attention does not wait. RNN and GRU take 17 steps, each of which needs the one before; the convolution
 # takes four, attention one.
 #
-# What training sets in a network are its numbers, the **parameters**. **One set of them serves a text of any
+# Training sets a network's numbers, its **parameters**. **One set of them serves a text of any
 # length**, in all racers but the last. And **attention can connect by content, not by place**. Look at *right one
 # place off* at distance 4: attention, trained at 4 alone, is right at 3 and 5 as well, and in texts of 257 tokens. The
 # RNN and the convolution fail: they learned a place. (Trained at 1 to 4, the RNN finds the mark at 5 as well.)
 #
-# What is each of them told? RNN and GRU read in order, the convolution sees who stands beside whom, and attention is
-# told nothing of places: it *cannot* learn one. The last racer is told. Each place has numbers of its own, learned like
-# the rest and added to the letter's, and one place off it is right in 0.12 to 1.00. Their size at the start decides. At
-# three tenths of the letters' size it goes by content: right one place off in more than 0.9, in each of thirty
-# trainings. At twice their size it goes by place: less than half, in each of thirty.
+# What is each of them told? RNN and GRU read in order, the convolution sees who stands beside whom, and this look is
+# told nothing of places: it *cannot* learn one. (With the mask of lesson 06, layers can.) The last racer is told.
+# Each place has numbers of its own, learned like
+# the rest and added to the letter's, and one place off it is right in 0.12 to 1.00, by the training. How loud they
+# are at the start,
+# beside the letters and the mark, tips it. With the mark as it is, at three tenths of the letters' size it goes by
+# content: right one place off in more than 0.9, in each of thirty trainings. At twice their size it goes by place:
+# less than half, in each of thirty. (With a mark a third as large, small places win in some trainings.)
 #
 # What comes out has as many words as went in: **each word, rewritten in its context**.
 #
@@ -630,7 +633,7 @@ print("weights:          ", [round(weight, 4) for weight in weights])
 
 # %% [markdown]
 # 16.51 grams of salt a litre: your pencil's number. The answer is a weighted
-# average, so it can never be saltier than the saltiest page or fresher than the freshest.
+# average, so but for rounding it is never saltier than the saltiest page or fresher than the freshest.
 #
 # ### Every key contributes
 #
@@ -748,8 +751,8 @@ check(softmax_without_shift, name="softmax")
 # The formula is right: open the claims at the end of the card, and the first one holds. Large scores
 # make `math.exp` overflow, very negative ones make the sum 0. The symptom in plain Python is an
 # `OverflowError` or a `ZeroDivisionError`; NumPy and PyTorch raise nothing there and give NaN, "not a
-# number", which then spreads. At two scores of 709.5 the sum alone overflows, and in all three both weights come
-# out as 0 without an error.
+# number", which then spreads. At two scores of 709.5 in float64 (88.5 in float32) the sum alone overflows, and both
+# weights come out as 0 without an error.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -821,7 +824,7 @@ quiz("check yourself")
 #    of all values, each times its key's weight. A dictionary's weights are 0 and 1.
 #    ([A dictionary, written as a sum](#A-dictionary,-written-as-a-sum))
 # 2. A 0/1 weight has no useful gradient: its slope is 0 wherever it has one. A soft weight has a slope
-#    everywhere, tiny where the other keys have next to nothing, and answers a question that no key was made
+#    everywhere, though floats may be too coarse to show it, and answers a question that no key was made
 #    for with a blend.
 #    ([Why 0 and 1 cannot learn](#Why-0-and-1-cannot-learn))
 # 3. The dot product scores how well a key fits a query: it grows as their directions agree, and their

@@ -606,7 +606,7 @@ print(compared(slope_in_query))
 # %% [markdown]
 # The factor counts twice: here, and again when the moved query makes new scores. So a step of plain descent moves
 # the score in proportion to c² $d_k$. That is 1 for $1/\sqrt{d_k}$, but at $d_k$ = 64 it is 64 for no scale and 1/64 for
-# $1/d_k$. These two get a **mended** step, divided by 64 and multiplied by 64. Then the three ways differ
+# $1/d_k$. These two get a **mended** step, divided by 64 and multiplied by 64. Then the three factors differ
 # in one thing alone, the weights that readers start with.
 
 
@@ -679,7 +679,7 @@ figures.scaling.learning({way: history for way, (history, _) in learned.items()}
 #   to 9). One step, 64 times too large, brings it down to 0.001. In the end 13 % find their book.
 # - **No scale, step ÷ 64.** The Jacobian lives: its norm is 0.29 after the first step. And still only 22 %
 #   find their book in 300 steps. (Seeds 5 to 9: 27 to 38 %, and 12 to 20 % in the first row.) With the best of the
-#   other step sizes, 40 % find their book (33 to 55 % with seeds 5 to 34).
+#   other step sizes, 40 % find their book in 300 steps (33 to 55 % with seeds 5 to 34).
 # - **÷ $\sqrt{d_k}$** and **÷ $d_k$, step × 64.** The typical wanted book starts with a few hundredths, and all
 #   readers find theirs.
 #
@@ -703,8 +703,8 @@ last, _ = learn(Q, K, wanted, 1.0, step=3 / 64, error="-log")
 print(f"second row of the table, -log a: found {(last[-1] > 0.9).mean():.0%}")
 
 # %% [markdown]
-# One Jacobian, and the reader who wants book 1 has a slope of −0.5 where the one who wants book 0 has −0.003. Sixty
-# readers say the same: take the second row of the table, and let each want the book that it likes second best: 95 %
+# One Jacobian, and the reader who wants book 1 has a slope of −0.5 where the one who wants book 0 has −0.003. The
+# sixty readers of the table's second row say the same. Let each want the book that it likes second best: 95 %
 # find it (seeds 5 to 9: 88 to 97 %).
 #
 # With $-\log a$ all sixty find theirs. The slope of $-\log a$ is −1/a for the wanted book and 0 for the others, so
@@ -736,10 +736,11 @@ for way, power in (("÷ √d_k", 0.5), ("÷ d_k", 1)):
 # $1/\sqrt{d_k}$ gets faster.
 #
 # Count. Plain descent moves a score in proportion to c² $d_k$: 1 for the root, $1/d_k$ for $1/d_k$. Adam moves every
-# entry of q by about the same amount, however small its slope. A score adds up $d_k$ of them, times c: $\sqrt{d_k}$
+# entry of q by about the same amount, as long as its slope is far above 10⁻⁸. A score adds up $d_k$ of them, times c:
+# $\sqrt{d_k}$
 # for the root, 1 for $1/d_k$. So which factor lets one step serve every width depends on the rule for the step. What
 # the root keeps is the *start*. And the start matters under Adam too: without a scale and with the best of its steps,
-# 55 % find their book (43 to 65 %).
+# 55 % find their book in 300 steps (43 to 65 %).
 
 # %% [markdown]
 # ## Break it on purpose
@@ -774,11 +775,13 @@ quiz("check yourself")
 #    is $d_k$ and its standard deviation $\sqrt{d_k}$. ([How far scores spread](#How-far-scores-spread))
 # 2. Softmax's Jacobian is diag(p) − p pᵀ. It is 0 at one-hot weights, and a book of weight a has the column
 #    a (1_w − p), which is as small as a. In plain descent a squared error hardly moves a book without weight. $-\log$
-#    of the weight itself does: its 1/a cancels the a.
+#    of the weight itself does: its 1/a cancels the a, as long as a is not rounded to 0. (So libraries take softmax
+#    and $-\log$ in one step.)
 #    ([Softmax's Jacobian](#Softmax's-Jacobian), [Does it learn?](#Does-it-learn?))
 # 3. Entropy says how many keys share: 0 for one, $\log M$ for all alike.
 #    ([Entropy](#Entropy:-how-many-keys-share))
-# 4. If entries have variance 1: without a scale, wide attention is nearly one-hot before it has learned anything; with
+# 4. If entries are independent, with mean 0 and variance 1: without a scale, wide attention is nearly one-hot before
+# it has learned anything; with
 #    $1/d_k$ it is nearly flat; with $1/\sqrt{d_k}$ all four measures stay level as it gets wider. ([One figure](#One-figure))
 # 5. The factor follows from the width alone and keeps the start the same at every width. Training may
 #    move away from it. ([The factor that keeps variance 1](#The-factor-that-keeps-variance-1))

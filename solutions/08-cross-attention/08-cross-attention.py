@@ -17,7 +17,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | write cross-attention; hide the padding of what is read, and say what comes out where nothing is left; tell the three attentions of an encoder–decoder apart at a glance; build a whole decoder layer that equals PyTorch's |
-# | **Minutes** | about 80 |
+# | **Minutes** | about 85 |
 # | **You need** | lessons 05 to 07: batched attention, padding masks, heads |
 # | **Runs on** | CPU; needs no network |
 # | **You may stop** | before *A decoder layer from these parts* |
@@ -442,7 +442,7 @@ figures.training.losses(losses, math.log(10), "guessing: log 10")
 # are 0. What comes out is $W_o$'s bias, the same room for everyone, which is right one time in ten.
 #
 # The first desk *learned* to bring a name in a question and a name on a card together: if the embedding, $W_q$ and $W_k$ stay
-# as they began and the rest is trained, a third of the answers are right, even after 600 steps.
+# as they began and the rest is trained, with two heads a third of the answers are right, even after 600 steps.
 #
 # ## Three attentions, side by side
 #
@@ -523,8 +523,9 @@ print("short, I:", reads_dummies(x, context, W_q, W_k, W_v, context_mask)[1][1, 
 check(reads_dummies, name="cross_attention")
 
 # %% [markdown]
-# All of the weight is on the three dummies. The symptom is an output that does not depend on the real words at
-# all. And a full sentence, which has no dummy, gets 0. The mask is inverted: `nn.MultiheadAttention` wants True = blocked,
+# All of the weight is on the three dummies. The symptom here is an output that does not depend on the real words at
+# all. (Behind an encoder, dummies have read the real words, and it shows less.) And a full sentence, which has no
+# dummy, gets 0. The mask is inverted: `nn.MultiheadAttention` wants True = blocked,
 # and this function wants True = attend.
 #
 # ## A decoder layer from these parts
@@ -539,7 +540,7 @@ check(reads_dummies, name="cross_attention")
 #
 # What for? The next cell sends six tokens through eight self-attentions in a row, from three
 # starts. It prints how widely numbers spread; how far *apart* tokens are (0: all
-# alike); and the gradient. Which column does the start decide, and which the sum?
+# alike); and the gradient. Which columns does the sum change, from which starts?
 
 # %% nbgrader={"grade": false, "grade_id": "see-residual", "locked": true, "schema_version": 3, "solution": false, "task": false}
 norm = nn.LayerNorm(32)
@@ -573,14 +574,18 @@ for start, fill in starts.items():
         )
 
 # %% [markdown]
-# The start decides the gradient: with neither sum nor norm, almost none comes back from `nn.Linear`'s. The sum decides *apart*. Each attention gives a token an average of all tokens, and after eight
-# averages all six are alike, from each of these starts. **With the sum, each token stays itself.**
+# Without sum and norm, the start decides how much gradient comes back: from `nn.Linear`'s, almost none. With the sum
+# it comes back from each of these starts. Each attention hands on an average of all tokens and loses the token's own
+# row, and after eight averages all six are alike, from each of these starts. **With the sum, tokens stay apart over
+# these eight layers.** Over 24 from Xavier's start only pre-norm keeps them apart.
 # Asked for no more than each token's own word, one of
-# eight, eight layers with norms and without sums have a loss of 1.6 or more after 200 steps of Adam (guessing: 2.08),
-# from all three starts; with sums it is 0.02 or less.
+# eight, eight layers with norms and without sums have a loss of 1.6 or more after 200 steps of Adam at 0.003
+# (guessing: 2.08),
+# from all three starts; with sums and norms it is 0.02 or less. (So much for averages: an attention that starts by
+# looking at itself hands the row on without a sum.)
 #
-# With the sum the numbers grow, too. A norm keeps them small, in either of its two places: before the part,
-# **pre-norm**, or after the sum, **post-norm**.
+# With the sum the numbers grow, too. After the sum, a norm (**post-norm**) holds the spread at 1. Before the part
+# (**pre-norm**), it lets the spread grow, but slowly, as each part adds about the same amount.
 #
 # The first Transformer had post-norm (Vaswani et al. 2017, section 3.1). GPT-2 has pre-norm (Radford et al. 2019, section
 # 2.3), and so has yours. GPT-like models have no cross-attention, and no original to read.
@@ -706,7 +711,7 @@ quiz("check yourself")
 #    are 0 and $W_o$'s bias comes out; `nn.MultiheadAttention` gives NaN there, in PyTorch 2.13, if it returns weights
 #    ([lost](#Against-PyTorch's,-and-a-lost-sentence)).
 # 4. An encoder–decoder has three attentions: self, causal self, cross. A decoder layer is the last two, a feed-forward
-#    network, residuals and norms. Without residuals, eight self-attentions made all tokens alike
+#    network, residuals and norms. Without residuals, eight self-attentions made all tokens alike, from three starts
 #    ([its parts](#A-decoder-layer-from-these-parts)).
 # 5. Trained to look things up, cross-attention is a dictionary whose keys are learned, and it works for pairs never seen
 #    together ([look up](#See-it:-a-desk-that-learns-to-look-things-up)).

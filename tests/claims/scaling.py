@@ -204,7 +204,7 @@ def entropy_counts_who_shares(seed: int) -> None:
 
 
 @lesson.says(
-    "If entries have variance 1: without a scale, wide attention is nearly one-hot before it has learned "
+    "If entries are independent, with mean 0 and variance 1: without a scale, wide attention is nearly one-hot before it has learned "
     "anything; with 1/d_k it is nearly flat; with 1/√d_k all four measures stay level as it gets wider.",
     "From d_k = 8 on the other three are level, too:",
     "Wide scores become nearly equal, so who asks hardly matters",
@@ -247,7 +247,7 @@ def the_factor_is_for_the_start(seed: int) -> None:
 
 
 @lesson.says(
-    "Then the three ways differ in one thing alone, the weights that readers start with.",
+    "Then the three factors differ in one thing alone, the weights that readers start with.",
 )
 def the_scale_moved_into_the_queries_does_the_same(seed: int) -> None:
     Q, K, wanted = here.draw_desk(seed=seed)
@@ -297,9 +297,8 @@ def the_large_step_does_harm_and_the_start_hides_the_book(seed: int) -> None:
 
 
 @lesson.says(
-    "With the best of the other step sizes, 40 % find their book (33 to 55 % with seeds 5 to 34).",
-    "And the start matters under Adam too: without a scale and with the best of its steps, 55 % find their "
-    "book (43 to 65 %).",
+    "With the best of the other step sizes, 40 % find their book in 300 steps (33 to 55 % with seeds 5 to 34).",
+    "And the start matters under Adam too: without a scale and with the best of its steps, 55 % find their book in 300 steps (43 to 65 %).",
     long=True,
 )
 def no_step_and_no_adam_saves_the_start_without_a_scale(seed: int) -> None:
@@ -316,9 +315,9 @@ def no_step_and_no_adam_saves_the_start_without_a_scale(seed: int) -> None:
 
 @lesson.says(
     "What holds the second row back is *one column* of the Jacobian.",
-    "take the second row of the table, and let each want the book that it likes second best: 95 % find it",
+    "Let each want the book that it likes second best: 95 % find it",
     "In plain descent a squared error hardly moves a book without weight. −log of the weight itself does: "
-    "its 1/a cancels the a.",
+    "its 1/a cancels the a, as long as a is not rounded to 0. (So libraries take softmax and −log in one step.)",
     "With −log a all sixty find theirs.",
 )
 def which_book_is_wanted_decides_and_the_error_can_make_up_for_it(seed: int) -> None:

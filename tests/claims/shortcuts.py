@@ -174,11 +174,9 @@ def at_the_end(times: float) -> Callable[..., Tensor]:
 
 
 @lesson.says(
-    "Trained 16 back, softmax finds a mark 1,024 back. Linear attention does not: it is right at 64, "
-    "and at 1,024 in 0.16 of all cases, or 0.20 to 0.49 by other seeds.",
+    "Trained 16 back, softmax finds a mark 1,024 back. Linear attention loses it sooner: it is right at 64, and at 1,024 in between 0.1 and 0.5 of all cases, by the seed.",
     "Trained 64 back, it is right at 256, and at 1,024 the seed decides.",
-    "Linear attention keeps a state of fixed size: it finds one book worse the more there are, and "
-    "lost a mark among many more tokens than in training.",
+    "Linear attention keeps a state of fixed size, and blurs; how much depends on the features. With elu + 1, every key has some weight: it finds one book worse the more there are, and lost a mark among many more tokens than in training.",
     "Every other letter has a little weight, and a thousand of them outweigh one mark.",
     "double queries and keys, so that weights differ more, train nothing, and the mark is found at "
     "1,024.",
@@ -206,6 +204,24 @@ def linear_attention_loses_a_mark_among_many_and_finds_it_if_weights_differ_more
     reader.way = at_the_end(2)
     assert asked(reader, 1024) > 0.98
     assert asked(trained(tasks.mark(64), at_the_end(1), seed)[0], 256) > 0.98
+
+
+@lesson.says(
+    "Linear attention keeps a state of fixed size, and blurs; how much depends on the features.",
+    long=True,
+)
+def features_that_can_be_nearly_zero_blur_less(seed: int) -> None:
+    """With relu + 0.001 in place of elu + 1, and a state of the same size."""
+
+    def sharper(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        weights = (F.relu(q[..., -1:, :]) + 0.001) @ (F.relu(k) + 0.001).mT
+        out: Tensor = weights / weights.sum(dim=-1, keepdim=True) @ v
+        return out
+
+    reader, _ = trained(tasks.mark(16), sharper, seed)
+    draw = torch.Generator().manual_seed(seed)
+    assert tasks.share_right(reader, tasks.mark(1024), draw, 200) > 0.9
+    assert 0.55 < trained(tasks.books(32), sharper, seed)[1] < 0.9
 
 
 @lesson.says(
@@ -270,10 +286,10 @@ def random_features_are_right_on_average_and_their_softmax_is_not(seed: int) -> 
 
 @lesson.says(
     "Grouped queries make the cache H/G times smaller, and lose where one narrow key has to answer many questions.",
-    "Where there is *one* thing to find, one group is as good as four.",
+    "With keys of 8 numbers, one group finds *one* thing as well as four.",
     "It loses where four facts are asked for at once, and one key of 8 numbers has to answer to all: 0.66, and 0.94 with two groups.",
     "With keys four times as wide it is nearly right again, 0.98; with values as wide it is not, 0.65.",
-    "So you give up room in *keys*, and see it only in a task that needs the room.",
+    "Mostly you give up room in *keys*, and see it only in a task that needs the room.",
     "Yes, in the test above: 0.98 for 0.66.",
     "Not this one: 0.65 for 0.66.",
     long=True,
@@ -310,7 +326,7 @@ def one_group_learns_longer_and_still_less(seed: int) -> None:
 @lesson.says(
     "Test a shortcut on a task that needs what it leaves out.",
     "Heads 0 and 3 still read what they learned.",
-    "That is enough to be mostly right. So accuracy alone does not show this mistake: compare the numbers.",
+    "That is enough to be mostly right where one thing is asked for. So accuracy alone does not show this mistake: compare the numbers.",
     long=True,
 )
 def heads_that_take_turns_are_mostly_right(seed: int) -> None:
