@@ -94,9 +94,9 @@ figures.training.between()
 # ## One step of training
 #
 # Training repeats one step, which moves each parameter a little, by its slope. The loss is the [cross-entropy](../glossary.md#cross-entropy) of lesson 06.
-# A model that gives each of two words ½, as a coin does, has the loss $\log 2$ = 0.693.
+# A model that gives each of two words ½ has the loss $\log 2$ = 0.693.
 #
-# An **optimizer**, such as lesson 06's Adam, holds the parameters. In the order in which things run:
+# An **optimizer**, such as lesson 06's Adam, holds the parameters. In order:
 #
 # 1. `optimizer.zero_grad()` clears old gradients, because number 3 adds.
 # 2. `F.cross_entropy(logits, targets)` takes logits (T, C) and whole numbers (T,) and gives the mean loss, a tensor. It
@@ -110,7 +110,7 @@ figures.training.between()
 # difficulty ●●○ · 5–7 min · 2 points
 #
 # Take one step, and return the loss *before* it as a Python float. The loss is the mean over all targets,
-# whatever their shape and layout (no `view`): logits are (…, C), targets (…). Gradients left over from before must not count.
+# whatever their shape and layout (no `view`): logits are (…, C), targets (…), at least one axis. Gradients left over from before must not count.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-train_step", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -129,10 +129,10 @@ figures.training.between()
 def train_step(
     model: nn.Module, inputs: Tensor, targets: Tensor, optimizer: torch.optim.Optimizer
 ) -> float:
-    """One step downhill, with any optimizer, in float32 or float64, at logits in the thousands.
+    """One step of training, with any optimizer, in float32 or float64, at logits in the thousands.
 
     Args:
-        model: gives logits (…, C) for the inputs.
+        model: gives logits (…, C) for the inputs, with at least one axis before C.
         inputs: what the model takes.
         targets: (…) whole numbers, the right classes.
         optimizer: of the model's parameters, which may have gradients from before.
@@ -213,7 +213,7 @@ for step, rows in steps.items():
 print(answers(four_wide))
 
 # %% [markdown]
-# You see each step of *not like*, one row per word. Look at *weigh*, whose columns are *not* and *like*: nearly all weight goes to *not*, which says *hate* whatever comes after it.
+# Of the steps of *not like*, look at *weigh*, whose columns are *not* and *like*: nearly all weight goes to *not*, which says *hate* whatever comes after it.
 # Now train on both, from five seeds. Where will the curves end?
 
 # %% nbgrader={"grade": false, "grade_id": "stall", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -260,7 +260,7 @@ figures.training.losses(stalled, 0.3466, "½ log 2")
 # | `classes` | `nn.Linear(d, n_classes)` |
 #
 # One head, scores / √d, no mask. Take the mean over the words after $W_o$, then `hidden`, ReLU,
-# `classes`. Return logits, without softmax. The check trains nothing: you do that below.
+# `classes`. Return logits, without softmax.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-PhraseClassifier", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -317,11 +317,11 @@ for loss, said in sorted(tried):
     print(f"{loss:.3f}  {said}")
 
 # %% [markdown]
-# Most starts learn all four phrases; the others stay at ½ $\log 2$. With our order of the layers, which draw their numbers in turn, nine of these ten starts learn, in the table's order six. Training does not always find what a model *can* do.
+# With width 32 and this Adam most starts learn all four phrases; the others stay at ½ $\log 2$. With our order of the layers, which draw their numbers in turn, nine of these ten starts learn; in the table's order six do. Four times as wide, none of six did. Plain descent at 0.1 learns from all ten. Training does not always find what a model *can* do.
 #
 # ### Was it attention?
 #
-# A **bag of words** adds up the vectors of its words, has a hidden layer, and no attention. Try it on the phrases.
+# A **bag of words** adds up the vectors of its words, has a hidden layer, and no attention.
 
 # %% nbgrader={"grade": false, "grade_id": "bag", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab.lessons.training.models import Bag, Reader
@@ -332,7 +332,7 @@ print(f"bag of words, four phrases: {losses[-1]:.3f}")
 
 # %% [markdown]
 # The bag learns them from all of those ten starts: a hidden layer is enough for *not*. It fails as soon as order matters. To a bag *tea not coffee* and
-# *coffee not tea* are the same, so there its loss stays at $\log 2$. Attention with positions tells them apart. When a model does well, train one without the part that you praise.
+# *coffee not tea* are the same, so there its loss stays at $\log 2$. Attention with positions tells them apart.
 #
 # ## What does *it* mean?
 #
@@ -492,7 +492,7 @@ check(patched)
 # ### The map is not an explanation
 #
 # Each new sentence gets a partner with an adjective of the other kind. Two pictures show the mean row of *it*, one for each block.
-# The lowest shows how many answers flip if this one place comes from the partner. Will they look alike?
+# The lowest shows how many answers flip if this one place comes from the partner.
 # (In a Reader, `words` turns ids into rows, `answer` turns the last rows into logits, and each of its `blocks` keeps its latest `weights`.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -528,9 +528,9 @@ figures.training.rows(panels | {"answers that flip": shares}, words, "weight, or
 
 
 # %% [markdown]
-# (Prediction: C.) All five answer right, and the right noun gets 0.15 at most. In block 1 *it* reads the adjective on every seed: 0.80 to 1.00 of
+# (Prediction: C.) All five answer right, and on average the right noun gets 0.15 at most. In block 1 *it* reads the adjective on every seed: 0.80 to 1.00 of
 # its weight. Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row. On seed 1 the second map shows next to nothing at *it*, which
-# flips 88 %. By which way? A block adds what its attention brings to the row that it had, the residual. Give the partner's row of *it* to one of the two alone:
+# flips 88 %.  A block adds what its attention brings to the row that it had, the residual. Give the partner's row of *it* to one of the two alone:
 
 
 # %% nbgrader={"grade": false, "grade_id": "past-the-map", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -550,7 +550,7 @@ for name, model in readers.items():
 
 # %% [markdown]
 # On seed 1 all goes through the residual, and no map shows that. A map shows what was read, not what was needed.
-# (Jain and Wallace 2019; Wiegreffe and Pinter 2019 reply that this depends on what one calls an explanation.)
+# (Jain and Wallace 2019; but see Wiegreffe and Pinter 2019.)
 #
 # ### A map that is the answer
 #
@@ -584,7 +584,7 @@ for layers, models in pointing.items():
 # %% [markdown]
 # One block stays at chance: the query of *it*
 # and the nouns' keys are made from those words and their places. None knows the adjective, so with *tired* and
-# with *wide* the nouns get the same shares. Two blocks are right on every seed, and the row flips with the adjective. You may read it, in this family, because it was trained for that and tested on new sentences.
+# with *wide* the two nouns divide what they get in the same ratio. Two blocks are right on every seed, and the row flips with the adjective. You may read it, in this family, because it was trained for that and tested on new sentences.
 #
 # ### How the adjective gets there
 #
@@ -610,7 +610,7 @@ for seed, model in enumerate(pointing[2]):
 #
 # ### Nouns, or places?
 #
-# Which of them do the pointers know? Move the nouns: *the street didn't cross the animal because it was too tired*. Then train a new pointer on both orders.
+# Move the nouns: *the street didn't cross the animal because it was too tired*. Then train a new pointer on both orders.
 
 # %% nbgrader={"grade": false, "grade_id": "move-nouns", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 MOVED = IDS[:, [0, 5, 2, 3, 4, 1, 6, 7, 8, 9, 10]]  # the nouns in each other's place
@@ -625,7 +625,7 @@ for name, ids, at in (("as they were", IDS, NOUNS), ("moved", MOVED, 6 - NOUNS))
     print(f"trained on both orders, nouns {name}: {percent(both(ids[TEST]), at[TEST]):.0f} % right")
 
 # %% [markdown]
-# With the nouns moved, most rows point to the same *place*, now the street. These models know two places. Train on both
+# With the nouns moved, most rows point to the same *place*, now the street. Train on both
 # orders, and the row follows the noun. No bag of words can: both orders are the same bag.
 #
 # ## Optional: How a row learns to point
@@ -781,7 +781,7 @@ check(generate)
 
 
 # %% [markdown]
-# Now `choose` is a draw by your probabilities. The loss is measured on text that the writer trains on and on text held out. Then come temperatures, and a second writer trains on 10,000 letters alone. Guess how its two losses will end.
+# Now `choose` is a draw by your probabilities. The loss is measured on both parts. Then come temperatures, and a second writer trains on 10,000 letters alone. Guess how its two losses will end.
 # (`ids.unfold(0, 65, 1)` is all stretches of 65 letters: 64 go in, and each is asked for the one after it.)
 
 
@@ -800,9 +800,9 @@ def say(model: Reader, temperature: float = 0.5, seed: int = 0) -> str:
 
 
 @torch.no_grad()
-def loss_on(model: Reader, ids: Tensor, first: int = 0) -> float:
-    """Mean over a hundred stretches, evenly spread, from the place `first` on."""
-    some = ids.unfold(0, SPAN + 1, len(ids) // 100)
+def loss_on(model: Reader, ids: Tensor, first: int = 0, count: int = 100) -> float:
+    """Mean over so many stretches, evenly spread, from the place `first` on."""
+    some = ids.unfold(0, SPAN + 1, len(ids) // count)
     logits, targets = model(some[:, :-1])[:, first:], some[:, 1:][:, first:]
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten()).item()
 
@@ -836,24 +836,24 @@ few_curves = learn_to_write("10,000 letters", READ[:10_000], 400)[1]
 figures.training.losses({**writer_curves, **few_curves}, every=20)
 
 # %% [markdown]
-# Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6. That rise is **overfitting**: the model learns its pages by heart. The training loss alone does not show it. (Most of the *gap* is not: pieces of its own pages that it never read cost 1.8. The held-out pages are about other things.)
+# Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6. Up to here that is the topic: on unread pieces of its own pages the model still gets better, to 1.8. With twice the steps it gets worse there too. That is **overfitting**: it learns its pages by heart. The training loss alone does not show it.
 #
 # Greedy, at temperature 0, it loops sooner or later: the last 64 letters decide the next. At 0.5 many words are words, at 1 fewer, and at 3 hardly one.
 #
 # ## Break it on purpose
 #
 # **The leak.** Train the same model without the causal mask. At all places but the last, the next letter stands in the
-# input, one to the right. Which of the two would you choose by its held-out loss?
+# input, one to the right.
 
 # %% nbgrader={"grade": false, "grade_id": "leak", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 leaky, _ = learn_to_write("no mask", READ, 400, causal=False)
 print(f"causal, as many steps, held out: {writer_curves['writer, held out'][400 // 20]:.2f}")
 for name, model in {"no mask": leaky, "writer, 1000 steps": writer}.items():
-    print(f"{name}: held out, at the last place alone {loss_on(model, HELD_OUT, SPAN - 1):.2f}")
+    print(f"{name}: held out, the last place alone {loss_on(model, HELD_OUT, SPAN - 1, 2000):.2f}")
 
 # %% [markdown]
 # The loss collapses, on held-out text too, and the writing is rubbish: the model learned to copy a letter that is not
-# there when it writes. Averaged over all places, a held-out loss praises the leak. The loss at the last place shows it, as nothing stands to its right. So does lesson 06's test: change the future.
+# there when it writes. The last place shows it, as nothing stands to its right: the leaky model's loss there is far above its mean, and the writer's is not. So does lesson 06's test: change the future.
 #
 # ## Optional: The race, run
 #
@@ -921,7 +921,8 @@ quiz("check yourself")
 #    may carry the answer, and the residual is in no map ([the map](#The-map-is-not-an-explanation)).
 # 4. A map that was trained to be the answer can be read, and tested. What carries the answer
 #    differs from seed to seed: exchange rows to find it ([pointer](#A-map-that-is-the-answer), [rows](#How-the-adjective-gets-there)).
-# 5. A held-out loss shows what is learned by heart. A leak makes it better, not worse: look at the last place
+# 5. A held-out loss shows what a model can do on other text; to see what it learned by heart, hold out pieces of the same pages. A leak
+#    of the next letter makes it better, not worse: look at the last place. Pages that stand in both parts show at no place: compare the texts
 #    ([writing](#Writing), [break it](#Break-it-on-purpose)).
 #
 # ### Sources
@@ -934,7 +935,7 @@ quiz("check yourself")
 # - Attention as a pointer: Vinyals et al. 2015, *Pointer Networks*.
 #   [arXiv:1506.03134](https://arxiv.org/abs/1506.03134)
 #
-# **To carry over.** Writing costs more for each letter than training: `generate` reads the whole past again for each new letter.
+# **To carry over.** Once a few letters stand there, writing costs more for each letter than training: `generate` reads the whole past again for each new letter.
 # What does each additional letter cost, and which part could be saved?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -413,7 +413,7 @@ full, half = (flops_of(tiled_attention, q, k, v, 64, causal) for causal in (Fals
 print(f"flops, causal: {half / full:.1%} of all tiles")
 
 # %% [markdown]
-# At once, in float32 and without a mask, a token costs about 8 bytes for each other token: N². In tiles it costs no more in a longer
+# At once, in float32 and without a mask, a token costs about 8 bytes for each other token: N² (12 bytes with a causal mask). In tiles it costs no more in a longer
 # text, so twice the tokens take twice the memory. Ours takes 145 to 132 bytes a token, because it collects its rows in a list and
 # then joins them. With rows written into an output that is there from the start it is 94 to 72. That is one half of your first
 # prediction; the time comes under *Cost*.

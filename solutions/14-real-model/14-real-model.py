@@ -359,7 +359,7 @@ with torch.no_grad():
 
 # %% [markdown]
 # No error, no warning. Alone, each sentence is right in this model: your function would have got None anyway, and then it asks the module. In the batch the short sentence reads its own padding, seven times `<s>`, and
-# wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function, padding or not (`transformers` 5.23, `masking_utils.py`). Here a test with one sentence would not have shown this; with a sliding window or a static cache even one sentence is wrong. Neither would one reading of a batch with padding on the right, because no real word sees that padding. (What the model then writes does see it.) **Test a backend on a batch that is filled up on the left.**
+# wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function, padding or not (`transformers` 5.23, `masking_utils.py`). Here a test with one sentence would not have shown this; with a sliding window or a static cache even one sentence is wrong. Neither would one reading of a batch with padding on the right, because no real word sees that padding. (What the model then writes sees it.) **Test a backend on a batch that is filled up on the left.**
 #
 # ### A row that has no key
 #
@@ -650,7 +650,7 @@ for each in measure.heads_of(small.load()):
 #
 # - **The subject across a clause.** Without head 3 of layer 2 agreement drops from 1.00 to about 0.6. The next head costs less than half of that. By its mean it drops as far: the model misses what this head *says*, and not
 #   only that it says something.
-# - **The bracket** is two heads' work. By 0 or by its mean that same head costs about a third (with another sentence's output in its place, about half), and head 2 of layer 1 a fifth to a third.
+# - **The bracket** is two heads' work. By 0 or by its mean that same head costs about a third (with another sentence's output in its place, more than half), and head 2 of layer 1 a fifth to a third.
 # - ***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses. *It* depends on no single head.
 # - **Runs that come again.** Of the four heads that look at the right word, head 4 takes most of the answers with it, from three words on. (Prediction 2: B.) Head 2, which looks nearly as hard, costs less than a quarter. Two heads of the first layer, 1 and 3, are needed as well.
 #

@@ -110,7 +110,7 @@ def filled(q: Tensor, k: Tensor, v: Tensor, block: int = 16) -> Tensor:
 
 
 @lesson.says(
-    "At once, in float32 and without a mask, a token costs about 8 bytes for each other token: N².",
+    "At once, in float32 and without a mask, a token costs about 8 bytes for each other token: N² (12 bytes with a causal mask).",
     "In tiles it costs no more in a longer text, so twice the tokens take twice the memory.",
     "Ours takes 145 to 132 bytes a token, because it collects its rows in a list and then joins them.",
     "With rows written into an output that is there from the start it is 94 to 72.",
@@ -126,6 +126,9 @@ def what_tiles_hold_for_a_token_falls_to_what_their_rows_take() -> None:
         assert (round(short), round(rest + (long - rest) / 2)) == held
     for n in (256, 512):
         assert here.bytes_a_token(lambda *qkv: here.attend(*qkv)[0], n) == pytest.approx(8 * n + 64)
+        causal = torch.ones(n, n, dtype=torch.bool).tril()
+        masked = here.bytes_a_token(lambda *qkv, mask=causal: here.attend(*qkv, mask)[0], n)
+        assert masked == pytest.approx(12 * n, rel=0.01)
 
 
 class Recomputed(torch.autograd.Function):
