@@ -323,7 +323,7 @@ def emptied(course: Course) -> str:
 
 def broken(course: Course) -> str:
     course.notebook(SLUG).write_text("<<<<<<<")
-    return "cannot be read: The file is not JSON"
+    return "cannot be read: Git wrote two versions into the file"
 
 
 @pytest.mark.parametrize("spoil", [another, emptied, broken], ids=lambda spoil: spoil.__name__)

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 
 # Browsers add .json or .txt to what they save, and a number where there is one of the name.
-_NOTEBOOK = re.compile(r"(?!\.)(.+)\.ipynb(?:(?: ?\(\d+\)|-\d+)?\.(?:json|txt))?", re.IGNORECASE)
+_NOTEBOOK = re.compile(
+    r"(?!\.)(.+)\.ipynb(?:(?: ?\(\d+\)|-\d+)?\.(?:json|txt))?", re.IGNORECASE | re.DOTALL
+)
 _START, _END = 50, 25  # characters of a long name
 # For the head of a page that shows such texts: whatever got through runs, loads and sends nothing.
 POLICY = (

@@ -149,22 +149,23 @@ def _misfits(rng: Generator) -> Iterator[Case]:
     alone = [(place,) for place in range(3)]
     axes = [(places, axis) for places in (*alone, (1, 2)) for axis in (0, 1)]
     axes += [((0,), 3), ((1,), 3), ((1, 2), 3), ((1,), 2), ((2,), 2)]
-    for name, left in ((HERE[0], 0), (HERE[1], 0), (ELSEWHERE[rng.integers(2)], 0), (HERE[0], 1)):
+    for left in (0, 1):
         for places, axis in axes[:8] if left else axes:
             parts = list(_some(rng))
             for place in places:
                 size = left or parts[place].shape[axis] - 1
                 parts[place] = parts[place].narrow(axis, 0, size).contiguous()
-            yield _misfit(parts, name)
+            name = HERE[0] if left else (*HERE, *ELSEWHERE)[rng.integers(4)]
+            yield _misfit(parts, name, f"axis {axis} of {places}, {left}")
     for place in range(3):
         parts = list(_some(rng))
         parts[place] = parts[place].transpose(0, 1).contiguous()
-        yield _misfit(parts, "MATH")
+        yield _misfit(parts, "MATH", f"{place} turned")
 
 
-def _misfit(parts: list[Tensor], name: str) -> Case:
-    args = (*parts, _backend(name))
-    return Case(UNCHANGED, args, raises="ValueError", note="shapes do not fit")
+def _misfit(parts: list[Tensor], name: str, kind: str) -> Case:
+    args, note = (*parts, _backend(name)), "shapes do not fit"
+    return Case(UNCHANGED, args, raises="ValueError", note=note, kind=kind)
 
 
 def _left_alone(rng: Generator) -> Iterator[Case]:
