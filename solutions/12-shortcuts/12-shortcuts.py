@@ -405,8 +405,8 @@ asked["linear, doubled q and k"] = trained["linear"][1], doubled
 print("right, asked for a mark 16, 64, 256 and 1,024 back:")
 for name, (reader, way) in asked.items():
     reader.way = way
-    shares = (tasks.share_right(reader, task, torch.Generator(), 200) for task in FAR)
-    print(f"{name:23}", *(f"{share:6.2f}" for share in shares))
+    found = (tasks.share_right(reader, task, torch.Generator(), 200) for task in FAR)
+    print(f"{name:23}", *(f"{share:6.2f}" for share in found))
 
 # %% [markdown]
 # Trained 16 back, softmax finds a mark 1,024 back. Linear attention loses it sooner: it is right at 64, and at 1,024

@@ -526,9 +526,9 @@ def sums_keep_tokens_apart_from_any_start_and_norms_hold_the_size(seed: int) -> 
 
     torch.manual_seed(seed)
     parts, first = started(STARTS["Xavier"], 24), torch.randn(1, 6, 32, requires_grad=True)
-    apart = {name: through(parts, first, way)[1] for name, way in ways(as_it_is).items()}
-    assert apart["pre-norm"] > 0.1
-    assert max(apart["added"], apart["post-norm"]) < 0.05
+    deep = {name: through(parts, first, way)[1] for name, way in ways(as_it_is).items()}
+    assert deep["pre-norm"] > 0.1
+    assert max(deep["added"], deep["post-norm"]) < 0.05
 
     norm = nn.LayerNorm(32)
     for size, least, most in ((1000.0, 0.999, 1.001), (1.0, 0.999, 1.001), (1e-3, 0.0, 0.5)):
