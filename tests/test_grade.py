@@ -534,8 +534,8 @@ def test_a_slip_in_an_import_that_the_stage_allows_is_no_offence(torch_grader: G
         assert f"No module named '{module}'" in found[name].message
 
 
-def test_the_compiler_is_loaded_where_a_call_needs_it_alone() -> None:
-    """By the first optimizer, and by the first operator on the meta device."""
+def test_the_compiler_is_loaded_before_a_call_needs_it() -> None:
+    """By the first optimizer, by the first operator on the meta device; and where one grades."""
     for slug in slugs():
         needs = any(
             case.laid == "meta" or re.search(r"training\.(?:sgd|momentum|adam)", repr(case.args))
@@ -543,7 +543,7 @@ def test_the_compiler_is_loaded_where_a_call_needs_it_alone() -> None:
             for case in cases_of(exercise, 20)
         )
         assert needs == ("torch._dynamo" in lesson(slug).loads), slug
-    loaded = "import sys\nassert 'torch._dynamo' not in sys.modules\n"
+    loaded = "import sys\nassert 'torch._dynamo' in sys.modules\n"
     with grader_of(COST, limits=Limits()) as grader:
         answer = loaded + written("merge_softmax", COST)
         found = by_name(grader.grade(notebook({"merge_softmax": answer}, slug=COST), "s"))

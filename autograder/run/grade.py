@@ -61,8 +61,7 @@ class Grader:
         points = {exercise.name: exercise.points for exercise in self._exercises.values()}
         refuse_other_points(lesson, points_in(self._released), points)
         self._seed, self._limits = seed, limits
-        declared = lessons.lesson(lesson)
-        self._sandbox = Sandbox(declared.stage, limits, loads=declared.loads)
+        self._sandbox = Sandbox(lessons.lesson(lesson).stage, limits)
         self._requests = Requests()
 
     def __enter__(self) -> Grader:

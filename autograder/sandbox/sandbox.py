@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import select
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -34,7 +34,6 @@ class Sandbox:
         stage: 'pure', 'numpy' or 'torch'.
         limits: what a child may use.
         adapter: what answers in a child, by path in it, instead of the grader's own.
-        loads: modules that are loaded besides the libraries of the stage.
     Attributes:
         zygote: that children are forked from; None where it ended, until the next child starts.
     Raises:
@@ -46,11 +45,10 @@ class Sandbox:
         stage: str,
         limits: Limits,
         adapter: Mapping[str, str | Path] | None = None,
-        loads: Sequence[str] = (),
     ) -> None:
         require_linux()
         self.stage = stage
-        self._plan = partial(plan_of, stage, limits, adapter, loads)
+        self._plan = partial(plan_of, stage, limits, adapter)
         self._child: Child | None = None
         self.zygote: Zygote | None = None
         try:

@@ -37,6 +37,7 @@ IMPORTS: dict[str, tuple[str, ...]] = {
         "torch",
         "torch.nn",
         "torch.nn.functional",
+        "torch._dynamo",  # which torch.func and forward mode load, for most of a second
     ),
 }
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")

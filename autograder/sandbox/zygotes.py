@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
@@ -53,13 +53,11 @@ def plan_of(
     stage: str,
     limits: Limits,
     adapter: Mapping[str, str | Path] | None = None,
-    loads: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What a zygote has to know.
 
     Args:
         adapter: what answers in a child, by path in it, instead of the grader's own.
-        loads: modules that it imports besides.
     Raises:
         IsolationError: a library of the stage is not installed.
     """
@@ -70,7 +68,7 @@ def plan_of(
     return {
         "stage": stage,
         "limits": asdict(limits),
-        "imports": [*stages.IMPORTS[stage], *loads],
+        "imports": stages.IMPORTS[stage],
         "view": view,
     }
 
