@@ -16,7 +16,7 @@ Tensor = torch.Tensor
 LEAST = 1e-9  # far from the honest rounding below 1e-12, and from leaks of 1e-6 or more
 FAINT = 6e-7  # times a difference of 2, or of 0: what is said is all but ±1, by STEEP
 STEEP = 50
-LIVE = 24  # so many numbers that one of them always shows it
+LIVE = 96  # so many numbers that one of them always shows it
 MUTE = "one number of each row is the same whatever is read"
 PLAIN, CENTRED, UNSIGNED, STEPS = "as they are", "less their mean", "without signs", "in steps"
 
