@@ -16,7 +16,7 @@ Tensor = torch.Tensor
 LEAST = 1e-9  # far from the honest rounding below 1e-12, and from leaks of 1e-6 or more
 FAINT = 6e-7  # times a difference of 2, or of 0: what is said is all but ±1, by STEEP
 STEEP = 50
-LIVE = 96  # so many numbers that one of them always shows it
+LIVE = 64  # so many numbers that one of them always shows it
 MUTE = "one number of each row is the same whatever is read"
 PLAIN, CENTRED, UNSIGNED, STEPS = "as they are", "less their mean", "without signs", "in steps"
 
@@ -156,7 +156,7 @@ def _apart(rng: Generator, n: int) -> tuple[int, int]:
 
 
 def _faintly(rng: Generator) -> Iterator[Case]:
-    b, e, d = 3, LIVE, 13
+    b, e, d = 3, LIVE, 9
     for large, all_ in ((True, False), (False, False), (True, True)):
         n = int(rng.integers(5, 8))
         row = 0 if all_ else int(rng.integers(2, n - 1))  # of many rows before the cut, or of one
@@ -187,7 +187,7 @@ def _large(rng: Generator) -> float:
 
 def _lost_in_a_mean(rng: Generator) -> Iterator[Case]:
     """A faint leak in one row of one sentence, with a mean of all numbers below 1e-9."""
-    b, n, e, d = 4, 5, int(rng.integers(1500, 1600)), 13
+    b, n, e, d = 4, 5, int(rng.integers(4000, 4100)), 9
     weights = np.tril(_weights(rng, b, 1, n, n))
     weights[rng.integers(b), :, n - 2, n - 1] = FAINT
     fn = _made(rng, weights, d, base=_large(rng), columns=e, said=_steep)
