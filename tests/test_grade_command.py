@@ -1364,6 +1364,18 @@ def test_a_full_disk_is_named_and_resume_goes_on(course: Path) -> None:
     assert copies == sorted(path.read_bytes() for path in handed_in)
 
 
+def test_where_no_worker_can_be_started_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(pool.forkserver, "ensure_running", full)
+    with pytest.raises(Problem, match=r"No space left on device. Look at /tmp and /dev/shm"):
+        pool.load_ahead()
+    monkeypatch.setattr(pool, "_Pool", full)
+    with pytest.raises(Problem, match="No worker process can be started"), pool.workers(1):
+        pass
+
+
 # One file
 
 

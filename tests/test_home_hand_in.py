@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -224,11 +226,42 @@ def test_the_home_has_a_button_for_each_lesson_that_was_begun(course: Course) ->
     assert f'<a href="{address}" download>' in home(course, Links("/user/ann/"))
 
 
-@pytest.mark.parametrize("data", [b"", b"PK", zipped({"other": b"1"}), zipped({"x": b""})[:-5]])
+def packed(method: int, flags: int = 0, damaged: bool = False) -> bytes:
+    """A zip that has the notebook, packed in a way of its own."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", min(method, zipfile.ZIP_LZMA)) as archive:
+        archive.writestr(f"{SLUG}/{SLUG}.ipynb", b"{}" * 50)
+    data = bytearray(made.getvalue())
+    for begins, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        start = data.index(begins) + at
+        data[start] |= flags
+        data[start + 2] = method
+    if damaged:
+        first = data.index(b".ipynb") + len(".ipynb")
+        data[first : first + 4] = bytes(4)
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "no zip, or cut short"),
+        (b"PK", "no zip, or cut short"),
+        (zipped({"other": b"1"}), "There is no"),
+        (zipped({"x": b""})[:-5], "no zip, or cut short"),
+        (packed(zipfile.ZIP_BZIP2), "packed in a way that is not read"),
+        (packed(zipfile.ZIP_LZMA), "packed in a way that is not read"),
+        (packed(zipfile.ZIP_BZIP2, damaged=True), "packed in a way that is not read"),
+        (packed(zipfile.ZIP_LZMA, damaged=True), "packed in a way that is not read"),
+        (packed(99), "packed in a way that is not read"),
+        (packed(zipfile.ZIP_DEFLATED, flags=1), "It needs a password"),
+        (packed(zipfile.ZIP_DEFLATED, damaged=True), "damaged in its zip"),
+    ],
+)  # fmt: skip
 def test_a_zip_that_has_not_the_notebook_is_theirs_all_the_same(
-    data: bytes, course: Course
+    data: bytes, said: str, course: Course
 ) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(Unreadable, match=said):
         unzipped(data, f"{SLUG}/{SLUG}.ipynb")
     course.hand_ins.mkdir()
     course.handed_in(SLUG).write_bytes(data)

@@ -8,6 +8,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -578,6 +579,12 @@ def test_no_secret_is_in_the_environment(pure: Sandbox, monkeypatch: pytest.Monk
     assert "ATTNLAB_SECRET" not in environment
     assert "PATH" not in environment
     assert arguments == [[""], [""]]
+
+
+def test_a_child_starts_where_every_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/no/such/folder")
+    with Sandbox("pure", LIMITS, adapter=ADAPTER) as sandbox:
+        assert run(sandbox, "result = 1") == {"result": 1}
 
 
 # Limits

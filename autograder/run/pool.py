@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection, wait
 from types import FrameType
 from typing import Any
 
+from autograder import Problem
 from autograder.run.engine import Place
 
 # Not fork: a process that has a gradebook open, and threads, is not one to copy. Workers are forks
@@ -25,11 +26,16 @@ _FAREWELL_SECONDS = 2.0  # for a worker to end by itself
 
 
 def load_ahead() -> None:
-    """Begin to load what real workers need, while this process goes on with something else."""
+    """Begin to load what real workers need, while this process goes on with something else.
+
+    Raises:
+        Problem: it cannot be started.
+    """
     _PROCESSES.set_forkserver_preload(["autograder.run.fork_server"])
-    resource_tracker.ensure_running()  # or it is started below, and unblocks the signals
-    with _signals_blocked():
-        forkserver.ensure_running()
+    with _starting():
+        resource_tracker.ensure_running()  # or it is started below, and unblocks the signals
+        with _signals_blocked():
+            forkserver.ensure_running()
 
 
 class _Pool(ProcessPoolExecutor):
@@ -42,10 +48,15 @@ class _Pool(ProcessPoolExecutor):
 
 @contextmanager
 def workers(jobs: int) -> Iterator[Place]:
-    """So many worker processes, which leave nothing behind."""
+    """So many worker processes, which leave nothing behind.
+
+    Raises:
+        Problem: there can be none.
+    """
     others = set(multiprocessing.active_children())
-    theirs, ours = _PROCESSES.Pipe(duplex=False)
-    pool = _Pool(jobs, _PROCESSES, _settle, (theirs,))
+    with _starting():
+        theirs, ours = _PROCESSES.Pipe(duplex=False)
+        pool = _Pool(jobs, _PROCESSES, _settle, (theirs,))
     try:
         yield Place(pool, lambda: _AHEAD * jobs)
     finally:
@@ -55,6 +66,18 @@ def workers(jobs: int) -> Iterator[Place]:
         for process in set(multiprocessing.active_children()) - others:
             process.join(_FAREWELL_SECONDS)
             process.kill()
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """What workers share are files in /tmp and /dev/shm, which may be full."""
+    try:
+        yield
+    except OSError as error:
+        raise Problem(
+            f"No worker process can be started: {error.strerror}. Look at /tmp and /dev/shm, free "
+            "some space or memory, then run this again."
+        ) from error
 
 
 @contextmanager

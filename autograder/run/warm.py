@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import gc
 import os
-import tempfile
 from importlib import import_module
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker, one core; read as PyTorch loads
 # As it loads PyTorch makes a folder for what it compiles, which here is nothing: one that exists.
-os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())
+os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", "/")
 
 from attnlab.lessons import exercises_of, slugs
 from autograder.run.grade import Grader as Grader

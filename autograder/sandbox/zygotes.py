@@ -8,7 +8,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -85,7 +84,7 @@ class Zygote:
     """
 
     def __init__(self, plan: dict[str, Any]) -> None:
-        with tempfile.TemporaryFile() as said:
+        with open(os.memfd_create("said"), "w+b") as said:  # a full disk shall not silence it
             self._control, self._process = _started(said)
             self.pid = self._process.pid
             try:

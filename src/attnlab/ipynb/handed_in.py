@@ -12,10 +12,8 @@ from __future__ import annotations
 import io
 import os
 import stat
-import struct
 import unicodedata
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,8 +21,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from attnlab.ipynb import zipped
 from attnlab.ipynb.files import FILE, open_file, taken
-from attnlab.ipynb.read import Sizes, Unreadable, too_large
+from attnlab.ipynb.read import Sizes, Unreadable
 from attnlab.ipynb.words import few, short, stem
 from attnlab.lessons import slugs
 
@@ -36,19 +35,6 @@ DEEP, MANY = 3, 2000  # levels of a hand-in that are looked at, and names below 
 FILES = 1000  # in one zip; each costs memory, whatever its size
 MEMBERS = 50_000  # the same in a class's
 _ENTRY = b"PK\1\2"  # begins what a zip says of a file
-# These can be read a piece at a time; the other ones give any number of bytes at once.
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_LOCKED = 1  # a flag
-# What `zipfile` raises at bytes that are none, NotImplementedError and UnicodeError included.
-_BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    OSError,
-    EOFError,
-    RuntimeError,
-    ValueError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +255,9 @@ def in_zip(data: bytes, name: str, lesson: str, sizes: Sizes) -> tuple[bytes, st
     Raises:
         Unreadable: there is none, or more than one; or this is no zip.
     """
-    zipped = f"`{short(name)}`"
+    called = f"`{short(name)}`"
     if data.count(_ENTRY) > FILES:
-        raise Unreadable(f"{zipped} holds more than {FILES:,} files. Hand in the notebook itself.")
+        raise Unreadable(f"{called} holds more than {FILES:,} files. Hand in the notebook itself.")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             files = _members(archive, sizes)
@@ -280,11 +266,11 @@ def in_zip(data: bytes, name: str, lesson: str, sizes: Sizes) -> tuple[bytes, st
             found, note = _choice(files, lesson)
             content = found.read()
     except Unreadable as none:
-        raise Unreadable(f"In {zipped}: {none}") from None
-    except _BROKEN as error:
-        why = _why(error)
-        raise Unreadable(f"{zipped} cannot be opened ({why}). Hand in the notebook.") from error
-    return content, f"{zipped} was opened for its `{short(found.name)}`. {note}".strip()
+        raise Unreadable(f"In {called}: {none}") from None
+    except zipped.BROKEN as error:
+        why = zipped.why(error)
+        raise Unreadable(f"{called} cannot be opened ({why}). Hand in the notebook.") from error
+    return content, f"{called} was opened for its `{short(found.name)}`. {note}".strip()
 
 
 @contextmanager
@@ -303,12 +289,12 @@ def class_zip(path: Path, sizes: Sizes) -> Iterator[tuple[list[Member], list[str
     with open(descriptor, "rb") as file:
         try:
             archive = zipfile.ZipFile(file)
-        except _BROKEN as error:
-            raise Unreadable(f"It is no zip, or cut short: {_why(error)}.") from error
+        except zipped.BROKEN as error:
+            raise Unreadable(f"It is no zip, or cut short: {zipped.why(error)}.") from error
         entries = archive.infolist()
         if len(entries) > MEMBERS:
             raise Unreadable(too_many(map(_name, entries), MEMBERS))
-        if any(entry.flag_bits & _LOCKED for entry in entries):
+        if any(map(zipped.is_locked, entries)):
             raise Unreadable("It needs a password. Unpack it, and give the folder.")
         leads_out = [entry.filename for entry in entries if _leads_out(entry)]
         yield _members(archive, sizes), leads_out
@@ -323,29 +309,10 @@ def too_many(names: Iterable[str], most: int) -> str:
 
 def _members(archive: zipfile.ZipFile, sizes: Sizes) -> list[Member]:
     return [
-        Member(str(path), partial(_read, archive, entry, sizes))
+        Member(str(path), partial(zipped.content, archive, entry, sizes))
         for entry in archive.infolist()
         if (path := _path(entry))
     ]
-
-
-def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, sizes: Sizes) -> bytes:
-    """Raises: Unreadable, at what is damaged, or larger than a notebook may be."""
-    if entry.flag_bits & _LOCKED or entry.compress_type not in _METHODS:
-        raise Unreadable("It needs a password, or is packed in a way that is not read.")
-    most = sizes.notebook_bytes
-    try:
-        with archive.open(entry) as file:
-            content = file.read(most + 1)
-    except _BROKEN as error:
-        raise Unreadable(f"It is damaged in its zip: {_why(error)}.") from error
-    if len(content) > most:
-        raise Unreadable(too_large(max(entry.file_size, len(content)), most))
-    return content
-
-
-def _why(error: Exception) -> str:
-    return short(str(error) or type(error).__name__)
 
 
 def _path(entry: zipfile.ZipInfo) -> PurePosixPath | None:

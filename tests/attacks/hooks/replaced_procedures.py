@@ -1,8 +1,7 @@
-"""Replaces, by name, what asks for steps of training and tells what came of them; it takes none.
+"""Replaces, by name, what asks for steps of training, and tells of a step that nobody took.
 
 lesson: 10-training
-expect: train_step PASS
-because: it succeeds: what asks for steps stands beside the answer, and here it takes the right ones
+expect: train_step FAIL
 flagged: calling
 """
 
@@ -18,13 +17,8 @@ def train_step(model, inputs, targets, optimizer):
 
 
 def steps(train_step, model, inputs, targets, optimizer, times=1, leftovers=False):
-    training.prepare(model, optimizer, leftovers)
-    for _ in range(times):
-        logits = model(inputs)
-        loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+    logits = model(inputs)
+    loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1))
     return loss.item(), torch.cat([each.detach().flatten() for each in model.parameters()])
 
 
