@@ -160,6 +160,11 @@ def copy_to(folder: Path) -> Path:
     return folder
 
 
+def tells(said: str, *facts: object) -> bool:
+    """Whether these stand in a text in this order, whatever words are between."""
+    return re.search(".*?".join(re.escape(str(fact)) for fact in facts), said, re.S) is not None
+
+
 def fail_for(told: Iterable[str]) -> None:
     """Fail the test for these reasons, a line each, if there are any."""
     if reasons := list(told):

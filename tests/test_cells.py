@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.course import ROOT
+from tests.course import ROOT, tells
 from tests.test_grade import by_name, grader_of, notebook
 
 LESSON = "02-pure-python"
@@ -72,26 +72,21 @@ def test_an_answer_of_the_newest_cell_is_judged_without_a_word(
 
 
 def test_an_answer_of_an_older_cell_is_called_that(said: dict[str, str]) -> None:
-    assert (
-        "The newest cell that defines <code>softmax_rows</code> stopped" in said["check after that"]
-    )
+    assert tells(said["check after that"], "newest cell", "softmax_rows", "stopped")
 
 
 def test_of_a_cell_that_is_no_python_the_line_is_told_and_the_older_answer_is_not_judged(
     said: dict[str, str],
 ) -> None:
     card = said["check after it"]
-    assert "Nothing was checked: the newest cell that defines <code>softmax_rows</code>" in card
-    assert "line 1, at ▸: <code>def softmax_rows▸(S:</code>" in card
+    assert tells(card, "Nothing was checked", "softmax_rows", "def softmax_rows▸(S:")
     assert "bracket-not-closed" in card
     assert "claims" not in card
 
 
 def test_what_a_wrong_answer_calls_is_blamed_first(said: dict[str, str]) -> None:
     assert "First" not in said["check of wrong"]
-    assert (
-        "This calls <code>softmax_rows</code>, which fails its own check" in said["check of caller"]
-    )
+    assert tells(said["check of caller"], "softmax_rows", "fails its own check")
 
 
 def test_a_function_made_from_text_is_neither_old_nor_to_blame(said: dict[str, str]) -> None:

@@ -27,7 +27,7 @@ from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.zipped import unzipped
 from autograder.sandbox.limits import Limits
 from autograder.submission import handed_in
-from tests.course import ROOT
+from tests.course import ROOT, tells
 from tests.home import (
     ANSWER,
     SLUG,
@@ -144,7 +144,7 @@ def test_a_notebook_of_another_name_that_is_no_file_is_passed_over(
     course.notebook(SLUG).unlink()
     with pytest.raises(Refused, match=r"is not there\. For a fresh copy: `attnlab update`\."):
         hand_in(course, SLUG)
-    assert f"work/{NOTEBOOK} was gone, and you have a fresh copy there." in updated(course)
+    assert tells(" ".join(updated(course)), f"work/{NOTEBOOK}", "gone", "fresh")
 
 
 @odd
@@ -201,10 +201,10 @@ def test_solutions_that_are_linked_or_too_large_are_not_read(course: Course) -> 
     path, other = course.work / "solutions.json", course.root / "elsewhere.json"
     other.write_text(good)
     path.symlink_to(other)
-    assert "holds no solution of softmax that can be read" in str(attnlab.solution("softmax", SLUG))
+    assert tells(str(attnlab.solution("softmax", SLUG)), "no solution", "softmax")
     path.unlink()
     path.write_text(good + " " * Limits().notebook_bytes)
-    assert "holds no solution of softmax that can be read" in str(attnlab.solution("softmax", SLUG))
+    assert tells(str(attnlab.solution("softmax", SLUG)), "no solution", "softmax")
 
 
 def test_a_file_that_may_not_be_read_is_told_of(
@@ -218,7 +218,7 @@ def test_a_file_that_may_not_be_read_is_told_of(
         return open_(path, flags, mode)
 
     monkeypatch.setattr(os, "open", refused)  # root may read anything
-    assert "progress.jsonl cannot be read: Permission denied" in home(course, Links())
+    assert tells(home(course, Links()), "progress.jsonl", "Permission denied")
     with pytest.raises(Refused, match=f"{NOTEBOOK} cannot be read: Permission denied"):
         hand_in(course, SLUG)
 

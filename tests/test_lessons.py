@@ -19,7 +19,7 @@ from attnlab.lessons import slugs
 from autograder import Usage
 from autograder.sandbox.limits import Limits
 from autograder.submission.lessons import known, lesson_of, refuse_others
-from tests.course import SLUGS, released_path, solution_path
+from tests.course import SLUGS, released_path, solution_path, tells
 
 LIMITS = Limits()
 PAIRS = list(permutations(SLUGS, 2))
@@ -72,7 +72,7 @@ def test_a_planned_lesson_is_said_to_be_planned(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("name", ["", "LESSON", "99", "é", "²", "/", "x" * 10_000])
 def test_a_name_that_is_like_no_lessons_is_answered_with_all(name: str) -> None:
-    assert refusal(name) == f"There is no lesson {name!r}. The lessons are {', '.join(slugs())}."
+    assert tells(refusal(name), repr(name), ", ".join(slugs()))
 
 
 def refusal(name: str) -> str:

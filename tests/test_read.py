@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from attnlab.ipynb.read import CELLS, Cell, Unreadable, read
 from autograder.sandbox.limits import MIB, Limits
-from tests.course import SLUGS, released_path
+from tests.course import SLUGS, released_path, tells
 
 LIMITS = Limits()
 CODE = {"cell_type": "code", "metadata": {}, "source": "x = 1", "outputs": [], "id": "a"}
@@ -100,7 +100,7 @@ def test_a_notebook_in_another_encoding_of_unicode_is_read(encoding: str) -> Non
 
 def test_file_over_the_limit_says_its_size_and_what_to_do() -> None:
     said = reason(b" " * 2**21 + b"{}", Limits(notebook_bytes=2**20))
-    assert "2.0 MB; one of up to 1 MB is read. If it is a notebook, clear its outputs" in said
+    assert tells(said, "2.0 MB", "1 MB", "outputs")
 
 
 def test_a_number_for_a_version_is_not_written_out() -> None:
@@ -136,7 +136,7 @@ def test_megabytes_of_pasted_pictures_are_not_looked_at() -> None:
 def test_what_is_left_without_outputs_has_a_limit() -> None:
     prose = CODE | {"cell_type": "markdown", "source": "a" * 11 * MIB, "outputs": [PICTURE]}
     said = reason(notebook(prose))
-    assert "Without its outputs the file has 11.0 MB; a notebook of up to 10 MB is graded." in said
+    assert tells(said, "outputs", "11.0 MB", "10 MB")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from attnlab.checks.edits import edited
 from attnlab.lessons import exercises_of, known, name_of, slugs
 
 from .general import slips
@@ -62,6 +63,18 @@ class Lesson:
     def right(self, exercise: str, label: str = "") -> Decorator:
         """File another correct way to write it."""
         return lambda function: self._file(exercise, "", label, function)
+
+    def edits(self, original: Function, *rows: str) -> None:
+        """File mistakes that are a right answer with a part exchanged.
+
+        Args:
+            original: the right answer.
+            rows: "slug | label | edit", where an edit is what `attnlab.checks.edits` takes.
+        """
+        home = next(each for each in _answers if each.function is original)
+        for row in rows:
+            slug, label, edit = row.split(" | ", 2)
+            self._file(home.exercise, slug, label, edited(original, edit))
 
     def _file(self, exercise: str, slug: str, label: str, function: Function) -> Function:
         name = label or getattr(function, "__name__", type(function).__name__)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from attnlab.calling.observe import ByName, by_name
+from attnlab.checks.edits import Way, edits
 from attnlab.checks.exercise import Case, Claim, Exercise, Slot, promises
 from attnlab.checks.inputs import Generator, sizes
 
@@ -198,71 +199,26 @@ def _lost_in_a_mean(rng: Generator) -> Iterator[Case]:
 
 # What is right, and what is not -------------------------------------------------------------------
 
-Exchange = Callable[[Tensor, int], Tensor]
-Told = Callable[[Tensor, Tensor, int], bool]
-
 
 def _fresh(x: Tensor) -> Tensor:
     return torch.randn(x.shape, generator=torch.Generator().manual_seed(1), dtype=x.dtype)
 
 
-def _exchanged(x: Tensor, n: int) -> Tensor:
-    """Row n and those after it are fresh ones."""
-    return torch.cat([x[:, :n], _fresh(x)[:, n:]], dim=1)
+def _exchanged(x: Tensor, n: int, new: Tensor) -> Tensor:
+    return torch.cat([x[:, :n], new[:, n:]], dim=1)
 
 
-def _differ(most: float = LEAST, part: Callable[[Tensor], Tensor] = lambda out: out) -> Told:
-    """Whether numbers of the rows before n differ by more than that."""
-    return lambda a, b, n: bool((part(a[:, :n] - b[:, :n]).abs() > most).any())
+def _next_alone(x: Tensor, n: int, new: Tensor) -> Tensor:
+    return torch.cat([x[:, :n], new[:, n : n + 1], x[:, n + 1 :]], dim=1)
 
 
-def _looks(
-    exchange: Exchange = _exchanged,
-    told: Told = _differ(),  # noqa: B008
-    cuts: Callable[[int], Any] = lambda n: range(1, n),
-) -> Callable[..., bool]:
-    """The test: exchange rows from n on, for each n, and look at the rows before it."""
-
-    def looks(fn: Any, x: Tensor) -> bool:
-        out = fn(x)
-        return any(told(out, fn(exchange(x, n)), n) for n in cuts(x.shape[1]))
-
-    return looks
-
-
-def _later(change: Callable[[Tensor], Tensor]) -> Exchange:
-    """The later rows are changed, and not exchanged for fresh ones."""
-    return lambda x, n: torch.cat([x[:, :n], change(x[:, n:])], dim=1)
-
-
-def _nudged(size: float) -> Exchange:
-    return lambda x, n: x + size * (_exchanged(x, n) - x)
-
-
-def _at(cut: Callable[[int], int]) -> Callable[..., bool]:
-    return _looks(cuts=lambda n: [cut(n)] if n > 1 else [])
-
-
-def _next_alone(x: Tensor, n: int) -> Tensor:
-    return torch.cat([x[:, :n], _fresh(x)[:, n : n + 1], x[:, n + 1 :]], dim=1)
-
-
-def _in_one_sentence(sentence: int) -> Exchange:
-    def exchange(x: Tensor, n: int) -> Tensor:
-        other = x.clone()
-        other[sentence, n:] = _fresh(x)[sentence, n:]
-        return other
-
-    return exchange
-
-
-def _one_feature(which: int) -> Exchange:
-    def exchange(x: Tensor, n: int) -> Tensor:
-        other = x.clone()
-        other[:, n:, which] = _fresh(x)[:, n:, which]
-        return other
-
-    return exchange
+def _looks(fn: Any, x: Tensor) -> bool:
+    a, N = fn(x), x.shape[1]
+    for n in range(1, N):
+        b = fn(_exchanged(x, n, _fresh(x)))
+        if ((a - b)[:, :n].abs() > LEAST).any():
+            return True
+    return False
 
 
 def _by_slopes(factors: Callable[[Tensor], Tensor]) -> Callable[..., bool]:
@@ -281,29 +237,75 @@ def _by_slopes(factors: Callable[[Tensor], Tensor]) -> Callable[..., bool]:
     return looks
 
 
-def _in_one_copy(fn: Any, x: Tensor) -> bool:
-    """What was exchanged in one round is still so in the next."""
-    out, other = fn(x), x
-    for n in range(1, x.shape[1]):
-        other = _exchanged(other, n)
-        if _differ()(fn(other), out, n):
-            return True
-    return False
-
-
-def _columns(fn: Any, x: Tensor) -> bool:
-    """The last axis is taken for the sentence."""
-    new, out = _fresh(x), fn(x)
-    return any(
-        bool(((fn(torch.cat([x[..., :n], new[..., n:]], -1)) - out)[..., :n].abs() > LEAST).any())
-        for n in range(1, x.shape[-1])
-    )
-
-
-def _with_nan(fn: Any, x: Tensor) -> bool:
-    spoilt = _later(lambda rows: torch.full_like(rows, torch.nan))
-    return any(bool(fn(spoilt(x, n))[:, :n].isnan().any()) for n in range(1, x.shape[1]))
-
+DIFFER = "((a - b)[:, :n].abs() > LEAST).any()"
+MISTAKES: dict[str, Way | tuple[Way, ...]] = {
+    "one-cut-only": tuple(
+        f"range(1, N) -> [{cut}][: N - 1]" for cut in ("N - 1", "1", "N // 2", "(N + 1) // 2")
+    ),
+    "cut-left-out": (
+        "range(1, N) -> range(1, N - 1)",
+        "range(1, N) -> range(2, N)",
+        "range(1, N) -> range(2, N - 1)",
+        "range(1, N) -> range(1, N, 2)",
+        "range(1, N) -> range(2, N, 2)",
+        "range(1, N) -> [*range(1, N, 2), N - 1][: N - 1]",
+    ),
+    "row-between": "(x, n, -> (x, n + 1,",
+    "neighbours-only": "_exchanged -> _next_alone; [:, :n] -> [:, n - 1 : n]",
+    "changed-rows-compared": (
+        "[:, :n] -> [:, : n + 1]",
+        "[:, :n] -> [:, :]",
+        "[:, :n] -> [:, :]; range(1, N) -> range(N)",
+        "_exchanged( -> (x := _exchanged(; (x)) -> (x)))",  # in the copy of the round before
+    ),
+    "past-exchanged": (
+        "_exchanged(x, n, _fresh(x)) -> _exchanged(_fresh(x), n, x); [:, :n] -> [:, n:]"
+    ),
+    "not-fresh-rows": (
+        *(
+            f"_fresh(x) -> {new}"
+            for new in ("torch.zeros_like(x)", "torch.ones_like(x)", "x + 1", "2 * x", "-x")
+        ),
+        "_fresh(x) -> torch.cat([x[:, :n], x[:, n:].flip(1)], 1)",
+        "_fresh(x) -> torch.cat([x[:, :n], x[:, n:].roll(1, 1)], 1)",
+    ),
+    "nudged": tuple(f"_fresh(x) -> x + {by} * (_fresh(x) - x)" for by in (1e-6, 1e-3)),
+    "nan-put-in": (
+        "_fresh(x) -> x * torch.nan; ((a - b)[:, :n].abs() > LEAST) -> b[:, :n].isnan()"
+    ),
+    "by-slopes": (_by_slopes(_fresh), _by_slopes(torch.ones_like)),
+    "tolerance-too-small": "LEAST -> 0.0",
+    "tolerance-too-large": tuple(f"LEAST -> {most}" for most in (2e-6, 4e-6, 1e-5, 1e-4, 1e-3)),
+    "relative-tolerance": (
+        f"{DIFFER} -> not torch.allclose(a[:, :n], b[:, :n])",
+        f"{DIFFER} -> not torch.allclose(a[:, :n], b[:, :n], 1e-6, 1e-6)",
+    ),
+    "differences-averaged": (
+        f"{DIFFER} -> (a - b)[:, :n].abs().mean() > 1e-6",
+        f"{DIFFER} -> (a - b)[:, :n].abs().mean() > LEAST",
+    ),
+    "sums-compared": ("[:, :n] -> [:, :n].sum()", "[:, :n] -> [:, :n].sum(-1)"),
+    "one-way-only": (".abs() -> ", "(a - b)[:, :n].abs() -> (b - a)[:, :n]"),
+    "features-kept": (
+        "_fresh(x) -> torch.cat([_fresh(x)[..., :1], x[..., 1:]], -1)",
+        "_fresh(x) -> torch.cat([x[..., :-1], _fresh(x)[..., -1:]], -1)",
+    ),
+    "all-not-any": (
+        ".any() -> .all()",
+        "return False -> return N > 1; return True -> return False; if ( -> if not (",
+    ),
+    "one-sentence-only": (
+        "_fresh(x) -> torch.cat([_fresh(x)[:1], x[1:]])",
+        "_fresh(x) -> torch.cat([x[:-1], _fresh(x)[-1:]])",
+    ),
+    "part-compared": ("[:, :n] -> [:, :n, 0]", "[:, :n] -> [:, :n, -1]"),
+    "columns-exchanged": (
+        "x.shape[1] -> x.shape[-1]; [:, :n] -> [..., :n]; "
+        "_exchanged(x, n, _fresh(x)) -> _exchanged(x.mT, n, _fresh(x).mT).mT"
+    ),
+    "always-the-same": (lambda fn, x: True, lambda fn, x: False),
+    "negated": lambda fn, x: not _looks(fn, x),
+}
 
 LOOKS_AHEAD = Exercise(
     name="looks_ahead",
@@ -320,92 +322,6 @@ LOOKS_AHEAD = Exercise(
         unchanged=0.25,
     ),
     cases=_cases,
-    oracle=_looks(),
-    mistakes={
-        "one-cut-only": (
-            _at(lambda n: n - 1),
-            _at(lambda n: 1),
-            _at(lambda n: n // 2),
-            _at(lambda n: (n + 1) // 2),
-        ),
-        "cut-left-out": tuple(
-            _looks(cuts=cuts)
-            for cuts in (
-                lambda n: range(1, n - 1),
-                lambda n: range(2, n),
-                lambda n: range(2, n - 1),
-                lambda n: range(1, n, 2),
-                lambda n: range(2, n, 2),
-                lambda n: [*range(1, n, 2), n - 1] if n > 1 else [],
-            )
-        ),
-        "row-between": _looks(lambda x, n: _exchanged(x, n + 1)),
-        "neighbours-only": _looks(
-            _next_alone, lambda a, b, n: _differ()(a[:, n - 1 :], b[:, n - 1 :], 1)
-        ),
-        "changed-rows-compared": (
-            _looks(told=lambda a, b, n: _differ()(a, b, n + 1)),
-            _looks(told=lambda a, b, n: _differ()(a, b, a.shape[1])),
-            _looks(told=lambda a, b, n: _differ()(a, b, a.shape[1]), cuts=range),
-            _in_one_copy,
-        ),
-        "past-exchanged": _looks(
-            lambda x, n: torch.cat([_fresh(x)[:, :n], x[:, n:]], dim=1),
-            lambda a, b, n: _differ()(a[:, n:], b[:, n:], a.shape[1]),
-        ),
-        "not-fresh-rows": tuple(
-            _looks(_later(change))
-            for change in (
-                torch.zeros_like,
-                torch.ones_like,
-                lambda rows: rows + 1,
-                lambda rows: 2 * rows,
-                torch.neg,
-                lambda rows: rows.flip(1),
-                lambda rows: rows.roll(1, 1),
-            )
-        ),
-        "nudged": (_looks(_nudged(1e-6)), _looks(_nudged(1e-3))),
-        "nan-put-in": _with_nan,
-        "by-slopes": (_by_slopes(_fresh), _by_slopes(torch.ones_like)),
-        "tolerance-too-small": _looks(told=_differ(0.0)),
-        "tolerance-too-large": tuple(
-            _looks(told=_differ(most)) for most in (2e-6, 4e-6, 1e-5, 1e-4, 1e-3)
-        ),
-        "relative-tolerance": (
-            _looks(told=lambda a, b, n: not torch.allclose(a[:, :n], b[:, :n])),
-            _looks(told=lambda a, b, n: not torch.allclose(a[:, :n], b[:, :n], 1e-6, 1e-6)),
-        ),
-        "differences-averaged": (
-            _looks(told=lambda a, b, n: bool((a - b)[:, :n].abs().mean() > 1e-6)),
-            _looks(told=lambda a, b, n: bool((a - b)[:, :n].abs().mean() > LEAST)),
-        ),
-        "sums-compared": (
-            _looks(told=lambda a, b, n: bool((a - b)[:, :n].sum().abs() > LEAST)),
-            _looks(told=lambda a, b, n: bool(((a - b)[:, :n].sum(-1).abs() > LEAST).any())),
-        ),
-        "one-way-only": (
-            _looks(told=lambda a, b, n: bool(((a - b)[:, :n] > LEAST).any())),
-            _looks(told=lambda a, b, n: bool(((b - a)[:, :n] > LEAST).any())),
-        ),
-        "features-kept": (_looks(_one_feature(0)), _looks(_one_feature(-1))),
-        "all-not-any": (
-            _looks(told=lambda a, b, n: bool(((a - b)[:, :n].abs() > LEAST).all())),
-            lambda fn, x: (
-                x.shape[1] > 1
-                and all(_differ()(fn(x), fn(_exchanged(x, n)), n) for n in range(1, x.shape[1]))
-            ),
-        ),
-        "one-sentence-only": (
-            _looks(_in_one_sentence(0)),
-            _looks(_in_one_sentence(-1)),
-        ),
-        "part-compared": (
-            _looks(told=_differ(part=lambda out: out[..., 0])),
-            _looks(told=_differ(part=lambda out: out[..., -1])),
-        ),
-        "columns-exchanged": _columns,
-        "always-the-same": (lambda fn, x: True, lambda fn, x: False),
-        "negated": lambda fn, x: not _looks()(fn, x),
-    },
+    oracle=_looks,
+    mistakes=edits(_looks, MISTAKES),
 )

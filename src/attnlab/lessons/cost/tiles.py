@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,11 @@ import torch
 import torch.nn.functional as F
 
 from attnlab.checks.attention import Attention, Parts
+from attnlab.checks.edits import Way, edited, edits
 from attnlab.checks.exercise import (
     Case,
     Claim,
     Exercise,
-    Formula,
     Procedure,
     Slot,
     promises,
@@ -26,7 +25,6 @@ Generator = np.random.Generator
 Tensor = torch.Tensor
 INFINITY = float("inf")
 Tiles = list[range]
-Formulas = Formula | tuple[Formula, ...]
 TILES = 16  # of queries and of keys, where memory is counted: time goes by their square
 
 
@@ -43,11 +41,11 @@ def _parts(q: Tensor, k: Tensor, v: Tensor, block_size: int, causal: bool = Fals
 ATTENTION = Attention(_parts, lambda out, weights, *args, **kwargs: out)
 
 
-# Tile by tile, with something wrong ---------------------------------------------------------------
+# Tile by tile, which mistakes are edits of --------------------------------------------------------
 
 
-def _cut(length: int, block: int) -> Tiles:
-    return [range(at, min(at + block, length)) for at in range(0, length, block)]
+def _cut(length: int, block: int, first: int = 0) -> Tiles:
+    return [range(at, min(at + block, length)) for at in range(first, length, block)]
 
 
 def _whole(length: int, block: int) -> Tiles:
@@ -56,6 +54,14 @@ def _whole(length: int, block: int) -> Tiles:
 
 def _but_the_last(length: int, block: int) -> Tiles:
     return _cut(length, block)[:-1]
+
+
+def _of(tensor: Tensor, tile: range) -> Tensor:
+    return tensor[..., tile.start : tile.stop, :]
+
+
+def _highest(scores: Tensor) -> Tensor:
+    return scores.amax(-1, keepdim=True)
 
 
 def _share(old: Tensor, new: Tensor) -> Tensor:
@@ -68,24 +74,9 @@ def _grown(old: Tensor, new: Tensor) -> Tensor:
     return torch.where(empty, 0.0, (new - torch.where(empty, new, old)).exp())
 
 
-def _one(old: Tensor, new: Tensor) -> Tensor:
-    return torch.ones_like(old)
-
-
-def _nothing(old: Tensor, new: Tensor) -> Tensor:
-    return torch.zeros_like(old)
-
-
-def _onto(running: Tensor, factor: Tensor, tile: Tensor) -> Tensor:
-    return running * factor + tile
-
-
-def _too_late(running: Tensor, factor: Tensor, tile: Tensor) -> Tensor:
-    return (running + tile) * factor
-
-
-def _highest(scores: Tensor) -> Tensor:
-    return scores.amax(-1, keepdim=True)
+def _own_or_nan(scores: Tensor, m: Tensor) -> Tensor:
+    """As where a tile is measured against its own maximum first, and then merged."""
+    return torch.where(_highest(scores) == -INFINITY, -INFINITY, m)
 
 
 def _none(rows: range, columns: range) -> bool:
@@ -96,102 +87,25 @@ def _in_the_future(rows: range, columns: range) -> bool:
     return columns.start >= rows.stop
 
 
-@dataclass(frozen=True, slots=True)
-class Tiled:
-    """The exercise's function, with exchangeable parts.
-
-    Attributes:
-        rows, columns: tiles of queries and of keys.
-        blocked: pairs of a tile that are blocked where it is causal; from its queries and keys, N
-            and M.
-        skipped: tiles that are left out there.
-        low: what is set as the score of a blocked pair.
-        scale: of scores, from d_k and block_size.
-        own: the maximum that a tile is measured against, from its scores and the running one.
-        top: the new running maximum, from the old one and the tile's scores.
-        of_sum, of_out: what the running sum and output are multiplied by in each tile.
-        add_sum, add_out: how they go on, from the running one, its factor and the tile.
-        total: what a tile adds to the sum, from its powers.
-        early: what is done to the running output after each tile.
-        end: the output, from sum and output.
-    """
-
-    rows: Callable[[int, int], Tiles] = _cut
-    columns: Callable[[int, int], Tiles] = _cut
-    blocked: Callable[[range, range, int, int], Tensor] = lambda i, j, n, m: _behind(i, j) < 0
-    skipped: Callable[[range, range], bool] = _none
-    low: float = -INFINITY
-    scale: Callable[[int, int], float] = lambda d_k, block: d_k**-0.5
-    own: Callable[[Tensor, Tensor], Tensor] = lambda scores, m: m
-    top: Callable[[Tensor, Tensor], Tensor] = lambda m, scores: torch.maximum(m, _highest(scores))
-    of_sum: Callable[[Tensor, Tensor], Tensor] = _share
-    of_out: Callable[[Tensor, Tensor], Tensor] = _share
-    add_sum: Callable[[Tensor, Tensor, Tensor], Tensor] = _onto
-    add_out: Callable[[Tensor, Tensor, Tensor], Tensor] = _onto
-    total: Callable[[Tensor], Tensor] = lambda powers: powers.sum(-1, keepdim=True)
-    early: Callable[[Tensor, Tensor], Tensor] = lambda o, s: o
-    end: Callable[[Tensor, Tensor], Tensor] = lambda o, s: o / s
-
-    def __call__(self, q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> Tensor:
-        tiles = self.rows(q.shape[-2], block)
-        done = [self._row(q, k, v, rows, block, causal) for rows in tiles]
-        left = q.shape[-2] - sum(map(len, tiles))  # queries that got no answer have 0
-        return torch.cat([*done, q.new_zeros(*q.shape[:-2], left, v.shape[-1])], -2)
-
-    def _row(
-        self, q: Tensor, k: Tensor, v: Tensor, rows: range, block: int, causal: bool
-    ) -> Tensor:
-        n, m, asked = q.shape[-2], k.shape[-2], q[..., rows.start : rows.stop, :]
-        top = q.new_full((*asked.shape[:-1], 1), -INFINITY)
-        s, o = torch.zeros_like(top), torch.zeros_like(top)
-        for columns in self.columns(m, block):
-            if causal and self.skipped(rows, columns):
-                continue
-            here = slice(columns.start, columns.stop)
-            scores = asked @ k[..., here, :].mT * self.scale(q.shape[-1], block)
-            if causal:
-                scores = scores.masked_fill(self.blocked(rows, columns, n, m), self.low)
-            new = self.top(top, scores)
-            powers = (scores - self.own(scores, new)).exp()
-            s = self.add_sum(s, self.of_sum(top, new), self.total(powers))
-            o = self.early(self.add_out(o, self.of_out(top, new), powers @ v[..., here, :]), s)
-            top = new
-        return self.end(o, s).expand(*asked.shape[:-1], v.shape[-1])
-
-
-def _own_or_nan(scores: Tensor, m: Tensor) -> Tensor:
-    """As where a tile is measured against its own maximum first, and then merged."""
-    return torch.where(_highest(scores) == -INFINITY, -INFINITY, m)
-
-
-def _unasked(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> Tensor:
-    """Tiles of the future are always left out."""
-    whole = Tiled(blocked=_open, skipped=_in_the_future)
-    return (Tiled() if causal else whole)(q, k, v, block, True)
-
-
-def _open(rows: range, columns: range, n: int, m: int) -> Tensor:
-    return torch.zeros(len(rows), len(columns), dtype=torch.bool)
-
-
-def _keys_up_to_n(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> Tensor:
-    """The loop over keys ends where the queries end; an empty tile has no maximum."""
+def _tiled(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> Tensor:
     n, m = q.shape[-2], k.shape[-2]
-    if any(tile.start >= m and not (causal and tile.start >= n) for tile in _cut(n, block)):
-        raise IndexError
-    tiled = Tiled(columns=lambda m, block: [tile for tile in _cut(m, block) if tile.start < n])
-    return tiled(q, k, v, block, causal)
-
-
-def _skipping(formulas: Formulas) -> Formulas:
-    """A mistake's formulas, and the same where tiles in the future are left out, as most do."""
-    each = formulas if isinstance(formulas, tuple) else (formulas,)
-    tiled = [one for one in each if isinstance(one, Tiled) and one.skipped is _none]
-    return tuple(dict.fromkeys((*each, *(replace(one, skipped=_in_the_future) for one in tiled))))
-
-
-def _with_more(number: float) -> Tiled:
-    return Tiled(end=lambda o, s: o / (s + number))
+    out = q.new_zeros(*q.shape[:-1], v.shape[-1])
+    for i in _cut(n, block):
+        top = q.new_full((*q.shape[:-2], len(i), 1), -INFINITY)
+        s, o = torch.zeros_like(top), torch.zeros_like(top)
+        for j in _cut(m, block):
+            if causal and _none(i, j):
+                continue
+            scores = _of(q, i) @ _of(k, j).mT * q.shape[-1] ** -0.5
+            if causal:
+                scores = scores.masked_fill(_behind(i, j) < 0, -INFINITY)
+            new = torch.maximum(top, _highest(scores))
+            factor, powers = _share(top, new), (scores - new).exp()
+            s = s * factor + powers.sum(-1, keepdim=True)
+            o = o * factor + powers @ _of(v, j)
+            top = new
+        out[..., i.start : i.stop, :] = o / s
+    return out
 
 
 def _softmax_by_tile(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> Tensor:
@@ -321,135 +235,128 @@ def _cases(rng: Generator) -> Iterator[Case]:
         yield Case("held", args, note=note, procedure=HELD, about=about, once=True)
 
 
-MISTAKES: dict[str, Formulas] = {
+TOP = "torch.maximum(top, _highest(scores))"
+OWN = "scores - new -> scores - _own_or_nan(scores, new)"
+SKIPPING = "; _none(i, j) -> _in_the_future(i, j)"
+MISTAKES: dict[str, Way | tuple[Way, ...]] = {
     # in memory, the largest first
     "whole-matrix-held": _holding(lambda b, n, block: b * n * n),
     "whole-mask-held": _holding(lambda b, n, block: n * n),
     "one-side-cut": _holding(lambda b, n, block: b * block * n),
     "tiles-kept": _holding(lambda b, n, block: 0),
     # in the sums
-    "half-rescaled": (Tiled(of_sum=_one), Tiled(of_out=_one)),
-    "half-kept": (Tiled(of_sum=_nothing), Tiled(of_out=_nothing)),
+    "half-rescaled": ("s * factor -> s", "o * factor -> o"),
+    "half-kept": ("s * factor -> s * 0", "o * factor -> o * 0"),
     "rescaled-too-late": (
-        Tiled(add_sum=_too_late),
-        Tiled(add_out=_too_late),
-        Tiled(add_sum=_too_late, add_out=_too_late),
+        "s * factor -> s; top = new -> top, s = new, s * factor",
+        "o * factor -> o; top = new -> top, o = new, o * factor",
+        "s * factor -> s; o * factor -> o; top = new -> top, s, o = new, s * factor, o * factor",
     ),
     "not-rescaled": (
-        Tiled(of_sum=_one, of_out=_one),
-        Tiled(of_sum=_one, of_out=_one, own=lambda scores, m: _highest(scores)),
+        "_share(top, new) -> 1",
+        "_share(top, new) -> 1; scores - new -> scores - _highest(scores)",
     ),
-    "tile-measured-against-itself": Tiled(own=lambda scores, m: _highest(scores)),
-    "tile-not-measured": Tiled(own=lambda scores, m: torch.zeros_like(m)),
-    "rescaled-the-wrong-way": Tiled(of_sum=_grown, of_out=_grown),
+    "tile-measured-against-itself": "scores - new -> scores - _highest(scores)",
+    "tile-not-measured": "scores - new -> scores",
+    "rescaled-the-wrong-way": "_share(top, new) -> _grown(top, new)",
     "divided-too-soon": (
-        Tiled(early=lambda o, s: o / s, end=lambda o, s: o),
-        Tiled(early=lambda o, s: o / s),
+        "top = new -> top, o = new, o / s; = o / s\n -> = o\n",
+        "top = new -> top, o = new, o / s",
     ),
-    "not-normalised": Tiled(end=lambda o, s: o),
+    "not-normalised": "o / s -> o",
     "not-each-rows-sum": (
-        Tiled(total=lambda powers: powers.mean(-1, keepdim=True)),
-        Tiled(total=lambda powers: powers.amax(-1, keepdim=True)),
-        Tiled(total=torch.sum),
-        Tiled(end=lambda o, s: o / s.sum(-2, keepdim=True)),
+        "powers.sum( -> powers.mean(",
+        "powers.sum( -> powers.amax(",
+        "powers.sum(-1, keepdim=True) -> powers.sum()",
+        "o / s -> o / s.sum(-2, keepdim=True)",
     ),
-    "epsilon-added": tuple(map(_with_more, (1e-5, 1e-6, 1e-7, 1e-8))),
+    "epsilon-added": tuple(f"o / s -> o / (s + {more})" for more in (1e-5, 1e-6, 1e-7, 1e-8)),
     "softmax-by-tile": (
         *(_softmax_by_tile, _mean_of_tiles),
-        Tiled(own=lambda scores, m: scores.logsumexp(-1, keepdim=True)),
+        "scores - new -> scores - scores.logsumexp(-1, keepdim=True)",
     ),
     "maximum-of-one-tile": (
-        Tiled(top=lambda m, scores: torch.where(m == -INFINITY, _highest(scores), m)),
-        Tiled(top=lambda m, scores: _highest(scores)),
+        f"{TOP} -> torch.where(top == -INFINITY, _highest(scores), top)",
+        f"{TOP} -> _highest(scores)",
     ),
     "not-the-maximum-subtracted": (
-        Tiled(top=lambda m, scores: torch.maximum(m, scores.amin(-1, keepdim=True))),
-        Tiled(top=lambda m, scores: torch.maximum(m, scores.mean(-1, keepdim=True))),
+        "_highest(scores) -> scores.amin(-1, keepdim=True)",
+        "_highest(scores) -> scores.mean(-1, keepdim=True)",
     ),
-    "one-maximum-for-all-rows": Tiled(
-        top=lambda m, scores: torch.maximum(m, scores.amax((-2, -1), keepdim=True))
-    ),
+    "one-maximum-for-all-rows": "_highest(scores) -> scores.amax((-2, -1), keepdim=True)",
     # at the edges
     "one-tile-only": (
-        Tiled(columns=lambda m, block: _cut(m, block)[:1]),
-        Tiled(columns=lambda m, block: _cut(m, block)[-1:]),
-        Tiled(of_sum=_nothing, of_out=_nothing),
+        "_cut(m, block) -> _cut(m, block)[:1]",
+        "_cut(m, block) -> _cut(m, block)[-1:]",
+        "_share(top, new) -> 0",
     ),
     "first-left-out": (
-        Tiled(columns=lambda m, block: _cut(m, block)[1:]),
-        Tiled(
-            columns=lambda m, block: [range(at, min(at + block, m)) for at in range(1, m, block)]
-        ),
+        "_cut(m, block) -> _cut(m, block)[1:]",
+        "_cut(m, block) -> _cut(m, block, 1)",
     ),
-    "tiles-overlap": Tiled(
-        columns=lambda m, block: [range(at, min(at + block, m)) for at in range(m)]
+    "tiles-overlap": "_cut(m, block) -> [range(at, min(at + block, m)) for at in range(m)]",
+    "keys-up-to-n": edited(  # where an empty tile has no maximum
+        _tiled,
+        "_cut(m, block) -> [range(j.start, min(j.start + block, m)) for j in _cut(n, block)]",
     ),
-    "keys-up-to-n": _keys_up_to_n,
     "rest-left-out": tuple(
-        Tiled(rows, columns)
-        for rows in (_cut, _whole, _but_the_last)
-        for columns in (_cut, _whole, _but_the_last)
-        if not rows is columns is _cut
+        f"_cut(n, block) -> {rows}(n, block); _cut(m, block) -> {columns}(m, block)"
+        for rows in ("_cut", "_whole", "_but_the_last")
+        for columns in ("_cut", "_whole", "_but_the_last")
+        if not rows == columns == "_cut"
     ),
     "padding-attended": _padded,
-    "scale-by-block": Tiled(scale=lambda d_k, block: block**-0.5),
+    "scale-by-block": "q.shape[-1] ** -0.5 -> block**-0.5",
     # where it is causal, or is not
     "causal-unasked": (
         lambda q, k, v, block, causal=False: ATTENTION.oracle(q, k, v, block, True),
         lambda q, k, v, block, causal=True: ATTENTION.oracle(q, k, v, block, causal),
         lambda q, k, v, block, causal=False: ATTENTION.oracle(q, k, v, block, not causal),
-        _unasked,
+        edited(_tiled, "causal and _none(i, j) -> _in_the_future(i, j)"),
     ),
     "mask-in-each-tile": tuple(
-        Tiled(blocked=blocked, skipped=skipped)
-        for blocked in (
-            lambda i, j, n, m: _behind(range(len(i)), range(len(j))) < 0,
-            lambda i, j, n, m: _behind(range(len(i)), j) < 0,
-            lambda i, j, n, m: _behind(i, range(len(j))) < 0,
-        )
-        for skipped in (_none, _in_the_future)
+        f"_behind(i, j) -> _behind({places}){skipping}"
+        for places in ("range(len(i)), range(len(j))", "range(len(i)), j", "i, range(len(j))")
+        for skipping in ("", SKIPPING)
     ),
-    "no-triangle-inside": Tiled(
-        blocked=_open,
-        skipped=_in_the_future,
-    ),
-    "mask-of-the-first-query": Tiled(
-        blocked=lambda i, j, n, m: (torch.tensor(j) > i.start).expand(len(i), -1)
-    ),
+    "no-triangle-inside": f"_behind(i, j) < 0 -> torch.tensor(False){SKIPPING}",
+    "mask-of-the-first-query": "_behind(i, j) < 0 -> torch.tensor(j) > i.start",
     "future-tile-is-nan": (
-        Tiled(own=_own_or_nan),
-        Tiled(own=_own_or_nan, skipped=lambda rows, columns: columns.start > rows.stop),
+        edited(_tiled, OWN),
+        edited(_tiled, f"{OWN}; _none(i, j) -> j.start > i.stop"),
     ),
-    "mask-with-zero": Tiled(low=0.0),
+    "mask-with-zero": "0, -INFINITY -> 0, 0.0",
     "mask-with-small-number": tuple(
-        Tiled(low=low, skipped=skipped)
+        f"0, -INFINITY -> 0, {low}{skipping}"
         for low in (-10.0, -20.0, -50.0, -100.0, -1e3, -1e4)
-        for skipped in (_none, _in_the_future)
+        for skipping in ("", SKIPPING)
     ),
     "diagonal-tile-skipped": (
-        Tiled(skipped=lambda rows, columns: columns.start >= rows.start),
-        Tiled(skipped=lambda rows, columns: columns.stop - 1 > rows.start),
+        "_none(i, j) -> j.start >= i.start",
+        "_none(i, j) -> j.stop - 1 > i.start",
     ),
     "past-tiles-skipped": (
-        Tiled(skipped=lambda rows, columns: columns.start < rows.start),
-        Tiled(skipped=lambda rows, columns: columns.stop <= rows.start),
-        Tiled(skipped=lambda rows, columns: rows.start > 0),
+        "_none(i, j) -> j.start < i.start",
+        "_none(i, j) -> j.stop <= i.start",
+        "_none(i, j) -> i.start > 0",
     ),
     "mask-off-by-one": (
-        Tiled(blocked=lambda i, j, n, m: _behind(i, j) < -1),
-        Tiled(blocked=lambda i, j, n, m: _behind(i, j) <= 0),
-        Tiled(blocked=lambda i, j, n, m: _behind(i, j) <= 0, own=_own_or_nan),
+        "(i, j) < 0 -> (i, j) < -1",
+        "(i, j) < 0 -> (i, j) <= 0",
+        f"(i, j) < 0 -> (i, j) <= 0; {OWN}",
     ),
-    "mask-bottom-right": Tiled(blocked=lambda i, j, n, m: _behind(i, j) < n - m),
-    "mask-transposed": (
-        Tiled(blocked=lambda i, j, n, m: _behind(i, j) > 0),
-        Tiled(blocked=lambda i, j, n, m: _behind(i, j) > 0, own=_own_or_nan),
-    ),
-    "mask-inverted": (
-        Tiled(blocked=lambda i, j, n, m: _behind(i, j) >= 0),
-        Tiled(blocked=lambda i, j, n, m: _behind(i, j) >= 0, own=_own_or_nan),
-    ),
+    "mask-bottom-right": "(i, j) < 0 -> (i, j) < n - m",
+    "mask-transposed": ("(i, j) < 0 -> (i, j) > 0", f"(i, j) < 0 -> (i, j) > 0; {OWN}"),
+    "mask-inverted": ("(i, j) < 0 -> (i, j) >= 0", f"(i, j) < 0 -> (i, j) >= 0; {OWN}"),
 }
+
+
+def _skipping(ways: Way | tuple[Way, ...]) -> tuple[Way, ...]:
+    """A mistake's edits, and the same where tiles in the future are left out, as most do."""
+    each = ways if isinstance(ways, tuple) else (ways,)
+    more = (f"{way}{SKIPPING}" for way in each if isinstance(way, str) and "_none" not in way)
+    return tuple(dict.fromkeys((*each, *more)))
+
 
 TILED_ATTENTION = Exercise(
     name="tiled_attention",
@@ -482,8 +389,5 @@ TILED_ATTENTION = Exercise(
         *("mask-transposed", "mask-off-by-one", "mask-with-small-number"),  # of tiles, below
         *("divided-by-max", "best-value-only", "weights-not-masked"),  # no weights are seen
     ),
-    mistakes={
-        name: formulas if name == "future-tile-is-nan" else _skipping(formulas)
-        for name, formulas in MISTAKES.items()
-    },
+    mistakes=edits(_tiled, {slug: _skipping(ways) for slug, ways in MISTAKES.items()}),
 )

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 from attnlab.calling.observe import ByName, by_name
 from attnlab.calling.training import written
+from attnlab.checks.edits import Way, edits
 from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
@@ -42,50 +43,25 @@ def _softmax(logits: Tensor, temperature: float) -> Tensor:
     return (_below(logits) / temperature).softmax(-1)
 
 
-def _probabilities(
-    above: Callable[[Tensor, float], Tensor] = _softmax,
-    at_zero: Callable[[Tensor], Tensor] = _likeliest,
-) -> Formula:
-    """A way to do it: above temperature 0, and at it."""
-
-    def answer(logits: Tensor, temperature: float = 1.0) -> Tensor:
-        if temperature < 0:
-            raise ValueError
-        return above(logits, temperature) if temperature else at_zero(logits)
-
-    return answer
-
-
-def _weighed(weigh: Callable[[Tensor], Tensor]) -> Formula:
-    return _probabilities(lambda logits, t: weigh(logits / t))
-
-
-def _bounded(least: float, more: float = 0.0, most: float = torch.inf) -> Formula:
-    return _probabilities(lambda logits, t: _softmax(logits, min(max(t + more, least), most)))
-
-
-def _greedy_for_nan(logits: Tensor, temperature: float) -> Tensor:
-    shares = (logits / temperature).softmax(-1)
-    return torch.where(shares.isnan(), _likeliest(logits), shares)
-
-
-def _greedy_below(least: float) -> Formula:
-    return _probabilities(
-        lambda logits, t: _likeliest(logits) if t < least else _softmax(logits, t)
-    )
-
-
-def _last_of_equals(logits: Tensor) -> Tensor:
-    return _likeliest(logits.flip(-1)).flip(-1)
-
-
 def _largest(logits: Tensor) -> Tensor:
     """1 at each that is as large as the largest."""
     return (_below(logits) == 0).to(logits.dtype)
 
 
+def _probabilities(logits: Tensor, temperature: float = 1.0) -> Tensor:
+    if temperature < 0:
+        raise ValueError
+    z, t = logits, temperature
+    if not t:
+        return _likeliest(z)
+    return _softmax(z, t)
+
+
 def _shown(logits: Tensor) -> Tensor:
     return logits.masked_fill(logits == -torch.inf, 0.0)
+
+
+LEAST = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12)
 
 
 def _hidden(rng: Generator, logits: Tensor) -> Tensor:
@@ -169,53 +145,57 @@ NEXT_TOKEN_PROBABILITIES = Exercise(
         ),
         unchanged=0.25,
     ),
-    oracle=_probabilities(),
+    oracle=_probabilities,
     cases=_temperature_cases,
-    mistakes={
-        "temperature-ignored": _probabilities(lambda logits, t: logits.softmax(-1)),
-        "computed-in-float32": _probabilities(
-            lambda logits, t: _softmax(logits.float(), t).to(logits.dtype)
-        ),
-        "temperature-multiplied": _probabilities(lambda logits, t: (logits * t).softmax(-1)),
-        "temperature-after-softmax": _probabilities(lambda logits, t: logits.softmax(-1) / t),
-        "divided-twice": _probabilities(lambda logits, t: _softmax(_below(logits) / t, t)),
-        "divided-before-subtracting": _weighed(lambda scores: scores.softmax(-1)),
-        "unstable-softmax": _weighed(lambda scores: F.normalize(scores.exp(), 1, -1, 0)),
-        "nan-hidden": _probabilities(_greedy_for_nan),
-        "one-maximum-for-all-rows": _probabilities(
-            lambda logits, t: ((logits - logits.max()) / t).softmax(-1)
-        ),
-        "temperature-bounded": (
-            *map(_bounded, (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12)),
-            *(_bounded(0.0, most=most) for most in (1.0, 2.0, 5.0, 10.0)),
-            *(_bounded(0.0, more) for more in (1e-8, 1e-9, 1e-10, 1e-12)),
-        ),
-        "cold-is-greedy": tuple(map(_greedy_below, (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6))),
-        "drawn-at-zero": _probabilities(at_zero=lambda logits: logits.softmax(-1)),
-        "divided-by-zero": (
-            _probabilities(at_zero=lambda logits: (logits / 0.0).softmax(-1)),
-            _probabilities(at_zero=lambda logits: (_below(logits) / 0.0).softmax(-1)),
-        ),
-        "not-the-first-of-equals": (
-            _probabilities(at_zero=_largest),
-            _probabilities(at_zero=lambda logits: F.normalize(_largest(logits), 1, -1)),
-            _probabilities(at_zero=_last_of_equals),
-        ),
-        "token-not-probabilities": _probabilities(at_zero=lambda logits: logits.argmax(-1)),
-        "infinite-as-small": tuple(
-            lambda logits, t=1.0, low=low: _probabilities()(logits.nan_to_num(neginf=low), t)
-            for low in (-1e3, -1e4)
-        ),
-        "infinite-as-0": lambda logits, t=1.0: _probabilities()(_shown(logits), t),
-        "wrong-axis": (
-            _weighed(lambda scores: scores.softmax(0)),
-            _weighed(lambda scores: scores.softmax(1)),
-            _weighed(lambda scores: scores.softmax(-2)),
-            _weighed(lambda scores: scores.exp() / scores.exp().sum()),
-        ),
-        "log-softmax": _weighed(lambda scores: scores.log_softmax(-1)),
-        "not-normalised": (_weighed(torch.exp), _weighed(lambda scores: _below(scores).exp())),
-    },
+    mistakes=edits(
+        _probabilities,
+        {
+            "temperature-ignored": "_softmax(z, t) -> z.softmax(-1)",
+            "computed-in-float32": "_softmax(z, t) -> _softmax(z.float(), t).to(z.dtype)",
+            "temperature-multiplied": "_softmax(z, t) -> (z * t).softmax(-1)",
+            "temperature-after-softmax": "_softmax(z, t) -> z.softmax(-1) / t",
+            "divided-twice": "_softmax(z, t) -> _softmax(_below(z) / t, t)",
+            "divided-before-subtracting": "_softmax(z, t) -> (z / t).softmax(-1)",
+            "unstable-softmax": "_softmax(z, t) -> F.normalize((z / t).exp(), 1, -1, 0)",
+            "nan-hidden": (
+                "_softmax(z, t) -> torch.where("
+                "(out := (z / t).softmax(-1)).isnan(), _likeliest(z), out)"
+            ),
+            "one-maximum-for-all-rows": "_softmax(z, t) -> ((z - z.max()) / t).softmax(-1)",
+            "temperature-bounded": (
+                *(f"(z, t) -> (z, max(t, {least}))" for least in LEAST),
+                *(f"(z, t) -> (z, min(t, {most}))" for most in (1.0, 2.0, 5.0, 10.0)),
+                *(f"(z, t) -> (z, t + {more})" for more in (1e-8, 1e-9, 1e-10, 1e-12)),
+            ),
+            "cold-is-greedy": tuple(
+                f"not t -> t < {least}" for least in (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
+            ),
+            "drawn-at-zero": "_likeliest(z) -> z.softmax(-1)",
+            "divided-by-zero": (
+                "_likeliest(z) -> (z / 0.0).softmax(-1)",
+                "_likeliest(z) -> (_below(z) / 0.0).softmax(-1)",
+            ),
+            "not-the-first-of-equals": (
+                "_likeliest(z) -> _largest(z)",
+                "_likeliest(z) -> F.normalize(_largest(z), 1, -1)",
+                "_likeliest(z) -> _likeliest(z.flip(-1)).flip(-1)",
+            ),
+            "token-not-probabilities": "_likeliest(z) -> z.argmax(-1)",
+            "infinite-as-small": tuple(
+                f"= logits -> = logits.nan_to_num(neginf={low})" for low in (-1e3, -1e4)
+            ),
+            "infinite-as-0": "= logits -> = _shown(logits)",
+            "wrong-axis": (
+                *(f"_softmax(z, t) -> (z / t).softmax({axis})" for axis in (0, 1, -2)),
+                "_softmax(z, t) -> (z / t).exp() / (z / t).exp().sum()",
+            ),
+            "log-softmax": "_softmax(z, t) -> (z / t).log_softmax(-1)",
+            "not-normalised": (
+                "_softmax(z, t) -> (z / t).exp()",
+                "_softmax(z, t) -> _below(z / t).exp()",
+            ),
+        },
+    ),
 )
 
 
@@ -233,43 +213,18 @@ def _asked(generate: Formula) -> Formula:
     return found
 
 
-def _writing(
-    seen: Callable[[Tensor, int], Tensor] = lambda ids, start: ids,
-    row: Callable[[Tensor], Tensor] = lambda logits: logits[:, -1],
-    chosen: Callable[..., Tensor] = lambda choose, logits: choose(logits),
-    number: Callable[[int, int], int] = lambda n_new, start: n_new,
-    given: Callable[[Tensor, int], Tensor] = lambda ids, start: ids,
-    recording: Callable[[], Any] = torch.no_grad,
-) -> Formula:
-    """A way to write, with exchangeable parts.
-
-    Args:
-        seen: what the model gets of the tokens so far, and of the length of the prompt.
-        row: of its logits, (B, N, V), those that count, (B, V).
-        chosen: the next tokens, by `choose` and those logits.
-        number: of new tokens, by n_new and the length of the prompt.
-        given: what is returned, of all tokens and the length of the prompt.
-        recording: what is done under.
-    """
-
-    def generate(model: Any, prompt: Tensor, n_new: int, choose: Any) -> Tensor:
-        start = prompt.shape[1]
+def _written(model: Any, prompt: Tensor, n_new: int, choose: Any) -> Any:
+    with torch.no_grad():
+        ids, start = prompt, prompt.shape[1]
         if start == 0:
             raise ValueError
-        ids = prompt
-        for _ in range(number(n_new, start)):
-            logits = row(model(seen(ids, start)))
-            ids = torch.cat([ids, chosen(choose, logits)[:, None]], dim=1)
-        return given(ids, start)
-
-    return _asked(recording()(generate))
+        for _ in range(n_new):
+            logits = model(ids)[:, -1]
+            ids = torch.cat([ids, choose(logits)[:, None]], dim=1)
+        return ids
 
 
-RIGHT = _writing()
-
-
-def _cropped(most: int) -> Formula:
-    return _writing(seen=lambda ids, start: ids[:, -most:])
+RIGHT = _asked(_written)
 
 
 def _padded(model: Any, prompt: Tensor, n_new: int, choose: Any) -> Any:
@@ -279,15 +234,7 @@ def _padded(model: Any, prompt: Tensor, n_new: int, choose: Any) -> Any:
     def asked(ids: Tensor) -> Any:
         return model(F.pad(ids, (0, total - ids.shape[1])))[:, : ids.shape[1]]
 
-    return RIGHT(asked, prompt, n_new, choose)
-
-
-@torch.no_grad()
-def _choosing_once_more(model: Any, prompt: Tensor, n_new: int, choose: Any) -> Any:
-    """It stops after the choice, not before it."""
-    ids = RIGHT(model, prompt, n_new, choose)
-    choose(model(ids)[:, -1])
-    return ids
+    return _written(asked, prompt, n_new, choose)
 
 
 def _switching(back: Callable[[bool], bool] | None, guarded: bool) -> Formula:
@@ -299,16 +246,55 @@ def _switching(back: Callable[[bool], bool] | None, guarded: bool) -> Formula:
 
     def generate(model: Any, *args: Any) -> Any:
         if guarded and not isinstance(model, torch.nn.Module):
-            return RIGHT(model, *args)
+            return _written(model, *args)
         was = model.training
         model.eval()
-        ids = RIGHT(model, *args)
+        ids = _written(model, *args)
         if back:
             model.train(back(was))
         return ids
 
-    return _asked(generate)
+    return generate
 
+
+CROPPED = (*(2**power for power in range(1, 12)), 10, 50, 100, 200, 500, 1000, 2000)
+WRITTEN: dict[str, Way | tuple[Way, ...]] = {
+    "last-token-alone": (
+        "model(ids) -> model(ids[:, -1:])",
+        "model(ids) -> model(ids[:, -1:] if ids.shape[1] > start else ids)",
+    ),
+    "stale-past": "model(ids) -> model(ids[:, :start])",
+    "context-cropped": (
+        *(f"model(ids) -> model(ids[:, -{most}:])" for most in CROPPED),
+        "model(ids) -> model(ids[:, -start:])",
+        "model(ids) -> model(ids[:, start * (ids.shape[1] > start) :])",
+    ),
+    "future-padded": _padded,
+    "wrong-row": ("[:, -1] -> [:, 0]", "[:, -1] -> [:, -2:][:, 0]"),
+    "choice-ignored": (
+        "choose(logits) -> logits.argmax(-1)",
+        "choose(logits) -> [choose(logits), logits.argmax(-1)][1]",
+    ),
+    "probabilities-for-logits": "choose(logits) -> choose(logits.softmax(-1))",
+    "one-choice-for-all": "choose(logits) -> choose(logits[:1]).expand(len(logits))",
+    "chosen-too-often": (
+        "return ids -> return [ids, choose(model(ids)[:, -1])][0]",
+        "choose(logits) -> torch.cat([choose(row) for row in logits[:, None]])",
+    ),
+    "prompt-dropped": "return ids -> return ids[:, start:]",
+    "out-of-order": (
+        "return ids -> return ids.roll(-start, 1)",
+        "return ids -> return torch.cat([ids[:, :start], ids[:, start:].flip(1)], 1)",
+    ),
+    "miscounted": tuple(f"range(n_new) -> range(n_new {by})" for by in ("- 1", "+ 1", "- start")),
+    "gradients-recorded": "no_grad -> enable_grad",
+    "made-in-inference-mode": "no_grad -> inference_mode",
+    "mode-changed": tuple(
+        _switching(back, guarded)
+        for back in (None, lambda was: True, lambda was: was)
+        for guarded in (False, True)
+    ),
+}
 
 GIVEN = Slot("logits that choose was given", "tensor", "n_new B V")
 
@@ -406,49 +392,5 @@ GENERATE = Exercise(
     ),
     oracle=RIGHT,
     cases=_generate_cases,
-    mistakes={
-        "last-token-alone": (
-            _writing(seen=lambda ids, start: ids[:, -1:]),
-            _writing(seen=lambda ids, start: ids[:, -1:] if ids.shape[1] > start else ids),
-        ),
-        "stale-past": _writing(seen=lambda ids, start: ids[:, :start]),
-        "context-cropped": (
-            *map(_cropped, (2**power for power in range(1, 12))),
-            *map(_cropped, (10, 50, 100, 200, 500, 1000, 2000)),
-            _writing(seen=lambda ids, start: ids[:, -start:]),
-            _writing(seen=lambda ids, start: ids[:, start * (ids.shape[1] > start) :]),
-        ),
-        "future-padded": _asked(_padded),
-        "wrong-row": (
-            _writing(row=lambda logits: logits[:, 0]),
-            _writing(row=lambda logits: logits[:, -2:][:, 0]),
-        ),
-        "choice-ignored": (
-            _writing(chosen=lambda choose, logits: logits.argmax(-1)),
-            _writing(chosen=lambda choose, logits: [choose(logits), logits.argmax(-1)][1]),
-        ),
-        "probabilities-for-logits": _writing(chosen=lambda choose, z: choose(z.softmax(-1))),
-        "one-choice-for-all": _writing(chosen=lambda choose, z: choose(z[:1]).expand(len(z))),
-        "chosen-too-often": (
-            _asked(_choosing_once_more),
-            _writing(chosen=lambda choose, z: torch.cat([choose(row) for row in z[:, None]])),
-        ),
-        "prompt-dropped": _writing(given=lambda ids, start: ids[:, start:]),
-        "out-of-order": (
-            _writing(given=lambda ids, start: ids.roll(-start, 1)),
-            _writing(given=lambda ids, n: torch.cat([ids[:, :n], ids[:, n:].flip(1)], 1)),
-        ),
-        "miscounted": (
-            _writing(number=lambda n_new, start: n_new - 1),
-            _writing(number=lambda n_new, start: n_new + 1),
-            _writing(number=lambda n_new, start: n_new - start),
-        ),
-        "gradients-recorded": _writing(recording=torch.enable_grad),
-        "made-in-inference-mode": _writing(recording=torch.inference_mode),
-        "mode-changed": tuple(
-            _switching(back, guarded)
-            for back in (None, lambda was: True, lambda was: was)
-            for guarded in (False, True)
-        ),
-    },
+    mistakes={slug: tuple(map(_asked, ways)) for slug, ways in edits(_written, WRITTEN).items()},
 )
