@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
@@ -68,31 +67,6 @@ def test_letters_are_in_the_order_of_the_axis_and_stay_for_any_batch() -> None:
 def test_each_roof_has_a_ring_for_each_work() -> None:
     chart = Roofline(works, [DEVICE, {**DEVICE, "flops": 2e12}]).state["chart"]
     assert chart.count("<circle ") == 2 * 2
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"batch": "many"}, "“many” is not a number"),
-        ({"batch": 0}, "the batch is 0; it has to be a whole number, 1 to 1024"),
-        ({"batch": 1.5}, "the batch is 1.5"),
-        ({"batch": 2048}, "the batch is 2048"),
-        ({"works": {"a": (1, 1)}}, "works has to be a function"),
-        ({"works": lambda batch: {}}, "there are 0 works; 1 to 3"),
-        ({"works": lambda batch: {"a": (0, 1)}}, "“a” has 0 operations and 1 bytes"),
-        ({"works": lambda batch: {"a": (1, float("nan"))}}, "“a” has 1 operations and nan bytes"),
-        ({"works": lambda batch: {"a": (1e5, 1)}}, "“a” has 100000 operations for each byte"),
-        ({"devices": []}, "there are 0 devices; 1 to 2"),
-        ({"devices": [{**DEVICE, "flops": "fast"}]}, "“fast” is not a number"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_and_changes_nothing(
-    figure: Roofline, change: dict[str, Any], said: str
-) -> None:
-    before = figure.state
-    with pytest.raises(ValueError, match=said):
-        figure.change(**change)
-    assert figure.state == before
 
 
 def test_the_fallback_has_a_step_for_several_batches() -> None:

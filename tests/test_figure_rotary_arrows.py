@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from attnlab.figures.live import RotaryArrows
-from attnlab.figures.live.rotary_arrows import MOVES, PLACES, decimals
+from attnlab.figures.live.rotary_arrows import MOVES, decimals
 from attnlab.figures.live.rotary_picture import in_degrees, short
 from tests.figure_lab import lessons_with
 
@@ -67,28 +66,6 @@ def test_the_way_is_told(query_at: int, key_at: int, said: str) -> None:
     assert said in RotaryArrows(QUERY, KEY, query_at, key_at).state["told"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("query", [1.0, 2.0, 3.0], "query has 3 numbers"),
-        ("query", [1.0] * 10, "query has 10 numbers"),
-        ("key_vector", [1.0, 2.0], r"key_vector has shape \(2,\), and 4 is needed"),
-        ("degrees", [1.0], r"degrees has shape \(1,\)"),
-        ("query_at", -1, "query_at is -1; a whole number from 0 to 12"),
-        ("key_at", 1.5, "key_at is 1.5"),
-        ("moved", PLACES + 1, "moved is 13"),
-        ("moved", "far", "“far” is not a number"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(
-    figure: RotaryArrows, name: str, value: Any, said: str
-) -> None:
-    before = figure.state
-    with pytest.raises(ValueError, match=said):
-        figure.change(**{name: value})
-    assert figure.state == before
-
-
 def test_an_arrow_without_length_is_a_dot() -> None:
     figure = RotaryArrows([0, 0], [0, 0])
     assert "nan" not in repr(figure.state).lower()
@@ -118,6 +95,4 @@ def test_the_fallback_steps_through_the_moves_with_one_score(figure: RotaryArrow
     html = figure.fallback()
     assert html.count('type="radio"') == len(MOVES)
     assert html.count(">2.54</td>") == len(MOVES)
-    assert html == RotaryArrows(QUERY, KEY, degrees=[30, 3]).fallback()
     assert re.search(r'role="img" aria-label="pair 0: query arrow turned by 90 degrees', html)
-    assert len(html.encode()) < 200_000

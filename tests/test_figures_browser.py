@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from attnlab.figures import live
 from attnlab.figures.live.stored import make_still
-from tests.figure_lab import AGAIN, SHOW, THEMES, FigureLab, lessons_with, notebook, showing
+from tests.figure_lab import AGAIN, FIGURES, SHOW, THEMES, FigureLab, notebook, showing
 from tests.figure_sources import SOURCES, WALKS
 from tests.lab import Server, chromium_path
 from tests.until import until
@@ -33,9 +33,6 @@ def test_every_figure_is_tried_here() -> None:
     assert set(SOURCES) == set(live.__all__) == set(WALKS)
 
 
-FIGURES = {
-    name: pytest.param(name, marks=pytest.mark.lessons(*lessons_with(name))) for name in SOURCES
-}
 Shown = Callable[[str], FigureLab]
 
 
