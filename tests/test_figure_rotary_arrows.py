@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from attnlab.figures.live import RotaryArrows
-from attnlab.figures.live.rotary_arrows import MOVES, decimals
-from attnlab.figures.live.rotary_picture import in_degrees, short
+from attnlab.figures.live.on_paper import short
+from attnlab.figures.live.rotary_arrows import MOVES
+from attnlab.figures.live.rotary_picture import in_degrees
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("RotaryArrows"))
@@ -88,7 +89,6 @@ def test_degrees_are_whole_above_10_and_last_bits_decide_nothing() -> None:
 
 def test_numbers_are_short_and_zero_has_no_sign() -> None:
     assert [short(value) for value in (57.29578, -30.0, -0.001, 90)] == ["57.3", "−30", "0", "90"]
-    assert [decimals(value) for value in (-0.001, -1.5, 2)] == ["0.00", "−1.50", "2.00"]
 
 
 def test_the_fallback_steps_through_the_moves_with_one_score(figure: RotaryArrows) -> None:

@@ -99,14 +99,10 @@ class Race(Figure):
     def fallback(self) -> str:
         steps = list(dict.fromkeys([self.distance, *STILLS]))
         states = [self.computed({**self._inputs, "distance": step}) for step in steps]
-        mark = fallback.mark(repr(self), self.when)
-        radios = "".join(
-            f'<span class="step step-{at}" style="margin-right:12px;white-space:nowrap">'
-            f"{fallback.radio(mark, at - 1, f'distance {step}')}</span>"
-            for at, step in enumerate(steps, start=1)
-        )
-        content = fallback.stepper(mark, len(steps)) + radios
-        return fallback.framed(content + fallback.listed([*map(_still, states)]), repr(self), mark)
+        stills = [
+            (f"distance {step}", _still(state)) for step, state in zip(steps, states, strict=True)
+        ]
+        return fallback.stepped(repr(self), stills, self.when)
 
 
 class Entry:

@@ -21,7 +21,7 @@ from attnlab.figures.live.cost_chart import (
     chart,
     drawing,
 )
-from attnlab.figures.live.figure import Figure, Input, Values, number, source, style
+from attnlab.figures.live.figure import Figure, Input, Values, number, source, style, whole
 
 BATCHES = [2**power for power in range(11)]  # stops of the slider
 STEPS = (1, 16, 128, 1024)  # of the still figure
@@ -74,16 +74,12 @@ class Roofline(Figure):
         super().__init__(batch=batch, works=works, devices=devices)
 
     def checked(self, inputs: Values) -> Values:
-        batch = number(inputs["batch"])
-        if batch != int(batch) or not BATCHES[0] <= batch <= BATCHES[-1]:
-            raise ValueError(
-                f"the batch is {batch:g}; it has to be a whole number, 1 to {BATCHES[-1]}"
-            )
+        batch = whole("the batch", inputs["batch"], BATCHES[0], BATCHES[-1])
         given = [each if isinstance(each, Device) else _device(each) for each in inputs["devices"]]
         if not 1 <= len(given) <= len(LOOKS):
             raise ValueError(f"there are {len(given)} devices; 1 to {len(LOOKS)} can be drawn")
-        counted(inputs["works"], int(batch))
-        return {"batch": int(batch), "works": inputs["works"], "devices": given}
+        counted(inputs["works"], batch)
+        return {"batch": batch, "works": inputs["works"], "devices": given}
 
     def computed(self, inputs: Values) -> Values:
         batch, devices = inputs["batch"], inputs["devices"]
@@ -114,21 +110,17 @@ class Roofline(Figure):
         return {"batch": BATCHES}
 
     def fallback(self) -> str:
-        mark = fallback.mark(repr(self))
         batches = [self.batch, *(batch for batch in STEPS if batch != self.batch)]
         states = [self.computed({**self._inputs, "batch": batch}) for batch in batches]
-        radios = "".join(
-            f'<span class="step step-{step + 1}" style="margin-right:12px">'
-            f"{fallback.radio(mark, step, f'batch = {batch:,}')}</span>"
-            for step, batch in enumerate(batches)
-        )
-        pieces = [
-            f"<p>{html.escape(state['told'])}</p>{state['chart']}"
-            f"{fallback.lines(CAPTION, state['table'], state['heads'])}"
+        steps = [
+            (
+                f"batch = {state['slider']['value']}",
+                f"<p>{html.escape(state['told'])}</p>{state['chart']}"
+                f"{fallback.lines(CAPTION, state['table'], state['heads'])}",
+            )
             for state in states
         ]
-        content = fallback.stepper(mark, len(batches)) + radios + fallback.listed(pieces)
-        return fallback.framed(content, repr(self), mark)
+        return fallback.stepped(repr(self), steps)
 
 
 def counted(works: Any, batch: int) -> dict[str, float]:

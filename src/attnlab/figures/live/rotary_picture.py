@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnlab.figures import palette
+from attnlab.figures.live.on_paper import short
 
 RADIUS, ROOM = 100, 50  # of the circle in a picture, and around it
 FAR = RADIUS + 32  # from the middle to the degrees
@@ -47,12 +48,6 @@ class Pair:
         lengths = np.linalg.norm(self.turned_query) * np.linalg.norm(self.turned_key)
         cosine = self.product / lengths if lengths else 1.0
         return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
-
-
-def short(value: float) -> str:
-    """Two digits after the point at most, and a true minus; no minus before 0."""
-    text = f"{value:.2f}".rstrip("0").rstrip(".") or "0"
-    return ("0" if text == "-0" else text).replace("-", "−")
 
 
 def in_degrees(value: float) -> str:

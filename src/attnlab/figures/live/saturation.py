@@ -85,19 +85,13 @@ class Saturation(Figure):
         return {"d_k": WIDTHS, "reader": range(1, READERS + 1)}
 
     def fallback(self) -> str:
-        mark = fallback.mark(repr(self))
         doubled = [width for width in WIDTHS if width & (width - 1) == 0]
         steps = dict.fromkeys([self.d_k, *doubled])
-        states = [self.computed({**self._inputs, "d_k": width}) for width in steps]
-        radios = "".join(
-            f'<span class="step step-{step + 1}" style="margin-right:12px;white-space:nowrap">'
-            f"{fallback.radio(mark, step, f'd_k = {width}')}</span>"
-            for step, width in enumerate(steps)
-        )
-        content = (
-            fallback.stepper(mark, len(steps)) + radios + fallback.listed([*map(_still, states)])
-        )
-        return fallback.framed(content, repr(self), mark)
+        stills = [
+            (f"d_k = {width}", _still(self.computed({**self._inputs, "d_k": width})))
+            for width in steps
+        ]
+        return fallback.stepped(repr(self), stills)
 
 
 def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -289,20 +283,7 @@ def _axes(upright: str, flat: tuple[str, ...], ticks: tuple[str, str, str], most
 
 def _still(state: Values) -> str:
     """Both pictures, the table and the sentences of one state."""
-    cell = "padding:2px 8px;text-align:right"
-    panels = "".join(
-        f'<div style="flex:1 1 240px;max-width:340px"><b>{way}</b>{drawing}</div>'
-        for way, drawing in zip(WAYS, state["pictures"], strict=True)
-    )
-    head = "".join(f'<th scope="col" style="{cell}">{way}</th>' for way in WAYS)
-    lines = "".join(
-        f'<tr><th scope="row" style="{cell}">{label}</th>'
-        + "".join(f'<td style="{cell}">{shown}</td>' for shown in numbers)
-        + "</tr>"
-        for label, *numbers in state["table"]
-    )
-    return (
-        f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px">{panels}</div>'
-        f"<table><tr><td></td>{head}</tr>{lines}</table>"
-        f"<p>{html.escape(state['told'])}</p>"
-    )
+    ways = zip(WAYS, state["pictures"], strict=True)
+    panels = fallback.beside(*(f"<b>{way}</b>{each}" for way, each in ways), wide="0 1 340px")
+    table = fallback.lines("", state["table"], ("", *WAYS))
+    return f"{panels}{table}<p>{html.escape(state['told'])}</p>"

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from attnlab.checks.reference import weights as soft_weights
+from attnlab.figures.live import fallback
+from attnlab.figures.live.on_paper import written
 from attnlab.figures.palette import ORANGE, SERIES
 
 ROOM = 1.5  # the plane reaches so much further than the farthest entry of a key
@@ -17,7 +19,6 @@ EDGE, MARGIN = 100, 24  # of the drawing, from its middle; around it, for the na
 SLOPE_LENGTH, HEAD = 30, 7  # of the slope's arrow, and of any arrow's head
 KNOB, HIGH, WIDE, GAP = 9, 6, 2.6, 7  # radius; half of a label, of each letter, and around it
 CELLS = 24  # of the shaded ground, along an edge
-_CELL = "padding:1px 8px;font-weight:normal"
 Values = dict[str, Any]
 
 
@@ -158,20 +159,11 @@ def columns(state: Values) -> str:
             for i, axis in enumerate(state["axes"])
         },
     }
-    rows = "".join(
-        f'<tr><th scope="row" style="{_CELL};text-align:left">{html.escape(name)}</th>'
-        + "".join(
-            f'<td style="{_CELL};text-align:right">{_entry(side[kind], at, digits)}</td>'
-            for side in sides
-        )
-        + "</tr>"
+    rows = [
+        [
+            name,
+            *("none" if side[kind] is None else written(side[kind][at], digits) for side in sides),
+        ]
         for name, (kind, at, digits) in lines.items()
-    )
-    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in ("hard", "soft"))
-    return f'<table style="border-collapse:collapse"><tr><td></td>{head}</tr>{rows}</table>'
-
-
-def _entry(numbers: Sequence[float] | None, at: int, digits: int) -> str:
-    if numbers is None:
-        return "none"
-    return f"{round(numbers[at], digits) + 0.0:.{digits}f}".replace("-", "−")
+    ]
+    return fallback.lines("", rows, ("", "hard", "soft"))

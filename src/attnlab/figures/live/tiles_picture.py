@@ -10,6 +10,7 @@ import html
 import numpy as np
 
 from attnlab.figures import palette
+from attnlab.figures.live.on_paper import short
 from attnlab.figures.live.tiling import Tile
 
 UNIT = 28  # of a cell
@@ -93,7 +94,7 @@ def _fast(scores: np.ndarray, is_open: np.ndarray, now: Tile) -> str:
         for column, j in enumerate(now.keys):
             x, y = left + column * UNIT, top + row * UNIT
             shown = (
-                f'<text x="{x + UNIT / 2:g}" y="{y + UNIT / 2:g}">{_short(scores[i, j])}</text>'
+                f'<text x="{x + UNIT / 2:g}" y="{y + UNIT / 2:g}">{short(scores[i, j])}</text>'
                 if is_open[i, j]
                 else f'<path d="{_hatching(x, y)}" stroke="#888"/>'
             )
@@ -209,12 +210,6 @@ def _hatching(x: int, y: int) -> str:
         f"M{x} {y + UNIT}l{UNIT} {-UNIT}M{x} {y + half}l{half} {-half}"
         f"M{x + half} {y + UNIT}l{half} {-half}"
     )
-
-
-def _short(score: float) -> str:
-    """Two digits after the point at most, as cells are small."""
-    text = f"{score:.2f}".rstrip("0").rstrip(".")
-    return ("0" if text == "-0" else text).replace("-", "−")
 
 
 def _edges(n: int, m: int, now: Tile) -> str:
