@@ -40,14 +40,16 @@ def test_places_and_bends_are_told(figure: Roofline) -> None:
     assert figure.state["told"] == (
         "Batch 64. Operations for each byte: shared: 64; own: 1. The roofs bend at 100 (made up)."
     )
-    assert figure.state["slider"] == {"stops": [2**n for n in range(11)], "at": 6, "value": "64"}
+    (dial,) = figure.state["dials"]
+    assert (dial["stops"], dial["at"]) == ([2**n for n in range(11)], 6)
 
 
 def test_the_ring_of_what_is_shared_goes_right_and_then_no_higher(figure: Roofline) -> None:
     places = []
     for batch in (1, 64, 128, 1024):
         figure.batch = batch
-        x, y = re.findall(r'<circle [^>]* cx="([0-9.]+)" cy="([0-9.]+)"', figure.state["chart"])[0]
+        (chart,) = figure.state["pictures"]
+        x, y = re.findall(r'<circle [^>]* cx="([0-9.]+)" cy="([0-9.]+)"', chart)[0]
         places.append((float(x), float(y)))
     xs, ys = zip(*places, strict=True)
     assert sorted(set(xs)) == list(xs)
@@ -65,7 +67,7 @@ def test_letters_are_in_the_order_of_the_axis_and_stay_for_any_batch() -> None:
 
 
 def test_each_roof_has_a_ring_for_each_work() -> None:
-    chart = Roofline(works, [DEVICE, {**DEVICE, "flops": 2e12}]).state["chart"]
+    chart = Roofline(works, [DEVICE, {**DEVICE, "flops": 2e12}]).state["pictures"][0]
     assert chart.count("<circle ") == 2 * 2
 
 

@@ -18,6 +18,7 @@ from attnlab.figures.live.ramp import shade
 
 _CELL = "padding:3px 6px;text-align:center"
 _LINE = "padding:2px 8px;text-align:right"
+_NAME = "padding:2px 8px;text-align:left;font-weight:normal"
 HATCHED = "repeating-linear-gradient(45deg,#fff 0 4px,#bbb 4px 5px)"
 
 
@@ -175,7 +176,7 @@ def lines(caption: str, rows: Sequence[Sequence[str]], heads: Sequence[str] = ()
     """Rows of words, the first of which names the row."""
     top = "".join(f'<th scope="col" style="{_LINE}">{html.escape(head)}</th>' for head in heads)
     body = "".join(
-        f'<tr><th scope="row" style="{_LINE}">{html.escape(name)}</th>'
+        f'<tr><th scope="row" style="{_NAME}">{html.escape(name)}</th>'
         + "".join(f'<td style="{_LINE}">{html.escape(cell)}</td>' for cell in cells)
         + "</tr>"
         for name, *cells in rows

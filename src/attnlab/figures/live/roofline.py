@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping, Sequence
 from math import log2
 from typing import Any, NamedTuple
 
 import traitlets
 
-from attnlab.figures.live import fallback
 from attnlab.figures.live.cost_chart import (
     BLUE,
     LEFT,
@@ -21,10 +19,10 @@ from attnlab.figures.live.cost_chart import (
     chart,
     drawing,
 )
-from attnlab.figures.live.figure import Figure, Input, Values, number, source, style, whole
+from attnlab.figures.live.dials import Dial, Dialled
+from attnlab.figures.live.figure import Input, Values, number, style, whole
 
 BATCHES = [2**power for power in range(11)]  # stops of the slider
-STEPS = (1, 16, 128, 1024)  # of the still figure
 TERA = 1e12
 CAPTION = "at best, of the peak, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
@@ -54,7 +52,7 @@ class Device(NamedTuple):
         return self.speed(intensity) / TERA
 
 
-class Roofline(Figure):
+class Roofline(Dialled):
     """Speed at best over operations for each byte, with the places of several works for a batch.
 
     Args:
@@ -65,10 +63,10 @@ class Roofline(Figure):
         ValueError: the batch is out of bounds, or what is counted is not above 0.
     """
 
-    _esm = source("roofline")
-    _css = style("roofline")
+    kind, _css = "roofline", style("roofline")
     title = traitlets.Unicode("The roofline").tag(sync=True)
     batch, works, devices = Input(), Input(), Input()
+    stills = ("batch", (1, 16, 128, 1024), "batch = {:,}")
 
     def __init__(self, works: Works, devices: Sequence[Mapping[str, Any]], batch: int = 1) -> None:
         super().__init__(batch=batch, works=works, devices=devices)
@@ -81,12 +79,16 @@ class Roofline(Figure):
         counted(inputs["works"], batch)
         return {"batch": batch, "works": inputs["works"], "devices": given}
 
-    def computed(self, inputs: Values) -> Values:
+    def dials(self, inputs: Values) -> list[Dial]:
+        batch = inputs["batch"]
+        words = [*map(str, BATCHES)]
+        return [Dial("batch", "batch", BATCHES, round(log2(batch)), words, f"{batch:,}")]
+
+    def shown(self, inputs: Values) -> Values:
         batch, devices = inputs["batch"], inputs["devices"]
         works = in_order(inputs["works"], batch)
         return {
-            "slider": {"stops": BATCHES, "at": round(log2(batch)), "value": f"{batch:,}"},
-            "chart": _chart(works, devices),
+            "pictures": [_chart(works, devices)],
             "caption": CAPTION,
             "heads": ["", "operations for each byte", *(device.name for device in devices)],
             "table": [
@@ -102,25 +104,6 @@ class Roofline(Figure):
             ],
             "told": _told(batch, works, devices),
         }
-
-    def summary(self) -> str:
-        return str(self.state["told"])
-
-    def controls(self) -> Values:
-        return {"batch": BATCHES}
-
-    def fallback(self) -> str:
-        batches = [self.batch, *(batch for batch in STEPS if batch != self.batch)]
-        states = [self.computed({**self._inputs, "batch": batch}) for batch in batches]
-        steps = [
-            (
-                f"batch = {state['slider']['value']}",
-                f"<p>{html.escape(state['told'])}</p>{state['chart']}"
-                f"{fallback.lines(CAPTION, state['table'], state['heads'])}",
-            )
-            for state in states
-        ]
-        return fallback.stepped(repr(self), steps)
 
 
 def counted(works: Any, batch: int) -> dict[str, float]:

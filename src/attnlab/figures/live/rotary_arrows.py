@@ -8,25 +8,24 @@ and all arrows turn, and the score stays.
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 import numpy as np
 import traitlets
 
-from attnlab.figures.live import fallback
-from attnlab.figures.live.figure import Figure, Input, Values, array, source, style, whole
+from attnlab.figures.live.dials import Dial, Dialled
+from attnlab.figures.live.figure import Input, Values, array, style, whole
 from attnlab.figures.live.on_paper import short, written
-from attnlab.figures.live.rotary_picture import SIDE, Pair, in_degrees, picture
+from attnlab.figures.live.rotary_picture import Pair, in_degrees, picture
 
 PLACES = 12  # the largest position, and the farthest that both are moved
 PAIRS = 4  # at most
 BASE = 10000.0
-POSITIONS = ("query_at", "key_at", "moved")
-MOVES = (0, 1, 2, 3, 6, 12)  # that the still figure steps through
+# Of each place: what it is called, and ms a step where it is played.
+POSITIONS = {"query_at": ("query at", 0), "key_at": ("key at", 0), "moved": ("both moved by", 700)}
 
 
-class RotaryArrows(Figure):
+class RotaryArrows(Dialled):
     """Sliders for the positions of a query and a key, and for moving both; arrows turn with them.
 
     Args:
@@ -41,10 +40,10 @@ class RotaryArrows(Figure):
         ValueError: sizes do not fit, or a position is not there.
     """
 
-    _esm = source("rotary_arrows")
-    _css = style("rotary_arrows")
+    kind, _css = "rotary", style("rotary_arrows")
     title = traitlets.Unicode("Arrows that turn with position").tag(sync=True)
     query, key_vector, query_at, key_at, moved, degrees = (Input() for _ in range(6))
+    stills = ("moved", (0, 1, 2, 3, 6, 12), "both moved by {}")
 
     def __init__(
         self,
@@ -80,32 +79,23 @@ class RotaryArrows(Figure):
             **{name: whole(name, inputs[name], 0, PLACES) for name in POSITIONS},
         }
 
-    def computed(self, inputs: Values) -> Values:
+    def dials(self, inputs: Values) -> list[Dial]:
+        places = range(PLACES + 1)
+        return [
+            Dial(name, label, places, inputs[name], [*map(str, places)], pace=pace)
+            for name, (label, pace) in POSITIONS.items()
+        ]
+
+    def shown(self, inputs: Values) -> Values:
         pairs = turned(inputs)
         return {
-            **{name: inputs[name] for name in POSITIONS},
-            "places": PLACES,
             "titles": [f"pair {n}, {short(pair.speed)}° a step" for n, pair in enumerate(pairs)],
             "pictures": [picture(n, pair, longest(inputs)) for n, pair in enumerate(pairs)],
+            "heads": HEADS,
             "table": table(pairs),
-            "score": float(sum(pair.product for pair in pairs)),
-            "dotted": DOTTED,
+            "note": "dotted: the arrow at position 0",
             "told": in_words(inputs, pairs),
         }
-
-    def summary(self) -> str:
-        return str(self.state["told"])
-
-    def controls(self) -> Values:
-        return dict.fromkeys(POSITIONS, range(PLACES + 1))
-
-    def fallback(self) -> str:
-        steps = dict.fromkeys([self.moved, *MOVES])
-        stills = [
-            (f"both moved by {moved}", _still(self.computed({**self._inputs, "moved": moved})))
-            for moved in steps
-        ]
-        return fallback.stepped(repr(self), stills)
 
 
 def turned(inputs: Values) -> list[Pair]:
@@ -146,7 +136,6 @@ def table(pairs: list[Pair]) -> list[list[str]]:
     return [*lines, ["score", "", "", "", written(sum(pair.product for pair in pairs), 2)]]
 
 
-DOTTED = "dotted: the arrow at position 0"
 HEADS = ("", "query turned by", "key turned by", "between them", "dot product")
 
 
@@ -168,13 +157,3 @@ def in_words(inputs: Values, pairs: list[Pair]) -> str:
         f"{angles}. The score is {written(score, 2)}; without turning it would be "
         f"{written(unturned, 2)}, wherever they stand."
     )
-
-
-def _still(state: Values) -> str:
-    """The pictures, the table and the sentence of one state."""
-    pairs = zip(state["titles"], state["pictures"], strict=True)
-    panels = fallback.beside(
-        *(f"<b>{title}</b>{each}" for title, each in pairs), wide=f"0 1 {SIDE}px"
-    )
-    table = fallback.lines("", state["table"], HEADS)
-    return f"{panels}<p>{DOTTED}</p>{table}<p>{html.escape(state['told'])}</p>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from itertools import cycle, product
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from attnlab.checks.reference import weights as soft_weights
 from attnlab.figures.live import fallback
 from attnlab.figures.live.on_paper import written
+from attnlab.figures.live.strokes import svg, text
 from attnlab.figures.palette import ORANGE, SERIES
 
 ROOM = 1.5  # the plane reaches so much further than the farthest entry of a key
@@ -120,8 +120,7 @@ def drawing(state: Values) -> str:
     line = 'fill="none" stroke-linecap="round"'
     keys = "".join(
         f'<path d="{path}" {line} stroke="{colour.drawn}" stroke-width="{1.5 + 5 * share:.1f}"/>'
-        f'<text x="{x:.1f}" y="{y + 3:.1f}" font-size="9" text-anchor="middle" '
-        f'fill="currentColor">{html.escape(book)}</text>'
+        + text(x, y + 3, book, "middle")
         for path, (x, y), book, share, colour in zip(
             arrows["keys"],
             arrows["labels"],
@@ -131,20 +130,23 @@ def drawing(state: Values) -> str:
             strict=False,
         )
     )
-    name, across = 'font-size="9" fill="currentColor"', f"M{-EDGE} 0H{EDGE} M0 {-EDGE}V{EDGE}"
-    right, up = map(html.escape, state["axes"])
+    across = f"M{-EDGE} 0H{EDGE} M0 {-EDGE}V{EDGE}"
+    right, up = state["axes"]
     axes = (
         f'<path d="{across}" {line} stroke="currentColor" stroke-width="0.5"/>'
-        f'<text x="{EDGE}" y="{EDGE + 19}" {name} text-anchor="end">{right} →</text>'
-        f'<text x="{-EDGE}" y="{-EDGE - 13}" {name}>↑ {up}</text>'
+        + text(EDGE, EDGE + 19, f"{right} →", "end")
+        + text(-EDGE, -EDGE - 13, f"↑ {up}")
     )
-    said = html.escape(state["told"], quote=True)
     size = EDGE + MARGIN
-    return (
-        f'<svg role="img" aria-label="{said}" viewBox="{-size} {-size} {2 * size} {2 * size}" '
-        f'style="width:100%;max-width:380px;display:block">{axes}{keys}'
-        f'<path d="{arrows["query"]}" {line} stroke="currentColor" stroke-width="3"/>'
-        f'<path d="{arrows["slope"]}" {line} stroke="{ORANGE.drawn}" stroke-width="2"/></svg>'
+    return svg(
+        state["told"],
+        (-size, -size, 2 * size, 2 * size),
+        axes,
+        keys,
+        f'<path d="{arrows["query"]}" {line} stroke="currentColor" stroke-width="3"/>',
+        f'<path d="{arrows["slope"]}" {line} stroke="{ORANGE.drawn}" stroke-width="2"/>',
+        wide=380,
+        size=9,
     )
 
 
