@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 import nbformat
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
@@ -18,6 +19,7 @@ from playwright.sync_api import Browser, expect
 
 from attnlab.lessons import slugs
 from tests.course import solution_path
+from tests.figure_sources import SOURCES
 from tests.lab import Lesson, Server
 from tests.until import PATIENCE, until
 
@@ -60,6 +62,12 @@ def lessons_with(figure: str) -> tuple[str, ...]:
         for slug in slugs()
         if shows in solution_path(slug).with_suffix(".py").read_text(encoding="utf-8")
     )
+
+
+# To be parametrized by: each figure, with the lessons that show it.
+FIGURES = {
+    name: pytest.param(name, marks=pytest.mark.lessons(*lessons_with(name))) for name in SOURCES
+}
 
 
 def notebook(sources: dict[str, str]) -> NotebookNode:

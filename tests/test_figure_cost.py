@@ -109,31 +109,6 @@ def test_what_fits_is_told_for_each_memory() -> None:
     assert "they fit into none of the three memories" in figure.state["told"]
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"n": "many"}, "“many” is not a number"),
-        ({"n": float("nan")}, "“nan” is not a finite number"),
-        ({"n": 0}, "N is 0; it has to be a whole number, 64 to 262144"),
-        ({"n": 100.5}, "N is 100.5; it has to be a whole number"),
-        ({"n": 10**7}, r"N is 1e\+07; it has to be a whole number"),
-        ({"d": 63}, "d is 63; it has to be a whole number, 64 to 4096"),
-        ({"heads": 0}, "the number of heads is 0"),
-        ({"heads": 3}, "3 heads cannot share d = 512: there is a rest of 2"),
-        ({"dtype": "int8"}, "there is no type 'int8' here; there are float64, float32, bfloat16"),
-        ({"measured": [1, 2]}, r"measured is what measure\(\) finds, or None"),
-    ],
-)
-def test_what_cannot_be_counted_is_refused_and_changes_nothing(
-    change: dict[str, Any], said: str
-) -> None:
-    figure = Cost()
-    before = figure.state
-    with pytest.raises(ValueError, match=said):
-        figure.change(**change)
-    assert figure.state == before
-
-
 def test_a_line_on_log_axes_is_straight_for_a_power() -> None:
     axes = chart((1, 100), (1, 10**4))
     path = axes.line(lambda n: n**2, (1, 10, 100), "")
@@ -321,7 +296,6 @@ def test_what_is_stored_is_the_same_on_every_machine() -> None:
 
 def test_the_fallback_counts_for_several_lengths() -> None:
     html = Cost(100).fallback()
-    assert len(html.encode()) < 200_000
     assert re.findall(r"> N = ([\d,]+)<", html) == [
         *("100", "1,024", "4,096", "16,384", "65,536", "262,144")
     ]

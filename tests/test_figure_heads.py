@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import random
 import re
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-import traitlets
 
 from attnlab import small
 from attnlab.figures.live import Heads
@@ -99,46 +97,9 @@ def test_the_mean_can_stand_for_the_heads_only_if_they_share_values_and_w_o(alik
     assert torch.allclose(output, by_mean, atol=1e-6) == alike
 
 
-@pytest.mark.parametrize(
-    ("weights", "said"),
-    [
-        ([[[0.5, 0.6, 0]] * 3], "“the”, row 0 in head 1, are no shares"),
-        ([np.eye(3), [[1, 0, 0], [1.5, -0.5, 0], [1, 0, 0]]], "“cat”, row 1 in head 2, are no"),
-        (np.eye(3), r"weights has shape \(3, 3\), and any × 3 × 3 is needed"),
-        ([[[1, 0, np.nan]] * 3], r"weights holds nan at \[0, 0, 2\]"),
-        ("none", "weights has to hold numbers"),
-        (np.zeros((0, 3, 3)), "there are 0 heads; 1 to 12"),
-        ([np.eye(3)] * 13, "there are 13 heads; 1 to 12"),
-    ],
-)
-def test_what_are_no_heads_is_refused(figure: Heads, weights: Any, said: str) -> None:
-    before = figure.state
-    with pytest.raises(ValueError, match=said):
-        figure.weights = weights
-    assert figure.state == before
-
-
-@pytest.mark.parametrize("count", [0, 200])
-def test_a_sentence_has_to_fit(count: int) -> None:
-    with pytest.raises(ValueError, match=f"there are {count} queries"):
-        Heads([np.eye(count)], ["word"] * count)
-
-
-def test_all_heads_together_have_to_fit() -> None:
-    with pytest.raises(ValueError, match="5 heads of 32 × 32 weights are 5120 cells; 4096"):
-        Heads([np.eye(32)] * 5, ["word"] * 32)
-
-
 def test_the_query_stays_inside_of_a_shorter_sentence(figure: Heads) -> None:
     figure.row = 2
     figure.change(weights=[[[1.0]]], query_tokens=["alone"], key_tokens=["alone"])
-    assert figure.row == 0
-
-
-@pytest.mark.parametrize("row", [-1, 3])
-def test_a_row_that_is_not_there_is_refused(figure: Heads, row: int) -> None:
-    with pytest.raises(traitlets.TraitError, match="rows are 0 to 2"):
-        figure.row = row
     assert figure.row == 0
 
 
@@ -157,8 +118,7 @@ def test_a_map_has_the_colour_of_each_weight(figure: Heads) -> None:
         assert colours(drawing) == [[shade(weight)[0] for weight in row] for row in weights]
 
 
-def test_repr_is_the_same_for_the_same_weights(figure: Heads) -> None:
-    assert repr(figure) == repr(Heads(WEIGHTS, TOKENS))
+def test_repr_says_what_there_is_to_see(figure: Heads) -> None:
     assert repr(figure).startswith(
         "Heads side by side: maps of 3 × 3 × 3 weights. The heads have 53 % of their weight in "
         "common, and least where “cat” asks. “cat”: head 1 listens"
@@ -170,22 +130,8 @@ def test_the_fallback_holds_every_number_and_every_sentence(figure: Heads) -> No
     shown = [float(cell) for cell in re.findall(r"<td>([\d.]+)</td>", html)]
     by_query = np.array(figure.state["weights"]).transpose(1, 2, 0)
     np.testing.assert_allclose(shown, by_query.ravel(), atol=0.0051)
-    assert html == Heads(WEIGHTS, TOKENS).fallback()
     for sentence in figure.state["told"]:
         assert sentence in html
-
-
-def test_names_cannot_break_the_fallback() -> None:
-    assert "<script>" not in Heads([[[1.0]]], ['<script>"&'], ["<script>"]).fallback()
-
-
-@pytest.mark.parametrize("shape", [(4, 32, 32), (12, 32, 10), (12, 18, 18)])
-def test_the_largest_fallback_is_small_enough_to_store(shape: tuple[int, int, int]) -> None:
-    heads, rows, columns = shape
-    weights = np.random.default_rng(0).dirichlet(np.ones(columns), size=(heads, rows))
-    queries, keys = ([f"token {n}" for n in range(count)] for count in (rows, columns))
-    figure = Heads(weights, queries, keys)
-    assert len(figure.fallback().encode()) < 200_000
 
 
 def test_words_that_occur_twice_are_told_apart() -> None:
@@ -240,10 +186,4 @@ def test_where_nothing_is_lost_the_figure_says_so_and_each_head_is_asked_once() 
     assert asked == [None, 1]
     figure.weights = WEIGHTS[:1]
     assert (figure.off, figure.state["off"]) == (None, None)
-
-
-@pytest.mark.parametrize("off", [0, 7])
-def test_plain_weights_have_no_switch(figure: Heads, off: int) -> None:
-    assert figure.state["cost"] is None
-    with pytest.raises(ValueError, match=f"head {off} cannot be switched off here"):
-        figure.off = off
+    assert Heads(WEIGHTS, TOKENS).state["cost"] is None

@@ -113,35 +113,7 @@ def test_cold_is_the_closest_page_and_hot_the_plain_mean() -> None:
     assert shelf(temperature=1e6).state["soft"]["answer"][0] == pytest.approx(12, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"query": [1, 2, 3]}, r"query has shape \(3,\), and 2 is needed"),
-        ({"query": ["abc", 1]}, "query has to hold numbers"),
-        ({"query": [float("nan"), 1]}, r"query holds nan at \[0\]"),
-        ({"query": [9, 0]}, r"\(9.0, 0.0\) lies outside of the plane, ±3"),
-        ({"temperature": 0}, "the temperature is 0; 0.05 is the least"),
-        ({"temperature": "warm"}, "“warm” is not a number"),
-        ({"axes": ["fresh"]}, "there are 1 axes; a key has two entries, each with a name"),
-        ({"axes": ["fresh", "salt", "mud"]}, "there are 3 axes; a key has two entries"),
-        ({"books": []}, "there are 0 books"),
-        ({"books": ["book"] * 200}, "there are 200 books; 1 to 12"),
-        ({"values": [[1, 2]]}, r"values has shape \(1, 2\), and 4 × 3 is needed"),
-        ({"key_vectors": np.zeros((4, 2))}, "all entries of all keys are 0"),
-    ],
-)
-def test_what_cannot_be_looked_up_is_refused_and_changes_nothing(
-    change: dict[str, Any], said: str
-) -> None:
-    figure = shelf()
-    before = figure.state
-    with pytest.raises(ValueError, match=said):
-        figure.change(**change)
-    assert figure.state == before
-
-
-def test_repr_is_the_same_for_the_same_shelf() -> None:
-    assert repr(shelf()) == repr(shelf())
+def test_repr_says_what_there_is_to_see() -> None:
     assert repr(shelf()) == (
         "Soft lookup: Query (1.0, 2.0), temperature 1. The closest key is “marshes”: the hard "
         "answer for salt (g/l) is 10, and its slope is 0. The soft answer is 16.51, from “rivers” "
@@ -151,8 +123,6 @@ def test_repr_is_the_same_for_the_same_shelf() -> None:
 
 def test_the_fallback_tells_of_the_query_and_of_it_turned() -> None:
     html = shelf().fallback()
-    assert html == shelf().fallback()
-    assert len(html.encode()) < 200_000
     assert re.findall(r"> (query|turned to) ", html) == ["query"] + ["turned to"] * 7
     assert html.count("<svg ") == html.count("<li>") == 8
     assert shelf().state["told"] in html

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import traitlets
 
 from attnlab import small
 from attnlab.figures.live import WhoListens
@@ -53,29 +52,6 @@ def test_a_row_with_nothing_to_listen_to_is_zeros_and_says_so() -> None:
     assert "nan" not in repr(figure.state).lower()
 
 
-@pytest.mark.parametrize(
-    ("weights", "said"),
-    [
-        ([[0.5, 0.6, 0]] * 3, "row 0, are no shares: the smallest is 0 and they add up to 1.1"),
-        ([[1, 0, 0], [1.5, -0.5, 0], [1, 0, 0]], "“cat”, row 1, are no shares"),
-        ([[1, 0], [0, 1]], r"weights has shape \(2, 2\), and 3 × 3 is needed"),
-        ([[1, 0, np.nan]] * 3, r"weights holds nan at \[0, 2\]"),
-        ("none", "weights has to hold numbers"),
-    ],
-)
-def test_what_are_no_weights_is_refused(figure: WhoListens, weights: Any, said: str) -> None:
-    before = figure.state
-    with pytest.raises(ValueError, match=said):
-        figure.weights = weights
-    assert figure.state == before
-
-
-@pytest.mark.parametrize("count", [0, 200])
-def test_a_sentence_has_to_fit(count: int) -> None:
-    with pytest.raises(ValueError, match=f"there are {count} queries"):
-        WhoListens(np.eye(count), ["word"] * count)
-
-
 def test_weights_and_tokens_change_together(figure: WhoListens) -> None:
     figure.row = 2
     figure.change(weights=[[1.0]], query_tokens=["alone"], key_tokens=["alone"], blocked=None)
@@ -83,38 +59,16 @@ def test_weights_and_tokens_change_together(figure: WhoListens) -> None:
     assert figure.row == 0
 
 
-@pytest.mark.parametrize("row", [-1, 3])
-def test_a_row_that_is_not_there_is_refused(figure: WhoListens, row: int) -> None:
-    with pytest.raises(traitlets.TraitError, match="rows are 0 to 2"):
-        figure.row = row
-    assert figure.row == 0
-
-
-def test_repr_is_the_same_for_the_same_weights(figure: WhoListens) -> None:
-    assert repr(figure) == repr(WhoListens(WEIGHTS, TOKENS))
+def test_repr_says_what_there_is_to_see(figure: WhoListens) -> None:
     assert "“cat” listens most to “sat” (0.87)." in repr(figure)
-    assert "0x" not in repr(figure)
 
 
 def test_the_fallback_holds_every_number_and_every_sentence(figure: WhoListens) -> None:
     html = figure.fallback()
     cells = re.findall(r"<td[^>]+>([\d.]+)</td>", html)
     assert cells == [f"{weight:.2f}" for row in WEIGHTS for weight in row]
-    assert html == WhoListens(WEIGHTS, TOKENS).fallback()
     for sentence in figure.state["told"]:
         assert sentence in html
-
-
-def test_names_cannot_break_the_fallback() -> None:
-    html = WhoListens([[1.0]], ['<script>"&'], ["b"]).fallback()
-    assert "<script>" not in html
-
-
-def test_the_largest_fallback_is_small_enough_to_store() -> None:
-    rng = np.random.default_rng(0)
-    weights = rng.dirichlet(np.ones(32), size=32)
-    figure = WhoListens(weights, [f"token {n}" for n in range(32)])
-    assert len(figure.fallback().encode()) < 200_000
 
 
 TWICE = ["the", "cat", "sat", "on", "the", "mat"]
@@ -202,14 +156,6 @@ def test_one_head_of_several_layers_is_shown_and_can_be_chosen() -> None:
     assert (figure.state["choices"], figure.shown) == ([""], 0)
 
 
-def test_a_head_that_is_not_there_is_refused() -> None:
-    figure = WhoListens(HEADS, TOKENS)
-    with pytest.raises(ValueError, match="there is no head 4; heads are 0 to 3"):
-        figure.shown = 4
-    with pytest.raises(ValueError, match="row 0, head 2, are no shares"):
-        WhoListens([[np.eye(2), np.ones((2, 2))]], ["a", "b"])
-
-
 # A sentence of one's own --------------------------------------------------------------------------
 
 
@@ -261,10 +207,3 @@ def test_there_is_no_field_without_a_reader(figure: WhoListens) -> None:
     assert figure.state["typed"] is None
     figure._handle_custom_msg({"read": "the cat"}, [])
     assert figure.problem
-
-
-def test_a_figure_shows_a_table_or_arcs(figure: WhoListens) -> None:
-    figure.view = "arcs"
-    with pytest.raises(traitlets.TraitError):
-        figure.view = "bars"
-    assert figure.view == "arcs"

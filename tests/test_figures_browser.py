@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from attnlab.figures import live
 from attnlab.figures.live.stored import make_still
-from tests.figure_lab import AGAIN, SHOW, THEMES, FigureLab, lessons_with, notebook, showing
+from tests.figure_lab import AGAIN, FIGURES, SHOW, THEMES, FigureLab, notebook, showing
 from tests.figure_sources import SOURCES, WALKS
 from tests.lab import Server, chromium_path
 from tests.until import until
@@ -33,9 +33,6 @@ def test_every_figure_is_tried_here() -> None:
     assert set(SOURCES) == set(live.__all__) == set(WALKS)
 
 
-FIGURES = {
-    name: pytest.param(name, marks=pytest.mark.lessons(*lessons_with(name))) for name in SOURCES
-}
 Shown = Callable[[str], FigureLab]
 
 
@@ -192,7 +189,7 @@ def test_the_width_is_set_by_keyboard_and_python_measures(saturation: FigureLab)
     expect(pictures).to_have_count(2)
     expect(pictures.first).to_have_accessible_name(re.compile("no scale: .* largest 1.00"))
     table = saturation.ask("[shown for line in figure.state['table'] for shown in line[1:]]")
-    measures = saturation.figure.locator(".measures td")
+    measures = saturation.figure.locator(".lines td")
     until(lambda: measures.all_inner_texts()[1:], ast.literal_eval(table))
 
 
@@ -279,7 +276,7 @@ def arrows(request: pytest.FixtureRequest, shown: Shown) -> FigureLab:
 
 def test_both_are_moved_by_keyboard_and_the_score_stays(arrows: FigureLab) -> None:
     arrows.ask("figure.change(query_at=3, key_at=1, moved=0)")
-    score = arrows.figure.locator(".angles tr").last.locator("td").last
+    score = arrows.figure.locator(".lines tr").last.locator("td").last
     expect(score).to_have_text("2.54")
     moved = arrows.figure.get_by_label("both moved by")
     moved.focus()

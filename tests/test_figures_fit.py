@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.figure_lab import FigureLab, lessons_with
+from tests.figure_lab import FIGURES, FigureLab
 from tests.figure_sources import WALKS
 from tests.lab import chromium_path
 
@@ -59,9 +59,7 @@ def lab(figures: FigureLab) -> Iterator[FigureLab]:
     figures.shown = ""
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.lessons(*lessons_with(name))) for name in WALKS]
-)
+@pytest.mark.parametrize("name", FIGURES.values())
 def test_it_fits_keeps_its_height_and_no_two_labels_meet(name: str, lab: FigureLab) -> None:
     states, source = WALKS[name]
     for width, height in PAGES:

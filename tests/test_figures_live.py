@@ -13,11 +13,9 @@ import pytest
 import torch
 from matplotlib.colors import to_hex
 
-from attnlab import figures
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import MOST, Figure, Input, array, names, number
 from attnlab.figures.live.ramp import CIVIDIS, PALETTE, contrast, luminance, shade
-from tests.figure_sources import SOURCES
 
 
 class Doubles(Figure):
@@ -40,22 +38,6 @@ class Doubles(Figure):
 
     def fallback(self) -> str:
         return f"<p>{self.state['doubled']}</p>"
-
-
-STORED = 200_000  # bytes of a still that a notebook keeps
-
-
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_still_is_small_enough_to_store_whatever_is_set(name: str) -> None:
-    made: dict[str, Any] = {"figures": figures}
-    exec(SOURCES[name], made)
-    figure = made["figure"]
-    sizes = {}
-    for control, values in (figure.controls() or {}).items():
-        for value in values[:: len(values) // 20 + 1]:  # some have hundreds
-            setattr(figure, control, value)
-            sizes[control, str(value)] = len(figure.fallback().encode())
-    assert max(sizes.values(), default=len(figure.fallback().encode())) < STORED, sizes
 
 
 @pytest.fixture

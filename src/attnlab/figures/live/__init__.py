@@ -4,9 +4,11 @@
 
 Each figure is a class in its own module, with the ES module that draws it beside it. `figure` holds
 what all of them share in Python, `figure.mjs`, `motion.mjs` and `figure.css` what they share in the
-browser, and `fallback` what is shown where nothing runs.
+browser, `strokes` what drawings are made of, and `fallback` what is shown where nothing runs.
+A `dials.Dialled` has sliders, pictures, a table and a sentence, and no JavaScript of its own.
 """
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -43,25 +45,9 @@ __all__ = [
     "WhoListens",
 ]
 
-_HOMES = {
-    "ByHand": "by_hand",
-    "Cost": "cost",
-    "Heads": "heads",
-    "MaskPainter": "mask_painter",
-    "Quiz": "quiz",
-    "Race": "race",
-    "Roofline": "roofline",
-    "RotaryArrows": "rotary_arrows",
-    "Saturation": "saturation",
-    "Slopes": "slopes",
-    "SoftLookup": "soft_lookup",
-    "Tiles": "tiles",
-    "TrainingScrubber": "training_scrubber",
-    "WhoListens": "who_listens",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"attnlab.figures.live.{_HOMES[name]}"), name)
+    if name in __all__:
+        home = re.sub("(?<!^)(?=[A-Z])", "_", name).lower()  # WhoListens is in who_listens.py
+        return getattr(import_module(f"attnlab.figures.live.{home}"), name)
     raise AttributeError(f"attnlab.figures.live has no {name!r}; it has {', '.join(__all__)}")

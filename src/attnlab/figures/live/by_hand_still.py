@@ -31,20 +31,13 @@ def html(said: str, state: Values, turned: Values) -> str:
         (f"{label}, {masked}", stage, turned["matrices"])
         for (label, _, _), stage in zip(stages[FROM_MASK], turned["stages"][FROM_MASK], strict=True)
     ]
-    mark = fallback.mark(said, *state["tokens"])
-    radios = "".join(
-        f'<span class="step step-{step}" style="margin-right:12px;white-space:nowrap">'
-        f"{fallback.radio(mark, step - 1, label)}</span> "
-        for step, (label, _, _) in enumerate(stages, start=1)
-    )
     trails = "".join(
         f"<li>“{escaping.escape(token)}”: {' → '.join(step['text'] for step in trail)}</li>"
         for token, trail in zip(state["tokens"], state["trails"], strict=True)
     )
-    pieces = fallback.listed([_stage(*stage) for stage in stages])
-    steps = fallback.stepper(mark, len(stages))
+    steps = [(label, _stage(label, *rest)) for label, *rest in stages]
     followed = f"<p>What becomes of each query:</p><ul>{trails}</ul>"
-    return fallback.framed(f"{steps}{radios}{pieces}{followed}", said, mark)
+    return fallback.stepped(said, steps, *state["tokens"], below=followed)
 
 
 def _stage(label: str, stage: Values, matrices: Values) -> str:

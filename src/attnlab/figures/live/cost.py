@@ -12,7 +12,7 @@ from attnlab.figures.live import counts, fallback
 from attnlab.figures.live.cost_chart import BLUE, ORANGE, Key, chart, drawing
 from attnlab.figures.live.counts import GIB, KIB, MEMORIES, MIB, SIZES, TIB, in_bytes
 from attnlab.figures.live.counts import in_number_words as in_words
-from attnlab.figures.live.figure import Figure, Input, Values, number, source, style
+from attnlab.figures.live.figure import Figure, Input, Values, source, style, whole
 from attnlab.figures.live.measured import MATMUL, Measured, measure
 
 LENGTHS = [2**power for power in range(6, 19)]  # stops of the sliders
@@ -98,9 +98,9 @@ class Cost(Figure):
             self.problem = f"nothing was measured: {error}"
 
     def checked(self, inputs: Values) -> Values:
-        n = _whole("N", inputs["n"], LENGTHS[0], LENGTHS[-1])
-        d = _whole("d", inputs["d"], WIDTHS[0], WIDTHS[-1])
-        heads = _whole("the number of heads", inputs["heads"], HEADS[0], HEADS[-1])
+        n = whole("N", inputs["n"], LENGTHS[0], LENGTHS[-1])
+        d = whole("d", inputs["d"], WIDTHS[0], WIDTHS[-1])
+        heads = whole("the number of heads", inputs["heads"], HEADS[0], HEADS[-1])
         if d % heads:
             raise ValueError(f"{heads} heads cannot share d = {d}: there is a rest of {d % heads}")
         dtype, measured = inputs["dtype"], inputs["measured"]
@@ -110,7 +110,7 @@ class Cost(Figure):
             raise ValueError("measured is what measure() finds, or None")
         memory = inputs["memory"]
         if memory is not None:
-            memory = _whole("memory", memory, 1, MOST_BYTES)
+            memory = whole("memory", memory, 1, MOST_BYTES)
         return {
             **{"n": n, "d": d, "heads": heads, "dtype": dtype},
             **{"measured": measured, "memory": memory},
@@ -159,36 +159,19 @@ class Cost(Figure):
         return {**given, "memory": [None]}  # of the machine that records, nobody needs it
 
     def fallback(self) -> str:
-        mark = fallback.mark(repr(self))
         lengths = [self.n, *(n for n in STEPS if n != self.n)]
         # What is stored is the same everywhere.
         unmeasured = {**self._inputs, "measured": None, "memory": None}
-        states = [self.computed({**unmeasured, "n": n}) for n in lengths]
-        radios = "".join(
-            f'<span class="step step-{step + 1}" style="margin-right:12px">'
-            f"{fallback.radio(mark, step, f'N = {n:,}')}</span>"
-            for step, n in enumerate(lengths)
-        )
-        pieces = [
-            f"<p>{html.escape(state['told'])}</p>{''.join(state['charts'])}"
-            f"{fallback.lines('counted', state['counts'])}"
-            f"{fallback.lines('do the scores fit?', state['fits'])}"
-            for state in states
-        ]
-        content = fallback.stepper(mark, len(lengths)) + radios + fallback.listed(pieces)
-        return fallback.framed(f"{content}<p>{MEANING}</p>", repr(self), mark)
-
-
-def _whole(name: str, given: Any, least: int, most: int) -> int:
-    """A whole number within bounds.
-
-    Raises:
-        ValueError: it is not one.
-    """
-    value = number(given)
-    if value != int(value) or not least <= value <= most:
-        raise ValueError(f"{name} is {value:g}; it has to be a whole number, {least} to {most}")
-    return int(value)
+        steps = []
+        for n in lengths:
+            state = self.computed({**unmeasured, "n": n})
+            piece = (
+                f"<p>{html.escape(state['told'])}</p>{''.join(state['charts'])}"
+                f"{fallback.lines('counted', state['counts'])}"
+                f"{fallback.lines('do the scores fit?', state['fits'])}"
+            )
+            steps.append((f"N = {n:,}", piece))
+        return fallback.stepped(repr(self), steps, below=f"<p>{MEANING}</p>")
 
 
 def _slider(name: str, label: str, stops: list[int], value: int) -> Values:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable
 from math import log
 from typing import Any, NamedTuple
 
 from attnlab.figures import palette
+from attnlab.figures.live.strokes import svg, text
 
 WIDTH, HEIGHT = 340, 300
 LEFT, RIGHT, TOP, BOTTOM = 78, 24, 20, 36
@@ -60,7 +60,7 @@ class Chart(NamedTuple):
             y = TOP + 4 + 14 * place
             sample = f'<path fill="none" {key.line} d="M{LEFT + 6} {y}h24"/>'
             parts.append(sample if key.line else _dot(LEFT + 18, y))
-            parts.append(f'<text x="{LEFT + 36}" y="{y + 4}">{html.escape(key.label)}</text>')
+            parts.append(text(LEFT + 36, y + 4, key.label))
         return "".join(parts)
 
     def levels(self, named: Iterable[tuple[str, float]]) -> str:
@@ -75,16 +75,13 @@ class Chart(NamedTuple):
             before = y
             parts.append(
                 f'<path {_LINE} stroke-dasharray="5 3" d="M{x} {y:.1f}H{WIDTH - RIGHT}"/>'
-                f'<text x="{x + 4}" y="{y - 4:.1f}">{html.escape(label)}</text>'
+                + text(x + 4, y - 4, label)
             )
         return "".join(parts)
 
     def words(self, x: float, y: float, *lines: str, anchor: str = "start") -> str:
         """The name of an area, line by line."""
-        return "".join(
-            f'<text x="{x:g}" y="{y + 12 * n:g}" text-anchor="{anchor}">{html.escape(line)}</text>'
-            for n, line in enumerate(lines)
-        )
+        return "".join(text(x, y + 12 * n, line, anchor) for n, line in enumerate(lines))
 
     def end(self, n: float, style: str) -> str:
         """A line up at one place, where something ends."""
@@ -104,10 +101,7 @@ class Chart(NamedTuple):
         return (
             f'<path {_LINE} stroke-width="0.8" d="M{x:.1f} {HEIGHT - BOTTOM}V{y + 6:.1f}"/>'
             + self.ring(n, value)
-            + (
-                f'<text x="{x + beside[0]:.1f}" y="{y + beside[1]:.1f}">{label}</text>'
-                * bool(label)
-            )
+            + text(x + beside[0], y + beside[1], label) * bool(label)
         )
 
     def frame(
@@ -121,20 +115,18 @@ class Chart(NamedTuple):
         bottom = HEIGHT - BOTTOM
         parts = [
             f'<path {_LINE} d="M{LEFT} {TOP}V{bottom}H{WIDTH - RIGHT}"/>',
-            f'<text x="2" y="11">{html.escape(title)}</text>',
-            f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 3}" text-anchor="end">{across}</text>',
+            text(2, 11, title),
+            text(WIDTH - RIGHT, HEIGHT - 3, across, "end"),
         ]
         for value, label in ticks_across.items():
             x = self.across.at(value)
             parts.append(
-                f'<path {_LINE} d="M{x:.1f} {bottom}v4"/>'
-                f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{label}</text>'
+                f'<path {_LINE} d="M{x:.1f} {bottom}v4"/>' + text(x, bottom + 18, label, "middle")
             )
         for value, label in ticks_up.items():
             y = self.up.at(value)
             parts.append(
-                f'<path {_LINE} d="M{LEFT - 4} {y:.1f}h4"/>'
-                f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
+                f'<path {_LINE} d="M{LEFT - 4} {y:.1f}h4"/>' + text(LEFT - 6, y + 4, label, "end")
             )
         return "".join(parts)
 
@@ -153,8 +145,4 @@ def chart(lengths: tuple[float, float], values: tuple[float, float]) -> Chart:
 
 def drawing(said: str, *parts: str) -> str:
     """Parts as a picture with a name that is read out."""
-    return (
-        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
-        f'viewBox="0 0 {WIDTH} {HEIGHT}" font-size="11" fill="currentColor" '
-        f'style="width:100%;max-width:440px;display:block">{"".join(parts)}</svg>'
-    )
+    return svg(said, (0, 0, WIDTH, HEIGHT), *parts, wide=440)

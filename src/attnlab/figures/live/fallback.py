@@ -17,6 +17,8 @@ from attnlab.figures import palette
 from attnlab.figures.live.ramp import shade
 
 _CELL = "padding:3px 6px;text-align:center"
+_LINE = "padding:2px 8px;text-align:right"
+_NAME = "padding:2px 8px;text-align:left;font-weight:normal"
 HATCHED = "repeating-linear-gradient(45deg,#fff 0 4px,#bbb 4px 5px)"
 
 
@@ -69,6 +71,35 @@ def stepper(mark: str, steps: int, shown: str = ".said") -> str:
         )
         rules.append(f"{chosen}:not(:has(.step:hover)) {said},{under} {said}{{display:block}}")
     return f"<style>@supports selector(:has(a)){{{''.join(rules)}}}</style>"
+
+
+def stepped(
+    said: str,
+    steps: Sequence[tuple[str, str]],
+    *told: str,
+    above: str = "",
+    below: str = "",
+    shown: Sequence[str] = (".said",),
+) -> str:
+    """A still figure of some steps, each with its radio button and a piece of HTML.
+
+    Args:
+        said: what there is to see.
+        steps: label and piece of each, the first of which is shown.
+        told: what else tells this figure from others.
+        above: HTML before the pieces.
+        below: HTML after them.
+        shown: selectors of what has a child for each step.
+    """
+    name = mark(said, *told)
+    styles = "".join(stepper(name, len(steps), each) for each in shown)
+    radios = "".join(
+        f'<span class="step step-{at + 1}" style="margin-right:12px;white-space:nowrap">'
+        f"{radio(name, at, label)}</span>"
+        for at, (label, _) in enumerate(steps)
+    )
+    pieces = listed([piece for _, piece in steps])
+    return framed(f"{styles}{radios}{above}{pieces}{below}", said, name)
 
 
 def radio(mark: str, step: int, label: str) -> str:
@@ -143,10 +174,20 @@ def listed(pieces: Sequence[str]) -> str:
 
 def lines(caption: str, rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> str:
     """Rows of words, the first of which names the row."""
-    top = "".join(f"<th>{html.escape(head)}</th>" for head in heads)
+    top = "".join(f'<th scope="col" style="{_LINE}">{html.escape(head)}</th>' for head in heads)
     body = "".join(
-        f"<tr><th>{html.escape(name)}</th><td>{'</td><td>'.join(map(html.escape, cells))}</td></tr>"
+        f'<tr><th scope="row" style="{_NAME}">{html.escape(name)}</th>'
+        + "".join(f'<td style="{_LINE}">{html.escape(cell)}</td>' for cell in cells)
+        + "</tr>"
         for name, *cells in rows
     )
-    named = f'<caption style="text-align:left">{caption}</caption>'
-    return f"<table>{named}{f'<tr>{top}</tr>' if heads else ''}{body}</table>"
+    named = caption and f'<caption style="text-align:left"><b>{caption}</b></caption>'
+    return f"<table>{named}{top and f'<tr>{top}</tr>'}{body}</table>"
+
+
+def beside(*pieces: str, wide: str = "0 1 auto") -> str:
+    """Pieces of HTML side by side where there is room; `wide` is their CSS `flex`."""
+    each = "".join(f'<div style="flex:{wide};max-width:100%">{piece}</div>' for piece in pieces)
+    return (
+        f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px;align-items:flex-start">{each}</div>'
+    )

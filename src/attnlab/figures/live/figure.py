@@ -194,6 +194,29 @@ class Figure(AnyWidget):
         return {**data, "text/html": self.fallback()}, metadata
 
 
+class WithRows(Figure):
+    """A figure that has a row for each query, of which one is chosen.
+
+    Attributes:
+        row: the chosen one; assigning to it moves the choice in the page.
+        queries: what in the state has a label for each row.
+    """
+
+    row = traitlets.Int(0).tag(sync=True)
+    queries = "queries"
+
+    @traitlets.validate("row")
+    def _row_is_there(self, proposal: Any) -> int:
+        row, count = proposal["value"], len(self.state[self.queries])
+        if not 0 <= row < count:
+            raise traitlets.TraitError(f"there is no row {row}; rows are 0 to {count - 1}")
+        return int(row)
+
+    def change(self, **inputs: Any) -> None:
+        super().change(**inputs)
+        self.row = min(self.row, len(self.state[self.queries]) - 1)
+
+
 def number(text: Any) -> float:
     """What was typed, as a finite number.
 
@@ -210,6 +233,18 @@ def number(text: Any) -> float:
     if not np.isfinite(value):
         raise ValueError(f"“{text}” is not a finite number")
     return value
+
+
+def whole(name: str, given: Any, least: int, most: int) -> int:
+    """A whole number within bounds.
+
+    Raises:
+        ValueError: it is not one.
+    """
+    value = number(given)
+    if value != int(value) or not least <= value <= most:
+        raise ValueError(f"{name} is {value:g}; it has to be a whole number, {least} to {most}")
+    return int(value)
 
 
 def short(value: float) -> str:

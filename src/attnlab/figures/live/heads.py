@@ -21,9 +21,9 @@ import traitlets
 
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import (
-    Figure,
     Input,
     Values,
+    WithRows,
     array,
     names,
     source,
@@ -50,7 +50,7 @@ MEANING = (
 Without = Callable[[int | None], Mapping[str, float]]
 
 
-class Heads(Figure):
+class Heads(WithRows):
     """Maps of all heads, and the row of one query in each of them, beside their mean.
 
     Args:
@@ -70,7 +70,6 @@ class Heads(Figure):
     _esm = source("heads")
     _css = style("heads")
     title = traitlets.Unicode("Heads side by side").tag(sync=True)
-    row = traitlets.Int(0).tag(sync=True)
     weights, query_tokens, key_tokens = Input(), Input(), Input()
     without, off = Input(), Input()
 
@@ -133,18 +132,10 @@ class Heads(Figure):
             "cost": inputs["without"] and _cost(inputs["without"], inputs["off"]),
         }
 
-    @traitlets.validate("row")
-    def _row_is_there(self, proposal: Any) -> int:
-        row, count = proposal["value"], len(self._inputs["query_tokens"])
-        if not 0 <= row < count:
-            raise traitlets.TraitError(f"there is no row {row}; rows are 0 to {count - 1}")
-        return int(row)
-
     def change(self, **inputs: Any) -> None:
         if "weights" in inputs:
             inputs = {"off": None, **inputs}
         super().change(**inputs)
-        self.row = min(self.row, len(self.query_tokens) - 1)
 
     def summary(self) -> str:
         heads, rows, columns = self.weights.shape
@@ -161,27 +152,20 @@ class Heads(Figure):
         return {"off": (None, *range(len(self.weights)))} if self.without else {}
 
     def fallback(self) -> str:
-        queries, state = told_apart(self.query_tokens), self.state
-        keys = state["named"]["keys"]
-        mark = fallback.mark(repr(self), *state["told"])
-        style = fallback.stepper(mark, len(queries))
-        marker = fallback.stepper(mark, len(queries), ".here")
-        radios = "".join(
-            f'<span class="step step-{row + 1}" style="margin-right:12px">'
-            f"{fallback.radio(mark, row, query)}</span>"
-            for row, query in enumerate(queries)
-        )
+        state, named = self.state, self.state["named"]
         maps = "".join(
             f'<span style="{_BESIDE}">{name}{drawing}</span>'
             for name, drawing in zip(state["heads"], state["maps"], strict=True)
         )
         rows = np.swapaxes(np.array(state["weights"]), 0, 1)
-        pieces = [
-            f"{html.escape(told)}{_row_table(row, state['heads'], keys)}"
-            for told, row in zip(state["told"], rows, strict=True)
+        steps = [
+            (query, f"{html.escape(told)}{_row_table(row, state['heads'], named['keys'])}")
+            for query, told, row in zip(named["queries"], state["told"], rows, strict=True)
         ]
-        content = f"{style}{marker}{radios}<div>{maps}</div>{fallback.listed(pieces)}"
-        return fallback.framed(f"{content}<p>{MEANING}</p>", repr(self), mark)
+        around = {"above": f"<div>{maps}</div>", "below": f"<p>{MEANING}</p>"}
+        return fallback.stepped(
+            repr(self), steps, *state["told"], **around, shown=(".said", ".here")
+        )
 
 
 def _cost(without: Without, off: int | None) -> Values:

@@ -12,15 +12,15 @@ import traitlets
 from attnlab.checks.reference import weights as soft_weights
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import (
-    Figure,
     Input,
     Values,
+    WithRows,
     array,
     names,
-    number,
     source,
     style,
     told_apart,
+    whole,
 )
 from attnlab.figures.live.who_listens import entropies, in_words
 
@@ -33,7 +33,7 @@ CONVENTIONS = {
 }
 
 
-class MaskPainter(Figure):
+class MaskPainter(WithRows):
     """Weights whose cells are blocked and opened by pointer or keyboard.
 
     Args:
@@ -57,7 +57,7 @@ class MaskPainter(Figure):
     _esm = source("mask_painter")
     _css = style("mask_painter")
     title = traitlets.Unicode("Mask painter").tag(sync=True)
-    row = traitlets.Int(0).tag(sync=True)
+    queries = "tokens"
     scores, tokens, mask = Input(), Input(), Input()
     preset, length, window = Input(), Input(), Input()
 
@@ -89,14 +89,13 @@ class MaskPainter(Figure):
             for each in ("length", "window"):
                 inputs.setdefault(each, min(self._inputs[each], len(inputs["tokens"])))
         super().change(**inputs)
-        self.row = min(self.row, len(self.tokens) - 1)
 
     def checked(self, inputs: Values) -> Values:
         tokens = names("tokens", inputs["tokens"])
         count, preset = len(tokens), inputs["preset"]
         scores = array("scores", inputs["scores"], (count, count))
-        length = _whole("length", inputs["length"], count)
-        window = _whole("window", inputs["window"], count)
+        length = whole("length", inputs["length"], 1, count)
+        window = whole("window", inputs["window"], 1, count)
         if preset == BY_HAND:
             mask = _bools(array("mask", inputs["mask"], (count, count)))
         else:
@@ -134,13 +133,6 @@ class MaskPainter(Figure):
             "conventions": conventions(inputs["tokens"], mask),
         }
 
-    @traitlets.validate("row")
-    def _row_is_there(self, proposal: Any) -> int:
-        row, count = proposal["value"], len(self._inputs["tokens"])
-        if not 0 <= row < count:
-            raise traitlets.TraitError(f"there is no row {row}; rows are 0 to {count - 1}")
-        return int(row)
-
     def _do(self, message: Values) -> None:
         """Do what the page asks.
 
@@ -170,20 +162,13 @@ class MaskPainter(Figure):
         return {"preset": PRESETS}
 
     def fallback(self) -> str:
-        mark = fallback.mark(repr(self), *self.state["told"])
         steps = {self.preset: self.state}
         if len(self.tokens) <= MOST_STILL:
             for preset in PRESETS:
                 changed = {**self._inputs, "preset": preset}
                 steps.setdefault(preset, self.computed(self.checked(changed)))
-        radios = "".join(
-            f'<span class="step step-{step + 1}" style="margin-right:12px;white-space:nowrap">'
-            f"{fallback.radio(mark, step, label)}</span>"
-            for step, label in enumerate(steps)
-        )
-        stills = fallback.listed([_still(preset, state) for preset, state in steps.items()])
-        content = fallback.stepper(mark, len(steps)) + radios + stills
-        return fallback.framed(content, repr(self), mark)
+        stills = [(preset, _still(preset, state)) for preset, state in steps.items()]
+        return fallback.stepped(repr(self), stills, *self.state["told"])
 
 
 def drawn(preset: str, count: int, length: int, window: int) -> np.ndarray:
@@ -269,14 +254,6 @@ def in_letters(tokens: Sequence[str], trues: np.ndarray) -> str:
     )
 
 
-def _whole(name: str, given: Any, most: int) -> int:
-    """A whole number from 1 to most."""
-    value = number(given)
-    if value != int(value) or not 1 <= value <= most:
-        raise ValueError(f"{name} is {value:g}; whole numbers from 1 to {most} will do")
-    return int(value)
-
-
 def _bools(numbers: np.ndarray) -> np.ndarray:
     """0 and 1 as bools that nobody can change in place."""
     wrong = (numbers != 0) & (numbers != 1)
@@ -294,14 +271,12 @@ def _still(preset: str, state: Values) -> str:
     """One mask: its weights, and both conventions."""
     weights, blocked = np.array(state["weights"]), np.array(state["blocked"])
     table = fallback.plain_table(weights, state["tokens"], state["tokens"], blocked)
-    letters = "".join(
-        f'<div><p style="margin:4px 0"><b>{each["name"]}</b>: {each["means"]}<br>'
+    letters = [
+        f'<p style="margin:4px 0"><b>{each["name"]}</b>: {each["means"]}<br>'
         f"<code>{html.escape(each['call'])}</code></p>"
         f'<pre role="img" aria-label="{html.escape(each["said"], quote=True)}">'
-        f"{html.escape(each['text'])}</pre></div>"
+        f"{html.escape(each['text'])}</pre>"
         for each in state["conventions"]
-    )
-    return (
-        f"<p>Preset {preset}. {html.escape(state['counted'])} Hatched: blocked.</p>{table}"
-        f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px">{letters}</div>'
-    )
+    ]
+    told = f"<p>Preset {preset}. {html.escape(state['counted'])} Hatched: blocked.</p>"
+    return f"{told}{table}{fallback.beside(*letters)}"

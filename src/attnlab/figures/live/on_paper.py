@@ -48,6 +48,11 @@ def written(value: float, digits: int | None = None) -> str:
     return text.replace("-", "−")
 
 
+def short(value: float) -> str:
+    """Two digits after the point at most."""
+    return written(round(value, 2))
+
+
 def read_out(text: str) -> str:
     """A sum in words, for those who listen to it."""
     for sign, words in _READ:

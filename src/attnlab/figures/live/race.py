@@ -22,6 +22,7 @@ import traitlets
 from attnlab.figures import palette
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Figure, Input, Values, number, short, source, style
+from attnlab.figures.live.strokes import svg, text
 
 MOMENTS = ("before", "after")  # training
 STILLS = (1, 4, 5, 8, 12, 16)  # distances of the still figure
@@ -99,14 +100,10 @@ class Race(Figure):
     def fallback(self) -> str:
         steps = list(dict.fromkeys([self.distance, *STILLS]))
         states = [self.computed({**self._inputs, "distance": step}) for step in steps]
-        mark = fallback.mark(repr(self), self.when)
-        radios = "".join(
-            f'<span class="step step-{at}" style="margin-right:12px;white-space:nowrap">'
-            f"{fallback.radio(mark, at - 1, f'distance {step}')}</span>"
-            for at, step in enumerate(steps, start=1)
-        )
-        content = fallback.stepper(mark, len(steps)) + radios
-        return fallback.framed(content + fallback.listed([*map(_still, states)]), repr(self), mark)
+        stills = [
+            (f"distance {step}", _still(state)) for step, state in zip(steps, states, strict=True)
+        ]
+        return fallback.stepped(repr(self), stills, self.when)
 
 
 class Entry:
@@ -172,12 +169,9 @@ class Entry:
             f"slope at the mark {short(self.at_the_mark(when))}, {when} training"
         )
         ends = len(LETTERS) - 1
-        return (
-            f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
-            f'viewBox="{-LEFT} {-ABOVE} {ends * EACH + LEFT + RIGHT} {height + ABOVE + BELOW}" '
-            f'font-size="12" fill="currentColor" style="width:100%;max-width:500px;display:block">'
-            f"{_joined(drawn)}{_letters(self.marked, height)}</svg>"
-        )
+        view = (-LEFT, -ABOVE, ends * EACH + LEFT + RIGHT, height + ABOVE + BELOW)
+        letters = _letters(self.marked, height)
+        return svg(said, view, _joined(drawn), letters, wide=500, size=12)
 
 
 def in_words(distance: int, racers: Sequence[Entry]) -> str:
@@ -308,16 +302,17 @@ def bar(racer: Entry) -> str:
     """The share that is right, with a stroke for each seed and a line at chance."""
     strokes = "".join(f"M{200 * each:.1f} 3v16" for each in racer.seeds)
     said = f"{racer.name} is right in {racer.right:.2f} of fresh texts; chance is {racer.chance:g}"
-    return (
-        f'<svg role="img" aria-label="{said}" viewBox="-2 0 244 34" font-size="11" '
-        f'fill="currentColor" style="width:100%;max-width:260px;display:block">'
-        f'<path d="M0 1V21H200V1" fill="none" stroke="currentColor" stroke-opacity="0.5"/>'
-        f'<path d="M0 5h{200 * racer.right:.1f}v12H0z" fill="{BLUE}"/>'
-        f'<path d="{strokes}" stroke="currentColor" stroke-width="1.5"/>'
-        f'<path d="M{200 * racer.chance:g} 0V23" stroke="{ORANGE}" stroke-width="2" '
-        f'stroke-dasharray="3 2"/>'
-        f'<text x="{200 * racer.chance:g}" y="32" text-anchor="middle">chance</text>'
-        f'<text x="206" y="16" font-size="13" font-weight="bold">{racer.right:.2f}</text></svg>'
+    chance = 200 * racer.chance
+    return svg(
+        said,
+        (-2, 0, 244, 34),
+        '<path d="M0 1V21H200V1" fill="none" stroke="currentColor" stroke-opacity="0.5"/>',
+        f'<path d="M0 5h{200 * racer.right:.1f}v12H0z" fill="{BLUE}"/>',
+        f'<path d="{strokes}" stroke="currentColor" stroke-width="1.5"/>',
+        f'<path d="M{chance:g} 0V23" stroke="{ORANGE}" stroke-width="2" stroke-dasharray="3 2"/>',
+        text(chance, 32, "chance", "middle"),
+        text(206, 16, f"{racer.right:.2f}", more=' font-size="13" font-weight="bold"'),
+        wide=260,
     )
 
 

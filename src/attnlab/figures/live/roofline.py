@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping, Sequence
 from math import log2
 from typing import Any, NamedTuple
 
 import traitlets
 
-from attnlab.figures.live import fallback
 from attnlab.figures.live.cost_chart import (
     BLUE,
     LEFT,
@@ -21,10 +19,10 @@ from attnlab.figures.live.cost_chart import (
     chart,
     drawing,
 )
-from attnlab.figures.live.figure import Figure, Input, Values, number, source, style
+from attnlab.figures.live.dials import Dial, Dialled
+from attnlab.figures.live.figure import Input, Values, number, style, whole
 
 BATCHES = [2**power for power in range(11)]  # stops of the slider
-STEPS = (1, 16, 128, 1024)  # of the still figure
 TERA = 1e12
 CAPTION = "at best, of the peak, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
@@ -54,7 +52,7 @@ class Device(NamedTuple):
         return self.speed(intensity) / TERA
 
 
-class Roofline(Figure):
+class Roofline(Dialled):
     """Speed at best over operations for each byte, with the places of several works for a batch.
 
     Args:
@@ -65,32 +63,32 @@ class Roofline(Figure):
         ValueError: the batch is out of bounds, or what is counted is not above 0.
     """
 
-    _esm = source("roofline")
-    _css = style("roofline")
+    kind, _css = "roofline", style("roofline")
     title = traitlets.Unicode("The roofline").tag(sync=True)
     batch, works, devices = Input(), Input(), Input()
+    stills = ("batch", (1, 16, 128, 1024), "batch = {:,}")
 
     def __init__(self, works: Works, devices: Sequence[Mapping[str, Any]], batch: int = 1) -> None:
         super().__init__(batch=batch, works=works, devices=devices)
 
     def checked(self, inputs: Values) -> Values:
-        batch = number(inputs["batch"])
-        if batch != int(batch) or not BATCHES[0] <= batch <= BATCHES[-1]:
-            raise ValueError(
-                f"the batch is {batch:g}; it has to be a whole number, 1 to {BATCHES[-1]}"
-            )
+        batch = whole("the batch", inputs["batch"], BATCHES[0], BATCHES[-1])
         given = [each if isinstance(each, Device) else _device(each) for each in inputs["devices"]]
         if not 1 <= len(given) <= len(LOOKS):
             raise ValueError(f"there are {len(given)} devices; 1 to {len(LOOKS)} can be drawn")
-        counted(inputs["works"], int(batch))
-        return {"batch": int(batch), "works": inputs["works"], "devices": given}
+        counted(inputs["works"], batch)
+        return {"batch": batch, "works": inputs["works"], "devices": given}
 
-    def computed(self, inputs: Values) -> Values:
+    def dials(self, inputs: Values) -> list[Dial]:
+        batch = inputs["batch"]
+        words = [*map(str, BATCHES)]
+        return [Dial("batch", "batch", BATCHES, round(log2(batch)), words, f"{batch:,}")]
+
+    def shown(self, inputs: Values) -> Values:
         batch, devices = inputs["batch"], inputs["devices"]
         works = in_order(inputs["works"], batch)
         return {
-            "slider": {"stops": BATCHES, "at": round(log2(batch)), "value": f"{batch:,}"},
-            "chart": _chart(works, devices),
+            "pictures": [_chart(works, devices)],
             "caption": CAPTION,
             "heads": ["", "operations for each byte", *(device.name for device in devices)],
             "table": [
@@ -106,29 +104,6 @@ class Roofline(Figure):
             ],
             "told": _told(batch, works, devices),
         }
-
-    def summary(self) -> str:
-        return str(self.state["told"])
-
-    def controls(self) -> Values:
-        return {"batch": BATCHES}
-
-    def fallback(self) -> str:
-        mark = fallback.mark(repr(self))
-        batches = [self.batch, *(batch for batch in STEPS if batch != self.batch)]
-        states = [self.computed({**self._inputs, "batch": batch}) for batch in batches]
-        radios = "".join(
-            f'<span class="step step-{step + 1}" style="margin-right:12px">'
-            f"{fallback.radio(mark, step, f'batch = {batch:,}')}</span>"
-            for step, batch in enumerate(batches)
-        )
-        pieces = [
-            f"<p>{html.escape(state['told'])}</p>{state['chart']}"
-            f"{fallback.lines(CAPTION, state['table'], state['heads'])}"
-            for state in states
-        ]
-        content = fallback.stepper(mark, len(batches)) + radios + fallback.listed(pieces)
-        return fallback.framed(content, repr(self), mark)
 
 
 def counted(works: Any, batch: int) -> dict[str, float]:

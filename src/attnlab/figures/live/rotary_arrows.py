@@ -8,23 +8,24 @@ and all arrows turn, and the score stays.
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 import numpy as np
 import traitlets
 
-from attnlab.figures.live import fallback
-from attnlab.figures.live.figure import Figure, Input, Values, array, number, source, style
-from attnlab.figures.live.rotary_picture import SIDE, Pair, in_degrees, picture, short
+from attnlab.figures.live.dials import Dial, Dialled
+from attnlab.figures.live.figure import Input, Values, array, style, whole
+from attnlab.figures.live.on_paper import short, written
+from attnlab.figures.live.rotary_picture import Pair, in_degrees, picture
 
 PLACES = 12  # the largest position, and the farthest that both are moved
 PAIRS = 4  # at most
 BASE = 10000.0
-MOVES = (0, 1, 2, 3, 6, 12)  # that the still figure steps through
+# Of each place: what it is called, and ms a step where it is played.
+POSITIONS = {"query_at": ("query at", 0), "key_at": ("key at", 0), "moved": ("both moved by", 700)}
 
 
-class RotaryArrows(Figure):
+class RotaryArrows(Dialled):
     """Sliders for the positions of a query and a key, and for moving both; arrows turn with them.
 
     Args:
@@ -39,10 +40,10 @@ class RotaryArrows(Figure):
         ValueError: sizes do not fit, or a position is not there.
     """
 
-    _esm = source("rotary_arrows")
-    _css = style("rotary_arrows")
+    kind, _css = "rotary", style("rotary_arrows")
     title = traitlets.Unicode("Arrows that turn with position").tag(sync=True)
     query, key_vector, query_at, key_at, moved, degrees = (Input() for _ in range(6))
+    stills = ("moved", (0, 1, 2, 3, 6, 12), "both moved by {}")
 
     def __init__(
         self,
@@ -75,53 +76,26 @@ class RotaryArrows(Figure):
             "query": query,
             "key_vector": array("key_vector", inputs["key_vector"], (d,)),
             "degrees": array("degrees", own if given is None else given, (d // 2,)),
-            **{name: place(name, inputs[name]) for name in ("query_at", "key_at", "moved")},
+            **{name: whole(name, inputs[name], 0, PLACES) for name in POSITIONS},
         }
 
-    def computed(self, inputs: Values) -> Values:
+    def dials(self, inputs: Values) -> list[Dial]:
+        places = range(PLACES + 1)
+        return [
+            Dial(name, label, places, inputs[name], [*map(str, places)], pace=pace)
+            for name, (label, pace) in POSITIONS.items()
+        ]
+
+    def shown(self, inputs: Values) -> Values:
         pairs = turned(inputs)
         return {
-            **{name: inputs[name] for name in ("query_at", "key_at", "moved")},
-            "places": PLACES,
             "titles": [f"pair {n}, {short(pair.speed)}° a step" for n, pair in enumerate(pairs)],
             "pictures": [picture(n, pair, longest(inputs)) for n, pair in enumerate(pairs)],
+            "heads": HEADS,
             "table": table(pairs),
-            "score": float(sum(pair.product for pair in pairs)),
-            "dotted": DOTTED,
+            "note": "dotted: the arrow at position 0",
             "told": in_words(inputs, pairs),
         }
-
-    def summary(self) -> str:
-        return str(self.state["told"])
-
-    def controls(self) -> Values:
-        return dict.fromkeys(("query_at", "key_at", "moved"), range(PLACES + 1))
-
-    def fallback(self) -> str:
-        mark = fallback.mark(repr(self))
-        steps = dict.fromkeys([self.moved, *MOVES])
-        states = [self.computed({**self._inputs, "moved": moved}) for moved in steps]
-        radios = "".join(
-            f'<span class="step step-{step + 1}" style="margin-right:12px;white-space:nowrap">'
-            f"{fallback.radio(mark, step, f'both moved by {moved}')}</span>"
-            for step, moved in enumerate(steps)
-        )
-        content = (
-            fallback.stepper(mark, len(steps)) + radios + fallback.listed([*map(_still, states)])
-        )
-        return fallback.framed(content, repr(self), mark)
-
-
-def place(name: str, given: Any) -> int:
-    """A position, or by how many both are moved.
-
-    Raises:
-        ValueError: it is no whole number from 0 to PLACES.
-    """
-    value = number(given)
-    if value != int(value) or not 0 <= value <= PLACES:
-        raise ValueError(f"{name} is {value:g}; a whole number from 0 to {PLACES} is needed")
-    return int(value)
 
 
 def turned(inputs: Values) -> list[Pair]:
@@ -147,11 +121,6 @@ def longest(inputs: Values) -> float:
     return float(np.linalg.norm(arrows, axis=1).max()) or 1.0
 
 
-def decimals(value: float) -> str:
-    """Two digits after the point."""
-    return ("0.00" if f"{value:.2f}" == "-0.00" else f"{value:.2f}").replace("-", "−")
-
-
 def table(pairs: list[Pair]) -> list[list[str]]:
     """A line for each pair and one for the sum: how far each arrow turned, and what comes out."""
     lines = [
@@ -160,14 +129,13 @@ def table(pairs: list[Pair]) -> list[list[str]]:
             f"{in_degrees(pair.angles[0])}°",
             f"{in_degrees(pair.angles[1])}°",
             f"{in_degrees(pair.between)}°",
-            decimals(pair.product),
+            written(pair.product, 2),
         ]
         for n, pair in enumerate(pairs)
     ]
-    return [*lines, ["score", "", "", "", decimals(sum(pair.product for pair in pairs))]]
+    return [*lines, ["score", "", "", "", written(sum(pair.product for pair in pairs), 2)]]
 
 
-DOTTED = "dotted: the arrow at position 0"
 HEADS = ("", "query turned by", "key turned by", "between them", "dot product")
 
 
@@ -186,26 +154,6 @@ def in_words(inputs: Values, pairs: list[Pair]) -> str:
     unturned = sum(float(pair.query @ pair.key) for pair in pairs)
     return (
         f"The query stands at {at}, the key at {other}: {apart}. The angle between the arrows is "
-        f"{angles}. The score is {decimals(score)}; without turning it would be "
-        f"{decimals(unturned)}, wherever they stand."
-    )
-
-
-def _still(state: Values) -> str:
-    """The pictures, the table and the sentence of one state."""
-    cell = "padding:2px 8px;text-align:right"
-    panels = "".join(
-        f'<div style="flex:0 1 {SIDE}px;min-width:120px"><b>{title}</b>{drawing}</div>'
-        for title, drawing in zip(state["titles"], state["pictures"], strict=True)
-    )
-    head = "".join(f'<th scope="col" style="{cell}">{name}</th>' for name in HEADS[1:])
-    lines = "".join(
-        f'<tr><th scope="row" style="{cell}">{name}</th>'
-        + "".join(f'<td style="{cell}">{shown}</td>' for shown in numbers)
-        + "</tr>"
-        for name, *numbers in state["table"]
-    )
-    return (
-        f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px">{panels}</div><p>{DOTTED}</p>'
-        f"<table><tr><td></td>{head}</tr>{lines}</table><p>{html.escape(state['told'])}</p>"
+        f"{angles}. The score is {written(score, 2)}; without turning it would be "
+        f"{written(unturned, 2)}, wherever they stand."
     )

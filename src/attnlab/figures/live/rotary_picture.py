@@ -6,12 +6,13 @@ the page can turn it on from there.
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 
 import numpy as np
 
 from attnlab.figures import palette
+from attnlab.figures.live.on_paper import short
+from attnlab.figures.live.strokes import svg
 
 RADIUS, ROOM = 100, 50  # of the circle in a picture, and around it
 FAR = RADIUS + 32  # from the middle to the degrees
@@ -49,12 +50,6 @@ class Pair:
         return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
 
 
-def short(value: float) -> str:
-    """Two digits after the point at most, and a true minus; no minus before 0."""
-    text = f"{value:.2f}".rstrip("0").rstrip(".") or "0"
-    return ("0" if text == "-0" else text).replace("-", "−")
-
-
 def in_degrees(value: float) -> str:
     """Whole where it is more than 10."""
     value = round(value, 6)  # machines differ in last bits, which must not decide about halves
@@ -72,24 +67,18 @@ def picture(n: int, pair: Pair, most: float) -> str:
     query, key = (end + angle for end, angle in zip(ends, pair.angles, strict=True))
     lengths = [float(np.linalg.norm(arrow)) * scale for arrow in (pair.query, pair.key)]
     way = (query - key + 180) % 360 - 180  # from the key to the query, −180 to 180
-    shapes = "".join(
-        (
-            *(
-                _ghost(end, length, colour)
-                for end, length, colour in zip(ends, lengths, (BLUE, ORANGE), strict=True)
-            ),
-            _angle(key, way, pair.between) if min(lengths) >= 1 else "",
-            _arrow(query, lengths[0], BLUE, "q", 4.0, 10 if way >= 0 else -10),
-            _arrow(key, lengths[1], ORANGE, "k", 2.2, -10 if way >= 0 else 10),
-        )
-    )
-    return (
-        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
-        f'viewBox="{-edge} {-edge} {2 * edge} {2 * edge}" font-size="13" fill="currentColor" '
-        f'style="width:100%;max-width:{SIDE}px;display:block">'
-        f'<circle r="{RADIUS}" fill="none" stroke="{GREY}" stroke-width="0.8"/>'
-        f'<path d="M{-RADIUS} 0H{RADIUS}M0 {-RADIUS}V{RADIUS}" stroke="{GREY}" '
-        f'stroke-width="0.6"/>{shapes}</svg>'
+    cross = f"M{-RADIUS} 0H{RADIUS}M0 {-RADIUS}V{RADIUS}"
+    return svg(
+        said,
+        (-edge, -edge, 2 * edge, 2 * edge),
+        f'<circle r="{RADIUS}" fill="none" stroke="{GREY}" stroke-width="0.8"/>',
+        f'<path d="{cross}" stroke="{GREY}" stroke-width="0.6"/>',
+        *map(_ghost, ends, lengths, (BLUE, ORANGE)),
+        _angle(key, way, pair.between) if min(lengths) >= 1 else "",
+        _arrow(query, lengths[0], BLUE, "q", 4.0, 10 if way >= 0 else -10),
+        _arrow(key, lengths[1], ORANGE, "k", 2.2, -10 if way >= 0 else 10),
+        wide=SIDE,
+        size=13,
     )
 
 

@@ -6,7 +6,6 @@ forms, drawn once ─> the first d_k lines ─> scores ─┬─ as they are ─
 
 from __future__ import annotations
 
-import html
 from functools import lru_cache
 
 import numpy as np
@@ -14,8 +13,9 @@ import traitlets
 
 from attnlab.checks.reference import softmax
 from attnlab.figures import palette
-from attnlab.figures.live import fallback
-from attnlab.figures.live.figure import Figure, Input, Values, number, short, source, style
+from attnlab.figures.live.dials import Dial, Dialled
+from attnlab.figures.live.figure import Input, Values, number, short, style
+from attnlab.figures.live.strokes import Tick, axes, bars, svg, text
 from attnlab.figures.live.who_listens import entropies
 
 WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
@@ -28,7 +28,7 @@ WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 46  # of a plot, and the room around and
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 
 
-class Saturation(Figure):
+class Saturation(Dialled):
     """Sliders for the width of queries and keys and for the reader; two ways to scale side by side.
 
     1,000 readers stand before shelves of 20 books. All forms are drawn once, 1024 lines long; at
@@ -42,10 +42,10 @@ class Saturation(Figure):
         ValueError: there is no such width or reader, or the seed is no whole number.
     """
 
-    _esm = source("saturation")
-    _css = style("saturation")
+    kind, _css = "saturation", style("saturation")
     title = traitlets.Unicode("Saturation").tag(sync=True)
     d_k, reader, seed = Input(), Input(), Input()
+    stills = ("d_k", [2**power for power in range(1, 11)], "d_k = {}")
 
     def __init__(self, d_k: int = 64, reader: int = 1, seed: int = 4) -> None:
         super().__init__(d_k=d_k, reader=reader, seed=seed)
@@ -62,42 +62,24 @@ class Saturation(Figure):
             raise ValueError(f"there is no reader {whole['reader']:g}; there are 1 to {READERS}")
         return {name: int(value) for name, value in whole.items()}
 
-    def computed(self, inputs: Values) -> Values:
+    def dials(self, inputs: Values) -> list[Dial]:
         d_k, reader = inputs["d_k"], inputs["reader"]
-        shelves = measured_shelves(inputs["seed"])[d_k]
-        measures = {way: of_reader(shelves[way], reader) for way in WAYS}
+        readers = range(1, READERS + 1)
+        return [
+            Dial("d_k", "width d_k", WIDTHS, WIDTHS.index(d_k), [*map(str, WIDTHS)]),
+            Dial("reader", "reader", readers, reader - 1, [f"{n} of {READERS}" for n in readers]),
+        ]
+
+    def shown(self, inputs: Values) -> Values:
+        d_k, reader = inputs["d_k"], inputs["reader"]
+        measures = of_reader(**inputs)
         return {
-            "d_k": d_k,
-            "reader": reader,
-            "widths": list(WIDTHS),
-            "readers": READERS,
-            "ways": list(WAYS),
-            "measures": measures,
+            "titles": WAYS,
             "pictures": [picture(way, measures[way]) for way in WAYS],
+            "heads": ["", *WAYS],
             "table": table(measures),
             "told": in_words(d_k, reader, measures),
         }
-
-    def summary(self) -> str:
-        return str(self.state["told"])
-
-    def controls(self) -> Values:
-        return {"d_k": WIDTHS, "reader": range(1, READERS + 1)}
-
-    def fallback(self) -> str:
-        mark = fallback.mark(repr(self))
-        doubled = [width for width in WIDTHS if width & (width - 1) == 0]
-        steps = dict.fromkeys([self.d_k, *doubled])
-        states = [self.computed({**self._inputs, "d_k": width}) for width in steps]
-        radios = "".join(
-            f'<span class="step step-{step + 1}" style="margin-right:12px;white-space:nowrap">'
-            f"{fallback.radio(mark, step, f'd_k = {width}')}</span>"
-            for step, width in enumerate(steps)
-        )
-        content = (
-            fallback.stepper(mark, len(steps)) + radios + fallback.listed([*map(_still, states)])
-        )
-        return fallback.framed(content, repr(self), mark)
 
 
 def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -167,16 +149,19 @@ def measured(scores: np.ndarray, weights: np.ndarray, limit: float, size: float)
     }
 
 
-def of_reader(shelves: Values, reader: int) -> Values:
-    """The same for one reader of the first shelf, counted from 1, beside the median of all."""
-    measures = shelves["measures"]
-    return {
-        "std": shelves["std"],
-        "histogram": shelves["histogram"],
-        "weights": shelves["weights"][reader - 1],
-        "reader": {name: float(column[reader - 1]) for name, column in measures.items()},
-        "typical": {name: float(np.median(column)) for name, column in measures.items()},
-    }
+def of_reader(d_k: int, reader: int, seed: int) -> Values:
+    """For each way to scale, measures of a reader of the first shelf beside the median of all."""
+    found = {}
+    for way, shelves in measured_shelves(seed)[d_k].items():
+        measures = shelves["measures"]
+        found[way] = {
+            "std": shelves["std"],
+            "histogram": shelves["histogram"],
+            "weights": shelves["weights"][reader - 1],
+            "reader": {name: float(column[reader - 1]) for name, column in measures.items()},
+            "typical": {name: float(np.median(column)) for name, column in measures.items()},
+        }
+    return found
 
 
 def table(measures: Values) -> list[list[str]]:
@@ -236,73 +221,36 @@ def picture(way: str, measures: Values) -> str:
             "the grey band in the plot of no scale is this range",
         )
     )
-    size = f"{-EDGE} {-EDGE} {WIDE + 2 * EDGE} {2 * (HIGH + EDGE + UNDER)}"
     ends = (f"{-limit:g}".replace("-", "−"), "0", f"{limit:g}")
-    return (
-        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" viewBox="{size}" '
-        f'font-size="9" fill="currentColor" style="width:100%;max-width:340px;display:block">'
-        f"{lens if seen < limit else ''}"
-        f'<path d="{_bars(measures["histogram"], most)}" fill="{BLUE}"/>'
-        f'<path d="{dashes}" fill="none" stroke="{ORANGE}" stroke-dasharray="3 2"/>'
-        f"{_axes('share of scores', along, ends, most)}"
-        f'<path d="M{WIDE - 112} -11h14" stroke="{ORANGE}" stroke-dasharray="3 2"/>'
-        f'<text x="{WIDE}" y="-8" text-anchor="end">± standard deviation</text>'
-        f'<g transform="translate(0 {HIGH + EDGE + UNDER})">'
-        f'<path d="{_bars(weights, gap=2)}" fill="{BLUE}"/>'
-        f"{_axes('weight', ('books of this reader',), ('1', '', str(BOOKS)))}</g></svg>"
+    under = HIGH + EDGE + UNDER
+    return svg(
+        said,
+        (-EDGE, -EDGE, WIDE + 2 * EDGE, 2 * under),
+        lens if seen < limit else "",
+        f'<path d="{bars(measures["histogram"], WIDE, HIGH, most)}" fill="{BLUE}"/>',
+        f'<path d="{dashes}" fill="none" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
+        axes(WIDE, HIGH, "share of scores", _up(most), _along(*ends), *along),
+        f'<path d="M{WIDE - 112} -13h14" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
+        text(WIDE, -10, "± standard deviation", "end"),
+        f'<g transform="translate(0 {under})">',
+        f'<path d="{bars(weights, WIDE, HIGH, gap=2)}" fill="{BLUE}"/>',
+        axes(WIDE, HIGH, "weight", _up(1), _along("1", "", str(BOOKS)), "books of this reader"),
+        "</g>",
+        wide=340,
+        size=9,
     )
+
+
+def _up(most: float) -> list[Tick]:
+    return [Tick(0, f"{most:g}"), Tick(HIGH - 4, "0")]
+
+
+def _along(*labels: str) -> list[Tick]:
+    """Numbers at the ends of the flat axis and in its middle."""
+    places = ((0, "start"), (WIDE / 2, "middle"), (WIDE, "end"))
+    return [Tick(at, label, anchor) for (at, anchor), label in zip(places, labels, strict=True)]
 
 
 def _across(score: float, limit: float) -> float:
     """Where a score stands on an axis from −limit to limit; at its end, if it is beyond."""
     return min(max((score + limit) / (2 * limit), 0.0), 1.0) * WIDE
-
-
-def _bars(shares: list[float], most: float = 1, gap: float = 0) -> str:
-    """Bars between 0 and the most, as a path that has as many parts whatever they are."""
-    each = WIDE / len(shares)
-    return "".join(
-        f"M{n * each + gap / 2:.4g} {HIGH}v{-HIGH * share / most:.1f}h{each - gap:.3g}V{HIGH}"
-        for n, share in enumerate(shares)
-    )
-
-
-def _axes(upright: str, flat: tuple[str, ...], ticks: tuple[str, str, str], most: float = 1) -> str:
-    """Two lines, what they measure, and numbers at the ends and in the middle."""
-    under = HIGH + 11
-    places = ((0, "start"), (WIDE / 2, "middle"), (WIDE, "end"))
-    numbers = "".join(
-        f'<text x="{x:g}" y="{under}" text-anchor="{anchor}">{tick}</text>'
-        for (x, anchor), tick in zip(places, ticks, strict=True)
-    )
-    words = "".join(
-        f'<text x="{WIDE / 2:g}" y="{under + 13 + 10 * n}" text-anchor="middle">{line}</text>'
-        for n, line in enumerate(flat)
-    )
-    return (
-        f'<path d="M0 0V{HIGH}H{WIDE}" fill="none" stroke="currentColor" stroke-width="0.6"/>'
-        f'<text x="0" y="-8">{upright}</text>'
-        f'<text x="-3" y="4" text-anchor="end">{most:g}</text>'
-        f'<text x="-3" y="{HIGH}" text-anchor="end">0</text>{numbers}{words}'
-    )
-
-
-def _still(state: Values) -> str:
-    """Both pictures, the table and the sentences of one state."""
-    cell = "padding:2px 8px;text-align:right"
-    panels = "".join(
-        f'<div style="flex:1 1 240px;max-width:340px"><b>{way}</b>{drawing}</div>'
-        for way, drawing in zip(WAYS, state["pictures"], strict=True)
-    )
-    head = "".join(f'<th scope="col" style="{cell}">{way}</th>' for way in WAYS)
-    lines = "".join(
-        f'<tr><th scope="row" style="{cell}">{label}</th>'
-        + "".join(f'<td style="{cell}">{shown}</td>' for shown in numbers)
-        + "</tr>"
-        for label, *numbers in state["table"]
-    )
-    return (
-        f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px">{panels}</div>'
-        f"<table><tr><td></td>{head}</tr>{lines}</table>"
-        f"<p>{html.escape(state['told'])}</p>"
-    )

@@ -156,16 +156,9 @@ class Slopes(Figure):
             for b, n in [(sentence, token), *np.ndindex(len(state["sentences"]), length)]
         ]
         places = list(dict.fromkeys(places))
-        mark = fallback.mark(repr(self), *state["rows"])
         labels = [f"{state['sentences'][b][n]}, {ordinal(b + 1)} sentence" for b, n, _ in places]
-        radios = "".join(
-            f'<span class="step step-{step + 1}" style="margin-right:12px">'
-            f"{fallback.radio(mark, step, label)}</span> "
-            for step, label in enumerate(labels)
-        )
-        pieces = fallback.listed([self._still(_key(*place)) for place in places])
-        steps = fallback.stepper(mark, len(places))
-        return fallback.framed(f"{steps}{radios}{pieces}", repr(self), mark)
+        stills = [self._still(_key(*place)) for place in places]
+        return fallback.stepped(repr(self), [*zip(labels, stills, strict=True)], *state["rows"])
 
     def _still(self, key: str) -> str:
         """One choice: its sentence, and a table of slopes for each input."""

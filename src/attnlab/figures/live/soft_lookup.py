@@ -168,7 +168,6 @@ class SoftLookup(Figure):
         return {"query": queries, "temperature": TEMPERATURES, "step": [COARSE]}
 
     def fallback(self) -> str:
-        mark = fallback.mark(repr(self))
         length = float(np.linalg.norm(self.query))
         limit = self.state["reach"]
         steps = {f"query {_pair(self.query)}": self.state}
@@ -177,18 +176,15 @@ class SoftLookup(Figure):
             turned = np.clip(length * np.array([np.cos(angle), np.sin(angle)]), -limit, limit)
             label = f"turned to {degrees}°".replace("-", "−")
             steps[label] = self.computed({**self._inputs, "query": turned})
-        radios = "".join(
-            f'<span class="step step-{step + 1}" style="margin-right:12px">'
-            f"{fallback.radio(mark, step, label)}</span>"
-            for step, label in enumerate(steps)
-        )
-        pictures = [
-            f'<div style="display:flex;flex-wrap:wrap;gap:16px;align-items:center">'
-            f"{drawing(state)}{columns(state)}</div><p>{html.escape(state['told'])}</p>"
-            for state in steps.values()
+        stills = [
+            (
+                label,
+                f'<div style="display:flex;flex-wrap:wrap;gap:16px;align-items:center">'
+                f"{drawing(state)}{columns(state)}</div><p>{html.escape(state['told'])}</p>",
+            )
+            for label, state in steps.items()
         ]
-        content = fallback.stepper(mark, len(steps)) + radios + fallback.listed(pictures)
-        return fallback.framed(content, repr(self), mark)
+        return fallback.stepped(repr(self), stills)
 
 
 def answer_and_slope(

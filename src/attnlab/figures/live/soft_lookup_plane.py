@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from itertools import cycle, product
 from typing import Any
@@ -10,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from attnlab.checks.reference import weights as soft_weights
+from attnlab.figures.live import fallback
+from attnlab.figures.live.on_paper import written
+from attnlab.figures.live.strokes import svg, text
 from attnlab.figures.palette import ORANGE, SERIES
 
 ROOM = 1.5  # the plane reaches so much further than the farthest entry of a key
@@ -17,7 +19,6 @@ EDGE, MARGIN = 100, 24  # of the drawing, from its middle; around it, for the na
 SLOPE_LENGTH, HEAD = 30, 7  # of the slope's arrow, and of any arrow's head
 KNOB, HIGH, WIDE, GAP = 9, 6, 2.6, 7  # radius; half of a label, of each letter, and around it
 CELLS = 24  # of the shaded ground, along an edge
-_CELL = "padding:1px 8px;font-weight:normal"
 Values = dict[str, Any]
 
 
@@ -119,8 +120,7 @@ def drawing(state: Values) -> str:
     line = 'fill="none" stroke-linecap="round"'
     keys = "".join(
         f'<path d="{path}" {line} stroke="{colour.drawn}" stroke-width="{1.5 + 5 * share:.1f}"/>'
-        f'<text x="{x:.1f}" y="{y + 3:.1f}" font-size="9" text-anchor="middle" '
-        f'fill="currentColor">{html.escape(book)}</text>'
+        + text(x, y + 3, book, "middle")
         for path, (x, y), book, share, colour in zip(
             arrows["keys"],
             arrows["labels"],
@@ -130,20 +130,23 @@ def drawing(state: Values) -> str:
             strict=False,
         )
     )
-    name, across = 'font-size="9" fill="currentColor"', f"M{-EDGE} 0H{EDGE} M0 {-EDGE}V{EDGE}"
-    right, up = map(html.escape, state["axes"])
+    across = f"M{-EDGE} 0H{EDGE} M0 {-EDGE}V{EDGE}"
+    right, up = state["axes"]
     axes = (
         f'<path d="{across}" {line} stroke="currentColor" stroke-width="0.5"/>'
-        f'<text x="{EDGE}" y="{EDGE + 19}" {name} text-anchor="end">{right} →</text>'
-        f'<text x="{-EDGE}" y="{-EDGE - 13}" {name}>↑ {up}</text>'
+        + text(EDGE, EDGE + 19, f"{right} →", "end")
+        + text(-EDGE, -EDGE - 13, f"↑ {up}")
     )
-    said = html.escape(state["told"], quote=True)
     size = EDGE + MARGIN
-    return (
-        f'<svg role="img" aria-label="{said}" viewBox="{-size} {-size} {2 * size} {2 * size}" '
-        f'style="width:100%;max-width:380px;display:block">{axes}{keys}'
-        f'<path d="{arrows["query"]}" {line} stroke="currentColor" stroke-width="3"/>'
-        f'<path d="{arrows["slope"]}" {line} stroke="{ORANGE.drawn}" stroke-width="2"/></svg>'
+    return svg(
+        state["told"],
+        (-size, -size, 2 * size, 2 * size),
+        axes,
+        keys,
+        f'<path d="{arrows["query"]}" {line} stroke="currentColor" stroke-width="3"/>',
+        f'<path d="{arrows["slope"]}" {line} stroke="{ORANGE.drawn}" stroke-width="2"/>',
+        wide=380,
+        size=9,
     )
 
 
@@ -158,20 +161,11 @@ def columns(state: Values) -> str:
             for i, axis in enumerate(state["axes"])
         },
     }
-    rows = "".join(
-        f'<tr><th scope="row" style="{_CELL};text-align:left">{html.escape(name)}</th>'
-        + "".join(
-            f'<td style="{_CELL};text-align:right">{_entry(side[kind], at, digits)}</td>'
-            for side in sides
-        )
-        + "</tr>"
+    rows = [
+        [
+            name,
+            *("none" if side[kind] is None else written(side[kind][at], digits) for side in sides),
+        ]
         for name, (kind, at, digits) in lines.items()
-    )
-    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in ("hard", "soft"))
-    return f'<table style="border-collapse:collapse"><tr><td></td>{head}</tr>{rows}</table>'
-
-
-def _entry(numbers: Sequence[float] | None, at: int, digits: int) -> str:
-    if numbers is None:
-        return "none"
-    return f"{round(numbers[at], digits) + 0.0:.{digits}f}".replace("-", "−")
+    ]
+    return fallback.lines("", rows, ("", "hard", "soft"))

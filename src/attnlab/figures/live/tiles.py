@@ -17,7 +17,8 @@ import traitlets
 
 from attnlab.checks.reference import attend
 from attnlab.figures.live import fallback
-from attnlab.figures.live.figure import Figure, Input, Values, array, number, source, style
+from attnlab.figures.live.figure import Figure, Input, Values, array, source, style, whole
+from attnlab.figures.live.on_paper import written
 from attnlab.figures.live.tiles_picture import named, pictures
 from attnlab.figures.live.tiling import Kept, Tile, after, open_to, tiles
 
@@ -91,10 +92,10 @@ class Tiles(Figure):
                         f"{name} has shape {each.shape}; at most {MOST_TOKENS} × {MOST_WIDTH} can "
                         "be shown"
                     )
-        block = whole("block", inputs["block"], max(len(q), len(k)))
+        block = whole("block", inputs["block"], 1, max(len(q), len(k)))
         causal = bool(inputs["causal"])
         count = len(tiles(len(q), len(k), block, causal))
-        step = whole("step", inputs["step"], count)
+        step = whole("step", inputs["step"], 1, count)
         return {"q": q, "k": k, "v": v, "block": block, "causal": causal, "step": step}
 
     def change(self, **inputs: Any) -> None:
@@ -142,21 +143,12 @@ class Tiles(Figure):
         return {"step": steps, "block": blocks, "causal": (False, True)}
 
     def fallback(self) -> str:
-        mark = fallback.mark(repr(self))
         steps = shown_in_stills(self.step, self.state["steps"])
-        states = [self.computed({**self._inputs, "step": step}) for step in steps]
-        radios = "".join(
-            f'<span class="step step-{n + 1}" style="margin-right:12px;white-space:nowrap">'
-            f"{fallback.radio(mark, n, f'tile {step}')}</span>"
-            for n, step in enumerate(steps)
-        )
-        content = (
-            fallback.stepper(mark, len(steps))
-            + radios
-            + fallback.listed([*map(_still, states)])
-            + f"<p>{MEANING}</p>"
-        )
-        return fallback.framed(content, repr(self), mark)
+        stills = [
+            (f"tile {step}", _still(self.computed({**self._inputs, "step": step})))
+            for step in steps
+        ]
+        return fallback.stepped(repr(self), stills, below=f"<p>{MEANING}</p>")
 
 
 def example() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -166,40 +158,21 @@ def example() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return q, k, np.stack([np.arange(1, 9), np.arange(8, 0, -1)], axis=1)
 
 
-def whole(name: str, given: Any, most: int) -> int:
-    """A whole number from 1 on.
-
-    Raises:
-        ValueError: it is something else.
-    """
-    value = number(given)
-    if value != int(value) or not 1 <= value <= most:
-        raise ValueError(f"{name} is {value:g}; a whole number from 1 to {most} is needed")
-    return int(value)
-
-
 # What is said of it -----------------------------------------------------------------------------
-
-
-def decimals(value: float) -> str:
-    """Two digits after the point, a true minus, and none before 0."""
-    if value == -np.inf:
-        return "−∞"
-    return ("0.00" if f"{value:.2f}" == "-0.00" else f"{value:.2f}").replace("-", "−")
 
 
 def vector(values: np.ndarray) -> str:
     """Its first numbers in a row."""
     more = ", …" if len(values) > TOLD else ""
-    return ", ".join(map(decimals, values[:TOLD].tolist())) + more
+    return ", ".join(written(value, 2) for value in values[:TOLD].tolist()) + more
 
 
 def kept_words(query: int, kept: Kept) -> list[str]:
     """A line of the table of what is kept."""
-    m = decimals(kept.m)
+    m = written(kept.m, 2)
     if kept.m > kept.before:
-        m = f"{decimals(kept.before)} → {m}"
-    return [f"{query}", m, decimals(kept.factor), decimals(kept.s), vector(kept.o)]
+        m = f"{written(kept.before, 2)} → {m}"
+    return [f"{query}", m, written(kept.factor, 2), written(kept.s, 2), vector(kept.o)]
 
 
 def out_words(out: dict[int, np.ndarray], plain: np.ndarray) -> list[list[str]]:
@@ -236,8 +209,8 @@ def in_words(step: int, loop: list[Tile], kept: dict[int, Kept]) -> str:
         said += " Nothing was kept of these queries before."
     elif risen:
         each = "; ".join(
-            f"m of query {i} rises by {decimals(kept[i].m - kept[i].before)}, and what it kept "
-            f"counts {decimals(kept[i].factor)} times"
+            f"m of query {i} rises by {written(kept[i].m - kept[i].before, 2)}, and what it kept "
+            f"counts {written(kept[i].factor, 2)} times"
             for i in risen[:NAMED]
         )
         more = f"; and so on for {len(risen) - NAMED} more" if len(risen) > NAMED else ""
@@ -289,28 +262,8 @@ def shown_in_stills(step: int, steps: int) -> list[int]:
 
 def _still(state: Values) -> str:
     """The picture, the tables and the sentences of one step."""
-    panels = "".join(
-        f'<div style="flex:0 1 auto;max-width:100%">'
-        f"{_table(CAPTIONS[name], HEADS[name], state[name])}</div>"
-        for name in STILL
+    drawings = fallback.beside(*state["pictures"], wide="1 1 240px")
+    tables = fallback.beside(
+        *(fallback.lines(CAPTIONS[name], state[name], HEADS[name]) for name in STILL)
     )
-    drawings = "".join(
-        f'<div style="flex:1 1 240px;max-width:340px">{each}</div>' for each in state["pictures"]
-    )
-    return (
-        f'<div style="display:flex;flex-wrap:wrap;gap:4px 24px;align-items:flex-start">'
-        f"{drawings}{panels}</div>"
-        f"<p>{html.escape(state['told'])} {html.escape(state['compared'])}</p>"
-    )
-
-
-def _table(caption: str, heads: tuple[str, ...], lines: list[list[str]]) -> str:
-    cell = "padding:2px 8px;text-align:right"
-    top = "".join(f'<th scope="col" style="{cell}">{head}</th>' for head in heads)
-    body = "".join(
-        f'<tr><th scope="row" style="{cell}">{name}</th>'
-        + "".join(f'<td style="{cell}">{shown}</td>' for shown in rest)
-        + "</tr>"
-        for name, *rest in lines
-    )
-    return f"<p><b>{caption}</b></p><table><tr>{top}</tr>{body}</table>"
+    return f"{drawings}{tables}<p>{html.escape(state['told'])} {html.escape(state['compared'])}</p>"

@@ -5,17 +5,18 @@ What comes into fast memory has the name of where it lay as `data-from`: the pag
 
 from __future__ import annotations
 
-import html
-
 import numpy as np
 
 from attnlab.figures import palette
+from attnlab.figures.live.on_paper import short
+from attnlab.figures.live.strokes import svg, text
 from attnlab.figures.live.tiling import Tile
 
 UNIT = 28  # of a cell
 EDGE = 24  # for numbers along the edges, and names
 BAR, DEEP = 38, 20  # of what is held of a query or a key: its length, and how deep it is in fast
 GAP = 8
+BOLD = ' font-weight="bold"'
 BLUE, ORANGE, GREEN, PINK = (
     each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREEN, palette.PURPLE)
 )
@@ -40,13 +41,13 @@ def _slow(shape: tuple[int, ...], done: list[Tile]) -> str:
     parts = []
     for place, (name, count, colour, there) in enumerate(columns):
         x = GAP + place * (BAR + GAP)
-        parts.append(_name(x + BAR / 2, name))
+        parts.append(text(x + BAR / 2, -10, name))
         parts += [
             _bar((x, i * UNIT, BAR, UNIT), f"{i}", colour, f"slow-{name}-{i}", bold=i in there)
             for i in range(count)
         ]
     x = GAP + len(columns) * (BAR + GAP)
-    parts.append(_name(x + BAR / 2, "output"))
+    parts.append(text(x + BAR / 2, -10, "output"))
     hollow = "".join(f"M{x} {i * UNIT}h{BAR}v{UNIT}h{-BAR}z" for i in range(n))
     parts.append(
         f'<path d="{hollow}" fill="none" stroke="currentColor" stroke-dasharray="2 3" '
@@ -75,11 +76,12 @@ def _memory(said: str, name: str, room: tuple[int, int], size: tuple[int, int], 
         size: of the memory in it.
     """
     (width, height), (wide, high) = room, size
-    return (
-        f"{_opened(said, (-2, -2 * EDGE, width + 4, height + 2 * EDGE + GAP + 2), width)}"
-        f'<text x="{GAP}" y="{-EDGE - 10}" text-anchor="start" font-weight="bold">{name}</text>'
+    return _sheet(
+        said,
+        (-2, -2 * EDGE, width + 4, height + 2 * EDGE + GAP + 2),
+        text(GAP, -EDGE - 10, name, "start", BOLD),
         f'<rect y="{-EDGE}" width="{wide}" height="{high + EDGE + GAP}" rx="4" fill="none" '
-        f'stroke="currentColor"/>{parts}</svg>'
+        f'stroke="currentColor"/>{parts}',
     )
 
 
@@ -93,7 +95,7 @@ def _fast(scores: np.ndarray, is_open: np.ndarray, now: Tile) -> str:
         for column, j in enumerate(now.keys):
             x, y = left + column * UNIT, top + row * UNIT
             shown = (
-                f'<text x="{x + UNIT / 2:g}" y="{y + UNIT / 2:g}">{_short(scores[i, j])}</text>'
+                text(x + UNIT / 2, y + UNIT / 2, short(scores[i, j]))
                 if is_open[i, j]
                 else f'<path d="{_hatching(x, y)}" stroke="#888"/>'
             )
@@ -136,14 +138,15 @@ def _pairs(is_open: np.ndarray, done: list[Tile]) -> str:
     grid = "".join(f"M0 {row * UNIT}h{width}" for row in range(n + 1))
     grid += "".join(f"M{column * UNIT} 0v{height}" for column in range(m + 1))
     hatched = "".join(_hatching(j * UNIT, i * UNIT) for i, j in np.argwhere(~is_open).tolist())
-    return (
-        f"{_opened(said, (-EDGE, -2 * EDGE, width + EDGE + 2, high + 2 * EDGE + GAP + 2), width)}"
-        f'<text x="0" y="{-EDGE - 10}" text-anchor="start" font-weight="bold">pairs</text>'
-        f'<g fill="{BLUE}">{filled}</g>'
-        f'<path d="{grid}" stroke="currentColor" stroke-opacity="0.35" fill="none"/>'
-        f'<path d="{hatched}" stroke="#888" fill="none"/>'
-        f'<path d="{_box(now)}" fill="none" stroke="{ORANGE}" stroke-width="3"/>'
-        f"{_edges(n, m, now)}</svg>"
+    return _sheet(
+        said,
+        (-EDGE, -2 * EDGE, width + EDGE + 2, high + 2 * EDGE + GAP + 2),
+        text(0, -EDGE - 10, "pairs", "start", BOLD),
+        f'<g fill="{BLUE}">{filled}</g>',
+        f'<path d="{grid}" stroke="currentColor" stroke-opacity="0.35" fill="none"/>',
+        f'<path d="{hatched}" stroke="#888" fill="none"/>',
+        f'<path d="{_box(now)}" fill="none" stroke="{ORANGE}" stroke-width="3"/>',
+        _edges(n, m, now),
     )
 
 
@@ -152,17 +155,9 @@ def _high(n: int, m: int) -> int:
     return max(n, m) * UNIT + 2 * DEEP
 
 
-def _opened(said: str, view: tuple[int, ...], width: int) -> str:
-    return (
-        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
-        f'viewBox="{" ".join(map(str, view))}" font-size="10" fill="currentColor" '
-        f'text-anchor="middle" dominant-baseline="central" '
-        f'style="width:100%;max-width:{view[2]}px;display:block">'
-    )
-
-
-def _name(x: float, name: str) -> str:
-    return f'<text x="{x:g}" y="-10">{name}</text>'
+def _sheet(said: str, view: tuple[int, ...], *parts: str) -> str:
+    middle = ' text-anchor="middle" dominant-baseline="central"'
+    return svg(said, view, *parts, wide=view[2], size=10, more=middle)
 
 
 def _bar(
@@ -211,22 +206,16 @@ def _hatching(x: int, y: int) -> str:
     )
 
 
-def _short(score: float) -> str:
-    """Two digits after the point at most, as cells are small."""
-    text = f"{score:.2f}".rstrip("0").rstrip(".")
-    return ("0" if text == "-0" else text).replace("-", "−")
-
-
 def _edges(n: int, m: int, now: Tile) -> str:
     """Numbers of queries and keys; those of the tile are bold."""
     places = [(-7.0, (i + 0.5) * UNIT, i, i in now.queries) for i in range(n)]
     places += [((j + 0.5) * UNIT, -8.0, j, j in now.keys) for j in range(m)]
     marks = "".join(
-        f'<text x="{x:g}" y="{y:g}" font-weight="{"bold" if bold else "normal"}">{label}</text>'
+        text(x, y, f"{label}", more=BOLD if bold else ' font-weight="normal"')
         for x, y, label, bold in places
     )
     across, down = m * UNIT / 2, n * UNIT / 2
     return (
-        f'{marks}<text x="{across:g}" y="-20">keys</text>'
+        f"{marks}{text(across, -20, 'keys')}"
         f'<text transform="translate(-19 {down:g}) rotate(-90)">queries</text>'
     )

@@ -28,6 +28,7 @@ from attnlab.figures.live.figure import (
     style,
     told_apart,
 )
+from attnlab.figures.live.strokes import Tick, axes, svg
 from attnlab.figures.live.who_listens import refuse_what_are_no_shares
 
 MOST_STEPS, MOST_STOPS, MOST_ROWS = 5000, 200, 5
@@ -236,31 +237,22 @@ def picture(losses: np.ndarray, stops: Sequence[int], steps: Sequence[int]) -> s
     )
     here = ", ".join(f"{losses[step]:.2f} at step {step}" for step in steps)
     said = f"loss over {len(losses)} steps, from {losses[0]:.2f} to {losses[-1]:.2f}; {here}"
-    return (
-        f'<svg role="img" aria-label="{html.escape(said, quote=True)}" '
-        f'viewBox="{-LEFT} {-ABOVE} {WIDE + LEFT + RIGHT} {HIGH + ABOVE + BELOW}" '
-        f'font-size="11" fill="currentColor" style="width:100%;max-width:480px;display:block">'
-        f'{_axes(low, high, last)}<polyline points="{curve}" fill="none" stroke="{BLUE}" '
-        f'stroke-width="2"/><path d="{dots}" stroke="{BLUE}" stroke-width="5" '
-        f'stroke-linecap="round"/>{marks}</svg>'
+    return svg(
+        said,
+        (-LEFT, -ABOVE, WIDE + LEFT + RIGHT, HIGH + ABOVE + BELOW),
+        axes(WIDE, HIGH, "loss", *_ticks(low, high, last), "step", room=9),
+        f'<polyline points="{curve}" fill="none" stroke="{BLUE}" stroke-width="2"/>',
+        f'<path d="{dots}" stroke="{BLUE}" stroke-width="5" stroke-linecap="round"/>',
+        marks,
+        wide=480,
     )
 
 
-def _axes(low: float, high: float, last: int) -> str:
-    """Two lines, what they measure, and numbers at their ends."""
+def _ticks(low: float, high: float, last: int) -> tuple[list[Tick], list[Tick]]:
+    """Numbers up and along: the ends and the middle of the losses, and rounded steps."""
     size = 10 ** int(np.log10(max(last / TICKS, 1)))
     every = next(size * by for by in (1, 2, 5, 10) if size * by * TICKS >= last)
-    flat = "".join(
-        f'<text x="{WIDE * step / last:.4g}" y="{HIGH + 14}" text-anchor="middle">{step}</text>'
-        for step in range(0, last + 1, every)
-    )
-    upright = "".join(
-        f'<text x="-9" y="{HIGH * (1 - share) + 4:g}" text-anchor="end">'
-        f"{low + share * (high - low):.2f}</text>"
-        for share in (0, 0.5, 1)
-    )
     return (
-        f'<path d="M0 0V{HIGH}H{WIDE}" fill="none" stroke="currentColor" stroke-width="0.8"/>'
-        f'{flat}{upright}<text x="{-LEFT}" y="-10">loss</text>'
-        f'<text x="{WIDE / 2:g}" y="{HIGH + 29}" text-anchor="middle">step</text>'
+        [Tick(HIGH * (1 - share), f"{low + share * (high - low):.2f}") for share in (0, 0.5, 1)],
+        [Tick(WIDE * step / last, f"{step}") for step in range(0, last + 1, every)],
     )

@@ -10,9 +10,9 @@ import traitlets
 
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import (
-    Figure,
     Input,
     Values,
+    WithRows,
     array,
     names,
     source,
@@ -27,7 +27,7 @@ SHOWN = 0.005  # a weight that is not 0.00 where it is told
 OWN = 16  # words of a sentence of one's own
 
 
-class WhoListens(Figure):
+class WhoListens(WithRows):
     """A heatmap; the row under the pointer, or that the arrow keys reach, is drawn and told.
 
     Args:
@@ -50,7 +50,6 @@ class WhoListens(Figure):
     _esm = source("who_listens")
     _css = style("who_listens")
     title = traitlets.Unicode("Who listens to whom").tag(sync=True)
-    row = traitlets.Int(0).tag(sync=True)
     view = traitlets.Enum(["table", "arcs"], "table").tag(sync=True)
     weights, query_tokens, key_tokens, blocked = Input(), Input(), Input(), Input()
     shown, reader = Input(), Input()
@@ -152,18 +151,10 @@ class WhoListens(Figure):
         else:
             super()._do(message)
 
-    @traitlets.validate("row")
-    def _row_is_there(self, proposal: Any) -> int:
-        row, count = proposal["value"], len(self.state["queries"])
-        if not 0 <= row < count:
-            raise traitlets.TraitError(f"there is no row {row}; rows are 0 to {count - 1}")
-        return int(row)
-
     def change(self, **inputs: Any) -> None:
         if "weights" in inputs:
             inputs = {"shown": 0, **inputs}
         super().change(**inputs)
-        self.row = min(self.row, len(self.state["queries"]) - 1)
 
     def summary(self) -> str:
         state = self.state
