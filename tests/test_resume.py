@@ -179,7 +179,8 @@ def test_resume_grades_what_is_new_or_changed_on_cases_that_nobody_knows(
     assert [result["student"] for result in resumed] == ["s0", "s1", "s2", "s9"]
     seeds = [seed for who, seed in seeds_in(course) if who in ("s0", "s2")]
     [other] = {seed for who, seed in seeds_in(course)[3:]}
-    assert seeds == [11, 11] and other != 11
+    assert seeds == [11, 11]
+    assert other != 11
     assert resumed[1::2] == grade(course, seed=other)[1::2]
     grade(course, seed=11)
     with pytest.raises(Usage, match="has seed 11, not 12"):
