@@ -40,8 +40,8 @@ class FakeGrader:
     def points(self) -> float:
         return sum(self._points.values())
 
-    def grade(self, data: bytes | Unreadable, student: str) -> Graded:
-        most = self.points
+    def grade(self, data: bytes | Unreadable, student: str, seed: int | None = None) -> Graded:
+        most, seed = self.points, self._job.seed if seed is None else seed
         try:
             if isinstance(data, Unreadable):
                 raise data
@@ -50,19 +50,19 @@ class FakeGrader:
             return Graded(Result(student, self.lesson, "INVALID", str(reason), 0.0, most))
         _follow_orders(data)
         exercises = tuple(
-            self._exercise(name, points, data) for name, points in self._points.items()
+            self._exercise(name, points, data, seed) for name, points in self._points.items()
         )
         score = sum(exercise.score for exercise in exercises)
         result = Result(student, self._job.lesson, "GRADED", "", score, most, (), (), exercises)
         return Graded(result, data.decode())
 
-    def _exercise(self, name: str, points: float, data: bytes) -> ExerciseResult:
+    def _exercise(self, name: str, points: float, data: bytes, seed: int) -> ExerciseResult:
         orders: dict[str, Any] = json.loads(data)["metadata"].get("fake", {})
         if "statuses" in orders:
             status = orders["statuses"].get(name, "PASS")
             score = points if status == "PASS" else 0.0
             return ExerciseResult(name, status, score, points, None, "as ordered", 0.0)
-        drawn = hashlib.sha256(f"{self._job.seed} {name} ".encode() + data).digest()[0] % 3
+        drawn = hashlib.sha256(f"{seed} {name} ".encode() + data).digest()[0] % 3
         if drawn == 0:
             return ExerciseResult(name, "PASS", points, points, None, "", 0.0)
         status = "FAIL" if drawn == 1 else "POLICY"

@@ -1201,7 +1201,7 @@ class WhoGraded:
     def __init__(self, folder: Path, name: str, stops: int = 0) -> None:
         self.folder, self.name, self.stops = folder, name, stops
 
-    def grade(self, data: bytes | Unreadable, student: str) -> Graded:
+    def grade(self, data: bytes | Unreadable, student: str, seed: int | None = None) -> Graded:
         (self.folder / f"{self.name} {student}").touch()
         if graded_by(self.name, self.folder) == self.stops:
             until(lambda: graded_by("late", self.folder) >= SHARE, True, "the late one's share")

@@ -175,8 +175,8 @@ def _journal(order: Order, released: str, folder: Path) -> Journal:
         if found.header.get(entry) == header[entry]:
             continue
         found.close()
-        _say(f"{what} since that run: it begins anew, with the same seed.")
-        return Journal.begin(path, header)
+        _say(f"{what} since that run: it begins anew.")
+        return Journal.begin(path, header | {"seed": found.seed})
     return found
 
 
@@ -250,10 +250,13 @@ class _Run:
             try:
                 submission = self._collect(name, limits)
                 is_done = self._is_done(submission)
+                seed = self._journal.seed_of(name, submission.fingerprint)
+                submission = replace(submission, seed=seed)
             except Problem:
                 raise
             except Exception as error:  # of one submission, whatever it is
-                submission = Submission(name, Unreadable(grader_failed(error)))
+                failed = Unreadable(grader_failed(error))
+                submission = Submission(name, failed, seed=self._journal.seed)
                 is_done = False
             if is_done:
                 self._resumed = True
@@ -364,6 +367,7 @@ def _line(sent: Submission, graded: Graded, told: Recorded) -> dict[str, Any]:
     return {
         "folder": sent.folder,
         "fingerprint": sent.fingerprint,
+        "seed": sent.seed,
         "handed_in": told.handed_in and told.handed_in.isoformat(),
         "stands": told.stands,
         "earlier": told.earlier,

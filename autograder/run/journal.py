@@ -18,6 +18,7 @@ records the same.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -59,6 +60,7 @@ class _Entry:
 
     begun: str
     fingerprint: str
+    seed: int
     stands: bool
     place: int
 
@@ -69,6 +71,7 @@ class Journal:
     Attributes:
         path: the file.
         header: what the whole run has in common: 'lesson', 'seed', and what else it was begun with.
+        seed: of the cases of what is graded from now on.
     Raises:
         NotWritten: the file cannot be opened.
     """
@@ -76,9 +79,11 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.header: Line = {}
+        self.seed = 0
         self._headers: list[Line] = []
         self._entries: dict[str, list[_Entry]] = {}
-        self._told: dict[str, int] = {}  # by run: the size of the file when its summary was printed
+        # By run: the size of the file each time that its summary was printed.
+        self._told: dict[str, list[int]] = {}
         self._begun = True  # whether the run's own line is written
         self._file: BinaryIO | None = None
         try:
@@ -91,12 +96,15 @@ class Journal:
     def begin(cls, path: Path, header: Line) -> Journal:
         """The journal, with a new run in it as soon as something is added."""
         journal = cls(path)
-        journal.header, journal._begun = header, False
+        journal.header, journal.seed, journal._begun = header, header["seed"], False
         return journal
 
     @classmethod
     def resume(cls, path: Path, whole: bool = True) -> Journal | None:
         """The journal, to go on with the last run in it; None if there is none.
+
+        Once its summary was printed, pages went out, and their learners know its cases, from what
+        their code has raised: whoever hands in after that has others.
 
         Args:
             whole: of a whole class alone.
@@ -104,7 +112,10 @@ class Journal:
         journal = cls(path)
         for header in reversed(journal._headers):
             if header.get("whole", True) or not whole:
-                journal.header = header
+                journal.header, journal.seed = header, header["seed"]
+                if times := len(journal._told.get(header.get("begun", ""), ())):
+                    digest = hashlib.sha256(f"{journal.seed} {times}".encode()).digest()
+                    journal.seed = int.from_bytes(digest[:8], "big") >> 1
                 return journal
         journal.close()
         return None
@@ -126,17 +137,13 @@ class Journal:
 
     def _note(self, place: int, line: Line) -> None:
         if "result" in line:
-            entry = _Entry(line["begun"], line["fingerprint"], line.get("stands", True), place)
+            stands, seed = line.get("stands", True), line.get("seed", 0)
+            entry = _Entry(line["begun"], line["fingerprint"], seed, stands, place)
             self._entries.setdefault(line["folder"], []).append(entry)
         elif "told" in line:
-            self._told[line["begun"]] = place
+            self._told.setdefault(line["begun"], []).append(place)
         else:
             self._headers.append(line)
-
-    @property
-    def seed(self) -> int:
-        seed: int = self.header["seed"]
-        return seed
 
     @property
     def folders(self) -> list[str]:
@@ -147,6 +154,13 @@ class Journal:
         """Whether this run has recorded this very submission, and no other run anything since."""
         last = [(each.begun, each.fingerprint) for each in self._entries.get(folder, [])[-1:]]
         return last == [(self.header.get("begun"), fingerprint)]
+
+    def seed_of(self, folder: str, fingerprint: str) -> int:
+        """The seed of a submission's cases: what this run has recorded keeps its own."""
+        for each in self._entries.get(folder, ()):
+            if (each.begun, each.fingerprint) == (self.header.get("begun"), fingerprint):
+                return each.seed
+        return self.seed
 
     def past(self, folder: str, fingerprint: str) -> Past:
         """What was recorded of a student's hand-ins, this very one and the one before it."""
@@ -218,12 +232,15 @@ class Journal:
     def is_as_told(self, folder: str) -> bool:
         """Whether an earlier summary has told the same of a student."""
         *before, last = self._entries[folder]
-        told = [entry for entry in before if entry.place < self._told.get(entry.begun, 0)]
-        if last.place < self._told.get(last.begun, 0):
+        told = [entry for entry in before if entry.place < self._when_told(entry)]
+        if last.place < self._when_told(last):
             return True
         if not told or told[-1].fingerprint != last.fingerprint:
             return False
         return outcome(self._at(told[-1])["result"]) == outcome(self._at(last)["result"])
+
+    def _when_told(self, entry: _Entry) -> int:
+        return max(self._told.get(entry.begun, [0]))
 
     def _at(self, entry: _Entry) -> Line:
         file = self._open()

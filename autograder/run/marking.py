@@ -30,7 +30,9 @@ class GradesOne(Protocol):
     @property
     def points(self) -> float: ...
 
-    def grade(self, data: bytes | Unreadable, student: str, /) -> Graded: ...
+    def grade(
+        self, data: bytes | Unreadable, student: str, /, seed: int | None = None
+    ) -> Graded: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def mark(grader: GradesOne, submission: Submission) -> Graded:
         Problem: nothing can be graded here.
     """
     try:
-        graded = grader.grade(submission.content, submission.student)
+        graded = grader.grade(submission.content, submission.student, submission.seed)
         told = " ".join(filter(None, [graded.result.message, submission.note]))
         marked = replace(graded, result=replace(graded.result, message=told))
         return replace(marked, page=feedback.render(marked))

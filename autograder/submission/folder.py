@@ -28,12 +28,14 @@ class Submission:
         content: the notebook's bytes, or why there are none.
         note: what the student should know besides, such as a second notebook that is not graded.
         beside: the small files that came with it, by name.
+        seed: of its cases; None for the run's.
     """
 
     folder: str
     content: bytes | Unreadable
     note: str = ""
     beside: Mapping[str, bytes] = field(default_factory=dict)
+    seed: int | None = None
 
     @property
     def student(self) -> str:
