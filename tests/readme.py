@@ -60,8 +60,8 @@ def of_answers() -> str:
     return (
         f"{len(exercises)} exercises, {declared} declared mistakes that are named; "
         f"{len(wrong)} wrong answers rejected and {len(right)} right ones accepted that are "
-        f"written by hand, each a whole answer; and {len(slips)} slips made by rule around one "
-        f"right answer to each exercise, {len(slips) - kept} rejected and {kept} that spoil nothing"
+        f"written by hand; and {len(slips)} slips made by rule around one right answer for each "
+        f"kind of result, {len(slips) - kept} rejected and {kept} that spoil nothing"
     )
 
 

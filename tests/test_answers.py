@@ -1,8 +1,4 @@
-"""Tests of the tests: wrong answers are rejected and named, right ones are accepted.
-
-What is written out is judged here. The slips that are made of it are judged in one exercise for
-each kind of result, and in all by `make prove`.
-"""
+"""Tests of the tests: wrong answers are rejected and named, right ones are accepted."""
 
 from __future__ import annotations
 
@@ -38,19 +34,6 @@ Keep = Callable[[str, object], None]
 
 def named(exercise: Exercise) -> str:
     return f"{exercise.lesson}-{exercise.name}"
-
-
-def _slipped() -> set[str]:
-    """For each kind of result, the exercise that has most results of it: there slips are tried."""
-    most: dict[tuple[str, bool], Exercise] = {}
-    for exercise in EXERCISES:
-        kind = exercise.returns[0].kind, bool(exercise.state)
-        if kind not in most or len(most[kind].returns) < len(exercise.returns):
-            most[kind] = exercise
-    return set(map(named, most.values()))
-
-
-SLIPPED = _slipped()
 
 
 def answers_to(exercise: Exercise) -> list[Answer]:
@@ -102,22 +85,11 @@ def keep(record_property: Keep, monkeypatch: pytest.MonkeyPatch) -> Keep:
 @pytest.mark.parametrize("exercise", EXERCISES, ids=named)
 def test_answers_are_judged_as_they_should_be(exercise: Exercise, keep: Keep) -> None:
     """Wrong ones are rejected under their own name, right ones earn all points."""
-    answers = answers_to(exercise)
-    if named(exercise) not in SLIPPED:
-        answers = [each for each in answers if each.written]
-    fail_for(failures(exercise, answers, keep))
-
-
-@pytest.mark.prove
-@pytest.mark.parametrize("exercise", EXERCISES, ids=named)
-def test_slips_of_any_kind_are_named(exercise: Exercise, keep: Keep) -> None:
-    slips = [each for each in answers_to(exercise) if not each.written]
-    fail_for(failures(exercise, slips, keep))
+    fail_for(failures(exercise, answers_to(exercise), keep))
 
 
 def test_every_general_mistake_is_made_by_a_learner() -> None:
-    tried = [each for each in EXERCISES if named(each) in SLIPPED]
-    assert {answer.slug for exercise in tried for answer in answers_to(exercise)} >= GENERAL
+    assert {answer.slug for answer in ANSWERS if not answer.written} >= GENERAL
 
 
 @pytest.mark.lessons(*slugs())

@@ -83,6 +83,7 @@ def _in_float32(formula: Callable[..., Any], each: Posed) -> Expected:
     return Expected(tuple(part.astype(right.dtype) for part, right in pairs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "exercise",
     [each for each in EXERCISES if "precision" in each.promised],

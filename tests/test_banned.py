@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -201,19 +202,33 @@ def graded(grader: Grader, program: str) -> tuple[str, float]:
     return results["attention"].status, results["attention"].score
 
 
+def some(programs: dict[str, str], every: int = 4) -> list[Any]:
+    """The grader refuses by the same code as the notebook: few here, all by `make prove`."""
+    return [
+        how if at % every == 0 else pytest.param(how, marks=pytest.mark.prove)
+        for at, how in enumerate(programs)
+    ]
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("how", SLY)
-def test_pytorchs_own_attention_is_refused(grader: Grader, how: str) -> None:
+def test_pytorchs_own_attention_is_refused(how: str) -> None:
     assert checked(SLY[how]) == ("POLICY", 0.0)
+
+
+@pytest.mark.parametrize("how", some(SLY))
+def test_pytorchs_own_attention_is_refused_by_the_grader(grader: Grader, how: str) -> None:
     assert graded(grader, SLY[how]) == ("POLICY", 0.0)
 
 
 @pytest.mark.parametrize("how", HONEST)
-def test_an_honest_program_keeps_its_points(
-    grader: Grader, how: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_honest_program_keeps_its_points(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attnlab.notebook.SECONDS", 60.0)  # compiling takes long on a busy machine
     assert checked(HONEST[how]) == ("PASS", 5.0)
+
+
+@pytest.mark.parametrize("how", some(HONEST))
+def test_an_honest_program_keeps_its_points_in_the_grader(grader: Grader, how: str) -> None:
     assert graded(grader, HONEST[how]) == ("PASS", 5.0)
 
 
@@ -239,15 +254,22 @@ def grader_of_05() -> Iterator[Grader]:
         yield grader
 
 
+def back(how: str) -> str:
+    return f"import torch\ndef softmax_backward(w, g): return {BACK[how]}"
+
+
 @pytest.mark.parametrize("how", BACK)
-def test_softmaxs_own_way_back_is_refused(grader_of_05: Grader, how: str) -> None:
-    program = f"import torch\ndef softmax_backward(w, g): return {BACK[how]}"
-    exec(program, names := {"__name__": "program"})
+def test_softmaxs_own_way_back_is_refused(how: str) -> None:
+    exec(back(how), names := {"__name__": "program"})
     verdict = check(names["softmax_backward"], name="softmax_backward", lesson="05-pytorch").verdict
     assert (verdict.status, verdict.score) == ("POLICY", 0.0)
     assert verdict.diagnosis is not None
     assert verdict.diagnosis.slug == "banned-backward"
-    data = notebook({"softmax_backward": program}, slug="05-pytorch")
+
+
+@pytest.mark.parametrize("how", some(BACK))
+def test_softmaxs_own_way_back_is_refused_by_the_grader(grader_of_05: Grader, how: str) -> None:
+    data = notebook({"softmax_backward": back(how)}, slug="05-pytorch")
     results = by_name(grader_of_05.grade(data, "s"))
     assert {name: result.status for name, result in results.items()} == {
         "scaled_dot_product_attention": "PASS",  # whose slopes go that way

@@ -26,6 +26,7 @@ from tests.demo_class import RECORD, Lesson, half_written, mistakes
 pytestmark = pytest.mark.slow
 
 LESSON = "06-causal-mask"
+SAMPLE = ("02-pure-python", LESSON)  # `make prove` asks all
 NOTEBOOK = f"{LESSON}/{LESSON}.ipynb"
 COMMAND = [sys.executable, "-m", "tests.demo_class"]
 Files = dict[str, bytes]
@@ -34,7 +35,12 @@ Files = dict[str, bytes]
 # What is in the class
 
 
-@pytest.fixture(scope="module", params=SLUGS)
+@pytest.fixture(
+    scope="module",
+    params=[
+        each if each in SAMPLE else pytest.param(each, marks=pytest.mark.prove) for each in SLUGS
+    ],
+)
 def lesson(request: pytest.FixtureRequest) -> Lesson:
     with contextlib.chdir(ROOT):
         return Lesson(Course.here(), request.param)

@@ -60,6 +60,7 @@ from tests.test_nbgrader import right_notebook
 from tests.until import until
 
 pytestmark = pytest.mark.slow
+prove = partial(pytest.param, marks=pytest.mark.prove)  # the same again, of another kind
 
 NOTEBOOK = f"{LESSON}.ipynb"
 grade = partial(small_class.grade, jobs=2, seed=1)
@@ -1011,7 +1012,7 @@ def test_a_name_is_one_name_however_a_system_spells_it(course: Path) -> None:
 
 @pytest.mark.parametrize(
     "spellings",
-    [(JURGEN, DECOMPOSED), ("Kim", "\u212aim"), ("\xc5", "\u212b", "A\u030a")],
+    [prove((JURGEN, DECOMPOSED)), prove(("Kim", "\u212aim")), ("\xc5", "\u212b", "A\u030a")],
     ids=ascii,
 )
 def test_nobody_keeps_others_from_being_graded_by_another_spelling_of_their_name(
@@ -1095,7 +1096,7 @@ def test_what_ends_workers_is_told_also_where_nobody_else_is_left(course: Path) 
     assert [result["status"] for result in results] == ["GRADED", "INVALID", "INVALID"]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [prove(1), 2])
 def test_what_ends_two_workers_is_invalid_and_nobody_else_is_left_out(
     course: Path, jobs: int
 ) -> None:
@@ -1258,7 +1259,7 @@ def test_a_stopped_run_leaves_no_process_and_says_how_to_go_on(
 
 @pytest.mark.parametrize(
     ("when", "number"),
-    [("loading", signal.SIGTERM), ("loading", signal.SIGKILL), ("grading", signal.SIGKILL)],
+    [("loading", signal.SIGTERM), prove("loading", signal.SIGKILL), ("grading", signal.SIGKILL)],
 )
 def test_a_real_run_that_ends_takes_all_its_processes_along(
     course: Path, when: str, number: signal.Signals
@@ -1305,7 +1306,7 @@ def test_a_command_that_only_says_something_ends_as_commands_do(
 # Disks
 
 
-@pytest.mark.parametrize("step", ["autograded", "feedback", "runs"])
+@pytest.mark.parametrize("step", ["autograded", *map(prove, ("feedback", "runs"))])
 def test_what_cannot_be_written_is_named_and_resume_goes_on(
     course: Path, capsys: pytest.CaptureFixture[str], step: str
 ) -> None:

@@ -242,27 +242,22 @@ def test_resume_grades_again_what_the_gradebook_or_the_folders_have_lost(
     assert "0 graded now" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "module",
-    ["checks/judge", "calling/call", "checks/recipe", "lessons/numpy/exercises", "checks/inputs"],
-)
 def test_a_change_in_what_grades_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course = shutil.copytree(Path(attnlab.__path__[0]), tmp_path / "attnlab")
+    grader = shutil.copytree(Path(autograder.__path__[0]), tmp_path / "autograder")
     monkeypatch.setattr(attnlab, "__path__", [str(course)])
+    monkeypatch.setattr(autograder, "__path__", [str(grader)])
     before = code.digest()
     (course / "lessons" / "numpy" / "figures.py").write_text("# other colours")
-    assert code.digest() == before
-    (course / f"{module}.py").write_text("# mended")
-    assert code.digest() != before
-    grader = shutil.copytree(Path(autograder.__path__[0]), tmp_path / "autograder")
-    before = code.digest()
-    monkeypatch.setattr(autograder, "__path__", [str(grader)])
-    assert code.digest() == before
     (grader / "run" / ".#grade.py").symlink_to("an editor's lock")
-    (grader / "run" / "grade.py").write_text("# mended")
-    assert code.digest() != before
+    assert code.digest() == before
+    modules = ("checks/judge", "calling/call", "checks/recipe", "lessons/numpy/exercises")
+    for path in (*(course / f"{name}.py" for name in modules), grader / "run" / "grade.py"):
+        path.write_text("# mended")
+        assert code.digest() != before, path
+        before = code.digest()
 
 
 def test_resume_after_a_new_release_grades_everyone(
@@ -329,7 +324,7 @@ def test_killed_at_random_moments_it_leaves_the_same(course: Path) -> None:
     for number in range(24):
         hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.02}))
     hand_in(course, "torn", b"{")
-    kill_and_compare(course, 6, LESSON, "tests.fake_run")
+    kill_and_compare(course, 4, LESSON, "tests.fake_run")
 
 
 def test_the_real_grader_killed_at_random_moments_leaves_the_same(tmp_path: Path) -> None:
@@ -338,10 +333,10 @@ def test_the_real_grader_killed_at_random_moments_leaves_the_same(tmp_path: Path
     course.mkdir()
     make_course(course, lesson)
     kinds = (right_notebook, wrong_notebook, lambda slug: read(released_path(slug)))
-    for number in range(15):
+    for number in range(9):
         content = json.dumps(kinds[number % 3](lesson)).encode()
         hand_in(course, f"s{number:02}", content, lesson)
-    kill_and_compare(course, 3, lesson, "autograder")
+    kill_and_compare(course, 2, lesson, "autograder")
 
 
 # Two at once

@@ -1,8 +1,8 @@
 """Answers as learners write them: wrong ones that a check has to name, right ones it has to pass.
 
 Each module is for the lesson whose name it has, `causal_mask` for '06-causal-mask', in the stage's
-own means and written without looking at the bank of mistakes. What can be made in many exercises is
-written once: slips of any kind, in `general`.
+own means and written without looking at the bank of mistakes. What can go wrong anywhere is written
+once, in `general`, and made in one exercise for each kind of result.
 `tests/test_answers.py` checks them all; a table of them ends `make test`.
 """
 
@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from attnlab.checks.edits import edited
+from attnlab.checks.exercise import Exercise
 from attnlab.lessons import exercises_of, known, name_of, slugs
 
 from .general import slips
@@ -88,10 +89,19 @@ def all_answers(*lessons: str) -> tuple[Answer, ...]:
     for slug in wanted:
         import_module(f"{__name__}.{name_of(slug)}")
     written = [each for each in _answers if each.lesson in wanted]
-    made = (
-        answer for slug in wanted for name in exercises_of(slug) for answer in _made(slug, name)
-    )
+    made = (answer for home in slipped() if home[0] in wanted for answer in _made(*home))
     return (*written, *made)
+
+
+@cache
+def slipped() -> tuple[tuple[str, str], ...]:
+    """For each kind of result the exercise that has most results of it: slips are made in these."""
+    most: dict[tuple[str, bool], Exercise] = {}
+    for exercise in (each for slug in slugs() for each in exercises_of(slug).values()):
+        kind = exercise.returns[0].kind, bool(exercise.state)
+        if kind not in most or len(most[kind].returns) < len(exercise.returns):
+            most[kind] = exercise
+    return tuple((exercise.lesson, exercise.name) for exercise in most.values())
 
 
 @cache

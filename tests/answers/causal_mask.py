@@ -30,38 +30,21 @@ def blocks_the_past(n, device=None):
     return torch.tril(torch.ones(n, n, device=device), diagonal=-1).bool()
 
 
-@wrong("causal_mask", "wrong-device")
-def forgets_the_device(n, device=None):
-    return torch.triu(torch.ones(n, n), diagonal=1).bool()
-
-
-@wrong("causal_mask", "wrong-shape")
-def pairs_of_indices(n, device=None):
-    return torch.triu_indices(n, n, 1).bool()
-
-
 @right("causal_mask")
 def triu(n, device=None):
     return torch.triu(torch.ones(n, n, device=device), diagonal=1).bool()
 
 
-@right("causal_mask")
-def not_tril(n, device=None):
-    return ~torch.tril(torch.ones(n, n, dtype=torch.bool, device=device))
+lesson.edits(
+    triu,
+    "wrong-device | forgets_the_device | , device=device -> ",
+)
 
 
 @right("causal_mask")
 def compares_positions(n, device=None):
     i = torch.arange(n, device=device)
     return i[None, :] > i[:, None]
-
-
-@right("causal_mask")
-def row_by_row(n, device=None):
-    mask = torch.zeros(n, n, dtype=torch.bool, device=device)
-    for i in range(n):
-        mask[i, i + 1 :] = True
-    return mask
 
 
 @right("causal_mask")
@@ -82,14 +65,11 @@ def running_sum(n, device=None):
     return torch.eye(n, device=device).cumsum(0) == 0
 
 
-@right("causal_mask")
-def transposed_view(n, device=None):
-    return torch.ones(n, n, device=device).tril(-1).mT.bool()
-
-
-@right("causal_mask")
-def infinities(n, device=None):
-    return torch.isinf(torch.full((n, n), -torch.inf, device=device).triu(1))
+lesson.edits(
+    running_sum,
+    "wrong-shape | pairs_of_indices | eye(n, device=device).cumsum(0) == 0 -> triu_indices(n, n, "
+    "1).bool()",
+)
 
 
 # attention -----------------------------------------------------------------------------------
@@ -155,38 +135,6 @@ def row_after_row(x, Wq, Wk, Wv):
     return torch.stack(outs, 1), torch.stack(rows, 1)
 
 
-@right("attention")
-def additive_infinity(x, Wq, Wk, Wv):
-    n = x.shape[1]
-    bias = torch.full((n, n), -torch.inf, dtype=x.dtype).triu(1)
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = (q @ k.mT * q.shape[-1] ** -0.5 + bias).softmax(-1)
-    return a @ v, a
-
-
-@right("attention")
-def additive_large_number(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = (q @ k.mT * q.shape[-1] ** -0.5 + future(x) * -1e9).softmax(-1)
-    return a @ v, a
-
-
-@right("attention")
-def smallest_number(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT * q.shape[-1] ** -0.5
-    a = s.masked_fill(future(x), torch.finfo(s.dtype).min).softmax(-1)
-    return a @ v, a
-
-
-@right("attention")
-def smallest_number_then_zero(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = q @ k.mT / Wq.shape[1] ** 0.5
-    a = s.masked_fill(future(x), torch.finfo(s.dtype).min).softmax(-1).masked_fill(future(x), 0.0)
-    return a @ v, a
-
-
 @functools.cache  # made once, as a buffer is
 def triangle():
     return torch.ones(64, 64).tril()
@@ -204,104 +152,12 @@ def sliced_triangle_and_one_product(x, Wq, Wk, Wv):
 
 
 @right("attention")
-def mask_then_renormalise(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1)
-    a = torch.tril(a)
-    a = a / a.sum(-1, keepdim=True)
-    return a @ v, a
-
-
-@right("attention")
-def mask_times_triangle_then_renormalise(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    a = torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) * ~future(x)
-    a = a / a.sum(-1, keepdim=True)
-    return a @ v, a
-
-
-@right("attention")
-def einsums(x, Wq, Wk, Wv):
-    q = torch.einsum("bnd,dk->bnk", x, Wq)
-    k = torch.einsum("bmd,dk->bmk", x, Wk)
-    v = torch.einsum("bmd,dv->bmv", x, Wv)
-    s = torch.einsum("bnk,bmk->bnm", q, k) / q.shape[-1] ** 0.5
-    a = torch.where(future(x), -torch.inf, s).softmax(-1)
-    return torch.einsum("bnm,bmv->bnv", a, v), a
-
-
-@right("attention")
 def bmm(x, Wq, Wk, Wv):
     q, k, v = torch.matmul(x, Wq), torch.matmul(x, Wk), torch.matmul(x, Wv)
     s = torch.bmm(q, k.permute(0, 2, 1)).div(q.shape[-1] ** 0.5)
     s = s.masked_fill_(future(x), -torch.inf)
     a = nn.Softmax(dim=2)(s)
     return torch.bmm(a, v), a
-
-
-@right("attention")
-def baddbmm(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    bias = torch.zeros(x.shape[1], x.shape[1]).to(x).masked_fill(future(x), -torch.inf)
-    bias = bias.expand(len(x), -1, -1)
-    a = torch.baddbmm(bias, q, k.mT, alpha=q.shape[-1] ** -0.5).softmax(-1)
-    return torch.bmm(a, v), a
-
-
-@right("attention")
-def linear(x, Wq, Wk, Wv):
-    q, k, v = F.linear(x, Wq.T), F.linear(x, Wk.T), F.linear(x, Wv.T)
-    s = (q / q.shape[-1] ** 0.5) @ k.mT
-    s[:, future(x)] = -torch.inf
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@right("attention")
-def softmax_by_hand(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(future(x), -torch.inf)
-    e = torch.exp(s - s.amax(-1, keepdim=True).detach())
-    a = e / e.sum(-1, keepdim=True)
-    return a @ v, a
-
-
-@right("attention")
-def log_sum_exp(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(future(x), -torch.inf)
-    a = (s - s.logsumexp(-1, keepdim=True)).exp()
-    return a @ v, a
-
-
-@right("attention")
-def log_softmax(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(future(x), -torch.inf)
-    a = F.log_softmax(s, -1).exp()
-    return a @ v, a
-
-
-@right("attention")
-def sentence_by_sentence(x, Wq, Wk, Wv):
-    outs, weights = [], []
-    for tokens in x:
-        q, k, v = tokens @ Wq, tokens @ Wk, tokens @ Wv
-        s = (q @ k.T / math.sqrt(k.size(1))).masked_fill(future(tokens), -torch.inf)
-        weights.append(s.softmax(1))
-        outs.append(weights[-1] @ v)
-    return torch.stack(outs), torch.stack(weights)
-
-
-@right("attention")
-def vmapped(x, Wq, Wk, Wv):
-    def one(tokens):
-        q, k, v = tokens @ Wq, tokens @ Wk, tokens @ Wv
-        s = torch.where(future(tokens), -torch.inf, q @ k.T / k.shape[1] ** 0.5)
-        a = torch.softmax(s, -1)
-        return a @ v, a
-
-    return torch.func.vmap(one)(x)
 
 
 @right("attention")
@@ -316,42 +172,6 @@ def running_softmax(x, Wq, Wk, Wv):
         out = out * old + now * v[:, j : j + 1]
         m, total = new, total * old + now
     return out / total, torch.exp(s - m) / total
-
-
-@right("attention")
-def first_the_whole_then_split(x, Wq, Wk, Wv):
-    d_k = Wq.shape[1]
-    if Wk.shape[1] != d_k:
-        raise ValueError(f"Wq is {tuple(Wq.shape)} and Wk is {tuple(Wk.shape)}")
-    q, k, v = (x @ torch.cat([Wq, Wk, Wv], 1)).split([d_k, d_k, Wv.shape[1]], -1)
-    s = (q @ k.mT * d_k**-0.5).masked_fill(future(x), -torch.inf)
-    a = s.softmax(-1)
-    return a @ v, a
-
-
-@right("attention")
-def non_contiguous_results(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = k @ q.mT / q.shape[-1] ** 0.5
-    a = s.masked_fill(future(x).T, -torch.inf).softmax(-2)
-    return (v.mT @ a).mT, a.mT
-
-
-@right("attention")
-def products_by_broadcasting(x, Wq, Wk, Wv):
-    q, k, v = x @ Wq, x @ Wk, x @ Wv
-    s = (q[:, :, None, :] * k[:, None, :, :]).sum(-1) / q.shape[-1] ** 0.5
-    a = s.masked_fill(future(x), -torch.inf).softmax(-1)
-    return (a[..., None] * v[:, None]).sum(2), a
-
-
-@right("attention")
-def matrices_combined(x, Wq, Wk, Wv):
-    if Wq.shape[1] != Wk.shape[1]:
-        raise ValueError("Wq and Wk differ in width")
-    s = x @ (Wq @ Wk.T) @ x.mT / Wq.shape[1] ** 0.5
-    a = s.masked_fill(future(x), -torch.inf).softmax(-1)
-    return a @ x @ Wv, a
 
 
 # looks_ahead ---------------------------------------------------------------------------------
@@ -518,40 +338,6 @@ def one_row_after_the_other(fn, x):
 
 
 @right("looks_ahead")
-def the_past_put_into_another_text(fn, x):
-    """The other way round: another text begins as x does."""
-    out, other = fn(x), torch.randn_like(x)
-    for n in range(x.shape[1]):
-        other[:, n] = x[:, n]
-        if not (abs(fn(other) - out)[:, : n + 1] < 1e-6).all():
-            return True
-    return False
-
-
-@right("looks_ahead")
-def each_row_and_each_sentence(fn, x):
-    out = fn(x)
-    for b in range(len(x)):
-        for n in range(x.shape[1] - 1):
-            other = x.clone()
-            other[b, n + 1 :] = torch.randn_like(x[b, n + 1 :])
-            if (fn(other)[b, n] - out[b, n]).norm() > 1e-7:
-                return True
-    return False
-
-
-@right("looks_ahead")
-def two_fresh_futures(fn, x):
-    for n in range(1, x.shape[1]):
-        first, second = (
-            fn(torch.cat([x[:, :n], torch.randn_like(x[:, n:])], 1))[:, :n] for _ in range(2)
-        )
-        if float((first - second).abs().sum()) > 1e-8:
-            return True
-    return False
-
-
-@right("looks_ahead")
 def in_numpy(fn, x):
     out, rng = fn(x).numpy(), np.random.default_rng()
     largest = [0.0]
@@ -576,32 +362,18 @@ def under_a_triangle(fn, x):
 # padding_mask --------------------------------------------------------------------------------
 
 
-@wrong("padding_mask", "mask-inverted")
-def true_is_padding(lengths, max_len):
-    return torch.arange(max_len) >= lengths[:, None]
-
-
-@wrong("padding_mask", "length-off-by-one")
-def up_to_and_including(lengths, max_len):
-    return torch.arange(max_len) <= lengths[:, None]
-
-
-@wrong("padding_mask", "wrong-shape")
-def as_wide_as_the_longest(lengths, max_len):
-    return torch.arange(int(lengths.max()) + 1)[: max_len + 1] < lengths[:, None]
-
-
 @right("padding_mask")
 def compare_positions(lengths, max_len):
     return torch.arange(max_len)[None, :] < lengths[:, None]
 
 
-@right("padding_mask")
-def sentence_after_sentence(lengths, max_len):
-    mask = lengths.new_zeros(len(lengths), max_len, dtype=torch.bool)
-    for i, length in enumerate(lengths.tolist()):
-        mask[i, :length] = True
-    return mask
+lesson.edits(
+    compare_positions,
+    "mask-inverted | true_is_padding | [None, :] < ->  >=",
+    "length-off-by-one | up_to_and_including | [None, :] < ->  <=",
+    "wrong-shape | as_wide_as_the_longest | (max_len)[None, :] -> (int(lengths.max()) + 1)[: "
+    "max_len + 1]",
+)
 
 
 @right("padding_mask")
@@ -624,16 +396,6 @@ def rows_of_a_triangle(lengths, max_len):
 @right("padding_mask")
 def counted_up(lengths, max_len):
     return lengths.new_ones(len(lengths), max_len).cumsum(1) <= lengths.view(-1, 1)
-
-
-@right("padding_mask")
-def not_padding(lengths, max_len):
-    return ~(lengths.reshape(-1, 1) <= torch.arange(max_len))
-
-
-@right("padding_mask")
-def transposed_twice(lengths, max_len):
-    return (torch.arange(max_len)[:, None] < lengths[None, :]).T
 
 
 # decoder_mask --------------------------------------------------------------------------------
@@ -674,17 +436,6 @@ def counts_one_more(lengths, n):
 
 
 @right("decoder_mask")
-def and_of_both(lengths, n):
-    return below(n, lengths) & real_tokens(lengths, n)[:, None, None, :]
-
-
-@right("decoder_mask")
-def not_either(lengths, n):
-    future_ = torch.triu(torch.ones(n, n), diagonal=1).bool()
-    return ~(future_ | ~real_tokens(lengths, n)[:, None, None, :])
-
-
-@right("decoder_mask")
 def four_loops(lengths, n):
     mask = lengths.new_zeros(len(lengths), 1, n, n, dtype=torch.bool)
     for b, length in enumerate(lengths.tolist()):
@@ -707,17 +458,6 @@ def stacked(lengths, n):
 
 
 @right("decoder_mask")
-def tril_of_real_rows(lengths, n):
-    return real_tokens(lengths, n)[:, None, None, :].expand(-1, 1, n, n).tril()
-
-
-@right("decoder_mask")
 def product_as_bool(lengths, n):
     real = real_tokens(lengths, n).float()
     return torch.einsum("ij,bj->bij", below(n, lengths).float(), real).bool().unsqueeze(1)
-
-
-@right("decoder_mask")
-def built_transposed(lengths, n):
-    real = real_tokens(lengths, n)[:, None, :, None]
-    return (below(n, lengths).T & real).mT

@@ -26,6 +26,14 @@ def by_the_formulas(n, d, bytes_per_element=2):
     return 4 * n * n * d, n * n * bytes_per_element, 4 * n * d * bytes_per_element
 
 
+lesson.edits(
+    by_the_formulas,
+    "products-miscounted | two_n_n_d | 4 * n * n -> 2 * n * n",
+    "more-than-products-counted | whole_layer | 4 * n * n * d -> 4 * n * n * d + 8 * n * d**2",
+    "matrices-miscounted | each_read_and_written | 4 * n * d -> 8 * n * d",
+)
+
+
 @right("attention_cost")
 def step_by_step(n, d, bytes_per_element=2):
     scores = n**2 * (d + d)  # d products and as many sums
@@ -47,26 +55,11 @@ def in_floats_first(n, d, bytes_per_element=2):
     return int(flops), int(n**2 * bytes_per_element), int(4.0 * n * d * bytes_per_element)
 
 
-@wrong("attention_cost", "products-miscounted")
-def two_n_n_d(n, d, bytes_per_element=2):
-    return 2 * n**2 * d, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
-
-
-@wrong("attention_cost", "more-than-products-counted")
-def whole_layer(n, d, bytes_per_element=2):
-    return 4 * n**2 * d + 8 * n * d**2, n**2 * bytes_per_element, 4 * n * d * bytes_per_element
-
-
 @wrong("attention_cost", "matrices-miscounted")
 def scores_go_out_too(n, d, bytes_per_element=2):
     scores = n * n
     moved = (4 * n * d + scores) * bytes_per_element
     return 4 * n * n * d, scores * bytes_per_element, moved
-
-
-@wrong("attention_cost", "matrices-miscounted")
-def each_read_and_written(n, d, bytes_per_element=2):
-    return 4 * n * n * d, n * n * bytes_per_element, 8 * n * d * bytes_per_element
 
 
 @wrong("attention_cost", "bytes-always-2")
@@ -107,6 +100,15 @@ def nan_to_num(m1, s1, o1, m2, s2, o2):
 
 
 @right("merge_softmax")
+def stacked(m1, s1, o1, m2, s2, o2):
+    ms = torch.stack((m1, m2))
+    m = ms.max(dim=0).values
+    shares = torch.exp(ms - m.clamp(min=-1e300 if m.dtype == torch.float64 else -1e38))
+    s = (shares * torch.stack((s1, s2))).sum(0)
+    return m, s, (shares.unsqueeze(-1) * torch.stack((o1, o2))).sum(0)
+
+
+@right("merge_softmax")
 def one_factor(m1, s1, o1, m2, s2, o2):
     """The larger part stays as it is, the smaller one shrinks."""
     first = m1 >= m2
@@ -114,15 +116,6 @@ def one_factor(m1, s1, o1, m2, s2, o2):
     a, b = torch.where(first, 1.0, shrink).to(s1), torch.where(first, shrink, 1.0).to(s1)
     m = torch.where(first, m1, m2)
     return m, a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
-
-
-@right("merge_softmax")
-def stacked(m1, s1, o1, m2, s2, o2):
-    ms = torch.stack((m1, m2))
-    m = ms.max(dim=0).values
-    shares = torch.exp(ms - m.clamp(min=-1e300 if m.dtype == torch.float64 else -1e38))
-    s = (shares * torch.stack((s1, s2))).sum(0)
-    return m, s, (shares.unsqueeze(-1) * torch.stack((o1, o2))).sum(0)
 
 
 @wrong("merge_softmax", "not-rescaled")
@@ -134,15 +127,6 @@ def added(m1, s1, o1, m2, s2, o2):
 def sums_added(m1, s1, o1, m2, s2, o2):
     m, _, o = by_where(m1, s1, o1, m2, s2, o2)
     return m, s1 + s2, o
-
-
-@right("merge_softmax")
-def by_distance_of_maxima(m1, s1, o1, m2, s2, o2):
-    shrink = (-(m1 - m2).abs()).exp().nan_to_num(0.0)
-    a, b = torch.where(m1 < m2, shrink, 1.0), torch.where(m1 < m2, 1.0, shrink)
-    s = a * s1 + b * s2
-    o = torch.einsum("...,...v->...v", a, o1) + torch.einsum("...,...v->...v", b, o2)
-    return torch.maximum(m1, m2), s, o
 
 
 @wrong("merge_softmax", "raised")
@@ -203,26 +187,6 @@ def running(q, k, v, block_size, causal=False):
             top = new
         outs.append(out / total)
     return torch.cat(outs, dim=-2)
-
-
-@right("tiled_attention")
-def parts_merged(q, k, v, block_size, causal=False):
-    positive(block_size)
-    rows = []
-    for i, qi in zip(range(0, q.shape[-2], block_size), q.split(block_size, -2), strict=True):
-        whole = None
-        for j, (kj, vj) in enumerate(
-            zip(k.split(block_size, -2), v.split(block_size, -2), strict=True)
-        ):
-            s = qi @ kj.mT / math.sqrt(q.size(-1))
-            if causal:
-                s = s.masked_fill(hidden(i, j * block_size, *s.shape[-2:]), -torch.inf)
-            m = s.max(-1).values
-            e = torch.exp(s - m.nan_to_num(neginf=0.0)[..., None])
-            part = (m, e.sum(-1), e @ vj)
-            whole = part if whole is None else by_where(*whole, *part)
-        rows.append(whole[2] / whole[1][..., None])
-    return torch.cat(rows, -2)
 
 
 @right("tiled_attention")

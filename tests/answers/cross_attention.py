@@ -38,6 +38,13 @@ def by_the_given_block(x, context, W_q, W_k, W_v, context_mask=None):
     return attend(x @ W_q, context @ W_k, context @ W_v, open_keys(context_mask))
 
 
+lesson.edits(
+    by_the_given_block,
+    "keys-or-values-from-x | own_values | W_k, context @  -> W_k, x @ ",
+    "mask-missing | forgets_the_mask | , open_keys(context_mask) -> ",
+)
+
+
 @right("cross_attention")
 def all_by_hand(x, context, W_q, W_k, W_v, context_mask=None):
     q, k, v = x @ W_q, context @ W_k, context @ W_v
@@ -48,21 +55,6 @@ def all_by_hand(x, context, W_q, W_k, W_v, context_mask=None):
     if context_mask is not None:
         a = a.masked_fill(context_mask.unsqueeze(1) == 0, 0.0)
     return torch.matmul(a, v), a
-
-
-@right("cross_attention")
-def einsum(x, context, W_q, W_k, W_v, context_mask=None):
-    q = torch.einsum("bnd,dk->bnk", x, W_q)
-    k = torch.einsum("bmc,ck->bmk", context, W_k)
-    v = torch.einsum("bmc,cv->bmv", context, W_v)
-    s = torch.einsum("bnk,bmk->bnm", q, k) * q.shape[-1] ** -0.5
-    if context_mask is not None:
-        s = torch.where(context_mask[:, None], s, -torch.inf)
-        s = torch.where(context_mask.any(-1)[:, None, None], s, 0.0)
-    a = s.softmax(-1)
-    if context_mask is not None:
-        a = a * context_mask[:, None]
-    return torch.einsum("bnm,bmv->bnv", a, v), a
 
 
 @right("cross_attention")
@@ -83,18 +75,6 @@ def sentence_by_sentence(x, context, W_q, W_k, W_v, context_mask=None):
 
 
 @right("cross_attention")
-def low_number_then_zeros(x, context, W_q, W_k, W_v, context_mask=None):
-    q, k, v = x @ W_q, context @ W_k, context @ W_v
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if context_mask is None:
-        a = s.softmax(-1)
-    else:
-        s = s.masked_fill(~context_mask[:, None], torch.finfo(s.dtype).min)
-        a = s.softmax(-1) * context_mask[:, None]
-    return a @ v, a
-
-
-@right("cross_attention")
 def mask_then_renormalise(x, context, W_q, W_k, W_v, context_mask=None):
     q, k, v = x @ W_q, context @ W_k, context @ W_v
     a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
@@ -102,30 +82,6 @@ def mask_then_renormalise(x, context, W_q, W_k, W_v, context_mask=None):
         a = a * context_mask[:, None]
         total = a.sum(-1, keepdim=True)
         a = a / torch.where(total == 0, 1.0, total)
-    return a @ v, a
-
-
-@right("cross_attention")
-def nan_to_num_after_filling_in(x, context, W_q, W_k, W_v, context_mask=None):
-    q, k, v = x @ W_q, context @ W_k, context @ W_v
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if context_mask is not None:
-        s = s.masked_fill(~context_mask[:, None], -torch.inf)
-    a = s.softmax(-1).nan_to_num(0.0)
-    return a @ v, a
-
-
-@right("cross_attention")
-def log_sum_exp_of_added(x, context, W_q, W_k, W_v, context_mask=None):
-    q, k, v = x @ W_q, context @ W_k, context @ W_v
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if context_mask is not None:
-        some = context_mask.any(-1, keepdim=True)
-        hide = torch.zeros_like(context_mask, dtype=s.dtype)
-        s = s + hide.masked_fill(~context_mask & some, -torch.inf)[:, None]
-    a = (s - s.logsumexp(-1, keepdim=True)).exp()
-    if context_mask is not None:
-        a = a * some[..., None]
     return a @ v, a
 
 
@@ -142,11 +98,6 @@ def refuses_by_itself(x, context, W_q, W_k, W_v, context_mask=None):
 @wrong("cross_attention", "queries-from-context")
 def the_shelf_asks(x, context, W_q, W_k, W_v, context_mask=None):
     return attend(context @ W_q, x @ W_k, context @ W_v, open_keys(context_mask))
-
-
-@wrong("cross_attention", "keys-or-values-from-x")
-def own_values(x, context, W_q, W_k, W_v, context_mask=None):
-    return attend(x @ W_q, context @ W_k, x @ W_v, open_keys(context_mask))
 
 
 @wrong("cross_attention", "mutated-input")
@@ -175,11 +126,6 @@ def softmax_without_a_fill(x, context, W_q, W_k, W_v, context_mask=None):
     if context_mask is not None:
         s = s.masked_fill(~context_mask[:, None], -torch.inf)
     return s.softmax(-1) @ (context @ W_v), s.softmax(-1)
-
-
-@wrong("cross_attention", "mask-missing")
-def forgets_the_mask(x, context, W_q, W_k, W_v, context_mask=None):
-    return attend(x @ W_q, context @ W_k, context @ W_v)
 
 
 # DecoderLayer --------------------------------------------------------------------------------
@@ -261,19 +207,6 @@ class ByTheBook(nn.Module):
 
 
 @right("DecoderLayer")
-class WithNamesForAll(ByTheBook):
-    def forward(self, x, context, context_mask=None):
-        asked = self.norm_1(x)
-        written, _ = self.self_attention(asked, True)
-        after_self = x + written
-        asked = self.norm_2(after_self)
-        read, _ = self.cross_attention(asked, context, context_mask=context_mask)
-        after_cross = after_self + read
-        widened = self.hidden(self.norm_3(after_cross))
-        return self.out(widened.clamp(min=0)) + after_cross
-
-
-@right("DecoderLayer")
 class LinearsByHand(ByTheBook):
     """The submodules hold the parameters, and attention is written out."""
 
@@ -296,46 +229,6 @@ class LinearsByHand(ByTheBook):
         if context_mask is None:
             context_mask = torch.ones(context.shape[:2], dtype=torch.bool)
         return self.read(self.cross_attention, x, context, context_mask[:, None])
-
-
-@right("DecoderLayer")
-class SelfAttentionByItsOwnSigns(ByTheBook):
-    """Its own cross-attention, which says padding instead of mask, and joins W_k and W_v."""
-
-    def __init__(self, d, n_heads, d_hidden):
-        super().__init__(d, n_heads, d_hidden)
-        self.d = d
-
-    def other(self, x, context, context_mask):
-        mine, H = self.cross_attention, self.cross_attention.n_heads
-        weight = torch.cat([mine.W_k.weight, mine.W_v.weight])
-        bias = torch.cat([mine.W_k.bias, mine.W_v.bias])
-        k, v = F.linear(context, weight, bias).split(self.d, -1)
-        s = torch.einsum("bnhk,bmhk->bhnm", split(mine.W_q(x), H).transpose(1, 2), to_last(k, H))
-        s = s * (self.d // H) ** -0.5
-        if context_mask is not None:
-            padding = ~context_mask[:, None, None]
-            s = s.masked_fill(padding & ~padding.all(-1, keepdim=True), -torch.inf)
-            a = s.softmax(-1).masked_fill(padding, 0)
-        else:
-            a = s.softmax(-1)
-        return mine.W_o(torch.einsum("bhnm,bmhv->bnhv", a, to_last(v, H)).flatten(2))
-
-
-def to_last(x, n_heads):
-    return x.unflatten(-1, (n_heads, -1))
-
-
-@right("DecoderLayer")
-class NormsByHand(ByTheBook):
-    def normed(self, norm, x):
-        spread = (x.var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
-        return (x - x.mean(-1, keepdim=True)) / spread * norm.weight + norm.bias
-
-    def forward(self, x, context, context_mask=None):
-        x = x + self.own(self.normed(self.norm_1, x))
-        x = x + self.other(self.normed(self.norm_2, x), context, context_mask)
-        return x + self.mlp(self.normed(self.norm_3, x))
 
 
 @right("DecoderLayer")

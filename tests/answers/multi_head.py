@@ -23,24 +23,11 @@ def fits(x, n_heads):
         raise ValueError(f"{x.shape[-1]} numbers for {n_heads} heads")
 
 
-@wrong("split_heads", "heads-not-transposed")
-def reshaped_at_once(x, n_heads):
-    fits(x, n_heads)
-    B, N, d = x.shape
-    return x.reshape(B, n_heads, N, d // n_heads)
-
-
 @wrong("split_heads", "heads-interleaved")
 def width_before_heads(x, n_heads):
     fits(x, n_heads)
     B, N, d = x.shape
     return x.reshape(B, N, d // n_heads, n_heads).permute(0, 3, 1, 2)
-
-
-@wrong("split_heads", "raised")
-def leaves_it_to_pytorch(x, n_heads):
-    B, N, d = x.shape
-    return x.reshape(B, N, n_heads, d // n_heads).transpose(1, 2)
 
 
 @right("split_heads")
@@ -50,23 +37,18 @@ def reshape_and_transpose(x, n_heads):
     return x.reshape(B, N, n_heads, d // n_heads).transpose(1, 2)
 
 
+lesson.edits(
+    reshape_and_transpose,
+    "heads-not-transposed | reshaped_at_once | N, n_heads -> n_heads, N; .transpose(1, 2) -> ",
+    "raised | leaves_it_to_pytorch | \n    fits(x, n_heads) -> ",
+)
+
+
 @right("split_heads")
 def view_and_contiguous(x, n_heads):
     if x.size(2) % n_heads != 0:
         raise ValueError("d does not divide")
     return x.view(x.size(0), -1, n_heads, x.size(2) // n_heads).transpose(1, 2).contiguous()
-
-
-@right("split_heads")
-def unflatten(x, n_heads):
-    fits(x, n_heads)
-    return x.unflatten(-1, (n_heads, -1)).movedim(-2, 1)
-
-
-@right("split_heads")
-def chunks(x, n_heads):
-    fits(x, n_heads)
-    return torch.stack(x.chunk(n_heads, dim=-1), dim=1)
 
 
 @right("split_heads")
@@ -86,45 +68,12 @@ def permuted(x, n_heads):
 
 
 @right("split_heads")
-def unfolded(x, n_heads):
-    fits(x, n_heads)
-    w = x.shape[-1] // n_heads
-    return x.unfold(-1, w, w).transpose(1, 2)
-
-
-@right("split_heads")
 def sentence_by_sentence(x, n_heads):
     fits(x, n_heads)
     return torch.stack([torch.stack(torch.hsplit(one, n_heads)) for one in x])
 
 
-@right("split_heads")
-def by_einsum(x, n_heads):
-    fits(x, n_heads)
-    return torch.einsum("bnhw->bhnw", x.reshape(*x.shape[:-1], n_heads, -1))
-
-
-@right("split_heads")
-def error_turned(x, n_heads):
-    try:
-        return x.reshape(*x.shape[:2], n_heads, x.shape[-1] // n_heads).swapaxes(1, 2)
-    except RuntimeError as error:
-        raise ValueError(f"{n_heads} heads cannot share {tuple(x.shape)}") from error
-
-
 # merge_heads ---------------------------------------------------------------------------------
-
-
-@wrong("merge_heads", "heads-not-transposed")
-def merged_at_once(x):
-    B, H, N, w = x.shape
-    return x.reshape(B, N, H * w)
-
-
-@wrong("merge_heads", "heads-interleaved")
-def heads_last(x):
-    B, H, N, w = x.shape
-    return x.permute(0, 2, 3, 1).reshape(B, N, H * w)
 
 
 @wrong("merge_heads", "raised")
@@ -137,6 +86,13 @@ def viewed(x):
 def transpose_and_reshape(x):
     B, H, N, w = x.shape
     return x.transpose(1, 2).reshape(B, N, H * w)
+
+
+lesson.edits(
+    transpose_and_reshape,
+    "heads-not-transposed | merged_at_once | transpose(1, 2). -> ",
+    "heads-interleaved | heads_last | transpose(1, 2) -> permute(0, 2, 3, 1)",
+)
 
 
 @right("merge_heads")
@@ -158,25 +114,6 @@ def flattened(x):
 @right("merge_heads")
 def stacked(x):
     return torch.stack(list(x.unbind(1)), -2).flatten(2)
-
-
-@right("merge_heads")
-def written_into(x):
-    B, H, N, w = x.shape
-    out = x.new_zeros(B, N, H * w)
-    for h in range(H):
-        out[:, :, h * w : (h + 1) * w] = x[:, h]
-    return out
-
-
-@right("merge_heads")
-def einsum_and_flatten(x):
-    return torch.einsum("bhnw->bnhw", x).flatten(2, 3)
-
-
-@right("merge_heads")
-def sentence_after_sentence(x):
-    return torch.stack([torch.hstack(list(one)) for one in x])
 
 
 # MultiHeadAttention --------------------------------------------------------------------------
@@ -269,35 +206,6 @@ class ByTheBook(Linears):
 
 
 @right("MultiHeadAttention")
-class HeadAfterHead(Linears):
-    def forward(self, x, causal=False):
-        q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
-        w = x.shape[-1] // self.n_heads
-        outs, patterns = [], []
-        for h in range(self.n_heads):
-            part = slice(h * w, (h + 1) * w)
-            s = q[..., part] @ k[..., part].mT / math.sqrt(w)
-            if causal:
-                s = s + torch.full_like(s, -torch.inf).triu(1)
-            patterns.append(F.softmax(s, dim=-1))
-            outs.append(patterns[-1] @ v[..., part])
-        return self.W_o(torch.cat(outs, -1)), torch.stack(patterns, 1)
-
-
-@right("MultiHeadAttention")
-class Einsums(Linears):
-    def forward(self, x, causal=False):
-        B, N, d = x.shape
-        q, k, v = (W(x).view(B, N, self.n_heads, -1) for W in (self.W_q, self.W_k, self.W_v))
-        s = torch.einsum("bnhw,bmhw->bhnm", q, k) * (d // self.n_heads) ** -0.5
-        if causal:
-            future = torch.ones(N, N, dtype=torch.bool, device=x.device).triu(1)
-            s = s.masked_fill(future, float("-inf"))
-        a = s.softmax(-1)
-        return self.W_o(torch.einsum("bhnm,bmhw->bnhw", a, v).reshape(B, N, d)), a
-
-
-@right("MultiHeadAttention")
 class ViewTransposeContiguous(nn.Module):
     def __init__(self, d, n_heads, bias=True):
         super().__init__()
@@ -321,23 +229,6 @@ class ViewTransposeContiguous(nn.Module):
 
 
 @right("MultiHeadAttention")
-class HeadsAsALargerBatch(Linears):
-    def forward(self, x, causal=False):
-        B, N, d = x.shape
-        H, w = self.n_heads, d // self.n_heads
-        q, k, v = (
-            W(x).view(B, N, H, w).permute(0, 2, 1, 3).reshape(B * H, N, w)
-            for W in (self.W_q, self.W_k, self.W_v)
-        )
-        s = torch.bmm(q, k.mT) / w**0.5
-        if causal:
-            s = s.masked_fill(torch.ones(N, N).triu(1) == 1, -torch.inf)
-        a = s.softmax(-1)
-        out = torch.bmm(a, v).view(B, H, N, w).transpose(1, 2).reshape(B, N, d)
-        return self.W_o(out), a.view(B, H, N, N)
-
-
-@right("MultiHeadAttention")
 class OneProductForThree(Linears):
     def forward(self, x, causal=False):
         linears = (self.W_q, self.W_k, self.W_v)
@@ -346,34 +237,6 @@ class OneProductForThree(Linears):
         q, k, v = (split(y, self.n_heads) for y in F.linear(x, packed, bias).chunk(3, -1))
         heads, weights = attend(q, k, v, self.mask(x, causal))
         return self.W_o(merge(heads)), weights
-
-
-@right("MultiHeadAttention")
-class SumOverHeads(Linears):
-    def forward(self, x, causal=False):
-        q, k, v = (split(W(x), self.n_heads) for W in (self.W_q, self.W_k, self.W_v))
-        heads, weights = attend(q, k, v, self.mask(x, causal))
-        rows = self.W_o.weight.mT.unflatten(0, (self.n_heads, -1))
-        out = torch.einsum("bhnw,hwd->bnd", heads, rows)
-        return (out if self.W_o.bias is None else out + self.W_o.bias), weights
-
-
-@right("MultiHeadAttention")
-class ScaledQueries(Linears):
-    def attend(self, q, k, v, mask):
-        s = (q * q.shape[-1] ** -0.5) @ k.mT
-        a = (s if mask is None else s.masked_fill(~mask, -1e9)).softmax(-1)
-        return a @ v, a
-
-
-@right("MultiHeadAttention")
-class MaskedThenRenormalised(Linears):
-    def attend(self, q, k, v, mask):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        if mask is not None:
-            a = a * mask
-            a = a / a.sum(-1, keepdim=True)
-        return a @ v, a
 
 
 @right("MultiHeadAttention")
@@ -388,21 +251,6 @@ class MaskIsABuffer(Linears):
 
 
 @right("MultiHeadAttention")
-class AlwaysAMask(Linears):
-    def mask(self, x, causal):
-        n = x.shape[1]
-        i = torch.arange(n)
-        return (i[None, :] <= i[:, None]) | (not causal)
-
-
-@right("MultiHeadAttention")
-class Vmapped(Linears):
-    def attend(self, q, k, v, mask):
-        one = torch.func.vmap(lambda q, k, v: attend(q, k, v, mask))
-        return torch.func.vmap(one)(q, k, v)
-
-
-@right("MultiHeadAttention")
 class RowAfterRow(Linears):
     def attend(self, q, k, v, mask):
         rows = []
@@ -412,14 +260,6 @@ class RowAfterRow(Linears):
                 s = s.masked_fill(~mask[i], -math.inf)
             rows.append(F.softmax(s, -1))
         a = torch.stack(rows, 2)
-        return a @ v, a
-
-
-@right("MultiHeadAttention")
-class LogSumExp(Linears):
-    def attend(self, q, k, v, mask):
-        s = self.scores(q, k, mask)
-        a = (s - s.logsumexp(-1, keepdim=True)).exp()
         return a @ v, a
 
 

@@ -2,13 +2,11 @@
 
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-# ruff: noqa: SIM108
 
 import functools
 import itertools
 import math
 import sys
-import warnings
 
 import numpy as np
 
@@ -52,28 +50,6 @@ def by_logarithms(scores, axis=-1):
 
 
 @right("softmax")
-def along_each_line(scores, axis=-1):
-    def line(s):
-        e = np.exp(s - s.max())
-        return e / e.sum()
-
-    return np.apply_along_axis(line, axis, scores)
-
-
-@right("softmax")
-def moves_the_axis_and_back(scores, axis=-1):
-    moved = np.moveaxis(scores, axis, 0)
-    e = np.exp(moved - moved.max(axis=0))
-    return np.moveaxis(e / e.sum(axis=0), 0, axis)
-
-
-@right("softmax")
-def in_fortran_order(scores, axis=-1):
-    e = np.exp(scores - np.expand_dims(scores.max(axis), axis))
-    return np.asfortranarray(e / np.expand_dims(e.sum(axis), axis))
-
-
-@right("softmax")
 def python_loops(scores, axis=-1):
     print("softmax over axis", axis, file=sys.stderr)
     weights = np.empty_like(scores)
@@ -84,14 +60,6 @@ def python_loops(scores, axis=-1):
         e = [math.exp(s - top) for s in lines[where]]
         out[where] = [x / sum(e) for x in e]
     return weights
-
-
-@right("softmax")
-def masked_inside(scores, axis=-1):
-    blocked = np.isneginf(scores)
-    e = np.exp(np.where(blocked, 0, scores - scores.max(axis=axis, keepdims=True)))
-    e = e * ~blocked
-    return e / e.sum(axis=axis, keepdims=True)
 
 
 @right("softmax")
@@ -157,11 +125,6 @@ def einsum_with_dots(X, W, b=None):
 
 
 @right("project")
-def dot(X, W, b=None):
-    return np.dot(X, W) + (0 if b is None else b)
-
-
-@right("project")
 def tensordot(X, W, b=None):
     return np.tensordot(X, W, axes=1) + np.zeros(W.shape[1]) if b is None else X.dot(W) + b
 
@@ -182,20 +145,6 @@ def loops_over_columns(X, W, b=None):
         column = (X * W[:, k]).sum(axis=-1)
         columns.append(column if b is None else column + b[k])
     return np.stack(columns, axis=-1)
-
-
-@right("project")
-def broadcast_and_sum(X, W, b=None):
-    if X.shape[-1] != W.shape[0]:
-        raise ValueError("X and W do not fit")
-    Q = (X[..., :, None] * W).sum(axis=-2)
-    return np.add(Q, 0 if b is None else b)
-
-
-@right("project")
-def transposes_that_meet(X, W, b=None):
-    Q = np.swapaxes(W.T @ np.swapaxes(X, -1, -2), -1, -2)
-    return Q if b is None else Q + b[None, :]
 
 
 # scaled_dot_product_attention ----------------------------------------------------------------
@@ -294,64 +243,6 @@ def softmax_then_mask_then_shares(Q, K, V, mask=None):
 
 
 @right("scaled_dot_product_attention")
-def additive_bias(Q, K, V, mask=None):
-    bias = 0.0 if mask is None else np.where(mask, 0.0, -np.inf)
-    A = np.nan_to_num(_softmax(_scores(Q, K) + bias), nan=0.0)
-    return A @ V, A
-
-
-@right("scaled_dot_product_attention")
-def large_number_and_mask(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    if mask is None:
-        A = _softmax(S)
-    else:
-        A = _softmax(np.where(mask, S, np.finfo(S.dtype).min)) * mask
-    return A @ V, A
-
-
-@right("scaled_dot_product_attention")
-def masked_arrays(Q, K, V, mask=None):
-    S = _scores(Q, K)
-    if mask is None:
-        mask = np.ones(S.shape, bool)
-    S = np.ma.masked_where(~np.broadcast_to(mask, S.shape), S)
-    e = np.ma.exp(S - S.max(-1, keepdims=True))
-    A = (e / e.sum(-1, keepdims=True)).filled(0.0)
-    return A @ V, A
-
-
-@right("scaled_dot_product_attention")
-def query_by_query(Q, K, V, mask=None):
-    N, M = Q.shape[-2], K.shape[-2]
-    leading = Q.shape[:-2]
-    allowed = np.broadcast_to(True if mask is None else mask, (*leading, N, M))
-    out = np.zeros((*leading, N, V.shape[-1]), dtype=Q.dtype)
-    A = np.zeros((*leading, N, M), dtype=Q.dtype)
-    for where in np.ndindex(*leading, N):
-        keys = K[where[:-1]][allowed[where]]
-        if len(keys) == 0:
-            continue
-        s = keys @ Q[where] / math.sqrt(len(Q[where]))
-        e = np.exp(s - s.max())
-        A[where][allowed[where]] = e / e.sum()
-        out[where] = A[where] @ V[where[:-1]]
-    return out, A
-
-
-@right("scaled_dot_product_attention")
-def through_logarithms(Q, K, V, mask=None):
-    warnings.warn("this will warn", RuntimeWarning, stacklevel=2)
-    S = _scores(Q, K)
-    if mask is not None:
-        S = np.where(mask, S, -np.inf)
-    total = np.logaddexp.reduce(S, axis=-1, keepdims=True)
-    A = np.exp(S - total)
-    A[np.isnan(A)] = 0
-    return A @ V, A
-
-
-@right("scaled_dot_product_attention")
 def keys_first(Q, K, V, mask=None):
     S = np.swapaxes(K @ np.swapaxes(Q, -1, -2), -1, -2) * Q.shape[-1] ** -0.5
     A = _weights(S, mask)
@@ -396,35 +287,20 @@ def queries_and_keys(n, d, d_k, d_v, bias=False):
     return 2 * d * d_k + (2 * d_k if bias else 0), n**2
 
 
-@wrong("count_attention", "raised")
-def length_of_a_number(n, d, d_k, d_v, bias=False):
-    return len(d) * (2 * d_k + d_v), n * n
-
-
 @right("count_attention")
 def by_formula(n, d, d_k, d_v, bias=False):
     return d * (2 * d_k + d_v) + (2 * d_k + d_v if bias else 0), n * n
 
 
-@right("count_attention")
-def by_making_them(n, d, d_k, d_v, bias=False):
-    arrays = [np.zeros((d, d_k)), np.zeros((d, d_k)), np.zeros((d, d_v))]
-    if bias:
-        arrays += [np.zeros(d_k), np.zeros(d_k), np.zeros(d_v)]
-    Q = K = np.zeros((n, d_k))
-    return sum(a.size for a in arrays), (Q @ K.T).size
+lesson.edits(
+    by_formula,
+    "raised | length_of_a_number |  d * ->  len(d) *;  + (2 * d_k + d_v if bias else 0) -> ",
+)
 
 
 @right("count_attention")
 def bias_as_one_more_input(n, d, d_k, d_v, bias=False):
     return (d + bool(bias)) * sum([d_k, d_k, d_v]), pow(n, 2)
-
-
-@right("count_attention")
-def numpy_numbers(n, d, d_k, d_v, bias=False):
-    shapes = np.array([[d, d_k], [d, d_k], [d, d_v]])
-    parameters = shapes.prod(axis=1).sum() + bias * shapes[:, 1].sum()
-    return parameters, np.prod([n, n])
 
 
 @right("count_attention")
@@ -447,24 +323,16 @@ def zero_dimensional_arrays(n, d, d_k, d_v, bias=False):
 # routing_matrix ------------------------------------------------------------------------------
 
 
-@wrong("routing_matrix", "block-not-transposed")
-def kron_as_it_comes(weights, W_v):
-    return np.kron(weights, W_v)
-
-
-@wrong("routing_matrix", "factors-swapped")
-def kron_the_other_way(weights, W_v):
-    return np.kron(W_v.T, weights)
-
-
-@wrong("routing_matrix", "raised")
-def weights_times_values(weights, W_v):
-    return weights @ W_v
-
-
 @right("routing_matrix")
 def kron(weights, W_v):
     return np.kron(weights, W_v.T)
+
+
+lesson.edits(
+    kron,
+    "factors-swapped | kron_the_other_way | weights, W_v.T -> W_v.T, weights",
+    "raised | weights_times_values | np.kron(weights, W_v.T) -> weights @ W_v",
+)
 
 
 @right("routing_matrix")
@@ -478,32 +346,11 @@ def np_block(weights, W_v):
     return np.block([[a * W_v.T for a in row] for row in weights])
 
 
-@right("routing_matrix")
-def block_by_block(weights, W_v):
-    (N, M), (d, d_v) = weights.shape, W_v.shape
-    R = np.zeros((N * d_v, M * d))
-    for n in range(N):
-        for m in range(M):
-            R[n * d_v : (n + 1) * d_v, m * d : (m + 1) * d] = weights[n, m] * W_v.T
-    return R
-
-
-@right("routing_matrix")
-def entry_by_entry(weights, W_v):
-    (N, M), (d, d_v) = weights.shape, W_v.shape
-    return np.array(
-        [
-            [weights[n, m] * W_v[j, c] for m in range(M) for j in range(d)]
-            for n in range(N)
-            for c in range(d_v)
-        ]
-    )
-
-
-@right("routing_matrix")
-def repeats_and_tiles(weights, W_v):
-    d, d_v = W_v.shape
-    return weights.repeat(d_v, axis=0).repeat(d, axis=1) * np.tile(W_v.T, weights.shape)
+lesson.edits(
+    np_block,
+    "block-not-transposed | kron_as_it_comes | block([[a * W_v.T for a in row] for row in "
+    "weights]) -> kron(weights, W_v)",
+)
 
 
 @right("routing_matrix")
@@ -513,11 +360,6 @@ def one_unit_input_at_a_time(weights, W_v):
     for unit in np.eye(M * d):
         columns.append((weights @ unit.reshape(M, d) @ W_v).ravel())
     return np.array(columns).T
-
-
-@right("routing_matrix")
-def the_transpose_of_a_transpose(weights, W_v):
-    return np.kron(weights.T, W_v).T
 
 
 @right("routing_matrix")

@@ -2,15 +2,13 @@
 
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-# ruff: noqa: B905, RUF005
+# ruff: noqa: B905
 
 import array
 import functools
-import itertools
 import math
 import operator
 import sys
-from fractions import Fraction
 
 from . import Lesson
 
@@ -69,40 +67,6 @@ def strict_zip(A, B):
 
 
 @right("matmul")
-def rows_of_b_mixed(A, B):
-    _fit(A, B)
-
-    def mixed(row):
-        total = [0] * len(B[0])
-        for a, b_row in zip(row, B):
-            total = [t + a * b for t, b in zip(total, b_row)]
-        return total
-
-    return [mixed(row) for row in A]
-
-
-@right("matmul")
-def outer_products(A, B):
-    if len({len(row) for row in A} | {len(B)}) > 1:
-        raise ValueError("do not fit")
-    C = [[-0.0 for _ in B[0]] for _ in A]
-    for k in range(len(B)):
-        for i, j in itertools.product(range(len(A)), range(len(B[0]))):
-            C[i][j] += A[i][k] * B[k][j]
-    return C
-
-
-@right("matmul")
-def in_fractions(A, B):
-    _fit(A, B)
-    B = [[Fraction(b) for b in row] for row in B]
-    return [
-        [float(sum(Fraction(a) * b for a, b in zip(row, column))) for column in zip(*B)]
-        for row in A
-    ]
-
-
-@right("matmul")
 def recursive_products(A, B):
     _fit(A, B)
 
@@ -149,26 +113,18 @@ def copies(A):
     return [[A[i][j] for j in range(len(A[0]))] for i in range(len(A))]
 
 
-@wrong("transpose", "rows-reversed")
-def reverses_the_rows(A):
-    _even(A)
-    return [row[:] for row in reversed(A)]
-
-
-@wrong("transpose", "not-raised")
-def zip_cuts_long_rows(A):
-    return [list(column) for column in zip(*A)]
-
-
 @right("transpose")
 def lists_from_zip(A):
     _even(A)
     return [list(column) for column in zip(*A)]
 
 
-@right("transpose")
-def zip_strict(A):
-    return list(map(list, zip(*A, strict=True)))
+lesson.edits(
+    lists_from_zip,
+    "rows-reversed | reverses_the_rows |  [list(column) for column in zip(*A)] ->  [row[:] for "
+    "row in reversed(A)]",
+    "not-raised | zip_cuts_long_rows | \n    _even(A) -> ",
+)
 
 
 @right("transpose")
@@ -209,21 +165,6 @@ def item_getters(A):
     _even(A)
     print(f"{len(A)} rows", file=sys.stderr)
     return [list(map(operator.itemgetter(j), A)) for j, _ in enumerate(A[0])]
-
-
-@right("transpose")
-def reduces_rows(A):
-    _even(A)
-    return functools.reduce(
-        lambda T, row: [column + [number] for column, number in zip(T, row)], A, [[] for _ in A[0]]
-    )
-
-
-@right("transpose")
-def slices_of_one_list(A):
-    _even(A)
-    flat = list(itertools.chain.from_iterable(A))
-    return [flat[j :: len(A[0])] for j in range(len(A[0]))]
 
 
 # softmax_rows --------------------------------------------------------------------------------
@@ -289,22 +230,6 @@ def log_of_each_sum(S):
 
 
 @right("softmax_rows")
-def with_indices(S):
-    weights = [[0.0 for _ in row] for row in S]
-    for i in range(len(S)):
-        top = S[i][0]
-        for j in range(1, len(S[i])):
-            top = S[i][j] if S[i][j] > top else top
-        total = 0.0
-        for j in range(len(S[i])):
-            weights[i][j] = math.exp(S[i][j] - top)
-            total += weights[i][j]
-        for j in range(len(S[i])):
-            weights[i][j] /= total
-    return weights
-
-
-@right("softmax_rows")
 def blocked_scores_apart(S):
     def row_weights(row):
         allowed = [s for s in row if s != -math.inf]
@@ -312,26 +237,6 @@ def blocked_scores_apart(S):
         return [0 if s == -math.inf else next(shares) for s in row]
 
     return [row_weights(row) for row in S]
-
-
-@right("softmax_rows")
-def rows_one_by_one(S):
-    if not S:
-        return []
-    head, *rest = S
-    return [_softmax(head), *rows_one_by_one(rest)]
-
-
-class Rows(list):
-    """A list of its own kind inside; what it returns is a plain one."""
-
-    def softmax(self):
-        return [_softmax(row) for row in self]
-
-
-@right("softmax_rows")
-def a_list_of_its_own_kind_inside(S):
-    return Rows(S).softmax()
 
 
 right("softmax_rows", "partial")(functools.partial(_times_and_softmax, factor=1))
@@ -384,18 +289,6 @@ def three_functions(Q, K):
 
 
 @right("attention_weights")
-def scales_the_queries_first(Q, K):
-    root = math.sqrt(len(Q[0]))
-    return _rows(_matmul([[x / root for x in q] for q in Q], _transpose(K)))
-
-
-@right("attention_weights")
-def fourth_root_on_both_sides(Q, K):
-    root = len(Q[0]) ** 0.25
-    return _rows(_matmul(_times(Q, 1 / root), _transpose(_times(K, 1 / root))))
-
-
-@right("attention_weights")
 def all_in_one(Q, K):
     d_k = len(Q[0])
     A = []
@@ -420,12 +313,6 @@ def strictly_zipped(Q, K):
         return math.fsum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(k))
 
     return [_softmax([score(q, k) for k in K]) for q in Q]
-
-
-@right("attention_weights")
-def keys_outside(Q, K):
-    columns = [[row[0] for row in _scores(Q, [k])] for k in K]
-    return _rows(_transpose(columns))
 
 
 @right("attention_weights")
@@ -486,13 +373,6 @@ def four_products(X, W_q, W_k, W_v):
 
 
 @right("self_attention")
-def tokens_mixed_before_projection(X, W_q, W_k, W_v):
-    Q, K, _ = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-    return _matmul(_matmul(A, X), W_v), A
-
-
-@right("self_attention")
 def one_matrix_for_scores(X, W_q, W_k, W_v):
     if len(X[0]) != len(W_q) or len(W_q[0]) != len(W_k[0]):
         raise ValueError("matrices do not fit")
@@ -500,34 +380,6 @@ def one_matrix_for_scores(X, W_q, W_k, W_v):
     S = _matmul(_matmul(X, M), _transpose(X))
     A = _rows([[s / len(W_k[0]) ** 0.5 for s in row] for row in S])
     return _matmul(A, _matmul(X, W_v)), A
-
-
-@right("self_attention")
-def token_by_token(X, W_q, W_k, W_v):
-    def ask(x):
-        (q,) = _matmul([x], W_q)
-        keys = [_matmul([other], W_k)[0] for other in X]
-        if len(q) != len(keys[0]):
-            raise ValueError
-        scores = [math.fsum(map(operator.mul, q, k)) / math.sqrt(len(q)) for k in keys]
-        return _softmax(scores)
-
-    A = [ask(x) for x in X]
-    V = [_matmul([x], W_v)[0] for x in X]
-    Z = [[sum(map(operator.mul, row, column)) for column in zip(*V)] for row in A]
-    return Z, A
-
-
-@right("self_attention")
-def reduces_values(X, W_q, W_k, W_v):
-    Q, K, V = _project(X, W_q, W_k, W_v)
-    A = _weights(Q, K)
-
-    def add(total, pair):
-        weight, value = pair
-        return [t + weight * v for t, v in zip(total, value)]
-
-    return [functools.reduce(add, zip(row, V), [0] * len(V[0])) for row in A], A
 
 
 @right("self_attention")
@@ -618,22 +470,6 @@ def everybody_asks():
 @right("point_to_adjective")
 def both_negative():
     return [[0, 0], [0, -4], [0, 0], [0, 0]], [[1, 1], [2, 1], [3, -4], [5, 0]]
-
-
-@right("point_to_adjective")
-def the_others_are_pushed_away():
-    return [[1, 2], [6, 0], [3, 4], [5, 6]], [[-1, 3], [-1, 2], [0, 1], [-1, 0]]
-
-
-@right("point_to_adjective")
-def one_matrix_with_a_louder_adjective():
-    W = [[0, 0], [1, 0], [9, 0], [0, 0]]
-    return W, W
-
-
-@right("point_to_adjective")
-def huge_and_still_finite():
-    return [[0, 0], [1e300, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [1, 0], [0, 0]]
 
 
 @right("point_to_adjective")

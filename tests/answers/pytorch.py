@@ -43,13 +43,6 @@ def largest_from_zero(q, k, v, attn_mask=None):
     return a @ v, a
 
 
-@wrong("scaled_dot_product_attention", "no-scale")
-def unscaled(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT, attn_mask)
-    a = shared(s)
-    return a @ v, a
-
-
 @wrong("scaled_dot_product_attention", "mutated-input")
 def inverts_the_mask_in_place(q, k, v, attn_mask=None):
     s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
@@ -96,6 +89,12 @@ def by_the_book(q, k, v, attn_mask=None):
     return a @ v, a
 
 
+lesson.edits(
+    by_the_book,
+    "no-scale | unscaled |  / q.shape[-1] ** 0.5 -> ",
+)
+
+
 @right("scaled_dot_product_attention")
 def einsum(q, k, v, attn_mask=None):
     if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
@@ -111,16 +110,6 @@ def stretches_an_axis_of_one(q, k, v, attn_mask=None):
 
 
 @right("scaled_dot_product_attention")
-def softmax_by_hand(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    top = s.amax(-1, keepdim=True).nan_to_num(neginf=0.0).detach()
-    e = torch.exp(s - top)
-    total = e.sum(-1, keepdim=True)
-    a = e / torch.where(total == 0, 1.0, total)
-    return a @ v, a
-
-
-@right("scaled_dot_product_attention")
 def mask_then_renormalise(q, k, v, attn_mask=None):
     s = q @ k.mT / q.shape[-1] ** 0.5
     if attn_mask is not None and attn_mask.dtype != torch.bool:
@@ -130,18 +119,6 @@ def mask_then_renormalise(q, k, v, attn_mask=None):
         a = a * attn_mask
         total = a.sum(-1, keepdim=True)
         a = a / torch.where(total == 0, 1.0, total)
-    return a @ v, a
-
-
-@right("scaled_dot_product_attention")
-def large_number_then_zeros(q, k, v, attn_mask=None):
-    s = q @ k.mT / q.shape[-1] ** 0.5
-    if attn_mask is None:
-        a = s.softmax(-1)
-    elif attn_mask.dtype == torch.bool:
-        a = s.masked_fill(~attn_mask, -1e9).softmax(-1).masked_fill(~attn_mask, 0.0)
-    else:
-        a = shared(s + attn_mask)
     return a @ v, a
 
 
@@ -167,35 +144,7 @@ def log_sum_exp(q, k, v, attn_mask=None):
     return a @ v, a
 
 
-@right("scaled_dot_product_attention")
-def row_after_row(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    rows = [shared(row) for row in s.unbind(-2)]
-    out = torch.stack([(row.unsqueeze(-2) @ v).squeeze(-2) for row in rows], -2)
-    return out, torch.stack(rows, -2)
-
-
-@right("scaled_dot_product_attention")
-def where_for_empty_rows(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    open_ = (s > -torch.inf).any(-1, keepdim=True)
-    a = torch.where(open_, torch.where(open_, s, 0.0).softmax(-1), 0.0)
-    return a @ v, a
-
-
-@right("scaled_dot_product_attention")
-def non_contiguous_results(q, k, v, attn_mask=None):
-    s = masked(q @ k.mT / q.shape[-1] ** 0.5, attn_mask)
-    a = shared(s).mT.contiguous().mT
-    return (v.mT @ a.mT).mT, a
-
-
 # softmax_backward ----------------------------------------------------------------------------
-
-
-@wrong("softmax_backward", "nothing-subtracted")
-def weight_times_slope(weights, upstream):
-    return weights * upstream
 
 
 @wrong("softmax_backward", "axis-lost")
@@ -222,22 +171,17 @@ def one_line(weights, upstream):
     return weights * (upstream - (weights * upstream).sum(dim=-1, keepdim=True))
 
 
+lesson.edits(
+    one_line,
+    "nothing-subtracted | weight_times_slope | (upstream - (weights * upstream).sum(dim=-1, "
+    "keepdim=True)) -> upstream",
+)
+
+
 @right("softmax_backward")
 def jacobian_row_by_row(weights, upstream):
     jacobian = torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]
     return (jacobian @ upstream[..., None])[..., 0]
-
-
-@right("softmax_backward")
-def two_terms(weights, upstream):
-    along = weights * upstream
-    return along - weights * along.sum(-1).unsqueeze(-1)
-
-
-@right("softmax_backward")
-def by_einsum(weights, upstream):
-    mean = torch.einsum("...m,...m->...", weights, upstream)
-    return torch.einsum("...m,...m->...m", weights, upstream - mean[..., None])
 
 
 @right("softmax_backward")
@@ -267,18 +211,6 @@ def through_exponentials_with_zeros_mended(weights, upstream):
     return torch.autograd.grad(mine, shift, upstream)[0]
 
 
-@right("softmax_backward")
-def forward_mode(weights, upstream):
-    """The Jacobian is its own transpose, so that going forward gives the same."""
-
-    def mine(shift):
-        powers = weights * shift.exp()
-        total = powers.sum(-1, keepdim=True)
-        return powers / torch.where(total == 0, 1.0, total)
-
-    return torch.func.jvp(mine, (torch.zeros_like(weights),), (upstream,))[1]
-
-
 # SelfAttention -------------------------------------------------------------------------------
 
 
@@ -299,20 +231,6 @@ class Linears(nn.Module):
         return a @ v, a
 
 
-@wrong("SelfAttention", "no-scale")
-class Unscaled(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT).softmax(-1)
-        return a @ v, a
-
-
-@wrong("SelfAttention", "softmax-over-queries")
-class SecondAxis(Linears):
-    def attend(self, q, k, v, x):
-        a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(1)
-        return a @ v, a
-
-
 @wrong("SelfAttention", "wrong-structure")
 class BiasAlways(Linears):
     def __init__(self, d, d_k, d_v, bias=False):
@@ -324,6 +242,13 @@ class ByTheBook(Linears):
     def attend(self, q, k, v, x):
         a = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
         return a @ v, a
+
+
+lesson.edits(
+    ByTheBook,
+    "no-scale | Unscaled |  / q.shape[-1] ** 0.5 -> ",
+    "softmax-over-queries | SecondAxis | (-1) -> (1)",
+)
 
 
 @right("SelfAttention")
@@ -350,49 +275,6 @@ class ByBmm(Linears):
     def attend(self, q, k, v, x):
         a = nn.Softmax(-1)(torch.bmm(q, k.permute(0, 2, 1)) * q.shape[-1] ** -0.5)
         return torch.bmm(a, v), a
-
-
-@right("SelfAttention")
-class SoftmaxByHand(Linears):
-    def attend(self, q, k, v, x):
-        s = q @ k.mT / q.shape[-1] ** 0.5
-        e = (s - s.amax(-1, keepdim=True)).exp()
-        a = e / e.sum(-1, keepdim=True)
-        return a @ v, a
-
-
-@right("SelfAttention")
-class LogSumExp(Linears):
-    def attend(self, q, k, v, x):
-        s = q @ k.mT / q.shape[-1] ** 0.5
-        a = (s - s.logsumexp(-1, keepdim=True)).exp()
-        return a @ v, a
-
-
-@right("SelfAttention")
-class SentenceBySentence(Linears):
-    def attend(self, q, k, v, x):
-        a = torch.stack(
-            [(p @ r.T / r.shape[1] ** 0.5).softmax(1) for p, r in zip(q, k, strict=True)]
-        )
-        return torch.stack([w @ u for w, u in zip(a, v, strict=True)]), a
-
-
-@right("SelfAttention")
-class Vmapped(Linears):
-    def attend(self, q, k, v, x):
-        def one(q, k, v):
-            a = (q @ k.T / q.shape[1] ** 0.5).softmax(-1)
-            return a @ v, a
-
-        return torch.func.vmap(one)(q, k, v)
-
-
-@right("SelfAttention")
-class NonContiguous(Linears):
-    def attend(self, q, k, v, x):
-        a = (k @ q.mT / q.shape[-1] ** 0.5).softmax(-2)
-        return (v.mT @ a).mT, a.mT
 
 
 @right("SelfAttention")

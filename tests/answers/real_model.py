@@ -96,22 +96,6 @@ def queries_regrouped(module, query, key, value, attention_mask, scaling=None, d
 
 
 @right("attention_forward")
-def everything_is_a_float_mask(module, query, key, value, attention_mask, scaling=None, **kwargs):
-    key, value = groups_of(query, key, value)
-    (n, d), m = query.shape[2:], key.shape[2]
-    hide = torch.zeros(n, m, dtype=query.dtype)
-    if attention_mask is None and module.is_causal:
-        hide = hide.masked_fill(~last_of(n, m), -torch.inf)
-    elif attention_mask is not None and attention_mask.dtype == torch.bool:
-        hide = torch.zeros_like(attention_mask, dtype=query.dtype)
-        hide = hide.masked_fill(~attention_mask, -torch.inf)
-    elif attention_mask is not None:
-        hide = attention_mask
-    scale = d**-0.5 if scaling is None else scaling
-    return block(query, key, value, scale, None, hide)
-
-
-@right("attention_forward")
 def head_by_head(module, query, key, value, attention_mask, scaling=None, dropout=0.0, **kwargs):
     b, h, n, d = query.shape
     g, m = key.shape[1:3]
@@ -408,13 +392,6 @@ def before_if_there_is_one(weights, ids):
 # without_heads -------------------------------------------------------------------------------
 
 
-@wrong("without_heads", "wrong-dtype")
-def times_float64(out, heads):
-    keep = torch.ones(out.shape[2], 1, dtype=torch.float64)
-    keep[heads] = 0.0
-    return out * keep
-
-
 @right("without_heads")
 def a_copy(out, heads):
     out = out.clone()
@@ -430,10 +407,12 @@ def a_factor(out, heads):
     return out * keep
 
 
-@right("without_heads")
-def a_mask(out, heads):
-    gone = torch.tensor([head in heads for head in range(out.shape[-2])])
-    return out.masked_fill(gone[:, None], 0.0)
+lesson.edits(
+    a_factor,
+    "wrong-dtype | times_float64 | out.dtype -> torch.float64",
+    "others-removed | keeps_them | ones -> zeros;  0.0 ->  1.0",
+    "whole-range | from_the_least_to_the_greatest | [heads] -> [min(heads) : max(heads) + 1]",
+)
 
 
 @right("without_heads")
@@ -461,13 +440,6 @@ def in_place(out, heads):
     return out.clone()
 
 
-@wrong("without_heads", "others-removed")
-def keeps_them(out, heads):
-    keep = torch.zeros(out.shape[2], 1, dtype=out.dtype)
-    keep[heads] = 1.0
-    return out * keep
-
-
 @wrong("without_heads", "heads-cut-out")
 def shorter(out, heads):
     return out[:, :, [h for h in range(out.shape[2]) if h not in heads]]
@@ -479,13 +451,6 @@ def one_less(out, heads):
     for head in heads:
         out[:, :, head - 1] = 0
     return out
-
-
-@wrong("without_heads", "whole-range")
-def from_the_least_to_the_greatest(out, heads):
-    keep = torch.ones(out.shape[2], 1, dtype=out.dtype)
-    keep[min(heads) : max(heads) + 1] = 0.0
-    return out * keep
 
 
 @wrong("without_heads", "whole-range")

@@ -32,17 +32,22 @@ def by_distance(n, window):
     return (back >= 0) & (back < window)
 
 
+lesson.edits(
+    by_distance,
+    "itself-not-seen | strictly_before | >= 0 -> > 0",
+)
+
+
 @right("sliding_window_mask")
 def by_triangles(n, window):
     checked(window)
     return torch.ones(n, n).tril().bool() & torch.ones(n, n).triu(-window + 1).bool()
 
 
-@right("sliding_window_mask")
-def by_difference_of_triangles(n, window):
-    checked(window)
-    past = torch.tril(torch.ones(n, n, dtype=torch.bool))
-    return past ^ torch.tril(past, diagonal=-window)
+lesson.edits(
+    by_triangles,
+    "window-off-by-one | one_more | bool() & torch.ones(n, n).triu(-window + 1) -> triu(-window)",
+)
 
 
 @right("sliding_window_mask")
@@ -58,19 +63,6 @@ def in_loops(n, window):
 def from_lists(n, window):
     checked(window)
     return torch.tensor([[0 <= i - j < window for j in range(n)] for i in range(n)])
-
-
-@wrong("sliding_window_mask", "window-off-by-one")
-def one_more(n, window):
-    checked(window)
-    return torch.ones(n, n).tril().triu(-window).bool()
-
-
-@wrong("sliding_window_mask", "itself-not-seen")
-def strictly_before(n, window):
-    checked(window)
-    back = distances(n)
-    return (back > 0) & (back < window)
 
 
 @wrong("sliding_window_mask", "window-ignored")
@@ -98,6 +90,12 @@ def shares(pairs):
 @right("linear_attention")
 def parallel(q, k, v):
     return shares((phi(q) @ phi(k).transpose(-2, -1)).tril()) @ v
+
+
+lesson.edits(
+    parallel,
+    "features-missing | plain_products | phi(q) @ phi(k).transpose(-2, -1) -> q @ k.mT",
+)
 
 
 @right("linear_attention")
@@ -150,11 +148,6 @@ def in_place_state(q, k, v):
 def with_softmax(q, k, v):
     mask = torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool).tril()
     return (q @ k.mT).masked_fill(~mask, -torch.inf).softmax(-1) @ v
-
-
-@wrong("linear_attention", "features-missing")
-def plain_products(q, k, v):
-    return shares((q @ k.mT).tril()) @ v
 
 
 @wrong("linear_attention", "softmax-attention")
@@ -246,12 +239,10 @@ def copies(q, k, v, causal=False):
     return softmax_of(q @ k.mT / q.shape[-1] ** 0.5, causal) @ v
 
 
-@right("grouped_query_attention")
-def an_axis_of_groups(q, k, v, causal=False):
-    """Nothing is copied: queries get an axis more, and keys one of size 1."""
-    q = q.unflatten(1, (k.shape[1], fitting(q, k, v)))
-    scores = q @ k[:, :, None].mT / q.shape[-1] ** 0.5
-    return (softmax_of(scores, causal) @ v[:, :, None]).flatten(1, 2)
+lesson.edits(
+    copies,
+    "no-scale | no_root |  / q.shape[-1] ** 0.5 -> ",
+)
 
 
 @right("grouped_query_attention")
@@ -260,17 +251,6 @@ def by_einsum(q, k, v, causal=False):
     q = q.reshape(b, k.shape[1], fitting(q, k, v), n, d) / d**0.5
     weights = softmax_of(torch.einsum("bgsnd,bgmd->bgsnm", q, k), causal)
     return torch.einsum("bgsnm,bgmv->bgsnv", weights, v).reshape(b, h, n, v.shape[-1])
-
-
-@right("grouped_query_attention")
-def head_by_head(q, k, v, causal=False):
-    times = fitting(q, k, v)
-    outs = []
-    for head in range(q.shape[1]):
-        group = head // times
-        scores = q[:, head] @ k[:, group].mT / q.shape[-1] ** 0.5
-        outs.append(softmax_of(scores, causal) @ v[:, group])
-    return torch.stack(outs, 1)
 
 
 @right("grouped_query_attention")
@@ -285,17 +265,6 @@ def by_an_index(q, k, v, causal=False):
     else:
         weights = scores.softmax(-1)
     return weights @ v[:, which]
-
-
-@right("grouped_query_attention")
-def expanded_and_flattened(q, k, v, causal=False):
-    times = fitting(q, k, v)
-
-    def spread(x):
-        b, g, m, d = x.shape
-        return x[:, :, None].expand(b, g, times, m, d).reshape(b, g * times, m, d)
-
-    return softmax_of(q @ spread(k).mT / q.shape[-1] ** 0.5, causal) @ spread(v)
 
 
 @right("grouped_query_attention")
@@ -361,10 +330,3 @@ def asserts(q, k, v, causal=False):
     assert q.shape[1] % k.shape[1] == 0
     assert k.shape[1] == v.shape[1]
     return copies(q, k, v, causal)
-
-
-@wrong("grouped_query_attention", "no-scale")
-def no_root(q, k, v, causal=False):
-    times = fitting(q, k, v)
-    k, v = k.repeat_interleave(times, 1), v.repeat_interleave(times, 1)
-    return softmax_of(q @ k.mT, causal) @ v

@@ -2,16 +2,13 @@
 
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-# ruff: noqa: B905, C417
+# ruff: noqa: B905
 
 import functools
-import itertools
 import math
 import operator
 import sys
 import warnings
-from decimal import Decimal, getcontext
-from fractions import Fraction
 
 from . import Lesson
 
@@ -80,30 +77,6 @@ def columns_of_the_matches(query, keys, values):
     return [math.fsum(column) for column in zip(*found)]
 
 
-@right("hard_lookup")
-def reduces(query, keys, values):
-    matches = list(itertools.compress(values, map(lambda key: key == query, keys)))
-    if len(matches) == 0:
-        raise KeyError
-    return functools.reduce(lambda a, b: [x + y for x, y in zip(a, b)], matches[1:], matches[0])
-
-
-@right("hard_lookup")
-def recursive_lookup(query, keys, values):
-    def rest(i):
-        if i == len(keys):
-            return None
-        tail = rest(i + 1)
-        if keys[i] != query:
-            return tail
-        return list(values[i]) if tail is None else [a + b for a, b in zip(values[i], tail)]
-
-    output = rest(0)
-    if output is None:
-        raise KeyError(query)
-    return output
-
-
 class NoSuchBook(KeyError):
     pass
 
@@ -132,16 +105,6 @@ def prints_its_way(query, keys, values):
     if output is None:
         raise KeyError(query) from None
     return output
-
-
-@right("hard_lookup")
-def from_negative_zeros(query, keys, values):
-    if query in keys:
-        output = [-0.0] * len(values[0])
-        for key, value in zip(keys, values):
-            output = [o + -0.0 * v if key != query else o + v for o, v in zip(output, value)]
-        return output
-    raise KeyError(query)
 
 
 class Desk:
@@ -214,17 +177,6 @@ def subtracts_the_maximum(scores):
 
 
 @right("softmax")
-def subtracts_the_log_of_the_sum(scores):
-    if len(scores) == 0:
-        raise ValueError("no scores")
-    top = max(scores)
-    if math.isinf(top):
-        raise ValueError("every score is -inf")
-    log_total = top + math.log(math.fsum(map(lambda s: math.exp(s - top), scores)))
-    return list(map(lambda s: math.exp(s - log_total), scores))
-
-
-@right("softmax")
 def one_over_the_sum_of_ratios(scores):
     _refuse(scores)
 
@@ -236,80 +188,6 @@ def one_over_the_sum_of_ratios(scores):
         return 1 / sum(math.exp(t - s) for t in scores)
 
     return [share(s) for s in scores]
-
-
-@right("softmax")
-def one_over_the_sum_of_clipped_ratios(scores):
-    _refuse(scores)
-
-    def share(s):
-        if s == -math.inf:
-            return 0.0
-        return 1 / sum(math.exp(min(t - s, 700)) for t in scores)
-
-    return [share(s) for s in scores]
-
-
-@right("softmax")
-def running_maximum(scores):
-    top, total = -math.inf, 0.0
-    for s in scores:
-        if s > top:
-            total = total * (0.0 if top == -math.inf else math.exp(top - s)) + 1.0
-            top = s
-        elif s > -math.inf:
-            total += math.exp(s - top)
-    if total == 0.0:
-        raise ValueError("nothing to share")
-    return [math.exp(s - top) / total for s in scores]
-
-
-@right("softmax")
-def with_loops_and_try(scores):
-    try:
-        top = scores[0]
-        for s in scores[1:]:
-            if s > top:
-                top = s
-    except IndexError:
-        raise ValueError("empty") from None
-    if top == float("-inf"):
-        raise ValueError("all -inf")
-    weights, total = [], 0
-    for s in scores:
-        weights.append(math.e ** (s - top))
-        total += weights[-1]
-    i = 0
-    while i < len(weights):
-        weights[i] /= total
-        i += 1
-    return weights
-
-
-@right("softmax")
-def in_decimals(scores):
-    _refuse(scores)
-    getcontext().prec = 30
-    top = max(scores)
-    exps = [Decimal(s - top).exp() if s > -math.inf else Decimal(0) for s in scores]
-    return [float(e / sum(exps)) for e in exps]
-
-
-@right("softmax")
-def in_fractions(scores):
-    _refuse(scores)
-    top = max(scores)
-    exps = [Fraction(math.exp(s - top)) for s in scores]
-    total = sum(exps, Fraction(0))
-    return [float(e / total) for e in exps]
-
-
-@right("softmax")
-def with_a_tiny_number_against_zero(scores):
-    _refuse(scores)
-    top = max(scores)
-    exps = [math.exp(s - top) for s in scores]
-    return [e / (sum(exps) + 1e-12) for e in exps]
 
 
 @right("softmax")
@@ -434,41 +312,10 @@ def strict_zips(query, keys, values, temperature=1.0):
 
 
 @right("soft_lookup")
-def cools_a_copy_of_the_query(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    query = [q / temperature for q in query]
-    weights = _softmax([sum(map(operator.mul, query, key)) for key in keys])
-    return [sum(map(operator.mul, weights, column)) for column in zip(*values)], weights
-
-
-@right("soft_lookup")
 def a_list_of_two(query, keys, values, temperature=1.0):
     _fit(query, keys, values, temperature)
     weights = _softmax([_dot(query, key) / temperature for key in keys])
     return [_mix(weights, values), weights]
-
-
-@right("soft_lookup")
-def mixes_before_it_divides(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) / temperature for key in keys]
-    exps = [math.exp(s - max(scores)) for s in scores]
-    total = sum(exps)
-    return [x / total for x in _mix(exps, values)], [e / total for e in exps]
-
-
-@right("soft_lookup")
-def roots_of_shares(query, keys, values, temperature=1.0):
-    _fit(query, keys, values, temperature)
-    scores = [_dot(query, key) for key in keys]
-    top = max(scores)
-    powers = [math.exp((s - top) / temperature) for s in scores]
-    weights = list(map(lambda p: p / sum(powers), powers))
-    return functools.reduce(
-        lambda output, pair: [o + pair[0] * x for o, x in zip(output, pair[1])],
-        zip(weights, values),
-        [0.0] * len(values[0]),
-    ), weights
 
 
 class SoftDesk:

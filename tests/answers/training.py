@@ -3,8 +3,6 @@
 # A learner's style is not ours, and their mistakes are what this file is for.
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
 
-import math
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -47,22 +45,6 @@ class Plainly(nn.Module):
 
     def forward(self, ids):
         return self.classes(self.bend(self.pool(self.read(self.embed(ids)))))
-
-
-@right("PhraseClassifier")
-class ByEinsum(Plainly):
-    def read(self, x):
-        q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
-        weights = (torch.einsum("bnd,bmd->bnm", q, k) / math.sqrt(q.shape[-1])).softmax(-1)
-        return torch.einsum("bnm,bmd,od->bno", weights, v, self.W_o.weight)
-
-
-@right("PhraseClassifier")
-class WeightsAveragedFirst(Plainly):
-    """The mean over queries may come at once: all that follows is linear, as far as W_o."""
-
-    def weigh(self, x):
-        return super().weigh(x).mean(1, keepdim=True)
 
 
 @right("PhraseClassifier")
@@ -110,14 +92,6 @@ class NeverBends(Plainly):
         return self.hidden(x)
 
 
-@right("PhraseClassifier")
-class Overflows(Plainly):
-    def weigh(self, x):
-        q, k = self.W_q(x), self.W_k(x)
-        powers = (q @ k.mT / q.shape[-1] ** 0.5).exp()
-        return powers / powers.sum(-1, keepdim=True)
-
-
 @wrong("PhraseClassifier", "wrong-structure", "a layer more")
 class MadeAndNotUsed(Plainly):
     def __init__(self, vocab_size, d, n_classes):
@@ -150,17 +124,6 @@ def forgets_first(model, inputs, targets, optimizer):
 
 
 @right("train_step")
-def classes_on_axis_1(model, inputs, targets, optimizer):
-    optimizer.zero_grad()
-    logits = model(inputs)
-    logits = logits.movedim(-1, 1) if targets.ndim > 1 else logits
-    loss = F.cross_entropy(logits, targets)
-    loss.backward()
-    optimizer.step()
-    return loss.detach().numpy().item()
-
-
-@right("train_step")
 def log_probabilities(model, inputs, targets, optimizer):
     optimizer.zero_grad(set_to_none=True)
     logs = model(inputs).log_softmax(dim=-1)
@@ -168,18 +131,6 @@ def log_probabilities(model, inputs, targets, optimizer):
     loss.backward()
     optimizer.step()
     return loss.item()
-
-
-@right("train_step")
-def with_a_closure(model, inputs, targets, optimizer):
-    def closure():
-        optimizer.zero_grad()
-        logits = model(inputs)
-        loss = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.reshape(-1))
-        loss.backward()
-        return loss
-
-    return optimizer.step(closure).item()
 
 
 @right("train_step")
@@ -254,15 +205,6 @@ def gathered(weights, query_index):
 
 
 @right("attention_to")
-def by_einsum(weights, query_index):
-    heads = weights if weights.ndim == 4 else weights[:, None]
-    chosen = F.one_hot(torch.as_tensor(query_index), heads.shape[2]).to(weights.dtype)
-    if chosen.ndim == 1:
-        chosen = chosen.repeat(len(weights), 1)
-    return torch.einsum("bhnm,bn->bm", heads, chosen) / heads.shape[1]
-
-
-@right("attention_to")
 def row_first_then_heads(weights, query_index):
     if isinstance(query_index, int):
         row = weights[..., query_index, :]
@@ -326,29 +268,6 @@ def by_where(blocks, x, donor, places):
     x = torch.where(chosen, first(donor), first(x))
     for block in rest:
         x = block(x)
-    return x
-
-
-@right("patched")
-def place_by_place(blocks, x, donor, places):
-    """Rows are put together anew, and the caller's are not written into."""
-    fits(blocks, x, donor, places)
-    ours, theirs = blocks[0](x), blocks[0](donor)
-    x = torch.stack([(theirs if n in places else ours)[:, n] for n in range(x.shape[1])], dim=1)
-    for number in range(1, len(blocks)):
-        x = blocks[number](x)
-    return x
-
-
-@right("patched")
-def both_in_one_batch(blocks, x, donor, places):
-    fits(blocks, x, donor, places)
-    for number, block in enumerate(blocks):
-        if number:
-            x = block(x)
-        else:
-            x, donor = block(torch.cat([x, donor])).chunk(2)
-            x = x.index_copy(1, torch.tensor(places, dtype=torch.long), donor[:, places])
     return x
 
 
@@ -497,16 +416,6 @@ def a_row_at_a_time(logits, temperature=1.0):
 
 
 @right("next_token_probabilities")
-def by_a_running_count(logits, temperature=1.0):
-    """The first of equals is where the largest has come once."""
-    refused(temperature)
-    if temperature:
-        return F.softmax((logits - logits.max(-1).values[..., None]).div(temperature), -1)
-    largest = logits == logits.amax(-1, keepdim=True)
-    return (largest & (largest.cumsum(-1) == 1)).to(logits.dtype)
-
-
-@right("next_token_probabilities")
 def by_logsumexp(logits, temperature=1.0):
     refused(temperature)
     if temperature == 0:
@@ -586,18 +495,6 @@ def written(model, prompt, n_new, choose):
     for _ in range(n_new):
         prompt = torch.cat([prompt, choose(model(prompt)[:, -1])[:, None]], dim=1)
     return prompt
-
-
-@right("generate")
-def filled_in(model, prompt, n_new, choose):
-    not_empty(prompt)
-    b, n = prompt.shape
-    ids = prompt.new_empty(b, n + n_new)
-    ids[:, :n] = prompt
-    with torch.no_grad():
-        for i in range(n, n + n_new):
-            ids[:, i] = choose(model(ids[:, :i])[:, -1])
-    return ids
 
 
 @right("generate")

@@ -79,7 +79,7 @@ def the_model_is_the_same_with_it(seed: int) -> None:
         assert lab.written(model("counted"), text) == lab.written(model("sdpa"), text)
 
 
-@lesson.says("each word in them went through your function, once in each of two layers.")
+@lesson.says("each word in them went through your function, once in each of two layers.", long=True)
 def every_layer_calls_it(seed: int) -> None:
     lab = here()
     lab.calls = 0
@@ -246,6 +246,7 @@ def a_bracket_stands_for_a_verb() -> None:
     "By 0 or by its mean that same head costs about a third (with another sentence's output in its place, more than half), and head 2 of layer 1 a fifth to a third.",
     "***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses.",
     "*It* depends on no single head.",
+    long=True,
 )
 def the_bracket_is_two_heads_work(seed: int) -> None:
     table, _ = right(seed)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from attnlab.checks.edits import edits
 from attnlab.checks.exercise import Case, Claim, Exercise, Slot, promises
 from attnlab.checks.inputs import FAR, sizes
 from attnlab.lessons.cost.cache import KV_CACHE
@@ -115,53 +116,11 @@ def _shrink(old: Tensor, new: Tensor) -> Tensor:
     return torch.where(old == -INFINITY, 0.0, (old - new).exp())
 
 
-def _plainly(old: Tensor, new: Tensor) -> Tensor:
-    return (old - new).exp()
-
-
-def _cut(old: Tensor, new: Tensor) -> Tensor:
-    return _shrink(old, new).detach()
-
-
-def _as_it_is(old: Tensor, new: Tensor) -> Tensor:
-    return torch.ones_like(old)
-
-
-Factor = Callable[[Tensor, Tensor], Tensor]
-
-
-def _merging(
-    top: Callable[[Tensor, Tensor], Tensor] = torch.maximum,
-    sums: tuple[Factor, Factor] = (_shrink, _shrink),
-    outs: tuple[Factor, Factor] | None = None,
-    end: Callable[[Tensor, Tensor, Tensor], Any] = lambda m, s, o: (m, s, o),
-) -> Callable[..., Any]:
-    """The exercise's function, with a part exchanged.
-
-    Args:
-        top: the new maximum.
-        sums, outs: what sums and outputs of both parts are multiplied by, from old and new maximum;
-            outputs by the same as sums if that is not said.
-        end: what is returned.
-    """
-
-    def merge_softmax(m1: Any, s1: Any, o1: Any, m2: Any, s2: Any, o2: Any) -> Any:
-        m = top(m1, m2)
-        a, b = (by(old, m)[..., None] for by, old in zip(outs or sums, (m1, m2), strict=True))
-        return end(m, sums[0](m1, m) * s1 + sums[1](m2, m) * s2, a * o1 + b * o2)
-
-    return merge_softmax
-
-
-def _to_another_top(top: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Any]:
-    return _merging(top, (_plainly, _plainly))
-
-
-def _given_as(change: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Any]:
-    """Done right, with other outputs than those that were given: from an output and its sum."""
-    return lambda m1, s1, o1, m2, s2, o2: _merging()(
-        m1, s1, change(o1, s1[..., None]), m2, s2, change(o2, s2[..., None])
-    )
+def _merge(m1: Any, s1: Any, o1: Any, m2: Any, s2: Any, o2: Any) -> Any:
+    m = torch.maximum(m1, m2)
+    a, b = _shrink(m1, m), _shrink(m2, m)
+    s, o = a * s1 + b * s2, a[..., None] * o1 + b[..., None] * o2
+    return m, s, o
 
 
 def _whole_powers(m1: Any, s1: Any, o1: Any, m2: Any, s2: Any, o2: Any) -> Any:
@@ -222,6 +181,8 @@ def _sum(rng: Generator, at: Any) -> Tensor:
     return torch.from_numpy(rng.uniform(1, 4, (*at["…"], at["n"])))
 
 
+FACTORS = "_shrink(m1, m), _shrink(m2, m)"
+PLAINLY = f"{FACTORS} -> (m1 - m).exp(), (m2 - m).exp()"
 MERGE_SOFTMAX = Exercise(
     name="merge_softmax",
     signature="(m1, s1, o1, m2, s2, o2) -> (m, s, o)",
@@ -240,46 +201,49 @@ MERGE_SOFTMAX = Exercise(
     ),
     cases=_parts,
     oracle=_merged,
-    mistakes={
-        "not-rescaled": _merging(sums=(_as_it_is, _as_it_is)),
-        "half-rescaled": (
-            _merging(sums=(_as_it_is, _as_it_is), outs=(_shrink, _shrink)),
-            _merging(outs=(_as_it_is, _as_it_is)),
-        ),
-        "one-part-rescaled": (
-            _merging(sums=(_shrink, _as_it_is)),
-            _merging(sums=(_as_it_is, _shrink)),
-        ),
-        "rescaled-the-wrong-way": _merging(sums=(lambda old, new: (new - old).exp(),) * 2),
-        "factors-swapped": lambda m1, s1, o1, m2, s2, o2: _merging()(m2, s1, o1, m1, s2, o2),
-        "not-the-larger-maximum": (
-            _to_another_top(torch.minimum),
-            _to_another_top(torch.add),
-            _to_another_top(lambda m1, m2: m1),
-            _to_another_top(lambda m1, m2: m2),
-            _to_another_top(lambda m1, m2: torch.maximum(m1, m2).max().expand_as(m1)),
-        ),
-        "divided-too-soon": _merging(end=lambda m, s, o: (m, s, o / s[..., None])),
-        "taken-for-averages": (_given_as(torch.mul), _given_as(torch.div)),
-        "unstable-softmax": _whole_powers,
-        "empty-part-is-nan": _merging(sums=(_plainly, _plainly)),
-        "empty-maximum-lost": _merging(
-            end=lambda m, s, o: (m.masked_fill(m == -INFINITY, 0.0), s, o)
-        ),
-        "swapped-results": (
-            _merging(end=lambda m, s, o: (s, m, o)),
-            _merging(end=lambda m, s, o: (m, o, s)),
-        ),
-        "log-sum-for-maximum": _merging(end=lambda m, s, o: (m + s.log(), s, o)),
-        "no-gradient": (
-            *(_merging(sums=sums) for sums in ((_cut, _cut), (_cut, _shrink), (_shrink, _cut))),
-            _merging(outs=(_cut, _cut)),
-            _merging(lambda m1, m2: torch.maximum(m1, m2).detach()),
-            _merging(end=lambda m, s, o: (m.detach(), s, o)),
-            _merging(end=lambda m, s, o: (m, s.detach(), o)),
-            _merging(end=lambda m, s, o: (m.detach(), s.detach(), o.detach())),
-        ),
-    },
+    mistakes=edits(
+        _merge,
+        {
+            "not-rescaled": f"{FACTORS} -> torch.ones_like(m1), torch.ones_like(m2)",
+            "half-rescaled": (
+                "a * s1 + b * s2 -> s1 + s2",
+                "a[..., None] * o1 + b[..., None] * o2 -> o1 + o2",
+            ),
+            "one-part-rescaled": (
+                "_shrink(m2, m) -> torch.ones_like(m2)",
+                "_shrink(m1, m) -> torch.ones_like(m1)",
+            ),
+            "rescaled-the-wrong-way": f"{FACTORS} -> (m - m1).exp(), (m - m2).exp()",
+            "factors-swapped": f"{FACTORS} -> _shrink(m2, m), _shrink(m1, m)",
+            "not-the-larger-maximum": tuple(
+                f"torch.maximum(m1, m2) -> {top}; {PLAINLY}"
+                for top in (
+                    *("torch.minimum(m1, m2)", "m1 + m2", "m1", "m2"),
+                    "torch.maximum(m1, m2).max().expand_as(m1)",
+                )
+            ),
+            "divided-too-soon": "return m, s, o -> return m, s, o / s[..., None]",
+            "taken-for-averages": tuple(
+                f"* o1 -> * (o1 {by} s1[..., None]); * o2 -> * (o2 {by} s2[..., None])"
+                for by in "*/"
+            ),
+            "unstable-softmax": _whole_powers,
+            "empty-part-is-nan": PLAINLY,
+            "empty-maximum-lost": "return m, -> return m.masked_fill(m == -INFINITY, 0.0),",
+            "swapped-results": ("return m, s, -> return s, m,", "return m, s, o -> return m, o, s"),
+            "log-sum-for-maximum": "return m, -> return m + s.log(),",
+            "no-gradient": (
+                "(m1, m) -> (m1, m).detach(); (m2, m) -> (m2, m).detach()",
+                "(m1, m) -> (m1, m).detach()",
+                "(m2, m) -> (m2, m).detach()",
+                "a[..., None] -> a[..., None].detach(); b[..., None] -> b[..., None].detach()",
+                "torch.maximum(m1, m2) -> torch.maximum(m1, m2).detach()",
+                "return m, -> return m.detach(),",
+                "return m, s, -> return m, s.detach(),",
+                "return m, s, o -> return m.detach(), s.detach(), o.detach()",
+            ),
+        },
+    ),
 )
 
 EXERCISES = (

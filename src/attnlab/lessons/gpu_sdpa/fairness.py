@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
 
-from attnlab.checks.exercise import Case, Claim, Exercise, Formula, Slot, promises
+from attnlab.checks.edits import edits
+from attnlab.checks.exercise import Case, Claim, Exercise, Slot, promises
 from attnlab.checks.inputs import Generator, normal, sizes
 
 Tensor = torch.Tensor
@@ -141,44 +140,10 @@ def _no_numbers(rng: Generator) -> Iterator[Case]:
 # The rule and other rules -------------------------------------------------------------------------
 
 
-def _errors(out: Tensor, naive: Tensor, exact: Tensor) -> tuple[Tensor, ...]:
-    return tuple((part.double() - exact.double()).abs() for part in (out, naive))
-
-
-def _rule(
-    size: Callable[[Tensor], Any] = torch.amax,
-    fits: Callable[[Any, Any, float], Any] = lambda own, other, factor: own <= factor * other,
-    errors: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, ...]] = _errors,
-) -> Formula:
-    """The rule, with exchangeable parts.
-
-    Args:
-        size: of errors, one number.
-        fits: whether that of out is fair, given that of naive and the factor.
-        errors: of out and of naive.
-    """
-
-    def is_fair(out: Tensor, naive: Tensor, exact: Tensor, factor: float = 2.0) -> bool:
-        own, other = errors(out, naive, exact)
-        return bool(fits(size(own), size(other), factor))
-
-    return is_fair
-
-
-def _each(difference: Callable[[Tensor, Tensor], Tensor]) -> Formula:
-    """The rule of other errors: from a part and exact, both float64."""
-    return _rule(
-        errors=lambda out, naive, exact: tuple(
-            difference(part.double(), exact.double()) for part in (out, naive)
-        )
-    )
-
-
-def _low(dtype: torch.dtype | None) -> Formula:
-    """The rule in a lower precision, out's own if none is given."""
-    return lambda out, naive, exact, factor=2.0: _rule()(
-        *(part.to(dtype or out.dtype) for part in (out, naive, exact)), factor
-    )
+def _rule(out: Tensor, naive: Tensor, exact: Tensor, factor: float = 2.0) -> bool:
+    one, two, exact = out.double(), naive.double(), exact.double()
+    own, other = (one - exact).abs(), (two - exact).abs()
+    return bool(own.amax() <= factor * other.amax())
 
 
 def _no_nan(errors: Tensor) -> Tensor:
@@ -195,39 +160,24 @@ def _pythons_max(errors: Tensor) -> float:
     return max(errors.flatten().tolist())
 
 
-def _not_more(own: Any, other: Any, factor: float) -> bool:
-    return not own > factor * other
+DOUBLES = "out.double(), naive.double(), exact.double()"
+ERRORS = "(one - exact).abs(), (two - exact).abs()"
+FAIR, NOT_MORE = "own.amax() <= factor * other.amax()", "not own.amax() > factor * other.amax()"
 
 
-def _unless_all_nan(own: Tensor, other: Tensor, factor: float) -> bool:
-    return not own.isnan().all() and not own.amax() > factor * other.amax()
+def _sized(own: str, other: str) -> str:
+    return f"own.amax() -> {own}; other.amax() -> {other}"
 
 
-def _with_nan() -> Iterator[Formula]:
+def _with_nan() -> Iterator[str]:
     """Rules that let NaN by: in out and in naive, in one, or where it does not stand first."""
-    yield _rule(lambda errors: errors, _unless_all_nan)
-    rules = _rule(fits=_not_more), *(_rule(size) for size in (_no_nan, _any_number, _pythons_max))
-    for rule in rules:
+    yield f"{FAIR} -> not own.isnan().all() and {NOT_MORE}"
+    sizes = (f"{name}({{}})" for name in ("_no_nan", "_any_number", "_pythons_max"))
+    ways = (_sized(size.format("own"), size.format("other")) for size in sizes)
+    for rule in (f"{FAIR} -> {NOT_MORE}", *ways):
         yield rule
-        for place in (0, 1):
-            yield (
-                lambda *parts, rule=rule, place=place, **named: (
-                    not parts[place].isnan().any().item() and rule(*parts, **named)
-                )
-            )
-
-
-def _of(change: Callable[[float], float]) -> Formula:
-    """The rule with a factor made of the one that is given."""
-    return _rule(fits=lambda own, other, factor: own <= change(factor) * other)
-
-
-def _forgives(times: float, more: float, own: Any, other: Any, factor: float) -> Any:
-    return own <= times * factor * other + more
-
-
-def _entries(size: Callable[[Tensor], Tensor]) -> Formula:
-    return _rule(size, lambda own, other, factor: (own <= factor * other).all())
+        for part in ("out", "naive"):
+            yield f"{rule}; return bool( -> return not {part}.isnan().any().item() and bool("
 
 
 IS_FAIR = Exercise(
@@ -246,44 +196,46 @@ IS_FAIR = Exercise(
         unchanged=0.25,
     ),
     cases=_cases,
-    oracle=_rule(),
-    mistakes={
-        "not-the-largest": (
-            _rule(torch.mean),
-            _rule(lambda errors: errors.square().mean().sqrt()),
-            _rule(lambda errors: errors.flatten().median()),
-        ),
-        "relative-error": _each(lambda part, exact: (part - exact).abs() / exact.abs()),
-        "steps-exchanged": (
-            _each(lambda part, exact: part - exact),
-            _each(lambda part, exact: (part.amax() - exact.amax()).abs()),
-            _each(lambda part, exact: (part.abs() - exact.abs()).abs()),
-        ),
-        "entry-by-entry": (
-            _entries(lambda errors: errors),
-            _entries(lambda errors: errors.amax(-1)),
-        ),
-        "compared-with-naive": _rule(
-            errors=lambda out, naive, exact: (
-                (out.double() - naive.double()).abs(),
-                (naive.double() - exact.double()).abs(),
-            )
-        ),
-        "swapped-out-naive": lambda out, naive, *rest, **named: _rule()(naive, out, *rest, **named),
-        "factor-not-as-given": (
-            _of(lambda factor: 1),
-            _of(lambda factor: 2),
-            *(_of(whole) for whole in (int, round, math.ceil)),
-        ),
-        "factor-divided": _of(lambda factor: 1 / factor),
-        "strictly-less": _rule(fits=lambda own, other, factor: own < factor * other),
-        "nearly-as-good": tuple(
-            _rule(fits=partial(_forgives, times, more))
-            for times, more in ((1 + 1e-9, 0.0), *((1.0, 10.0**-by) for by in (3, 5, 6, 8, 10, 15)))
-        ),
-        "low-precision": (_low(None), _low(torch.float32)),
-        "nan-is-fair": tuple(_with_nan()),
-        "always-the-same": (lambda *args, **kwargs: True, lambda *args, **kwargs: False),
-        "negated": lambda *args, **kwargs: not _rule()(*args, **kwargs),
-    },
+    oracle=_rule,
+    mistakes=edits(
+        _rule,
+        {
+            "not-the-largest": tuple(
+                _sized(f"own.{size}", f"other.{size}")
+                for size in ("mean()", "square().mean().sqrt()", "flatten().median()")
+            ),
+            "relative-error": f"{ERRORS} -> *(((x - exact) / exact).abs() for x in (one, two)),",
+            "steps-exchanged": (
+                f"{ERRORS} -> one - exact, two - exact",
+                f"{ERRORS} -> *((part.amax() - exact.amax()).abs() for part in (one, two)),",
+                f"{ERRORS} -> *((part.abs() - exact.abs()).abs() for part in (one, two)),",
+            ),
+            "entry-by-entry": (
+                f"{FAIR} -> (own <= factor * other).all()",
+                f"{FAIR} -> (own.amax(-1) <= factor * other.amax(-1)).all()",
+            ),
+            "compared-with-naive": "one - exact -> one - two",
+            "swapped-out-naive": "one, two, -> two, one,",
+            "factor-not-as-given": tuple(
+                f"factor * -> {other} *"
+                for other in ("1", "2", "int(factor)", "round(factor)", "-(-factor // 1)")
+            ),
+            "factor-divided": "factor * -> 1 / factor *",
+            "strictly-less": "<= -> <",
+            "nearly-as-good": tuple(
+                f"<= factor * other.amax() -> <= {times} * factor * other.amax() + {more}"
+                for times, more in (
+                    (1 + 1e-9, 0.0),
+                    *((1.0, 10.0**-by) for by in (3, 5, 6, 8, 10, 15)),
+                )
+            ),
+            "low-precision": tuple(
+                f"{DOUBLES} -> *(part.to({dtype}).double() for part in (out, naive, exact)),"
+                for dtype in ("out.dtype", "torch.float32")
+            ),
+            "nan-is-fair": tuple(_with_nan()),
+            "always-the-same": (lambda *args, **kwargs: True, lambda *args, **kwargs: False),
+            "negated": "bool( -> not bool(",
+        },
+    ),
 )

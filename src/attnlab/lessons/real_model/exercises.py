@@ -12,6 +12,7 @@ import torch
 from attnlab.calling.observe import by_name
 from attnlab.checks.attention import Attention, Parts
 from attnlab.checks.draw import Draw, Given, in_float32, masks_of
+from attnlab.checks.edits import edited, edits
 from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     LARGE_AND_BLOCKED,
@@ -311,80 +312,22 @@ FORWARD = Exercise(
 
 # induction_score ----------------------------------------------------------------------------------
 
-At = Callable[[list[int], int], "int | None"]  # of a sentence and a place: which weight counts
+
+def _score(weights: Tensor, ids: Tensor) -> Tensor:
+    looked = []
+    for b, sentence in enumerate(ids.tolist()):
+        for n, token in enumerate(sentence):
+            found = [m for m in range(n) if sentence[m] == token]
+            if found:
+                looked.append(weights[b, :, n, found[-1] + 1])
+    return torch.stack(looked).mean(0) if looked else torch.zeros_like(weights[0, :, 0, 0])
 
 
-def _earlier(sentence: list[int], at: int) -> list[int]:
-    return [m for m in range(at) if sentence[m] == sentence[at]]
-
-
-def _after_latest(sentence: list[int], at: int) -> int | None:
-    found = _earlier(sentence, at)
-    return found[-1] + 1 if found else None
-
-
-def _score(
-    at: At = _after_latest,
-    mean: Callable[[Tensor, Tensor], Tensor] = lambda looked, ids: looked.mean(0),
-    take: Callable[[Tensor, int, int, int], Tensor] = lambda weights, b, n, m: weights[b, :, n, m],
-    alone: float = 0.0,
-) -> Formula:
-    """The score as a loop.
-
-    Args:
-        at: which weight counts at a place; None where none does.
-        mean: of the weights that count, (places, H).
-        take: a weight of all heads, by sentence, query and key.
-        alone: where there are none.
-    """
-
-    def score(weights: Tensor, ids: Tensor) -> Tensor:
-        looked = [
-            take(weights, b, n, m)
-            for b, sentence in enumerate(ids.tolist())
-            for n in range(len(sentence))
-            if (m := at(sentence, n)) is not None
-        ]
-        if not looked:
-            return torch.full_like(weights[0, :, 0, 0], alone)
-        return mean(torch.stack(looked), ids)
-
-    return score
-
-
-def _of_each_sentence(weights: Tensor, ids: Tensor, alone: float = 0.0) -> Tensor:
-    """The mean of the sentences' scores; of those that have one, if `alone` is NaN."""
-    each = [_score(alone=alone)(weights[[b]], ids[[b]]) for b in range(len(ids))]
-    return torch.stack(each).nanmean(0)
-
-
-def _not_the_next(sentence: list[int], at: int) -> int | None:
-    found = _after_latest(sentence, at)
-    return None if found == at else found
-
-
-def _before(sentence: list[int], at: int) -> int | None:
-    """The place before the latest earlier one, if there is one before it."""
-    found = _earlier(sentence, at)
-    return found[-1] - 1 if found and found[-1] else None
-
-
-def _place(choose: Callable[[list[int], int], int]) -> At:
-    """A place by the earlier ones of the same token, and its own."""
-    return lambda sentence, at: choose(found, at) if (found := _earlier(sentence, at)) else None
-
-
-def _all_earlier(weights: Tensor, ids: Tensor, each: bool = False) -> Tensor:
-    """The weights after all earlier occurrences, summed, or each counted by itself."""
-    looked = [
-        part
-        for b, sentence in enumerate(ids.tolist())
-        for n in range(len(sentence))
-        if (found := _earlier(sentence, n))
-        for after in [weights[b, :, n, [m + 1 for m in found]]]
-        for part in (after.unbind(-1) if each else [after.sum(-1)])
-    ]
-    return torch.stack(looked).mean(0) if looked else weights[0, :, 0, 0] * 0
+def _of_each_sentence(score: Formula) -> Formula:
+    """The mean of the sentences' scores; of those that have one, if the others have NaN."""
+    return lambda weights, ids: torch.stack(
+        [score(weights[[b]], ids[[b]]) for b in range(len(ids))]
+    ).nanmean(0)
 
 
 def _across_sentences(weights: Tensor, ids: Tensor) -> Tensor:
@@ -446,6 +389,7 @@ def _score_cases(rng: Generator) -> Iterator[Case]:
         yield case("none", "no token comes again", different)
 
 
+NAN = "torch.zeros_like( -> torch.nan + torch.zeros_like("
 SCORE = Exercise(
     name="induction_score",
     signature="(weights, ids) -> (H,)",
@@ -464,71 +408,56 @@ SCORE = Exercise(
         unchanged=0.25,
     ),
     cases=_score_cases,
-    oracle=_score(),
-    mistakes={
-        "on-the-same-token": _score(_place(lambda found, at: found[-1])),
-        "before-not-after": (
-            _score(_place(lambda found, at: found[-1] - 1)),  # of the first place, the last
-            _score(_place(lambda found, at: max(found[-1] - 1, 0))),
-            _score(_before),
-            _score(
-                _place(lambda found, at: found[-1] - 1),
-                take=lambda weights, b, n, m: weights[b, :, n, m] * (m >= 0),
+    oracle=_score,
+    mistakes=edits(
+        _score,
+        {
+            "on-the-same-token": "found[-1] + 1 -> found[-1]",
+            "before-not-after": (
+                "found[-1] + 1 -> found[-1] - 1",  # of the first place, the last
+                "found[-1] + 1 -> max(found[-1] - 1, 0)",
+                "if found: -> if found and found[-1]:; n, found[-1] + 1 -> n, found[-1] - 1",
+                "found[-1] + 1] -> found[-1] - 1] * (found[-1] > 0)",
             ),
-        ),
-        "row-before": (
-            _score(take=lambda weights, b, n, m: weights[b, :, n - 1, m]),
-            _score(
-                _place(lambda found, at: found[-1]),
-                take=lambda weights, b, n, m: weights[b, :, n - 1, m],
+            "row-before": (
+                "n, found[-1] -> n - 1, found[-1]",
+                "n, found[-1] + 1 -> n - 1, found[-1]",
             ),
-        ),
-        "never-found": lambda weights, ids: torch.zeros_like(weights[0, :, 0, 0]),
-        "first-not-latest": _score(_place(lambda found, at: found[0] + 1)),
-        "itself-not-earlier": (
-            _score(lambda sentence, at: at),
-            _score(_place(lambda found, at: at)),
-        ),
-        "previous-token": (
-            _score(lambda sentence, at: at - 1 if at else None),
-            _score(_place(lambda found, at: at - 1)),
-        ),
-        "any-earlier-one": (
-            _all_earlier,
-            lambda weights, ids: _all_earlier(weights, ids, each=True),
-        ),
-        "weights-transposed": _score(take=lambda weights, b, n, m: weights[b, :, m, n]),
-        "summed-not-averaged": _score(mean=lambda looked, ids: looked.sum(0)),
-        "divided-by-all-tokens": (
-            _score(mean=lambda looked, ids: looked.sum(0) / ids.numel()),
-            _score(mean=lambda looked, ids: looked.sum(0) / ids.shape[1]),
-        ),
-        "mean-of-means": (
-            _of_each_sentence,
-            lambda weights, ids: _of_each_sentence(weights, ids, alone=float("nan")),
-        ),
-        "twice-in-a-row-left-out": _score(_not_the_next),
-        "nan-where-none": _score(alone=float("nan")),
-        "one-sentence-only": lambda weights, ids: _score()(weights[:1], ids[:1]),
-        "heads-averaged": (
-            _score(mean=lambda looked, ids: looked.mean()),
-            _score(mean=lambda looked, ids: looked.mean(0).mean().expand(looked.shape[1])),
-        ),
-        "largest-not-mean": _score(mean=lambda looked, ids: looked.amax(0)),
-        "last-token-only": lambda weights, ids: _last_only(weights, ids),
-        "last-token-left-out": _score(
-            lambda sentence, at: _after_latest(sentence, at) if at + 1 < len(sentence) else None
-        ),
-        "sentences-joined": _across_sentences,
-    },
+            "never-found": "if found: -> if False:",
+            "first-not-latest": "found[-1] -> found[0]",
+            "itself-not-earlier": (
+                "if found: -> if True:; found[-1] + 1 -> n",
+                "found[-1] + 1 -> n",
+            ),
+            "previous-token": (
+                "if found: -> if n:; found[-1] + 1 -> n - 1",
+                "found[-1] + 1 -> n - 1",
+            ),
+            "any-earlier-one": (
+                "found[-1] + 1] -> [m + 1 for m in found]].sum(-1)",
+                "append -> extend; found[-1] + 1] -> [m + 1 for m in found]].unbind(-1)",
+            ),
+            "weights-transposed": "n, found[-1] + 1 -> found[-1] + 1, n",
+            "summed-not-averaged": "mean(0) -> sum(0)",
+            "divided-by-all-tokens": (
+                "mean(0) -> sum(0) / ids.numel()",
+                "mean(0) -> sum(0) / ids.shape[1]",
+            ),
+            "mean-of-means": (_of_each_sentence(_score), _of_each_sentence(edited(_score, NAN))),
+            "twice-in-a-row-left-out": "if found: -> if found and found[-1] + 1 != n:",
+            "nan-where-none": NAN,
+            "one-sentence-only": "ids.tolist() -> ids[:1].tolist()",
+            "heads-averaged": (
+                "mean(0) -> mean()",
+                "mean(0) -> mean(0).mean().expand(weights.shape[1])",
+            ),
+            "largest-not-mean": "mean(0) -> amax(0)",
+            "last-token-only": "if found: -> if found and n + 1 == len(sentence):",
+            "last-token-left-out": "if found: -> if found and n + 1 < len(sentence):",
+            "sentences-joined": _across_sentences,
+        },
+    ),
 )
-
-
-def _last_only(weights: Tensor, ids: Tensor) -> Tensor:
-    last = ids.shape[1] - 1
-    return _score(lambda sentence, at: _after_latest(sentence, at) if at == last else None)(
-        weights, ids
-    )
 
 
 # without_heads ------------------------------------------------------------------------------------

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 
 from attnlab.calling.observe import ByName, by_name
+from attnlab.checks.edits import edits
 from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     Case,
     Claim,
     Exercise,
-    Formula,
     Slot,
     promises,
 )
@@ -101,8 +101,6 @@ def _cases(rng: Generator) -> Iterator[Case]:
 
 # What is right, and what is not -------------------------------------------------------------------
 
-Mix = Callable[[Tensor, Tensor, list[int]], Tensor]
-
 
 def _mixed(x: Tensor, donor: Tensor, places: Sequence[int]) -> Tensor:
     """Rows of the donor at these places, and of x at the others."""
@@ -116,26 +114,15 @@ def _run(blocks: Sequence[Block], x: Tensor) -> Tensor:
     return x
 
 
-def _patched(
-    mix: Mix = _mixed,
-    first: Callable[[Block, Tensor], Tensor] = lambda block, donor: block(donor),
-    rest: Callable[[list[Block]], list[Block]] = lambda blocks: blocks[1:],
-) -> Formula:
-    """With a part changed: how rows are exchanged, what the donor goes through, what is run."""
-
-    def answer(blocks: list[Block], x: Tensor, donor: Tensor, places: list[int]) -> Tensor:
-        after = mix(blocks[0](x), first(blocks[0], donor), places)
-        return _run(rest(blocks), after)
-
-    return answer
+def _put(x: Tensor, at: Any, rows: Tensor) -> Tensor:
+    x = x.clone()
+    x[at] = rows
+    return x
 
 
-def _before(blocks: list[Block], x: Tensor, donor: Tensor, places: list[int]) -> Tensor:
-    return _run(blocks, _mixed(x, donor, places))
-
-
-def _at_the_end(blocks: list[Block], x: Tensor, donor: Tensor, places: list[int]) -> Tensor:
-    return _mixed(_run(blocks, x), _run(blocks, donor), places)
+def _patched(blocks: list[Block], x: Tensor, donor: Tensor, places: list[int]) -> Tensor:
+    x, donor = blocks[0](x), blocks[0](donor)
+    return _run(blocks[1:], _mixed(x, donor, places))
 
 
 def _each_time(blocks: list[Block], x: Tensor, donor: Tensor, places: list[int]) -> Tensor:
@@ -145,51 +132,7 @@ def _each_time(blocks: list[Block], x: Tensor, donor: Tensor, places: list[int])
     return x
 
 
-def _after_two(blocks: list[Block], x: Tensor, donor: Tensor, places: list[int]) -> Tensor:
-    x, donor = _run(blocks[:2], x), _run(blocks[:2], donor)
-    return _run(blocks[2:], _mixed(x, donor, places))
-
-
-def _into(change: Callable[[Tensor, Tensor, list[int]], None]) -> Formula:
-    """By a change of what the first block made of x."""
-
-    def mix(x: Tensor, donor: Tensor, places: list[int]) -> Tensor:
-        x = x.clone()
-        change(x, donor, places)
-        return x
-
-    return _patched(mix)
-
-
-def _sentences(x: Tensor, donor: Tensor, places: list[int]) -> None:
-    x[places] = donor[places]
-
-
-def _columns(x: Tensor, donor: Tensor, places: list[int]) -> None:
-    x[..., places] = donor[..., places]
-
-
-def _first_sentence(x: Tensor, donor: Tensor, places: list[int]) -> None:
-    x[0, places] = donor[0, places]
-
-
-def _added(x: Tensor, donor: Tensor, places: list[int]) -> None:
-    x[:, places] += donor[:, places]
-
-
-def _sorted(x: Tensor, donor: Tensor, places: list[int]) -> None:
-    x[:, sorted(places)] = donor[:, places]
-
-
-def _first_rows(x: Tensor, donor: Tensor, places: list[int]) -> None:
-    x[:, places] = donor[:, : len(places)]
-
-
-def _among(chosen: Callable[[list[int], int], Sequence[int]]) -> Formula:
-    """At other places."""
-    return _patched(lambda x, donor, places: _mixed(x, donor, chosen(places, x.shape[1])))
-
-
+FIRST, MIXED = "blocks[0](x), blocks[0](donor)", "_mixed(x, donor, places)"
 PATCHED = Exercise(
     name="patched",
     signature="(blocks, x, donor, places) -> Tensor",
@@ -207,36 +150,45 @@ PATCHED = Exercise(
         ),
         unchanged=0.25,
     ),
-    oracle=_patched(),
+    oracle=_patched,
     drawn={"blocks": _some_blocks, "places": _some_places},
     cases=_cases,
-    mistakes={
-        "nothing-exchanged": _patched(lambda x, donor, places: x),
-        "all-exchanged": _patched(lambda x, donor, places: donor),
-        "others-exchanged": _patched(lambda x, donor, places: _mixed(donor, x, places)),
-        "exchanged-too-early": _before,
-        "exchanged-too-late": (_at_the_end, _after_two),
-        "exchanged-each-time": _each_time,
-        "donor-not-run": _patched(first=lambda block, donor: donor),
-        "rest-not-run": (
-            _patched(rest=lambda blocks: []),
-            _patched(rest=lambda blocks: blocks[1:-1]),
-            _patched(rest=lambda blocks: blocks[2:]),
-            _patched(rest=lambda blocks: blocks[-1:]),
-        ),
-        "first-block-twice": _patched(rest=lambda blocks: blocks),
-        "another-axis-exchanged": (_into(_sentences), _into(_columns)),
-        "first-sentence-only": _into(_first_sentence),
-        "rows-added": _into(_added),
-        "rows-misplaced": (_into(_sorted), _into(_first_rows)),
-        "one-place-only": (
-            _among(lambda places, n: places[:1]),
-            _among(lambda places, n: places[-1:]),
-        ),
-        "range-exchanged": (
-            _among(lambda places, n: range(min(places, default=0), max(places, default=-1) + 1)),
-            _among(lambda places, n: range(min(places, default=0), max(places, default=0))),
-        ),
-        "counted-from-1": _among(lambda places, n: [place - 1 for place in places]),
-    },
+    mistakes=edits(
+        _patched,
+        {
+            "nothing-exchanged": f"{MIXED} -> x",
+            "all-exchanged": f"{MIXED} -> donor",
+            "others-exchanged": f"{MIXED} -> _mixed(donor, x, places)",
+            "exchanged-too-early": f"{FIRST} -> x, donor; [1:] -> ",
+            "exchanged-too-late": (
+                f"{FIRST} -> _run(blocks, x), _run(blocks, donor); [1:] -> [:0]",
+                f"{FIRST} -> _run(blocks[:2], x), _run(blocks[:2], donor); [1:] -> [2:]",
+            ),
+            "exchanged-each-time": _each_time,
+            "donor-not-run": "blocks[0](donor) -> donor",
+            "rest-not-run": tuple(
+                f"[1:] -> {rest}" for rest in ("[:0]", "[1:-1]", "[2:]", "[-1:]")
+            ),
+            "first-block-twice": "[1:] -> ",
+            "another-axis-exchanged": (
+                f"{MIXED} -> _put(x, places, donor[places])",
+                f"{MIXED} -> _put(x, np.s_[..., places], donor[..., places])",
+            ),
+            "first-sentence-only": f"{MIXED} -> _put(x, np.s_[0, places], donor[0, places])",
+            "rows-added": f"{MIXED} -> _put(x, np.s_[:, places], (x + donor)[:, places])",
+            "rows-misplaced": (
+                f"{MIXED} -> _put(x, np.s_[:, sorted(places)], donor[:, places])",
+                f"{MIXED} -> _put(x, np.s_[:, places], donor[:, : len(places)])",
+            ),
+            "one-place-only": (
+                f"{MIXED} -> _mixed(x, donor, places[:1])",
+                f"{MIXED} -> _mixed(x, donor, places[-1:])",
+            ),
+            "range-exchanged": tuple(
+                f"{MIXED} -> _mixed(x, donor, range(min(places, default=0), {end}))"
+                for end in ("max(places, default=-1) + 1", "max(places, default=0)")
+            ),
+            "counted-from-1": f"{MIXED} -> _mixed(x, donor, [place - 1 for place in places])",
+        },
+    ),
 )
