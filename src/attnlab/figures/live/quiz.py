@@ -10,8 +10,8 @@ import mistune
 
 from attnlab import lessons
 from attnlab.figures.live.figure import Figure, Input, Values, source, style
-from attnlab.home import progress
 from attnlab.quizzes import LETTERS, Question
+from attnlab.work import progress
 
 HELD = "Kept. The lesson comes back to it."
 CHANGED = (
