@@ -2,12 +2,14 @@
 
     python -m autograder grade 06-causal-mask
 
-Data flows one way: `submission` (bytes → the released notebook with a learner's cells in it, and
-a plan) → `sandbox` (cells and calls sent to a child; `run.grade` has the answers judged) →
-`gradebook` and `pages`. `run.classes` does it for everyone, in parallel.
+An instructor calls it, by `__main__`. Data flows one way: `submission` (bytes → the released
+notebook with a learner's cells in it, and a plan) → `sandbox` (cells and calls sent to a child;
+`run.grade` has the answers judged by `attnlab.checks`) → `gradebook` and `pages`. `run.classes`
+does it for everyone, in parallel; `term` is what comes before a run and after it.
 
 The trust boundary is the folder `sandbox/child/`: it runs beside learners' code, and holds no
 secret. Everything else is trusted, and never runs a line of theirs. README.md has the threat model.
+Begin at `run.grade`, which is one submission from its bytes to its result.
 """
 
 import sys

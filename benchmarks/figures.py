@@ -15,45 +15,19 @@ import tempfile
 from pathlib import Path
 
 from tests.figure_lab import FigureLab
+from tests.figure_sources import LARGEST, SIZES, SOURCES
 from tests.lab import browser, chromium_path, jupyterlab
 
 RUNS = 31
 FRAME = 16  # ms
-# At the most cells that a figure shows, or on the lesson's own shelf.
-FIGURES = {
-    "MaskPainter": (
-        """import numpy as np
-scores = np.random.default_rng(0).normal(size=(32, 32))
-figure = figures.live.MaskPainter(scores, [f"t{n}" for n in range(32)], preset="causal")""",
-        "[role=gridcell][tabindex='0']",
-    ),
-    "Saturation": ("figure = figures.live.Saturation()", "input[type=range]"),
-    "Cost": ("figure = figures.live.Cost()", "input"),
-    "Heads": (
-        """import numpy as np
-weights = np.random.default_rng(0).dirichlet(np.ones(32), size=(4, 32))
-figure = figures.live.Heads(weights, [f"t{n}" for n in range(32)])""",
-        "[role=option][tabindex='0']",
-    ),
-    "ByHand": (
-        """import numpy as np
-matrices = np.random.default_rng(0).integers(-9, 10, (4, 6, 6))
-figure = figures.live.ByHand([f"t{n}" for n in range(6)], *matrices)
-figure.stage = 2""",
-        "[role=gridcell][tabindex='0']",
-    ),
-    "SoftLookup": (
-        """figure = figures.live.SoftLookup(
-    [1, 2], [[2, -1], [2, 1], [-1, 2], [-2, -1]], [[1, 4], [10, 8], [35, 0], [2, 0]],
-    ["rivers", "marshes", "seas", "deserts"], axes=["fresh", "salt"], entries=["salt", "mud"])""",
-        "[role=slider]",
-    ),
-    "WhoListens": (
-        """import numpy as np
-weights = np.random.default_rng(0).dirichlet(np.ones(32), size=32)
-figure = figures.live.WhoListens(weights, [f"t{n}" for n in range(32)])""",
-        "[role=gridcell][tabindex='0']",
-    ),
+# What an arrow key moves in each: at the most cells that it shows, or as the tests show it.
+GRID = "[role=gridcell][tabindex='0']"
+TARGETS = {
+    **dict.fromkeys(("MaskPainter", "ByHand", "WhoListens"), GRID),
+    "Saturation": "input[type=range]",
+    "Cost": "input",
+    "Heads": "[role=option][tabindex='0']",
+    "SoftLookup": "[role=slider]",
 }
 _PAINT = """async () => {
     const old = document.querySelector('.attn-figure');
@@ -112,8 +86,9 @@ def main() -> None:
         browser() as chromium,
     ):
         lab = FigureLab(chromium, server, "figures")
-        for name, (source, target) in FIGURES.items():
-            lab.show(source)
+        for name, target in TARGETS.items():
+            largest = [f"{SIZES}figure = figures.live.{each}" for each in LARGEST.get(name, [])]
+            lab.show([SOURCES[name], *largest][-1])
             paints = [lab.page.evaluate(_PAINT) for _ in range(5)]
             times, worked = steps(lab, target)
             print(

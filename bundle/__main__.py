@@ -71,7 +71,7 @@ def _stamp(source: Path) -> None:
     for path in sorted(path for path in source.rglob("*") if path.is_file()):
         name, data = path.relative_to(source).as_posix().encode(), path.read_bytes()
         digest.update(b"%d %d " % (len(name), len(data)) + name + data)
-    package = source / "src" / "attnlab" / "__init__.py"
+    package = source / "src" / "attnlab" / "version.py"
     stamp = rf"\1+c{digest.hexdigest()[:8]}"  # a letter first: of digits alone, zeros would go
     text = re.sub(r'(?m)^(__version__ = "[^"]+)', stamp, package.read_text("utf-8"), count=1)
     package.write_text(text, "utf-8")

@@ -19,8 +19,8 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from attnlab import lesson
-from attnlab.home import progress
 from attnlab.lessons import slugs
+from attnlab.work import progress
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

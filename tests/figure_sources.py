@@ -70,6 +70,31 @@ figure = figures.live.WhoListens(weights, ["the", "cat", "sat"], blocked=blocked
 }
 
 
+# What the largest figures are made of, and those whose stills are the largest.
+SIZES = """import numpy as np
+
+rng, words = np.random.default_rng(0), [f"token {n}" for n in range(32)]
+"""
+LARGEST = {
+    "ByHand": ["ByHand(words[:6], *rng.uniform(-99, 99, (4, 6, 6)).round(3))"],
+    "Heads": [
+        "Heads(rng.dirichlet(np.ones(32), (4, 32)), words)",
+        "Heads(rng.dirichlet(np.ones(10), (12, 32)), words, words[:10])",
+        "Heads(rng.dirichlet(np.ones(18), (12, 18)), words[:18])",
+    ],
+    "MaskPainter": [
+        "MaskPainter(rng.normal(size=(12, 12)), words[:12])",
+        "MaskPainter(rng.normal(size=(32, 32)), words)",
+    ],
+    "Tiles": [f"Tiles(*rng.normal(size=(3, 10, 8)), block={block})" for block in (1, 10)],
+    "TrainingScrubber": [
+        "TrainingScrubber(np.arange(5000), dict(enumerate(rng.dirichlet(np.ones(32), (200, 5)))),"
+        " list('abcde'), words)"
+    ],
+    "WhoListens": ["WhoListens(rng.dirichlet(np.ones(32), 32), words)"],
+}
+
+
 class Walk(NamedTuple):
     """A figure, and statements that take it through the states of its main controls."""
 

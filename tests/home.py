@@ -10,7 +10,7 @@ from typing import Any
 
 from attnlab.home.check_mine import Run
 from attnlab.home.copies import update
-from attnlab.home.places import Course
+from attnlab.work.places import Course
 from tests.course import ROOT
 
 SLUG, OTHER = "01-soft-lookup", "02-pure-python"

@@ -15,7 +15,7 @@ import yaml
 
 from attnlab.home.check_mine import NO_GRADE, Checked, summary
 from attnlab.home.commands import main
-from attnlab.home.places import Course
+from attnlab.work.places import Course
 from tests.course import ROOT, SLUGS
 from tests.home import OTHER, SLUG, make_copies, write
 

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnlab.bench.held import Held, held_by
 from attnlab.figures.live import Cost, cost, counts, measured
 from attnlab.figures.live.cost_chart import chart
 from attnlab.figures.live.measured import measure, plain_attention
+from attnlab.one_run import Held, held_by
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("Cost"))

@@ -16,7 +16,7 @@ import traitlets
 from attnlab import figures
 from attnlab.figures.live.figure import Figure
 from tests.figure_lab import FIGURES
-from tests.figure_sources import SOURCES
+from tests.figure_sources import LARGEST, SIZES, SOURCES
 
 # What is done to the figure of SOURCES, and what is said: nothing else changes.
 REFUSED = {
@@ -208,34 +208,15 @@ REFUSED = {
         "view = 'bars'": "view",
     },
 }
-# The figures whose stills are the largest; of the others, each value of each control is tried.
-LARGEST = {
-    "ByHand": ["ByHand(words[:6], *rng.uniform(-99, 99, (4, 6, 6)).round(3))"],
-    "Heads": [
-        "Heads(rng.dirichlet(np.ones(32), (4, 32)), words)",
-        "Heads(rng.dirichlet(np.ones(10), (12, 32)), words, words[:10])",
-        "Heads(rng.dirichlet(np.ones(18), (12, 18)), words[:18])",
-    ],
-    "MaskPainter": [
-        "MaskPainter(rng.normal(size=(12, 12)), words[:12])",
-        "MaskPainter(rng.normal(size=(32, 32)), words)",
-    ],
-    "Tiles": [f"Tiles(*rng.normal(size=(3, 10, 8)), block={block})" for block in (1, 10)],
-    "TrainingScrubber": [
-        "TrainingScrubber(np.arange(5000), dict(enumerate(rng.dirichlet(np.ones(32), (200, 5)))),"
-        " list('abcde'), words)"
-    ],
-    "WhoListens": ["WhoListens(rng.dirichlet(np.ones(32), 32), words)"],
-}
 STORED = 200_000  # bytes of a still that a notebook keeps
 HOSTILE = '<script>"&'
 
 every_figure = pytest.mark.parametrize("name", FIGURES.values())
 
 
-def made(name: str) -> Figure:
+def made(source: str) -> Figure:
     known: dict[str, Any] = {"figures": figures}
-    exec(SOURCES[name], known)
+    exec(source, known)
     figure: Figure = known["figure"]
     return figure
 
@@ -256,7 +237,7 @@ def hostile(value: Any) -> Any:
 
 @every_figure
 def test_what_cannot_be_used_is_refused_and_changes_nothing(name: str) -> None:
-    figure = made(name)
+    figure = made(SOURCES[name])
     told = [each for each in figure.trait_names(sync=True) if not each.startswith("_")]
     before = {each: getattr(figure, each) for each in told} | figure._inputs
     for done, said in REFUSED[name].items():
@@ -268,7 +249,7 @@ def test_what_cannot_be_used_is_refused_and_changes_nothing(name: str) -> None:
 
 @every_figure
 def test_it_is_told_and_stored_alike_whenever_it_is_made(name: str) -> None:
-    one, other = made(name), made(name)
+    one, other = made(SOURCES[name]), made(SOURCES[name])
     assert repr(one) == repr(other)
     assert repr(one).startswith(f"{one.title}: ")
     assert "0x" not in repr(one) + one.fallback()
@@ -278,7 +259,7 @@ def test_it_is_told_and_stored_alike_whenever_it_is_made(name: str) -> None:
 
 @every_figure
 def test_names_cannot_break_the_still_figure(name: str) -> None:
-    figure = made(name)
+    figure = made(SOURCES[name])
     before = figure.fallback()
     held = {key: each for key, each in figure._inputs.items() if not isinstance(each, str)}
     named = {key: hostile(each) for key, each in held.items()}
@@ -290,14 +271,13 @@ def test_names_cannot_break_the_still_figure(name: str) -> None:
 
 @every_figure
 def test_a_still_is_small_enough_to_store_whatever_is_set(name: str) -> None:
-    figure = made(name)
+    figure = made(SOURCES[name])
     sizes = {"as made": len(figure.fallback().encode())}
     for control, values in (figure.controls() or {}).items():
         for value in values[:: len(values) // 20 + 1]:  # some have hundreds
             setattr(figure, control, value)
             sizes[f"{control} = {value}"] = len(figure.fallback().encode())
-    words = [f"token {n}" for n in range(32)]
     for source in LARGEST.get(name, []):
-        known = {"words": words, "np": np, "rng": np.random.default_rng(0)}
-        sizes[source] = len(eval(f"live.{source}", {**known, "live": figures.live}).fallback())
+        largest = made(f"{SIZES}figure = figures.live.{source}")
+        sizes[source] = len(largest.fallback().encode())
     assert max(sizes.values()) < STORED, sizes

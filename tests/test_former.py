@@ -18,8 +18,6 @@ import nbformat
 import pytest
 
 from attnlab import lessons
-from attnlab.home import places, progress
-from attnlab.home.places import Course
 from attnlab.home.standing import standings
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import STUB, Cell
@@ -27,6 +25,8 @@ from attnlab.ipynb.rebuild import rebuild
 from attnlab.ipynb.zipped import zipped
 from attnlab.lesson import begin
 from attnlab.lessons import today
+from attnlab.work import places, progress
+from attnlab.work.places import Course
 from autograder.__main__ import main
 from autograder.gradebook.course import Course as Class
 from autograder.gradebook.gradebook import Gradebook

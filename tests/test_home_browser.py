@@ -15,8 +15,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from attnlab.home.check_mine import Checked, write_page
-from attnlab.home.places import Course
 from attnlab.ipynb.zipped import unzipped
+from attnlab.work.places import Course
 from tests.course import ROOT
 from tests.lab import HERE, Lesson, Server, chromium_path
 from tests.until import PATIENCE

@@ -14,9 +14,9 @@ from attnlab.checks.card import Card
 from attnlab.home import check_mine
 from attnlab.home.check_mine import WARNING, Checked, Run, Stopped, check_all, write_page
 from attnlab.home.commands import main
-from attnlab.home.places import Course
 from attnlab.ipynb.words import POLICY
 from attnlab.notebook import check_function
+from attnlab.work.places import Course
 from tests.course import tells
 from tests.home import (
     ANSWER,

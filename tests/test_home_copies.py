@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from attnlab.home import copies, doctor, places
+from attnlab.home import copies, doctor
 from attnlab.home.check_mine import check_all
 from attnlab.home.commands import main
 from attnlab.home.hand_in import hand_in
-from attnlab.home.places import Course, Refused
 from attnlab.ipynb.files import NotWritten, write_whole
 from attnlab.ipynb.read import STUB
+from attnlab.work import places
+from attnlab.work.places import Course, Refused
 from tests.course import ROOT, SLUGS, released_path, tells
 from tests.home import (
     ANSWER,

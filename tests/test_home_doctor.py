@@ -14,7 +14,7 @@ from attnlab import lessons
 from attnlab.home import doctor
 from attnlab.home.commands import main
 from attnlab.home.doctor import Finding
-from attnlab.home.places import Course
+from attnlab.work.places import Course
 from tests.course import tells
 from tests.home import SLUG, make_copies, make_home
 

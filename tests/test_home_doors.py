@@ -14,17 +14,18 @@ from pathlib import Path
 import pytest
 
 import attnlab
-from attnlab.home import doctor, progress
+from attnlab.home import doctor
 from attnlab.home.check_mine import Checked, check_all, write_page
 from attnlab.home.copies import update
 from attnlab.home.hand_in import hand_in
 from attnlab.home.keepsake import keep
 from attnlab.home.page import Links, home
-from attnlab.home.places import Course, Refused
 from attnlab.home.report import report
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.zipped import unzipped
+from attnlab.work import progress
+from attnlab.work.places import Course, Refused
 from autograder.sandbox.limits import Limits
 from autograder.submission import handed_in
 from tests.course import ROOT, tells

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 from nbgrader.utils import notebook_hash
 
-from attnlab.home import progress
 from attnlab.home.commands import main
 from attnlab.home.exchange import returned
 from attnlab.home.hand_in import hand_in
 from attnlab.home.page import Links, home
-from attnlab.home.places import Course, Refused
 from attnlab.ipynb.read import Unreadable, read
 from attnlab.ipynb.which import is_of
 from attnlab.ipynb.zipped import unzipped, zipped
+from attnlab.work import progress
+from attnlab.work.places import Course, Refused
 from autograder.sandbox.limits import Limits
 from autograder.submission import handed_in as submitting
 from tests.course import tells

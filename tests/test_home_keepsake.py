@@ -14,14 +14,15 @@ from xml.etree import ElementTree
 import pytest
 
 from attnlab import small
-from attnlab.home import keepsake, progress
 from attnlab.home.arcs import alone, arcs
 from attnlab.home.check_mine import Stopped
 from attnlab.home.commands import main
 from attnlab.home.keepsake import keep
 from attnlab.home.listening import OWN, SENTENCE, hear, in_words_of_the_model
-from attnlab.home.places import Course, Refused
 from attnlab.ipynb.words import POLICY
+from attnlab.lessons.gpu_sdpa import kept
+from attnlab.work import progress
+from attnlab.work.places import Course, Refused
 from tests.course import ROOT, tells
 from tests.home import (
     ANSWER,
@@ -41,7 +42,7 @@ MODEL = listening(evenly(5))
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    monkeypatch.setattr(keepsake, "RECORDED", tmp_path / "recorded")
+    monkeypatch.setattr(kept, "RECORDED", tmp_path / "recorded")
     course = make_copies(tmp_path / "otter", SLUG, OTHER)
     monkeypatch.chdir(course.work)
     return course
@@ -221,8 +222,8 @@ MINE = "python -m attnlab.bench --tiled work/11-cost/11-cost.ipynb --record"
 
 
 def record(found: object) -> None:
-    keepsake.RECORDED.mkdir(exist_ok=True)
-    (keepsake.RECORDED / "a.json").write_text(json.dumps(found))
+    kept.RECORDED.mkdir(exist_ok=True)
+    (kept.RECORDED / "a.json").write_text(json.dumps(found))
 
 
 def test_timings_of_ones_own_are_beside_pytorchs(course: Course) -> None:
@@ -248,12 +249,6 @@ def test_timings_that_are_not_ones_own_or_no_timings_are_left_out(
 ) -> None:
     record(found)
     assert "PyTorch" not in page_of(course)
-
-
-def test_timings_are_looked_for_where_the_benchmark_keeps_them() -> None:
-    from attnlab.bench.report import RECORDED
-
-    assert keepsake.RECORDED == RECORDED
 
 
 # bad input ----------------------------------------------------------------------------------------

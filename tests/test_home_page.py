@@ -13,8 +13,8 @@ from attnlab import lessons, quizzes, small
 from attnlab.home.arcs import in_words
 from attnlab.home.cover import picture
 from attnlab.home.page import Links, glossary, home
-from attnlab.home.places import Course
-from attnlab.home.progress import CHOSE, note
+from attnlab.work.places import Course
+from attnlab.work.progress import CHOSE, note
 from tests.course import tells
 from tests.home import OTHER, SLUG, make_copies
 

@@ -14,15 +14,16 @@ import pytest
 
 import attnlab
 from attnlab import quizzes
-from attnlab.home import doctor, progress
+from attnlab.home import doctor
 from attnlab.home.commands import main
 from attnlab.home.page import Links, home
-from attnlab.home.places import Course
-from attnlab.home.progress import Record, note, read
 from attnlab.home.standing import mistakes, next_up, standings
 from attnlab.home.summary import Summary
 from attnlab.lesson import begin
 from attnlab.notebook import check
+from attnlab.work import progress
+from attnlab.work.places import Course
+from attnlab.work.progress import Record, note, read
 from tests.course import tells
 from tests.home import OTHER, SLUG, make_copies
 
@@ -110,7 +111,7 @@ def test_a_check_of_nothing_known_is_not_kept(name: str, course: Course) -> None
 
 def test_two_notebooks_at_once_lose_no_line(course: Course) -> None:
     program = (
-        "from attnlab.home.progress import note\n"
+        "from attnlab.work.progress import note\n"
         f"for at in range(300): note({SLUG!r}, 'softmax', 'FAIL', 0.5, 2.0, 'x' * 500)"
     )
     both = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]

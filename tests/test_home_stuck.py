@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import attnlab
-from attnlab.home import progress
-from attnlab.home.places import Course
 from attnlab.home.standing import standings
 from attnlab.home.stuck import Solution
 from attnlab.lesson import begin
 from attnlab.notebook import check
+from attnlab.work import progress
+from attnlab.work.places import Course
 from tests.course import tells
 from tests.home import SLUG, make_copies
 

@@ -11,9 +11,9 @@ import pytest
 from attnlab import begin, lessons, quiz, quizzes
 from attnlab.asking import CHANGED, HELD, UNSAVED
 from attnlab.figures.live.quiz import Quiz
-from attnlab.home import progress
-from attnlab.home.progress import CHOSE, Record
 from attnlab.quizzes import Question, due, missed, read
+from attnlab.work import progress
+from attnlab.work.progress import CHOSE, Record
 from tests.course import QUIZ, SLUGS, code_cells, released_path, solution_path
 from tests.course import read as notebook
 

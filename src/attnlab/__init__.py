@@ -5,12 +5,21 @@
 `begin("01-soft-lookup")` opens a lesson, `check(function)` checks an exercise, `figures` draws,
 `quiz("recall")` asks, `summary()` sums a lesson up, `solution("softmax")` helps who is stuck.
 Everything is loaded when it is first used, so that a pure-Python lesson starts at once.
+
+One answer's way through the folders, each of which opens with a page like this one: a learner's
+cell says `check(softmax)`, and `notebook` finds the exercise by the list of `lessons`. What was
+declared there becomes cases, calls and a verdict in `checks`; `calling` makes each call and writes
+down what came of it. The card is shown, and `work` notes it, where `home` reads it. Handed in, the
+notebook is read and put right by `ipynb`; then `autograder` does the same with `checks` and
+`calling`, each on its side of a wall. Imports go one way, as `tests/test_house.py` draws it.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from attnlab.version import __version__
 
 if TYPE_CHECKING:
     from attnlab import figures
@@ -19,8 +28,7 @@ if TYPE_CHECKING:
     from attnlab.lesson import begin, quiz
     from attnlab.notebook import check
 
-__version__ = "0.1.0"
-__all__ = ["begin", "check", "figures", "quiz", "solution", "summary"]
+__all__ = ["__version__", "begin", "check", "figures", "quiz", "solution", "summary"]
 
 _HOMES = {
     "begin": "attnlab.lesson",

@@ -13,8 +13,8 @@ from typing import Any
 import mistune
 
 from attnlab import lessons
-from attnlab.home import progress
 from attnlab.quizzes import LETTERS, Question
+from attnlab.work import progress
 
 HELD = "Kept. The lesson comes back to it."
 CHANGED = (

@@ -13,9 +13,9 @@ import threading
 from typing import Any
 
 from attnlab import lessons, quizzes, unwritten
-from attnlab.home import progress
 from attnlab.quizzes import Question
 from attnlab.said import speaks
+from attnlab.work import progress
 
 PYTHON = (3, 11)
 # Import name, distribution and the oldest version that the course is tested to work with.

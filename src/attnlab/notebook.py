@@ -19,7 +19,7 @@ from attnlab.checks.card import Card
 from attnlab.checks.exercise import SEEDS, Exercise
 from attnlab.checks.unparsed import unparsed
 from attnlab.checks.verdict import Diagnosis, Verdict, blaming
-from attnlab.home import progress
+from attnlab.work import progress
 
 OLDER = (
     "The newest cell that defines `{0}` stopped before it had done so. This is the answer from an "

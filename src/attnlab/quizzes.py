@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 
 from attnlab import lessons
-from attnlab.home.progress import CHOSE, Record
+from attnlab.work.progress import CHOSE, Record
 
 LETTERS = "ABCDE"
 PREDICTS = "predict"  # a title that begins so: a guess, for which nobody can know better yet

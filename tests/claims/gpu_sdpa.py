@@ -35,7 +35,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from attnlab import figures
 from attnlab.bench.held import held_by
 from attnlab.bench.machine import peak
-from attnlab.bench.timed import one_thread
+from attnlab.one_run import one_thread
 from tests import in_triton
 from tests.claims import Lesson, taught
 

@@ -7,9 +7,9 @@
     slope(rows, "tiled", of="bytes")
     plot(rows)
 
-`ways` are those that the command compares, and `tiled` takes one of them from a lesson; `held` and
-`timed` measure one run, `rows` many; `report` says what was found, and `drawn` shows it. Nothing is
-imported before it is used.
+For learners: lessons 11 to 13 call it. `ways` are those that the command compares, and `tiled`
+takes one of them from a lesson; `attnlab.one_run` measures a run, `rows` many; `report` says what
+was found, and `drawn` shows it. Begin at `rows.measure`. Nothing is imported before it is used.
 """
 
 from __future__ import annotations

@@ -17,11 +17,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attnlab.figures.live.counts import GIB
+from attnlab.ipynb.files import write_whole
+
 if TYPE_CHECKING:
     from attnlab.bench.report import Run
     from attnlab.bench.rows import Way
 
-GIB = 2**30
 DEFAULTS: dict[str, dict[str, Any]] = {
     "cpu": {"lengths": [2**n for n in range(6, 14)], "d": [64], "heads": 1, "dtype": ["float32"]},
     "cuda": {
@@ -92,7 +94,7 @@ def main() -> None:
     command = f"python -m attnlab.bench {shlex.join(sys.argv[1:])}".rstrip()
     found = report.document(runs, command)
     if asked.json:
-        report.write(asked.json, report.as_json(found))
+        write_whole(asked.json, report.as_json(found))
     if asked.record:
         print(f"kept in {report.record(found)}")
     if asked.plot:
@@ -174,12 +176,12 @@ def _memory(asked: argparse.Namespace) -> float:
 
 def _draw(path: Path, runs: list[Run]) -> None:
     """A picture of each comparison, numbered if there are several."""
-    from attnlab.bench import plot, report
+    from attnlab.bench import plot
 
     for count, run in enumerate(runs, 1):
         title = f"d = {run.d}, {run.dtype}{', causal' if run.causal else ''}"
         place = path if len(runs) == 1 else path.with_stem(f"{path.stem}-{count}")
-        report.write(place, plot(run.rows, title).png)
+        write_whole(place, plot(run.rows, title).png)
 
 
 if __name__ == "__main__":

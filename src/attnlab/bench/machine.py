@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import torch
 
-from attnlab.bench.timed import one_thread, timed
+from attnlab.one_run import one_thread, timed
 
 # Rows and columns of the products: a short one first, as some types are very slow on some CPUs.
 SQUARES = {"cpu": (128, 256, 512, 1024), "cuda": (1024, 4096, 8192)}

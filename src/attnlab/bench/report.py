@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from attnlab import lessons
 from attnlab.bench import machine
 from attnlab.bench.drawn import in_seconds
 from attnlab.bench.rows import Row, slope
 from attnlab.bench.tiled import BLOCK
 from attnlab.bench.ways import PEERS
 from attnlab.figures.live.counts import SIZES, in_bytes, mixing_flops, score_bytes, score_flops
-
-# In lesson 13's folder: its figures show what is kept here next to what others published.
-RECORDED = Path(lessons.__file__).parent / "gpu_sdpa" / "recorded"
+from attnlab.ipynb.files import write_whole
+from attnlab.lessons.gpu_sdpa.kept import RECORDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +141,6 @@ def document(runs: Iterable[Run], command: str) -> dict[str, Any]:
     }
 
 
-def write(path: Path, content: bytes) -> None:
-    """Put a file in its place at once: whoever looks finds the old one or the whole new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as new:
-        new.write(content)
-    os.chmod(new.name, 0o644)  # a temporary file is its maker's alone
-    os.replace(new.name, path)
-
-
 def as_json(found: Mapping[str, Any]) -> bytes:
     return (json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode()
 
@@ -162,15 +149,5 @@ def record(found: Mapping[str, Any]) -> Path:
     """Keep a document beside lesson 13, under the device's name and the day; where it is."""
     device = re.sub(r"[^a-z0-9]+", "-", found["device"].lower()).strip("-")
     path = RECORDED / f"{device}-{found['date']}.json"
-    write(path, as_json(found))
+    write_whole(path, as_json(found))
     return path
-
-
-def recorded() -> list[dict[str, Any]]:
-    """The documents that are kept beside lesson 13, the newest first.
-
-    Each has 'device', 'driver', 'versions', 'date', 'command', and 'runs': what was the same for
-    a comparison ('d', 'heads', 'dtype', 'causal', 'device', 'peak'), and its 'rows', each as `Row`.
-    """
-    kept = [json.loads(path.read_text(encoding="utf-8")) for path in RECORDED.glob("*.json")]
-    return sorted(kept, key=lambda each: (each["date"], each["device"]), reverse=True)

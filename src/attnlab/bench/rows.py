@@ -16,9 +16,8 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
-from attnlab.bench.held import held_by
-from attnlab.bench.timed import RUNS, one_thread, timed
 from attnlab.figures.live.counts import GIB, in_bytes
+from attnlab.one_run import RUNS, held_by, one_thread, timed
 
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 STEP = 4  # no length is more than so many times the one before

@@ -24,7 +24,7 @@ from attnlab.browser.shown import Output
 from attnlab.calling.call import PRINT_LIMIT, Printed, _nobody_types, _replaced
 from attnlab.checks.recorded import declared, with_cases
 from attnlab.checks.unparsed import unparsed
-from attnlab.home import progress
+from attnlab.work import progress
 
 _MAGIC = re.compile(r"^[ \t]*[%!]", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")

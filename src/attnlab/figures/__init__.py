@@ -1,10 +1,11 @@
 """Figures: `picture` holds what the lessons' own share, `live` those that can be touched, and
 `block` draws attention as a diagram, `figures.block("softmax")`.
 
-`figures.causal_mask` is `attnlab/lessons/causal_mask/figures.py`, and so for each lesson. Each
-figure there is a function that takes numbers and returns a Picture: an image with its alternative
-text. Numbers come from the lesson's own code, so that a picture shows what was computed. Those in
-`live` can be touched: `figures.live.WhoListens(weights, tokens)`.
+`figures.causal_mask` is `attnlab/lessons/causal_mask/figures.py`, and so for each lesson: that is
+the one way up from here, by a name that older copies of lessons have, and taken when it is asked.
+Lessons call all of them, with numbers of their own code in, so that a picture shows what was
+computed. Out comes a Picture, an image with its alternative text, for the light theme and the dark
+one; or a figure of `live`, `figures.live.WhoListens(weights, tokens)`. Begin at `picture`.
 """
 
 from importlib import import_module

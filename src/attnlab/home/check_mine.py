@@ -19,13 +19,13 @@ from typing import Any
 from attnlab import lessons
 from attnlab.checks.unparsed import unparsed
 from attnlab.home.copies import Amiss, Copy, own_copy, put
-from attnlab.home.places import Course
 from attnlab.home.sheet import whole
 from attnlab.home.standing import declared
 from attnlab.ipynb.read import cell_of
 from attnlab.ipynb.rebuild import squeezed
 from attnlab.ipynb.which import is_answered
 from attnlab.ipynb.words import CONTROLS, POLICY, few, short
+from attnlab.work.places import Course
 
 TITLE = "My checks"
 CELL_SECONDS = 120

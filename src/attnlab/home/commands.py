@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from attnlab.home.places import Course, Refused, course_at, lesson_path, with_copies
 from attnlab.ipynb.files import NotWritten
 from attnlab.lessons import known, slugs
+from attnlab.work.places import Course, Refused, course_at, lesson_path, with_copies
 
 Do = Callable[[Course, argparse.Namespace], int]
 

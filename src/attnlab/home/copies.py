@@ -17,8 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attnlab import __version__
-from attnlab.home.places import Course, NotThere, lesson_path
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
@@ -26,6 +24,8 @@ from attnlab.ipynb.which import holds, is_of, plainly_another
 from attnlab.ipynb.words import few, printable, stem
 from attnlab.ipynb.zipped import unzipped, zipped
 from attnlab.lessons import lesson, slugs, today
+from attnlab.version import __version__
+from attnlab.work.places import Course, NotThere, lesson_path
 
 # What a part of an update says, a line each; in the end, whether it wrote a copy.
 Said = Generator[str, None, bool]

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnlab.home.copies import Amiss, own_copy
-from attnlab.home.places import Course
-from attnlab.home.progress import read
 from attnlab.home.report import aside, problems
 from attnlab.ipynb.read import Unreadable
 from attnlab.lesson import PYTHON
 from attnlab.lessons import slugs
+from attnlab.work.places import Course
+from attnlab.work.progress import read
 
 NEEDED = ("torch", "numpy", "matplotlib", "anywidget", "jupyterlab", "ipykernel", "nbclient")
 SECONDS = 120  # for a first import of PyTorch on a slow disk

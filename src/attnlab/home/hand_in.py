@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from attnlab.checks.unparsed import unparsed
 from attnlab.home.copies import Amiss, back_up, from_work, in_others, own_copy
 from attnlab.home.exchange import NotTaken, submitted_to
-from attnlab.home.places import Course, NotThere, Refused, lesson_path
-from attnlab.home.progress import read as read_log
 from attnlab.home.standing import standings
 from attnlab.ipynb.handed_in import in_zip
 from attnlab.ipynb.read import Cell, Sizes, Unreadable, read
@@ -21,6 +19,8 @@ from attnlab.ipynb.which import is_answered
 from attnlab.ipynb.words import few, short
 from attnlab.ipynb.zipped import zipped
 from attnlab.lessons import known, lesson
+from attnlab.work.places import Course, NotThere, Refused, lesson_path
+from attnlab.work.progress import read as read_log
 
 _MISSING = ": solution cell is missing"
 

@@ -20,13 +20,14 @@ from attnlab.home.arcs import alone, arcs
 from attnlab.home.check_mine import Run, Stopped, run_in_kernel
 from attnlab.home.copies import from_work, put
 from attnlab.home.listening import SENTENCE, Heard, hear, in_words_of_the_model
-from attnlab.home.places import Course, Refused
-from attnlab.home.progress import read
 from attnlab.home.report import told
 from attnlab.home.sheet import whole, worded
 from attnlab.home.standing import Mistake, Standing, mistakes, standings
 from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import CONTROLS, POLICY, few, short
+from attnlab.lessons.gpu_sdpa import kept
+from attnlab.work.places import Course, Refused
+from attnlab.work.progress import read
 
 TITLE = "My attention"
 MOST, WHY = 6, 200  # mistakes, and characters on why one is wrong, so that it stays one page
@@ -36,7 +37,6 @@ ROLES = {
     "repeat": "the one that reads what came after the same word earlier",
 }
 # Where `python -m attnlab.bench --record` keeps what was measured.
-RECORDED = Path(lessons.__file__).parent / "gpu_sdpa" / "recorded"
 
 
 def keep(
@@ -115,27 +115,27 @@ def _head(name: str, drawn: str, heard: Heard) -> str:
 
 def _timings(course: Course) -> str:
     """The learner's own attention in tiles beside PyTorch's, if they have recorded it."""
-    kept = [each for path in RECORDED.glob("*.json") for each in _compared(course, path)]
-    if not kept:
+    own = [each for path in kept.RECORDED.glob("*.json") for each in _compared(course, path)]
+    if not own:
         return ""
-    return f"<h2>Beside PyTorch</h2><p>{escape(max(kept)[1])}</p>"
+    return f"<h2>Beside PyTorch</h2><p>{escape(max(own)[1])}</p>"
 
 
 def _compared(course: Course, path: Path) -> Iterator[tuple[str, str]]:
     """The day and a sentence for the longest text that both were timed with, of one's own file."""
     with suppress(Unreadable, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        kept = json.loads(course.read(path))
-        if "--tiled" not in kept["command"].split():
+        found = json.loads(course.read(path))
+        if "--tiled" not in found["command"].split():
             return  # it is the course's own
-        for run in kept["runs"][:1]:
+        for run in found["runs"][:1]:
             took = {(row["name"], row["n"]): row["seconds"] for row in run["rows"]}
             both = [n for name, n in took if name == "tiled" and took[name, n]]
             n = max(n for n in both if took.get(("sdpa", n)))
             mine, theirs = (f"{1000 * took[name, n]:.3g} ms" for name in ("tiled", "sdpa"))
             yield (
-                str(kept["date"]),
+                str(found["date"]),
                 f"For {n:,} words, my own attention in tiles takes {mine}, PyTorch’s {theirs}. "
-                f"Measured on {short(str(kept['date']))}, {short(str(kept['device']))}, "
+                f"Measured on {short(str(found['date']))}, {short(str(found['device']))}, "
                 f"{run['dtype']}, d = {run['d']}.",
             )
 

@@ -21,8 +21,8 @@ from typing import Any
 from attnlab import small
 from attnlab.home.check_mine import Run, Stopped, run_in_kernel
 from attnlab.home.copies import Amiss, own_copy
-from attnlab.home.places import Course, Refused
 from attnlab.ipynb.read import cell_of
+from attnlab.work.places import Course, Refused
 
 SENTENCE = "the king behind the dogs that the boy sees"
 MOST = 20  # words that fit the picture

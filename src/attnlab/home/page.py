@@ -9,8 +9,6 @@ from html import escape
 
 from attnlab import lessons
 from attnlab.home import cover
-from attnlab.home.places import Course
-from attnlab.home.progress import read
 from attnlab.home.report import told
 from attnlab.home.sheet import ticked, whole, worded
 from attnlab.home.standing import (
@@ -21,6 +19,8 @@ from attnlab.home.standing import (
     standings,
 )
 from attnlab.quizzes import Question, missed
+from attnlab.work.places import Course
+from attnlab.work.progress import read
 
 RECALLED = 3  # questions that the home asks to recall at once
 

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from attnlab.home.places import Course
-from attnlab.home.progress import Log, read
 from attnlab.home.standing import Standing, mistakes, next_up, standings
+from attnlab.work.places import Course
+from attnlab.work.progress import Log, read
 
 _WIDTH = 20  # of a bar
 

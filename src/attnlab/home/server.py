@@ -17,11 +17,11 @@ from attnlab.home import page
 from attnlab.home.exchange import returned
 from attnlab.home.hand_in import hand_in
 from attnlab.home.keepsake import keep
-from attnlab.home.places import Course, Refused
 from attnlab.home.summary import HOME_ADDRESS
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Unreadable
 from attnlab.lessons import slugs
+from attnlab.work.places import Course, Refused
 
 
 class _Page(JupyterHandler):

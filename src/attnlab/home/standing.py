@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from attnlab import lessons, quizzes
-from attnlab.home.places import Course, lesson_path
-from attnlab.home.progress import READ, Record
 from attnlab.ipynb.read import Unreadable
+from attnlab.work.places import Course, lesson_path
+from attnlab.work.progress import READ, Record
 
 NO_ATTEMPT = ("BEGUN", "READ", "MISSING", "UNKNOWN")
 NO_MISTAKE = ("raised",)  # that it stopped with an error: of which kind, the card said

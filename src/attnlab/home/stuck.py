@@ -14,10 +14,10 @@ from typing import Any
 
 from attnlab import cells, lessons
 from attnlab import lesson as begun
-from attnlab.home import progress
 from attnlab.home.standing import NO_ATTEMPT
 from attnlab.ipynb.read import Unreadable
 from attnlab.said import speaks
+from attnlab.work import progress
 
 FILE = "solutions.json"
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from attnlab import lesson as begun
 from attnlab import lessons
-from attnlab.home import progress
-from attnlab.home.progress import Record
 from attnlab.home.standing import Standing, next_up, standing, standings
 from attnlab.said import speaks
+from attnlab.work import progress
+from attnlab.work.progress import Record
 
 # The course home's address on the server that started this kernel; set by attnlab.home.server.
 HOME_ADDRESS = "ATTNLAB_HOME"

@@ -5,6 +5,10 @@
 Everything else finds a lesson by its slug: its notebooks (`solutions/06-causal-mask/`), its answers
 (`tests/answers/causal_mask.py`), its row in the README. To add one, put its line in `REGISTRY`;
 `tests/test_registry.py` says what it lacks.
+
+`notebook` and the grader call `exercises_of(slug)`. In goes a slug, former ones too; out comes what
+the lesson's folder declares, loaded when it is asked for, so that the list itself imports no
+lesson. Begin at `pure_python/exercises.py`; `numpy/exercises.py` adds leading axes.
 """
 
 from __future__ import annotations

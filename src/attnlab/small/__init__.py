@@ -5,8 +5,10 @@
     small.load()                                            the model, for experiments
     small.head("subject")                                   which layer and head has a role
 
-`grammar` writes its texts, `model` is GPT-2's block, `train` trains it, `measure` asks what it can
-do and what each head does, by removing it. `make model` does all of that again.
+Lessons call these, and so does the course home. In goes a sentence of its own words; out come
+weights, or shares of next words. `grammar` writes its texts, `model` is GPT-2's block, `train`
+trains it, `measure` asks what it can do and what each head does, by removing it; `make model` does
+all of that again. Begin at `grammar`.
 """
 
 from __future__ import annotations

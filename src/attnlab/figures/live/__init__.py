@@ -2,10 +2,15 @@
 
     figures.live.WhoListens(weights, tokens)
 
+A lesson's cell makes one, out of numbers that it has computed. In go inputs, checked; out comes a
+`state`, JSON, which the page draws, and `fallback`, the same as HTML without scripts, which is what
+a stored notebook and an export show. What is touched in the page comes back as a message.
+
 Each figure is a class in its own module, with the ES module that draws it beside it. `figure` holds
 what all of them share in Python, `figure.mjs`, `motion.mjs` and `figure.css` what they share in the
 browser, `strokes` what drawings are made of, and `fallback` what is shown where nothing runs.
 A `dials.Dialled` has sliders, pictures, a table and a sentence, and no JavaScript of its own.
+Begin at `figure`, then `saturation` or `who_listens`.
 """
 
 import re

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from attnlab.bench.held import held_by
-from attnlab.bench.timed import one_thread
 from attnlab.figures.live.counts import MIB, SIZES, score_bytes, total_flops
+from attnlab.one_run import held_by, one_thread
 
 LENGTHS = tuple(2**power for power in range(6, 14))
 SECONDS = 2.0  # for all lengths together

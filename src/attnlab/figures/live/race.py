@@ -37,7 +37,7 @@ Point = tuple[float, float]
 @cache
 def recording() -> Values:
     """What the race left, as JSON."""
-    path = files("attnlab.lessons.soft_lookup") / "race.json"
+    path = files("attnlab.figures.live") / "race.json"
     found: Values = json.loads(path.read_text(encoding="utf-8"))
     return found
 

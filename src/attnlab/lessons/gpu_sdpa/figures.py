@@ -12,8 +12,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from attnlab.bench.report import recorded
 from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, new_figure
+from attnlab.lessons.gpu_sdpa.kept import recorded
 
 TERA = 1e12
 LOOKS = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "^"), (PURPLE, "D"))

@@ -20,6 +20,8 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch import Tensor
 
+from attnlab.figures import live
+
 LENGTH, CLASSES = 17, 8  # tokens of a text; letters
 ASKS = 2 * CLASSES  # the last token, which asks: which letter was marked?
 WIDTH, LAYERS = 32, 4  # numbers a token; layers of the convolution
@@ -27,7 +29,7 @@ STEPS, BATCH, RATE = 600, 64, 0.003
 FRESH = 1000  # texts that a racer is tested on
 LEARNED = 0.5  # a loss below it; guessing costs log 8 = 2.08
 SEEDS, DISTANCES = (1, 2, 3), tuple(range(1, LENGTH))
-RECORD = Path(__file__).parents[1] / "soft_lookup" / "race.json"
+RECORD = Path(live.__file__).parent / "race.json"
 
 
 def texts(

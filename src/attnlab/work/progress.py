@@ -22,7 +22,7 @@ from datetime import datetime
 from pathlib import Path
 
 from attnlab import lessons
-from attnlab.home.places import STATE, Course, NotThere
+from attnlab.work.places import STATE, Course, NotThere
 from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import printable
 

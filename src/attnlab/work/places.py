@@ -67,7 +67,7 @@ class Course:
 
     @property
     def progress(self) -> Path:
-        """What their checks found, see `attnlab.home.progress`."""
+        """What their checks found, see `attnlab.work.progress`."""
         return self.state / "progress.jsonl"
 
     @property
