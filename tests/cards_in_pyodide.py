@@ -16,7 +16,6 @@ from attnlab import lessons, notebook
 from attnlab.browser import engine
 
 
-
 class Absent(types.ModuleType):
     """A module that has a class by any name."""
 
