@@ -2,7 +2,7 @@
 // buffer every few instructions, and finds there what this says.
 
 const SIGALRM = 14;
-const AGAIN = 2; // ms between signals, once time is up
+const AGAIN = 50; // ms between signals, once time is up: enough to get out of what was interrupted
 
 /** For `pyodide.setInterruptBuffer`; its `alarm` for `engine.keep_time`. */
 export function clock() {
