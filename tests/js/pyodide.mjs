@@ -9,6 +9,8 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import { clock } from "../../docs/_static/run/clock.mjs";
+
 const [home, course, mounted, file] = process.argv.slice(2, 6).map((each) => resolve(each));
 const given = process.argv.slice(6);
 const { loadPyodide } = await import(pathToFileURL(`${home}/pyodide.mjs`));
@@ -24,6 +26,9 @@ for (const [at, folder] of [["/files", course], ["/tests", mounted]]) {
 // Names of its own: those of __main__ are a learner's.
 const names = python.toPy({ ARGUMENTS: given, LOADED: Math.round(loaded - begun), __name__: "told" });
 python.runPython("import sys; sys.path.insert(0, '/course')");
+const timer = clock();
+python.setInterruptBuffer(timer);
+python.pyimport("attnlab.browser.engine").keep_time(timer.alarm);
 try {
   python.runPython(readFileSync(file, "utf8"), { filename: file, globals: names });
 } catch (error) {
