@@ -23,7 +23,7 @@ from docs import browser, npm
 
 HERE = Path(__file__).resolve().parent
 PARTS = ("pyodide", "prism-code-editor")
-STAGE = "pure"
+SECONDS = 20  # that a cell may run
 PYODIDE = (
     "pyodide.mjs",
     "pyodide.asm.mjs",
@@ -57,7 +57,7 @@ def missing() -> list[str]:
 
 def runs(about: Lesson) -> bool:
     """Whether a lesson is done in its page."""
-    return about.stage == STAGE
+    return about.stage == browser.STAGE
 
 
 def write(folder: Path) -> None:
@@ -138,7 +138,7 @@ def told_front(folder: Path, slug: str, exercise: str) -> str:
 
 def _parts(folder: Path, slug: str, names: list[str]) -> dict[str, dict[str, Any]]:
     """Size and hash of each part that a page loads."""
-    wanted = ["worker.mjs", *(f"pyodide/{name}" for name in PYODIDE), "course.zip"]
+    wanted = ["worker.mjs", "quiz.mjs", *(f"pyodide/{name}" for name in PYODIDE), "course.zip"]
     wanted += [f"{slug}/{name}" for name in names]
     return {name: _told(folder / name) for name in wanted}
 
@@ -157,6 +157,7 @@ def _packed(path: Path) -> int:
 
 
 def _html(about: dict[str, Any]) -> str:
+    about = {**about, "seconds": SECONDS}
     text = _JSON.sub(r"\\u003c", json.dumps(about, ensure_ascii=False))
     return (
         f'<div class="run-bar" data-run>{STILL}</div>\n'

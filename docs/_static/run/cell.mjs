@@ -11,6 +11,7 @@ export const element = (tag, attributes = {}, ...children) => {
 
 export class Cell {
   #field; // a plain field, or the editor in its place
+  #code;
   #editing; // whether the editor is on its way
   #output;
   #stored; // what the page showed before anything was run
@@ -18,11 +19,13 @@ export class Cell {
   #note = element("p", { class: "run-note", hidden: "" });
   #run = element("button", { type: "button", class: "run-button" }, "Run");
   #back = element("button", { type: "button", class: "run-less", hidden: "" }, "As handed out");
+  #state = "";
   #mine = ""; // what was written before it was put back
 
   /** node: the page's cell. does: {run(), above(), stop(), changed(), editor()} */
   constructor(node, { id, name, number }, does) {
     Object.assign(this, { node, id, name, number, does });
+    node.classList.add("run-cell");
     const pre = node.querySelector("pre");
     const input = pre.closest(".cell > *");
     this.handedOut = pre.textContent.replace(/\n$/, "");
@@ -42,21 +45,21 @@ export class Cell {
     code.append(pre.closest(".highlight"), field);
     this.#code = code;
     this.#run.setAttribute("aria-label", `Run ${title}`);
-    this.#run.addEventListener("click", () => (this.isBusy ? does.stop() : does.run(this)));
+    this.#run.addEventListener("click", () => (this.#state === "running" ? does.stop() : does.run(this)));
     this.#back.addEventListener("click", () => this.#swap());
     const tools = element("div", { class: "run-tools" }, this.#run);
     if (number > 1) {
-      const above = element("button", { type: "button", class: "run-less", "aria-label": `Run all above ${title}` }, "Run all above");
+      const above = element("button", { type: "button", class: "run-less" }, "Run all above");
+      above.setAttribute("aria-label", `Run all above ${title}`);
       above.addEventListener("click", () => does.above(this));
       tools.append(above);
     }
     tools.append(this.#back, this.#said);
     input.replaceChildren(code, tools, this.#note);
-    this.#output = node.querySelector(".cell_output") ?? node.appendChild(element("div", { class: "cell_output docutils container" }));
+    this.#output = node.querySelector(".cell_output") ?? element("div", { class: "cell_output docutils container" });
+    node.append(this.#output);
     this.#stored = [...this.#output.childNodes];
   }
-  #code;
-
   get source() { return this.#field.value; }
 
   set source(text) {
@@ -126,12 +129,17 @@ export class Cell {
     this.#note.hidden = !text;
   }
 
-  busy(isBusy) {
-    this.isBusy = isBusy;
-    this.#run.textContent = isBusy ? "Stop" : "Run";
-    this.#run.setAttribute("aria-label", `${isBusy ? "Stop" : "Run"} ${this.title}`);
-    this.node.setAttribute("aria-busy", isBusy);
+  /** '' at rest, 'waiting' for its turn or for Python, 'running'. */
+  set state(state) {
+    this.#state = state;
+    const does = state === "running" ? "Stop" : "Run";
+    this.#run.textContent = does;
+    this.#run.setAttribute("aria-label", `${does} ${this.title}`);
+    this.#run.setAttribute("aria-disabled", state === "waiting");
+    this.node.setAttribute("aria-busy", Boolean(state));
   }
+
+  get state() { return this.#state; }
 
   /** Show what it gave. picturesOf(cell): of a figure; quiz(output): a node; read: the page where headings are. */
   show(outputs, page = {}) {
@@ -140,7 +148,8 @@ export class Cell {
 
   /** The pictures that the page was built with. */
   get pictures() {
-    return this.#stored.filter((node) => node.nodeType === 1 && node.querySelector(".attn-figure, figure, svg, img, [data-recording]"));
+    const drawn = "figure, svg, img, .attn-figure";
+    return this.#stored.filter((node) => node.nodeType === Node.ELEMENT_NODE && node.querySelector(drawn));
   }
 }
 
@@ -159,13 +168,15 @@ function shown(output, { picturesOf, quiz, read = "" }) {
 
 const printed = (text, kind) => element("div", { class: `output ${kind} highlight` }, element("pre", { tabindex: 0 }, text));
 
-/** HTML that Python made, maybe a visitor's: nothing in it runs, as the page's policy has it; nothing in it leads away by itself. */
+/** HTML that Python made, maybe a visitor's: the page's policy lets nothing in it run, and nothing here leads away by itself. */
 function safe(html, read = "") {
   const node = element("div", { class: "output text_html" });
   const template = element("template");
   template.innerHTML = html;
   for (const each of template.content.querySelectorAll(NOT_HERE)) each.remove();
-  for (const link of template.content.querySelectorAll("a[href]")) link.setAttribute("href", onSite(link.getAttribute("href"), read));
+  for (const link of template.content.querySelectorAll("a[href]")) {
+    link.setAttribute("href", onSite(link.getAttribute("href"), read));
+  }
   node.append(template.content);
   return node;
 }
@@ -176,14 +187,11 @@ export const onSite = (address, read = "") => {
   return address.replace(/^(\.\.\/[\w-]+\/[\w-]+)\.ipynb$/, "$1.html");
 };
 
-function failed({ title, html, text, why, try: attempt, cell }) {
-  const node = element("section", { class: "output run-error", "aria-label": "Error" }, element("p", { class: "run-title" }, title ?? ""));
-  if (why) node.append(element("p", {}, why));
-  if (attempt) node.append(element("p", {}, element("strong", {}, "Try. "), attempt));
-  if (html || text) {
-    const body = html ? safe(html) : printed(text, "");
-    node.append(body);
-  }
-  if (cell) node.dataset.cell = cell;
-  return node;
+/** An error as Python tells it, or one that the page tells itself, in the same form. */
+function failed({ html, title, why, try: attempt }) {
+  if (html) return safe(html);
+  const paragraphs = [["Likely cause. ", why], ["Try. ", attempt]].filter(([, text]) => text)
+    .map(([label, text]) => element("p", {}, element("strong", {}, label), text));
+  return element("section", { class: "output run-error", "aria-label": "Error" },
+    element("p", { class: "run-title" }, title), ...paragraphs);
 }

@@ -1,4 +1,4 @@
-// A page whose code cells run: a lesson, or the exercise on the front page. docs/site.py writes what it tells in #run-about.
+// A page whose code cells run: a lesson, or the exercise on the front page. What it is told, docs/runs.py, is in #run-about.
 
 import { Cell, element } from "./cell.mjs";
 import { kept, mark, notebook } from "./kept.mjs";
@@ -21,7 +21,8 @@ async function before() {
   const sheet = element("link", { rel: "stylesheet", href: new URL("quiz.css", base) });
   const styled = new Promise((done) => { sheet.onload = sheet.onerror = done; });
   document.head.append(sheet);
-  [quizzes] = await Promise.all([import("./quiz.mjs"), editors().catch(() => null), styled]);
+  const drawn = URL.createObjectURL(new Blob([await python.part("quiz.mjs")], { type: "text/javascript" }));
+  [quizzes] = await Promise.all([import(drawn), editors().catch(() => null), styled]);
 }
 
 const editors = () => (editor ??= import("./editor.mjs").catch((why) => { editor = undefined; throw why; }));
@@ -36,6 +37,8 @@ const byId = new Map(cells.map((cell) => [cell.id, cell]));
 
 /** Run a cell when its turn comes; whether it went well. */
 function run(cell) {
+  if (cell.state) return turn;
+  cell.state = "waiting";
   cell.say("Waiting …");
   turn = turn.then(() => runNow(cell)).catch((why) => { cell.say(`${why}`); return false; });
   return turn;
@@ -50,13 +53,11 @@ function stop() {
 }
 
 async function runNow(cell) {
-  cell.busy(true);
   try {
     if (!python.isThere) await begin(cell);
+    cell.state = "running";
     cell.say("Running …");
-    const { source } = cell;
-    const { outputs, seconds, ok } = await python.run(cell.id, source);
-    ran.set(cell.id, source);
+    const { outputs, seconds, ok } = await execute(cell.id, cell.source);
     cell.show(outputs, { picturesOf: (id) => byId.get(id)?.pictures ?? [], quiz, read: about.read });
     cell.say(told(outputs, seconds));
     next(cell, outputs);
@@ -64,12 +65,13 @@ async function runNow(cell) {
   } catch (why) {
     if (why instanceof Trouble) cell.say(why.message);
     else if (why instanceof Ended) {
-      cell.show([ended(why.message)]);
-      cell.say("Ended. ");
+      const card = ended(why.message);
+      cell.show([card]);
+      cell.say(`${card.title}.`);
     } else throw why;
     return false;
   } finally {
-    cell.busy(false);
+    cell.state = "";
   }
 }
 
@@ -79,20 +81,31 @@ async function begin(cell) {
   const again = cells.slice(0, cells.indexOf(cell)).filter((each) => ran.has(each.id));
   const sources = new Map(ran);
   ran.clear();
-  for (const [name, choices] of chosen) for (const each of choices) await python.choose(name, ...each);
   for (const each of again) {
     cell.say(`Running the cells above again: ${each.number} …`);
-    await python.run(each.id, sources.get(each.id));
-    ran.set(each.id, sources.get(each.id));
+    await execute(each.id, sources.get(each.id));
   }
+}
+
+/** Run a cell; a quiz in it has the answers that were chosen before. */
+async function execute(id, source) {
+  const done = await python.run(id, source);
+  ran.set(id, source);
+  for (const output of done.outputs) {
+    for (const choice of chosen.get(output.quiz) ?? []) {
+      const answer = await python.choose(output.quiz, ...choice);
+      if (answer) output.values = answer.values;
+    }
+  }
+  return done;
 }
 
 const ended = (why) => ({
   kind: "error",
-  title: { limit: "Ended: it ran for 20 seconds", asked: "Ended, as you asked" }[why] ?? "Ended: Python itself stopped",
-  why: why === "limit" ? "A loop that never ends looks like this: its condition stays true, or what it counts does not change."
-    : why === "asked" ? "" : why,
-  try: "Change the cell and run it. The cells above run again by themselves first, so that their names are there.",
+  title: { limit: `Ended: it ran for ${about.seconds} seconds`, asked: "Ended, as you asked" }[why]
+    ?? "Ended: Python itself stopped",
+  why: { limit: "A loop whose condition stays true, or whose numbers grow without an end.", asked: "" }[why] ?? why,
+  try: "Change the cell and run it. The cells above it run again first, by themselves.",
 });
 
 /** What a cell gave, in a line that is read out. */
@@ -120,15 +133,17 @@ function quiz({ quiz: name, values }) {
   const set = (news) => {
     const before = now;
     now = { ...now, ...news };
-    for (const each of Object.keys(news)) if (now[each] !== before[each]) for (const tell of listeners[`change:${each}`] ?? []) tell();
+    for (const each of Object.keys(news).filter((each) => now[each] !== before[each])) {
+      for (const tell of listeners[`change:${each}`] ?? []) tell();
+    }
   };
   const send = async ({ choose: [question, choice] }, callbacks) => {
     turn = turn.then(async () => {
-      if (!python.isThere) return set({ problem: "Run the cell once more, then choose." });
-      const { values: news } = await python.choose(name, question, choice);
+      const answer = python.isThere && (await python.choose(name, question, choice));
+      if (!answer) return set({ problem: "Run the cell once more, then choose." });
       chosen.set(name, [...(chosen.get(name) ?? []), [question, choice]]);
       if (!store.set(`quiz ${name}`, { chosen: chosen.get(name) })) keptNothing();
-      set(news);
+      set(answer.values);
     }).catch((why) => set({ problem: why.message }));
     await turn;
     callbacks?.iopub?.status({ content: { execution_state: "idle" } });
@@ -155,7 +170,8 @@ function changed(cell) {
 }
 
 function keptNothing() {
-  status.textContent = "This browser keeps nothing for this page; its storage is off, or full. Take your lesson home before you leave.";
+  status.textContent = "This browser keeps nothing for this page; its storage is off, or full. "
+    + "Take your lesson home before you leave.";
 }
 
 function restore() {
@@ -170,7 +186,8 @@ function restore() {
     else {
       cell.source = record.source;
       if (record.from !== mark(cell.handedOut)) {
-        cell.note("The lesson has changed since you wrote this. Yours is kept; “As handed out” shows what the lesson has here now.");
+        cell.note("The lesson has changed since you wrote this. Yours is kept; “As handed out” shows what the lesson "
+          + "has here now.");
       }
     }
   }
@@ -185,7 +202,8 @@ addEventListener("storage", ({ key, newValue }) => {
   const cell = byId.get(store.name(key));
   if (!cell || newValue === null) return;
   if (store.get(cell.id)?.source !== cell.source) {
-    cell.note("You have changed this cell in another tab, and what is kept is what stands there. To go on with that, reload this page.");
+    cell.note("You have changed this cell in another tab, and what is kept is what stands there. To go on with that, "
+      + "reload this page.");
   }
 });
 

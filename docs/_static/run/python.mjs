@@ -1,6 +1,5 @@
 // Python for a page: its parts, the Worker that runs it, and how it is ended and begun again.
 
-const LIMIT = 20_000; // ms, for a cell
 const STARTS_WITHIN = 60_000; // ms, for Python, on a slow telephone
 
 /** From the first run on the page may load nothing, and so may the Worker, which is made from a blob. */
@@ -24,8 +23,8 @@ export class Ended extends Error {}
 /**
  * Python, which starts when it is first asked.
  *
- * parts: {name: {bytes, hash}}, lesson: its slug, base: what names are relative to. before() loads what the page itself
- * still needs. tell(text) says how far it is.
+ * parts: {name: {bytes, hash}}, lesson: its slug, base: what names are relative to, seconds: that a cell may run.
+ * before() loads what the page itself still needs.
  */
 export class Python {
   #about;
@@ -42,7 +41,7 @@ export class Python {
     return Boolean(this.#worker);
   }
 
-  /** Start, if it is not there. Throws Trouble. */
+  /** Start, if it is not there. tell(text) says how far it is. Throws Trouble. */
   async start(tell) {
     if (this.#worker) return;
     if (typeof WebAssembly === "undefined" || typeof Worker === "undefined") {
@@ -64,7 +63,8 @@ export class Python {
       await this.#ask("start", { files, lesson: this.#about.lesson }, STARTS_WITHIN);
     } catch (why) {
       this.end("");
-      throw new Trouble(`Python did not start in this browser: ${why.message}. Reload this page, or open it in another browser.`);
+      throw new Trouble(`Python did not start in this browser: ${why.message}. Reload this page, or open it in another `
+        + "browser.");
     } finally {
       URL.revokeObjectURL(address);
     }
@@ -83,7 +83,7 @@ export class Python {
     this.#waiting.clear();
   }
 
-  #ask(ask, told, limit = LIMIT) {
+  #ask(ask, told, limit = 1000 * this.#about.seconds) {
     const number = (this.#number += 1);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.end("limit"), limit);
@@ -134,8 +134,8 @@ async function loaded(address, hash) {
     const there = await fetch(address, { cache: "no-store" }).then((answer) => answer.ok, () => false);
     if (there) throw new Trouble("The site has a newer version than this page: reload the page.");
   }
-  throw new Trouble("Python could not be loaded: the network seems to be gone, or the site does not answer. What has come is "
-    + "kept; press Run to go on.");
+  throw new Trouble("Python could not be loaded: the network seems to be gone, or the site does not answer. What has come "
+    + "is kept; press Run to go on.");
 }
 
 let isLocked = false;

@@ -32,7 +32,13 @@ const does = {
     for (const name of JSON.parse(engine.needs(source))) await give(name);
     return JSON.parse(engine.run(cell, source));
   },
-  choose: ({ quiz, question, choice }) => JSON.parse(engine.choose(quiz, question, choice)),
+  choose({ quiz, question, choice }) {
+    try {
+      return JSON.parse(engine.choose(quiz, question, choice));
+    } catch {
+      return null; // it is there no more, or what was kept is of another one
+    }
+  },
 };
 let give;
 
