@@ -12,7 +12,15 @@ import pytest
 
 from attnlab.checks.card import Card
 from attnlab.home import check_mine
-from attnlab.home.check_mine import WARNING, Checked, Run, Stopped, check_all, write_page
+from attnlab.home.check_mine import (
+    WARNING,
+    Checked,
+    Run,
+    Stopped,
+    check_all,
+    run_in_kernel,
+    write_page,
+)
 from attnlab.home.commands import main
 from attnlab.ipynb.words import POLICY
 from attnlab.notebook import check_function
@@ -289,3 +297,21 @@ def test_a_real_kernel_runs_it_and_writes_no_notebook(
     noted = after.pop(".attnlab/progress.jsonl").decode().splitlines()
     assert json.loads(noted[0])["status"] == "BEGUN"
     assert after == before
+
+
+@pytest.mark.slow
+def test_what_is_printed_for_ever_fills_no_memory(tmp_path: Path) -> None:
+    html = "from IPython.display import HTML, display\n"
+    sources = [
+        "for _ in range(10_000): print('x' * 1000)",
+        f"{html}for at in range(100): display(HTML(str(at)))",
+        f"{html}display(HTML('x' * 2_000_000), HTML('a card'))",
+    ]
+    cells = [{"cell_type": "code", "metadata": {}, "source": source} for source in sources]
+    cells = [cell | {"id": "x", "outputs": [], "execution_count": None} for cell in cells]
+    data = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    ran = run_in_kernel(tmp_path, json.dumps(data).encode(), lambda: None)
+    printed, shown, last = (cell["outputs"] for cell in ran)
+    assert printed == []
+    assert len(shown) == 20
+    assert [output["data"]["text/html"] for output in last] == ["a card"]

@@ -38,6 +38,7 @@ _ATTRIBUTES = {"*": ["style", "aria-label", "aria-hidden", "role"]}
 _STYLES = {"border-left", "padding", "margin", "max-width", "line-height", "font-weight", "cursor"}
 _STYLES |= {"width", "list-style"}
 _CARD_CHARACTERS = 50_000
+_OUTPUTS, _OUTPUT_CHARACTERS = 20, 1_000_000  # of a cell, and of one of them
 _ERROR_CHARACTERS = 2000
 _LINK = re.compile(r"</?a\b[^>]*>")  # to a heading of the notebook
 _BLANK_LINE = re.compile(r"\n\s*\n")  # ends HTML in Markdown
@@ -174,9 +175,18 @@ def run_in_kernel(folder: Path, data: bytes, tick: Callable[[], None]) -> list[d
     import nbformat
     from nbclient import NotebookClient
 
+    class Client(NotebookClient):
+        """Keeps what may be a card: a notebook that prints for ever shall fill no memory."""
+
+        def output(self, outs: list[Any], msg: dict[str, Any], *rest: Any) -> Any:
+            said = sum(len(str(part)) for part in msg["content"].get("data", {}).values())
+            if msg["msg_type"] == "stream" or len(outs) >= _OUTPUTS or said > _OUTPUT_CHARACTERS:
+                return None
+            return super().output(outs, msg, *rest)
+
     try:
         notebook = nbformat.reads(data.decode("utf-8-sig"), as_version=4)
-        client = NotebookClient(
+        client = Client(
             notebook,
             timeout=CELL_SECONDS,
             interrupt_on_timeout=True,
