@@ -1,6 +1,6 @@
 """A class to try the grader with: `python -m tests.demo_class --students 30`.
 
-    solutions/ → mistakes, gaps, cells that were changed → class/submitted/
+    solutions/ and tests/answers/ → mistakes, gaps, cells that were changed → class/submitted/
 
 The same seed gives the same class, and a larger class begins with the smaller one. Nothing is
 written where there is anything else: that is a real class.
@@ -9,7 +9,6 @@ written where there is anything else: that is a real class.
 from __future__ import annotations
 
 import argparse
-import ast
 import copy
 import hashlib
 import random
@@ -34,6 +33,7 @@ from attnlab.lessons import slugs
 from autograder import Problem
 from autograder.gradebook.course import Course, CourseError
 from autograder.gradebook.database import Database, GradebookError
+from tests.learners.answers import Written, bank, unfinished
 
 RECORD = ".demo-class.sha256"  # a line for every file ever written, as `sha256sum` prints it
 DUE = datetime(2026, 2, 1, 18, tzinfo=UTC)
@@ -45,61 +45,11 @@ HABITS = (
 )
 
 
-def mistakes(answer: str) -> list[str]:
-    """A right answer with one thing wrong, for each thing in it that beginners get wrong."""
-
-    def text(node: ast.expr) -> str:
-        return ast.get_source_segment(answer, node) or ""
-
-    wrong: list[tuple[ast.expr, str]] = []
-    for node in _computed(ast.parse(answer)):
-        match node:
-            case ast.BinOp(left, ast.Add() | ast.Sub() | ast.Div() | ast.Pow()):
-                wrong.append((node, text(left)))
-            case ast.BinOp(left, ast.BitAnd(), right):
-                wrong.append((node, f"{text(left)} | {text(right)}"))
-            case ast.UnaryOp(ast.Invert(), inner) | ast.Attribute(inner, "mT"):
-                wrong.append((node, text(inner)))
-            case ast.Compare(left, [ast.Eq()], [right]):
-                wrong.append((node, f"{text(left)} != {text(right)}"))
-            case ast.Compare(left, [ast.Lt()], [right]):
-                wrong.append((node, f"{text(left)} <= {text(right)}"))
-            case ast.keyword("axis" | "dim" | "diagonal", ast.UnaryOp() | ast.Constant() as number):
-                wrong.append((number, str(ast.literal_eval(number) - 1)))
-            case ast.keyword("bias", ast.Name() as asked):
-                wrong.append((asked, "True"))
-            case ast.Return(ast.Tuple([first, second]) as both):
-                wrong.append((both, f"{text(second)}, {text(first)}"))
-    return [_replaced(answer, node, by) for node, by in wrong]
-
-
-def half_written(answer: str) -> str:
-    """An answer without the last `return` that gives something."""
-    found = [node for node in ast.walk(ast.parse(answer)) if isinstance(node, ast.Return)]
-    giving = [node for node in found if not _is_none(node.value)]
-    return _replaced(answer, max(giving, key=lambda node: node.lineno), "...  # to do")
-
-
-def _is_none(value: ast.expr | None) -> bool:
-    return value is None or (isinstance(value, ast.Constant) and value.value is None)
-
-
-def _computed(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a program, but for statements that refuse bad input."""
-    if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise):
-        return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _computed(child)
-
-
-def _replaced(source: str, node: ast.expr | ast.stmt, by: str) -> str:
-    """A source with other text in a node's place; columns count bytes."""
-    assert node.end_lineno is not None
-    lines = source.encode().splitlines(keepends=True)
-    before = b"".join(lines[: node.lineno - 1]) + lines[node.lineno - 1][: node.col_offset]
-    after = lines[node.end_lineno - 1][node.end_col_offset :] + b"".join(lines[node.end_lineno :])
-    return (before + by.encode() + after).decode()
+def cell_of(written: Written) -> str:
+    """An answer that we hold as a cell, with what it needs."""
+    return "\n\n\n".join(
+        filter(None, ["\n".join(written.imports), *written.helpers, written.source])
+    )
 
 
 class Lesson:
@@ -144,12 +94,13 @@ class Lesson:
             return notebook
         ability = 1.0 if habit == "solves all" else rng.uniform(0.2, 0.7)
         for name, answer in self.answers.items():
-            unfinished = [cells[name].source, half_written(answer)]
             if rng.random() < ability:
                 cells[name].source = answer
-            else:
-                wrong = mistakes(answer) if rng.random() < 0.75 else []
-                cells[name].source = rng.choice(wrong or unfinished)
+                continue
+            made = [each for each in bank(self.slug) if each.exercise == name and each.made]
+            wrong = made if rng.random() < 0.75 else []
+            chosen = rng.choice(wrong or unfinished(name, cells[name].source))
+            cells[name].source = cell_of(chosen)
         name = rng.choice(list(self.answers))
         if habit == "leaves an error":
             notebook.cells.append(new_code_cell(f"{name}(1, 2, 3)[4]", id="tried-out"))

@@ -15,6 +15,7 @@ import pytest
 import torch
 
 from attnlab.checks.bank import bank
+from attnlab.checks.edits import edited
 from attnlab.checks.exercise import SEEDS, Exercise, Mistake, State
 from attnlab.checks.pose import Expected, Posed, answer_of, pose
 from attnlab.lessons import exercises_of, slugs
@@ -121,6 +122,17 @@ def failures(exercise: Exercise, all_ways: bool) -> Iterator[str]:
         if asks and told == [RIGHT]:
             told = [] if mistake.slug in held else ["no answer that we hold makes it"]
         yield from (f"{mistake.slug}: {each}" for each in told)
+
+
+def doubled(x: int) -> int:
+    return x * 2
+
+
+@pytest.mark.parametrize("stale", ["* 3 -> * 4", "x -> y", " * 2 -> ; x * -> x +"])
+def test_an_edit_that_does_not_stand_once_in_its_text_is_an_error(stale: str) -> None:
+    assert edited(doubled, "return x -> return -x; * 2 -> * 3")(1) == -3
+    with pytest.raises(ValueError, match="times, not once"):
+        edited(doubled, stale)
 
 
 @pytest.mark.slow

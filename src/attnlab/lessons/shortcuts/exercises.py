@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
 from attnlab.checks.attention import Attention, Parts
-from attnlab.checks.exercise import Case, Claim, Exercise, Slot, promises
+from attnlab.checks.edits import edited, edits
+from attnlab.checks.exercise import Case, Claim, Exercise, Formula, Slot, promises
 from attnlab.checks.inputs import FAR, normal, sizes
 from attnlab.checks.recipe import Recipe
 
@@ -113,78 +113,33 @@ def _linear(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return scores.masked_fill(future, -torch.inf).softmax(-1) @ v
 
 
-Feature = Callable[[Tensor], Tensor]
+def _parallel(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    fq, fk = _features(q), _features(k)
+    pairs = fq @ fk.mT
+    kept = pairs.tril()
+    weights = kept / kept.sum(-1, keepdim=True)
+    return weights @ v
 
 
-def _as_it_is(x: Tensor) -> Tensor:
-    return x
-
-
-def _weighing(
-    of_queries: Feature = _features,
-    of_keys: Feature = _features,
-    seen: Feature = torch.tril,
-    total: Callable[[Tensor, Tensor], Any] = lambda kept, pairs: kept.sum(-1, keepdim=True),
-    mix: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda weights, v, k: weights @ v,
-) -> Callable[..., Tensor]:
-    """The exercise's function in its parallel form, with a part exchanged.
-
-    Args:
-        of_queries, of_keys: the feature map.
-        seen: which pairs are kept.
-        total: what they are divided by, from those that are kept and from all of them.
-        mix: outputs, from weights, values and keys.
-    """
-
-    def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        pairs = of_queries(q) @ of_keys(k).mT
-        return mix(seen(pairs) / total(seen(pairs), pairs), v, k)
-
-    return linear_attention
-
-
-def _mapped(feature: Feature) -> Callable[..., Tensor]:
-    return _weighing(feature, feature)
-
-
-def _summed(
-    axis: int = -3,
-    axis_of_sum: int = -2,
-    of_sum: Callable[[Tensor, Tensor], Tensor] = lambda fq, z: (fq * z).sum(-1, keepdim=True),
-) -> Callable[..., Tensor]:
-    """The exercise's function with running sums, along these axes."""
-
-    def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        fq, fk = _features(q), _features(k)
-        S = (fk[..., None] * v[..., None, :]).cumsum(axis)
-        return (fq[..., None, :] @ S).squeeze(-2) / of_sum(fq, fk.cumsum(axis_of_sum))
-
-    return linear_attention
-
-
-def _each_feature_apart(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """S divided by z, entry by entry, before the query comes."""
+def _running(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     fq, fk = _features(q), _features(k)
     S = (fk[..., None] * v[..., None, :]).cumsum(-3)
-    return (fq[..., None, :] @ (S / fk.cumsum(-2)[..., None])).squeeze(-2)
+    z = fk.cumsum(-2)
+    return (fq[..., None, :] @ S).squeeze(-2) / (fq * z).sum(-1, keepdim=True)
 
 
-def _softmax(scale: Callable[[int], float], feature: Feature = _as_it_is) -> Callable[..., Tensor]:
+def _softmax(scale: Callable[[int], float], feature: Callable[[Tensor], Tensor]) -> Formula:
     return lambda q, k, v: F.scaled_dot_product_attention(
         feature(q), feature(k), v, is_causal=True, scale=scale(q.shape[-1])
     )
 
 
-def _with_more(number: float) -> Callable[[Tensor, Tensor], Tensor]:
-    return lambda kept, pairs: kept.sum(-1, keepdim=True) + number
+def _mapped(feature: str) -> str:
+    return f"_features(q), _features(k) -> {feature.format(x='q')}, {feature.format(x='k')}"
 
 
-def _at_least(number: float) -> Callable[[Tensor, Tensor], Tensor]:
-    return lambda kept, pairs: kept.sum(-1, keepdim=True).clamp(min=number)
-
-
-def _count(kept: Tensor, pairs: Tensor) -> Tensor:
-    return torch.arange(1, 1 + pairs.shape[-1], dtype=pairs.dtype)[:, None]
+def _ran(*ways: str) -> tuple[Formula, ...]:
+    return tuple(edited(_running, way) for way in ways)
 
 
 def _features_near_0(rng: Generator) -> Iterator[Case]:
@@ -199,6 +154,7 @@ def _features_near_0(rng: Generator) -> Iterator[Case]:
         yield Case(claim, (q, k, v), note=f"entries of q and k are from {low:g} to {high:g}")
 
 
+SUM = "kept.sum(-1, keepdim=True)"
 LINEAR_ATTENTION = Exercise(
     name="linear_attention",
     signature="(q, k, v) -> out",
@@ -215,80 +171,80 @@ LINEAR_ATTENTION = Exercise(
     ),
     cases=_features_near_0,
     oracle=_linear,
-    mistakes={
-        "softmax-attention": (
-            _softmax(lambda d_k: 1.0),
-            _softmax(lambda d_k: d_k**-0.5),
-            _softmax(lambda d_k: 1.0, _features),
-            _softmax(lambda d_k: d_k**-0.5, _features),
-            _weighing(seen=lambda pairs: pairs.tril().softmax(-1), total=lambda kept, pairs: 1.0),
-        ),
-        "another-feature-map": (
-            _mapped(F.elu),
-            _mapped(torch.relu),
-            _mapped(lambda x: torch.relu(x) + 1),
-            _mapped(torch.exp),
-            _mapped(lambda x: F.elu(x + 1)),
-        ),
-        "features-missing": (
-            _mapped(_as_it_is),
-            _weighing(of_queries=_as_it_is),
-            _weighing(of_keys=_as_it_is),
-        ),
-        "scaled-features": (
-            _weighing(of_queries=lambda q: _features(q * q.shape[-1] ** -0.5)),
-            _mapped(lambda x: _features(x * x.shape[-1] ** -0.25)),
-        ),
-        "not-normalised": _weighing(total=lambda kept, pairs: 1.0),
-        "divided-by-count": _weighing(total=_count),
-        "divided-without-query": (
-            _summed(of_sum=lambda fq, z: z.sum(-1, keepdim=True)),
-            _summed(of_sum=lambda fq, z: z.mean(-1, keepdim=True)),
-            _summed(of_sum=lambda fq, z: z.norm(dim=-1, keepdim=True)),
-            _each_feature_apart,
-        ),
-        "divided-without-sum": (
-            _summed(of_sum=lambda fq, z: fq.sum(-1, keepdim=True)),
-            _weighing(total=lambda kept, pairs: pairs.diagonal(dim1=-2, dim2=-1)[..., None]),
-        ),
-        "one-sum-over-all": (
-            _weighing(total=lambda kept, pairs: pairs.sum(-1, keepdim=True)),
-            _weighing(seen=_as_it_is, total=lambda kept, pairs: pairs.tril().sum(-1, keepdim=True)),
-        ),
-        "running-sum-along-another-axis": (
-            *(_summed(axis) for axis in (-2, -1, 0, 1)),
-            *(_summed(axis, axis) for axis in (0, 1)),
-            *(_summed(axis_of_sum=axis) for axis in (-1, 0, 1)),
-        ),
-        "summed-over-another-axis": (
-            _weighing(total=lambda kept, pairs: kept.sum(-2, keepdim=True)),
-            _weighing(total=lambda kept, pairs: kept.sum(0, keepdim=True)),
-            _weighing(total=lambda kept, pairs: kept.sum((-2, -1), keepdim=True)),
-            _weighing(total=lambda kept, pairs: kept.sum()),
-        ),
-        "not-causal": _weighing(seen=_as_it_is),
-        "itself-not-seen": _weighing(seen=lambda pairs: pairs.tril(-1)),
-        "mask-transposed": _weighing(seen=torch.triu),
-        "epsilon-added": (
-            *(_weighing(total=_with_more(10.0**-tens)) for tens in range(2, 14)),
-            *(_weighing(total=_at_least(10.0**-tens)) for tens in range(2, 8)),
-        ),
-        "uniform-weights": _mapped(torch.ones_like),
-        "keys-as-values": (
-            _weighing(mix=lambda weights, v, k: weights @ k),
-            _weighing(mix=lambda weights, v, k: weights @ _features(k)),
-        ),
-        "values-with-features": _weighing(mix=lambda weights, v, k: weights @ _features(v)),
-        "no-gradient": (
-            _weighing(total=lambda kept, pairs: kept.sum(-1, keepdim=True).detach()),
-            _weighing(mix=lambda weights, v, k: weights.detach() @ v),
-            _weighing(mix=lambda weights, v, k: weights @ v.detach()),
-            _weighing(of_queries=lambda q: _features(q.detach())),
-            _weighing(of_keys=lambda k: _features(k.detach())),
-            _summed(of_sum=lambda fq, z: (fq * z.detach()).sum(-1, keepdim=True)),
-            _weighing(mix=lambda weights, v, k: (weights @ v).detach()),
-        ),
-    },
+    mistakes=edits(
+        _parallel,
+        {
+            "softmax-attention": (
+                *(
+                    _softmax(scale, feature)
+                    for feature in (lambda x: x, _features)
+                    for scale in (lambda d_k: 1.0, lambda d_k: d_k**-0.5)
+                ),
+                "weights = kept / kept.sum(-1, keepdim=True) -> weights = kept.softmax(-1)",
+            ),
+            "another-feature-map": (
+                _mapped("F.elu({x})"),
+                _mapped("torch.relu({x})"),
+                _mapped("torch.relu({x}) + 1"),
+                _mapped("torch.exp({x})"),
+                _mapped("F.elu({x} + 1)"),
+            ),
+            "features-missing": (_mapped("{x}"), "_features(q) -> q", "_features(k) -> k"),
+            "scaled-features": (
+                "_features(q) -> _features(q * q.shape[-1] ** -0.5)",
+                _mapped("_features({x} * {x}.shape[-1] ** -0.25)"),
+            ),
+            "not-normalised": f"{SUM} -> 1.0",
+            "divided-by-count": (
+                f"{SUM} -> torch.arange(1, 1 + pairs.shape[-1], dtype=pairs.dtype)[:, None]"
+            ),
+            "divided-without-query": _ran(
+                "(fq * z).sum( -> z.sum(",
+                "(fq * z).sum( -> z.mean(",
+                "(fq * z).sum(-1, -> z.norm(dim=-1,",
+                # S divided by z, entry by entry, before the query comes
+                "@ S -> @ (S / z[..., None]); (fq * z).sum(-1, keepdim=True) -> 1",
+            ),
+            "divided-without-sum": (
+                *_ran("(fq * z) -> fq"),
+                f"{SUM} -> pairs.diagonal(dim1=-2, dim2=-1)[..., None]",
+            ),
+            "one-sum-over-all": (
+                f"{SUM} -> pairs.sum(-1, keepdim=True)",
+                "weights = kept -> weights = pairs",
+            ),
+            "running-sum-along-another-axis": _ran(
+                *(f"cumsum(-3) -> cumsum({axis})" for axis in (-2, -1, 0, 1)),
+                *(f"cumsum(-3) -> cumsum({axis}); (-2)\n -> ({axis})\n" for axis in (0, 1)),
+                *(f"cumsum(-2) -> cumsum({axis})" for axis in (-1, 0, 1)),
+            ),
+            "summed-over-another-axis": (
+                "sum(-1 -> sum(-2",
+                "sum(-1 -> sum(0",
+                "sum(-1 -> sum((-2, -1)",
+                "sum(-1, keepdim=True) -> sum()",
+            ),
+            "not-causal": ".tril() -> ",
+            "itself-not-seen": ".tril() -> .tril(-1)",
+            "mask-transposed": "tril -> triu",
+            "epsilon-added": (
+                *(f"{SUM} -> ({SUM} + {10.0**-tens})" for tens in range(2, 14)),
+                *(f"{SUM} -> {SUM}.clamp(min={10.0**-tens})" for tens in range(2, 8)),
+            ),
+            "uniform-weights": _mapped("torch.ones_like({x})"),
+            "keys-as-values": ("@ v -> @ k", "@ v -> @ fk"),
+            "values-with-features": "@ v -> @ _features(v)",
+            "no-gradient": (
+                f"{SUM} -> {SUM}.detach()",
+                "weights @ v -> weights.detach() @ v",
+                "@ v -> @ v.detach()",
+                "_features(q) -> _features(q.detach())",
+                "_features(k) -> _features(k.detach())",
+                *_ran("* z) -> * z.detach())"),
+                "weights @ v -> (weights @ v).detach()",
+            ),
+        },
+    ),
 )
 
 
@@ -309,7 +265,7 @@ def _grouped(
     keys: Reads = _its_group,
     values: Reads | None = None,
     seen: int | None = 0,
-    toward: Callable[[Tensor], Tensor] = _as_it_is,
+    toward: Callable[[Tensor], Tensor] = lambda future: future,
 ) -> Attention:
     """Attention in which heads read groups of keys and values.
 
