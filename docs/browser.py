@@ -111,8 +111,9 @@ def _figures(slug: str) -> list[dict[str, Any]]:
     """What each figure of a lesson is given by the solution's cells, which are run for it."""
     found: list[dict[str, Any]] = []
     names: dict[str, Any] = {"__name__": "__main__"}
-    kept = {name: vars(attnlab).get(name) for name in ("figures", "quiz", "check")}
-    vars(attnlab).update(figures=Figures(), quiz=str, check=lambda *_, **__: None)
+    put = {"figures": Figures(), "begin": str, "quiz": str, "check": lambda *_, **__: None}
+    kept = {name: vars(attnlab).get(name) for name in put}
+    vars(attnlab).update(put)
     try:
         for cell in _notebook("solutions", slug):
             tree = ast.parse("".join(cell["source"])) if cell["cell_type"] == "code" else None
@@ -121,9 +122,11 @@ def _figures(slug: str) -> list[dict[str, Any]]:
             last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(tree, slug, "exec"), names)
-                value = last and eval(compile(ast.Expression(last.value), slug, "eval"), names)
-            if isinstance(value, Figure):
-                found.append({"cell": cell["id"], "figure": value.name, "given": value.given})
+                if isinstance(last, ast.Expr):
+                    value = eval(compile(ast.Expression(last.value), slug, "eval"), names)
+                    if isinstance(value, Figure):
+                        told = {"cell": cell["id"], "figure": value.name, "given": value.given}
+                        found.append(told)
     finally:
         for name, thing in kept.items():
             if thing is None:
@@ -150,7 +153,8 @@ def recorded(exercise: Exercise) -> dict[str, Any]:
 
 def _module_of(exercise: Exercise) -> str:
     """Where the formulas of its mistakes are."""
-    return next(iter(exercise.mistakes.values())).__module__  # type: ignore[union-attr]
+    formula: Any = next(iter(exercise.mistakes.values()))
+    return str(formula.__module__)
 
 
 def _case(exercise: Exercise, posed: Posed, judged: bool) -> dict[str, Any]:
