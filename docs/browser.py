@@ -29,7 +29,7 @@ import attnlab
 from attnlab.browser.shown import Figure, Figures
 from attnlab.calling.observe import rebuild
 from attnlab.checks.bank import bank
-from attnlab.checks.diagnose import _close, _lost, _mistaken
+from attnlab.checks.diagnose import _close, _lost, _mistaken, limits_of
 from attnlab.checks.exercise import SEEDS, Exercise
 from attnlab.checks.pose import Posed, pose
 from attnlab.checks.recorded import CASE, DECLARED, leaves_of
@@ -111,8 +111,9 @@ def _figures(slug: str) -> list[dict[str, Any]]:
     """What each figure of a lesson is given by the solution's cells, which are run for it."""
     found: list[dict[str, Any]] = []
     names: dict[str, Any] = {"__name__": "__main__"}
-    kept = {name: vars(attnlab).get(name) for name in ("figures", "quiz", "check")}
-    vars(attnlab).update(figures=Figures(), quiz=str, check=lambda *_, **__: None)
+    put = {"figures": Figures(), "begin": str, "quiz": str, "check": lambda *_, **__: None}
+    kept = {name: vars(attnlab).get(name) for name in put}
+    vars(attnlab).update(put)
     try:
         for cell in _notebook("solutions", slug):
             tree = ast.parse("".join(cell["source"])) if cell["cell_type"] == "code" else None
@@ -121,9 +122,11 @@ def _figures(slug: str) -> list[dict[str, Any]]:
             last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(tree, slug, "exec"), names)
-                value = last and eval(compile(ast.Expression(last.value), slug, "eval"), names)
-            if isinstance(value, Figure):
-                found.append({"cell": cell["id"], "figure": value.name, "given": value.given})
+                if isinstance(last, ast.Expr):
+                    value = eval(compile(ast.Expression(last.value), slug, "eval"), names)
+                    if isinstance(value, Figure):
+                        told = {"cell": cell["id"], "figure": value.name, "given": value.given}
+                        found.append(told)
     finally:
         for name, thing in kept.items():
             if thing is None:
@@ -150,7 +153,8 @@ def recorded(exercise: Exercise) -> dict[str, Any]:
 
 def _module_of(exercise: Exercise) -> str:
     """Where the formulas of its mistakes are."""
-    return next(iter(exercise.mistakes.values())).__module__  # type: ignore[union-attr]
+    formula: Any = next(iter(exercise.mistakes.values()))
+    return str(formula.__module__)
 
 
 def _case(exercise: Exercise, posed: Posed, judged: bool) -> dict[str, Any]:
@@ -217,12 +221,12 @@ def _places(posed: Posed, answers: Sequence[Sequence[np.ndarray]]) -> dict[Any, 
     for values in (posed.right.values, *answers):
         for slot, array in enumerate(values):
             alike.setdefault((slot, array.shape), []).append(array)
-    return {home: _telling(arrays, posed) for home, arrays in alike.items()}
+    return {home: _telling(arrays, posed, home[0]) for home, arrays in alike.items()}
 
 
-def _telling(arrays: list[np.ndarray], posed: Posed) -> list[int]:
+def _telling(arrays: list[np.ndarray], posed: Posed, slot: int) -> list[int]:
     """Places by which arrays of one shape are told apart as by all of their numbers."""
-    size, tolerance, zeros = arrays[0].size, posed.case.tolerance, posed.case.exact_zeros
+    size, limits = arrays[0].size, limits_of(posed)[min(slot, len(posed.slots) - 1)]
     if size <= PLACES or any(array.dtype.kind not in "fiub" for array in arrays):
         return []
     rng = np.random.default_rng([posed.seed, posed.turn, size])
@@ -230,10 +234,10 @@ def _telling(arrays: list[np.ndarray], posed: Posed) -> list[int]:
     lost = _lost(flat)
     places = {0, size - 1, *rng.choice(size, PLACES - 2, replace=False).tolist()}
     places |= set(lost.argmax(-1)[lost.any(-1)].tolist())
-    for one, other in _alike(flat[:, sorted(places)], tolerance):
+    for one, other in _alike(flat[:, sorted(places)], limits[0]):
         for place in _farthest_apart(flat[one], flat[other]):
             few, whole = (
-                _close(flat[one][kept], flat[other][kept], tolerance, zeros)
+                _close(flat[one][kept], flat[other][kept], *limits)
                 for kept in (sorted(places), slice(None))
             )
             if few == whole:

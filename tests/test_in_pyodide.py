@@ -95,9 +95,9 @@ def told(files: Path, *groups: Any) -> list[Any]:
     pyodide = npm.part("pyodide")
     if not NODE or pyodide is None:
         pytest.skip("this needs node, and Pyodide, which `python -m docs.npm` fetches")
-    runner = [NODE, ROOT / "tests" / "js" / "pyodide.mjs", pyodide, files, ROOT / "tests"]
-    script = ROOT / "tests" / "in_pyodide.py"
-    asked = [*runner, script, *map(json.dumps, groups)]
+    tests = ROOT / "tests"
+    runner = [NODE, *map(str, (tests / "js" / "pyodide.mjs", pyodide, files, tests))]
+    asked = [*runner, str(tests / "in_pyodide.py"), *map(json.dumps, groups)]
     done = subprocess.run(asked, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr[-2000:]
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -147,7 +147,8 @@ def test_a_card_in_the_browser_is_the_notebooks_to_the_character(came: dict[str,
 
 @pytest.mark.prove
 def test_so_is_the_card_of_every_answer_that_is_held(files: Path) -> None:
-    groups = [(slug, [], [str(each) for each in ANSWERS if each.lesson == slug]) for slug in PURE]
+    names = {slug: [str(each) for each in ANSWERS if each.lesson == slug] for slug in PURE}
+    groups: list[Any] = [(slug, [], names[slug]) for slug in PURE]
     there = dict(card for _, cards in told(files, *groups) for card in cards)
     here = notebooks(ANSWERS)
     assert there.keys() == here.keys()

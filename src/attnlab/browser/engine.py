@@ -56,8 +56,7 @@ class Engine:
             del self._names[name]
         self._names["In"] = [""]
         self._names["display"] = self._display
-        attnlab.figures = shown.Figures()  # type: ignore[attr-defined]
-        attnlab.quiz = self._quiz
+        vars(attnlab).update(figures=shown.Figures(), quiz=self._quiz)
         progress.forget()
         lessons.take(self.slug, self._exercises)
         lesson.begin(self.slug)
