@@ -10,8 +10,6 @@ from attnlab.figures.live.figure import Values
 from attnlab.figures.live.ramp import shade
 
 FROM_MASK = slice(4, None)  # stages that a mask changes
-_CELL = "padding:2px 6px;text-align:center"
-_GROUP = "display:inline-block;vertical-align:top;margin:0 16px 8px 0"
 
 
 def html(said: str, state: Values, turned: Values) -> str:
@@ -57,38 +55,12 @@ def _stage(label: str, stage: Values, matrices: Values) -> str:
 
 
 def _table(matrix: dict[str, Any], shaded: bool) -> str:
-    head = "".join(_head("col", name) for name in matrix["columns"])
-    lines = "".join(
-        f"<tr>{_head('row', name)}{cells}</tr>"
-        for name, cells in zip(matrix["rows"], _rows(matrix, shaded), strict=True)
-    )
-    caption = escaping.escape(matrix["caption"])
-    return (
-        f'<div style="{_GROUP}"><p style="margin:0">{caption}</p>'
-        f'<table style="border-collapse:collapse"><tr><td></td>{head}</tr>{lines}</table></div>'
-    )
-
-
-def _head(scope: str, name: str) -> str:
-    return f'<th scope="{scope}" style="{_CELL};font-weight:normal">{escaping.escape(name)}</th>'
-
-
-def _rows(matrix: dict[str, Any], shaded: bool) -> list[str]:
-    """The cells of each row."""
-    return [
-        "".join(
-            _cell(text, hidden, number if shaded else None)
+    cells = [
+        [
+            fallback.cell(text, shade(number) if shaded and not hidden else (), hidden)
             for text, hidden, number in zip(*row, strict=True)
-        )
+        ]
         for row in zip(matrix["text"], matrix["blocked"], matrix["numbers"], strict=True)
     ]
-
-
-def _cell(text: str, hidden: bool, share: float | None) -> str:
-    if hidden:
-        colours = f";color:#000;background:{fallback.HATCHED}"
-        return f'<td title="blocked" style="{_CELL}{colours}">{text}</td>'
-    if share is None:
-        return f'<td style="{_CELL}">{text}</td>'
-    face, ink = shade(share)
-    return f'<td style="{_CELL};color:{ink};background:{face}">{text}</td>'
+    rows = [*map(escaping.escape, matrix["rows"])]
+    return fallback.headed(matrix["caption"], fallback.table(matrix["columns"], rows, cells))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 
 import numpy as np
 
@@ -126,39 +127,62 @@ def heat_table(
     """
     steps = [radio(mark, step, row) for step, row in enumerate(rows)]
     starts = [f'<tr class="step step-{step + 1}">' for step in range(len(rows))]
-    return _table(weights, steps, columns, blocked, starts)
+    return table(columns, steps, _shares(weights, blocked), starts)
 
 
 def plain_table(
     weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], blocked: np.ndarray
 ) -> str:
     """`heat_table` without radio buttons, for figures that step through something else."""
-    return _table(weights, [*map(html.escape, rows)], columns, blocked, ["<tr>"] * len(rows))
+    return table(columns, [*map(html.escape, rows)], _shares(weights, blocked))
 
 
-def _table(
-    weights: np.ndarray,
-    rows: Sequence[str],
+def table(
     columns: Sequence[str],
-    blocked: np.ndarray,
-    starts: Sequence[str],
+    rows: Sequence[str],
+    cells: Iterable[Iterable[str]],
+    starts: Iterable[str] = repeat("<tr>"),
 ) -> str:
-    """Rows are HTML, and each begins with its start tag."""
+    """Cells in rows.
+
+    Args:
+        columns: M labels; none where the columns have no names.
+        rows: N labels, as HTML.
+        cells: (N, M), each a `cell`.
+        starts: the tag that each row begins with.
+    """
     head = "".join(f'<th scope="col" style="{_CELL}">{html.escape(name)}</th>' for name in columns)
-    lines = [f"<tr><td></td>{head}</tr>"]
-    for start, row, shares, hidden in zip(starts, rows, weights, blocked, strict=True):
-        cells = "".join(map(_cell, shares.tolist(), hidden.tolist()))
+    lines = [f"<tr><td></td>{head}</tr>" if columns else ""]
+    for start, row, line in zip(starts, rows, cells, strict=False):
         name = f'<th scope="row" style="{_CELL};text-align:left">{row}</th>'
-        lines.append(f"{start}{name}{cells}</tr>")
+        lines.append(f"{start}{name}{''.join(line)}</tr>")
     return f'<table style="border-collapse:collapse">{"".join(lines)}</table>'
 
 
-def _cell(share: float, hidden: bool) -> str:
+def cell(text: str, look: Sequence[str] = (), hidden: bool = False) -> str:
+    """A cell of a table: hatched where it is hidden, else with its face and its ink, if any."""
     if hidden:
-        shown = "0" if share == 0 else f"{share:.2f}"
-        return f'<td title="blocked" style="{_CELL};color:#000;background:{HATCHED}">{shown}</td>'
-    face, ink = shade(share)
-    return f'<td style="{_CELL};color:{ink};background:{face}">{share:.2f}</td>'
+        return f'<td title="blocked" style="{_CELL};color:#000;background:{HATCHED}">{text}</td>'
+    colours = f";color:{look[1]};background:{look[0]}" if look else ""
+    return f'<td style="{_CELL}{colours}">{text}</td>'
+
+
+def _shares(weights: np.ndarray, blocked: np.ndarray) -> list[list[str]]:
+    return [
+        [
+            cell("0" if hidden and share == 0 else f"{share:.2f}", shade(share), hidden)
+            for share, hidden in zip(*row, strict=True)
+        ]
+        for row in zip(weights.tolist(), blocked.tolist(), strict=True)
+    ]
+
+
+def headed(caption: str, content: str) -> str:
+    """One of several tables that stand in a line, with its name over it."""
+    return (
+        '<div style="display:inline-block;vertical-align:top;margin:0 16px 8px 0">'
+        f'<p style="margin:0">{html.escape(caption)}</p>{content}</div>'
+    )
 
 
 def sentences(said: Sequence[str]) -> str:

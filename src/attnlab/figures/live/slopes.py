@@ -31,7 +31,6 @@ BELOW, ABOVE = (
     (0xB2, 0x18, 0x2B),
 )  # blue and red, apart for common colour vision
 NOTHING = -1  # the shade of exactly 0
-_CELL = "padding:2px 5px;text-align:center"
 
 
 def _face(end: tuple[int, int, int], share: float) -> list[str]:
@@ -163,28 +162,18 @@ class Slopes(Figure):
     def _still(self, key: str) -> str:
         """One choice: its sentence, and a table of slopes for each input."""
         state = self.state
-        tables = "".join(
-            '<div style="display:inline-block;vertical-align:top;margin:0 16px 8px 0">'
-            f"<p style='margin:0'>slopes to {part['name']}</p>"
-            f'<table style="border-collapse:collapse">{self._rows(key, part["name"])}</table></div>'
-            for part in state["parts"]
-        )
+        rows = [*map(html.escape, state["rows"])]
+        tables = ""
+        for part in state["parts"]:
+            cells = [
+                [
+                    fallback.cell(text, () if shade == NOTHING else SHADES[shade])
+                    for text, shade in line
+                ]
+                for line in state["slopes"][key][part["name"]]
+            ]
+            tables += fallback.headed(f"slopes to {part['name']}", fallback.table((), rows, cells))
         return f"<p>{html.escape(state['told'][key])}</p>{tables}"
-
-    def _rows(self, key: str, name: str) -> str:
-        lines = []
-        for token, cells in zip(self.state["rows"], self.state["slopes"][key][name], strict=True):
-            shown = "".join(
-                f'<td style="{_CELL}">{text}</td>'
-                if shade == NOTHING
-                else f'<td style="{_CELL};background:{SHADES[shade][0]};color:{SHADES[shade][1]}">'
-                f"{text}</td>"
-                for text, shade in cells
-            )
-            lines.append(
-                f'<tr><th scope="row" style="{_CELL}">{html.escape(token)}</th>{shown}</tr>'
-            )
-        return "".join(lines)
 
 
 def every_slope(
