@@ -59,8 +59,6 @@ def build(target: Path, repository: str = "") -> Path:
     """
     source, pages = target / "source", target / "html"
     shutil.rmtree(target, ignore_errors=True)
-    if lacking := runs.missing():
-        print(f"No cell of the site will run, for want of {' and '.join(lacking)}. {runs.MEND}")
     lay_out(source, repository)
     sphinx = [sys.executable, *["-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-n"]]
     made = subprocess.run([*sphinx, "-d", target / "doctrees", source, pages], cwd=ROOT)
@@ -75,8 +73,11 @@ def lay_out(source: Path, repository: str) -> None:
         _copy(path, source / path.relative_to(ROOT))
     _copy(ROOT / "docs" / "conf.py", source / "conf.py")
     shutil.copytree(ROOT / "docs" / "_static", source / "docs" / "_static")
-    parts = None if runs.missing() else source / "docs" / "_static" / "run"
-    if parts:
+    parts = None
+    if lacking := runs.missing():
+        print(f"No cell of the site will run, for want of {' and '.join(lacking)}. {runs.MEND}")
+    else:
+        parts = source / "docs" / "_static" / "run"
         runs.write(parts)
     lessons = [lesson(slug) for slug in slugs()]
     for each in lessons:
