@@ -39,7 +39,7 @@ _REPAIRS = {
 }
 
 # Every text colour has a contrast of 7:1 or more with its background.
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark; --text: #1a1a1a; --quiet: #4a4a4a; --page: #ffffff;
   --block: #f2f2ef; --rule: #767676; --link: #0b4f7a; }
 @media (prefers-color-scheme: dark) {
@@ -93,7 +93,7 @@ def render(graded: Graded) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"{POLICY}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{_text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
         f"<h1>{_text(title)}</h1>\n"
         f'<p class="quiet">For <bdi>{_text(result.student)}</bdi></p>\n'
         f'<p class="score">{_region("total", f"{result.max_score:g}")}</p>\n'

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
 from dataclasses import dataclass, field
 
 from autograder.term.class_results import ClassResults
+
+BEFORE = "before any claim was tried: nothing written, stopped, or refused"
 
 
 @dataclass(slots=True)
@@ -13,66 +15,33 @@ class Claim:
     """One claim of one exercise.
 
     Attributes:
-        false, untried, waiting: students for whom it does not hold; was not tried, or could not be
-            told; holds, and earns nothing until the first one does.
+        text: BEFORE stands for what was lost before any was tried.
+        students: how many lost by it, as it does not hold (False); was not tried or could not be
+            told (None); or holds, and earns nothing until the first one does (True).
         lost: points in all.
     """
 
+    exercise: str
     text: str
-    false: list[str] = field(default_factory=list)
-    untried: list[str] = field(default_factory=list)
-    waiting: list[str] = field(default_factory=list)
+    students: Counter[bool | None] = field(default_factory=Counter)
     lost: float = 0.0
 
-    @property
-    def students(self) -> int:
-        return len(self.false) + len(self.untried) + len(self.waiting)
 
-
-@dataclass(slots=True)
-class Lost:
-    """What an exercise cost.
-
-    Attributes:
-        claims: the dearest first.
-        before: who lost points before any claim was tried: nothing written, stopped, refused.
-        before_points: points that these lost in all.
-        unknown: who was graded when it was not kept which claim cost what.
+def lost_by_claim(results: ClassResults) -> tuple[list[Claim], set[str]]:
+    """The autograder's points that were lost by each claim, the dearest first; and of whom it was
+    not kept, when they were graded, which claim cost what.
     """
-
-    claims: list[Claim] = field(default_factory=list)
-    before: list[str] = field(default_factory=list)
-    before_points: float = 0.0
-    unknown: list[str] = field(default_factory=list)
-
-
-def lost_by_claim(results: ClassResults) -> Mapping[str, Lost]:
-    """The autograder's points that were lost, by exercise and claim."""
-    found = {name: Lost() for name in results.exercises}
-    by_text: dict[tuple[str, str], Claim] = {}
+    found: dict[tuple[str, str], Claim] = {}
+    unknown: set[str] = set()
     for student in results.graded:
         for item in student.result["exercises"]:
             name, missing = item["name"], item["max_score"] - item["score"]
-            if missing <= 0:
-                continue
-            if student.lost is None:
-                found[name].unknown.append(student.id)
-            elif name not in student.lost:
-                found[name].before.append(student.id)
-                found[name].before_points += missing
-            for told in (student.lost or {}).get(name, ()):
-                claim = by_text.setdefault((name, told["claim"]), Claim(told["claim"]))
-                whose = {False: claim.false, None: claim.untried, True: claim.waiting}
-                whose[told["holds"]].append(student.id)
-                claim.lost += told["points"]
-    for (name, _), claim in by_text.items():
-        found[name].claims.append(claim)
-    for lost in found.values():
-        lost.claims.sort(key=lambda each: (-each.lost, each.text))
-    return found
-
-
-def dearest(lost: Mapping[str, Lost], most: int) -> Sequence[tuple[str, Claim]]:
-    """The claims that cost the class most, with their exercises."""
-    claims = [(name, claim) for name, each in lost.items() for claim in each.claims]
-    return sorted(claims, key=lambda each: -each[1].lost)[:most]
+            if missing > 0 and student.lost is None:
+                unknown.add(student.id)
+            elif missing > 0 and student.lost is not None:
+                at_once = [{"claim": BEFORE, "holds": None, "points": missing}]
+                for told in student.lost.get(name, at_once):
+                    claim = found.setdefault((name, told["claim"]), Claim(name, told["claim"]))
+                    claim.students[told["holds"]] += 1
+                    claim.lost += told["points"]
+    return sorted(found.values(), key=lambda each: (-each.lost, each.text)), unknown

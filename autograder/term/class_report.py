@@ -7,21 +7,19 @@ Nothing is graded, and nothing is changed but what lies in `class/reports/`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from attnlab.ipynb.files import Parts
+from attnlab.ipynb.files import Parts, open_file, taken
+from attnlab.ipynb.read import Cell, Sizes, Unreadable, read
 from attnlab.ipynb.words import CONTROLS
 from attnlab.lessons import lesson as about
 from autograder.gradebook.course import Course
 from autograder.pages.summary import from_here
-from autograder.term import page
 from autograder.term.anonymous import Anonymous
-from autograder.term.answers import answers_in
-from autograder.term.claims import lost_by_claim
 from autograder.term.class_results import results_of
 from autograder.term.mistakes import mistakes_of
+from autograder.term.page import Page
 from autograder.term.table import as_csv
 
 
@@ -37,22 +35,21 @@ def write_report(course: Course, lesson: str, names: bool = False) -> Iterator[s
     """
     results = results_of(course, lesson)
     answers = {
-        student.id: answers_in(course.autograded(student.id, lesson) / f"{lesson}.ipynb")
+        student.id: {
+            cell.grade_id: cell.source
+            for cell in _cells(course.autograded(student.id, lesson) / f"{lesson}.ipynb")
+            if cell.kind == "code" and cell.is_solution
+        }
         for student in results.graded
     }
     called = [name for key, more in results.people.items() for name in (key, *more)]
-    found = page.Found(
-        results,
-        about(lesson),
-        mistakes_of(results, answers, about(lesson).stage),
-        lost_by_claim(results),
-        answers,
-        anonymous=Anonymous(called, _texts(course.released(lesson))),
-    )
+    anonymous = Anonymous(called, [cell.source for cell in _cells(course.released(lesson))])
+    mistakes = mistakes_of(results, answers, about(lesson).stage)
+    page = Page(results, about(lesson), mistakes, anonymous, names)
     folder = course.reports(lesson)
     shown = folder / (f"{lesson}-names.html" if names else f"{lesson}.html")
     table = folder / f"{lesson}.csv"
-    text = page.render(found, names).translate(CONTROLS)
+    text = page.text().translate(CONTROLS)
     with Parts() as parts:
         parts.write(shown, text.encode(errors="replace"), course.page_mode)
         parts.write(table, as_csv(results).encode("utf-8-sig", "replace"), course.page_mode)
@@ -68,10 +65,10 @@ def write_report(course: Course, lesson: str, names: bool = False) -> Iterator[s
         )
 
 
-def _texts(path: Path) -> list[str]:
-    """All texts of a released notebook."""
+def _cells(path: Path) -> list[Cell]:
+    """A notebook's cells; none where it is gone, or is no notebook."""
+    limits = Sizes()
     try:
-        cells = json.loads(path.read_bytes())["cells"]
-    except (OSError, ValueError, LookupError, TypeError):
+        return read(taken(open_file(path), path.name, limits.notebook_bytes), limits)
+    except (OSError, Unreadable, ValueError):  # a path with a null character is a ValueError
         return []
-    return ["".join(cell.get("source", "")) for cell in cells if isinstance(cell, dict)]

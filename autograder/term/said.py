@@ -7,17 +7,16 @@ they are found at its end.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
-from attnlab.checks.words import CHECKS, known, read, spoken
+from attnlab.checks.words import CHECKS, Words, known, read, spoken
 
 _FIRST = re.compile(r"This calls `(\w+)`, which fails its own check: begin there\. ")
 _BLANK = re.compile(r"\{\d\}")  # where the words have a name of the learner's
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """What a card said.
 
     Attributes:
@@ -44,40 +43,34 @@ def taken_apart(message: str, slug: str, lesson: str, stage: str) -> Said:
     follows = ""
     if first := _FIRST.match(message):
         follows, message = first[1], message[first.end() :]
-    if slug:
-        sections = _sections(lesson, stage)
-        for section in [*filter(None, [sections.get(slug)]), *sections.values()]:
-            if message.endswith(section.end) and (found := section.whole.search(message)):
-                differed = message[: found.start()].rstrip()
-                return Said(differed, section.key, found[1], found[2], follows)
+    sections = _sections(lesson, stage) if slug else {}
+    for key in (slug, *sections) if slug in sections else sections:
+        reason, remedy = sections[key]
+        begins = _begins(message, f"{reason} {remedy}")
+        if begins >= 0:
+            tries = _begins(message, remedy)
+            why = message[begins:tries].rstrip()
+            return Said(message[:begins].rstrip(), key, why, message[tries:], follows)
     return Said(message, follows=follows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """The words of a section.
-
-    Attributes:
-        end: what they end with, whatever names are in them.
-        whole: finds reason and remedy at the end of a message.
-    """
-
-    key: str
-    end: str
-    whole: re.Pattern[str]
-
-
 @cache
-def _sections(lesson: str, stage: str) -> dict[str, _Section]:
+def _sections(lesson: str, stage: str) -> dict[str, Words]:
     """Everything that a card of the lesson may say, the lesson's own words first."""
-    found = {}
-    everywhere = read(CHECKS / "crashes.md") | read(CHECKS / "unparsed.md")
-    for key, words in (known(lesson) | everywhere).items():
-        reason, remedy = (spoken(text, stage) for text in words)
-        pattern = "{} {}$".format(*(f"({_with_any_name(text)})" for text in (reason, remedy)))
-        found[key] = _Section(key, _BLANK.split(remedy)[-1], re.compile(pattern, re.DOTALL))
-    return found
+    found = known(lesson) | read(CHECKS / "crashes.md") | read(CHECKS / "unparsed.md")
+    return {key: Words(*(spoken(text, stage) for text in words)) for key, words in found.items()}
 
 
-def _with_any_name(text: str) -> str:
-    return ".+?".join(map(re.escape, _BLANK.split(text)))
+def _begins(message: str, words: str) -> int:
+    """Where words stand at a message's end, with any names in their blanks; −1 if they do not.
+
+    Found from the end, part by part: a learner's own text in between costs no more.
+    """
+    parts, at = _BLANK.split(words), len(message)
+    if not message.endswith(parts[-1]):
+        return -1
+    for part in reversed(parts):
+        at = message.rfind(part, 0, at)
+        if at < 0:
+            return -1
+    return at
